@@ -119,6 +119,106 @@ typedef enum mwl_kind {
 } mwl_kind;
 
 static inline mwl_kind mwl_value_kind(mwl_value v) { return (mwl_kind)(v.tag & 0xffu); }
+static inline bool mwl_is_absent(mwl_value v) { return mwl_value_kind(v) == MWL_KIND_ABSENT; }
+
+/* Where values live: an allocator, an account and a limit. One thread at a time; values of one heap
+ * never mix with those of another (constants of a loaded program excepted: those belong to none). */
+typedef struct mwl_heap mwl_heap;
+
+MWL_API mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out); /* alloc NULL: the default */
+MWL_API void mwl_heap_free(mwl_heap *heap); /* every value must have been dropped; NULL is ignored */
+MWL_API size_t mwl_heap_used(const mwl_heap *heap);              /* bytes held by live values */
+MWL_API void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes); /* 0: none, as at the start */
+/* Why the last constructor of this heap answered absent. */
+MWL_API mwl_status mwl_heap_why(const mwl_heap *heap);
+
+/* Scalars need no heap and no drop. */
+static inline mwl_value mwl__scalar(uint32_t kind, int64_t i) {
+    mwl_value v;
+    v.tag = kind;
+    v.aux = 0;
+    v.as.i = i;
+    return v;
+}
+static inline mwl_value mwl_absent(void) { return mwl__scalar(MWL_KIND_ABSENT, 0); }
+static inline mwl_value mwl_null(void) { return mwl__scalar(MWL_KIND_NULL, 0); }
+static inline mwl_value mwl_bool(bool b) { return mwl__scalar(MWL_KIND_BOOL, b); }
+static inline mwl_value mwl_int(int64_t i) { return mwl__scalar(MWL_KIND_INT, i); }
+static inline mwl_value mwl_duration(int64_t ns) { return mwl__scalar(MWL_KIND_DURATION, ns); }
+static inline mwl_value mwl_uint(uint64_t u) {
+    mwl_value v = mwl__scalar(MWL_KIND_UINT, 0);
+    v.as.u = u;
+    return v;
+}
+static inline mwl_value mwl_number(double d) {
+    mwl_value v = mwl__scalar(MWL_KIND_NUMBER, 0);
+    v.as.d = d;
+    return v;
+}
+/* Seconds since the Unix epoch (may be negative) and nanoseconds 0 .. 999,999,999 after them. */
+static inline mwl_value mwl_timestamp(int64_t sec, uint32_t ns) {
+    mwl_value v = mwl__scalar(MWL_KIND_TIMESTAMP, sec);
+    v.aux = ns;
+    return v;
+}
+
+/* Constructors answer absent when they fail (mwl_heap_why says: out of memory, too deep, too big,
+ * not UTF-8) and then have dropped what they took over. Absent is contagious: given an absent
+ * operand they drop the others and answer absent, so a builder may test once, at the end. */
+MWL_API mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len); /* checks UTF-8 */
+MWL_API mwl_value mwl_bytes(mwl_heap *heap, const void *data, size_t len);
+MWL_API mwl_value mwl_array(mwl_heap *heap, size_t expected);  /* empty, room for `expected` */
+MWL_API mwl_value mwl_object(mwl_heap *heap, size_t expected); /* empty */
+/* The array with one more element. Amortised O(1), also while an older version is still held. */
+MWL_API mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value take_item);
+/* The object with the member added, or replaced in its place. Adding is amortised O(1). */
+MWL_API mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key, size_t len,
+                                 mwl_value take_value);
+/* The same with any CEL key: string, int, uint or bool. */
+MWL_API mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_value take_key,
+                                 mwl_value take_value);
+
+/* Counting: keep gives another reference to a lent value, drop gives one back. */
+MWL_API mwl_value mwl_value_keep(mwl_value v);
+MWL_API void mwl_value_drop(mwl_heap *heap, mwl_value take);
+
+/* Readers. What they answer is lent and lives as long as the value it came from. */
+static inline bool mwl_as_bool(mwl_value v) { return v.as.i != 0; }
+static inline int64_t mwl_as_int(mwl_value v) { return v.as.i; }
+static inline uint64_t mwl_as_uint(mwl_value v) { return v.as.u; }
+static inline double mwl_as_number(mwl_value v) { return v.as.d; }
+/* The bytes of a string or bytes value; for a string NUL-terminated after len. NULL for other kinds. */
+MWL_API const char *mwl_as_text(mwl_value v, size_t *len);
+MWL_API size_t mwl_string_code_points(mwl_value v);
+MWL_API size_t mwl_count(mwl_value v);                    /* elements or members; 0 for other kinds */
+MWL_API mwl_value mwl_array_at(mwl_value array, size_t i); /* absent when out of range */
+MWL_API mwl_value mwl_object_get(mwl_value object, const char *key, size_t len); /* or absent */
+MWL_API mwl_value mwl_object_find(mwl_value object, mwl_value key); /* any key; 1 finds 1u and 1.0 */
+/* Member i in insertion order; false when out of range. */
+MWL_API bool mwl_object_at(mwl_value object, size_t i, mwl_value *key, mwl_value *value);
+
+/* Deep equality with CEL's rules, of which JSON's are a part: numbers of all kinds compare by value,
+ * NaN equals nothing, objects regardless of member order, kinds otherwise never mix. */
+MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
+
+/* ---- JSON text ----------------------------------------------------------------------------------- */
+
+/* Strict RFC 8259 text to a value; numbers become doubles; the last of duplicate members wins; depth
+ * limited by MWL_DEPTH_LIMIT of mwl_config.h. */
+MWL_API mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_value *out,
+                                  mwl_error *error);
+
+typedef enum mwl_json_style {
+    MWL_JSON_COMPACT,   /* members in their order, no white space */
+    MWL_JSON_PRETTY,    /* two spaces a level */
+    MWL_JSON_CANONICAL, /* RFC 8785 */
+} mwl_json_style;
+
+/* A data value to text: given, NUL-terminated, freed with mwl_text_free. MWL_E_NOT_JSON for a value
+ * outside the data model: a CEL-only kind, a non-finite number, a key that is no string. */
+MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
+                                  size_t *len);
+MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
 
 #ifdef __cplusplus
 }
