@@ -1,0 +1,88 @@
+/* exec.h: the interpreter's context and its one entry.
+ *
+ * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops in one
+ * register window; it never calls another block and never recurses. Registers belong to the VM: they
+ * hold nothing across a park; a fuel yield inside a block saves them.
+ *
+ * Fuel: `slice` counts down at loop edges (by the length of the loop's body), function calls and the
+ * machine's instructions; long single operations charge by size. At zero the interpreter yields.
+ * `budget` is what the run may still use in all; when that is spent the run ends. */
+#ifndef MWL_EXEC_H
+#define MWL_EXEC_H
+
+#include "failure.h"
+#include "program.h"
+#include "zone.h"
+
+struct mwl__frame;
+struct mwl_function_def;
+
+typedef struct mwl__clock_pin {
+    int64_t sec; /* wall reading: seconds since the epoch */
+    uint32_t ns;
+} mwl__clock_pin;
+
+typedef struct mwl__exec {
+    mwl_heap *heap;
+    const mwl_program *program;
+    const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
+    mwl_value *regs;
+    uint32_t n_regs;  /* allocated; at least the program's */
+    int64_t slice;    /* instructions left before a yield; may go below zero */
+    uint64_t budget;  /* left for the run; UINT64_MAX: no limit */
+    uint32_t pc;
+    mwl_value fault;  /* FAULT when the outcome is MWL_EXEC_FAULT: given to the caller */
+    mwl_value product; /* of END: given to the caller */
+    const mwl_value *env; /* slots of a free-standing expression, lent */
+    uint32_t n_env;
+    struct mwl__frame *frame; /* NULL for a free-standing expression */
+    mwl__clock_pin pin;       /* what now() answers */
+    mwl__zones *zones;
+    mwl__regex_scratch *regex;
+    struct mwl_vm *vm; /* NULL for a free-standing expression */
+    /* the wall clock for wallTime(); NULL ctx allowed */
+    mwl__clock_pin (*wall)(void *ctx);
+    void *wall_ctx;
+} mwl__exec;
+
+typedef enum mwl__outcome {
+    MWL_EXEC_END,    /* an expression's product is in `product` */
+    MWL_EXEC_FAULT,  /* nothing handled it: `fault` */
+    MWL_EXEC_YIELD,  /* the slice is used up inside a block: call again to go on; registers are live */
+    MWL_EXEC_PARK,   /* the frame waits (machine only) */
+    MWL_EXEC_FUEL,   /* the run's budget is spent */
+    MWL_EXEC_NOMEM   /* the heap refused: out of memory or over the run's limit */
+} mwl__outcome;
+
+mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; registers on demand */
+void mwl__exec_done(mwl__exec *x);
+mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
+
+/* Run from x->pc until an outcome. Registers must all hold valid values before (null at the start). */
+mwl__outcome mwl__exec_run(mwl__exec *x);
+
+/* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
+void mwl__exec_clear(mwl__exec *x, uint32_t n);
+
+/* Charge work of about n instructions inside one operation: false when the run's budget is spent. */
+static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
+    x->slice -= (int64_t)(n < (1u << 30) ? n : (1u << 30));
+    if (x->budget == UINT64_MAX) return true;
+    if (x->budget < n) {
+        x->budget = 0;
+        return false;
+    }
+    x->budget -= n;
+    return true;
+}
+
+/* The value at a base, for LOAD_PATH and friends (context.c; env slots are answered in exec.c).
+ * Borrowed where the machine keeps it, owned where it had to be built; absent when the member is not
+ * there at this moment. */
+mwl_value mwl__context_load(mwl__exec *x, unsigned base);
+
+/* Raise: sets x->fault from a printf-shaped reason; always answers false for `return`. */
+bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
