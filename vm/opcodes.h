@@ -33,8 +33,8 @@
     X(CATCHX, "catch", "below the catch clause count")
 
 /* Flags: END: control never falls through to the next instruction. LOOP: a back edge that charges fuel. */
-#define MWL_OP_END 1u
-#define MWL_OP_LOOP 2u
+#define MWL_OPF_END 1u
+#define MWL_OPF_LOOP 2u
 
 /* X(NAME, a, b, c, flags, "meaning") */
 #define MWL_OPCODES(X)                                                                              \
@@ -90,7 +90,7 @@
     X(MATCH, REG, REGEXX, NONE, 0, "ra := ra matches the pattern")                                  \
     X(DATA, REG, NONE, NONE, 0, "ra := ra as a data model value; System.UnrepresentableValue")      \
     /* -- control inside an expression ------------------------------------------------------- */ \
-    X(JUMP, NONE, JUMPX, NONE, MWL_OP_END, "go there")                                              \
+    X(JUMP, NONE, JUMPX, NONE, MWL_OPF_END, "go there")                                              \
     X(JUMP_IF, REG, JUMPX, NONE, 0, "go there if ra is true; fault unless a bool")                  \
     X(JUMP_UNLESS, REG, JUMPX, NONE, 0, "go there if ra is false; fault unless a bool")             \
     X(AND_TEST, REG, JUMPX, NONE, 0, "go there if ra is false; anything else goes on")              \
@@ -99,18 +99,18 @@
     X(OR, REG, REG, REG, 0, "ra := rb || rc, either may be a fault; a fault that remains is kept")  \
     X(RAISE_IF, REG, NONE, NONE, 0, "raise the fault in ra, if it is one")                          \
     X(ITER, REGS, REG, NONE, 0, "ra.. := iterator over the list or map rb: uses ra to ra+3")        \
-    X(NEXT, REGS, JUMPX, NONE, MWL_OP_LOOP, "ra+2 := next element (of a map: key), or go there")    \
-    X(NEXT2, REGS, JUMPX, NONE, MWL_OP_LOOP, "ra+2, ra+3 := next index or key, and element, or go there") \
+    X(NEXT, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2 := next element (of a map: key), or go there")    \
+    X(NEXT2, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2, ra+3 := next index or key, and element, or go there") \
     X(OPT_TEST, REG, JUMPX, NONE, 0, "go there if the optional ra is none; fault unless an optional") \
     X(OPT_GET, REG, REG, NONE, 0, "ra := what the optional rb holds; fault when none")              \
-    X(END, REG, NONE, NONE, MWL_OP_END, "the expression's product is ra")                           \
+    X(END, REG, NONE, NONE, MWL_OPF_END, "the expression's product is ra")                           \
     MWL_MACHINE_OPCODES(X)
 
 /* The machine's own: filled in with the Flow instructions. */
 #define MWL_MACHINE_OPCODES(X)                                                                      \
     X(ENTER, NONE, ENTRYX, NONE, 0, "push an entry record; its onEntry phase begins")               \
     X(ASCEND, NONE, ENTRYX, NONE, 0, "the rising Result reaches the entry: select onSuccess or onFailure") \
-    X(REENTER, NONE, ENTRYX, NONE, MWL_OP_END, "go back to the entry's inner scope if its action decided so, else on to onAlways") \
-    X(UNWIND, NONE, ENTRYX, NONE, MWL_OP_END, "the entry's onAlways is done: pop it; go on ascending or unwinding")
+    X(REENTER, NONE, ENTRYX, NONE, MWL_OPF_END, "go back to the entry's inner scope if its action decided so, else on to onAlways") \
+    X(UNWIND, NONE, ENTRYX, NONE, MWL_OPF_END, "the entry's onAlways is done: pop it; go on ascending or unwinding")
 
 #endif

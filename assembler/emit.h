@@ -1,0 +1,53 @@
+/* emit.h: building a program image: constants, code, tables.
+ *
+ * Owns: interning (equal constants, paths, shapes and function references share one record), labels,
+ * the order of sections. Refuses to know: what the code means. Failures are sticky: an emitter that
+ * ran out of memory or of index space keeps accepting calls and reports at mwl__emit_finish.
+ * The same calls in the same order give the same bytes. */
+#ifndef MWL_EMIT_H
+#define MWL_EMIT_H
+
+#include "program.h"
+
+typedef struct mwl__emit mwl__emit;
+
+mwl__emit *mwl__emit_new(const mwl_alloc *alloc); /* NULL when memory is out */
+void mwl__emit_free(mwl__emit *e);
+mwl_status mwl__emit_status(const mwl__emit *e);
+
+/* ---- constants: the index of an equal one, or of a new one ------------------------------------------ */
+uint32_t mwl__emit_string(mwl__emit *e, const char *text, size_t len);
+uint32_t mwl__emit_const(mwl__emit *e, mwl_value v); /* any data or CEL value but FAULT, EXT, OPTIONAL;
+                                                       lent; containers by content, with order */
+mwl_value mwl__emit_const_value(mwl__emit *e, uint32_t k); /* lent, until the emitter is freed */
+
+/* ---- tables ------------------------------------------------------------------------------------------- */
+uint32_t mwl__emit_path(mwl__emit *e, unsigned base, const uint32_t *key_consts, unsigned n_keys);
+uint32_t mwl__emit_shape(mwl__emit *e, const uint32_t *key_consts, uint32_t n_keys);
+uint32_t mwl__emit_func(mwl__emit *e, const char *name, unsigned n_args, bool member);
+uint32_t mwl__emit_regex(mwl__emit *e, uint32_t pattern_const);
+/* A table of fixed-size records for any section of image.h: appends, answers the record's index. The
+ * Flow lowering uses it for FLOWS, STEPS, ENTRIES, CALLS ...; record_at gives a writable view. */
+uint32_t mwl__emit_record(mwl__emit *e, unsigned section, const void *record, size_t size);
+void *mwl__emit_record_at(mwl__emit *e, unsigned section, uint32_t index, size_t size);
+uint32_t mwl__emit_record_count(const mwl__emit *e, unsigned section);
+/* A whole section's bytes as they are (SOURCE). */
+void mwl__emit_blob(mwl__emit *e, unsigned section, const void *data, size_t size);
+
+/* ---- code ----------------------------------------------------------------------------------------------- */
+uint32_t mwl__emit_here(const mwl__emit *e); /* the next instruction's index */
+uint32_t mwl__emit_abc(mwl__emit *e, mwl__op op, unsigned a, unsigned b, unsigned c); /* its index */
+uint32_t mwl__emit_ax(mwl__emit *e, mwl__op op, unsigned a, uint32_t x);
+void mwl__emit_patch(mwl__emit *e, uint32_t pc, uint32_t target); /* sets the wide operand */
+mwl__ins mwl__emit_at(const mwl__emit *e, uint32_t pc);
+void mwl__emit_regs(mwl__emit *e, unsigned n); /* the program needs at least n registers */
+void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t target, unsigned reg,
+                       mwl__handler_kind kind); /* ranges must nest; empty ones are ignored */
+/* Where instruction pc (sub as in mwl__program_where) comes from. */
+void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where);
+
+/* ---- the image ------------------------------------------------------------------------------------------- */
+enum { MWL_EMIT_STRIP_SOURCE = 1, MWL_EMIT_STRIP_POSITIONS = 2 };
+mwl_status mwl__emit_finish(mwl__emit *e, unsigned strip, mwl__buf *out);
+
+#endif
