@@ -1,0 +1,88 @@
+/* image.h: the .mwlb container: header, section directory, checksum.
+ *
+ * Owns: the byte layout of a program file as a set of sections, and its bounds. Refuses to know: what
+ * the sections mean (program.h). Little-endian, position-independent; sections begin at multiples of
+ * eight, lie in ascending order of id without overlap, and padding is zero, so equal sections give equal
+ * bytes. A view's pointers lie in the caller's bytes, which are never copied or written. */
+#ifndef MWL_IMAGE_H
+#define MWL_IMAGE_H
+
+#include "mem.h"
+
+#define MWL_IMAGE_FORMAT 1u /* of the container and its records; not of the instruction set */
+
+/* id, name, bytes of one record (1: a blob). Ids are stable; a gap is reserved. */
+#define MWL_IMAGE_SECTIONS(X)                                                       \
+    X(INFO, 1, 4)       /* u32: registers, root Flow, ... : program.h */            \
+    X(STRINGS, 2, 8)    /* mwl__str records in place, each padded to eight */       \
+    X(CONSTS, 3, 16)    /* mwl__const_rec */                                        \
+    X(TREES, 4, 4)      /* u32 lists behind container constants */                  \
+    X(CODE, 5, 8)       /* mwl__ins */                                              \
+    X(PATHS, 6, 8)      /* mwl__path_rec */                                         \
+    X(KEYS, 7, 4)       /* u32 constant indexes */                                  \
+    X(SHAPES, 8, 8)     /* mwl__shape_rec */                                        \
+    X(FUNCS, 9, 8)      /* mwl__func_rec */                                         \
+    X(REGEXES, 10, 4)   /* u32 constant indexes of patterns */                      \
+    X(HANDLERS, 11, 20) /* mwl__handler_rec */                                      \
+    X(IMPORTS, 12, 16)  /* providers, by URI */                                     \
+    X(SCHEMAS, 13, 4)   /* compiled JSON Schemas */                                 \
+    X(FLOWS, 14, 4)     /* records of machine.h from here on; the size is theirs */ \
+    X(STEPS, 15, 4)                                                                 \
+    X(ENTRIES, 16, 4)                                                               \
+    X(CALLS, 17, 4)                                                                 \
+    X(GATHERS, 18, 4)                                                               \
+    X(CATCHES, 19, 4)                                                               \
+    X(MATCHERS, 20, 4)                                                              \
+    X(POSITIONS, 30, 1) /* compressed rows; strippable */                           \
+    X(SOURCE, 31, 1)    /* the definition's text; strippable */
+
+enum {
+#define X(name, id, size) MWL_SECTION_##name = (id),
+    MWL_IMAGE_SECTIONS(X)
+#undef X
+    MWL_SECTION_LIMIT = 32
+};
+
+/* Header: "MWLB", u16 format, u16 flags, u32 instruction set (mwl__op_isa), u32 section count, u64 total
+ * size, u64 XXH3-64 of all bytes after this field; then the directory: u32 id, u32 reserved zero,
+ * u64 offset, u64 size, per section. */
+typedef struct mwl__image {
+    const unsigned char *bytes;
+    size_t size;
+    uint32_t isa;
+    struct {
+        const void *data; /* NULL: the section is absent */
+        size_t size;
+    } section[MWL_SECTION_LIMIT];
+} mwl__image;
+
+/* Check the container and fill the view. The bytes must be 8-byte aligned. Status E_IMAGE or E_VERSION with
+ * the reason and the offset in `error`. Whether the instruction set is ours is the caller's question. */
+mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_error *error);
+
+/* A section as an array of records of `record` bytes: E_IMAGE when its size is no multiple of that. */
+mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
+                            uint32_t *count, mwl_error *error);
+
+/* Check that STRINGS is a row of well-formed records: bounds, NUL, UTF-8 or bytes (n_cp 0 and not valid
+ * text is for BYTES constants), code points, hash. Linear. */
+mwl_status mwl__image_strings(const mwl__image *image, mwl_error *error);
+
+/* Writing: add sections in any order, each at most once, then finish appends the image to out. Data is
+ * lent until finish. */
+typedef struct mwl__image_writer {
+    struct {
+        const void *data;
+        size_t size;
+        bool present;
+    } section[MWL_SECTION_LIMIT];
+} mwl__image_writer;
+
+void mwl__image_add(mwl__image_writer *w, unsigned id, const void *data, size_t size);
+mwl_status mwl__image_finish(const mwl__image_writer *w, uint32_t isa, mwl__buf *out);
+/* Recompute the checksum of an image in place: for tests and fuzzers that must get past it. */
+void mwl__image_reseal(void *bytes, size_t size);
+
+const char *mwl__image_section_name(unsigned id); /* NULL when unknown */
+
+#endif
