@@ -1,0 +1,45 @@
+#!/bin/sh
+# run.sh CMAKE BUILD CC: install BUILD into a new folder, then build and run outside.c against it
+# four ways: pkg-config and find_package, each with the shared and the static library.
+set -eu
+cmake=$1
+build=$2
+cc=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+"$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$prefix/bin/mwlvm" --version >/dev/null
+
+# The file was configured for the default prefix; the installed place wins.
+pc=$(find "$prefix" -name mwlvm.pc)
+export PKG_CONFIG_PATH="${pc%/*}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+config="pkg-config --define-variable=prefix=$prefix"
+libdir=$($config --variable=libdir mwlvm)
+
+echo "pkg-config, shared"
+# shellcheck disable=SC2046  # the flags are words
+$cc "$here/outside.c" -o "$work/shared" $($config --cflags --libs mwlvm) -Wl,-rpath,"$libdir"
+"$work/shared"
+
+echo "pkg-config, static"
+flags=$($config --static --libs mwlvm | sed "s|-lmwlvm|$libdir/libmwlvm.a|")
+# shellcheck disable=SC2046,SC2086
+$cc "$here/outside.c" -o "$work/static" $($config --cflags mwlvm) $flags
+"$work/static"
+
+echo "find_package, both"
+{
+    "$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" &&
+        "$cmake" --build "$work/cmake"
+} >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$work/cmake/with_shared"
+"$work/cmake/with_static"
+
+# Nothing that is not ours may be visible in the shared library.
+if command -v nm >/dev/null 2>&1; then
+    stray=$(nm -D --defined-only "$libdir/libmwlvm.so" | awk '$3 !~ /^mwl_[^_]/ { print $3 }')
+    [ -z "$stray" ] || { echo "symbols that should be hidden: $stray"; exit 1; }
+fi

@@ -1,0 +1,40 @@
+# Finds what libmwlvm stands on. Leaves: mwl_dependencies (include paths for our objects),
+# MWL_LINK_LIBRARIES (what both libraries link), mwl_coro_header, MWL_UTEST_INCLUDE, and the
+# MWL_YYJSON_* variables that the installation needs.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+set(MWL_MISSING "")
+function(mwl_need prefix module package)
+  pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
+  if(NOT ${prefix}_FOUND)
+    set(MWL_MISSING ${MWL_MISSING} ${package} PARENT_SCOPE)
+  endif()
+endfunction()
+mwl_need(XXHASH libxxhash libxxhash-dev)
+mwl_need(PCRE2 libpcre2-8 libpcre2-dev)
+mwl_need(UTF8PROC libutf8proc libutf8proc-dev)
+mwl_need(LIBUV libuv libuv1-dev)
+if(MWL_IDN)
+  mwl_need(IDN2 libidn2 libidn2-dev)
+endif()
+if(MWL_MISSING)
+  string(REPLACE ";" " " MWL_MISSING "${MWL_MISSING}")
+  message(FATAL_ERROR "missing libraries; the Debian packages are: ${MWL_MISSING}")
+endif()
+
+include(MwlYyjson)
+include(MwlHeaders)
+
+set(MWL_LINK_LIBRARIES PkgConfig::XXHASH PkgConfig::PCRE2 PkgConfig::UTF8PROC)
+if(MWL_IDN)
+  list(APPEND MWL_LINK_LIBRARIES PkgConfig::IDN2)
+endif()
+list(APPEND MWL_LINK_LIBRARIES ${MWL_YYJSON_LINK} m)
+
+add_library(mwl_dependencies INTERFACE)
+target_link_libraries(mwl_dependencies INTERFACE ${MWL_LINK_LIBRARIES})
+target_include_directories(mwl_dependencies SYSTEM INTERFACE ${MWL_YYJSON_INCLUDE})
+if(MWL_IDN)
+  target_compile_definitions(mwl_dependencies INTERFACE MWL_HAVE_IDN2)
+endif()

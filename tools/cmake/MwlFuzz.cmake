@@ -1,0 +1,13 @@
+# tests/fuzz/fuzz_*.c, each with LLVMFuzzerTestOneInput, against objects built with coverage.
+if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "MWL_BUILD_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
+endif()
+target_compile_options(mwl_objects PRIVATE -fsanitize=fuzzer-no-link)
+file(GLOB MWL_FUZZ_SOURCES CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${MWL_FUZZ_SOURCES})
+  get_filename_component(target ${source} NAME_WE)
+  add_executable(${target} ${source})
+  target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${target} PRIVATE mwl_flags mwlvm_static)
+endforeach()

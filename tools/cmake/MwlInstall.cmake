@@ -1,0 +1,41 @@
+# cmake --install: public headers, both libraries, the command, a pkg-config file and a CMake
+# package. A yyjson that the system does not have is installed beside libmwlvm, under its so-name
+# only: it is ours, and no other build finds it by accident.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS mwlvm_static mwlvm_shared EXPORT mwlvm
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS mwlvm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# How an outside program that links the static library gets the rest. The pkg-config file lists the
+# libraries themselves: Requires.private would ask for a static world, down to what libidn2 uses.
+set(MWL_PC_PRIVATE ${XXHASH_LDFLAGS} ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS} ${IDN2_LDFLAGS})
+set(MWL_CONFIG_MODULES "XXHASH=libxxhash PCRE2=libpcre2-8 UTF8PROC=libutf8proc")
+if(MWL_IDN)
+  string(APPEND MWL_CONFIG_MODULES " IDN2=libidn2")
+endif()
+set(MWL_CONFIG_YYJSON "")
+if(MWL_YYJSON_SYSTEM)
+  list(APPEND MWL_PC_PRIVATE ${YYJSON_LDFLAGS})
+  string(APPEND MWL_CONFIG_MODULES " YYJSON=yyjson")
+elseif(MWL_YYJSON_PRIVATE)
+  get_filename_component(MWL_YYJSON_FILE ${MWL_YYJSON_PRIVATE} NAME)
+  string(REGEX REPLACE "(\\.so\\.[0-9]+)\\..*" "\\1" MWL_YYJSON_FILE ${MWL_YYJSON_FILE}) # its so-name
+  install(FILES ${MWL_YYJSON_PRIVATE} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME ${MWL_YYJSON_FILE})
+  list(APPEND MWL_PC_PRIVATE "\${libdir}/${MWL_YYJSON_FILE}" "-Wl,-rpath,\${libdir}")
+  set(MWL_CONFIG_YYJSON ${MWL_YYJSON_FILE})
+endif()
+string(REPLACE ";" " " MWL_PC_PRIVATE "${MWL_PC_PRIVATE}")
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm.pc.in ${CMAKE_BINARY_DIR}/mwlvm.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/mwlvm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(MWL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mwlvm)
+install(EXPORT mwlvm NAMESPACE mwlvm:: FILE mwlvm-targets.cmake DESTINATION ${MWL_CMAKE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-config.cmake.in
+  ${CMAKE_BINARY_DIR}/mwlvm-config.cmake INSTALL_DESTINATION ${MWL_CMAKE_DIR})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mwlvm-config.cmake ${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
+        DESTINATION ${MWL_CMAKE_DIR})

@@ -1,0 +1,39 @@
+# Unit tests (one executable per tests/unit/test_*.c), example hosts, and the installation test.
+
+# mwl_test_setup(TEST): what every ctest entry has.
+function(mwl_test_setup test)
+  set_tests_properties(${test} PROPERTIES TIMEOUT 120 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0;UBSAN_OPTIONS=print_stacktrace=1")
+endfunction()
+
+file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c)
+foreach(source ${MWL_TEST_SOURCES})
+  get_filename_component(test ${source} NAME_WE)
+  add_executable(${test} ${source})
+  target_include_directories(${test} PRIVATE tests/unit)
+  target_include_directories(${test} SYSTEM PRIVATE ${MWL_UTEST_INCLUDE})
+  target_compile_definitions(${test} PRIVATE MWL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${test} PRIVATE mwl_flags mwlvm_static Threads::Threads)
+  add_test(NAME ${test} COMMAND ${test})
+  mwl_test_setup(${test})
+endforeach()
+
+file(GLOB MWL_EXAMPLE_SOURCES CONFIGURE_DEPENDS tools/examples/*.c)
+foreach(source ${MWL_EXAMPLE_SOURCES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(example_${name} ${source})
+  target_link_libraries(example_${name} PRIVATE mwl_flags mwlvm_static Threads::Threads)
+  add_test(NAME example_${name} COMMAND example_${name})
+  mwl_test_setup(example_${name})
+endforeach()
+
+add_test(NAME command COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command.sh $<TARGET_FILE:mwlvm>
+         $<TARGET_FILE:mwl-suite>)
+mwl_test_setup(command)
+
+# A sanitized library asks its user to link the runtime too; an outside program does not know that.
+if(NOT MWL_SANITIZE)
+  add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
+           ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
+  mwl_test_setup(install)
+endif()

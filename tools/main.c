@@ -1,0 +1,118 @@
+/* main.c: the mwlvm command's dispatch, its help and its version.
+ *
+ * Owns: finding the subcommand, usage errors, exit statuses, reading files whole.
+ * Refuses to know: what any subcommand does. */
+#include "cmd.h"
+#include "coro.h"
+#include "mwl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *operands, *text;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
+    CMD_LIST(CMD_X)
+#undef CMD_X
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void complain(const char *format, va_list args) {
+    fputs("mwlvm: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cmd_usage(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    fputs("mwlvm: 'mwlvm --help' tells the usage\n", stderr);
+    return CMD_USAGE;
+}
+
+int cmd_fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    return CMD_FAILED;
+}
+
+char *cmd_read_file(const char *path, size_t *size) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "rb");
+    char *data = NULL;
+    size_t len = 0, cap = 0;
+    if (!file) {
+        cmd_fail("%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    do {
+        if (cap - len < 2) {
+            cap = cap ? cap * 2 : 1u << 16;
+            char *grown = realloc(data, cap);
+            if (!grown) goto failed;
+            data = grown;
+        }
+        len += fread(data + len, 1, cap - len - 1, file);
+    } while (!feof(file) && !ferror(file));
+    if (ferror(file)) goto failed;
+    data[len] = '\0';
+    *size = len;
+    if (!is_stdin) fclose(file);
+    return data;
+
+failed:
+    cmd_fail("%s: %s", path, strerror(errno ? errno : EIO));
+    free(data);
+    if (!is_stdin) fclose(file);
+    return NULL;
+}
+
+static int print_help(void) {
+    printf("usage: mwlvm FILE\n"
+           "       mwlvm COMMAND [OPERANDS]\n"
+           "       mwlvm --help | --version\n\n"
+           "Runs workflows written in the Metolia Workflow Language.\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-8s %-12s %s\n", commands[i].name, commands[i].operands, commands[i].text);
+    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage.\n");
+    return CMD_OK;
+}
+
+static int print_version(void) {
+    printf("mwlvm %s\n", mwl_version());
+    printf("coroutines: %s\n", mwl__coro_backend());
+    return CMD_OK;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return cmd_usage("no command and no file given");
+    const char *word = argv[1];
+    int status = -1;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        status = print_help();
+    } else if (strcmp(word, "--version") == 0) {
+        status = print_version();
+    } else if (word[0] == '-' && word[1] != '\0') {
+        return cmd_usage("unknown option '%s'", word);
+    }
+    for (size_t i = 0; i < N_COMMANDS && status < 0; i++)
+        if (strcmp(word, commands[i].name) == 0) status = commands[i].run(argc - 1, argv + 1);
+    if (status < 0) {
+        /* A bare word is far more often a mistyped command than a file. */
+        if (!strpbrk(word, "./") && strcmp(word, "-") != 0)
+            return cmd_usage("no such command: '%s'", word);
+        status = cmd_run(argc, argv);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cmd_fail("standard output: %s", strerror(errno));
+    return status;
+}

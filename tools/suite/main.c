@@ -1,0 +1,89 @@
+/* main.c: `mwl-suite KIND DIR`: outside test data against this build.
+ *
+ * Owns: the command line, the closing line, the exit status. A kind that this build lacks is a
+ * weak reference, so a kind is added by adding its file. */
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SUITE_X(id, name, text)                                       \
+    extern int suite_##id(struct suite *, const char *) __attribute__((weak)); \
+    extern const char suite_##id##_skips[] __attribute__((weak));
+SUITE_KINDS(SUITE_X)
+#undef SUITE_X
+
+static const struct kind {
+    const char *name, *text;
+    int (*run)(struct suite *, const char *);
+    const char *skips;
+} kinds[] = {
+#define SUITE_X(id, name, text) {name, text, suite_##id, suite_##id##_skips},
+    SUITE_KINDS(SUITE_X)
+#undef SUITE_X
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_BUILT = 3 };
+
+static int print_help(void) {
+    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] KIND DIR\n"
+           "       mwl-suite --help\n\n"
+           "Runs the test data in DIR. Prints a line per failing case and closes with\n"
+           "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
+           "2 wrong usage or DIR has not the kind's shape, 3 the kind is not built yet.\n\n"
+           "  -v             a line for passed and skipped cases too\n"
+           "  -q             no line per failing case\n"
+           "  --filter TEXT  only cases whose name contains TEXT\n\n"
+           "KIND is one of:\n");
+    for (size_t i = 0; i < N_KINDS; i++)
+        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text, kinds[i].run ? "" : " (not built yet)");
+    printf("\nWhat is skipped, and why:\n");
+    bool any = false;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        if (!kinds[i].run || !kinds[i].skips) continue;
+        printf("  %s: %s\n", kinds[i].name, kinds[i].skips);
+        any = true;
+    }
+    if (!any) printf("  nothing\n");
+    return EXIT_OK;
+}
+
+static int wrong_usage(const char *what, const char *word) {
+    fprintf(stderr, "mwl-suite: %s%s; 'mwl-suite --help' tells the usage\n", what, word);
+    return EXIT_USAGE;
+}
+
+static const struct kind *find_kind(const char *name) {
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (strcmp(kinds[i].name, name) == 0) return &kinds[i];
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    struct suite s = {0};
+    const char *operand[2] = {NULL, NULL};
+    int n = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
+        if (strcmp(argv[i], "-v") == 0) s.verbose = true;
+        else if (strcmp(argv[i], "-q") == 0) s.quiet = true;
+        else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) s.filter = argv[++i];
+        else if (argv[i][0] == '-') return wrong_usage("unknown option ", argv[i]);
+        else if (n == 2) return wrong_usage("more than KIND and DIR: ", argv[i]);
+        else operand[n++] = argv[i];
+    }
+    if (n != 2) return wrong_usage("KIND and DIR are needed", "");
+    const struct kind *kind = find_kind(operand[0]);
+    if (!kind) return wrong_usage("no such kind: ", operand[0]);
+    if (!suite_is_dir(operand[1])) return wrong_usage("not a folder: ", operand[1]);
+    if (!kind->run) {
+        fprintf(stderr, "mwl-suite: the kind %s is not built yet\n", kind->name);
+        return EXIT_NOT_BUILT;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a crash must not swallow earlier lines */
+    if (kind->run(&s, operand[1]) < 0) return EXIT_USAGE;
+    if (s.passed + s.failed + s.skipped == 0) return wrong_usage("no cases in ", operand[1]);
+    printf("%lu passed, %lu failed, %lu skipped\n", s.passed, s.failed, s.skipped);
+    return s.failed ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,66 @@
+/* suite.h: what the mwl-suite runner and its kinds agree on.
+ *
+ * A kind lives in suite_<kind>.c and defines `int suite_<kind>(struct suite *s, const char *dir)`
+ * and, if it ever skips, `const char suite_<kind>_skips[]`: what it skips and why, for --help. The
+ * runner finds it by name: SUITE_KINDS has its row already, or gets one. */
+#ifndef MWL_SUITE_H
+#define MWL_SUITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* identifier, name on the command line, what DIR contains */
+#define SUITE_KINDS(X)                                                                \
+    X(json, "json", "JSON texts: y_* accepted, n_* rejected, i_* either, no crash")   \
+    X(jcs, "jcs", "RFC 8785: input/X canonical is output/X byte for byte")            \
+    X(json_schema, "json-schema", "JSON Schema 2020-12 groups: schema, tests[]")      \
+    X(cel, "cel", "CEL conformance tests")                                            \
+    X(mwl, "mwl", "MWL conformance cases, or meta-schema examples (valid/, invalid/)")
+
+struct suite {
+    unsigned long passed, failed, skipped;
+    bool verbose; /* a line for passed and skipped cases too */
+    bool quiet;   /* no line per failing case */
+    const char *filter; /* run only cases whose name contains this; NULL: all */
+};
+
+/* A kind's function: runs every case under dir through the functions below. Answers 0, or -1 with a
+ * message printed when dir does not have the kind's shape; failing cases are counted, not answered. */
+#define SUITE_X(id, name, text) int suite_##id(struct suite *s, const char *dir);
+SUITE_KINDS(SUITE_X)
+#undef SUITE_X
+
+/* Whether the case takes part (filter); ask before running it. */
+bool suite_wants(const struct suite *s, const char *name);
+
+/* Each case ends in exactly one of these. The text after `name` says why. */
+void suite_pass(struct suite *s, const char *name);
+void suite_fail(struct suite *s, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void suite_skip(struct suite *s, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The names in a folder, sorted by byte, without those that begin with a dot. */
+struct suite_list {
+    char **names;
+    size_t count;
+};
+bool suite_list_dir(const char *dir, struct suite_list *out); /* false: a message was printed */
+void suite_list_free(struct suite_list *list);
+
+/* Calls visit(user, path, relative) for every regular file under dir, folders depth first, sorted.
+ * A visit that answers false ends the walk. False when a folder could not be read. */
+bool suite_walk(const char *dir, bool (*visit)(void *user, const char *path, const char *relative),
+                void *user);
+
+bool suite_is_dir(const char *path);
+bool suite_exists(const char *path);
+
+/* The whole file with a NUL behind it, malloc'd; NULL when it cannot be read (no message). */
+char *suite_read(const char *path, size_t *size);
+
+/* "dir/name" in malloc'd memory. These two end the program when memory is out. */
+char *suite_path(const char *dir, const char *name);
+void *suite_alloc(size_t size);
+
+#endif
