@@ -25,6 +25,8 @@ says() { grep -q -- "$2" "$1" || complain "'$2' is missing"; }
 
 expect 0 "$mwlvm" --version
 says "$out" '^mwlvm [0-9]*\.[0-9]*\.[0-9]*$'
+says "$out" '^program format: [0-9]*$'
+says "$out" '^instruction set: [0-9a-f]\{8\}$'
 says "$out" '^coroutines: \(minicoro\|ucontext\)$'
 expect 0 "$mwlvm" --help
 says "$out" '^usage: '

@@ -4,9 +4,12 @@
  * Refuses to know: what any subcommand does. */
 #include "cmd.h"
 #include "coro.h"
+#include "image.h"
 #include "mwl.h"
+#include "op.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +92,8 @@ static int print_help(void) {
 
 static int print_version(void) {
     printf("mwlvm %s\n", mwl_version());
+    printf("program format: %u\n", MWL_IMAGE_FORMAT);
+    printf("instruction set: %08" PRIx32 "\n", mwl__op_isa());
     printf("coroutines: %s\n", mwl__coro_backend());
     return CMD_OK;
 }

@@ -24,6 +24,12 @@ foreach(source ${MWL_TEST_SOURCES})
   mwl_test_setup(${test})
 endforeach()
 
+# Our own utest.h, also when another one serves the tests. It prints failures on purpose.
+add_executable(utest_selfcheck tests/utest/selfcheck.c)
+target_link_libraries(utest_selfcheck PRIVATE mwl_flags)
+add_test(NAME utest_selfcheck COMMAND utest_selfcheck)
+mwl_test_setup(utest_selfcheck)
+
 file(GLOB MWL_EXAMPLE_SOURCES CONFIGURE_DEPENDS tools/examples/*.c)
 foreach(source ${MWL_EXAMPLE_SOURCES})
   get_filename_component(name ${source} NAME_WE)
