@@ -27,7 +27,9 @@
  * never touch memory for scalars, constants and borrowed references.
  *
  * An array is a length over a buffer that versions share: the newest version (its length equals
- * `used`) may claim the next free place. Objects the same; a buffer never holds one key twice. */
+ * `used`) may claim the next free place. Objects the same; a buffer never holds one key twice. A
+ * buffer with one counted reference has one version only: what lies beyond its length is cut off
+ * before it grows. Buffers of immortal containers are never written. Empty ones need no heap. */
 #ifndef MWL_VALUE_H
 #define MWL_VALUE_H
 
@@ -47,27 +49,41 @@ typedef struct mwl__str {
     char s[];      /* len bytes and a NUL */
 } mwl__str;
 
+/* What may be found below a container, so that most walks need not be made. Bits of the newest version:
+ * an older one may have less. */
+#define MWL__ODD_KIND 1u /* something outside the data model: a CEL-only kind, a key that is no text */
+#define MWL__ODD_SELF 2u /* something that does not equal itself: NaN, a fault */
+
 typedef struct mwl__list {
-    uint32_t rc, used, cap, depth; /* depth: 1 + the deepest element's; an upper bound for old versions */
-    uint64_t weight;               /* 1 + the elements' weights, saturating; the same */
+    uint32_t rc, used, cap; /* cap 0: immortal and empty */
+    uint16_t depth;         /* 1 + the deepest element's; an upper bound for old versions */
+    uint16_t odd;
+    uint64_t weight; /* 1 + the elements' weights; an upper bound for old versions */
     mwl_value item[];
 } mwl__list;
 
 typedef struct mwl__member {
-    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value there */
+    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value there:
+                    * read it with mwl__map_key, which clears that */
     mwl_value val;
 } mwl__member;
 
 typedef struct mwl__map {
-    uint32_t rc, used, cap, depth;
+    uint32_t rc, used, cap;
+    uint16_t depth, odd;
     uint64_t weight;
-    uint32_t n_index;  /* power of two, or 0: no index yet. uint32_t index[n_index] follows member[cap] */
-    uint32_t all_text; /* 1 when every key is a string: the value can be a JSON object */
+    uint32_t n_index; /* power of two, or 0: a small map, scanned. uint32_t index[n_index] of positions
+                       * + 1 follows member[cap] */
+    uint16_t reach;   /* no member is more than this many steps from its place in the index */
+    uint16_t spare;
+    uint32_t seed; /* 0: the index is over the keys' own hashes; else over hashes with this seed */
+    uint32_t spare2;
     mwl__member member[];
 } mwl__map;
 
 typedef struct mwl__box {
-    uint32_t rc, depth;
+    uint32_t rc;
+    uint16_t depth, odd;
     uint64_t weight;
     mwl_value v;
 } mwl__box;
@@ -98,20 +114,59 @@ static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as
 
 /* Small objects come from size classes of 16 bytes, carved out of chunks and kept on free lists; in
  * sanitizer and stress builds (MWL_PLAIN_HEAP) each object is an allocation of its own. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MWL__PLAIN 1
+#endif
+#endif
+#if defined(MWL_PLAIN_HEAP) || defined(__SANITIZE_ADDRESS__)
+#undef MWL__PLAIN
+#define MWL__PLAIN 1
+#endif
+#ifndef MWL__PLAIN
+#define MWL__PLAIN 0
+#endif
+
 #define MWL__SMALL 512u
 struct mwl_heap {
     mwl_alloc alloc;
-    size_t used, limit;  /* live bytes; the machine moves `limit` per run (SIZE_MAX: none) */
-    mwl_status why;      /* of the last failure */
-    void *doomed;        /* objects waiting to be destroyed: no recursion */
+    size_t used, limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
+    mwl_status why;     /* of the last failure */
+    uint32_t seed;      /* for the indexes of maps under attack (map.c); never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
 };
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
-void *mwl__heap_take(mwl_heap *h, size_t size); /* NULL and `why` set on failure; not zeroed */
-void mwl__heap_give(mwl_heap *h, void *p, size_t size);
+void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__heap_take */
+void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
+/* Another size for a block; NULL and `why` on failure, and then the block is as it was. */
+void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size);
+
+/* NULL and `why` set on failure (MWL_E_NOMEM, or MWL_E_TOO_BIG for the limit); not zeroed. */
+static inline void *mwl__heap_take(mwl_heap *h, size_t size) {
+    if (!MWL__PLAIN && size <= MWL__SMALL) {
+        size_t units = (size + 15u) >> 4;
+        void *p = h->free_list[units];
+        if (p && h->used + units * 16u <= h->limit) {
+            h->free_list[units] = *(void **)p;
+            h->used += units * 16u;
+            return p;
+        }
+    }
+    return mwl__heap_take_more(h, size);
+}
+static inline void mwl__heap_give(mwl_heap *h, void *p, size_t size) {
+    if (!MWL__PLAIN && size <= MWL__SMALL) {
+        size_t units = (size + 15u) >> 4;
+        *(void **)p = h->free_list[units];
+        h->free_list[units] = p;
+        h->used -= units * 16u;
+        return;
+    }
+    mwl__heap_give_back(h, p, size);
+}
 static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
     h->why = why;
     return mwl_absent();
@@ -147,9 +202,11 @@ mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
 mwl_value mwl__str_seal(mwl__str *s);       /* bytes must be valid UTF-8 */
 mwl_value mwl__bytes_seal(mwl__str *s);
 mwl_value mwl__str_new(mwl_heap *h, const char *text, size_t len); /* text known to be valid UTF-8 */
+mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_t hash);
 mwl_value mwl__str_concat(mwl_heap *h, mwl_value a, mwl_value b);  /* lent; both strings or both bytes */
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
 uint32_t mwl__str_hash(const char *text, size_t len);
+uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
 int mwl__str_compare(mwl_value a, mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
 int mwl__str_compare_utf16(mwl_value a, mwl_value b); /* RFC 8785's member order */
 static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or both BYTES, TYPE) */
@@ -161,15 +218,32 @@ static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or 
 
 /* ---- arrays (list.c) and objects (map.c) ------------------------------------------------------------ */
 
+size_t mwl__list_size(size_t cap); /* bytes of a buffer */
+size_t mwl__map_size(size_t cap);
 mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
 mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b); /* lent; O(len b) when a is newest */
+/* The list as the newest version of a buffer with room for `more`, counted; for builders that then
+ * call mwl__list_add, which answers false (why set, nothing taken) when a limit is met. */
+mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
+bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
 /* Pointer to the member's value or NULL. The string form expects a STRING key (hash in aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
+const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash);
+/* The key of a member, lent, without the hash that non-string keys carry in aux. */
+static inline mwl_value mwl__map_key(const mwl__member *m) {
+    mwl_value k = mwl__borrow(m->key);
+    if (MWL_KINDS(k) != MWL_KIND_STRING) k.aux = 0;
+    return k;
+}
+/* For builders that own a fresh map with room: the place of a string key's value, new (then a null) or
+ * as it was; and the value's arrival there. Fill answers false, why set, nothing taken, at a limit. */
+mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
+bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
 mwl_value mwl__map_without(mwl_heap *h, mwl_value map, mwl_value str_key); /* lent; given: a copy less one */
 
 mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
@@ -178,13 +252,44 @@ mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_
 
 /* ---- whole values (value.c) --------------------------------------------------------------------------- */
 
-uint32_t mwl__value_depth(mwl_value v);  /* 0 for scalars and strings */
-uint64_t mwl__value_weight(mwl_value v); /* 1 for scalars and strings */
-bool mwl__value_is_json(mwl_value v);    /* in the data model: no CEL-only kind, finite, text keys */
+static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and strings */
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_ARRAY: return mwl__as_list(v)->depth;
+    case MWL_KIND_OBJECT: return mwl__as_map(v)->depth;
+    case MWL_KIND_OPTIONAL: return v.as.p ? mwl__as_box(v)->depth : 0;
+    default: return 0;
+    }
+}
+static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and strings */
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_ARRAY: return mwl__as_list(v)->weight;
+    case MWL_KIND_OBJECT: return mwl__as_map(v)->weight;
+    case MWL_KIND_OPTIONAL: return v.as.p ? mwl__as_box(v)->weight : 1;
+    default: return 1;
+    }
+}
+/* The MWL__ODD bits that v brings into a container. */
+uint16_t mwl__value_odd_slow(mwl_value v);
+static inline uint16_t mwl__value_odd(mwl_value v) {
+    uint32_t k = MWL_KINDS(v);
+    if (k == MWL_KIND_STRING || k == MWL_KIND_BOOL || k == MWL_KIND_NULL) return 0;
+    return mwl__value_odd_slow(v);
+}
+bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
 /* Deep equality charging about one fuel per node (fuel NULL: unlimited): MWL_OK or MWL_E_FUEL.
- * mwl__equal_fast answers at once when the top level decides, -1 when a walk is needed. */
+ * mwl__equal_fast answers at once (0, 1) when the top level decides, -1 when a walk is needed. */
 mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal);
+int mwl__equal_mixed(mwl_value a, mwl_value b); /* the rest of mwl__equal_fast */
+static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
+    uint32_t k = MWL_KINDS(a);
+    if (k == MWL_KINDS(b)) {
+        if (k == MWL_KIND_STRING) return mwl__str_same(a, b);
+        if (k == MWL_KIND_NUMBER) return a.as.d == b.as.d;
+        if (k < MWL_KIND_TIMESTAMP) return a.as.i == b.as.i; /* absent .. duration: 64 bits decide */
+    }
+    return mwl__equal_mixed(a, b);
+}
 
 /* Order of two values of one ordered kind, numbers across kinds: sets *order to -1, 0, 1, or 2 for
  * unordered (NaN); false when the kinds do not compare. */
