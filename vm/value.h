@@ -119,7 +119,7 @@ static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as
 #define MWL__PLAIN 1
 #endif
 #endif
-#if defined(MWL_PLAIN_HEAP) || defined(__SANITIZE_ADDRESS__)
+#if defined(MWL_PLAIN_HEAP) || defined(MWL_STRESS) || defined(__SANITIZE_ADDRESS__)
 #undef MWL__PLAIN
 #define MWL__PLAIN 1
 #endif
