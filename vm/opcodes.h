@@ -106,11 +106,62 @@
     X(END, REG, NONE, NONE, MWL_OPF_END, "the expression's product is ra")                           \
     MWL_MACHINE_OPCODES(X)
 
-/* The machine's own: filled in with the Flow instructions. */
+/* The machine's own. "In flight" is the value that a transition or a descent carries; `res` the Result that
+ * rises. A site handler leaves the failure it made as the frame's `raised`; *_FAULT take it from there. */
 #define MWL_MACHINE_OPCODES(X)                                                                      \
-    X(ENTER, NONE, ENTRYX, NONE, 0, "push an entry record; its onEntry phase begins")               \
-    X(ASCEND, NONE, ENTRYX, NONE, 0, "the rising Result reaches the entry: select onSuccess or onFailure") \
-    X(REENTER, NONE, ENTRYX, NONE, MWL_OPF_END, "go back to the entry's inner scope if its action decided so, else on to onAlways") \
-    X(UNWIND, NONE, ENTRYX, NONE, MWL_OPF_END, "the entry's onAlways is done: pop it; go on ascending or unwinding")
+    /* -- Steps ------------------------------------------------------------------------------ */ \
+    X(STEP, NONE, STEPX, NONE, 0, "the Step begins: step.input := in flight")                       \
+    X(STEP_EXIT, NONE, NONE, NONE, 0, "record the Step's exit instant")                             \
+    X(OUT, REG, NONE, NONE, 0, "in flight := ra")                                                   \
+    X(PASS_INPUT, NONE, NONE, NONE, 0, "in flight := step.input")                                   \
+    X(ASSIGN, REGS, SHAPE, NONE, 0, "vars := vars with the shape's names bound to ra ...")          \
+    X(TO, NONE, STEPX, NONE, MWL_OPF_END, "the Step succeeded: clear failure, go to the next Step")  \
+    X(TO_HANDLER, NONE, STEPX, NONE, MWL_OPF_END, "a catch clause's edge: failure stays set")        \
+    X(STEP_RESULT, NONE, STEPX, NONE, 0, "step.result := res; in flight := its value, or catch")    \
+    X(STEP_FAULT, NONE, STEPX, NONE, MWL_OPF_END, "raised is the Step's Result: catch, or out")      \
+    X(CLAUSE_FAULT, NONE, STEPX, NONE, MWL_OPF_END, "raised in a clause: out, not matched again")    \
+    X(MATCH_INPUT, NONE, NONE, NONE, 0, "match.input := in flight")                                 \
+    X(PASS_MATCH, NONE, NONE, NONE, 0, "in flight := match.input")                                  \
+    X(SLEEP_FOR, REG, NONE, NONE, 0, "wait until the Step's entry plus the duration ra")            \
+    X(SLEEP_UNTIL, REG, NONE, NONE, 0, "wait until the instant ra")                                 \
+    X(RETURN, NONE, NONE, NONE, MWL_OPF_END, "res := success of what is in flight; ascend")          \
+    X(RAISE, REGS, SHAPE, NONE, MWL_OPF_END, "res := failure of the shape's fields ra ...; ascend")  \
+    X(RERAISE, NONE, NONE, NONE, MWL_OPF_END, "res := the active failure, or System.EmptyRaise; ascend") \
+    X(COMPLETE, NONE, FLOWX, NONE, MWL_OPF_END, "the frame completes with res")                      \
+    /* -- middleware entries ------------------------------------------------------------------ */\
+    X(ENTER, NONE, ENTRYX, NONE, 0, "push an entry record; onEntry begins with what is in flight")  \
+    X(GATE, REG, JUMPX, NONE, 0, "go there, the action gated off, if ra is false; fault unless a bool") \
+    X(WITH, REG, NONE, NONE, 0, "the phase's arguments := ra")                                      \
+    X(ACTION, PHASE, ENTRYX, NONE, 0, "check the arguments, run the middleware's action")           \
+    X(ACTION_DONE, PHASE, ENTRYX, NONE, MWL_OPF_END, "the action's own call has emitted res")        \
+    X(ESTABLISH, NONE, ENTRYX, NONE, 0, "onEntry is done: the entry is established, its product in flight") \
+    X(ENTRY_FAULT, NONE, ENTRYX, NONE, MWL_OPF_END, "raised on the descent: pop, rise from here")    \
+    X(ASCEND, NONE, ENTRYX, NONE, MWL_OPF_END, "res is accepted at the entry: onSuccess or onFailure") \
+    X(SHAPE_SKIP, NONE, JUMPX, NONE, 0, "go there if the Result is consumed and shaping has no destination") \
+    X(SHAPE, REG, NONE, NONE, 0, "the success value the entry emits or carries := ra")              \
+    X(ENVELOPE, REGS, SHAPE, NONE, 0, "construct a successor failure from the shape's fields ra ...") \
+    X(PHASE_FAULT, NONE, ENTRYX, NONE, MWL_OPF_END, "raised in onSuccess or onFailure: supersede, onAlways") \
+    X(REENTER, NONE, ENTRYX, NONE, MWL_OPF_END, "back into the inner scope if the action decided so, else onAlways") \
+    X(ALWAYS, NONE, ENTRYX, NONE, 0, "onAlways begins")                                             \
+    X(ALWAYS_FAULT, NONE, ENTRYX, NONE, MWL_OPF_END, "raised in onAlways: supersede, then leave")    \
+    X(UNWIND, NONE, ENTRYX, NONE, 0, "pop the entry; go on rising, or on unwinding")                \
+    /* -- calls --------------------------------------------------------------------------------*/ \
+    X(CALL, NONE, CALLX, NONE, 0, "a call begins: call.input := in flight")                         \
+    X(CALL_INPUT, REG, NONE, NONE, 0, "what the target receives := ra")                             \
+    X(CALL_WITH, REG, NONE, NONE, 0, "the target's arguments := ra")                                \
+    X(DISPATCH, NONE, CALLX, NONE, 0, "check the arguments, run the target; res is there afterwards") \
+    X(ARMS, NONE, CALLX, NONE, MWL_OPF_END, "go to the arm that res selects")                        \
+    X(ARM_VALUE, REG, NONE, NONE, 0, "the call's success value := ra")                              \
+    X(CALL_FAULT, NONE, CALLX, NONE, MWL_OPF_END, "raised in the call's fields: it is the call's Result") \
+    X(ARM_FAULT, NONE, CALLX, NONE, MWL_OPF_END, "raised in an arm: supersedes the call's Result")   \
+    X(CALL_END, NONE, CALLX, NONE, 0, "the call has emitted res")                                   \
+    /* -- Gather ------------------------------------------------------------------------------- */\
+    X(GATHER, NONE, GATHERX, NONE, 0, "the fan-out begins")                                         \
+    X(GATHER_OVER, REG, NONE, NONE, 0, "enumerate the array ra")                                    \
+    X(GATHER_NEED, REG, NONE, NONE, 0, "completion.successes := ra")                                \
+    X(GATHER_RUN, NONE, GATHERX, NONE, MWL_OPF_END, "start a dispatch, wait for one, or go to the arms") \
+    X(GATHER_ARMS, NONE, GATHERX, NONE, MWL_OPF_END, "run the next dispatch's arm, or go to the end") \
+    X(GATHER_FAULT, NONE, GATHERX, NONE, MWL_OPF_END, "raised in over or successes: resolve all, then fail") \
+    X(GATHER_END, NONE, GATHERX, NONE, 0, "determine the outcome: in flight := the successes' values, or catch")
 
 #endif
