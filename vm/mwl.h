@@ -1,7 +1,7 @@
 /* mwl.h: the host's API of mwlvm.
  *
- * Order: version, status list, allocator, values. Every function says what it borrows, what it
- * gives and what it takes over. One VM belongs to one thread. */
+ * Order: version, status list, allocator, values, time, program, VM, run, pump, trace. Every function
+ * says what it borrows, what it gives and what it takes over. One VM belongs to one thread. */
 #ifndef MWL_H
 #define MWL_H
 
@@ -219,6 +219,142 @@ typedef enum mwl_json_style {
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
 MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
+
+/* ---- time -------------------------------------------------------------------------------------------- */
+
+/* Two readings of one moment: monotonic nanoseconds (bounds, delays) and wall nanoseconds since the Unix
+ * epoch (timestamps, `until`). */
+typedef struct mwl_instant {
+    int64_t mono_ns, wall_ns;
+} mwl_instant;
+
+typedef struct mwl_clock {
+    void (*read)(void *ctx, mwl_instant *out);
+    void *ctx;
+} mwl_clock;
+
+MWL_API mwl_clock mwl_clock_system(void);
+
+/* ISO 8601 durations and RFC 3339 timestamps, as the language's temporal profile has them. A year is 365
+ * days, a month 30. MWL_E_SYNTAX, MWL_E_RANGE. */
+MWL_API mwl_status mwl_duration_parse(const char *text, size_t len, int64_t *ns);
+MWL_API mwl_value mwl_timestamp_text(mwl_heap *heap, int64_t wall_ns); /* a string value */
+
+/* ---- program ------------------------------------------------------------------------------------------- */
+
+/* A loaded program: immutable, counted, shared by any number of VMs and threads. */
+typedef struct mwl_program mwl_program;
+
+typedef enum mwl_ownership {
+    MWL_COPY,  /* the bytes are copied */
+    MWL_BORROW /* the bytes stay the caller's, 8-byte aligned, until the last reference is released */
+} mwl_ownership;
+
+/* Check an image completely and make it ready to run. alloc NULL: the default. */
+MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
+                                    mwl_ownership ownership, mwl_program **out, mwl_error *error);
+MWL_API mwl_program *mwl_program_keep(mwl_program *program); /* any thread */
+MWL_API void mwl_program_release(mwl_program *program);      /* any thread; NULL is ignored */
+
+/* ---- VM ---------------------------------------------------------------------------------------------------- */
+
+typedef struct mwl_vm mwl_vm;
+typedef struct mwl_run mwl_run;
+
+/* Limits of one run; 0 takes the default of mwl_config.h. */
+typedef struct mwl_limits {
+    uint64_t fuel;         /* instructions in all */
+    size_t memory_bytes;   /* values and records held at one time */
+    uint32_t frame_depth;  /* Flows called inside each other */
+    uint32_t entry_depth;  /* middleware entries established in one frame */
+    uint32_t fan_out;      /* dispatches of one Gather */
+    uint32_t chain_depth;  /* failures linked by `previous` */
+} mwl_limits;
+
+typedef struct mwl_config {
+    mwl_alloc alloc;
+    mwl_clock clock;          /* not read under virtual time */
+    bool virtual_time;        /* time stands still while there is work, and skips to the next timer */
+    int64_t virtual_start_ns; /* wall reading at the start; 0 takes 2026-01-01T00:00:00Z */
+    uint64_t seed;            /* jitter and generated ids; runs may bring their own */
+    mwl_limits limits;
+    uint32_t slice;           /* instructions between two looks at the clock; 0 takes the default */
+} mwl_config;
+
+MWL_API mwl_config mwl_config_default(void);
+MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out); /* config NULL: the default */
+/* Frees runs that are left without further language work. Programs are the caller's. NULL is ignored. */
+MWL_API void mwl_vm_free(mwl_vm *vm);
+MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm); /* where values for this VM are made */
+MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out);
+
+/* ---- run ---------------------------------------------------------------------------------------------------- */
+
+typedef struct mwl_start {
+    const char *id;      /* execution.id; NULL: one is made */
+    mwl_value input;     /* lent; absent: null */
+    mwl_value arguments; /* lent; an object, or absent */
+    uint64_t seed;       /* 0: from the VM's */
+    const mwl_limits *limits; /* NULL: the VM's */
+} mwl_start;
+
+typedef enum mwl_run_state { MWL_RUN_READY, MWL_RUN_PARKED, MWL_RUN_DONE, MWL_RUN_ABORTED } mwl_run_state;
+
+/* Begin a run. It does its first work in the next pump. E_NOT_FOUND when the program imports a provider or
+ * function that the VM does not have (error->message names it). The run is the VM's until mwl_run_free. */
+MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                 mwl_run **out, mwl_error *error);
+MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
+/* The Result, an object with `type`: lent until the run is freed; absent before MWL_RUN_DONE. */
+MWL_API mwl_value mwl_run_result(const mwl_run *run);
+/* Why the machine itself ended the run (a limit): MWL_OK, MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM. */
+MWL_API mwl_status mwl_run_why(const mwl_run *run);
+/* Ask it to stop: cleanup runs, the Result is a cancellation. Idempotent; nothing after it is done. */
+MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
+/* End it without further language work: providers are told, there is no Result. */
+MWL_API void mwl_run_abort(mwl_run *run);
+MWL_API void mwl_run_free(mwl_run *run); /* aborts it first when it is not done; NULL is ignored */
+MWL_API const char *mwl_run_id(const mwl_run *run);
+MWL_API void mwl_run_set_user(mwl_run *run, void *user);
+MWL_API void *mwl_run_user(const mwl_run *run);
+
+/* ---- pump ---------------------------------------------------------------------------------------------------- */
+
+#define MWL_NEVER INT64_MAX
+#define MWL_NO_BUDGET INT64_MAX
+/* Do ready work for about budget_ns of monotonic time (checked once per slice), then answer when to pump
+ * again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks. */
+MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
+
+/* ---- trace ----------------------------------------------------------------------------------------------------- */
+
+#define MWL_TRACE_EVENTS(X)                                                                  \
+    X(RUN_STARTED) X(RUN_DONE) X(FRAME_ENTERED) X(FRAME_EXITED) X(STEP_ENTERED) X(STEP_EXITED) \
+    X(PHASE) X(ATTEMPT) X(CALL_DISPATCHED) X(CALL_ACCEPTED) X(TIMER) X(INTERRUPTED)
+
+typedef enum mwl_trace_kind {
+#define MWL_X(name) MWL_TRACE_##name,
+    MWL_TRACE_EVENTS(MWL_X)
+#undef MWL_X
+} mwl_trace_kind;
+
+typedef struct mwl_trace_event {
+    mwl_trace_kind kind;
+    const mwl_run *run;
+    mwl_instant at;
+    uint32_t depth;       /* of the frame: 0 is the root */
+    const char *flow;     /* name, or "" for the root and inline Flows */
+    const char *step;     /* name, or "" */
+    const char *provider; /* URI, or "" */
+    const char *phase;    /* "onEntry" ..., or "" */
+    int64_t index;        /* of a Gather's dispatch, an attempt's number; -1 */
+    mwl_value value;      /* lent: input, Result or arguments, as fits the kind; may be absent */
+} mwl_trace_event;
+
+/* One listener; NULL stops. Costs nothing when nobody listens. Called on the VM's thread; must not call
+ * back into the VM. */
+MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx);
+MWL_API const char *mwl_trace_name(mwl_trace_kind kind);
 
 #ifdef __cplusplus
 }

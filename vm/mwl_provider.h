@@ -49,6 +49,130 @@ MWL_API bool mwl_fn_charge(mwl_fn *fn, uint64_t n);
 MWL_API mwl_value mwl_fn_now(mwl_fn *fn);
 MWL_API mwl_value mwl_fn_wall_time(mwl_fn *fn);
 
+/* ---- call providers ---------------------------------------------------------------------------------- */
+
+/* One provider execution. Lent to the callbacks; a provider that settles later keeps the pointer until it
+ * has settled, and no longer. */
+typedef struct mwl_call mwl_call;
+
+typedef struct mwl_call_provider {
+    const char *uri;      /* "mwl:provider.call/acme/geo/v1" */
+    const char *document; /* its provider definition document: JSON text */
+    /* Begin. Settles before it returns, or keeps the call and settles later. */
+    void (*start)(mwl_call *call, void *user);
+    /* The time asked for with mwl_call_wake_after has come. NULL when never asked for. */
+    void (*wake)(mwl_call *call, void *user);
+    /* Asked to stop. Still settles, once, now or later; what it settles with is not used. NULL: the
+     * execution is given up at once and the call is gone when cancellation begins. */
+    void (*cancel)(mwl_call *call, void *user);
+} mwl_call_provider;
+
+MWL_API mwl_value mwl_call_input(const mwl_call *call);     /* lent until the call settles */
+MWL_API mwl_value mwl_call_arguments(const mwl_call *call); /* an object; lent likewise */
+MWL_API mwl_heap *mwl_call_heap(mwl_call *call);
+MWL_API mwl_run *mwl_call_run(mwl_call *call);
+
+/* Settling: exactly one of these, once; the call is gone afterwards. */
+MWL_API void mwl_call_succeed(mwl_call *call, mwl_value take_value);
+/* type NULL: "error". message may be NULL, details absent. */
+MWL_API void mwl_call_fail(mwl_call *call, const char *type, const char *code, const char *message,
+                           mwl_value take_details);
+/* A whole Result: an object with `type`, and `value` or the envelope's members. */
+MWL_API void mwl_call_settle(mwl_call *call, mwl_value take_result);
+
+/* Before settling: the window's provider.metadata, an object within the declared schema. */
+MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
+/* Ask for `wake` after a time on the VM's clock. One at a time; a later one replaces it. */
+MWL_API void mwl_call_wake_after(mwl_call *call, int64_t delay_ns);
+/* What the provider wants to find again at wake: one value, so that a parked run stays plain data. */
+MWL_API void mwl_call_set_state(mwl_call *call, mwl_value take_state);
+MWL_API mwl_value mwl_call_state(const mwl_call *call); /* lent; null at the start */
+
+/* ---- middleware providers ------------------------------------------------------------------------------- */
+
+/* One run of one phase of one entry. Lent to the callback. */
+typedef struct mwl_phase mwl_phase;
+
+enum {
+    /* The action owns every run of the inner scope: gated off at onEntry, none happens and the entry emits
+     * its onEntry product (Loop). */
+    MWL_MW_OWNS_RUNS = 1,
+    /* May ask for MWL_REENTER_RESTORE: the frame's variables are remembered at establishment (Retry). */
+    MWL_MW_RESTORES = 2
+};
+
+typedef struct mwl_middleware {
+    const char *uri;      /* "mwl:provider.middleware/acme/cache/v1" */
+    const char *document; /* its provider definition document: JSON text */
+    unsigned flags;       /* MWL_MW_* */
+    /* The action at each phase; NULL where it has none. Each answers with at most one verdict (below);
+     * none means pass. */
+    void (*entry)(mwl_phase *phase, void *user);
+    void (*success)(mwl_phase *phase, void *user);
+    void (*failure)(mwl_phase *phase, void *user);
+    void (*always)(mwl_phase *phase, void *user);
+    /* The bound of mwl_phase_arm has elapsed before the rising Result was accepted: answers with
+     * mwl_phase_interrupt. Only for those that arm one. */
+    void (*elapsed)(mwl_phase *phase, void *user);
+} mwl_middleware;
+
+MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase);
+MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase); /* lent: the validated `with` */
+MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);     /* lent: middleware.input */
+MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);      /* is the rising Result a success? */
+MWL_API mwl_value mwl_phase_result_value(const mwl_phase *phase); /* lent: its value, or the failure */
+MWL_API void mwl_phase_now(const mwl_phase *phase, mwl_instant *out);
+MWL_API double mwl_phase_random(mwl_phase *phase); /* [0, 1), from the run's seed */
+
+/* Entry state: one value that persists across the entry's phases. */
+MWL_API mwl_value mwl_phase_state(const mwl_phase *phase); /* lent; null at the start */
+MWL_API void mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
+/* Contributed metadata: readable as middleware.metadata.<name> in the entry's own blocks. */
+MWL_API void mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_value take_value);
+
+/* Verdicts. */
+/* The action failed: the phase fails with this. type NULL: "error". */
+MWL_API void mwl_phase_fail(mwl_phase *phase, const char *type, const char *code, const char *message,
+                            mwl_value take_details);
+/* Control: emit this success (is_success) value or failure instead. At onEntry the inner scope does not
+ * run and the Result is emitted from the entry's position; on ascent it takes the rising one's place,
+ * and a superseded failure is chained as its `previous` unless it has one. */
+MWL_API void mwl_phase_substitute(mwl_phase *phase, bool is_success, mwl_value take);
+/* Transform: the value in flight becomes this (onEntry: what passes down; onSuccess: the rising value). */
+MWL_API void mwl_phase_transform(mwl_phase *phase, mwl_value take_value);
+enum {
+    MWL_REENTER_CARRY = 1,  /* the phase's product becomes the inner scope's input; else the first input */
+    MWL_REENTER_RESTORE = 2 /* variables as they were at establishment */
+};
+/* Control, on ascent: consume the Result and run the inner scope again after delay_ns. */
+MWL_API void mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t delay_ns);
+/* Side-effect: dispatch the structural `call` parameter of this phase; its failure fails the phase. */
+MWL_API void mwl_phase_dispatch(mwl_phase *phase);
+/* Concurrent control, at onEntry: race the inner scope from establishment. The bound is an instant. */
+MWL_API void mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
+/* Answer of `elapsed`: interrupt the inner scope, and emit this explanatory failure at the seam. */
+MWL_API void mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
+
+/* ---- Results ------------------------------------------------------------------------------------------------ */
+
+/* A failure envelope; type NULL: "error"; message may be NULL; details and previous may be absent. */
+MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code, const char *message,
+                              mwl_value take_details, mwl_value take_previous);
+/* Does the failure matcher (an object with codes, types, retryable) select this failure? */
+MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
+
+/* ---- registration --------------------------------------------------------------------------------------------- */
+
+/* Add to a VM, each with its document, which is checked against the provider meta-schema. The array's
+ * strings are copied; `user` comes back to every callback. E_REJECTED with the reason, E_DUPLICATE,
+ * E_STATE after the first run was started. */
+MWL_API mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n, void *user,
+                                  mwl_error *error);
+MWL_API mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
+                                             void *user, mwl_error *error);
+/* Function names must not be there already. The table must outlive the VM. */
+MWL_API mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n);
+
 #ifdef __cplusplus
 }
 #endif
