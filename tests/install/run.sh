@@ -38,6 +38,17 @@ echo "find_package, both"
 "$work/cmake/with_shared"
 "$work/cmake/with_static"
 
+# Each public header stands alone, in C and in C++.
+for header in "$prefix"/include/*.h; do
+    name=${header##*/}
+    echo "#include <$name>" | $cc -x c -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
+        -I"$prefix/include" - || { echo "$name does not stand alone"; exit 1; }
+    if echo "" | $cc -x c++ -fsyntax-only - 2>/dev/null; then
+        echo "#include <$name>" | $cc -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
+            -I"$prefix/include" - || { echo "$name is not C++"; exit 1; }
+    fi
+done
+
 # Nothing that is not ours may be visible in the shared library.
 if command -v nm >/dev/null 2>&1; then
     stray=$(nm -D --defined-only "$libdir/libmwlvm.so" | awk '$3 !~ /^mwl_[^_]/ { print $3 }')
