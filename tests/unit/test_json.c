@@ -1,0 +1,281 @@
+#include "faulty.h"
+#include "utest.h"
+#include "value.h"
+
+static mwl_heap *heap(void) {
+    mwl_heap *h = NULL;
+    mwl_heap_new(NULL, &h);
+    return h;
+}
+
+/* text -> value -> text in a style, into a static buffer; "!" and the status when it fails. */
+static const char *round_trip(const char *text, size_t len, mwl_json_style style) {
+    static char answer[1 << 16];
+    mwl_heap *h = heap();
+    mwl_value v;
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_status status = mwl_json_parse(h, text, len, &v, &error);
+    if (status < 0) {
+        snprintf(answer, sizeof answer, "!%d@%zu", (int)status, error.offset);
+    } else {
+        char *out = NULL;
+        size_t n = 0;
+        status = mwl_json_write(h, v, style, &out, &n);
+        snprintf(answer, sizeof answer, "%s", status < 0 ? "!write" : out);
+        if (status == MWL_OK && strlen(out) != n) snprintf(answer, sizeof answer, "!length");
+        mwl_text_free(h, out, n);
+        mwl_value_drop(h, v);
+    }
+    if (mwl_heap_used(h)) snprintf(answer, sizeof answer, "!left behind");
+    mwl_heap_free(h);
+    return answer;
+}
+#define COMPACT(s) round_trip(s, sizeof(s) - 1, MWL_JSON_COMPACT)
+#define PRETTY(s) round_trip(s, sizeof(s) - 1, MWL_JSON_PRETTY)
+#define CANONICAL(s) round_trip(s, sizeof(s) - 1, MWL_JSON_CANONICAL)
+
+UTEST(json, compact) {
+    ASSERT_STREQ(COMPACT(" null "), "null");
+    ASSERT_STREQ(COMPACT("[true , false,null, 1, -0, 1.50, \"\"]"), "[true,false,null,1,0,1.5,\"\"]");
+    ASSERT_STREQ(COMPACT("{\"b\": 1, \"a\": {\"c\": []}, \"\": {}}"), "{\"b\":1,\"a\":{\"c\":[]},\"\":{}}");
+    ASSERT_STREQ(COMPACT("\"\\u00e9\\ud834\\udd1e\\/\\u007f\""), "\"\xC3\xA9\xF0\x9D\x84\x9E/\x7f\"");
+    ASSERT_STREQ(COMPACT("\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\""), "\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\"");
+    ASSERT_STREQ(COMPACT("\"0123456\\n89abcdef\\u0001\""), "\"0123456\\n89abcdef\\u0001\"");
+}
+
+UTEST(json, pretty) {
+    ASSERT_STREQ(PRETTY("[]"), "[]");
+    ASSERT_STREQ(PRETTY("{}"), "{}");
+    ASSERT_STREQ(PRETTY("{\"a\":[1,{\"b\":{}}],\"c\":[]}"),
+                 "{\n  \"a\": [\n    1,\n    {\n      \"b\": {}\n    }\n  ],\n  \"c\": []\n}");
+}
+
+UTEST(json, canonical_order_is_by_utf16_at_every_level) {
+    ASSERT_STREQ(CANONICAL("{\"b\":{\"z\":1,\"y\":2},\"a\":[{\"d\":1,\"c\":2}]}"),
+                 "{\"a\":[{\"c\":2,\"d\":1}],\"b\":{\"y\":2,\"z\":1}}");
+    /* RFC 8785's own example of keys */
+    ASSERT_STREQ(CANONICAL("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\",\"\\ufb33\":\"Dalet\","
+                           "\"1\":\"One\",\"\\ud83d\\ude00\":\"Emoji\",\"\\u0080\":\"Control\","
+                           "\"\\u00f6\":\"O\"}"),
+                 "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\xC2\x80\":\"Control\",\"\xC3\xB6\":\"O\","
+                 "\"\xE2\x82\xAC\":\"Euro Sign\",\"\xF0\x9F\x98\x80\":\"Emoji\",\"\xEF\xAC\xB3\":\"Dalet\"}");
+}
+
+UTEST(json, canonical_sorts_many) {
+    for (int n = 1; n < 300; n += 7) {
+        mwl_heap *h = heap();
+        mwl_value m = mwl_object(h, 0);
+        char key[16];
+        for (int i = 0; i < n; i++) {
+            snprintf(key, sizeof key, "%04d", (i * 7919 + 13) % 10007);
+            m = mwl_object_set(h, m, key, 4, mwl_number(i));
+        }
+        char *out = NULL;
+        size_t len = 0;
+        ASSERT_EQ(mwl_json_write(h, m, MWL_JSON_CANONICAL, &out, &len), MWL_OK);
+        mwl_value back;
+        ASSERT_EQ(mwl_json_parse(h, out, len, &back, NULL), MWL_OK);
+        ASSERT_TRUE(mwl_value_equal(m, back));
+        for (size_t i = 1; i < mwl_count(back); i++) {
+            mwl_value a, b;
+            mwl_object_at(back, i - 1, &a, NULL);
+            mwl_object_at(back, i, &b, NULL);
+            ASSERT_LT(mwl__str_compare_utf16(a, b), 0);
+        }
+        mwl_text_free(h, out, len);
+        mwl_value_drop(h, m);
+        mwl_value_drop(h, back);
+        ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+        mwl_heap_free(h);
+    }
+}
+
+UTEST(json, numbers) {
+    ASSERT_STREQ(COMPACT("[9007199254740993,18446744073709551615,-9223372036854775808]"),
+                 "[9007199254740992,18446744073709552000,-9223372036854776000]");
+    ASSERT_STREQ(COMPACT("[123456789012345678901234567890, 1e21, 1e-7, 4.9e-324, 1e-400]"),
+                 "[1.2345678901234568e+29,1e+21,1e-7,5e-324,0]");
+    ASSERT_STREQ(COMPACT("[1, 1e999]"), "!-8@4"); /* no finite double: out of range, at the number */
+    ASSERT_STREQ(COMPACT("[1, -1e999]"), "!-8@4");
+    ASSERT_STREQ(COMPACT("[1.7976931348623157e308]"), "[1.7976931348623157e+308]");
+}
+
+UTEST(json, duplicates_last_wins_in_the_first_place) {
+    ASSERT_STREQ(COMPACT("{\"a\":1,\"b\":2,\"a\":[3]}"), "{\"a\":[3],\"b\":2}");
+    ASSERT_STREQ(COMPACT("{\"a\":{\"x\":1},\"a\":{\"x\":{\"a\":1,\"a\":2}}}"), "{\"a\":{\"x\":{\"a\":2}}}");
+}
+
+UTEST(json, refused_with_a_position) {
+    ASSERT_STREQ(COMPACT(""), "!-3@0");
+    ASSERT_STREQ(COMPACT("[1,]"), "!-3@2"); /* at the comma */
+    ASSERT_STREQ(COMPACT("[1"), "!-3@2");
+    ASSERT_STREQ(COMPACT("{} x"), "!-3@3");
+    ASSERT_STREQ(COMPACT("[\"ab\xff\"]"), "!-4@4");
+    ASSERT_EQ(strncmp(COMPACT("\"\\ud800\""), "!-3@", 4), 0);
+    ASSERT_EQ(strncmp(COMPACT("\"\\udc00\\ud800\""), "!-3@", 4), 0);
+    ASSERT_STREQ(COMPACT("nul"), "!-3@0");
+    ASSERT_STREQ(COMPACT("// c\n1"), "!-3@0");
+}
+
+static char *nested(size_t n, const char *open, const char *close, size_t *len) {
+    size_t a = strlen(open), b = strlen(close);
+    char *s = malloc(n * (a + b) + 1);
+    for (size_t i = 0; i < n; i++) memcpy(s + i * a, open, a);
+    for (size_t i = 0; i < n; i++) memcpy(s + n * a + i * b, close, b);
+    *len = n * (a + b);
+    return s;
+}
+
+UTEST(json, depth) {
+    static const struct {
+        size_t n;
+        const char *open, *close, *answer;
+    } cases[] = {{MWL_DEPTH_LIMIT, "[", "]", NULL},
+                 {MWL_DEPTH_LIMIT + 1, "[", "]", "!-6@512"},
+                 {100000, "[", "", "!-6@512"},
+                 {100000, "[", "]", "!-6@512"},
+                 {100000, "[{\"\":", "", "!-6@1280"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len;
+        char *s = nested(cases[i].n, cases[i].open, cases[i].close, &len);
+        const char *answer = round_trip(s, len, MWL_JSON_COMPACT);
+        if (cases[i].answer)
+            ASSERT_STREQ(answer, cases[i].answer);
+        else
+            ASSERT_EQ(strncmp(answer, s, len), 0);
+        free(s);
+    }
+}
+
+UTEST(json, equal_keys_share_one_string) {
+    mwl_heap *h = heap();
+    char text[4096] = "[";
+    for (int i = 0; i < 40; i++) strcat(text, i ? ",{\"name\":1,\"kind\":2}" : "{\"name\":1,\"kind\":2}");
+    strcat(text, "]");
+    mwl_value v, a, b;
+    ASSERT_EQ(mwl_json_parse(h, text, strlen(text), &v, NULL), MWL_OK);
+    mwl_object_at(mwl_array_at(v, 0), 1, &a, NULL);
+    mwl_object_at(mwl_array_at(v, 39), 1, &b, NULL);
+    ASSERT_EQ(a.as.p, b.as.p);
+    mwl_value_drop(h, v);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
+UTEST(json, what_has_no_json_form) {
+    mwl_heap *h = heap();
+    mwl_value deep = mwl_object_put(h, mwl_object(h, 0), mwl_int(1), mwl_null());
+    mwl_value bad[] = {mwl_int(1), mwl_uint(1), mwl_number(1e308 * 10), mwl_number(0.0 * (1e308 * 10)),
+                       mwl_duration(1), mwl_timestamp(0, 0), mwl__none(), mwl_absent(), deep,
+                       mwl_bytes(h, "a", 1), mwl_array_push(h, mwl_array(h, 1), mwl_int(3))};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *out = NULL;
+        size_t len;
+        ASSERT_EQ(mwl_json_write(h, bad[i], MWL_JSON_CANONICAL, &out, &len), MWL_E_NOT_JSON);
+        ASSERT_FALSE(mwl__value_is_json(bad[i]));
+        mwl_value_drop(h, bad[i]);
+    }
+    /* A buffer whose newest version has a key of another kind, while the older has text only. */
+    mwl_value old = mwl_object_set(h, mwl_object(h, 4), "a", 1, mwl_null());
+    mwl_value newer = mwl_object_put(h, mwl_value_keep(old), mwl_int(1), mwl_null());
+    ASSERT_TRUE(mwl__value_is_json(old));
+    ASSERT_FALSE(mwl__value_is_json(newer));
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    mwl__buf_puts(&b, "x");
+    ASSERT_EQ(mwl__json_write(newer, MWL_JSON_COMPACT, &b, NULL), MWL_E_NOT_JSON);
+    ASSERT_EQ(b.len, (size_t)1); /* nothing half written */
+    ASSERT_EQ(mwl__json_write(old, MWL_JSON_COMPACT, &b, NULL), MWL_OK);
+    ASSERT_STREQ(mwl__buf_cstr(&b), "x{\"a\":null}");
+    mwl__buf_free(&b);
+    mwl_value_drop(h, old);
+    mwl_value_drop(h, newer);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
+UTEST(json, fuel_stops_a_tree_of_sharing) {
+    mwl_heap *h = heap();
+    mwl_value v = mwl_array_push(h, mwl_array(h, 1), mwl_null());
+    for (int i = 0; i < 25; i++) {
+        mwl_value two = mwl_array_push(h, mwl_array(h, 2), mwl_value_keep(v));
+        v = mwl_array_push(h, two, v);
+    }
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    uint64_t fuel = 1000;
+    ASSERT_EQ(mwl__json_write(v, MWL_JSON_COMPACT, &b, &fuel), MWL_E_FUEL);
+    ASSERT_EQ(fuel, (uint64_t)0);
+    mwl__buf_free(&b);
+    mwl_value_drop(h, v);
+    mwl_heap_free(h);
+}
+
+UTEST(json, memory_of_reading_counts) {
+    mwl_heap *h = heap();
+    size_t len;
+    char *s = nested(50000, "1,", "", &len);
+    s[len - 1] = ']';
+    char *text = malloc(len + 1);
+    text[0] = '[';
+    memcpy(text + 1, s, len);
+    mwl_heap_limit(h, 100000);
+    mwl_value v;
+    mwl_error error;
+    ASSERT_EQ(mwl_json_parse(h, text, len + 1, &v, &error), MWL_E_TOO_BIG);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_limit(h, 0);
+    ASSERT_EQ(mwl_json_parse(h, text, len + 1, &v, &error), MWL_OK);
+    ASSERT_EQ(mwl_count(v), (size_t)50000);
+    mwl_value_drop(h, v);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+    free(s);
+    free(text);
+}
+
+UTEST(json, wrong_use) {
+    mwl_heap *h = heap();
+    mwl_value v;
+    char *out;
+    size_t len;
+    ASSERT_EQ(mwl_json_parse(NULL, "1", 1, &v, NULL), MWL_E_USAGE);
+    ASSERT_EQ(mwl_json_parse(h, NULL, 1, &v, NULL), MWL_E_USAGE);
+    ASSERT_EQ(mwl_json_parse(h, NULL, 0, &v, NULL), MWL_E_JSON);
+    ASSERT_EQ(mwl_json_parse(h, "1", 1, NULL, NULL), MWL_E_USAGE);
+    ASSERT_EQ(mwl_json_write(h, mwl_null(), (mwl_json_style)7, &out, &len), MWL_E_USAGE);
+    ASSERT_EQ(mwl_json_write(h, mwl_null(), MWL_JSON_COMPACT, NULL, &len), MWL_E_USAGE);
+    mwl_text_free(h, NULL, 0);
+    mwl_heap_free(h);
+}
+
+static bool read_and_write(mwl_alloc alloc) {
+    static const char text[] =
+        "{\"name\":\"a text that is long enough to have a block of its own in every build\",\"list\":"
+        "[1,2.5,{\"z\":null,\"y\":[],\"x\":{}},1e300,123456789012345678901234567890],\"m\":{\"a\":1,"
+        "\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9,\"j\":10,\"k\":11,\"q\":12,"
+        "\"p\":13,\"o\":14,\"n\":15,\"m\":16,\"l\":17,\"a\":18}}";
+    mwl_heap *h = NULL;
+    if (mwl_heap_new(&alloc, &h) < 0) return false;
+    mwl_value v = mwl_absent();
+    bool fine = false;
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_status status = mwl_json_parse(h, text, sizeof text - 1, &v, &error);
+    if (status == MWL_OK) {
+        fine = true;
+        for (int style = 0; style < 3; style++) {
+            char *out = NULL;
+            size_t len = 0;
+            if (mwl_json_write(h, v, (mwl_json_style)style, &out, &len) < 0) fine = false;
+            mwl_text_free(h, out, len);
+        }
+        mwl_value_drop(h, v);
+    } else if (status != MWL_E_NOMEM || error.status != MWL_E_NOMEM) {
+        abort();
+    }
+    if (mwl_heap_used(h)) abort();
+    mwl_heap_free(h);
+    return fine;
+}
+
+UTEST(json, allocation_failures) { ASSERT_TRUE(faulty_sweep(read_and_write, 2000)); }
+
+UTEST_MAIN()
