@@ -86,16 +86,16 @@ static inline void utest_put_d(double v) { printf("%.17g", v); }
 static inline void utest_put_p(const volatile void *v) { printf("%p", (const void *)v); }
 
 #define UTEST_PUT_(v)                                                                              \
-    _Generic((v),                                                                                  \
-        int: utest_put_i,                                                                          \
-        long: utest_put_i,                                                                         \
-        long long: utest_put_i,                                                                    \
-        unsigned: utest_put_u,                                                                     \
-        unsigned long: utest_put_u,                                                                \
-        unsigned long long: utest_put_u,                                                           \
-        float: utest_put_d,                                                                        \
-        double: utest_put_d,                                                                       \
-        default: utest_put_p)(v)
+    _Generic((v), int                                                                              \
+             : utest_put_i, long                                                                   \
+             : utest_put_i, long long                                                              \
+             : utest_put_i, unsigned                                                               \
+             : utest_put_u, unsigned long                                                          \
+             : utest_put_u, unsigned long long                                                     \
+             : utest_put_u, float                                                                  \
+             : utest_put_d, double                                                                 \
+             : utest_put_d, default                                                                \
+             : utest_put_p)(v)
 
 /* ---- assertions ------------------------------------------------------------------------------ */
 
@@ -256,7 +256,8 @@ static inline int utest_main(int argc, const char *const argv[]) {
             for (struct utest_case *c = utest_state.first; c; c = c->next) printf("%s\n", c->name);
             return 0;
         } else {
-            printf("usage: %s [--list-tests] [--filter=PATTERN]   (* stands for anything)\n", argv[0]);
+            printf("usage: %s [--list-tests] [--filter=PATTERN]   (* stands for anything)\n",
+                   argv[0]);
             return strcmp(argv[i], "--help") != 0;
         }
     }

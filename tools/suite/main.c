@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SUITE_X(id, name, text)                                       \
-    extern int suite_##id(struct suite *, const char *) __attribute__((weak)); \
+#define SUITE_X(id, name, text)                                                                    \
+    extern int suite_##id(struct suite *, const char *) __attribute__((weak));                     \
     extern const char suite_##id##_skips[] __attribute__((weak));
 SUITE_KINDS(SUITE_X)
 #undef SUITE_X
@@ -37,7 +37,8 @@ static int print_help(void) {
            "  --filter TEXT  only cases whose name contains TEXT\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++)
-        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text, kinds[i].run ? "" : " (not built yet)");
+        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text,
+               kinds[i].run ? "" : " (not built yet)");
     printf("\nWhat is skipped, and why:\n");
     bool any = false;
     for (size_t i = 0; i < N_KINDS; i++) {
@@ -66,12 +67,18 @@ int main(int argc, char **argv) {
     int n = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
-        if (strcmp(argv[i], "-v") == 0) s.verbose = true;
-        else if (strcmp(argv[i], "-q") == 0) s.quiet = true;
-        else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) s.filter = argv[++i];
-        else if (argv[i][0] == '-') return wrong_usage("unknown option ", argv[i]);
-        else if (n == 2) return wrong_usage("more than KIND and DIR: ", argv[i]);
-        else operand[n++] = argv[i];
+        if (strcmp(argv[i], "-v") == 0)
+            s.verbose = true;
+        else if (strcmp(argv[i], "-q") == 0)
+            s.quiet = true;
+        else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
+            s.filter = argv[++i];
+        else if (argv[i][0] == '-')
+            return wrong_usage("unknown option ", argv[i]);
+        else if (n == 2)
+            return wrong_usage("more than KIND and DIR: ", argv[i]);
+        else
+            operand[n++] = argv[i];
     }
     if (n != 2) return wrong_usage("KIND and DIR are needed", "");
     const struct kind *kind = find_kind(operand[0]);
