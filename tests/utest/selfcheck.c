@@ -15,6 +15,7 @@ UTEST(good, everything) {
     EXPECT_EQ(3, big);
     EXPECT_EQ(5, s.bits);
     EXPECT_NE((char *)NULL, array);
+    EXPECT_EQ(NULL, (void *)0);
     EXPECT_LT(1, 2);
     EXPECT_LE(2, 2);
     EXPECT_GT(2.5, 2);

@@ -105,11 +105,24 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
     *utest_result = UTEST_TEST_FAILURE;                                                            \
     if (stop) return
 
+#ifdef __clang__ /* for the "+ 0" below, when a test compares pointers */
+#define UTEST_QUIET_                                                                               \
+    _Pragma("clang diagnostic push")                                                               \
+        _Pragma("clang diagnostic ignored \"-Wnull-pointer-arithmetic\"")                         \
+        _Pragma("clang diagnostic ignored \"-Wpointer-arith\"")
+#define UTEST_LOUD_ _Pragma("clang diagnostic pop")
+#else
+#define UTEST_QUIET_
+#define UTEST_LOUD_
+#endif
+
 /* Each operand is evaluated once; "+ 0" lets arrays, bit-fields and small integers decay. */
 #define UTEST_COND_(x, y, op, msg, stop)                                                           \
     do {                                                                                           \
+        UTEST_QUIET_                                                                               \
         const __typeof__((x) + 0) utest_x = (x);                                                   \
         const __typeof__((y) + 0) utest_y = (y);                                                   \
+        UTEST_LOUD_                                                                                \
         if (!(utest_x op utest_y)) {                                                               \
             UTEST_FAIL_HEAD_("(" #x ") " #op " (" #y ")");                                         \
             printf("    Actual : ");                                                               \
