@@ -1,7 +1,7 @@
 /* diag.c: the list of codes, and the sink that collects diagnostics. See diag.h.
  *
- * Everything kept lives in the sink's arena. The bound is counted apart for errors and for the rest,
- * so that many warnings never hide an error. */
+ * Everything kept lives in the sink's arena. The bound is counted apart for errors and for the
+ * rest, so that many warnings never hide an error. */
 #include "diag.h"
 
 #include <stdio.h>
@@ -10,10 +10,11 @@
 /* Bytes of one message that are kept: a definition can hold names of any length. */
 #define MESSAGE_MAX 600u
 
-/* ---- the list --------------------------------------------------------------------------------------- */
+/* ---- the list
+ * --------------------------------------------------------------------------------------- */
 
 static const mwl__diag_info ROWS[MWL__DIAG_COUNT] = {
-#define MWL_X(number, ident, name, severity, title, text)                                           \
+#define MWL_X(number, ident, name, severity, title, text)                                          \
     {MWL_DIAG_##ident, name, MWL_DIAG_##severity, title, text},
 #include "diag_codes.h"
 #undef MWL_X
@@ -54,7 +55,8 @@ void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out) {
                         row->name, row->name);
 }
 
-/* ---- settings --------------------------------------------------------------------------------------- */
+/* ---- settings
+ * --------------------------------------------------------------------------------------- */
 
 enum { LEVEL_DEFAULT, LEVEL_ALLOW, LEVEL_DENY };
 
@@ -99,13 +101,14 @@ bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code) {
     return row && (sink->level[row - ROWS] & 3) != LEVEL_ALLOW;
 }
 
-/* ---- collecting ------------------------------------------------------------------------------------- */
+/* ---- collecting
+ * ------------------------------------------------------------------------------------- */
 
 /* Formatted text in the arena, cut at a code point after MESSAGE_MAX bytes; NULL when memory is
  * out. */
 static const char *format_text(mwl__diags *sink, const char *format, va_list ap) {
     char text[MESSAGE_MAX + 4];
-    int n = vsnprintf(text, MESSAGE_MAX + 1, format, ap);
+    int n = vsnprintf(text, MESSAGE_MAX + 2, format, ap);
     size_t len = n < 0 ? 0 : (size_t)n;
     if (len > MESSAGE_MAX) {
         len = MESSAGE_MAX;
@@ -171,8 +174,8 @@ mwl__diag *mwl__diag_vreport(mwl__diags *sink, mwl__diag_code code, mwl__source 
     const char *message = d ? format_text(sink, format, ap) : NULL;
     void *p = sink->items;
     if (!message || !source_index(sink, source, &d->source_ix) ||
-        mwl__mem_grow(&sink->arena.alloc, &p, &sink->cap, sink->n_items + 1,
-                      sizeof(mwl__diag *)) < 0) {
+        mwl__mem_grow(&sink->arena.alloc, &p, &sink->cap, sink->n_items + 1, sizeof(mwl__diag *)) <
+            0) {
         sink->status = MWL_E_NOMEM;
         count_up(sink, error, false);
         return NULL;
@@ -258,9 +261,10 @@ void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len) {
     if (!d->pointer) d->sink->status = MWL_E_NOMEM;
 }
 
-/* ---- order ------------------------------------------------------------------------------------------ */
+/* ---- order
+ * ------------------------------------------------------------------------------------------ */
 
-#define COMPARE(x, y)                                                                               \
+#define COMPARE(x, y)                                                                              \
     if ((x) != (y)) return (x) < (y) ? -1 : 1
 
 static int compare(const mwl__diag *a, const mwl__diag *b) {

@@ -1,19 +1,19 @@
 /* diag.h: diagnostics. Collected while a definition is read and checked, sorted, rendered.
  *
- * Owns: the list of codes with their explanations (diag_codes.h), severities and their settings, the
- * three output forms. Refuses to know: JSON trees and what the rules mean; a caller gives a span of a
- * source and words.
+ * Owns: the list of codes with their explanations (diag_codes.h), severities and their settings,
+ * the three output forms. Refuses to know: JSON trees and what the rules mean; a caller gives a
+ * span of a source and words.
  *
  * How a check reads:
  *
- *     mwl__diag *d = mwl__diag_report(sink, MWL_DIAG_UNKNOWN_STEP, src, span, "unknown Step '%s'", s);
- *     mwl__diag_text(d, "no Step of this Flow has this name");
- *     mwl__diag_label(d, other_span, "the Steps of this Flow are here");
- *     mwl__diag_help(d, "did you mean '%s'?", near);
+ *     mwl__diag *d = mwl__diag_report(sink, MWL_DIAG_UNKNOWN_STEP, src, span, "unknown Step '%s'",
+ * s); mwl__diag_text(d, "no Step of this Flow has this name"); mwl__diag_label(d, other_span, "the
+ * Steps of this Flow are here"); mwl__diag_help(d, "did you mean '%s'?", near);
  *
  * A report answers NULL when the diagnostic is not kept (silenced by name, said before, above the
- * bound, no memory), and everything accepts that NULL. Costly help (a search for a near name) belongs
- * inside `if (d)`. Messages begin in lower case, quote names in ' ', and end without a full stop. */
+ * bound, no memory), and everything accepts that NULL. Costly help (a search for a near name)
+ * belongs inside `if (d)`. Messages begin in lower case, quote names in ' ', and end without a full
+ * stop. */
 #ifndef MWL_DIAG_H
 #define MWL_DIAG_H
 
@@ -54,7 +54,8 @@ const mwl__diag_info *mwl__diag_find(const char *text);
 /* What `mwlvm explain` prints. */
 void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out);
 
-/* ---- one diagnostic ------------------------------------------------------------------------------- */
+/* ---- one diagnostic
+ * ------------------------------------------------------------------------------- */
 
 typedef struct mwl__diag_mark { /* a secondary span with its text, in the same source */
     struct mwl__diag_mark *next;
@@ -83,9 +84,11 @@ typedef struct mwl__diag {
     mwl__diag_line *notes;
 } mwl__diag;
 
-/* ---- the sink -------------------------------------------------------------------------------------- */
+/* ---- the sink
+ * -------------------------------------------------------------------------------------- */
 
-#define MWL__DIAG_LIMIT 100 /* kept of errors, and of the rest, unless the caller sets another bound */
+#define MWL__DIAG_LIMIT                                                                            \
+    100 /* kept of errors, and of the rest, unless the caller sets another bound */
 
 /* Sources given to reports must outlive the sink's last rendering. */
 typedef struct mwl__diags {
@@ -133,7 +136,8 @@ void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len);
 /* Order by source, position, code. Rendering does it too. */
 void mwl__diags_sort(mwl__diags *sink);
 
-/* ---- rendering -------------------------------------------------------------------------------------- */
+/* ---- rendering
+ * -------------------------------------------------------------------------------------- */
 
 typedef enum mwl__diag_format { MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF } mwl__diag_format;
 

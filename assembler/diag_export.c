@@ -38,9 +38,11 @@ static void put_code(mwl__buf *out, const mwl__diag_info *row) {
     mwl__buf_printf(out, "\"MWL%04d\"", (int)row->code);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ------------------------------------------------------------------------------------------- */
 
-static void put_region(mwl__buf *out, mwl__source *src, mwl__span span, const char *const names[4]) {
+static void put_region(mwl__buf *out, mwl__source *src, mwl__span span,
+                       const char *const names[4]) {
     mwl__place from = mwl__source_place(src, span.begin), to = mwl__source_place(src, span.end);
     mwl__buf_printf(out, "\"%s\": %u, \"%s\": %u, \"%s\": %u, \"%s\": %u", names[0], from.line,
                     names[1], from.column, names[2], to.line, names[3], to.column);
@@ -90,7 +92,8 @@ void mwl__diags_json(mwl__diags *sink, mwl__buf *out) {
     mwl__buf_puts(out, sink->n_items ? "\n]\n" : "]\n");
 }
 
-/* ---- SARIF ------------------------------------------------------------------------------------------ */
+/* ---- SARIF
+ * ------------------------------------------------------------------------------------------ */
 
 /* A relative reference as RFC 3986 writes it: what is not allowed in a path is escaped. */
 static void put_uri(mwl__buf *out, const char *name) {
@@ -142,8 +145,9 @@ static void put_message(mwl__buf *out, const mwl__diag *d) {
 static void put_result(mwl__buf *out, const mwl__diag *d, size_t rule) {
     mwl__buf_puts(out, "        {\"ruleId\": ");
     put_code(out, d->row);
-    mwl__buf_printf(out, ", \"ruleIndex\": %zu, \"level\": \"%s\",\n         \"message\": {\"text\": ",
-                    rule, mwl__severity_name(d->severity));
+    mwl__buf_printf(
+        out, ", \"ruleIndex\": %zu, \"level\": \"%s\",\n         \"message\": {\"text\": ", rule,
+        mwl__severity_name(d->severity));
     put_message(out, d);
     mwl__buf_puts(out, "},\n         \"locations\": [{");
     put_location(out, d->source, d->span);
@@ -172,10 +176,11 @@ void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out) {
     bool used[MWL__DIAG_COUNT] = {false};
     for (size_t i = 0; i < sink->n_items; i++) used[sink->items[i]->row - rows] = true;
 
-    mwl__buf_puts(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
-                       "  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
-                       "      \"tool\": {\"driver\": {\"name\": \"mwlvm\", \"version\": \"" MWL_VERSION
-                       "\",\n        \"rules\": [");
+    mwl__buf_puts(out,
+                  "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+                  "  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
+                  "      \"tool\": {\"driver\": {\"name\": \"mwlvm\", \"version\": \"" MWL_VERSION
+                  "\",\n        \"rules\": [");
     for (size_t i = 0; i < count; i++) {
         if (!used[i]) continue;
         mwl__buf_puts(out, n_rules ? ",\n" : "\n");

@@ -50,7 +50,8 @@ static const char *severity_style(mwl__severity s) {
     return s == MWL_DIAG_ERROR ? "1;31" : s == MWL_DIAG_WARNING ? "1;33" : "1;32";
 }
 
-/* ---- characters ------------------------------------------------------------------------------------- */
+/* ---- characters
+ * ------------------------------------------------------------------------------------- */
 
 /* One character at `at` as it is shown: its code point, its bytes in the source and its columns. */
 static void read_glyph(const mwl__source *src, uint32_t at, uint32_t *c, uint32_t *bytes,
@@ -109,7 +110,8 @@ static unsigned measure(const mwl__source *src, uint32_t from, uint32_t to, unsi
     return total;
 }
 
-/* ---- a line of source ------------------------------------------------------------------------------- */
+/* ---- a line of source
+ * ------------------------------------------------------------------------------- */
 
 /* The part of a line that is shown, and whether something is left off at either side. */
 typedef struct excerpt {
@@ -176,7 +178,8 @@ static void put_underline(painter *p, const mwl__source *src, const mark *m, exc
     put_gutter(p, 0);
     mwl__buf_printf(p->out, " %*s", (int)before, "");
     paint(p, m->primary ? style : STYLE_GUTTER);
-    for (unsigned i = 0; i < (width ? width : 1); i++) mwl__buf_putc(p->out, m->primary ? '^' : '-');
+    for (unsigned i = 0; i < (width ? width : 1); i++)
+        mwl__buf_putc(p->out, m->primary ? '^' : '-');
     if (m->text) {
         mwl__buf_putc(p->out, ' ');
         put_words(p, m->text);
@@ -185,7 +188,8 @@ static void put_underline(painter *p, const mwl__source *src, const mark *m, exc
     mwl__buf_putc(p->out, '\n');
 }
 
-/* ---- one diagnostic --------------------------------------------------------------------------------- */
+/* ---- one diagnostic
+ * --------------------------------------------------------------------------------- */
 
 static size_t collect_marks(const mwl__diag *d, mark marks[MARKS_MAX]) {
     size_t n = 0;
@@ -205,8 +209,7 @@ static void put_snippet(painter *p, const mwl__diag *d, const mark *marks, size_
     excerpt shown = {0, 0, false, false};
     for (size_t i = 0; i < n; i++) {
         const mark *m = &marks[i];
-        excerpt e =
-            choose_excerpt(d->source, mwl__source_line(d->source, m->span.begin), m->span);
+        excerpt e = choose_excerpt(d->source, mwl__source_line(d->source, m->span.begin), m->span);
         bool again = m->place.line == last_line && e.begin == shown.begin;
         if (!again) {
             if (last_line && m->place.line > last_line + 1) mwl__buf_puts(p->out, "...\n");
@@ -269,7 +272,8 @@ static void put_diag(painter *p, const mwl__diag *d) {
     if (d->help) put_remark(p, "help", d->help);
     if (named) {
         char text[96];
-        snprintf(text, sizeof text, denied ? "an error because of --deny %s" : "--allow %s silences this",
+        snprintf(text, sizeof text,
+                 denied ? "an error because of --deny %s" : "--allow %s silences this",
                  d->row->name);
         put_remark(p, "note", text);
     }

@@ -32,13 +32,15 @@ typedef struct reader {
     bool no_memory;
 } reader;
 
-/* ---- errors ------------------------------------------------------------------------------------------ */
+/* ---- errors
+ * ------------------------------------------------------------------------------------------ */
 
-#define FAIL(r, code, from, to, ...)                                                                \
-    ((r)->rejected = true,                                                                          \
-     mwl__diag_report((r)->tree->sink, code, (r)->tree->source, mwl__span_make(from, to), __VA_ARGS__))
+#define FAIL(r, code, from, to, ...)                                                               \
+    ((r)->rejected = true, mwl__diag_report((r)->tree->sink, code, (r)->tree->source,              \
+                                            mwl__span_make(from, to), __VA_ARGS__))
 
-/* The bytes at `at` that belong together, for the underline of an error: a word, or one character. */
+/* The bytes at `at` that belong together, for the underline of an error: a word, or one character.
+ */
 static uint32_t token_end(const reader *r, uint32_t at) {
     uint32_t i = at;
     while (i < r->len && ((r->s[i] >= '0' && r->s[i] <= '9') || r->s[i] == '_' ||
@@ -73,8 +75,8 @@ static void fail_expected(reader *r, const char *expected) {
     uint32_t from = r->at, to = token_end(r, from);
     const char *t = r->s + from;
     size_t n = to - from;
-    mwl__diag *d =
-        FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "expected %s, found '%.*s'", expected, (int)(n > 40 ? 40 : n), t);
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "expected %s, found '%.*s'", expected,
+                        (int)(n > 40 ? 40 : n), t);
     if (*t == '\'')
         mwl__diag_help(d, "JSON writes strings in double quotes");
     else if (*t == '/' || *t == '#')
@@ -85,7 +87,8 @@ static void fail_expected(reader *r, const char *expected) {
         mwl__diag_help(d, "write %s", *t == 'T' ? "true" : "null");
     else if (n == 5 && memcmp(t, "False", 5) == 0)
         mwl__diag_help(d, "write false");
-    else if ((n == 3 && memcmp(t, "NaN", 3) == 0) || (n >= 8 && memcmp(t + n - 8, "Infinity", 8) == 0))
+    else if ((n == 3 && memcmp(t, "NaN", 3) == 0) ||
+             (n >= 8 && memcmp(t + n - 8, "Infinity", 8) == 0))
         mwl__diag_help(d, "JSON numbers are finite");
     else if (*t == '+' || *t == '.')
         mwl__diag_help(d, "a JSON number begins with a digit, or a minus and a digit");
@@ -93,7 +96,8 @@ static void fail_expected(reader *r, const char *expected) {
         mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "still open");
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------ */
+/* ---- strings
+ * ------------------------------------------------------------------------------------------ */
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -164,7 +168,8 @@ static bool fail_in_string(reader *r, uint32_t from, uint32_t at) {
         if (at < r->len) mwl__diag_help(d, "a line end inside a string is written \\n");
     } else {
         unsigned char c = (unsigned char)r->s[at];
-        d = FAIL(r, MWL_DIAG_JSON_SYNTAX, at, at + 1, "a control character (U+%04X) inside a string", c);
+        d = FAIL(r, MWL_DIAG_JSON_SYNTAX, at, at + 1,
+                 "a control character (U+%04X) inside a string", c);
         if (c == '\t')
             mwl__diag_help(d, "write it as \\t");
         else
@@ -174,7 +179,8 @@ static bool fail_in_string(reader *r, uint32_t from, uint32_t at) {
 }
 
 /* Copy [from, to) with its escapes resolved. */
-static bool decode_string(reader *r, uint32_t from, uint32_t to, const char **out, uint32_t *out_len) {
+static bool decode_string(reader *r, uint32_t from, uint32_t to, const char **out,
+                          uint32_t *out_len) {
     char *copy = mwl__arena_new(&r->tree->arena, to - from);
     if (!copy) {
         r->no_memory = true;
@@ -222,7 +228,8 @@ static bool read_string(reader *r, const char **out, uint32_t *out_len) {
     return true;
 }
 
-/* ---- numbers and words --------------------------------------------------------------------------------- */
+/* ---- numbers and words
+ * --------------------------------------------------------------------------------- */
 
 static uint32_t skip_digits(const reader *r, uint32_t i) {
     while (i < r->len && r->s[i] >= '0' && r->s[i] <= '9') i++;
@@ -265,17 +272,18 @@ static void fail_number(reader *r) {
 
 /* Beyond 2^53 a double may stand for several integers: say so when this one changes. */
 static void warn_imprecise(reader *r, uint32_t from, uint32_t to, double d) {
-    if (d >= -9007199254740992.0 && d <= 9007199254740992.0) return;
+    if (d > -9007199254740992.0 && d < 9007199254740992.0) return;
     uint32_t digits = from + (r->s[from] == '-');
     uint64_t exact;
     double size = d < 0 ? -d : d;
-    if (mwl__num_parse_u64(r->s + digits, to - digits, &exact) >= 0 && size < 18446744073709551615.0 &&
-        (uint64_t)size == exact)
+    if (mwl__num_parse_u64(r->s + digits, to - digits, &exact) >= 0 &&
+        size < 18446744073709551615.0 && (uint64_t)size == exact)
         return;
     char text[MWL__NUM_MAX];
     size_t n = mwl__num_write(d, text);
-    mwl__diag *w = mwl__diag_report(r->tree->sink, MWL_DIAG_IMPRECISE_NUMBER, r->tree->source,
-                                    mwl__span_make(from, to), "this integer becomes %.*s", (int)n, text);
+    mwl__diag *w =
+        mwl__diag_report(r->tree->sink, MWL_DIAG_IMPRECISE_NUMBER, r->tree->source,
+                         mwl__span_make(from, to), "this integer becomes %.*s", (int)n, text);
     mwl__diag_help(w, "an identifier of this size belongs in a string");
 }
 
@@ -317,7 +325,8 @@ static bool read_word(reader *r, mwl__node *n) {
     return false;
 }
 
-/* ---- members ------------------------------------------------------------------------------------------- */
+/* ---- members
+ * ------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_name(const char *s, size_t len) { return XXH3_64bits(s, len); }
 
@@ -327,9 +336,9 @@ static bool same_name(const mwl__node *n, const char *s, size_t len) {
 
 static void fail_duplicate(reader *r, const mwl__node *first, const mwl__node *again) {
     r->rejected = true;
-    mwl__diag *d = mwl__node_report_key(r->tree, again, MWL_DIAG_DUPLICATE_MEMBER,
-                                        "the member '%.*s' appears twice in one object",
-                                        MWL__NODE_KEY(again));
+    mwl__diag *d =
+        mwl__node_report_key(r->tree, again, MWL_DIAG_DUPLICATE_MEMBER,
+                             "the member '%.*s' appears twice in one object", MWL__NODE_KEY(again));
     mwl__diag_text(d, "written again here");
     mwl__diag_label(d, mwl__node_key_span(first), "first written here");
 }
@@ -358,8 +367,8 @@ static bool check_members(reader *r, mwl__node *object) {
     }
     uint32_t size = 16;
     while (size < 0x80000000u && size / 2 < object->count) size *= 2;
-    struct mwl__node_index *index = mwl__arena_new(
-        &r->tree->arena, sizeof *index + (size_t)size * sizeof(mwl__node *));
+    struct mwl__node_index *index =
+        mwl__arena_new(&r->tree->arena, sizeof *index + (size_t)size * sizeof(mwl__node *));
     if (!index) {
         r->no_memory = true;
         return false;
@@ -376,7 +385,8 @@ static bool check_members(reader *r, mwl__node *object) {
     return true;
 }
 
-/* ---- the grammar --------------------------------------------------------------------------------------- */
+/* ---- the grammar
+ * --------------------------------------------------------------------------------------- */
 
 static void skip_space(reader *r) {
     while (r->at < r->len) {
@@ -542,12 +552,14 @@ static bool read_document(reader *r) {
 /* What must hold of the bytes before they are read. */
 static bool check_bytes(reader *r) {
     if (r->len >= 3 && memcmp(r->s, "\xEF\xBB\xBF", 3) == 0) {
-        mwl__diag *d = FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 3, "the text begins with a byte order mark");
+        mwl__diag *d =
+            FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 3, "the text begins with a byte order mark");
         mwl__diag_help(d, "save the file as UTF-8 without a byte order mark");
         return false;
     }
     if (r->len >= 2 && (memcmp(r->s, "\xFF\xFE", 2) == 0 || memcmp(r->s, "\xFE\xFF", 2) == 0)) {
-        mwl__diag *d = FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 2, "the text begins with the mark of UTF-16");
+        mwl__diag *d =
+            FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 2, "the text begins with the mark of UTF-16");
         mwl__diag_help(d, "save the file as UTF-8 without a byte order mark");
         return false;
     }
@@ -575,7 +587,8 @@ void mwl__tree_free(mwl__tree *tree) {
     tree->root = NULL;
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------- */
+/* ---- looking
+ * ------------------------------------------------------------------------------------------- */
 
 mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len) {
     if (!n || n->kind != MWL_NODE_OBJECT) return NULL;

@@ -4,7 +4,8 @@
 #include "mwl_config.h"
 #include "utf8.h"
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------------------ */
 
 static mwl_value scalar_value(mwl_heap *heap, const mwl__node *n) {
     switch ((mwl__node_kind)n->kind) {
@@ -18,7 +19,8 @@ static mwl_value scalar_value(mwl_heap *heap, const mwl__node *n) {
     return mwl_absent();
 }
 
-static mwl_value add_child(mwl_heap *heap, mwl_value take_list, const mwl__node *n, mwl_value take) {
+static mwl_value add_child(mwl_heap *heap, mwl_value take_list, const mwl__node *n,
+                           mwl_value take) {
     return n->key ? mwl_object_set(heap, take_list, n->key, n->key_len, take)
                   : mwl_array_push(heap, take_list, take);
 }
@@ -49,7 +51,8 @@ mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *root) {
     }
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- places
+ * ------------------------------------------------------------------------------------------ */
 
 /* Bytes of the escape at p (a backslash; the reader has accepted it) and of what it decodes to. */
 static uint32_t escape_width(const char *p, uint32_t *decoded) {
@@ -80,7 +83,8 @@ uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32
     return offset;
 }
 
-mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to) {
+mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from,
+                              uint32_t to) {
     return mwl__span_make(mwl__node_text_offset(tree, n, from), mwl__node_text_offset(tree, n, to));
 }
 
@@ -108,7 +112,8 @@ void mwl__node_pointer(const mwl__node *n, mwl__buf *out) {
     while (depth > 0) put_token(path[--depth], out);
 }
 
-/* ---- reports ----------------------------------------------------------------------------------------- */
+/* ---- reports
+ * ----------------------------------------------------------------------------------------- */
 
 static mwl__diag *report(mwl__tree *tree, const mwl__node *n, mwl__span span, mwl__diag_code code,
                          const char *format, va_list ap) {

@@ -30,8 +30,8 @@ typedef struct mwl__source {
     const char *name; /* how diagnostics call it; lent */
     const char *text;
     uint32_t len;
-    bool ready;       /* the tables below are made */
-    uint32_t *line;   /* where each line begins; line[0] is 0 */
+    bool ready;     /* the tables below are made */
+    uint32_t *line; /* where each line begins; line[0] is 0 */
     size_t n_lines, line_cap;
     uint32_t *points; /* code points before each block of bytes; NULL when all is ASCII */
     size_t n_points;

@@ -22,25 +22,34 @@ static uint32_t fold(uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* The distance of a and b, or any number above `most` when it is above. Case counts as half an edit,
- * so everything is doubled: an edit is 2. */
+/* Another case costs less than an edit even at every place of the longest name, so that edits
+ * decide first and case among equals. */
+#define EDIT (2u * MWL__SUGGEST_MAX)
+
+static unsigned change(uint32_t a, uint32_t b) {
+    return a == b ? 0 : fold(a) == fold(b) ? 1 : EDIT;
+}
+
+/* The distance of a and b, or any number above `most` when it is above. */
 static unsigned distance(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m,
                          unsigned most) {
     unsigned row[3][MWL__SUGGEST_MAX + 1];
     unsigned *before = row[0], *above = row[1], *here = row[2];
-    for (unsigned j = 0; j <= m; j++) above[j] = 2 * j;
+    for (unsigned j = 0; j <= m; j++) above[j] = EDIT * j;
     for (unsigned i = 1; i <= n; i++) {
-        unsigned smallest = here[0] = 2 * i;
+        unsigned smallest = here[0] = EDIT * i;
         for (unsigned j = 1; j <= m; j++) {
-            unsigned change = a[i - 1] == b[j - 1] ? 0 : fold(a[i - 1]) == fold(b[j - 1]) ? 1 : 2;
-            unsigned d = least(above[j - 1] + change, least(above[j], here[j - 1]) + 2);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d = least(d, before[j - 2] + 2);
+            unsigned d = least(above[j - 1] + change(a[i - 1], b[j - 1]),
+                               least(above[j], here[j - 1]) + EDIT);
+            if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
+                fold(a[i - 2]) == fold(b[j - 1]))
+                d = least(d, before[j - 2] + EDIT + change(a[i - 1], b[j - 2]) +
+                                 change(a[i - 2], b[j - 1]));
             here[j] = d;
             smallest = least(smallest, d);
         }
-        /* A swap reaches back two rows, so one row above the bound is not yet the end. */
-        if (smallest > most + 2) return most + 1;
+        /* A swap reaches back two rows; the row above is at most one edit better than this one. */
+        if (smallest > most + EDIT) return most + 1;
         unsigned *oldest = before;
         before = above;
         above = here;
@@ -56,31 +65,18 @@ mwl__suggest mwl__suggest_make(const char *text, size_t len) {
     return s;
 }
 
-static bool same_but_case(const uint32_t *a, const uint32_t *b, unsigned n) {
-    for (unsigned i = 0; i < n; i++)
-        if (fold(a[i]) != fold(b[i])) return false;
-    return true;
-}
-
 void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len) {
-    /* Cheap refusal first: a `steps` map can have ten thousand names. */
-    if (s->n_word == 0 || len > 4u * MWL__SUGGEST_MAX) return;
+    /* Cheap refusals first: a `steps` map can have ten thousand names. */
+    if (s->n_word == 0 || len > 4u * MWL__SUGGEST_MAX || (s->best && s->distance == 0)) return;
     uint32_t other[MWL__SUGGEST_MAX];
     unsigned n = decode(name, len, other);
     if (n == 0) return;
     unsigned longer = n > s->n_word ? n : s->n_word, shorter = n + s->n_word - longer;
-    unsigned most = 2 * (longer / 3); /* doubled, as distances are */
-    unsigned d;
-    if (n == s->n_word && same_but_case(s->word, other, n)) {
-        d = 0;
-    } else {
-        if (s->best && s->distance == 0) return;
-        if (s->best && s->distance - 1 < most) most = s->distance - 1;
-        if (2 * (longer - shorter) > most) return;
-        d = distance(s->word, s->n_word, other, n, most);
-        if (d > most) return;
-    }
-    if (s->best && d >= s->distance) return;
+    unsigned most = EDIT * (longer / 3) + MWL__SUGGEST_MAX;
+    if (s->best) most = least(most, s->distance - 1);
+    if (EDIT * (longer - shorter) > most) return;
+    unsigned d = distance(s->word, s->n_word, other, n, most);
+    if (d > most) return;
     s->distance = d;
     s->best = name;
     s->best_len = len;

@@ -7,9 +7,9 @@
  *     if (s.best) ... s.best, s.best_len
  *
  * Distance counts insertions, deletions, replacements and swaps of neighbouring code points, no
- * place being edited twice (optimal string alignment); another case is half an edit. Near is at most
- * one edit for every three code points of the longer name; a name that differs in case alone is
- * nearest of all. Of equals the first offered stays. Nothing is allocated; candidates are lent. */
+ * place being edited twice (optimal string alignment); among equals the one with fewer letters in
+ * another case is nearer, then the one offered first. Near is at most one edit for every three code
+ * points of the longer name. Nothing is allocated; candidates are lent. */
 #ifndef MWL_SUGGEST_H
 #define MWL_SUGGEST_H
 
