@@ -32,10 +32,11 @@ typedef struct mwl__zones {
 void mwl__zones_init(mwl__zones *z, mwl_alloc alloc, mwl__zone_read read, void *ctx);
 void mwl__zones_free(mwl__zones *z);
 
-/* Seconds to add to UTC at an instant. Names: "" and "UTC"; [+-]h:mm or [+-]hh:mm, below 24 hours
- * (a missing sign is +); IANA names, read on first use and then found without allocation.
- * MWL_E_SYNTAX: not such a name. MWL_E_NOT_FOUND: no such zone. MWL_E_UNSUPPORTED: the zone counts
- * leap seconds. MWL_E_IMAGE: damaged data. MWL_E_NOMEM, or what the hook answered. */
+/* Seconds to add to UTC at an instant, which must be in temporal.h's range (MWL_E_RANGE). Names: ""
+ * and "UTC"; [+-]h:mm or [+-]hh:mm, below 24 hours (a missing sign is +); IANA names, read on first
+ * use and then found without allocation. MWL_E_SYNTAX: not such a name. MWL_E_NOT_FOUND: no such
+ * zone. MWL_E_UNSUPPORTED: the zone counts leap seconds. MWL_E_IMAGE: damaged data. MWL_E_NOMEM, or
+ * what the hook answered. */
 mwl_status mwl__zone_offset(mwl__zones *z, const char *name, size_t len, int64_t utc_sec,
                             int32_t *offset_sec);
 
