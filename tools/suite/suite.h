@@ -22,6 +22,7 @@ struct suite {
     bool verbose;       /* a line for passed and skipped cases too */
     bool quiet;         /* no line per failing case */
     const char *filter; /* run only cases whose name contains this; NULL: all */
+    const char *reader; /* json: "data" or "definition"; NULL: data */
 };
 
 /* A kind's function: runs every case under dir through the functions below. Answers 0, or -1 with a

@@ -1,5 +1,6 @@
 /* suite_json.c: JSON texts that must be accepted (y_), refused (n_) or survived (i_), by the reader of
- * data. What is accepted must also survive writing and reading back. */
+ * data, or that of definitions when asked. What the former accepts must also survive writing and
+ * reading back. */
 #include "suite_json.h"
 #include "mwl.h"
 
@@ -62,4 +63,7 @@ int suite_json_with(struct suite *s, const char *dir, suite_json_reader *read) {
     return 0;
 }
 
-int suite_json(struct suite *s, const char *dir) { return suite_json_with(s, dir, read_data); }
+int suite_json(struct suite *s, const char *dir) {
+    bool definition = s->reader && strcmp(s->reader, "definition") == 0;
+    return suite_json_with(s, dir, definition ? suite_json_read_definition : read_data);
+}

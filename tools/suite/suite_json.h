@@ -7,6 +7,9 @@
 /* Whether the text is accepted; when not, *why is constant text. */
 typedef bool suite_json_reader(const char *text, size_t len, const char **why);
 
+/* The reader of definitions. */
+bool suite_json_read_definition(const char *text, size_t len, const char **why);
+
 int suite_json_with(struct suite *s, const char *dir, suite_json_reader *read);
 
 #endif
