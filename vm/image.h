@@ -43,9 +43,13 @@ enum {
     MWL_SECTION_LIMIT = 32
 };
 
-/* Header: "MWLB", u16 format, u16 flags, u32 instruction set (mwl__op_isa), u32 section count, u64 total
- * size, u64 XXH3-64 of all bytes after this field; then the directory: u32 id, u32 reserved zero,
- * u64 offset, u64 size, per section. */
+/* Header: "MWLB", u16 format, u16 flags (zero), u32 instruction set (mwl__op_isa), u32 section count, u64
+ * total size, u64 checksum: XXH3-64 of all bytes after this field, seeded with the XXH3-64 of those
+ * before it; then the directory: u32 id, u32 reserved zero, u64 offset, u64 size, per section. The
+ * first section begins where the directory ends, each next one at the next multiple of eight, and the
+ * total is the last one's end, rounded up so: there is one way to write down a set of sections. */
+#define MWL_IMAGE_HEADER 32u  /* bytes */
+#define MWL_IMAGE_ENTRY 24u   /* bytes of a row of the directory */
 typedef struct mwl__image {
     const unsigned char *bytes;
     size_t size;
@@ -64,9 +68,16 @@ mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_
 mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
                             uint32_t *count, mwl_error *error);
 
-/* Check that STRINGS is a row of well-formed records: bounds, NUL, UTF-8 or bytes (n_cp 0 and not valid
- * text is for BYTES constants), code points, hash. Linear. */
+/* Check that STRINGS is a row of well-formed records: count 0 (immortal), bounds, NUL, zero padding, hash,
+ * and n_cp: the code points of valid UTF-8, or 0, which makes it a record for BYTES (of a text only the
+ * empty one has n_cp 0). Linear. */
 mwl_status mwl__image_strings(const mwl__image *image, mwl_error *error);
+/* After that check: set bit offset / 8 for each record's offset, so that references can be checked in
+ * O(1). `bits` has one bit per eight bytes of the section, zeroed by the caller. */
+void mwl__image_string_starts(const mwl__image *image, unsigned char *bits);
+/* Append the record of a string to a STRINGS section that is being made. text: valid UTF-8, or with
+ * `bytes` anything. The answer is its offset; the buffer's `failed` says when memory is out. */
+size_t mwl__image_put_string(mwl__buf *section, const char *text, size_t len, bool bytes);
 
 /* Writing: add sections in any order, each at most once, then finish appends the image to out. Data is
  * lent until finish. */
@@ -78,7 +89,9 @@ typedef struct mwl__image_writer {
     } section[MWL_SECTION_LIMIT];
 } mwl__image_writer;
 
+/* The id must be of the list above. A section of size 0 is present and empty. */
 void mwl__image_add(mwl__image_writer *w, unsigned id, const void *data, size_t size);
+/* MWL_E_NOMEM, or MWL_E_USAGE when a section is no whole number of records; then out is as it was. */
 mwl_status mwl__image_finish(const mwl__image_writer *w, uint32_t isa, mwl__buf *out);
 /* Recompute the checksum of an image in place: for tests and fuzzers that must get past it. */
 void mwl__image_reseal(void *bytes, size_t size);
