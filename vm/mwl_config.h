@@ -31,4 +31,15 @@
 #define MWL_INDEX_FROM 9
 #endif
 
+/* Registers of one program: a window of 16 bytes each is allocated per VM, whoever made the image. */
+#ifndef MWL_REGS_LIMIT
+#define MWL_REGS_LIMIT 4096
+#endif
+
+/* Bytes of a program's compiled regular expressions. Twenty bytes of pattern can ask for a megabyte, so
+ * without a limit a small image could ask for any amount when it is loaded. */
+#ifndef MWL_PATTERNS_LIMIT
+#define MWL_PATTERNS_LIMIT (64u << 20)
+#endif
+
 #endif

@@ -9,7 +9,8 @@ typedef enum mwl__op {
 #define X(name, a, b, c, flags, text) MWL_OP_##name,
     MWL_OPCODES(X)
 #undef X
-    MWL_OP_COUNT
+    MWL_OP_COUNT,
+    MWL_OP_MACHINE = MWL_OP_STEP /* the first of the machine's own; expressions hold none of them */
 } mwl__op;
 
 typedef enum mwl__operand {

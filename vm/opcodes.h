@@ -12,11 +12,12 @@
 /* Operand kinds: name, letter in listings, what bounds it. The bound is a count of the loaded program,
  * or a fixed number. */
 #define MWL_OPERAND_KINDS(X)                                                              \
-    X(NONE, "", "must be zero")                                                           \
+    X(NONE, "", "zero")                                                                   \
     X(REG, "r", "below the program's register count")                                     \
     X(REGS, "r", "first of several registers, the last below the register count")         \
     X(IMM, "#", "any 16-bit number")                                                      \
     X(K, "k", "below the constant count")                                                 \
+    X(KEY, "k", "a string constant")                                                      \
     X(FN, "f", "below the function reference count")                                      \
     X(SHAPE, "s", "below the shape count")                                                \
     X(PHASE, "p", "0 onEntry, 1 onSuccess, 2 onFailure, 3 onAlways")                      \
@@ -32,7 +33,12 @@
     X(GATHERX, "gather", "below the Gather count")                                        \
     X(CATCHX, "catch", "below the catch clause count")
 
-/* Flags: END: control never falls through to the next instruction. LOOP: a back edge that charges fuel. */
+/* How long a run of registers (REGS) is, another operand of the instruction says: SHAPE, as many as the shape
+ * has keys; FN, as the function has arguments; IMM, that number. Without one of these it is an iterator: four.
+ *
+ * Flags: END: control never falls through to the next instruction. LOOP: a back edge that charges fuel. A jump
+ * or a handler goes forward, unless where it goes (or the jump itself) has LOOP or is one of the machine's
+ * instructions, which charge fuel too: so no code runs for ever without paying. */
 #define MWL_OPF_END 1u
 #define MWL_OPF_LOOP 2u
 
@@ -47,9 +53,9 @@
     X(LOAD_PATH, REG, PATHX, NONE, 0, "ra := the value at the path; fault if a key is absent")      \
     X(HAS_PATH, REG, PATHX, NONE, 0, "ra := is the path's last key there; fault if an earlier is not") \
     X(OPT_PATH, REG, PATHX, NONE, 0, "ra := optional of the value at the path's last key")          \
-    X(SELECT, REG, REG, K, 0, "ra := rb.k; fault if the key is absent")                             \
-    X(SELECT_OPT, REG, REG, K, 0, "ra := rb.?k")                                                    \
-    X(HAS, REG, REG, K, 0, "ra := has(rb.k)")                                                       \
+    X(SELECT, REG, REG, KEY, 0, "ra := rb.k; fault if the key is absent")                           \
+    X(SELECT_OPT, REG, REG, KEY, 0, "ra := rb.?k")                                                  \
+    X(HAS, REG, REG, KEY, 0, "ra := has(rb.k)")                                                     \
     X(INDEX, REG, REG, REG, 0, "ra := rb[rc]")                                                      \
     X(INDEX_OPT, REG, REG, REG, 0, "ra := rb[?rc]")                                                 \
     /* -- construction ---------------------------------------------------------------------- */  \

@@ -11,20 +11,22 @@
 #include "image.h"
 #include "op.h"
 #include "regex.h"
+#include "tables.h"
 #include "value.h"
-
-#define MWL_NONE 0xffffffffu
 
 /* CONSTS: one record per constant. Scalars hold their payload; STRING, BYTES and TYPE the offset of a
  * record in STRINGS; ARRAY and OBJECT the offset (in words) of a list in TREES: a count, then constant
- * indexes (for objects key and value in turn), all below the constant's own index, so no cycles. */
+ * indexes (for objects key and value in turn), all below the constant's own index, so no cycles. Records
+ * of STRINGS and TREES lie in the order of their constants, one each: loading is one walk over all three.
+ * aux is zero but for a TIMESTAMP's nanoseconds. */
 typedef struct mwl__const_rec {
     uint32_t kind, aux;
     uint64_t payload;
 } mwl__const_rec;
 
 /* PATHS: a base (mwl__base, or MWL_BASE_ENV + slot for a free-standing expression) and the keys that
- * follow it: indexes in KEYS, which holds indexes of string constants. */
+ * follow it: indexes in KEYS, which holds indexes of string constants there. Runs of one table's records
+ * ascend in KEYS and do not overlap, so checking all of them is linear. */
 typedef struct mwl__path_rec {
     uint16_t base, n_keys;
     uint32_t first_key;
@@ -42,8 +44,9 @@ typedef struct mwl__func_rec {
     uint16_t member; /* 1: receiver style */
 } mwl__func_rec;
 
-/* HANDLERS: faults raised in [begin, end) go to target. Ranges nest; rows are ordered by end, then by
- * begin descending, and `parent` is the index of the enclosing row. Expression handlers put the
+/* HANDLERS: faults raised in [begin, end) go to target, which lies at or after end: going back is for loops,
+ * which pay fuel. Ranges nest; rows are ordered by end, then by begin descending, and `parent` is the index
+ * of the enclosing row. Expression handlers put the
  * fault into `reg`; site handlers make it a failure Result of the construct (kind). */
 typedef struct mwl__handler_rec {
     uint32_t begin, end, target, parent;
@@ -111,9 +114,10 @@ typedef enum mwl__base {
 /* A registered function (mwl_provider.h), resolved when a program is linked. */
 struct mwl_function_def;
 
-typedef struct mwl_program {
+struct mwl_program {
     mwl_alloc alloc;
-    uint32_t refs; /* atomic */
+    _Atomic uint32_t refs;
+    mwl__image image; /* the sections as they are */
     const void *bytes;
     size_t size;
     bool owns_bytes;
@@ -123,6 +127,7 @@ typedef struct mwl_program {
     uint32_t n_consts;
     const mwl__path_rec *paths;
     uint32_t n_paths;
+    uint32_t n_env; /* slots that the paths of a free-standing expression need */
     const uint32_t *keys;
     uint32_t n_keys;
     const mwl__shape_rec *shapes;
@@ -133,17 +138,34 @@ typedef struct mwl_program {
     uint32_t n_handlers;
     mwl__regex **regexes; /* compiled at load from REGEXES: constant indexes of the patterns */
     uint32_t n_regexes;
+    size_t patterns_used; /* bytes of compiled patterns; at most MWL_PATTERNS_LIMIT */
     const unsigned char *positions; /* see mwl__program_where */
     size_t positions_size;
     const char *source; /* the definition, or NULL when stripped */
     size_t source_size;
-    void *trees; /* memory behind container constants */
-    size_t trees_size;
-    struct mwl__flow_tables *flow_tables; /* the Flow half: machine.h */
-} mwl_program;
+    mwl_heap trees;    /* memory behind container constants; used by loading and release only */
+    mwl_value *owned;  /* the containers, counted */
+    uint32_t n_owned;
+    uint32_t cap_owned;
+    mwl__flow_tables tables; /* the Flow half: tables.h */
+    mwl__flow_tables *flow_tables; /* = &tables */
+};
+
+/* A word of INFO, or MWL_NONE. */
+uint32_t mwl__program_info(const mwl_program *p, unsigned word);
+
+/* POSITIONS: rows (pc, sub, where) in order of pc and sub, in blocks. First u32 the number of blocks and,
+ * per block, the pc of its first row and where in the stream it begins; then the stream. A row is six
+ * varints (seven bits each, low first, the top bit says that more follow): pc less the last row's; sub; line,
+ * column and offset less the last row's, zigzag (wrapping at 32 bits); len. A block starts from a row of
+ * zeros. Every block but the first begins with a row of sub 0, and a new one begins at the first such row
+ * after MWL_POSITIONS_BLOCK rows. */
+#define MWL_POSITIONS_BLOCK 64u
 
 /* Where an instruction comes from in the definition. sub 0 is the whole instruction; for a path sub k
- * is its text up to and with the k-th key. False when positions were stripped. */
+ * is its text up to and with the k-th key. An instruction without a row is where the last one before it
+ * with a row of sub 0 is; a sub without one is where the largest smaller sub is. False when positions were
+ * stripped. */
 typedef struct mwl__where {
     uint32_t line, column; /* 1-based; the column counts code points */
     uint32_t offset, len;  /* bytes of the definition; within the expression's own source for eval */
@@ -157,6 +179,7 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc);
  * outlive the program and be 8-byte aligned (else they are copied). */
 mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t size, bool copy,
                              mwl_program **out, mwl_error *error);
-void mwl__program_release(mwl_program *p); /* counted, any thread; NULL is ignored */
+mwl_program *mwl__program_keep(mwl_program *p); /* one more reference; any thread */
+void mwl__program_release(mwl_program *p);      /* one less; any thread; NULL is ignored */
 
 #endif
