@@ -281,9 +281,10 @@ bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negate
     return true;
 }
 
-bool mwl__class_is_name(uint32_t rune) {
-    uint32_t mask = category_mask("L", 1, false) | category_mask("Nl", 2, false) |
-                    category_mask("Mn", 2, false) | category_mask("Mc", 2, false) |
-                    category_mask("Nd", 2, false) | category_mask("Pc", 2, false);
+bool mwl__class_is_name(uint32_t rune, bool first) {
+    uint32_t mask = category_mask("L", 1, false) | category_mask("Nl", 2, false);
+    if (!first)
+        mask |= category_mask("Mn", 2, false) | category_mask("Mc", 2, false) |
+                category_mask("Nd", 2, false) | category_mask("Pc", 2, false);
     return mask >> utf8proc_category((utf8proc_int32_t)rune) & 1u;
 }

@@ -645,7 +645,7 @@ static bool add_name(parser *p, size_t from, size_t to, size_t open) {
         uint32_t rune;
         unsigned n = mwl__rune_decode(p->text + i, p->text + to, &rune);
         if (n == 0) return fail(p, "invalid UTF-8", i);
-        if (!mwl__class_is_name(rune)) return fail(p, "invalid group name", open);
+        if (!mwl__class_is_name(rune, false)) return fail(p, "invalid group name", open);
         i += n;
     }
     if (from == to) return fail(p, "invalid group name", open);

@@ -47,8 +47,8 @@ bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negate
                         bool unassigned);
 /* The members of a character's case orbit, itself among them; answers how many (at most 8). */
 unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]);
-/* May this character stand in the name of a group? */
-bool mwl__class_is_name(uint32_t rune);
+/* A letter; and, unless it is the first of a name, a mark, digit or connector. */
+bool mwl__class_is_name(uint32_t rune, bool first);
 /* The long name of the script that has this long or short name; NULL if none has. */
 const char *mwl__class_script(const char *name, size_t len);
 
