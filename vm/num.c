@@ -7,6 +7,7 @@
  * of them). */
 #include "num.h"
 
+#include <float.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,18 +174,33 @@ static inline size_t count_digits(uint64_t v) {
     }
 }
 
+/* Eight digits, leading zeros included; 32-bit steps that do not wait for each other. */
+static inline void put_eight(uint32_t v, char *p) {
+    uint32_t high = v / 10000, low = v % 10000;
+    memcpy(p, two_digits + 2 * (high / 100), 2);
+    memcpy(p + 2, two_digits + 2 * (high % 100), 2);
+    memcpy(p + 4, two_digits + 2 * (low / 100), 2);
+    memcpy(p + 6, two_digits + 2 * (low % 100), 2);
+}
+
 size_t mwl__num_write_u64(uint64_t v, char out[MWL__NUM_INT_MAX]) {
     size_t n = count_digits(v);
     char *p = out + n;
-    while (v >= 100) {
-        p -= 2;
-        memcpy(p, two_digits + 2 * (v % 100), 2);
-        v /= 100;
+    while (v >= 100000000) {
+        p -= 8;
+        put_eight((uint32_t)(v % 100000000), p);
+        v /= 100000000;
     }
-    if (v >= 10)
-        memcpy(p - 2, two_digits + 2 * v, 2);
+    uint32_t rest = (uint32_t)v;
+    while (rest >= 100) {
+        p -= 2;
+        memcpy(p, two_digits + 2 * (rest % 100), 2);
+        rest /= 100;
+    }
+    if (rest >= 10)
+        memcpy(p - 2, two_digits + 2 * rest, 2);
     else
-        p[-1] = (char)('0' + v);
+        p[-1] = (char)('0' + rest);
     return n;
 }
 
@@ -230,6 +246,19 @@ size_t mwl__num_digits(double d, char digits[20], int *point) {
     char all[MWL__NUM_INT_MAX];
     size_t n = digits_of(bits_of(d) & ~(UINT64_C(1) << 63), all, point);
     memcpy(digits, all, n);
+    return n;
+}
+
+/* Prices and the like: a positive d with at most three decimals and 15 digits; 0 when it is none.
+ * The quotient of two exact doubles is correctly rounded, so equality means that the text reads
+ * back, and no two decimals of up to 15 digits read as one double, so there is no shorter one. */
+static size_t few_decimals(double d, char digits[MWL__NUM_INT_MAX], int *point) {
+    if (FLT_EVAL_METHOD != 0 || !(d < 999999999999.0 && d >= 0.001)) return 0;
+    uint64_t m = (uint64_t)(d * 1000.0 + 0.5);
+    if ((double)m / 1000.0 != d) return 0;
+    size_t n = mwl__num_write_u64(m, digits);
+    *point = (int)n - 3;
+    while (n > 1 && digits[n - 1] == '0') n--;
     return n;
 }
 
@@ -280,7 +309,8 @@ size_t mwl__num_write(double d, char out[MWL__NUM_MAX]) {
     char *p = out;
     if (bits >> 63) *p++ = '-';
     int point;
-    size_t n = digits_of(bits & ~(UINT64_C(1) << 63), digits, &point);
+    size_t n = few_decimals(d < 0 ? -d : d, digits, &point);
+    if (n == 0) n = digits_of(bits & ~(UINT64_C(1) << 63), digits, &point);
     return (size_t)(p - out) + lay_out(digits, n, point, p);
 }
 

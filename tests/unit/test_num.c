@@ -97,6 +97,40 @@ UTEST(num, layout_edges) {
         EXPECT_STREQ(rows[i].text, text_of(rows[i].d, out));
 }
 
+/* A few decimals have a way of their own: at its edges it must give what the general one gives. */
+UTEST(num, few_decimals) {
+    static const struct {
+        double d;
+        const char *text;
+    } rows[] = {
+        {0.001, "0.001"},
+        {0.0010000000000000002, "0.0010000000000000002"},
+        {0.0009999999999999998, "0.0009999999999999998"},
+        {19.99, "19.99"},
+        {-19.99, "-19.99"},
+        {0.25, "0.25"},
+        {1234.5, "1234.5"},
+        {999999999998.999, "999999999998.999"},
+        {999999999999.125, "999999999999.125"},
+        {8589973999.9999990, "8589973999.999999"},
+        {1.0005, "1.0005"},
+        {4.3500000000000005, "4.3500000000000005"},
+    };
+    char out[MWL__NUM_MAX + 1];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        EXPECT_STREQ(rows[i].text, text_of(rows[i].d, out));
+    size_t wrong = 0;
+    for (int m = 1; m < 200000; m += 7) {
+        char want[32], digits[20];
+        int point;
+        double d = m / 1000.0;
+        size_t n = mwl__num_digits(d, digits, &point); /* always the general way */
+        snprintf(want, sizeof want, "%.17g", strtod(text_of(d, out), NULL));
+        wrong += strtod(want, NULL) != d || n > 6;
+    }
+    EXPECT_EQ(wrong, (size_t)0);
+}
+
 /* Powers of two have an uneven rounding interval; all of them, and their neighbours, come back. */
 UTEST(num, powers_of_two_round_trip) {
     size_t wrong = 0;
