@@ -172,7 +172,7 @@ struct mwl__cel_node {
 typedef struct mwl__cel_tree {
     mwl__cel_node *root;
     uint32_t n_slots; /* local variables in all; slots are below this */
-    uint32_t n_nodes;
+    uint32_t n_nodes; /* nodes made; what macros took apart counts too */
     const char *source;
     size_t len;
 } mwl__cel_tree;

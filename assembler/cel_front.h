@@ -94,6 +94,7 @@ enum {
 };
 
 typedef struct mwl__cel_names {
+    /* `lit` is NULL where an enumerator is not asked for. */
     unsigned (*lookup)(void *ctx, const char *name, size_t len, mwl__cel_lit *lit);
     void *ctx;
     const char *container; /* "a.b", or NULL or "" for none */

@@ -8,14 +8,13 @@
 
 #include "mwl.h"
 
-#define BENCH_AREAS(X) \
-    X(harness)         \
-    X(coro)            \
-    X(value)           \
-    X(json)            \
-    X(image)           \
-    X(expr)            \
-    X(schema)          \
+#define BENCH_AREAS(X)                                                                             \
+    X(coro)                                                                                        \
+    X(value)                                                                                       \
+    X(json)                                                                                        \
+    X(image)                                                                                       \
+    X(expr)                                                                                        \
+    X(schema)                                                                                      \
     X(wf)
 
 struct bench {
@@ -38,9 +37,9 @@ struct bench_case {
 void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fails the case unless the condition holds. */
-#define BENCH_CHECK(b, condition)                                                      \
-    do {                                                                               \
-        if (!(condition)) bench_fail(b, "%s:%d: %s", __FILE__, __LINE__, #condition); \
+#define BENCH_CHECK(b, condition)                                                                  \
+    do {                                                                                           \
+        if (!(condition)) bench_fail(b, "%s:%d: %s", __FILE__, __LINE__, #condition);              \
     } while (0)
 
 /* Makes the compiler believe that the value is used and may have changed. */

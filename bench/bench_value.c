@@ -45,7 +45,7 @@ static mwl_value append_all(mwl_heap *heap) {
     return list;
 }
 
-/* As the accumulation idiom does it: the variable still holds the old list while the new is made. */
+/* The accumulation idiom: the variable still holds the old list while the new one is made. */
 static mwl_value append_all_held(mwl_heap *heap) {
     mwl_value list = mwl_array(heap, 0);
     for (int i = 0; i < APPENDS; i++) {

@@ -110,9 +110,9 @@ static double instructions_stop(int fd) {
 /* ---- one case -------------------------------------------------------------------------------- */
 
 struct figures {
-    double median, min, max; /* ns per operation */
+    double median, min, max;                 /* ns per operation */
     double allocations, bytes, instructions; /* per operation; instructions -1: unknown */
-    double ops; /* measured, in all samples */
+    double ops;                              /* measured, in all samples */
 };
 
 void bench_fail(struct bench *b, const char *format, ...) {
@@ -162,17 +162,21 @@ static void measure(const struct bench_case *c, struct bench *b, const struct op
 }
 
 static void print_time(double ns) {
-    if (ns >= 1e6) printf("%10.2f ms", ns / 1e6);
-    else if (ns >= 1e3) printf("%10.2f us", ns / 1e3);
-    else printf("%10.2f ns", ns);
+    if (ns >= 1e6)
+        printf("%10.2f ms", ns / 1e6);
+    else if (ns >= 1e3)
+        printf("%10.2f us", ns / 1e3);
+    else
+        printf("%10.2f ns", ns);
 }
 
 static void print_figures(const struct bench_case *c, const struct options *o,
                           const struct figures *f) {
     if (o->json) {
-        printf("{\"suite\":\"%s\",\"peer\":\"mwlvm\",\"case\":\"%s\",\"unit\":\"ns/op\","
-               "\"median\":%.3f,\"min\":%.3f,\"max\":%.3f,\"n\":%.0f,\"allocs\":%.3f,\"bytes\":%.1f",
-               c->suite, c->name, f->median, f->min, f->max, f->ops, f->allocations, f->bytes);
+        printf(
+            "{\"suite\":\"%s\",\"peer\":\"mwlvm\",\"case\":\"%s\",\"unit\":\"ns/op\","
+            "\"median\":%.3f,\"min\":%.3f,\"max\":%.3f,\"n\":%.0f,\"allocs\":%.3f,\"bytes\":%.1f",
+            c->suite, c->name, f->median, f->min, f->max, f->ops, f->allocations, f->bytes);
         if (f->instructions >= 0) printf(",\"instructions\":%.1f", f->instructions);
         printf("}\n");
     } else {
@@ -182,8 +186,10 @@ static void print_figures(const struct bench_case *c, const struct options *o,
         print_time(f->median);
         printf("  %5.1f%%  %9.2f  %11.1f  ", (f->max - f->min) / f->median * 100, f->allocations,
                f->bytes);
-        if (f->instructions >= 0) printf("%12.1f\n", f->instructions);
-        else printf("%12s\n", "-");
+        if (f->instructions >= 0)
+            printf("%12.1f\n", f->instructions);
+        else
+            printf("%12s\n", "-");
     }
     fflush(stdout);
 }
@@ -204,7 +210,8 @@ static bool run_case(const struct bench_case *c, const struct options *o, int pe
     if (!b.failed && counter.live != 0) bench_fail(&b, "%lld bytes were not freed", counter.live);
     if (b.failed) {
         if (o->json)
-            printf("{\"suite\":\"%s\",\"peer\":\"mwlvm\",\"case\":\"%s\",\"error\":\"wrong answer\"}\n",
+            printf("{\"suite\":\"%s\",\"peer\":\"mwlvm\",\"case\":\"%s\",\"error\":\"wrong "
+                   "answer\"}\n",
                    c->suite, c->name);
         fprintf(stderr, "mwl-bench: %s/%s: WRONG\n", c->suite, c->name);
     }
@@ -214,17 +221,18 @@ static bool run_case(const struct bench_case *c, const struct options *o, int pe
 /* ---- command line ---------------------------------------------------------------------------- */
 
 static int print_help(FILE *to) {
-    fprintf(to,
-            "usage: mwl-bench [--json] [--samples N] [--ms N] [FILTER]\n"
-            "       mwl-bench --list [FILTER]\n"
-            "       mwl-bench --once SUITE/CASE N\n\n"
-            "Measures the cases whose SUITE/CASE contains FILTER. A case's answer is checked first.\n\n"
-            "  --json       a JSON line per case instead of a table\n"
-            "  --list       name the cases\n"
-            "  --samples N  samples per case, 5 to %d (7)\n"
-            "  --ms N       least milliseconds per sample (45)\n"
-            "  --once       perform one case N times and report nothing: for callgrind, perf\n",
-            MAX_SAMPLES);
+    fprintf(
+        to,
+        "usage: mwl-bench [--json] [--samples N] [--ms N] [FILTER]\n"
+        "       mwl-bench --list [FILTER]\n"
+        "       mwl-bench --once SUITE/CASE N\n\n"
+        "Measures the cases whose SUITE/CASE contains FILTER. A case's answer is checked first.\n\n"
+        "  --json       a JSON line per case instead of a table\n"
+        "  --list       name the cases\n"
+        "  --samples N  samples per case, 5 to %d (7)\n"
+        "  --ms N       least milliseconds per sample (45)\n"
+        "  --once       perform one case N times and report nothing: for callgrind, perf\n",
+        MAX_SAMPLES);
     return to == stderr ? 2 : 0;
 }
 
@@ -272,8 +280,10 @@ int main(int argc, char **argv) {
             snprintf(name, sizeof name, "%s/%s", c->suite, c->name);
             if (o.once ? strcmp(name, o.once) != 0 : o.filter && !strstr(name, o.filter)) continue;
             matched++;
-            if (o.list) printf("%s\n", name);
-            else if (!run_case(c, &o, perf)) wrong = true;
+            if (o.list)
+                printf("%s\n", name);
+            else if (!run_case(c, &o, perf))
+                wrong = true;
         }
     }
     if (perf >= 0) close(perf);

@@ -40,6 +40,12 @@ expect 2 "$mwlvm" run
 expect 1 "$mwlvm" ./no/such/file.json
 says "$err" 'no/such/file.json: No such file'
 expect 0 "$mwlvm" run tools/examples/hello.json
+says "$out" '^{"\$schema":"https://mwl.dev/v0.1/flow/schema.json","comment":'
+says "$err" 'execution is not built yet'
+expect 0 "$mwlvm" tools/examples/hello.json
+printf '{\n  "a": [1, 2,, 3]\n}' >"$dir/bad.json"
+expect 1 "$mwlvm" run "$dir/bad.json"
+says "$err" 'bad.json:2:14: '
 
 expect 0 "$suite" --help
 says "$out" 'What is skipped'

@@ -86,7 +86,8 @@ static int print_help(void) {
            "Runs workflows written in the Metolia Workflow Language.\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %-12s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage.\n");
+    printf(
+        "\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage.\n");
     return CMD_OK;
 }
 

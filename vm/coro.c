@@ -2,7 +2,7 @@
  *
  * Owns: mapping, guarding and pooling of stacks, and the switch between them. Refuses to know: why
  * code waits, and what it holds while it does. Invariants: a stack is either idle in its pool or
- * under exactly one live coroutine; a stack is unmapped or reused only when no function is on it. */
+ * under exactly one live coroutine; it is unmapped or reused only when no function is on it. */
 #include "coro.h"
 #include "mem.h"
 

@@ -1,22 +1,21 @@
 /* format.h: the string formats of JSON Schema 2020-12, asserted.
  *
- * Owns: one list of the formats and one check for each. Refuses to know: schemas, values (what is not
- * a string is valid and never comes here), and what a regular expression is (the caller says).
+ * Owns: one list of the formats and one check for each. Refuses to know: schemas, values (what is
+ * not a string is valid and never comes here), and what a regular expression is (the caller says).
  * Strings are UTF-8; checks never allocate, except those of internationalised host names where
- * libidn2 does; time is linear, no recursion. What each format means:
+ * libidn2 does, with malloc (when that fails, the name is not valid); time is linear, no recursion.
  *
- *   date-time, date, time     RFC 3339; a leap second only where one can be
- *   duration                  the temporal profile's ISO 8601 grammar (temporal.h), of any size; or the
- *                             grammar of RFC 3339 appendix A when the environment says so
- *   email, idn-email          RFC 5321 Mailbox, RFC 6531: quoted local parts, IPv4 and IPv6 literals
- *   hostname                  RFC 1123, at most 253 bytes; labels "xn--" must be true A-labels
- *   idn-hostname              RFC 5890 to 5893: IDNA2008 with contextual and Bidi rules
- *   ipv4, ipv6                RFC 2673 dotted quad without leading zeros; RFC 4291 without zones
- *   uri, uri-reference        RFC 3986;  iri, iri-reference  RFC 3987
- *   uri-template              RFC 6570, any level
- *   uuid                      RFC 4122's 8-4-4-4-12 hexadecimal digits, of any version
- *   json-pointer, relative-json-pointer   RFC 6901 and its relative draft, as strings
- *   regex                     what env->regex_valid accepts */
+ * date-time, date, time: RFC 3339; a leap second only where one can be.
+ * duration: the temporal profile's ISO 8601 grammar (temporal.h), of any size; or the grammar of
+ *     RFC 3339 appendix A when the environment says so.
+ * email, idn-email: RFC 5321 Mailbox, RFC 6531; quoted local parts, IPv4 and IPv6 literals.
+ * hostname: RFC 1123, at most 253 bytes; labels that begin "xn--" must be true A-labels.
+ * idn-hostname: RFC 5890 to 5893, IDNA2008 with its contextual and Bidi rules.
+ * ipv4, ipv6: dotted quad without leading zeros; RFC 4291 without a zone.
+ * uri, uri-reference: RFC 3986. iri, iri-reference: RFC 3987. uri-template: RFC 6570.
+ * uuid: 8-4-4-4-12 hexadecimal digits, of any version.
+ * json-pointer, relative-json-pointer: RFC 6901 and its relative draft, as strings.
+ * regex: what env->regex_valid accepts. */
 #ifndef MWL_FORMAT_H
 #define MWL_FORMAT_H
 
@@ -69,7 +68,7 @@ const char *mwl__format_name(int format);
 /* Whether the string has the format. env may be NULL (all zero). */
 bool mwl__format_check(int format, const char *s, size_t len, const mwl__format_env *env);
 
-/* ---- between the files of this subject -------------------------------------------------------- */
+/* ---- between the files of this subject ----------------------------------------------------- */
 
 /* format_uri.c. With `unicode`, the IRI or RFC 6570 sets; with `reference`, relative ones too. */
 bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference);
@@ -81,8 +80,9 @@ bool mwl__format_ipv6(const char *s, size_t len);
 bool mwl__format_hostname(const char *s, size_t len);
 bool mwl__format_email(const char *s, size_t len, bool unicode);
 
-/* format_idn.c: a whole host name of A-labels, U-labels and plain ones. With `ascii_host`, the name has
- * already been found to be a plain host name, and only its "xn--" labels and Bidi are judged. */
+/* format_idn.c: a whole host name of A-labels, U-labels and plain ones. With `ascii_host`, the name
+ * has already been found to be a plain host name, and only its "xn--" labels and Bidi are judged.
+ */
 bool mwl__format_idn_host(const char *s, size_t len, bool ascii_host);
 
 #endif

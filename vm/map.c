@@ -396,6 +396,13 @@ const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key) {
     return pos < map.aux ? &mwl__as_map(map)->member[pos].val : NULL;
 }
 
+const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
+                               uint32_t guess) {
+    if (same_key(map->member[guess].key, other->key)) return &map->member[guess].val;
+    uint32_t pos = locate(map, n, other->key);
+    return pos < n ? &map->member[pos].val : NULL;
+}
+
 static bool same_text(const mwl__member *m, const char *key, size_t len, uint32_t hash) {
     return m->key.aux == hash && MWL_KINDS(m->key) == MWL_KIND_STRING &&
            mwl__as_str(m->key)->len == len && memcmp(mwl__as_str(m->key)->s, key, len) == 0;

@@ -9,8 +9,9 @@
 
 #include "mwl.h"
 
-#define MWL__NUM_MAX 32 /* bytes that are always enough for mwl__num_write (25 are used at most)   \
-                         */
+#define MWL__NUM_MAX                                                                               \
+    32 /* bytes that are always enough for mwl__num_write (25 are used at most)                    \
+        */
 #define MWL__NUM_INT_MAX 24 /* the same for the integer writers (20 are used at most) */
 
 /* Write the shortest decimal that reads back as d, laid out as ECMAScript does ("0" for -0,

@@ -28,8 +28,7 @@ static inline int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* ---- integers
- * ------------------------------------------------------------------------------------ */
+/* ---- integers ------------------------------------------------------------------------------ */
 
 mwl_status mwl__num_parse_u64(const char *s, size_t len, uint64_t *out) {
     uint64_t v = 0;
@@ -71,8 +70,7 @@ mwl_status mwl__num_parse_hex(const char *s, size_t len, uint64_t *out) {
     return MWL_OK;
 }
 
-/* ---- the parts of a number
- * ------------------------------------------------------------------------ */
+/* ---- the parts of a number ----------------------------------------------------------------- */
 
 typedef struct {
     const char *digits; /* from the first significant digit on; may hold '.' and '_' */
@@ -139,8 +137,7 @@ static bool read_mantissa(const char *s, size_t len, size_t *at, grammar g, part
     return any && (g.bare_point || last_digit);
 }
 
-/* ---- rounding
- * ------------------------------------------------------------------------------------- */
+/* ---- rounding ------------------------------------------------------------------------------ */
 
 static double assemble(uint64_t bits) {
     double d;
@@ -254,8 +251,7 @@ static mwl_status binary_value(const parts *p, double *out) {
     return finish(round_bits(p->w << lead, p->cut, p->exponent + 63 - lead), p->negative, out);
 }
 
-/* ---- the two grammars
- * ------------------------------------------------------------------------------ */
+/* ---- the two grammars ---------------------------------------------------------------------- */
 
 static mwl_status parse(const char *s, size_t len, size_t at, bool negative, grammar g,
                         double *out) {

@@ -54,8 +54,7 @@ static mwl_status finish(uint64_t magnitude, bool negative, int64_t *out) {
     return MWL_OK;
 }
 
-/* ---- ISO 8601 -----------------------------------------------------------------------------------
- */
+/* ---- ISO 8601 ------------------------------------------------------------------------------ */
 
 static const struct {
     char designator;
@@ -146,8 +145,7 @@ size_t mwl__temporal_write_iso(int64_t duration_ns, char out[MWL__DURATION_TEXT_
     return (size_t)(p - out);
 }
 
-/* ---- CEL
- * ------------------------------------------------------------------------------------------ */
+/* ---- CEL ----------------------------------------------------------------------------------- */
 
 /* The unit at s: its length and nanoseconds, or 0. Longer names come first. */
 static size_t read_unit(const char *s, size_t len, uint64_t *ns) {

@@ -258,11 +258,11 @@ int mwl__equal_mixed(mwl_value a, mwl_value b) {
     }
 }
 
-/* Two containers side by side: the left one is walked, the right one is indexed or looked up in. */
+/* Two containers side by side: the left one is walked, the right one walked along or looked up in. */
 typedef struct pair {
     const void *left, *left_end; /* mwl_value for arrays, mwl__member for objects */
-    const mwl_value *right;      /* arrays: the next element; objects: unused */
-    mwl_value right_map;         /* objects */
+    const void *right;           /* arrays: the next mwl_value; objects: the mwl__map */
+    uint32_t n;                  /* members of an object; 0: these are arrays */
 } pair;
 
 /* Optionals are looked through: what is compared is what both hold. */
@@ -275,33 +275,41 @@ static void look_through(mwl_value *a, mwl_value *b) {
 
 static void open_pair(pair *p, mwl_value a, mwl_value b) {
     look_through(&a, &b);
-    p->right_map = mwl_absent();
     if (MWL_KINDS(a) == MWL_KIND_ARRAY) {
         p->left = mwl__as_list(a)->item;
         p->left_end = mwl__as_list(a)->item + a.aux;
         p->right = mwl__as_list(b)->item;
+        p->n = 0;
     } else {
         p->left = mwl__as_map(a)->member;
         p->left_end = mwl__as_map(a)->member + a.aux;
-        p->right = NULL;
-        p->right_map = b;
+        p->right = b.as.p;
+        p->n = b.aux;
     }
 }
 
 /* The next two values to compare; false when a key of the left is missing on the right. */
 static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
-    if (p->right) {
-        const mwl_value *item = p->left;
-        p->left = item + 1;
-        *a = item;
-        *b = p->right++;
+    if (p->n == 0) {
+        *a = p->left;
+        *b = p->right;
+        p->left = *a + 1;
+        p->right = *b + 1;
         return true;
     }
     const mwl__member *m = p->left;
     p->left = m + 1;
     *a = &m->val;
-    *b = mwl__map_find(p->right_map, m->key);
+    uint32_t guess = p->n - (uint32_t)((const mwl__member *)p->left_end - m);
+    *b = mwl__map_same(p->right, p->n, m, guess);
     return *b != NULL;
+}
+
+/* Comparing long texts of one hash is work by their length; one and the same text is none. */
+static uint64_t effort(mwl_value a, mwl_value b) {
+    uint32_t kind = MWL_KINDS(a);
+    if (kind != MWL_KIND_STRING && kind != MWL_KIND_BYTES) return 0;
+    return a.as.p == b.as.p ? 0 : mwl__as_str(a)->len >> 6;
 }
 
 mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal) {
@@ -328,7 +336,10 @@ mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equa
             break;
         }
         same = mwl__equal_fast(*x, *y);
-        if (same < 0) open_pair(&stack[level++], *x, *y);
+        if (same < 0)
+            open_pair(&stack[level++], *x, *y);
+        else if (same > 0)
+            left -= effort(*x, *y) < left ? effort(*x, *y) : left;
     }
     if (fuel) *fuel = left;
     if (status == MWL_OK) *equal = same != 0;

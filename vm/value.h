@@ -234,6 +234,10 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
 const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash);
+/* The value that the first n members of `map` have under the key of a member of another map; `guess`
+ * (below n) is where it is when both were made alike. */
+const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
+                               uint32_t guess);
 /* The key of a member, lent, without the hash that non-string keys carry in aux. */
 static inline mwl_value mwl__map_key(const mwl__member *m) {
     mwl_value k = mwl__borrow(m->key);

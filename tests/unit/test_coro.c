@@ -1,4 +1,4 @@
-/* Native stacks: switching, nesting, reuse, refusal to free under a suspended function, the guard. */
+/* Native stacks: switching, nesting, reuse, no freeing under a suspended function, the guard. */
 #include "coro.h"
 #include "mem.h"
 #include "utest.h"
@@ -48,7 +48,8 @@ UTEST_F(coro, a_suspended_stack_is_not_freed) {
     mwl__coro_resume(co);
     EXPECT_EQ(MWL_E_STATE, mwl__coro_free(co));
     EXPECT_EQ(MWL_E_STATE, mwl__coro_pool_free(utest_fixture->pool));
-    while (mwl__coro_resume(co) != MWL__CORO_DONE) {}
+    while (mwl__coro_resume(co) != MWL__CORO_DONE) {
+    }
     EXPECT_EQ(MWL_OK, mwl__coro_free(co));
 }
 

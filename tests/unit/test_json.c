@@ -113,7 +113,7 @@ UTEST(json, refused_with_a_position) {
     ASSERT_STREQ(COMPACT("[\"ab\xff\"]"), "!-4@4");
     ASSERT_EQ(strncmp(COMPACT("\"\\ud800\""), "!-3@", 4), 0);
     ASSERT_EQ(strncmp(COMPACT("\"\\udc00\\ud800\""), "!-3@", 4), 0);
-    ASSERT_STREQ(COMPACT("nul"), "!-3@0");
+    ASSERT_STREQ(COMPACT("nul"), "!-3@3"); /* the end came too early */
     ASSERT_STREQ(COMPACT("// c\n1"), "!-3@0");
 }
 
@@ -156,7 +156,7 @@ UTEST(json, equal_keys_share_one_string) {
     ASSERT_EQ(mwl_json_parse(h, text, strlen(text), &v, NULL), MWL_OK);
     mwl_object_at(mwl_array_at(v, 0), 1, &a, NULL);
     mwl_object_at(mwl_array_at(v, 39), 1, &b, NULL);
-    ASSERT_EQ(a.as.p, b.as.p);
+    ASSERT_TRUE(a.as.p == b.as.p);
     mwl_value_drop(h, v);
     ASSERT_EQ(mwl_heap_used(h), (size_t)0);
     mwl_heap_free(h);

@@ -153,8 +153,8 @@ UTEST(arena, a_failed_allocation_is_null) {
 
 UTEST(status, every_one_has_a_text) {
     EXPECT_STREQ("success", mwl_status_text(MWL_OK));
-#define X(name, number, text)                        \
-    EXPECT_STREQ(text, mwl_status_text(MWL_##name)); \
+#define X(name, number, text)                                                                      \
+    EXPECT_STREQ(text, mwl_status_text(MWL_##name));                                               \
     EXPECT_LE((number), 0);
     MWL_STATUS_LIST(X)
 #undef X

@@ -1,5 +1,5 @@
-/* selfcheck.c: the fallback utest.h judged from outside: what must fail fails, what must hold holds,
- * an ASSERT ends the case, an EXPECT does not, and a teardown runs after a failure. */
+/* selfcheck.c: the fallback utest.h judged from outside: what must fail fails, what must hold
+ * holds, an ASSERT ends the case, an EXPECT does not, and a teardown runs after a failure. */
 #include "utest.h"
 
 static int went_on, torn_down;
@@ -15,6 +15,7 @@ UTEST(good, everything) {
     EXPECT_EQ(3, big);
     EXPECT_EQ(5, s.bits);
     EXPECT_NE((char *)NULL, array);
+    EXPECT_EQ(NULL, (void *)0);
     EXPECT_LT(1, 2);
     EXPECT_LE(2, 2);
     EXPECT_GT(2.5, 2);
@@ -62,7 +63,8 @@ int main(void) {
         if (strstr(c->name, "skip")) want = UTEST_TEST_SKIPPED;
         int result = UTEST_TEST_PASSED;
         c->run(&result);
-        if (result != want) return fprintf(stderr, "%s: %d instead of %d\n", c->name, result, want), 1;
+        if (result != want)
+            return fprintf(stderr, "%s: %d instead of %d\n", c->name, result, want), 1;
     }
     if (went_on != 10 || torn_down != 2) return fprintf(stderr, "a case ended wrongly\n"), 1;
     if (!utest_matches("a*d*", "abcde") || utest_matches("a*d", "abcde") || !utest_matches("*", ""))

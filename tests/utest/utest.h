@@ -86,16 +86,16 @@ static inline void utest_put_d(double v) { printf("%.17g", v); }
 static inline void utest_put_p(const volatile void *v) { printf("%p", (const void *)v); }
 
 #define UTEST_PUT_(v)                                                                              \
-    _Generic((v),                                                                                  \
-        int: utest_put_i,                                                                          \
-        long: utest_put_i,                                                                         \
-        long long: utest_put_i,                                                                    \
-        unsigned: utest_put_u,                                                                     \
-        unsigned long: utest_put_u,                                                                \
-        unsigned long long: utest_put_u,                                                           \
-        float: utest_put_d,                                                                        \
-        double: utest_put_d,                                                                       \
-        default: utest_put_p)(v)
+    _Generic((v), int                                                                              \
+             : utest_put_i, long                                                                   \
+             : utest_put_i, long long                                                              \
+             : utest_put_i, unsigned                                                               \
+             : utest_put_u, unsigned long                                                          \
+             : utest_put_u, unsigned long long                                                     \
+             : utest_put_u, float                                                                  \
+             : utest_put_d, double                                                                 \
+             : utest_put_d, default                                                                \
+             : utest_put_p)(v)
 
 /* ---- assertions ------------------------------------------------------------------------------ */
 
@@ -105,11 +105,24 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
     *utest_result = UTEST_TEST_FAILURE;                                                            \
     if (stop) return
 
+#ifdef __clang__ /* for the "+ 0" below, when a test compares pointers */
+#define UTEST_QUIET_                                                                               \
+    _Pragma("clang diagnostic push")                                                               \
+        _Pragma("clang diagnostic ignored \"-Wnull-pointer-arithmetic\"")                         \
+        _Pragma("clang diagnostic ignored \"-Wpointer-arith\"")
+#define UTEST_LOUD_ _Pragma("clang diagnostic pop")
+#else
+#define UTEST_QUIET_
+#define UTEST_LOUD_
+#endif
+
 /* Each operand is evaluated once; "+ 0" lets arrays, bit-fields and small integers decay. */
 #define UTEST_COND_(x, y, op, msg, stop)                                                           \
     do {                                                                                           \
+        UTEST_QUIET_                                                                               \
         const __typeof__((x) + 0) utest_x = (x);                                                   \
         const __typeof__((y) + 0) utest_y = (y);                                                   \
+        UTEST_LOUD_                                                                                \
         if (!(utest_x op utest_y)) {                                                               \
             UTEST_FAIL_HEAD_("(" #x ") " #op " (" #y ")");                                         \
             printf("    Actual : ");                                                               \
@@ -256,7 +269,8 @@ static inline int utest_main(int argc, const char *const argv[]) {
             for (struct utest_case *c = utest_state.first; c; c = c->next) printf("%s\n", c->name);
             return 0;
         } else {
-            printf("usage: %s [--list-tests] [--filter=PATTERN]   (* stands for anything)\n", argv[0]);
+            printf("usage: %s [--list-tests] [--filter=PATTERN]   (* stands for anything)\n",
+                   argv[0]);
             return strcmp(argv[i], "--help") != 0;
         }
     }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SUITE_X(id, name, text)                                       \
-    extern int suite_##id(struct suite *, const char *) __attribute__((weak)); \
+#define SUITE_X(id, name, text)                                                                    \
+    extern int suite_##id(struct suite *, const char *) __attribute__((weak));                     \
     extern const char suite_##id##_skips[] __attribute__((weak));
 SUITE_KINDS(SUITE_X)
 #undef SUITE_X
@@ -27,17 +27,20 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_BUILT = 3 };
 
 static int print_help(void) {
-    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] KIND DIR\n"
+    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] KIND DIR\n"
            "       mwl-suite --help\n\n"
            "Runs the test data in DIR. Prints a line per failing case and closes with\n"
            "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
            "2 wrong usage or DIR has not the kind's shape, 3 the kind is not built yet.\n\n"
            "  -v             a line for passed and skipped cases too\n"
            "  -q             no line per failing case\n"
-           "  --filter TEXT  only cases whose name contains TEXT\n\n"
+           "  --filter TEXT  only cases whose name contains TEXT\n"
+           "  --reader=NAME  json: data (the default), or definition, which also refuses\n"
+           "                 repeated member names; for that alone it fails no case\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++)
-        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text, kinds[i].run ? "" : " (not built yet)");
+        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text,
+               kinds[i].run ? "" : " (not built yet)");
     printf("\nWhat is skipped, and why:\n");
     bool any = false;
     for (size_t i = 0; i < N_KINDS; i++) {
@@ -66,12 +69,20 @@ int main(int argc, char **argv) {
     int n = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help();
-        if (strcmp(argv[i], "-v") == 0) s.verbose = true;
-        else if (strcmp(argv[i], "-q") == 0) s.quiet = true;
-        else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) s.filter = argv[++i];
-        else if (argv[i][0] == '-') return wrong_usage("unknown option ", argv[i]);
-        else if (n == 2) return wrong_usage("more than KIND and DIR: ", argv[i]);
-        else operand[n++] = argv[i];
+        if (strcmp(argv[i], "-v") == 0)
+            s.verbose = true;
+        else if (strcmp(argv[i], "-q") == 0)
+            s.quiet = true;
+        else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
+            s.filter = argv[++i];
+        else if (strcmp(argv[i], "--reader=data") == 0 || strcmp(argv[i], "--reader=definition") == 0)
+            s.reader = strchr(argv[i], '=') + 1;
+        else if (argv[i][0] == '-')
+            return wrong_usage("unknown option ", argv[i]);
+        else if (n == 2)
+            return wrong_usage("more than KIND and DIR: ", argv[i]);
+        else
+            operand[n++] = argv[i];
     }
     if (n != 2) return wrong_usage("KIND and DIR are needed", "");
     const struct kind *kind = find_kind(operand[0]);

@@ -10,22 +10,23 @@
 #include <stddef.h>
 
 /* identifier, name on the command line, what DIR contains */
-#define SUITE_KINDS(X)                                                                \
-    X(json, "json", "JSON texts: y_* accepted, n_* rejected, i_* either, no crash")   \
-    X(jcs, "jcs", "RFC 8785: input/X canonical is output/X byte for byte")            \
-    X(json_schema, "json-schema", "JSON Schema 2020-12 groups: schema, tests[]")      \
-    X(cel, "cel", "CEL conformance tests")                                            \
+#define SUITE_KINDS(X)                                                                             \
+    X(json, "json", "JSON texts: y_* accepted, n_* rejected, i_* either, no crash")                \
+    X(jcs, "jcs", "RFC 8785: input/X canonical is output/X byte for byte")                         \
+    X(json_schema, "json-schema", "JSON Schema 2020-12 groups: schema, tests[]")                   \
+    X(cel, "cel", "CEL conformance tests")                                                         \
     X(mwl, "mwl", "MWL conformance cases, or meta-schema examples (valid/, invalid/)")
 
 struct suite {
     unsigned long passed, failed, skipped;
-    bool verbose; /* a line for passed and skipped cases too */
-    bool quiet;   /* no line per failing case */
+    bool verbose;       /* a line for passed and skipped cases too */
+    bool quiet;         /* no line per failing case */
     const char *filter; /* run only cases whose name contains this; NULL: all */
+    const char *reader; /* json: "data" or "definition"; NULL: data */
 };
 
 /* A kind's function: runs every case under dir through the functions below. Answers 0, or -1 with a
- * message printed when dir does not have the kind's shape; failing cases are counted, not answered. */
+ * message printed when dir does not have the kind's shape; failing cases are only counted. */
 #define SUITE_X(id, name, text) int suite_##id(struct suite *s, const char *dir);
 SUITE_KINDS(SUITE_X)
 #undef SUITE_X

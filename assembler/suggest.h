@@ -1,0 +1,35 @@
+/* suggest.h: the name that was probably meant.
+ *
+ * Owns: what "near" is. Refuses to know: where names come from.
+ *
+ *     mwl__suggest s = mwl__suggest_make(text, len);
+ *     for each candidate: mwl__suggest_offer(&s, name, name_len);
+ *     if (s.best) ... s.best, s.best_len
+ *
+ * Distance counts insertions, deletions, replacements and swaps of neighbouring code points, no
+ * place being edited twice (optimal string alignment); among equals the one with fewer letters in
+ * another case is nearer, then the one offered first. Near is at most one edit for every three code
+ * points of the longer name. Nothing is allocated; candidates are lent. */
+#ifndef MWL_SUGGEST_H
+#define MWL_SUGGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MWL__SUGGEST_MAX 64 /* code points; longer names get no suggestion: nobody types them */
+
+typedef struct mwl__suggest {
+    uint32_t word[MWL__SUGGEST_MAX];
+    unsigned n_word; /* 0: empty, too long or not UTF-8; then nothing is near */
+    unsigned distance;
+    const char *best; /* NULL while nothing is near */
+    size_t best_len;
+} mwl__suggest;
+
+mwl__suggest mwl__suggest_make(const char *text, size_t len);
+void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len);
+
+/* The nearest of `n` NUL-terminated names, or NULL. */
+const char *mwl__suggest_among(const char *text, size_t len, const char *const *names, size_t n);
+
+#endif

@@ -1,0 +1,95 @@
+/* JSON text: reading, writing, the canonical form; each of a document of 1000 records. */
+#include "bench.h"
+#include "mwl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORDS = 1000 };
+
+struct state {
+    mwl_heap *heap;
+    mwl_value value;
+    char *text;
+    size_t len;
+};
+
+static size_t write_records(char *text, size_t size) {
+    size_t at = 0;
+    text[at++] = '[';
+    for (int i = 0; i < RECORDS; i++) {
+        int n = snprintf(text + at, size - at,
+                         "%s{\"id\":%d,\"name\":\"record \\u00e9 %d\",\"price\":%d.25,"
+                         "\"tags\":[\"a\",\"b\",null,true],\"nested\":{\"z\":1e3,\"a\":-0.5}}",
+                         i ? "," : "", i, i, i * 7);
+        at += (size_t)n;
+    }
+    text[at++] = ']';
+    text[at] = '\0';
+    return at;
+}
+
+static void setup(struct bench *b) {
+    struct state *s = calloc(1, sizeof *s);
+    const size_t size = RECORDS * 200;
+    b->state = s;
+    BENCH_CHECK(b, s != NULL);
+    if (b->failed) return;
+    s->value = mwl_absent();
+    s->text = malloc(size);
+    BENCH_CHECK(b, s->text != NULL && mwl_heap_new(&b->alloc, &s->heap) == MWL_OK);
+    if (b->failed) return;
+    s->len = write_records(s->text, size);
+    BENCH_CHECK(b, mwl_json_parse(s->heap, s->text, s->len, &s->value, NULL) == MWL_OK);
+    BENCH_CHECK(b, mwl_count(s->value) == RECORDS);
+    mwl_value last = mwl_array_at(s->value, RECORDS - 1);
+    BENCH_CHECK(b, mwl_as_number(mwl_object_get(last, "price", 5)) == 6993.25);
+    char *text = NULL;
+    size_t len = 0;
+    BENCH_CHECK(b, mwl_json_write(s->heap, last, MWL_JSON_CANONICAL, &text, &len) == MWL_OK);
+    if (b->failed) return;
+    BENCH_CHECK(b, strcmp(text,
+                          "{\"id\":999,\"name\":\"record \xc3\xa9 999\",\"nested\":{\"a\":-0.5,"
+                          "\"z\":1000},\"price\":6993.25,\"tags\":[\"a\",\"b\",null,true]}") == 0);
+    mwl_text_free(s->heap, text, len);
+}
+
+static void teardown(struct bench *b) {
+    struct state *s = b->state;
+    if (!s) return;
+    if (s->heap) mwl_value_drop(s->heap, s->value);
+    mwl_heap_free(s->heap);
+    free(s->text);
+    free(s);
+}
+
+static void parse_run(struct bench *b, unsigned long n) {
+    struct state *s = b->state;
+    for (; n; n--) {
+        mwl_value v = mwl_absent();
+        if (mwl_json_parse(s->heap, s->text, s->len, &v, NULL) < 0) bench_fail(b, "parse failed");
+        mwl_value_drop(s->heap, v);
+    }
+}
+
+static void write_as(struct bench *b, unsigned long n, mwl_json_style style) {
+    struct state *s = b->state;
+    for (; n; n--) {
+        char *text = NULL;
+        size_t len = 0;
+        if (mwl_json_write(s->heap, s->value, style, &text, &len) < 0)
+            bench_fail(b, "write failed");
+        mwl_text_free(s->heap, text, len);
+    }
+}
+static void write_run(struct bench *b, unsigned long n) { write_as(b, n, MWL_JSON_COMPACT); }
+static void canonical_run(struct bench *b, unsigned long n) { write_as(b, n, MWL_JSON_CANONICAL); }
+
+/* One operation is one record of about 110 bytes. */
+const struct bench_case bench_json_cases[] = {
+    {"json", "parse_record", setup, parse_run, teardown, RECORDS},
+    {"json", "write_record", setup, write_run, teardown, RECORDS},
+    {"json", "canonical_record", setup, canonical_run, teardown, RECORDS},
+    {NULL, NULL, NULL, NULL, NULL, 0},
+};

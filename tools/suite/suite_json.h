@@ -1,0 +1,15 @@
+/* suite_json.h: the json kind for any reader of JSON text, so that each one we have can be run. */
+#ifndef MWL_SUITE_JSON_H
+#define MWL_SUITE_JSON_H
+
+#include "suite.h"
+
+/* Whether the text is accepted; when not, *why is constant text. */
+typedef bool suite_json_reader(const char *text, size_t len, const char **why);
+
+/* The reader of definitions. */
+bool suite_json_read_definition(const char *text, size_t len, const char **why);
+
+int suite_json_with(struct suite *s, const char *dir, suite_json_reader *read);
+
+#endif

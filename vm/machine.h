@@ -1,0 +1,347 @@
+/* machine.h: the state of running things, and what the machine's files ask of each other.
+ *
+ * Owns: the records of a run: frames, entry records, call records, Gathers, provider executions. All of it
+ * is plain data on the VM's heap. Pointers between records are links of one tree (run, frames, entries,
+ * dispatch slots), rebuilt from indexes when a run is read back; everything else is a value, a number or
+ * an index into the program. No C stack is held by anything here.
+ *
+ * Who does what:
+ *   vm.c       the VM, its catalog, the ready queue, the pump     run.c     a run's life
+ *   frame.c    frames: creation, completion, park and wake        step.c    Step instructions
+ *   entry.c    entries and their phases                           unwind.c  interruption and the seam
+ *   call.c     calls, provider executions                         gather.c  fan-out
+ *   context.c  what expressions read                              failure.c envelopes, chains, matching
+ *   timer.c    due times                                          phase.c   the middleware contract
+ *   exec.c     the loop that calls all of these
+ *
+ * An instruction's function answers the next pc, or one of the MWL_PC_* below. */
+#ifndef MWL_MACHINE_H
+#define MWL_MACHINE_H
+
+#include "exec.h"
+#include "mwl_provider.h"
+#include "schema.h"
+#include "tables.h"
+#include "timer.h"
+
+/* Not instructions: what a machine function answers instead of a pc. */
+#define MWL_PC_PARK 0xffffffffu  /* the frame waits, or is done: leave the loop */
+#define MWL_PC_FAULT 0xfffffffeu /* x->fault is set: find the handler */
+#define MWL_PC_NOMEM 0xfffffffdu /* memory is out: the run ends */
+
+typedef struct mwl__frame mwl__frame;
+typedef struct mwl__entry mwl__entry;
+typedef struct mwl__gather mwl__gather;
+typedef struct mwl__slot mwl__slot;
+
+/* A Result in a record: a success's value, or a failure's envelope. */
+typedef struct mwl__result {
+    mwl_value v; /* absent: there is none */
+    bool ok;
+} mwl__result;
+
+/* ---- entry: one established or establishing middleware position ------------------------------------------- */
+
+typedef enum mwl__verdict {
+    MWL_VERDICT_PASS,
+    MWL_VERDICT_EMIT,    /* onEntry: the inner scope does not run */
+    MWL_VERDICT_REENTER
+} mwl__verdict;
+
+struct mwl__entry {
+    mwl__entry *outer;  /* the enclosing record of the same frame */
+    uint32_t ix;        /* in the program's ENTRIES */
+    uint32_t resume_pc; /* after a structural call: where the phase goes on */
+    uint8_t phase;      /* mwl__phase_id now running, or last run */
+    uint8_t verdict;    /* mwl__verdict of the phase now running */
+    uint8_t reenter;    /* MWL_REENTER_* */
+    bool established, accepted;
+    bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed or waiting to be */
+    bool in_always, cleanup_failed;
+    bool gated;         /* `when` was false at the phase now running */
+    mwl_value input;    /* middleware.input */
+    mwl_value output;   /* what was passed down at establishment */
+    mwl_value args;     /* of the phase now running */
+    mwl_value state, contributed;
+    mwl_value vars;     /* at establishment, where the middleware restores; else absent */
+    mwl__result res;    /* rising, in flight at this position */
+    mwl__result emit;   /* what a substitution or shaping makes of it; v absent: res as it is */
+    mwl_value cancel;   /* the cancellation that this entry imposes, while fired */
+    int64_t bound_ns, entered_ns, delay_ns;
+};
+
+/* ---- call: the record of one call execution ------------------------------------------------------------------- */
+
+typedef struct mwl__callrec {
+    uint32_t ix;           /* in CALLS */
+    int64_t index;         /* of a Gather's dispatch, or -1 */
+    mwl_value input;       /* call.input */
+    mwl_value target_input; /* what the target receives; absent: input */
+    mwl_value args;        /* absent: none written */
+    mwl__result res;       /* the target's own Result */
+    mwl_value metadata;    /* provider.metadata */
+    mwl_value flow_vars;   /* flow.vars */
+    int64_t entered_ns, exited_ns, dispatched_ns, accepted_ns; /* wall */
+    int64_t flow_entered_ns, flow_exited_ns;
+} mwl__callrec;
+
+/* A provider execution in flight; mwl_provider.h's mwl_call. */
+struct mwl_call {
+    struct mwl_vm *vm;
+    mwl__frame *frame;     /* who awaits it; NULL: given up */
+    mwl__slot *slot;       /* of a Gather, or NULL */
+    const struct mwl__provider *provider;
+    mwl_value input, args, state, metadata;
+    mwl__result res;
+    bool settled, starting, cancelled, hot;
+    mwl__timer timer;
+    mwl_call *next, *prev; /* the VM's list of live executions */
+};
+
+/* ---- Gather ------------------------------------------------------------------------------------------------------ */
+
+typedef enum mwl__slot_state {
+    MWL_SLOT_WAITING, MWL_SLOT_ACTIVE, MWL_SLOT_SETTLED, MWL_SLOT_CANCELLED, MWL_SLOT_SKIPPED
+} mwl__slot_state;
+
+struct mwl__slot {
+    mwl__result res;
+    union {
+        mwl__frame *frame;   /* ACTIVE, a Flow target */
+        mwl_call *call;      /* ACTIVE, a provider target */
+        mwl__callrec *record; /* SETTLED, kept for the arms; NULL when nothing reads it */
+    } as;
+    uint8_t state; /* mwl__slot_state */
+    bool is_frame;
+    bool no_arm; /* its fields faulted, or it was refused before dispatch: no arm runs */
+};
+
+struct mwl__gather {
+    uint32_t ix, n, next, active, n_ok, n_bad, arm_at;
+    double need;
+    bool determined, cancelling, faulted, arming;
+    mwl_value over;      /* the array, of the iterate form */
+    mwl_value raised;    /* the failure of its own fields, when faulted */
+    mwl_value results;   /* step.results once final and built; absent before */
+    mwl__slot slots[];
+};
+
+/* ---- frame -------------------------------------------------------------------------------------------------------- */
+
+typedef enum mwl__frame_state {
+    MWL_FRAME_READY, MWL_FRAME_RUNNING, MWL_FRAME_WAIT_TIME, MWL_FRAME_WAIT_CALL, MWL_FRAME_WAIT_GATHER,
+    MWL_FRAME_DONE
+} mwl__frame_state;
+
+typedef enum mwl__construct { MWL_IN_FRAME, MWL_IN_STEP, MWL_IN_PHASE, MWL_IN_CALL } mwl__construct;
+
+/* Interruption of the frame; made when the first one comes. */
+typedef struct mwl__unwinding {
+    mwl_value cancel;     /* the frame's own: imposed by its parent, its Gather or from outside; or absent */
+    mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
+    bool running;         /* an unwind is under way */
+    bool awaiting;        /* waiting for target executions to resolve before it goes on */
+} mwl__unwinding;
+
+struct mwl__frame {
+    struct mwl_run *run;
+    mwl__frame *parent;
+    mwl__slot *slot;      /* the parent's Gather slot that it fills, or NULL */
+    mwl__frame *child;    /* a Flow that a Call Step runs */
+    mwl_call *call;       /* a provider execution that a Call Step awaits */
+    mwl__entry *entries;  /* innermost */
+    mwl__callrec *record; /* the call now being made */
+    mwl__gather *gather;
+    mwl__unwinding *unwinding;
+    mwl__frame *next_ready;
+    mwl_value *saved_regs; /* of a yield inside a block, with their count */
+    uint32_t n_saved;
+    uint32_t flow, pc, step;
+    uint16_t depth;
+    uint8_t state, construct;
+    bool queued, step_done, wall_timer;
+    mwl_value vars, input, step_input, acc, match_input, failure, raised;
+    mwl__result res;
+    int64_t entered_ns, step_entered_ns, step_exited_ns; /* wall; 0: not kept */
+    uint64_t step_id;
+    mwl__timer timer;
+};
+
+/* ---- run and VM --------------------------------------------------------------------------------------------------------- */
+
+struct mwl_run {
+    struct mwl_vm *vm;
+    mwl_program *program;
+    const struct mwl__link *link;
+    mwl_value id;     /* a string */
+    mwl_value result; /* an object, when done */
+    mwl__frame *root;
+    uint64_t rng, next_step_id, budget;
+    size_t memory_used, memory_limit;
+    mwl_limits limits;
+    mwl_run *next, *prev;
+    void *user;
+    mwl_run_state state;
+    mwl_status why;
+    bool limit_hit;
+};
+
+/* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`. */
+typedef struct mwl__provider {
+    char *uri;
+    size_t uri_len;
+    bool is_middleware;
+    mwl_call_provider call;
+    mwl_middleware middleware;
+    void *user;
+    mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
+    mwl__schema *metadata;
+    uint8_t structural;         /* bit per phase: has a structural call */
+    struct mwl__provider *next;
+} mwl__provider;
+
+/* A program linked to a VM. */
+typedef struct mwl__link {
+    mwl_program *program; /* kept */
+    const mwl__provider **providers;            /* by IMPORTS index */
+    const mwl_function_def **functions;         /* by FUNCS index */
+    mwl__schema **flow_schemas;                 /* by FLOWS index; NULL: takes no arguments */
+    uint8_t *with_ok; /* calls, then entries * 4: constant arguments were validated */
+    struct mwl__link *next;
+} mwl__link;
+
+struct mwl_vm {
+    mwl_config config;
+    mwl_heap heap;
+    mwl__exec exec;
+    mwl__zones zones;
+    mwl__regex_scratch *regex;
+    struct mwl__functions *functions;
+    mwl__timers timers;
+    mwl__provider *providers;
+    mwl__link *links;
+    mwl_run *runs;
+    mwl_call *calls, *spare_call;
+    mwl__frame *ready_head, *ready_tail;
+    mwl_instant now; /* the reading of this turn; under virtual time, the time */
+    uint64_t rng, next_run;
+    void (*listen)(void *ctx, const mwl_trace_event *event);
+    void *listen_ctx;
+    mwl_run *pumping;
+};
+
+/* ---- between the files: each returns a pc unless it says otherwise ---------------------------------------------------------- */
+
+static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) { return f->run->program->flow_tables; }
+
+/* frame.c */
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
+                           mwl_value take_args); /* NULL: memory is out. READY, not queued */
+void mwl__frame_free(mwl__frame *f);            /* with all below it; tells outstanding executions */
+void mwl__frame_ready(mwl__frame *f);           /* into the ready queue, once */
+void mwl__frame_run(mwl__frame *f);             /* until it parks, yields or is done */
+uint32_t mwl__frame_complete(mwl__frame *f);    /* COMPLETE */
+uint32_t mwl__frame_ascend(mwl__frame *f);      /* res is set: go to the Flow's ascent */
+void mwl__frame_arm_timer(mwl__frame *f, int64_t due_mono_ns); /* MWL_NEVER: bounds only */
+void mwl__frame_timer(mwl__frame *f);           /* its timer is due */
+int64_t mwl__wall(mwl_vm *vm);                  /* the wall reading now, ns */
+void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take);
+
+/* step.c */
+uint32_t mwl__step_begin(mwl__frame *f, uint32_t step);
+uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler);
+uint32_t mwl__step_result(mwl__frame *f, uint32_t step, uint32_t next_pc);
+uint32_t mwl__step_fault(mwl__frame *f, uint32_t step);
+uint32_t mwl__step_clause_fault(mwl__frame *f);
+uint32_t mwl__step_failed(mwl__frame *f); /* res is the Step's failure: catch or out */
+uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
+uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc);
+uint32_t mwl__step_return(mwl__frame *f);
+uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape);
+uint32_t mwl__step_reraise(mwl__frame *f);
+
+/* entry.c */
+uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc);
+uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_action_done(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix);
+bool mwl__entry_skips_shape(const mwl__frame *f);
+uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
+uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+void mwl__entry_pop(mwl__frame *f);
+mwl__entry *mwl__entry_phase(const mwl__frame *f, uint32_t pc); /* whose `middleware` root is read at pc */
+
+/* phase.c: the middleware contract around one callback. */
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc);
+mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e); /* the explanatory failure, given */
+
+/* unwind.c */
+void mwl__unwind_frame(mwl__frame *f, mwl_value cancel);  /* impose on the whole frame; lent */
+void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* a bound has elapsed */
+uint32_t mwl__unwind_next(mwl__frame *f);                 /* the next onAlways, the seam, or completion */
+void mwl__unwind_resolved(mwl__frame *f);                 /* a target execution resolved while awaiting */
+uint32_t mwl__unwind_deferred(mwl__frame *f, bool cleanup_failed); /* after an ordinary onAlways: a waiting
+                                                             interruption begins, else MWL_PC_PARK + none */
+bool mwl__unwind_waiting(const mwl__frame *f);            /* an interruption waits for an onAlways to end */
+
+/* call.c */
+uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+void mwl__call_settled(mwl_call *call);                   /* its Result is there: accept it */
+void mwl__call_cancel(mwl_call *call);                    /* interrupt a provider execution */
+void mwl__call_timer(mwl_call *call);
+void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* a Call Step's Flow completed */
+void mwl__callrec_free(mwl_heap *h, mwl__callrec *r);
+mwl_call *mwl__call_new(mwl__frame *f, mwl__slot *slot, const mwl__provider *p); /* NULL: memory */
+void mwl__call_free(mwl_call *call);
+
+/* gather.c */
+uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc);
+uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc);
+uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix);
+uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix);
+uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t call_ix); /* DISPATCH inside a fan-out */
+uint32_t mwl__gather_field_fault(mwl__frame *f);
+uint32_t mwl__gather_arm_end(mwl__frame *f);
+void mwl__gather_settled(mwl__frame *f, mwl__slot *slot, bool ok, mwl_value take); /* wakes the frame */
+void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
+mwl_value mwl__gather_results(mwl__frame *f);                /* step.results: lent; absent before */
+void mwl__gather_free(mwl_heap *h, mwl__gather *g);
+
+/* failure.c (values only; also failure.h) */
+mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message, mwl_value take_details);
+mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault); /* with its position in details */
+/* The same failure with `older` linked at the end of its `previous` chain, within the depth limit. */
+mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t depth_limit);
+bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure);
+mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
+/* Build an envelope from an author's fields over a base (absent for Raise): NULL reason on success, else
+ * what is wrong with which field, for System.ParameterValidationFailed. */
+const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_value *keys, mwl_value *values,
+                               uint32_t n, mwl_value *out, bool *wrote_previous);
+
+/* run.c */
+void mwl__run_done(mwl_run *run, mwl__result *take);
+void mwl__run_limit(mwl_run *run, mwl_status why); /* fuel or memory: cancel with the reason, once */
+
+/* vm.c */
+void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
+                mwl_value value);
+static inline bool mwl__tracing(const mwl_vm *vm) { return vm->listen != NULL; }
+uint64_t mwl__random(uint64_t *state);
+
+#endif

@@ -1,0 +1,34 @@
+/* timer.h: due times: a binary heap ordered by instant, then by class, depth and start order.
+ *
+ * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come before
+ * bounds (class 1) of it, and of equal bounds the outermost (lowest depth) comes first, so that ties
+ * have one answer. A timer lies inside its owner and knows its place, so cancelling is O(log n). */
+#ifndef MWL_TIMER_H
+#define MWL_TIMER_H
+
+#include "mem.h"
+
+typedef struct mwl__timer {
+    int64_t due_ns;
+    uint32_t at;    /* place in the heap + 1; 0: not armed */
+    uint16_t depth; /* of bounds: frames, then entries, from the outside */
+    uint8_t class_; /* 0 completion or wait, 1 bound */
+    uint8_t owner;  /* what it lies in: MWL_TIMER_FRAME, MWL_TIMER_CALL */
+} mwl__timer;
+enum { MWL_TIMER_FRAME = 0, MWL_TIMER_CALL = 1 };
+
+typedef struct mwl__timers {
+    mwl_alloc alloc;
+    struct mwl__timer_slot *heap;
+    size_t count, cap;
+    uint64_t next_seq;
+} mwl__timers;
+
+void mwl__timers_init(mwl__timers *t, mwl_alloc alloc);
+void mwl__timers_done(mwl__timers *t);
+/* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. */
+mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_, unsigned depth);
+void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer); /* not armed: nothing */
+mwl__timer *mwl__timers_first(const mwl__timers *t);       /* NULL when empty */
+
+#endif
