@@ -9,6 +9,8 @@
 
 #include "cel_ast.h"
 
+#include "../vm/mwl_provider.h"
+
 /* ---- problems ---------------------------------------------------------------------------------- */
 
 typedef enum mwl__cel_severity { MWL__CEL_WARNING, MWL__CEL_ERROR } mwl__cel_severity;
@@ -112,18 +114,11 @@ typedef struct mwl__cel_root {
     const char *absent; /* NULL: in scope here; else why not: "there is no Step around a Flow's input" */
 } mwl__cel_root;
 
-typedef struct mwl__cel_function {
-    const char *name;        /* "size", "math.greatest", "startsWith" */
-    bool global, member;     /* how it may be called; a member's target counts as no argument */
-    uint8_t min_args, max_args;               /* when called globally; 255: no upper bound */
-    uint8_t member_min_args, member_max_args; /* when called on a target */
-} mwl__cel_function;
-
 typedef struct mwl__cel_check_options {
     mwl__arena *arena;
     const mwl__cel_root *roots;
     size_t n_roots;
-    const mwl__cel_function *functions;
+    const mwl_function_def *const *functions; /* several may share a name: their arities add up */
     size_t n_functions;
     bool (*is_message)(void *ctx, const char *name, size_t len); /* NULL: none exists */
     /* NULL when the pattern is right, else a constant text why not; the whole may be NULL. */
@@ -132,13 +127,16 @@ typedef struct mwl__cel_check_options {
     mwl__cel_sink sink;
 } mwl__cel_check_options;
 
-/* MWL_OK when there was no error (warnings may have been reported), MWL_E_REJECTED, MWL_E_NOMEM. */
+/* Errors: unknown names, functions, types, wrong argument counts; and an operation that no operands
+ * of these kinds have, or a pattern that is none, where it is certain to be evaluated. Where a
+ * condition, && or ||, or a loop may pass it by, that is a warning. Needs a resolved tree. MWL_OK when
+ * there was no error (warnings may have been reported), MWL_E_REJECTED, MWL_E_NOMEM. */
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options);
 
 /* Every maximal static path from a root: `step.metadata.exitedAt` is root "step", members
  * {metadata, exitedAt}; a root used whole, or indexed by something not constant, ends there.
  * `tested` says that only presence of the last member is asked (has). A constant string index counts
- * as a member. A false answer stops the walk. */
+ * as a member. In no particular order; a false answer stops the walk. */
 typedef struct mwl__cel_path {
     const mwl__cel_node *root; /* IDENT, a VARIABLE or undeclared */
     const mwl__cel_text *members;
