@@ -17,7 +17,8 @@ struct mwl__pattern {
     pcre2_code *code;
 };
 
-/* ---- memory of PCRE2 --------------------------------------------------------------------------------- */
+/* ---- memory of PCRE2
+ * --------------------------------------------------------------------------------- */
 
 /* PCRE2 frees without telling a size, so each block has its size before it. */
 typedef union block {
@@ -41,7 +42,8 @@ static void pcre_free(void *p, void *ctx) {
     mwl__mem_free(a, b, b->size);
 }
 
-/* ---- compiling ---------------------------------------------------------------------------------------- */
+/* ---- compiling
+ * ---------------------------------------------------------------------------------------- */
 
 static mwl_status pcre_status(int code, mwl_error *err) {
     mwl_error e = {MWL_E_UNSUPPORTED, "the pattern needs what the matcher does not have", 0};
@@ -67,8 +69,8 @@ static mwl_status pcre_status(int code, mwl_error *err) {
 }
 
 static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
-    const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
-                             PCRE2_NEVER_BACKSLASH_C;
+    const uint32_t options =
+        PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
     int code = PCRE2_ERROR_HEAP_FAILED;
     PCRE2_SIZE at = 0;
     pcre2_general_context *g = pcre2_general_context_create(pcre_malloc, pcre_free, &p->alloc);
@@ -140,7 +142,8 @@ bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
 
 bool mwl__pattern_is_linear(const mwl__pattern *p) { return p->linear != NULL; }
 
-/* ---- searching ----------------------------------------------------------------------------------------- */
+/* ---- searching
+ * ----------------------------------------------------------------------------------------- */
 
 /* PCRE2's part of the scratch. */
 typedef struct bench {
@@ -203,8 +206,8 @@ static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subje
         if (limit > MWL__PATTERN_MATCH_LIMIT) limit = MWL__PATTERN_MATCH_LIMIT;
         pcre2_set_match_limit(b->context, (uint32_t)limit);
         pcre2_set_depth_limit(b->context, (uint32_t)limit);
-        int rc = pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data,
-                             b->context);
+        int rc =
+            pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);
         if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH) {
             *matched = rc >= 0;
             return MWL_OK;

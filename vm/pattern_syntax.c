@@ -67,15 +67,19 @@ static bool read_rune(translator *t, uint32_t *out) {
     return true;
 }
 
-/* ---- numbers and escapes ----------------------------------------------------------------------------- */
+/* ---- numbers and escapes
+ * ----------------------------------------------------------------------------- */
 
 static bool read_hex(translator *t, unsigned digits, uint32_t *out) {
     uint32_t v = 0;
     for (unsigned i = 0; i < digits; i++, t->at++) {
         uint8_t c = peek(t, 0), l = c | 0x20;
-        if (is_digit(c)) v = v * 16 + (c - '0');
-        else if (l >= 'a' && l <= 'f') v = v * 16 + (l - 'a') + 10u;
-        else return false;
+        if (is_digit(c))
+            v = v * 16 + (c - '0');
+        else if (l >= 'a' && l <= 'f')
+            v = v * 16 + (l - 'a') + 10u;
+        else
+            return false;
     }
     *out = v;
     return true;
@@ -99,7 +103,8 @@ static bool read_unicode(translator *t, size_t start, uint32_t *out) {
             t->at += 2;
             if (read_hex(t, 4, &low) && low >= 0xdc00 && low <= 0xdfff)
                 v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
-            else t->at = back;
+            else
+                t->at = back;
         }
     }
     *out = v;
@@ -142,7 +147,8 @@ static bool read_escape(translator *t, bool in_class, uint32_t *out) {
     return true;
 }
 
-/* ---- output ------------------------------------------------------------------------------------------- */
+/* ---- output
+ * ------------------------------------------------------------------------------------------- */
 
 #define NOTHING "[^\\x{0}-\\x{10ffff}]"
 #define ANYTHING "[\\x{0}-\\x{10ffff}]"
@@ -150,8 +156,10 @@ static bool read_escape(translator *t, bool in_class, uint32_t *out) {
 static void put(translator *t, const char *text) { mwl__buf_puts(t->out, text); }
 
 static void put_rune(translator *t, uint32_t rune) {
-    if (is_digit(rune) || is_letter(rune)) mwl__buf_putc(t->out, (char)rune);
-    else mwl__buf_printf(t->out, "\\x{%x}", (unsigned)rune);
+    if (is_digit(rune) || is_letter(rune))
+        mwl__buf_putc(t->out, (char)rune);
+    else
+        mwl__buf_printf(t->out, "\\x{%x}", (unsigned)rune);
 }
 
 static void put_range(translator *t, uint32_t lo, uint32_t hi) {
@@ -165,7 +173,8 @@ static void put_range(translator *t, uint32_t lo, uint32_t hi) {
     put_rune(t, hi);
 }
 
-/* ---- classes of characters ----------------------------------------------------------------------------- */
+/* ---- classes of characters
+ * ----------------------------------------------------------------------------- */
 
 /* What \d \s \w and their negations are, as the inside of a class. */
 static const char *class_inside(uint8_t letter) {
@@ -187,35 +196,98 @@ static const char *class_inside(uint8_t letter) {
 
 /* General categories: short name, then the others, each ended by a space. */
 static const char *const categories[] = {
-    "C Other ", "Cc Control cntrl ", "Cf Format ", "Cn Unassigned ", "Co Private_Use ",
-    "Cs Surrogate ", "L Letter ", "LC Cased_Letter ", "Ll Lowercase_Letter ", "Lm Modifier_Letter ",
-    "Lo Other_Letter ", "Lt Titlecase_Letter ", "Lu Uppercase_Letter ", "M Mark Combining_Mark ",
-    "Mc Spacing_Mark ", "Me Enclosing_Mark ", "Mn Nonspacing_Mark ", "N Number ",
-    "Nd Decimal_Number digit ", "Nl Letter_Number ", "No Other_Number ", "P Punctuation punct ",
-    "Pc Connector_Punctuation ", "Pd Dash_Punctuation ", "Pe Close_Punctuation ",
-    "Pf Final_Punctuation ", "Pi Initial_Punctuation ", "Po Other_Punctuation ",
-    "Ps Open_Punctuation ", "S Symbol ", "Sc Currency_Symbol ", "Sk Modifier_Symbol ",
-    "Sm Math_Symbol ", "So Other_Symbol ", "Z Separator ", "Zl Line_Separator ",
-    "Zp Paragraph_Separator ", "Zs Space_Separator ",
+    "C Other ",
+    "Cc Control cntrl ",
+    "Cf Format ",
+    "Cn Unassigned ",
+    "Co Private_Use ",
+    "Cs Surrogate ",
+    "L Letter ",
+    "LC Cased_Letter ",
+    "Ll Lowercase_Letter ",
+    "Lm Modifier_Letter ",
+    "Lo Other_Letter ",
+    "Lt Titlecase_Letter ",
+    "Lu Uppercase_Letter ",
+    "M Mark Combining_Mark ",
+    "Mc Spacing_Mark ",
+    "Me Enclosing_Mark ",
+    "Mn Nonspacing_Mark ",
+    "N Number ",
+    "Nd Decimal_Number digit ",
+    "Nl Letter_Number ",
+    "No Other_Number ",
+    "P Punctuation punct ",
+    "Pc Connector_Punctuation ",
+    "Pd Dash_Punctuation ",
+    "Pe Close_Punctuation ",
+    "Pf Final_Punctuation ",
+    "Pi Initial_Punctuation ",
+    "Po Other_Punctuation ",
+    "Ps Open_Punctuation ",
+    "S Symbol ",
+    "Sc Currency_Symbol ",
+    "Sk Modifier_Symbol ",
+    "Sm Math_Symbol ",
+    "So Other_Symbol ",
+    "Z Separator ",
+    "Zl Line_Separator ",
+    "Zp Paragraph_Separator ",
+    "Zs Space_Separator ",
 };
 
 /* Binary properties of ECMA-262 that only PCRE2 knows, with their aliases. */
 static const char *const properties[] = {
-    "ASCII_Hex_Digit AHex ", "Alphabetic Alpha ", "Bidi_Control Bidi_C ", "Bidi_Mirrored Bidi_M ",
-    "Case_Ignorable CI ", "Cased ", "Changes_When_Casefolded CWCF ", "Changes_When_Casemapped CWCM ",
-    "Changes_When_Lowercased CWL ", "Changes_When_NFKC_Casefolded CWKCF ",
-    "Changes_When_Titlecased CWT ", "Changes_When_Uppercased CWU ", "Dash ",
-    "Default_Ignorable_Code_Point DI ", "Deprecated Dep ", "Diacritic Dia ", "Emoji ",
-    "Emoji_Component EComp ", "Emoji_Modifier EMod ", "Emoji_Modifier_Base EBase ",
-    "Emoji_Presentation EPres ", "Extended_Pictographic ExtPict ", "Extender Ext ",
-    "Grapheme_Base Gr_Base ", "Grapheme_Extend Gr_Ext ", "Hex_Digit Hex ",
-    "IDS_Binary_Operator IDSB ", "IDS_Trinary_Operator IDST ", "ID_Continue IDC ", "ID_Start IDS ",
-    "Ideographic Ideo ", "Join_Control Join_C ", "Logical_Order_Exception LOE ", "Lowercase Lower ",
-    "Math ", "Noncharacter_Code_Point NChar ", "Pattern_Syntax Pat_Syn ",
-    "Pattern_White_Space Pat_WS ", "Quotation_Mark QMark ", "Radical ", "Regional_Indicator RI ",
-    "Sentence_Terminal STerm ", "Soft_Dotted SD ", "Terminal_Punctuation Term ",
-    "Unified_Ideograph UIdeo ", "Uppercase Upper ", "Variation_Selector VS ", "White_Space space ",
-    "XID_Continue XIDC ", "XID_Start XIDS ",
+    "ASCII_Hex_Digit AHex ",
+    "Alphabetic Alpha ",
+    "Bidi_Control Bidi_C ",
+    "Bidi_Mirrored Bidi_M ",
+    "Case_Ignorable CI ",
+    "Cased ",
+    "Changes_When_Casefolded CWCF ",
+    "Changes_When_Casemapped CWCM ",
+    "Changes_When_Lowercased CWL ",
+    "Changes_When_NFKC_Casefolded CWKCF ",
+    "Changes_When_Titlecased CWT ",
+    "Changes_When_Uppercased CWU ",
+    "Dash ",
+    "Default_Ignorable_Code_Point DI ",
+    "Deprecated Dep ",
+    "Diacritic Dia ",
+    "Emoji ",
+    "Emoji_Component EComp ",
+    "Emoji_Modifier EMod ",
+    "Emoji_Modifier_Base EBase ",
+    "Emoji_Presentation EPres ",
+    "Extended_Pictographic ExtPict ",
+    "Extender Ext ",
+    "Grapheme_Base Gr_Base ",
+    "Grapheme_Extend Gr_Ext ",
+    "Hex_Digit Hex ",
+    "IDS_Binary_Operator IDSB ",
+    "IDS_Trinary_Operator IDST ",
+    "ID_Continue IDC ",
+    "ID_Start IDS ",
+    "Ideographic Ideo ",
+    "Join_Control Join_C ",
+    "Logical_Order_Exception LOE ",
+    "Lowercase Lower ",
+    "Math ",
+    "Noncharacter_Code_Point NChar ",
+    "Pattern_Syntax Pat_Syn ",
+    "Pattern_White_Space Pat_WS ",
+    "Quotation_Mark QMark ",
+    "Radical ",
+    "Regional_Indicator RI ",
+    "Sentence_Terminal STerm ",
+    "Soft_Dotted SD ",
+    "Terminal_Punctuation Term ",
+    "Unified_Ideograph UIdeo ",
+    "Uppercase Upper ",
+    "Variation_Selector VS ",
+    "White_Space space ",
+    "XID_Continue XIDC ",
+    "XID_Start XIDS ",
 };
 
 /* The first word of the row that holds this word; *len is then its length. */
@@ -247,8 +319,10 @@ static bool put_category(translator *t, bool negated, const char *word, size_t l
     const char *row = find_row(categories, sizeof categories / sizeof *categories, word, &len);
     if (!row) return false;
     bool cased = is_word(row, len, "LC", "LC") && t->target == MWL__PATTERN_FOR_PCRE;
-    if (cased) put_property(t, negated, "", "L&", 2);
-    else put_property(t, negated, "", row, len);
+    if (cased)
+        put_property(t, negated, "", "L&", 2);
+    else
+        put_property(t, negated, "", row, len);
     return true;
 }
 
@@ -289,8 +363,10 @@ static bool parse_property(translator *t, bool negated, size_t start) {
     size_t len = 0, equals = SIZE_MAX;
     for (; more(t) && peek(t, 0) != '}'; t->at++, len++) {
         uint8_t c = peek(t, 0);
-        if (c == '=' && equals == SIZE_MAX) equals = len;
-        else if (!is_letter(c) && !is_digit(c) && c != '_') break;
+        if (c == '=' && equals == SIZE_MAX)
+            equals = len;
+        else if (!is_letter(c) && !is_digit(c) && c != '_')
+            break;
     }
     if (!eat(t, '}')) return fail(t, "invalid property", start);
     bool known;
@@ -299,11 +375,14 @@ static bool parse_property(translator *t, bool negated, size_t start) {
     } else {
         const char *value = word + equals + 1;
         size_t n = len - equals - 1;
-        if (is_word(word, equals, "General_Category", "gc")) known = put_category(t, negated, value, n);
-        else if (is_word(word, equals, "Script", "sc")) known = put_script(t, negated, false, value, n);
+        if (is_word(word, equals, "General_Category", "gc"))
+            known = put_category(t, negated, value, n);
+        else if (is_word(word, equals, "Script", "sc"))
+            known = put_script(t, negated, false, value, n);
         else if (is_word(word, equals, "Script_Extensions", "scx"))
             known = put_script(t, negated, true, value, n);
-        else known = false;
+        else
+            known = false;
     }
     return known || fail(t, "unknown property", start);
 }
@@ -362,7 +441,8 @@ static bool parse_class(translator *t) {
     return true;
 }
 
-/* ---- groups and references ------------------------------------------------------------------------------- */
+/* ---- groups and references
+ * ------------------------------------------------------------------------------- */
 
 /* A group's name up to its >; it is appended to name_text. */
 static bool read_name(translator *t, size_t open) {
@@ -492,12 +572,16 @@ static bool parse_name_reference(translator *t, size_t start) {
     return n ? put_reference(t, n->group) : fail(t, "a reference to no group", start);
 }
 
-/* ---- terms ------------------------------------------------------------------------------------------------ */
+/* ---- terms
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* A character; outside of a class a lone surrogate matches nothing. */
 static void put_literal(translator *t, uint32_t rune) {
-    if (is_surrogate(rune)) put(t, NOTHING);
-    else put_rune(t, rune);
+    if (is_surrogate(rune))
+        put(t, NOTHING);
+    else
+        put_rune(t, rune);
 }
 
 /* After a backslash. *quantifiable: it is an atom, not an assertion. */
@@ -558,8 +642,10 @@ static bool parse_quantifier(translator *t, bool quantifiable) {
         if (eat(t, ',') && !read_count(t, &hi)) open_end = true;
         if (!eat(t, '}')) return fail(t, "invalid quantifier", start);
         if (!open_end && hi < lo) return fail(t, "a quantifier out of order", start);
-        if (open_end) mwl__buf_printf(t->out, "{%u,}", (unsigned)lo);
-        else mwl__buf_printf(t->out, "{%u,%u}", (unsigned)lo, (unsigned)hi);
+        if (open_end)
+            mwl__buf_printf(t->out, "{%u,}", (unsigned)lo);
+        else
+            mwl__buf_printf(t->out, "{%u,%u}", (unsigned)lo, (unsigned)hi);
     } else {
         mwl__buf_putc(t->out, (char)c);
     }
@@ -615,8 +701,10 @@ static void translate(translator *t) {
     if (!count_groups(t)) return;
     while (more(t))
         if (!parse_term(t)) return;
-    if (t->depth) fail(t, "missing closing )", t->len);
-    else if (t->out->failed) no_memory(t);
+    if (t->depth)
+        fail(t, "missing closing )", t->len);
+    else if (t->out->failed)
+        no_memory(t);
 }
 
 mwl_status mwl__pattern_translate(const mwl_alloc *a, const char *text, size_t len,

@@ -13,7 +13,7 @@ enum { BEFORE_BEGIN = 1, BEFORE_NEWLINE = 2, BEFORE_WORD = 4 };
 enum { AFTER_END = 1, AFTER_NEWLINE = 2, AFTER_WORD = 4, AFTER_UNKNOWN = 8 };
 
 enum { STATE_UNKNOWN, STATE_DEAD, STATE_MATCH, STATE_FIRST }; /* ids; a row is id * stride */
-#define N_WAYS 4u /* slots that one program may take */
+#define N_WAYS 4u                                             /* slots that one program may take */
 
 typedef struct state {
     uint32_t at, n; /* in the pool */
@@ -28,7 +28,7 @@ typedef struct dfa {
     size_t len;
     unsigned flags;
     uint32_t stride, n_state, start; /* start: row of the first state, 0: not made */
-    uint32_t *next; /* per state and class, a row */
+    uint32_t *next;                  /* per state and class, a row */
     size_t cap_next;
     state *state;
     size_t cap_state;
@@ -59,7 +59,8 @@ typedef struct search {
     bool forgetful;
 } search;
 
-/* ---- the scratch ----------------------------------------------------------------------------------- */
+/* ---- the scratch
+ * ----------------------------------------------------------------------------------- */
 
 mwl_status mwl__regex_scratch_new(const mwl_alloc *a, mwl__regex_scratch **out) {
     mwl__regex_scratch *s = mwl__mem_zero(a, 1, sizeof *s);
@@ -159,7 +160,8 @@ static mwl_status find_dfa(mwl__regex_scratch *s, const mwl__regex *re, dfa **ou
     return MWL_OK;
 }
 
-/* ---- steps of the set ------------------------------------------------------------------------------- */
+/* ---- steps of the set
+ * ------------------------------------------------------------------------------- */
 
 static bool look_holds(mwl__re_look look, uint32_t before, uint32_t after) {
     switch (look) {
@@ -191,7 +193,8 @@ static bool reach(search *q, uint32_t pc, uint32_t before, uint32_t after) {
             }
             mwl__re_look look = (mwl__re_look)in.x;
             bool waits = after == AFTER_UNKNOWN && look >= LOOK_TEXT_END;
-            if (in.op == RE_SPLIT || (in.op == RE_LOOK && !waits && look_holds(look, before, after))) {
+            if (in.op == RE_SPLIT ||
+                (in.op == RE_LOOK && !waits && look_holds(look, before, after))) {
                 pc++;
                 continue;
             }
@@ -235,9 +238,10 @@ static uint32_t begin_set(search *q) {
     return STATE_FIRST;
 }
 
-/* From the set (n instructions at `set`, which may be s->from) over one symbol of class cls. Answers
- * STATE_DEAD, STATE_MATCH, or STATE_FIRST and the new set is in s->to. */
-static uint32_t step_set(search *q, const uint32_t *set, uint32_t n, uint32_t before, uint32_t cls) {
+/* From the set (n instructions at `set`, which may be s->from) over one symbol of class cls.
+ * Answers STATE_DEAD, STATE_MATCH, or STATE_FIRST and the new set is in s->to. */
+static uint32_t step_set(search *q, const uint32_t *set, uint32_t n, uint32_t before,
+                         uint32_t cls) {
     const mwl__regex *re = q->re;
     bool end = cls == re->n_class + 1;
     uint32_t flags = re->class_flags[cls];
@@ -260,7 +264,8 @@ static uint32_t step_set(search *q, const uint32_t *set, uint32_t n, uint32_t be
         n = q->n_to;
     }
     if (end) return STATE_DEAD;
-    before = (flags & CLASS_NEWLINE ? BEFORE_NEWLINE : 0u) | (flags & CLASS_WORD ? BEFORE_WORD : 0u);
+    before =
+        (flags & CLASS_NEWLINE ? BEFORE_NEWLINE : 0u) | (flags & CLASS_WORD ? BEFORE_WORD : 0u);
     clear_seen(q);
     for (uint32_t i = 0; i < n; i++) {
         mwl__re_inst in = re->inst[set[i]];
@@ -284,7 +289,8 @@ static bool charge(search *q) {
     return true;
 }
 
-/* ---- states ------------------------------------------------------------------------------------------ */
+/* ---- states
+ * ------------------------------------------------------------------------------------------ */
 
 static uint32_t set_hash(const search *q) {
     uint32_t h = 2166136261u ^ q->to_before;
@@ -376,7 +382,8 @@ static mwl_status find_state(search *q, uint32_t *row, bool *forgot) {
     return MWL_OK;
 }
 
-/* ---- the search ---------------------------------------------------------------------------------------- */
+/* ---- the search
+ * ---------------------------------------------------------------------------------------- */
 
 /* The class of the symbol at p, which is before the end, and its length. */
 static inline uint32_t classify(const mwl__regex *re, const uint8_t *p, const uint8_t *end,
@@ -389,8 +396,10 @@ static inline uint32_t classify(const mwl__regex *re, const uint8_t *p, const ui
     uint32_t lo = 0, hi = re->n_bound;
     while (hi - lo > 1) {
         uint32_t mid = (lo + hi) / 2;
-        if (re->bound[mid] <= rune) lo = mid;
-        else hi = mid;
+        if (re->bound[mid] <= rune)
+            lo = mid;
+        else
+            hi = mid;
     }
     return re->bound_class[lo];
 }

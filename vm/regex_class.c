@@ -11,7 +11,7 @@
 
 void mwl__class_free(mwl__class *c) {
     mwl__mem_free(&c->alloc, c->r, c->cap * sizeof *c->r);
-    *c = mwl__class_make(c->alloc);
+    *c = mwl__class_make(c->alloc, c->tables);
 }
 
 void mwl__class_add(mwl__class *c, uint32_t lo, uint32_t hi) {
@@ -57,7 +57,7 @@ void mwl__class_tidy(mwl__class *c) {
 void mwl__class_negate(mwl__class *c) {
     if (c->failed) return;
     mwl__class_tidy(c);
-    mwl__class out = mwl__class_make(c->alloc);
+    mwl__class out = mwl__class_make(c->alloc, c->tables);
     uint32_t next = 0;
     for (size_t i = 0; i < c->n; i++) {
         if (c->r[i].lo > next) mwl__class_add(&out, next, c->r[i].lo - 1);
@@ -68,15 +68,16 @@ void mwl__class_negate(mwl__class *c) {
     *c = out;
 }
 
-/* ---- case folding -------------------------------------------------------------------------------- */
+/* ---- case folding
+ * -------------------------------------------------------------------------------- */
 
 /* Characters that fold to one that does not map back to them: lower case form, the other. */
 static const uint32_t fold_back[][2] = {
-    {0x6b, 0x212a},   {0x73, 0x17f},    {0xe5, 0x212b},   {0x3b2, 0x3d0},   {0x3b5, 0x3f5},
-    {0x3b8, 0x3d1},   {0x3b8, 0x3f4},   {0x3b9, 0x345},   {0x3b9, 0x1fbe},  {0x3ba, 0x3f0},
-    {0x3bc, 0xb5},    {0x3c0, 0x3d6},   {0x3c1, 0x3f1},   {0x3c3, 0x3c2},   {0x3c6, 0x3d5},
-    {0x3c9, 0x2126},  {0x432, 0x1c80},  {0x434, 0x1c81},  {0x43e, 0x1c82},  {0x441, 0x1c83},
-    {0x442, 0x1c84},  {0x442, 0x1c85},  {0x44a, 0x1c86},  {0x463, 0x1c87},  {0x1e61, 0x1e9b},
+    {0x6b, 0x212a},   {0x73, 0x17f},   {0xe5, 0x212b},  {0x3b2, 0x3d0},  {0x3b5, 0x3f5},
+    {0x3b8, 0x3d1},   {0x3b8, 0x3f4},  {0x3b9, 0x345},  {0x3b9, 0x1fbe}, {0x3ba, 0x3f0},
+    {0x3bc, 0xb5},    {0x3c0, 0x3d6},  {0x3c1, 0x3f1},  {0x3c3, 0x3c2},  {0x3c6, 0x3d5},
+    {0x3c9, 0x2126},  {0x432, 0x1c80}, {0x434, 0x1c81}, {0x43e, 0x1c82}, {0x441, 0x1c83},
+    {0x442, 0x1c84},  {0x442, 0x1c85}, {0x44a, 0x1c86}, {0x463, 0x1c87}, {0x1e61, 0x1e9b},
     {0xa64b, 0x1c88},
 };
 enum { N_FOLD_BACK = sizeof fold_back / sizeof *fold_back };
@@ -110,8 +111,10 @@ unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]) {
         size_t lo = 0, hi = N_FOLD_BACK;
         while (lo < hi) {
             size_t mid = (lo + hi) / 2;
-            if (fold_back[mid][0] < out[i]) lo = mid + 1;
-            else hi = mid;
+            if (fold_back[mid][0] < out[i])
+                lo = mid + 1;
+            else
+                hi = mid;
         }
         for (; lo < N_FOLD_BACK && fold_back[lo][0] == out[i]; lo++)
             n = orbit_put(out, n, fold_back[lo][1]);
@@ -119,30 +122,78 @@ unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]) {
     return n;
 }
 
-void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi) {
-    mwl__class_add(c, lo, hi);
+void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t) {
+    mwl__mem_free(a, t->run, t->cap_run * sizeof *t->run);
+    mwl__mem_free(a, t->fold, t->cap_fold * sizeof *t->fold);
+    *t = (mwl__class_tables){0};
+}
+
+/* Every character with case, beside each other one of its orbit. */
+static void fill_folds(mwl__class *c) {
+    mwl__class_tables *t = c->tables;
+    if (t->n_fold) return;
     for (size_t i = 0; i < sizeof cased / sizeof *cased; i++) {
-        uint32_t from = lo > cased[i].lo ? lo : cased[i].lo;
-        uint32_t to = hi < cased[i].hi ? hi : cased[i].hi;
-        for (uint32_t r = from; r <= to; r++) {
+        for (uint32_t r = cased[i].lo; r <= cased[i].hi; r++) {
             uint32_t orbit[8];
             unsigned n = mwl__class_orbit(r, orbit);
-            for (unsigned k = 1; k < n; k++)
-                if (orbit[k] < lo || orbit[k] > hi) mwl__class_add(c, orbit[k], orbit[k]);
+            void *v = t->fold;
+            if (mwl__mem_grow(&c->alloc, &v, &t->cap_fold, t->n_fold + n, sizeof *t->fold) !=
+                MWL_OK) {
+                c->failed = true;
+                t->n_fold = 0;
+                return;
+            }
+            t->fold = v;
+            for (unsigned k = 1; k < n; k++) t->fold[t->n_fold++] = (mwl__rune_range){r, orbit[k]};
         }
     }
 }
 
-/* ---- named classes -------------------------------------------------------------------------------- */
+/* Add what is equal to a member of [lo, hi] under folding and outside of it. */
+static void add_others(mwl__class *c, uint32_t lo, uint32_t hi) {
+    const mwl__class_tables *t = c->tables;
+    size_t a = 0, b = t->n_fold;
+    while (a < b) {
+        size_t mid = (a + b) / 2;
+        if (t->fold[mid].lo < lo)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    for (; a < t->n_fold && t->fold[a].lo <= hi; a++) {
+        uint32_t other = t->fold[a].hi;
+        if (other < lo || other > hi) mwl__class_add(c, other, other);
+    }
+}
+
+void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi) {
+    mwl__class_add(c, lo, hi);
+    if (hi - lo > 0xff) { /* the table costs half a millisecond: not for a letter or two */
+        fill_folds(c);
+        if (!c->failed) add_others(c, lo, hi);
+        return;
+    }
+    for (uint32_t r = lo; r <= hi; r++) {
+        uint32_t orbit[8];
+        unsigned n = mwl__class_orbit(r, orbit);
+        for (unsigned k = 1; k < n; k++)
+            if (orbit[k] < lo || orbit[k] > hi) mwl__class_add(c, orbit[k], orbit[k]);
+    }
+}
+
+/* ---- named classes
+ * -------------------------------------------------------------------------------- */
 
 /* Add the set g to c as mwl__class_perl says; frees g. */
 static void add_group(mwl__class *c, mwl__class *g, bool negated, bool fold) {
-    if (fold) {
-        size_t n = g->n;
-        for (size_t i = 0; i < n && !g->failed; i++) {
-            mwl__rune_range r = g->r[i];
+    size_t n = g->n;
+    if (fold && n > 16) fill_folds(g);
+    for (size_t i = 0; fold && i < n && !g->failed; i++) {
+        mwl__rune_range r = g->r[i];
+        if (n > 16)
+            add_others(g, r.lo, r.hi);
+        else
             mwl__class_add_folded(g, r.lo, r.hi);
-        }
     }
     if (negated) mwl__class_negate(g);
     for (size_t i = 0; i < g->n; i++) mwl__class_add(c, g->r[i].lo, g->r[i].hi);
@@ -156,7 +207,7 @@ typedef struct named {
 } named;
 
 static void add_pairs(mwl__class *c, const char *pairs, bool negated, bool fold) {
-    mwl__class g = mwl__class_make(c->alloc);
+    mwl__class g = mwl__class_make(c->alloc, c->tables);
     for (; pairs[0]; pairs += 2) mwl__class_add(&g, (uint8_t)pairs[0], (uint8_t)pairs[1]);
     add_group(c, &g, negated, fold);
 }
@@ -172,9 +223,9 @@ bool mwl__class_perl(mwl__class *c, char name, bool negated, bool fold) {
 
 bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated, bool fold) {
     static const named posix[] = {
-        {"alnum", "09AZaz"}, {"alpha", "AZaz"},    {"blank", "\t\t  "}, {"digit", "09"},
-        {"graph", "!~"},     {"lower", "az"},      {"print", " ~"},     {"punct", "!/:@[`{~"},
-        {"space", "\t\r  "}, {"upper", "AZ"},      {"word", "09AZ__az"}, {"xdigit", "09AFaf"},
+        {"alnum", "09AZaz"}, {"alpha", "AZaz"},     {"blank", "\t\t  "},  {"digit", "09"},
+        {"graph", "!~"},     {"lower", "az"},       {"print", " ~"},      {"punct", "!/:@[`{~"},
+        {"space", "\t\r  "}, {"upper", "AZ"},       {"word", "09AZ__az"}, {"xdigit", "09AFaf"},
         {"ascii", NULL},     {"cntrl", "\x7f\x7f"},
     };
     for (size_t i = 0; i < sizeof posix / sizeof *posix; i++) {
@@ -184,7 +235,7 @@ bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated,
             return true;
         }
         /* The two that hold NUL, which the pairs cannot say. */
-        mwl__class g = mwl__class_make(c->alloc);
+        mwl__class g = mwl__class_make(c->alloc, c->tables);
         mwl__class_add(&g, 0, posix[i].pairs ? 0x1f : 0x7f);
         if (posix[i].pairs) mwl__class_add(&g, 0x7f, 0x7f);
         add_group(c, &g, negated, fold);
@@ -223,20 +274,38 @@ static uint32_t category_mask(const char *name, size_t len, bool unassigned) {
     return mask;
 }
 
-static void add_categories(mwl__class *g, uint32_t mask) {
-    uint32_t run = MWL__RUNE_BAD;
+/* The runs of one category. */
+static void fill_runs(mwl__class *c) {
+    mwl__class_tables *t = c->tables;
+    if (t->n_run) return;
+    uint32_t last = UINT32_MAX;
     size_t block = 0;
     for (uint32_t r = 0; r <= MWL__RUNE_MAX; r++) {
-        bool in = mask >> utf8proc_category((utf8proc_int32_t)r) & 1u;
-        if (in && run == MWL__RUNE_BAD) run = r;
-        if (!in && run != MWL__RUNE_BAD) {
-            mwl__class_add(g, run, r - 1);
-            run = MWL__RUNE_BAD;
+        uint32_t category = (uint32_t)utf8proc_category((utf8proc_int32_t)r);
+        if (category != last) {
+            void *v = t->run;
+            if (mwl__mem_grow(&c->alloc, &v, &t->cap_run, t->n_run + 1, sizeof *t->run) != MWL_OK) {
+                c->failed = true;
+                t->n_run = 0;
+                return;
+            }
+            t->run = v;
+            t->run[t->n_run++] = r << 8 | category;
+            last = category;
         }
         if (block < sizeof uniform / sizeof *uniform && r == uniform[block].lo)
             r = uniform[block++].hi;
     }
-    if (run != MWL__RUNE_BAD) mwl__class_add(g, run, MWL__RUNE_MAX);
+}
+
+static void add_categories(mwl__class *g, uint32_t mask) {
+    fill_runs(g);
+    const mwl__class_tables *t = g->tables;
+    for (size_t i = 0; i < t->n_run && !g->failed; i++) {
+        if (!(mask >> (t->run[i] & 0xffu) & 1u)) continue;
+        uint32_t end = i + 1 < t->n_run ? t->run[i + 1] >> 8 : MWL__RUNE_MAX + 1;
+        mwl__class_add(g, t->run[i] >> 8, end - 1);
+    }
 }
 
 static int script_find(const char *name, size_t len, bool with_short) {
@@ -247,7 +316,8 @@ static int script_find(const char *name, size_t len, bool with_short) {
         }
     }
     /* An alias that is neither the long nor the short name. */
-    if (with_short && len == 4 && memcmp(name, "Qaac", 4) == 0) return script_find("Coptic", 6, false);
+    if (with_short && len == 4 && memcmp(name, "Qaac", 4) == 0)
+        return script_find("Coptic", 6, false);
     if (with_short && len == 4 && memcmp(name, "Qaai", 4) == 0)
         return script_find("Inherited", 9, false);
     return -1;
@@ -269,14 +339,18 @@ static void add_script(mwl__class *g, uint32_t script) {
 
 bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negated, bool fold,
                         bool unassigned) {
-    mwl__class g = mwl__class_make(c->alloc);
+    mwl__class g = mwl__class_make(c->alloc, c->tables);
     uint32_t mask = category_mask(name, len, unassigned);
     int script = mask ? -1 : script_find(name, len, false);
     if (script >= 0 && !unassigned && strcmp(script_names[script][0], "Unknown") == 0) script = -1;
-    if (mask) add_categories(&g, mask);
-    else if (script >= 0) add_script(&g, (uint32_t)script);
-    else if (len == 3 && memcmp(name, "Any", 3) == 0) mwl__class_add(&g, 0, MWL__RUNE_MAX);
-    else return false;
+    if (mask)
+        add_categories(&g, mask);
+    else if (script >= 0)
+        add_script(&g, (uint32_t)script);
+    else if (len == 3 && memcmp(name, "Any", 3) == 0)
+        mwl__class_add(&g, 0, MWL__RUNE_MAX);
+    else
+        return false;
     add_group(c, &g, negated, fold);
     return true;
 }

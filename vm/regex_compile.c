@@ -15,10 +15,10 @@ typedef struct alphabet {
     mwl_alloc alloc;
     uint32_t *bound; /* starts of intervals, sorted, unique */
     size_t n, cap;
-    uint32_t *cls;   /* class of each interval */
-    uint32_t *size;  /* intervals in each class; room for n classes */
-    uint32_t *hit;   /* intervals of the class that the present atom holds */
-    uint32_t *fresh; /* the class that those move to; 0: none yet */
+    uint32_t *cls;     /* class of each interval */
+    uint32_t *size;    /* intervals in each class; room for n classes */
+    uint32_t *hit;     /* intervals of the class that the present atom holds */
+    uint32_t *fresh;   /* the class that those move to; 0: none yet */
     uint32_t *touched; /* the classes that the present atom holds something of */
     uint32_t n_class;
 } alphabet;
@@ -43,8 +43,10 @@ static size_t bound_find(const alphabet *al, uint32_t rune) { /* the interval th
     size_t lo = 0, hi = al->n;
     while (hi - lo > 1) {
         size_t mid = (lo + hi) / 2;
-        if (al->bound[mid] <= rune) lo = mid;
-        else hi = mid;
+        if (al->bound[mid] <= rune)
+            lo = mid;
+        else
+            hi = mid;
     }
     return lo;
 }
@@ -242,8 +244,10 @@ mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t le
     re->len = len;
     re->hash = hash_text(pattern, len, flags);
     re->text = mwl__mem_new(a, len);
-    if (len && !re->text) st = MWL_E_NOMEM;
-    else if (len) memcpy(re->text, pattern, len);
+    if (len && !re->text)
+        st = MWL_E_NOMEM;
+    else if (len)
+        memcpy(re->text, pattern, len);
     if (st == MWL_OK) st = build(re, &code);
 out:
     mwl__re_code_free(&code);

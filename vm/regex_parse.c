@@ -11,7 +11,7 @@ enum { FOLD = 1, MULTI_LINE = 2, DOT_NEWLINE = 4 };
 typedef struct group {
     uint32_t alternative; /* where the alternative being read starts */
     uint32_t start;
-    uint32_t jumps; /* chain of the jumps that leave the group, by absolute place */
+    uint32_t jumps;   /* chain of the jumps that leave the group, by absolute place */
     uint32_t repeats; /* most copies that counted repetitions made of anything in here */
     uint32_t flags;   /* of outside, to restore */
     size_t open_at;
@@ -30,6 +30,7 @@ typedef struct parser {
     bool has_operand, repeated; /* repeated: the operand was just made by an operator */
     uint32_t operand, operand_repeats;
     bool restart_bytes;
+    mwl__class_tables tables;
     mwl_status status;
     const char *message;
     size_t fail_at;
@@ -50,7 +51,8 @@ static bool no_memory(parser *p) {
     return fail_with(p, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), p->at);
 }
 
-/* ---- code ------------------------------------------------------------------------------------------ */
+/* ---- code
+ * ------------------------------------------------------------------------------------------ */
 
 void mwl__re_code_free(mwl__re_code *c) {
     mwl__mem_free(&c->alloc, c->inst, c->cap * sizeof *c->inst);
@@ -148,7 +150,8 @@ static bool emit_atom(parser *p, const mwl__rune_range *r, size_t n) {
     return find_atom(p, r, n, &atom) && emit(p, RE_ATOM, atom);
 }
 
-/* ---- classes as bytes, for patterns with \C --------------------------------------------------------- */
+/* ---- classes as bytes, for patterns with \C
+ * --------------------------------------------------------- */
 
 static unsigned encode(uint32_t r, uint8_t *out) {
     if (r < 0x80) return out[0] = (uint8_t)r, 1;
@@ -218,7 +221,8 @@ static bool emit_utf8(parser *p, const mwl__rune_range *r, size_t n) {
     return true;
 }
 
-/* ---- operands ----------------------------------------------------------------------------------------- */
+/* ---- operands
+ * ----------------------------------------------------------------------------------------- */
 
 static group *top(parser *p) { return &p->stack[p->depth - 1]; }
 
@@ -247,7 +251,7 @@ static bool push_class(parser *p, mwl__class *c) {
 
 static bool push_literal(parser *p, uint32_t rune) {
     if (p->flags & FOLD) {
-        mwl__class c = mwl__class_make(p->code->alloc);
+        mwl__class c = mwl__class_make(p->code->alloc, &p->tables);
         mwl__class_add_folded(&c, rune, rune);
         return push_class(p, &c);
     }
@@ -280,7 +284,8 @@ static bool push_any_byte(parser *p) {
     return true;
 }
 
-/* ---- repetition --------------------------------------------------------------------------------------- */
+/* ---- repetition
+ * --------------------------------------------------------------------------------------- */
 
 static bool copy_operand(parser *p, uint32_t start, uint32_t len) {
     if (!reserve(p, len)) return false;
@@ -338,7 +343,7 @@ static bool parse_simple_repeat(parser *p) {
     if (!check_repeat(p, at)) return false;
     uint32_t start = p->operand;
     int64_t len = here(p) - start;
-    bool ok = len == 0     ? true
+    bool ok = len == 0    ? true
               : op == '*' ? make_star(p, start)
               : op == '+' ? emit(p, RE_SPLIT, -len)
                           : insert(p, start, RE_SPLIT, len + 1);
@@ -368,8 +373,10 @@ static bool read_counts(const parser *p, size_t *at, int *n, int *m) {
     *m = *n;
     if (i < p->len && p->text[i] == ',') {
         i++;
-        if (i < p->len && p->text[i] == '}') *m = -1;
-        else if (!read_number(p, &i, m)) return false;
+        if (i < p->len && p->text[i] == '}')
+            *m = -1;
+        else if (!read_number(p, &i, m))
+            return false;
     }
     if (i >= p->len || p->text[i] != '}') return false;
     *at = i + 1;
@@ -386,8 +393,7 @@ static bool parse_counted(parser *p) {
     if (p->at < p->len && p->text[p->at] == '?') p->at++;
     if (p->has_operand && p->repeated) return fail(p, "bad repetition operator", at);
     int limit = (int)MWL__REGEX_MAX_REPEAT;
-    if ((m >= 0 && m < n) || n > limit || m > limit)
-        return fail(p, "invalid repetition count", at);
+    if ((m >= 0 && m < n) || n > limit || m > limit) return fail(p, "invalid repetition count", at);
     if (!p->has_operand) return fail(p, "no argument for repetition operator", at);
     uint32_t times = (uint32_t)(m < 0 ? n : m);
     uint32_t repeats = p->operand_repeats * (times ? times : 1);
@@ -398,7 +404,8 @@ static bool parse_counted(parser *p) {
     return true;
 }
 
-/* ---- escapes and classes -------------------------------------------------------------------------------- */
+/* ---- escapes and classes
+ * -------------------------------------------------------------------------------- */
 
 static bool read_rune(parser *p, uint32_t *out) {
     unsigned n = mwl__rune_decode(p->text + p->at, p->text + p->len, out);
@@ -536,13 +543,15 @@ static bool read_class_range(parser *p, mwl__class *c, size_t open) {
         if (!read_class_rune(p, open, &hi)) return false;
         if (hi < lo) return fail(p, "invalid character class range", start);
     }
-    if (p->flags & FOLD) mwl__class_add_folded(c, lo, hi);
-    else mwl__class_add(c, lo, hi);
+    if (p->flags & FOLD)
+        mwl__class_add_folded(c, lo, hi);
+    else
+        mwl__class_add(c, lo, hi);
     return true;
 }
 
 static bool parse_class(parser *p) {
-    mwl__class c = mwl__class_make(p->code->alloc);
+    mwl__class c = mwl__class_make(p->code->alloc, &p->tables);
     size_t open = p->at++;
     bool negated = p->at < p->len && p->text[p->at] == '^';
     if (negated) p->at++;
@@ -585,7 +594,7 @@ static bool parse_backslash(parser *p) {
         return true;
     default: break;
     }
-    mwl__class c = mwl__class_make(p->code->alloc);
+    mwl__class c = mwl__class_make(p->code->alloc, &p->tables);
     int got = read_class_escape(p, &c);
     if (got > 0) return push_class(p, &c);
     mwl__class_free(&c);
@@ -593,7 +602,8 @@ static bool parse_backslash(parser *p) {
     return got == 0 && read_escape(p, &rune) && push_literal(p, rune);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * ------------------------------------------------------------------------------------------- */
 
 static bool open_group(parser *p, size_t at, uint32_t outer_flags) {
     if (p->depth > MWL__REGEX_MAX_NEST)
@@ -722,7 +732,8 @@ static bool parse_open(parser *p) {
     return parse_flags(p, open);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * ---------------------------------------------------------------------------------------- */
 
 static bool parse_next(parser *p) {
     uint32_t rune;
@@ -765,10 +776,13 @@ mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_c
         mwl__re_code_free(code);
         code->bytes = bytes;
         p = (parser){.text = (const uint8_t *)text, .len = len, .options = flags, .code = code};
-        if (len > UINT32_MAX / 2) fail_with(&p, MWL_E_TOO_BIG, "the pattern is too long", 0);
-        else parse_all(&p);
+        if (len > UINT32_MAX / 2)
+            fail_with(&p, MWL_E_TOO_BIG, "the pattern is too long", 0);
+        else
+            parse_all(&p);
         mwl__mem_free(&code->alloc, p.stack, p.cap_stack * sizeof *p.stack);
         mwl__mem_free(&code->alloc, p.names, p.cap_names * sizeof *p.names);
+        mwl__class_tables_free(&code->alloc, &p.tables);
         bytes = true;
     } while (p.restart_bytes);
     if (p.status != MWL_OK) {

@@ -14,22 +14,34 @@
 #define MWL__RUNE_MAX 0x10ffffu
 #define MWL__RUNE_BAD 0xffffffffu
 
-/* ---- character classes (regex_class.c) --------------------------------------------------------- */
+/* ---- character classes (regex_class.c) ---------------------------------------------------------
+ */
 
 typedef struct mwl__rune_range {
     uint32_t lo, hi;
 } mwl__rune_range;
 
+/* Unicode's data in the form in which many classes are made fast: a pattern can name one per three
+ * bytes. Filled when first needed; zero at first. */
+typedef struct mwl__class_tables {
+    uint32_t *run; /* start << 8 | category, per run of code points of one category */
+    size_t n_run, cap_run;
+    mwl__rune_range *fold; /* a character and another of its case orbit, sorted by the first */
+    size_t n_fold, cap_fold;
+} mwl__class_tables;
+void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t);
+
 /* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` is sticky. */
 typedef struct mwl__class {
     mwl_alloc alloc;
+    mwl__class_tables *tables; /* lent */
     mwl__rune_range *r;
     size_t n, cap;
     bool failed;
 } mwl__class;
 
-static inline mwl__class mwl__class_make(mwl_alloc a) {
-    mwl__class c = {a, NULL, 0, 0, false};
+static inline mwl__class mwl__class_make(mwl_alloc a, mwl__class_tables *tables) {
+    mwl__class c = {a, tables, NULL, 0, 0, false};
     return c;
 }
 void mwl__class_free(mwl__class *c);
@@ -52,7 +64,8 @@ bool mwl__class_is_name(uint32_t rune, bool first);
 /* The long name of the script that has this long or short name; NULL if none has. */
 const char *mwl__class_script(const char *name, size_t len);
 
-/* ---- code --------------------------------------------------------------------------------------- */
+/* ---- code ---------------------------------------------------------------------------------------
+ */
 
 /* op, meaning */
 typedef enum mwl__re_op {
@@ -102,7 +115,8 @@ void mwl__re_code_free(mwl__re_code *c);
 mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_code *code,
                          mwl_error *err);
 
-/* ---- the finished program ------------------------------------------------------------------------ */
+/* ---- the finished program
+ * ------------------------------------------------------------------------ */
 
 enum { CLASS_NEWLINE = 1, CLASS_WORD = 2 };
 
@@ -153,7 +167,8 @@ static inline unsigned mwl__rune_decode(const uint8_t *p, const uint8_t *end, ui
         if (r < 0x800 || (r >= 0xd800 && r <= 0xdfff)) return 0;
         return *out = r, 3;
     }
-    if (room < 4 || (p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80 || (p[3] & 0xc0) != 0x80) return 0;
+    if (room < 4 || (p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80 || (p[3] & 0xc0) != 0x80)
+        return 0;
     uint32_t r = (b & 7u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
     if (r < 0x10000 || r > MWL__RUNE_MAX) return 0;
     return *out = r, 4;

@@ -81,7 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t pattern_len = end ? (size_t)(end - pattern) : size - 1;
     const char *subject = end ? end + 1 : "";
     size_t len = end ? size - 2 - pattern_len : 0;
-    if (data[0] & 1) fuzz_ecma(pattern, pattern_len, subject, len);
-    else fuzz_re2(pattern, pattern_len, subject, len);
+    if (data[0] & 1)
+        fuzz_ecma(pattern, pattern_len, subject, len);
+    else
+        fuzz_re2(pattern, pattern_len, subject, len);
     return 0;
 }

@@ -54,15 +54,15 @@ static int linear(const char *text) {
 
 #define YES(p, s) EXPECT_EQ(1, match(p, s))
 #define NO(p, s) EXPECT_EQ(0, match(p, s))
-#define BAD(p)                                     \
-    do {                                           \
-        EXPECT_EQ(MWL_E_SYNTAX, status_of(p));     \
-        EXPECT_FALSE(valid(p));                    \
+#define BAD(p)                                                                                     \
+    do {                                                                                           \
+        EXPECT_EQ(MWL_E_SYNTAX, status_of(p));                                                     \
+        EXPECT_FALSE(valid(p));                                                                    \
     } while (0)
-#define GOOD(p)                              \
-    do {                                     \
-        EXPECT_EQ(MWL_OK, status_of(p));     \
-        EXPECT_TRUE(valid(p));               \
+#define GOOD(p)                                                                                    \
+    do {                                                                                           \
+        EXPECT_EQ(MWL_OK, status_of(p));                                                           \
+        EXPECT_TRUE(valid(p));                                                                     \
     } while (0)
 
 UTEST(pattern, ends_of_the_text) {
@@ -99,9 +99,19 @@ UTEST(pattern, class_escapes) {
     YES("^[\\d\\D]$", "x");
     NO("^[^\\W]$", "-");
     YES("^[\\W_]$", "_");
-    static const char *const spaces[] = {" ", "\t", "\v", "\f", "\r", "\n", "\xc2\xa0",
-                                         "\xef\xbb\xbf", "\xe2\x80\xa9", "\xe2\x80\xa8",
-                                         "\xe2\x80\x83", "\xe1\x9a\x80", "\xe3\x80\x80"};
+    static const char *const spaces[] = {" ",
+                                         "\t",
+                                         "\v",
+                                         "\f",
+                                         "\r",
+                                         "\n",
+                                         "\xc2\xa0",
+                                         "\xef\xbb\xbf",
+                                         "\xe2\x80\xa9",
+                                         "\xe2\x80\xa8",
+                                         "\xe2\x80\x83",
+                                         "\xe1\x9a\x80",
+                                         "\xe3\x80\x80"};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
         YES("^\\s$", spaces[i]);
         NO("^\\S$", spaces[i]);
@@ -210,9 +220,12 @@ UTEST(pattern, properties) {
     YES("^\\p{Letter}+$", "Hello");
     YES("^\\p{Letter}+$", "\xcf\x80");
     NO("^\\p{Letter}+$", "123");
-    YES("\\p{Letter}cole", "l'\xc3\xa9" "cole");
-    NO("\\p{Letter}cole", "\xc3\x89" "COLE");
-    NO("\\wcole", "l'\xc3\xa9" "cole");
+    YES("\\p{Letter}cole", "l'\xc3\xa9"
+                           "cole");
+    NO("\\p{Letter}cole", "\xc3\x89"
+                          "COLE");
+    NO("\\wcole", "l'\xc3\xa9"
+                  "cole");
     YES("^\\p{digit}+$", "42");
     YES("^\\p{digit}+$", "\xe0\xa7\xaa\xe0\xa7\xa8");
     NO("^\\p{digit}+$", "-%#");
