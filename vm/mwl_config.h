@@ -42,4 +42,43 @@
 #define MWL_PATTERNS_LIMIT (64u << 20)
 #endif
 
+/* Failures linked by `previous`. Every link nests one container deeper, so this stays well below
+ * MWL_DEPTH_LIMIT; the maximum is what a host may set it to. */
+#ifndef MWL_CHAIN_LIMIT
+#define MWL_CHAIN_LIMIT 64
+#endif
+#define MWL_CHAIN_LIMIT_MAX 128
+
+/* Instructions of one work slice: the longest time between two looks at the clock, about 20 us. */
+#ifndef MWL_SLICE
+#define MWL_SLICE 4096
+#endif
+
+/* A run's work in all. Unlimited: a workflow may live for years; a host that runs strangers' programs sets
+ * its own. */
+#ifndef MWL_RUN_FUEL
+#define MWL_RUN_FUEL 0xffffffffffffffffull
+#endif
+
+/* A run's memory: enough for a million-element fan-out, small enough that one run cannot take the host. */
+#ifndef MWL_RUN_MEMORY
+#define MWL_RUN_MEMORY (1ull << 30)
+#endif
+
+/* Flows called inside each other. The definition's reference graph has no cycle, so only its own nesting
+ * reaches this; frames are small. */
+#ifndef MWL_FRAME_DEPTH
+#define MWL_FRAME_DEPTH 256
+#endif
+
+/* Entries established in one frame: both levels and cleanup stacks inside them. */
+#ifndef MWL_ENTRY_DEPTH
+#define MWL_ENTRY_DEPTH 1024
+#endif
+
+/* Dispatches of one Gather: a slot each is held until the fan-out is complete. */
+#ifndef MWL_FAN_OUT
+#define MWL_FAN_OUT 4000000
+#endif
+
 #endif

@@ -1,0 +1,250 @@
+/* failure.c: failure codes, envelopes, `previous` chains, the failure matcher.
+ *
+ * Owns: the shape of a failure and what may be written into one. Refuses to know: when one arises.
+ * An envelope is an object with type, code and, where there is something to say, message, details,
+ * retryable and previous. It is a value: supersession makes a new one and leaves the old intact. */
+#include "failure.h"
+
+#include "machine.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *code, *type;
+} codes[] = {
+#define X(name, code, type) {code, type},
+    MWL_FAILURE_CODES(X)
+#undef X
+};
+
+const char *mwl__failure_code_text(mwl__failure_code code) { return codes[code].code; }
+const char *mwl__failure_code_type(mwl__failure_code code) { return codes[code].type; }
+
+mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mwl_value take_message,
+                         mwl_value take_details) {
+    mwl__fault *f = mwl_is_absent(take_message) ? NULL : mwl__heap_take(h, sizeof *f);
+    if (!f) {
+        mwl__drop(h, take_message);
+        mwl__drop(h, take_details);
+        return mwl_absent();
+    }
+    f->rc = 1;
+    f->code = (uint32_t)code;
+    f->where = where;
+    f->reserved = 0;
+    f->message = take_message;
+    f->details = take_details;
+    mwl_value v = {MWL_KIND_FAULT | MWL_HEAP | MWL_OWNED, 0, {.p = f}};
+    return v;
+}
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+static mwl_value put(mwl_heap *h, mwl_value o, const char *key, mwl_value take) {
+    return mwl_object_set(h, o, key, strlen(key), take);
+}
+
+static mwl_value text(mwl_heap *h, const char *s) { return mwl_string(h, s, strlen(s)); }
+
+mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
+                      mwl_value take_details, mwl_value take_previous) {
+    mwl_value o = mwl_object(h, 5);
+    o = put(h, o, "type", text(h, type ? type : "error"));
+    o = put(h, o, "code", text(h, code));
+    if (message) o = put(h, o, "message", text(h, message));
+    if (!mwl_is_absent(take_details)) o = put(h, o, "details", take_details);
+    if (!mwl_is_absent(take_previous)) o = put(h, o, "previous", take_previous);
+    return o;
+}
+
+mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message,
+                           mwl_value take_details) {
+    return mwl_failure(h, codes[code].type, codes[code].code, message, take_details, mwl_absent());
+}
+
+/* Where the fault arose, for a person and for tools: the expression's text, line and column. */
+static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault *f) {
+    mwl_heap *h = x->heap;
+    mwl__where w;
+    if (!mwl__program_where(x->program, f->where, f->reserved, &w)) return details;
+    if (mwl_value_kind(details) != MWL_KIND_OBJECT) {
+        mwl__drop(h, details);
+        details = mwl_object(h, 3);
+    }
+    const mwl_program *p = x->program;
+    if (p->source && w.len && (size_t)w.offset + w.len <= p->source_size &&
+        mwl_is_absent(mwl_object_get(details, "expression", 10)))
+        details = put(h, details, "expression", mwl_string(h, p->source + w.offset, w.len));
+    details = put(h, details, "line", mwl_number((double)w.line));
+    return put(h, details, "column", mwl_number((double)w.column));
+}
+
+mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
+    if (mwl_value_kind(take_fault) != MWL_KIND_FAULT) return mwl_absent();
+    mwl__fault *f = mwl__as_fault(take_fault);
+    mwl_value details = mwl__keep(f->details);
+    if (mwl_value_kind(details) == MWL_KIND_NULL) details = mwl_absent();
+    details = with_position(x, details, f);
+    mwl_value o = mwl_object(x->heap, 4);
+    o = put(x->heap, o, "type", text(x->heap, codes[f->code].type));
+    o = put(x->heap, o, "code", text(x->heap, codes[f->code].code));
+    o = put(x->heap, o, "message", mwl__keep(f->message));
+    if (!mwl_is_absent(details)) o = put(x->heap, o, "details", details);
+    mwl__drop(x->heap, take_fault);
+    return o;
+}
+
+mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r) {
+    if (!r->ok) return mwl__keep(r->v);
+    mwl_value o = mwl_object(h, 2);
+    o = put(h, o, "type", text(h, "success"));
+    return put(h, o, "value", mwl__keep(r->v));
+}
+
+/* ---- chains --------------------------------------------------------------------------------------------- */
+
+static mwl_value previous_of(mwl_value failure) {
+    mwl_value p = mwl_object_get(failure, "previous", 8);
+    return mwl_value_kind(p) == MWL_KIND_OBJECT ? p : mwl_absent();
+}
+
+static uint32_t chain_length(mwl_value failure) {
+    uint32_t n = 0;
+    for (; !mwl_is_absent(failure); failure = previous_of(failure)) n++;
+    return n;
+}
+
+/* The first `keep` failures of the chain, then `tail` (taken over). Rebuilt from the end, because every
+ * link is inside the one before it; an explicit stack because the depth is the author's. */
+static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value tail) {
+    mwl_value links[MWL_CHAIN_LIMIT_MAX];
+    uint32_t n = 0;
+    for (mwl_value f = head; !mwl_is_absent(f) && n < keep; f = previous_of(f)) links[n++] = f;
+    while (n > 0) tail = put(h, mwl__keep(links[--n]), "previous", tail);
+    return tail;
+}
+
+mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t limit) {
+    if (mwl_is_absent(take_newer) || mwl_value_kind(older) != MWL_KIND_OBJECT) return take_newer;
+    if (limit > MWL_CHAIN_LIMIT_MAX) limit = MWL_CHAIN_LIMIT_MAX;
+    uint32_t a = chain_length(take_newer), b = chain_length(older);
+    mwl_value tail = mwl__keep(older);
+    if (a + b > limit) { /* the deepest retained link says that history was dropped */
+        uint32_t left = limit - 1;
+        mwl_value cut = mwl__failure_new(h, MWL_FAILURE_CHAIN_TRUNCATED, "older failures were dropped",
+                                         mwl_absent());
+        if (a > left) {
+            mwl__drop(h, tail);
+            tail = cut;
+            a = left;
+        } else {
+            mwl__drop(h, tail);
+            tail = relink(h, older, left - a, cut);
+        }
+    }
+    mwl_value out = relink(h, take_newer, a, tail);
+    mwl__drop(h, take_newer);
+    return out;
+}
+
+/* ---- what an author writes ----------------------------------------------------------------------------------- */
+
+static bool is_text(mwl_value v, const char *s) {
+    size_t len;
+    const char *p = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
+    return p && strlen(s) == len && memcmp(p, s, len) == 0;
+}
+
+static bool is_failure(mwl_value v) {
+    if (mwl_value_kind(v) != MWL_KIND_OBJECT) return false;
+    mwl_value type = mwl_object_get(v, "type", 4), code = mwl_object_get(v, "code", 4);
+    return mwl_value_kind(type) == MWL_KIND_STRING && !is_text(type, "success") &&
+           mwl_value_kind(code) == MWL_KIND_STRING;
+}
+
+/* What is wrong with one authored field, or NULL. */
+static const char *field_error(mwl_value key, mwl_value v) {
+    mwl_kind kind = mwl_value_kind(v);
+    if (is_text(key, "type")) {
+        if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
+        return is_text(v, "success") ? "a failure's `type` must not be 'success'" : NULL;
+    }
+    if (is_text(key, "code")) return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
+    if (is_text(key, "message"))
+        return kind == MWL_KIND_STRING ? NULL : "a failure's `message` must be a string";
+    if (is_text(key, "retryable"))
+        return kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL
+                   ? NULL : "a failure's `retryable` must be a boolean or null";
+    if (is_text(key, "previous"))
+        return kind == MWL_KIND_NULL || is_failure(v)
+                   ? NULL : "a failure's `previous` must be a non-success Result or null";
+    return NULL; /* details: anything */
+}
+
+const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_value *keys, mwl_value *values,
+                               uint32_t n, mwl_value *out, bool *wrote_previous) {
+    static const char *const order[] = {"type", "code", "message", "details", "retryable", "previous"};
+    *wrote_previous = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *wrong = field_error(keys[i], values[i]);
+        if (wrong) return wrong;
+        if (is_text(keys[i], "previous")) *wrote_previous = true;
+    }
+    mwl_value o = mwl_object(h, 6);
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        mwl_value v = mwl_absent();
+        for (uint32_t i = 0; i < n; i++)
+            if (is_text(keys[i], order[k])) v = mwl__keep(values[i]);
+        if (mwl_is_absent(v) && k < 5 && !mwl_is_absent(base))
+            v = mwl__keep(mwl_object_get(base, order[k], strlen(order[k])));
+        if (mwl_is_absent(v) && k == 0) v = text(h, "error");
+        if (!mwl_is_absent(v)) o = put(h, o, order[k], v);
+    }
+    *out = o;
+    return NULL;
+}
+
+/* ---- the matcher ------------------------------------------------------------------------------------------------ */
+
+/* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else exact. */
+static bool code_matches(mwl_value pattern, mwl_value code) {
+    size_t n, len;
+    const char *p = mwl_as_text(pattern, &n), *c = mwl_as_text(code, &len);
+    if (!p || !c) return false;
+    if (n == 1 && *p == '*') return true;
+    if (n >= 2 && p[n - 1] == '*' && p[n - 2] == '.') return len >= n && memcmp(p, c, n - 1) == 0;
+    return n == len && memcmp(p, c, n) == 0;
+}
+
+static bool retryable_is(mwl_value failure, bool want) {
+    mwl_value r = mwl_object_get(failure, "retryable", 9);
+    return mwl_value_kind(r) == MWL_KIND_BOOL && mwl_as_bool(r) == want;
+}
+
+bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure) {
+    mwl_value code = mwl_object_get(failure, "code", 4), type = mwl_object_get(failure, "type", 4);
+    bool hit = m->n_codes == 0;
+    for (uint32_t i = 0; i < m->n_codes && !hit; i++)
+        hit = code_matches(p->consts[p->keys[m->first_code + i]], code);
+    if (!hit) return false;
+    hit = m->n_types == 0;
+    for (uint32_t i = 0; i < m->n_types && !hit; i++)
+        hit = mwl_value_equal(p->consts[p->keys[m->first_type + i]], type);
+    return hit && (m->retryable == MWL_NONE || retryable_is(failure, m->retryable == 1));
+}
+
+bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
+    mwl_value code = mwl_object_get(failure, "code", 4), type = mwl_object_get(failure, "type", 4);
+    mwl_value want = mwl_object_get(matcher, "codes", 5);
+    bool hit = mwl_is_absent(want);
+    for (size_t i = 0; i < mwl_count(want) && !hit; i++) hit = code_matches(mwl_array_at(want, i), code);
+    if (!hit) return false;
+    want = mwl_object_get(matcher, "types", 5);
+    hit = mwl_is_absent(want);
+    for (size_t i = 0; i < mwl_count(want) && !hit; i++)
+        hit = mwl_value_equal(mwl_array_at(want, i), type);
+    if (!hit) return false;
+    want = mwl_object_get(matcher, "retryable", 9);
+    return mwl_is_absent(want) || (mwl_value_kind(want) == MWL_KIND_BOOL &&
+                                   retryable_is(failure, mwl_as_bool(want)));
+}
