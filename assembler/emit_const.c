@@ -57,7 +57,6 @@ static mwl_value text_value(mwl__emit *e, uint32_t kind, const char *text, size_
 }
 
 static uint32_t text_const(mwl__emit *e, uint32_t kind, const char *text, size_t len) {
-    static const char zeros[8] = {0};
     if (len > MWL_STRING_LIMIT) mwl__emit_fail(e, MWL_E_TOO_BIG);
     uint32_t k;
     mwl__emit_key(e, 't');
@@ -73,12 +72,9 @@ static uint32_t text_const(mwl__emit *e, uint32_t kind, const char *text, size_t
         mwl__emit_fail(e, e->heap.why);
         return 0;
     }
-    mwl__str head = *mwl__as_str(v);
-    head.rc = 0;
-    size_t at = e->section[MWL_SECTION_STRINGS].len, used = sizeof head + len;
-    mwl__emit_put(e, MWL_SECTION_STRINGS, &head, sizeof head);
-    mwl__emit_put(e, MWL_SECTION_STRINGS, text, len);
-    mwl__emit_put(e, MWL_SECTION_STRINGS, zeros, 8 - used % 8); /* one to eight: the NUL is one */
+    mwl__buf *strings = &e->section[MWL_SECTION_STRINGS];
+    size_t at = mwl__image_put_string(strings, text, len, kind == MWL_KIND_BYTES);
+    if (strings->failed) mwl__emit_fail(e, MWL_E_NOMEM);
     add_const(e, (mwl__const_rec){kind, 0, at}, v);
     return k;
 }

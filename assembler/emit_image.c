@@ -148,6 +148,10 @@ static mwl_status put_positions(mwl__emit *e, mwl__buf *out) {
 
 /* ---- the image --------------------------------------------------------------------------------------- */
 
+static void add_section(mwl__image_writer *w, unsigned id, const mwl__buf *b) {
+    if (b->len) mwl__image_add(w, id, b->data, b->len);
+}
+
 mwl_status mwl__emit_finish(mwl__emit *e, unsigned strip, mwl__buf *out) {
     mwl__emit_info(e, MWL_INFO_REGS, e->n_regs);
     if (e->status < 0) return e->status;
@@ -160,10 +164,10 @@ mwl_status mwl__emit_finish(mwl__emit *e, unsigned strip, mwl__buf *out) {
         memset(&w, 0, sizeof w);
         for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) {
             if (id == MWL_SECTION_SOURCE && (strip & MWL_EMIT_STRIP_SOURCE)) continue;
-            mwl__image_add(&w, id, e->section[id].data, e->section[id].len);
+            add_section(&w, id, &e->section[id]);
         }
-        mwl__image_add(&w, MWL_SECTION_HANDLERS, handlers.data, handlers.len);
-        mwl__image_add(&w, MWL_SECTION_POSITIONS, positions.data, positions.len);
+        add_section(&w, MWL_SECTION_HANDLERS, &handlers);
+        add_section(&w, MWL_SECTION_POSITIONS, &positions);
         status = mwl__image_finish(&w, mwl__op_isa(), out);
     }
     mwl__buf_free(&handlers);
