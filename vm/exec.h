@@ -43,6 +43,7 @@ typedef struct mwl__exec {
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
     void *wall_ctx;
+    int halt; /* mwl__outcome: why an operator answered false; MWL_EXEC_END while all is well */
 } mwl__exec;
 
 typedef enum mwl__outcome {
@@ -76,13 +77,25 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     return true;
 }
 
+/* For an operator that a heap function answered absent to: nesting too deep becomes a fault of the
+ * expression, anything else ends the run. Sets x->halt, answers false. */
+bool mwl__exec_heap_failed(mwl__exec *x);
+
 /* The value at a base, for LOAD_PATH and friends (context.c; env slots are answered in exec.c).
  * Borrowed where the machine keeps it, owned where it had to be built; absent when the member is not
  * there at this moment. */
 mwl_value mwl__context_load(mwl__exec *x, unsigned base);
 
-/* Raise: sets x->fault from a printf-shaped reason; always answers false for `return`. */
+/* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and x->halt;
+ * always answers false, for `return`. Texts over some hundred bytes are cut. */
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Which part of the instruction's source the fault in flight is about (sub of mwl__program_where). */
+static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
+    if (MWL_KINDS(x->fault) == MWL_KIND_FAULT) mwl__as_fault(x->fault)->reserved = sub;
+}
+/* Adds a member to the details of the fault in flight; takes the value. A failure to is ignored. */
+void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
 
 #endif

@@ -60,13 +60,14 @@
     X(INDEX_OPT, REG, REG, REG, 0, "ra := rb[?rc]")                                                 \
     /* -- construction ---------------------------------------------------------------------- */  \
     X(NEW_LIST, REG, IMMX, NONE, 0, "ra := [] with room")                                           \
-    X(LIST_PUSH, REG, REG, NONE, 0, "ra := ra + [rb]")                                              \
-    X(LIST_PUSH_OPT, REG, REG, NONE, 0, "appends what the optional rb holds, if anything")          \
-    X(LIST_OF, REG, REGS, IMM, 0, "ra := [rb, ... c elements]")                                     \
+    X(LIST_PUSH, REG, REG, NONE, 0, "ra := ra + [rb]; takes rb")                                    \
+    X(LIST_PUSH_OPT, REG, REG, NONE, 0, "appends what the optional rb holds, if anything; takes rb") \
+    X(LIST_OF, REG, REGS, IMM, 0, "ra := [rb, ... c elements]; takes them")                         \
     X(NEW_MAP, REG, IMMX, NONE, 0, "ra := {} with room")                                            \
-    X(MAP_PUT, REG, REG, REG, 0, "ra[rb] := rc; fault if the key is there or no key kind")          \
-    X(MAP_PUT_OPT, REG, REG, REG, 0, "ra[rb] := what the optional rc holds, if anything")           \
-    X(MAP_OF, REG, REGS, SHAPE, 0, "ra := the shape's keys with the values rb ...")                 \
+    X(MAP_PUT, REG, REG, REG, 0, "ra[rb] := rc; fault if the key is there or no key kind; takes both") \
+    X(MAP_PUT_OPT, REG, REG, REG, 0, "ra[rb] := what the optional rc holds, if anything; takes both") \
+    X(MAP_OF, REG, REGS, SHAPE, 0, "ra := the shape's keys with the values rb ...; takes them")      \
+    X(MAP_MERGE, REG, REG, NONE, 0, "adds the members of the map rb to ra; fault if a key is there")  \
     /* -- arithmetic and comparison --------------------------------------------------------- */  \
     X(ADD, REG, REG, REG, 0, "ra := rb + rc")                                                       \
     X(SUB, REG, REG, REG, 0, "ra := rb - rc")                                                       \
@@ -92,7 +93,7 @@
     X(GT_K, REG, REG, K, 0, "ra := rb > k")                                                         \
     X(GE_K, REG, REG, K, 0, "ra := rb >= k")                                                        \
     /* -- functions -------------------------------------------------------------------------- */ \
-    X(CALL_FN, REG, REGS, FN, 0, "ra := f(rb ...): the reference gives the argument count")         \
+    X(CALL_FN, REG, REGS, FN, 0, "ra := f(rb ...): the reference gives the argument count; takes them") \
     X(MATCH, REG, REGEXX, NONE, 0, "ra := ra matches the pattern")                                  \
     X(DATA, REG, NONE, NONE, 0, "ra := ra as a data model value; System.UnrepresentableValue")      \
     /* -- control inside an expression ------------------------------------------------------- */ \
@@ -103,12 +104,15 @@
     X(OR_TEST, REG, JUMPX, NONE, 0, "go there if ra is true; anything else goes on")                \
     X(AND, REG, REG, REG, 0, "ra := rb && rc, either may be a fault; a fault that remains is kept") \
     X(OR, REG, REG, REG, 0, "ra := rb || rc, either may be a fault; a fault that remains is kept")  \
+    X(AND_END, REG, REG, REG, 0, "as AND, and a fault that remains is raised")                        \
+    X(OR_END, REG, REG, REG, 0, "as OR, and a fault that remains is raised")                          \
     X(RAISE_IF, REG, NONE, NONE, 0, "raise the fault in ra, if it is one")                          \
     X(ITER, REGS, REG, NONE, 0, "ra.. := iterator over the list or map rb: uses ra to ra+3")        \
     X(NEXT, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2 := next element (of a map: key), or go there")    \
     X(NEXT2, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2, ra+3 := next index or key, and element, or go there") \
     X(OPT_TEST, REG, JUMPX, NONE, 0, "go there if the optional ra is none; fault unless an optional") \
     X(OPT_GET, REG, REG, NONE, 0, "ra := what the optional rb holds; fault when none")              \
+    X(OPT_OF, REG, REG, NONE, 0, "ra := optional.of(rb); takes rb")                                   \
     X(END, REG, NONE, NONE, MWL_OPF_END, "the expression's product is ra")                           \
     MWL_MACHINE_OPCODES(X)
 

@@ -1,0 +1,560 @@
+/* exec.c: the interpreter loop, and only that.
+ *
+ * Owns: dispatch, registers, the way of a fault to its handler. The operators are arith.c, compare.c,
+ * access.c, build.c and boundary.c; their common cases are decided here before they are called.
+ *
+ * Registers: a value written to one drops what it owned. Loads borrow where the source holds still (a
+ * variable, a constant, an iterated list); what a register owns is moved by the instructions whose row says
+ * "takes" and counted by the others. One label raises, one leaves.
+ *
+ * Relies on a verified program: operands in range, no way past the end of the code. What registers hold
+ * is not verified, so instructions that need a kind ask for it. */
+#include "functions.h"
+#include "ops.h"
+#include "utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- the context ----------------------------------------------------------------------------------- */
+
+mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
+    memset(x, 0, sizeof *x);
+    x->heap = heap;
+    x->slice = INT64_MAX;
+    x->budget = UINT64_MAX;
+    x->fault = x->product = mwl_absent();
+    return MWL_OK;
+}
+
+void mwl__exec_done(mwl__exec *x) {
+    mwl__exec_clear(x, x->n_regs);
+    mwl__drop(x->heap, x->fault);
+    mwl__drop(x->heap, x->product);
+    x->fault = x->product = mwl_absent();
+    mwl__mem_free(&x->heap->alloc, x->regs, x->n_regs * sizeof *x->regs);
+    x->regs = NULL;
+    x->n_regs = 0;
+    mwl__regex_scratch_free(x->regex);
+    x->regex = NULL;
+}
+
+mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {
+    if (n_regs <= x->n_regs) return MWL_OK;
+    size_t cap = x->n_regs;
+    mwl_status status = mwl__mem_grow(&x->heap->alloc, (void **)&x->regs, &cap, n_regs, sizeof *x->regs);
+    if (status != MWL_OK) return status;
+    for (size_t i = x->n_regs; i < cap; i++) x->regs[i] = mwl_null();
+    x->n_regs = (uint32_t)cap;
+    return MWL_OK;
+}
+
+void mwl__exec_clear(mwl__exec *x, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        mwl_value v = x->regs[i];
+        x->regs[i] = mwl_null();
+        mwl__drop(x->heap, v);
+    }
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------ */
+
+/* Keys are cut at a byte count by some formats: what is no UTF-8 any more becomes question marks. */
+static void mend(char *text, size_t len) {
+    while (len) {
+        size_t good = mwl__utf8_valid_prefix(text, len);
+        if (good == len) return;
+        text[good] = '?';
+        text += good + 1;
+        len -= good + 1;
+    }
+}
+
+bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...) {
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    mend(text, len);
+    mwl__drop(x->heap, x->fault);
+    x->fault = mwl__fault_new(x->heap, code, x->pc, mwl__str_new(x->heap, text, len), mwl_null());
+    x->halt = mwl_is_absent(x->fault) ? MWL_EXEC_NOMEM : MWL_EXEC_FAULT;
+    return false;
+}
+
+void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take) {
+    mwl_heap *h = x->heap;
+    if (MWL_KINDS(x->fault) != MWL_KIND_FAULT || mwl_is_absent(take)) {
+        mwl__drop(h, take);
+        return;
+    }
+    mwl__fault *f = mwl__as_fault(x->fault);
+    mwl_value old = f->details;
+    mwl_value base = MWL_KINDS(old) == MWL_KIND_OBJECT ? mwl__keep(old) : mwl__map_new(h, 2);
+    mwl_value with = mwl__map_put(h, base, mwl__str_new(h, name, strlen(name)), take);
+    if (mwl_is_absent(with)) return;
+    f->details = with;
+    mwl__drop(h, old);
+}
+
+bool mwl__exec_heap_failed(mwl__exec *x) {
+    if (x->heap->why == MWL_E_DEPTH)
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "values nested more than %d deep",
+                               MWL_DEPTH_LIMIT);
+    x->halt = MWL_EXEC_NOMEM;
+    return false;
+}
+
+/* A fault that nobody in the expression handles says which part of the source it came from. */
+static void locate(mwl__exec *x) {
+    const mwl_program *p = x->program;
+    const mwl__fault *f = mwl__as_fault(x->fault);
+    mwl__where w;
+    if (!p->source || !mwl__program_where(p, f->where, f->reserved, &w)) return;
+    if (w.offset > p->source_size || w.len > p->source_size - w.offset || w.len == 0) return;
+    size_t len = w.len < 200 ? w.len : 200;
+    len = mwl__utf8_valid_prefix(p->source + w.offset, len);
+    mwl__exec_raise_detail(x, "expression", mwl__str_new(x->heap, p->source + w.offset, len));
+}
+
+/* ---- what the loop calls ------------------------------------------------------------------------------- */
+
+static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
+    if (MWL_KINDS(subject) != MWL_KIND_STRING)
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s.matches(string)",
+                               mwl__type_name(subject));
+    if (!x->regex && mwl__regex_scratch_new(&x->heap->alloc, &x->regex) != MWL_OK) {
+        x->halt = MWL_EXEC_NOMEM;
+        return false;
+    }
+    uint64_t before = x->budget, left = before;
+    const mwl__str *s = mwl__as_str(subject);
+    mwl_status status = mwl__regex_search(re, x->regex, s->s, s->len, &left, out);
+    uint64_t used = before - left;
+    x->slice -= (int64_t)(used < (1u << 30) ? used : 1u << 30);
+    if (before != UINT64_MAX) x->budget = left;
+    if (status == MWL_OK) return true;
+    x->halt = status == MWL_E_FUEL ? MWL_EXEC_FUEL : MWL_EXEC_NOMEM;
+    return false;
+}
+
+static bool not_a_bool(mwl__exec *x, mwl_value v) {
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: a condition must be a bool, not a %s",
+                           mwl__type_name(v));
+}
+
+static bool not_iterable(mwl__exec *x, mwl_value v) {
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "no such overload: a comprehension needs a list or a map, not a %s",
+                           mwl__type_name(v));
+}
+
+static inline bool is_iterator(const mwl_value *it) {
+    uint32_t kind = MWL_KINDS(it[0]);
+    return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
+}
+
+/* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
+static inline bool advance(mwl_value *it, mwl_value *first, mwl_value *second) {
+    mwl_value range = it[0];
+    uint32_t i = (uint32_t)it[1].as.i;
+    if (i >= range.aux) return false;
+    it[1].as.i = (int64_t)i + 1;
+    if (MWL_KINDS(range) == MWL_KIND_ARRAY) {
+        mwl_value item = mwl__borrow(mwl__as_list(range)->item[i]);
+        *first = second ? mwl_int(i) : item;
+        if (second) *second = item;
+    } else {
+        const mwl__member *m = &mwl__as_map(range)->member[i];
+        *first = mwl__map_key(m);
+        if (second) *second = mwl__borrow(m->val);
+    }
+    return true;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------ */
+
+#if defined(__GNUC__) && !defined(MWL_STRESS)
+#define MWL__GOTO 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* labels as values */
+#else
+#define MWL__GOTO 0
+#endif
+
+#if defined(__GNUC__)
+#define LIKELY(c) __builtin_expect(!!(c), 1)
+#else
+#define LIKELY(c) (c)
+#endif
+
+#if MWL__GOTO
+#define CASE(name) L_##name
+#define DISPATCH() goto *labels[ip->op]
+#else
+#define CASE(name) case MWL_OP_##name
+#define DISPATCH() goto dispatch
+#endif
+#define NEXT() do { ip++; DISPATCH(); } while (0)
+#define GO(target) do { ip = code + (target); DISPATCH(); } while (0)
+
+#define A (R[ip->a])
+#define B (R[ip->b])
+#define C (R[ip->c])
+#define KC (K[ip->c])
+#define X mwl__ins_x(*ip)
+/* Registers are dropped before they are written, and written after the operands were read. */
+#define SET(reg, value)                               \
+    do {                                              \
+        mwl_value new_ = (value), *reg_ = &(reg);     \
+        mwl_value old_ = *reg_;                       \
+        *reg_ = new_;                                 \
+        if (old_.tag & MWL_OWNED) mwl__drop(h, old_); \
+    } while (0)
+/* Operators may raise, and a fault names its instruction. */
+#define HERE() (x->pc = (uint32_t)(ip - code))
+#define TRY(call) do { HERE(); if (!(call)) goto fail; } while (0)
+#define NEED(v, kind) do { if (MWL_KINDS(v) != MWL_KIND_##kind) goto malformed; } while (0)
+#define COPY(v) (((v).tag & MWL_OWNED) ? mwl__keep(v) : (v))
+
+#define ARITH(name, left, right, on_number, on_int)                                        \
+    do {                                                                                   \
+        mwl_value l_ = (left), r_ = (right), out_;                                         \
+        uint32_t k_ = MWL_KINDS(l_);                                                       \
+        int64_t i_;                                                                        \
+        if (LIKELY(k_ == MWL_KIND_NUMBER && MWL_KINDS(r_) == MWL_KIND_NUMBER))             \
+            out_ = mwl_number(on_number);                                                  \
+        else if (k_ == MWL_KIND_INT && MWL_KINDS(r_) == MWL_KIND_INT && !(on_int))         \
+            out_ = mwl_int(i_);                                                            \
+        else                                                                               \
+            TRY(mwl__arith_##name(x, l_, r_, &out_));                                      \
+        SET(A, out_);                                                                      \
+        NEXT();                                                                            \
+    } while (0)
+#define ADD(l, r) ARITH(add, l, r, l_.as.d + r_.as.d, __builtin_add_overflow(l_.as.i, r_.as.i, &i_))
+#define SUB(l, r) ARITH(sub, l, r, l_.as.d - r_.as.d, __builtin_sub_overflow(l_.as.i, r_.as.i, &i_))
+#define MUL(l, r) ARITH(mul, l, r, l_.as.d * r_.as.d, __builtin_mul_overflow(l_.as.i, r_.as.i, &i_))
+#define ORDER(rel, left, right, cmp)                                                       \
+    do {                                                                                   \
+        mwl_value l_ = (left), r_ = (right);                                               \
+        bool is_;                                                                          \
+        if (LIKELY(MWL_KINDS(l_) == MWL_KIND_NUMBER && MWL_KINDS(r_) == MWL_KIND_NUMBER))  \
+            is_ = l_.as.d cmp r_.as.d;                                                     \
+        else if (MWL_KINDS(l_) == MWL_KIND_INT && MWL_KINDS(r_) == MWL_KIND_INT)           \
+            is_ = l_.as.i cmp r_.as.i;                                                     \
+        else                                                                               \
+            TRY(mwl__compare_order(x, rel, l_, r_, &is_));                                 \
+        SET(A, mwl_bool(is_));                                                             \
+        NEXT();                                                                            \
+    } while (0)
+#define EQUAL(left, right, negate)                             \
+    do {                                                       \
+        mwl_value l_ = (left), r_ = (right);                   \
+        int fast_ = mwl__equal_fast(l_, r_);                   \
+        bool is_ = fast_ == 1;                                 \
+        if (fast_ < 0) TRY(mwl__compare_equal(x, l_, r_, &is_)); \
+        SET(A, mwl_bool(is_ != (negate)));                     \
+        NEXT();                                                \
+    } while (0)
+#define LOGIC(is_or, must_raise)                                          \
+    do {                                                                  \
+        mwl_value out_;                                                   \
+        HERE();                                                           \
+        if (!mwl__compare_logic(x, is_or, B, C, &out_)) {                 \
+            if (mwl_is_absent(out_)) goto fail;                           \
+            if (must_raise) {                                             \
+                mwl__drop(h, x->fault);                                   \
+                x->fault = out_;                                          \
+                x->halt = MWL_EXEC_FAULT;                                 \
+                goto fail;                                                \
+            }                                                             \
+        }                                                                 \
+        SET(A, out_);                                                     \
+        NEXT();                                                           \
+    } while (0)
+#define STEP_LOOP(second)                                                             \
+    do {                                                                              \
+        mwl_value *it_ = &A, first_, second_ = mwl_null();                            \
+        uint32_t body_ = X - (uint32_t)(ip - code);                                   \
+        if (!is_iterator(it_)) goto malformed;                                        \
+        if (x->slice <= 0) goto yield;                                                \
+        if (!mwl__exec_charge(x, body_ < (1u << 20) ? body_ : 1)) goto out_of_fuel;   \
+        if (!advance(it_, &first_, (second) ? &second_ : NULL)) GO(X);                \
+        SET(it_[2], first_);                                                          \
+        if (second) SET(it_[3], second_);                                             \
+        NEXT();                                                                       \
+    } while (0)
+
+mwl__outcome mwl__exec_run(mwl__exec *x) {
+#if MWL__GOTO
+    static const void *const labels[] = {
+#define X_LABEL(name, a, b, c, flags, text) &&L_##name,
+        MWL_OPCODES(X_LABEL)
+#undef X_LABEL
+    };
+#endif
+    const mwl_program *const p = x->program;
+    const mwl__ins *const code = p->code;
+    const mwl_value *const K = p->consts;
+    mwl_heap *const h = x->heap;
+    mwl_value *const R = x->regs;
+    const mwl__ins *ip = code + x->pc;
+    mwl_value out;
+    bool is;
+    x->halt = MWL_EXEC_END;
+
+#if MWL__GOTO
+    DISPATCH();
+#else
+dispatch:
+    switch ((mwl__op)ip->op) {
+#endif
+    /* -- loading -- */
+    CASE(NOP): NEXT();
+    CASE(MOVE): SET(A, COPY(B)); NEXT();
+    CASE(TAKE):
+        out = B;
+        B = mwl_null();
+        SET(A, out);
+        NEXT();
+    CASE(LOAD_K): SET(A, K[X]); NEXT();
+    CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
+    CASE(LOAD_PATH): {
+        const mwl__path_rec *path = &p->paths[X];
+        if (LIKELY(path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env)) {
+            out = mwl__borrow(x->env[path->base - MWL_BASE_ENV]);
+            const uint32_t *key = p->keys + path->first_key, *end = key + path->n_keys;
+            for (; key != end && MWL_KINDS(out) == MWL_KIND_OBJECT; key++) {
+                const mwl_value *found = mwl__map_get(out, K[*key]);
+                if (!found) break;
+                out = mwl__borrow(*found);
+            }
+            if (LIKELY(key == end && !mwl_is_absent(out))) {
+                SET(A, out);
+                NEXT();
+            }
+        }
+        TRY(mwl__access_path(x, path, MWL_PATH_LOAD, &out));
+        SET(A, out);
+        NEXT();
+    }
+    CASE(HAS_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_HAS, &out)); SET(A, out); NEXT();
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET(A, out); NEXT();
+    CASE(SELECT): NEED(KC, STRING); TRY(mwl__access_select(x, B, KC, &out)); SET(A, out); NEXT();
+    CASE(SELECT_OPT): NEED(KC, STRING); TRY(mwl__access_optional(x, B, KC, true, &out)); SET(A, out); NEXT();
+    CASE(HAS): NEED(KC, STRING); TRY(mwl__access_has(x, B, KC, &is)); SET(A, mwl_bool(is)); NEXT();
+    CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET(A, out); NEXT();
+    CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET(A, out); NEXT();
+
+    /* -- construction -- */
+    CASE(NEW_LIST):
+        out = mwl__list_new(h, X);
+        TRY(!mwl_is_absent(out));
+        SET(A, out);
+        NEXT();
+    CASE(LIST_PUSH):
+        NEED(A, ARRAY);
+        out = mwl__list_push(h, A, B);
+        B = mwl_null();
+        A = mwl_is_absent(out) ? mwl_null() : out;
+        TRY(!mwl_is_absent(out));
+        NEXT();
+    CASE(LIST_PUSH_OPT):
+        NEED(A, ARRAY);
+        out = B;
+        B = mwl_null();
+        TRY(mwl__build_push_optional(x, &A, out));
+        NEXT();
+    CASE(LIST_OF): TRY(mwl__build_list(x, &B, ip->c, &out)); SET(A, out); NEXT();
+    CASE(NEW_MAP):
+        out = mwl__map_new(h, X);
+        TRY(!mwl_is_absent(out));
+        SET(A, out);
+        NEXT();
+    CASE(MAP_PUT):
+        NEED(A, OBJECT);
+        out = C;
+        C = mwl_null();
+        {
+            mwl_value key = B;
+            B = mwl_null();
+            TRY(mwl__build_put(x, &A, key, out));
+        }
+        NEXT();
+    CASE(MAP_PUT_OPT):
+        NEED(A, OBJECT);
+        out = C;
+        C = mwl_null();
+        {
+            mwl_value key = B;
+            B = mwl_null();
+            TRY(mwl__build_put_optional(x, &A, key, out));
+        }
+        NEXT();
+    CASE(MAP_OF): TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out)); SET(A, out); NEXT();
+    CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
+
+    /* -- arithmetic and comparison -- */
+    CASE(ADD): ADD(B, C);
+    CASE(SUB): SUB(B, C);
+    CASE(MUL): MUL(B, C);
+    CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET(A, out); NEXT();
+    CASE(MOD): TRY(mwl__arith_mod(x, B, C, &out)); SET(A, out); NEXT();
+    CASE(NEG): TRY(mwl__arith_neg(x, B, &out)); SET(A, out); NEXT();
+    CASE(NOT):
+        out = B;
+        TRY(MWL_KINDS(out) == MWL_KIND_BOOL || mwl__arith_no_overload(x, "!", out, mwl_absent()));
+        SET(A, mwl_bool(!out.as.i));
+        NEXT();
+    CASE(EQ): EQUAL(B, C, false);
+    CASE(NE): EQUAL(B, C, true);
+    CASE(LT): ORDER(MWL_LT, B, C, <);
+    CASE(LE): ORDER(MWL_LE, B, C, <=);
+    CASE(GT): ORDER(MWL_GT, B, C, >);
+    CASE(GE): ORDER(MWL_GE, B, C, >=);
+    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); SET(A, mwl_bool(is)); NEXT();
+    CASE(ADD_K): ADD(B, KC);
+    CASE(SUB_K): SUB(B, KC);
+    CASE(MUL_K): MUL(B, KC);
+    CASE(EQ_K): EQUAL(B, KC, false);
+    CASE(NE_K): EQUAL(B, KC, true);
+    CASE(LT_K): ORDER(MWL_LT, B, KC, <);
+    CASE(LE_K): ORDER(MWL_LE, B, KC, <=);
+    CASE(GT_K): ORDER(MWL_GT, B, KC, >);
+    CASE(GE_K): ORDER(MWL_GE, B, KC, >=);
+
+    /* -- functions -- */
+    CASE(CALL_FN): {
+        unsigned n = p->funcs[ip->c].n_args;
+        mwl_value *args = &B;
+        if (x->slice <= 0) goto yield;
+        HERE();
+        is = mwl__functions_call(x, x->functions[ip->c], args, n, &out);
+        for (unsigned i = 0; i < n; i++) {
+            mwl_value arg = args[i];
+            args[i] = mwl_null();
+            mwl__drop(h, arg);
+        }
+        if (!is) goto fail;
+        SET(A, out);
+        NEXT();
+    }
+    CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); SET(A, mwl_bool(is)); NEXT();
+    CASE(DATA): {
+        uint32_t kind = MWL_KINDS(A);
+        if (kind == MWL_KIND_STRING || kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL) NEXT();
+        if (kind == MWL_KIND_NUMBER && A.as.d - A.as.d == 0) NEXT();
+        if ((kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && !(mwl__value_odd(A) & MWL__ODD_KIND))
+            NEXT();
+        TRY(mwl__boundary_data(x, A, &out));
+        SET(A, out);
+        NEXT();
+    }
+
+    /* -- control inside an expression -- */
+    CASE(JUMP): GO(X);
+    CASE(JUMP_IF):
+        TRY(MWL_KINDS(A) == MWL_KIND_BOOL || not_a_bool(x, A));
+        if (A.as.i) GO(X);
+        NEXT();
+    CASE(JUMP_UNLESS):
+        TRY(MWL_KINDS(A) == MWL_KIND_BOOL || not_a_bool(x, A));
+        if (!A.as.i) GO(X);
+        NEXT();
+    CASE(AND_TEST):
+        if (MWL_KINDS(A) == MWL_KIND_BOOL && !A.as.i) GO(X);
+        NEXT();
+    CASE(OR_TEST):
+        if (MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i) GO(X);
+        NEXT();
+    CASE(AND): LOGIC(false, false);
+    CASE(OR): LOGIC(true, false);
+    CASE(AND_END): LOGIC(false, true);
+    CASE(OR_END): LOGIC(true, true);
+    CASE(RAISE_IF):
+        if (MWL_KINDS(A) != MWL_KIND_FAULT) NEXT();
+        HERE();
+        mwl__drop(h, x->fault);
+        x->fault = mwl__keep(A); /* a variable may raise it again */
+        x->halt = MWL_EXEC_FAULT;
+        goto fail;
+    CASE(ITER): {
+        mwl_value range = B;
+        TRY(MWL_KINDS(range) == MWL_KIND_ARRAY || MWL_KINDS(range) == MWL_KIND_OBJECT ||
+            not_iterable(x, range));
+        if (ip->a != ip->b) SET(A, COPY(range));
+        SET((&A)[1], mwl_int(0));
+        NEXT();
+    }
+    CASE(NEXT): STEP_LOOP(false);
+    CASE(NEXT2): STEP_LOOP(true);
+    CASE(OPT_TEST):
+        TRY(MWL_KINDS(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
+        if (!A.as.p) GO(X);
+        NEXT();
+    CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET(A, out); NEXT();
+    CASE(OPT_OF):
+        out = mwl__some(h, B);
+        B = mwl_null();
+        TRY(!mwl_is_absent(out));
+        SET(A, out);
+        NEXT();
+    CASE(END):
+        HERE();
+        mwl__drop(h, x->product);
+        x->product = mwl__own(A);
+        A = mwl_null();
+        return MWL_EXEC_END;
+
+#if MWL__GOTO
+#define X_MACHINE(name, a, b, c, flags, text) L_##name:
+#else
+#define X_MACHINE(name, a, b, c, flags, text) case MWL_OP_##name:
+#endif
+    MWL_MACHINE_OPCODES(X_MACHINE)
+#undef X_MACHINE
+        goto malformed;
+#if !MWL__GOTO
+    case MWL_OP_COUNT: break;
+    }
+#endif
+
+malformed:
+    HERE();
+    mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "malformed code: not an expression");
+    goto fail;
+
+yield:
+    HERE();
+    return MWL_EXEC_YIELD;
+
+out_of_fuel:
+    HERE();
+    return MWL_EXEC_FUEL;
+
+fail:
+    if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
+    if (x->halt == MWL_EXEC_FAULT) {
+        const mwl__handler_rec *handler = mwl__program_handler(p, x->pc);
+        x->halt = MWL_EXEC_END;
+        if (handler && handler->kind == MWL_HANDLER_EXPR) {
+            out = x->fault;
+            x->fault = mwl_absent();
+            SET(R[handler->reg], out);
+            GO(handler->target);
+        }
+        locate(x);
+        return MWL_EXEC_FAULT;
+    }
+    {
+        mwl__outcome outcome = (mwl__outcome)x->halt;
+        x->halt = MWL_EXEC_END;
+        return outcome;
+    }
+}
+
+#if MWL__GOTO
+#pragma GCC diagnostic pop
+#endif
