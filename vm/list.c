@@ -66,21 +66,19 @@ static void cut(mwl_heap *h, mwl__list *l, uint32_t n) {
     }
 }
 
-static void account(mwl__list *l, mwl_value item) {
-    uint32_t depth = mwl__value_depth(item) + 1;
-    if (depth > l->depth) l->depth = (uint16_t)depth;
-    l->weight += mwl__value_weight(item);
-    l->odd |= mwl__value_odd(item);
-}
-
 static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t cap) {
     mwl__list *l = list_alloc(h, cap);
     if (!l) return NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        l->item[i] = mwl__keep(from->item[i]);
-        account(l, l->item[i]);
-    }
+    for (uint32_t i = 0; i < n; i++) l->item[i] = mwl__keep(from->item[i]);
     l->used = n;
+    if (n == from->used) { /* the newest version: the books are its own */
+        l->depth = from->depth;
+        l->odd = from->odd;
+        l->weight = from->weight;
+    } else {
+        for (uint32_t i = 0; i < n; i++) /* less than what was within the limits */
+            (void)mwl__value_weigh(l->item[i], &l->depth, &l->odd, &l->weight);
+    }
     return l;
 }
 
@@ -113,21 +111,34 @@ mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more) {
 
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item) {
     mwl__list *l = mwl__as_list(*list);
-    if (mwl__value_depth(take_item) >= MWL_DEPTH_LIMIT) {
-        h->why = MWL_E_DEPTH;
+    mwl_status status = mwl__value_weigh(take_item, &l->depth, &l->odd, &l->weight);
+    if (status < 0) {
+        h->why = status;
         return false;
     }
-    if (mwl__value_weight(take_item) + l->weight > MWL_WEIGHT_LIMIT) {
-        h->why = MWL_E_TOO_BIG;
-        return false;
-    }
-    account(l, take_item);
     l->item[l->used++] = mwl__own(take_item);
     list->aux++;
     return true;
 }
 
+/* The common case at once: the newest version has room, the item holds no others. */
+static inline bool claims(mwl_value list, mwl_value item) {
+    const mwl__list *l = mwl__as_list(list);
+    return (list.tag & (MWL_HEAP | 0xffu)) == (MWL_HEAP | MWL_KIND_ARRAY) &&
+           MWL_KINDS(item) - 1u < MWL_KIND_BYTES && l->used == list.aux && list.aux < l->cap &&
+           l->weight < MWL_WEIGHT_LIMIT;
+}
+
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item) {
+    if (claims(take_list, take_item)) {
+        mwl__list *l = mwl__as_list(take_list);
+        l->weight++;
+        l->odd |= mwl__value_odd(take_item);
+        l->item[l->used++] = mwl__own(take_item);
+        take_list = mwl__own(take_list);
+        take_list.aux++;
+        return take_list;
+    }
     if (mwl_is_absent(take_list) || mwl_is_absent(take_item)) {
         mwl__drop(h, take_list);
         mwl__drop(h, take_item);

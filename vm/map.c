@@ -199,11 +199,10 @@ static void cut(mwl_heap *h, mwl__map *m, uint32_t n) {
     }
 }
 
-static void account(mwl__map *m, mwl_value val) {
-    uint32_t depth = mwl__value_depth(val) + 1;
-    if (depth > m->depth) m->depth = (uint16_t)depth;
-    m->weight += mwl__value_weight(val);
-    m->odd |= mwl__value_odd(val);
+static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
+    mwl_status status = mwl__value_weigh(val, &m->depth, &m->odd, &m->weight);
+    if (status < 0) h->why = status;
+    return status == MWL_OK;
 }
 
 static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_val) {
@@ -228,7 +227,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
         if (MWL_KINDS(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
         m->member[m->used].key = mwl__keep(member->key);
         m->member[m->used].val = mwl__keep(member->val);
-        account(m, member->val);
+        (void)weigh(h, m, member->val); /* no more than what was within the limits */
         m->used++;
     }
     build_index(h, m);
@@ -266,18 +265,6 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
 
 /* ---- putting ----------------------------------------------------------------------------------------- */
 
-static bool fits(mwl_heap *h, uint64_t weight, mwl_value val) {
-    if (mwl__value_depth(val) >= MWL_DEPTH_LIMIT) {
-        h->why = MWL_E_DEPTH;
-        return false;
-    }
-    if (weight + mwl__value_weight(val) > MWL_WEIGHT_LIMIT) {
-        h->why = MWL_E_TOO_BIG;
-        return false;
-    }
-    return true;
-}
-
 /* Takes the map and the value; the key at `pos` stays. */
 static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
     mwl__map *m = mwl__as_map(map);
@@ -294,17 +281,10 @@ static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val
         m = copy;
         map = map_value(copy, n);
     }
-    mwl_value old = m->member[pos].val;
-    if (!fits(h, m->weight - mwl__value_weight(old), val)) {
-        mwl__drop(h, val);
-        mwl__drop(h, map);
-        return mwl_absent();
-    }
-    m->weight -= mwl__value_weight(old);
-    account(m, val);
-    m->member[pos].val = mwl__own(val);
-    mwl__drop(h, old);
-    return map;
+    if (mwl__map_fill(h, map, &m->member[pos].val, val)) return map;
+    mwl__drop(h, val);
+    mwl__drop(h, map);
+    return mwl_absent();
 }
 
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val) {
@@ -325,8 +305,7 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
     take_map = with_room(h, take_map);
     if (mwl_is_absent(take_map)) goto refuse;
     mwl__map *m = mwl__as_map(take_map);
-    if (!fits(h, m->weight, take_val)) goto refuse;
-    account(m, take_val);
+    if (!weigh(h, m, take_val)) goto refuse;
     append(h, m, mwl__own(key), mwl__own(take_val));
     take_map.aux++;
     return take_map;
@@ -353,10 +332,11 @@ mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key) {
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val) {
     mwl__map *m = mwl__as_map(map);
     mwl_value old = *slot;
-    uint64_t rest = m->weight - mwl__value_weight(old);
-    if (!fits(h, rest, take_val)) return false;
-    m->weight = rest;
-    account(m, take_val);
+    m->weight -= mwl__value_weight(old);
+    if (!weigh(h, m, take_val)) {
+        m->weight += mwl__value_weight(old);
+        return false;
+    }
     *slot = mwl__own(take_val);
     mwl__drop(h, old);
     return true;

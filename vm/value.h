@@ -257,6 +257,7 @@ mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_
 /* ---- whole values (value.c) --------------------------------------------------------------------------- */
 
 static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and strings */
+    if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 0;
     switch (MWL_KINDS(v)) {
     case MWL_KIND_ARRAY: return mwl__as_list(v)->depth;
     case MWL_KIND_OBJECT: return mwl__as_map(v)->depth;
@@ -265,6 +266,7 @@ static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and stri
     }
 }
 static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and strings */
+    if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 1;
     switch (MWL_KINDS(v)) {
     case MWL_KIND_ARRAY: return mwl__as_list(v)->weight;
     case MWL_KIND_OBJECT: return mwl__as_map(v)->weight;
@@ -277,7 +279,21 @@ uint16_t mwl__value_odd_slow(mwl_value v);
 static inline uint16_t mwl__value_odd(mwl_value v) {
     uint32_t k = MWL_KINDS(v);
     if (k == MWL_KIND_STRING || k == MWL_KIND_BOOL || k == MWL_KIND_NULL) return 0;
+    if (k == MWL_KIND_NUMBER && v.as.d - v.as.d == 0) return 0; /* finite */
     return mwl__value_odd_slow(v);
+}
+/* Enter v into the books of a container (its depth, odd and weight). MWL_E_DEPTH or MWL_E_TOO_BIG, and
+ * nothing changed, when it would pass a limit. */
+static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t *odd,
+                                          uint64_t *weight) {
+    uint32_t below = mwl__value_depth(v);
+    uint64_t sum = *weight + mwl__value_weight(v);
+    if (below >= MWL_DEPTH_LIMIT) return MWL_E_DEPTH;
+    if (sum > MWL_WEIGHT_LIMIT) return MWL_E_TOO_BIG;
+    if (below >= *depth) *depth = (uint16_t)(below + 1);
+    *weight = sum;
+    *odd |= mwl__value_odd(v);
+    return MWL_OK;
 }
 bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
