@@ -1,12 +1,13 @@
 /* heap.c: memory of values: size classes, free lists, the account and its limit.
  *
- * Owns: where an object's bytes come from and what they count for. Refuses to know: what is inside an
- * object. Every size is counted in units of 16 bytes, in pooled and plain builds alike, so that a
- * limit means the same in both. Chunks are given back when the heap is. */
+ * Owns: where an object's bytes come from and what they count for. Refuses to know: what is inside
+ * an object. Every size is counted in units of 16 bytes, in pooled and plain builds alike, so that
+ * a limit means the same in both. Chunks are given back when the heap is. */
 #include "value.h"
 
 #define FIRST_CHUNK 4096u
-#define LARGEST_CHUNK 65536u /* doubling up to here: a small host stays small, a large one asks rarely */
+#define LARGEST_CHUNK                                                                              \
+    65536u /* doubling up to here: a small host stays small, a large one asks rarely */
 
 struct mwl__chunk {
     struct mwl__chunk *next;
@@ -78,7 +79,8 @@ void *mwl__heap_take_more(mwl_heap *h, size_t size) {
     }
     size = (size + 15u) & ~(size_t)15u;
     if (!allowed(h, size)) return NULL;
-    void *p = !MWL__PLAIN && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
+    void *p =
+        !MWL__PLAIN && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
     if (!p) {
         h->why = MWL_E_NOMEM;
         return NULL;
@@ -117,7 +119,8 @@ void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
     return q;
 }
 
-/* ---- for hosts ----------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------- */
 
 mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out) {
     if (!out) return MWL_E_USAGE;

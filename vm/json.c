@@ -1,10 +1,10 @@
 /* json.c: JSON text to values. The only file of the project that sees yyjson.
  *
- * Owns: what is accepted as data. Strict RFC 8259: no comments, no trailing commas, no byte order mark,
- * valid UTF-8, no lone surrogates. Numbers become the nearest double; one beyond the largest double is
- * refused (MWL_E_RANGE), since the data model has finite numbers only. Of members with one name the
- * last value wins, in the place of the first. Deeper than MWL_DEPTH_LIMIT is MWL_E_DEPTH. Refuses to
- * know: definitions, which need positions and refuse duplicates.
+ * Owns: what is accepted as data. Strict RFC 8259: no comments, no trailing commas, no byte order
+ * mark, valid UTF-8, no lone surrogates. Numbers become the nearest double; one beyond the largest
+ * double is refused (MWL_E_RANGE), since the data model has finite numbers only. Of members with
+ * one name the last value wins, in the place of the first. Deeper than MWL_DEPTH_LIMIT is
+ * MWL_E_DEPTH. Refuses to know: definitions, which need positions and refuse duplicates.
  *
  * yyjson's memory comes from the heap and counts against its limit while the text is being read. */
 #include "value.h"
@@ -13,7 +13,8 @@
 
 #include <yyjson.h>
 
-/* ---- yyjson's memory --------------------------------------------------------------------------------- */
+/* ---- yyjson's memory
+ * --------------------------------------------------------------------------------- */
 
 /* Its free tells no size, so each block begins with one. */
 typedef union block {
@@ -42,7 +43,8 @@ static void block_free(void *ctx, void *p) {
     if (p) mwl__heap_give(ctx, (block *)p - 1, ((block *)p - 1)->size);
 }
 
-/* ---- what went wrong ------------------------------------------------------------------------------------ */
+/* ---- what went wrong
+ * ------------------------------------------------------------------------------------ */
 
 static mwl_status fail(mwl_error *error, mwl_status status, const char *message, size_t offset) {
     if (error) {
@@ -83,10 +85,11 @@ static mwl_status explain(mwl_heap *h, const char *text, size_t len, const yyjso
     return fail(error, MWL_E_JSON, err->msg, at);
 }
 
-/* ---- building -------------------------------------------------------------------------------------------- */
+/* ---- building
+ * -------------------------------------------------------------------------------------------- */
 
-#define N_CACHED 64u      /* keys of this document, so that rows of objects share theirs */
-#define CACHE_FROM 24u    /* values below which filling the cache costs more than it saves */
+#define N_CACHED 64u   /* keys of this document, so that rows of objects share theirs */
+#define CACHE_FROM 24u /* values below which filling the cache costs more than it saves */
 
 typedef struct level {
     mwl_value box;   /* the container being filled, owned */
@@ -111,7 +114,8 @@ static mwl_value read_key(builder *b, yyjson_val *val) {
     mwl_value *cached = &b->cache[hash % N_CACHED];
     if (!mwl_is_absent(*cached)) {
         const mwl__str *c = mwl__as_str(*cached);
-        if (c->hash == hash && c->len == len && memcmp(c->s, s, len) == 0) return mwl__keep(*cached);
+        if (c->hash == hash && c->len == len && memcmp(c->s, s, len) == 0)
+            return mwl__keep(*cached);
     }
     mwl_value key = mwl__str_new_hashed(b->heap, s, len, hash);
     if (mwl_is_absent(key)) return key;
@@ -172,7 +176,8 @@ static mwl_value build(builder *b, yyjson_val *val) {
             continue;
         }
         bool fits = true;
-        while (depth && fits) { /* v is complete: it goes into its container, which may be so now too */
+        while (depth &&
+               fits) { /* v is complete: it goes into its container, which may be so now too */
             level *top = &b->stack[depth - 1];
             fits = top->slot ? mwl__map_fill(h, top->box, top->slot, v)
                              : mwl__list_add(h, &top->box, v);
@@ -198,8 +203,8 @@ mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_valu
     if (len == 0) return fail(error, MWL_E_JSON, "the text is empty", 0);
     yyjson_alc alc = {block_new, block_resize, block_free, heap};
     yyjson_read_err err = {0, NULL, 0};
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text, len, YYJSON_READ_BIGNUM_AS_RAW, &alc,
-                                       &err); /* reads only: not in situ */
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text, len, YYJSON_READ_BIGNUM_AS_RAW,
+                                       &alc, &err); /* reads only: not in situ */
     if (!doc) return explain(heap, text, len, &err, error);
     builder b;
     b.heap = heap;

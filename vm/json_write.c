@@ -1,8 +1,8 @@
 /* json_write.c: values to JSON text: compact, pretty, canonical (RFC 8785).
  *
  * Owns: the escaping and the member order of each style. Strings escape what RFC 8259 demands and
- * nothing else, in RFC 8785's way, in all styles; numbers are ECMAScript's. Refuses to know: how values
- * outside the data model could be shown (MWL_E_NOT_JSON). */
+ * nothing else, in RFC 8785's way, in all styles; numbers are ECMAScript's. Refuses to know: how
+ * values outside the data model could be shown (MWL_E_NOT_JSON). */
 #include "value.h"
 #include "num.h"
 
@@ -14,7 +14,8 @@ static inline void put(mwl__buf *b, char c) {
     if (room(b, 1)) b->data[b->len++] = c;
 }
 
-/* ---- strings --------------------------------------------------------------------------------------------- */
+/* ---- strings
+ * --------------------------------------------------------------------------------------------- */
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
@@ -77,7 +78,8 @@ void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
     put(out, '"');
 }
 
-/* ---- member order ---------------------------------------------------------------------------------------- */
+/* ---- member order
+ * ---------------------------------------------------------------------------------------- */
 
 /* Positions of members in canonical order, of all open objects one behind the other. */
 typedef struct order {
@@ -139,7 +141,8 @@ static bool push_order(order *o, const mwl__map *m, uint32_t n) {
     return true;
 }
 
-/* ---- the walk -------------------------------------------------------------------------------------------- */
+/* ---- the walk
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct level {
     const void *box; /* mwl__list or mwl__map */
@@ -261,9 +264,11 @@ mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uin
     return status;
 }
 
-/* ---- for hosts ------------------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * ------------------------------------------------------------------------------------------- */
 
-mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text, size_t *len) {
+mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
+                          size_t *len) {
     if (!heap || !text || !len || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
     mwl__buf out = mwl__buf_make(heap->alloc);
     mwl_status status = mwl__json_write(v, style, &out, NULL);

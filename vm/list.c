@@ -4,8 +4,9 @@
  * what elements mean. Invariants: item[0 .. used) are counted references; a version with
  * length n sees item[0 .. n) and those never change; weight and depth cover all of [0 .. used).
  *
- * So that `list + [x]`, one element at a time, is linear: the newest version appends in place, though
- * a variable still holds the version before; a full buffer is left for one of twice the size. */
+ * So that `list + [x]`, one element at a time, is linear: the newest version appends in place,
+ * though a variable still holds the version before; a full buffer is left for one of twice the
+ * size. */
 #include "value.h"
 
 static const mwl__list empty_list = {.depth = 1, .weight = 1};
@@ -56,8 +57,8 @@ static size_t grown(size_t n, size_t need) {
     return cap > MWL_COUNT_LIMIT ? 0 : cap;
 }
 
-/* Only one reference is left, so nobody sees what newer versions had put beyond n. Depth and oddness
- * stay as upper bounds. */
+/* Only one reference is left, so nobody sees what newer versions had put beyond n. Depth and
+ * oddness stay as upper bounds. */
 static void cut(mwl_heap *h, mwl__list *l, uint32_t n) {
     while (l->used > n) {
         mwl_value last = l->item[--l->used];
@@ -176,7 +177,8 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     return list;
 }
 
-/* ---- for hosts ----------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------- */
 
 mwl_value mwl_array(mwl_heap *heap, size_t expected) {
     return heap ? mwl__list_new(heap, expected) : mwl_absent();

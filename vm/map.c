@@ -1,18 +1,19 @@
 /* map.c: objects and CEL maps: members in their order over a buffer that versions share.
  *
  * Owns: key equality, the index, claiming the tail, replacement. Refuses to know: text forms.
- * Invariants: member[0 .. used) hold distinct keys; with an index (n_index > 0, exactly when cap is at
- * least MWL_INDEX_FROM) every one of them is in it; a version with length n sees the members before n.
- * Readers never write, so an immortal map may be read from any thread.
+ * Invariants: member[0 .. used) hold distinct keys; with an index (n_index > 0, exactly when cap is
+ * at least MWL_INDEX_FROM) every one of them is in it; a version with length n sees the members
+ * before n. Readers never write, so an immortal map may be read from any thread.
  *
- * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search. The
- * hashes can be forged: they live in program images, so they have no secret. An insertion that walks
- * FLOODED steps therefore rebuilds the index over hashes seeded with the heap's address; from then on
- * that buffer and its copies hash each key they look up again. Until then no search is longer than
- * that, so a hostile object costs a constant factor and not a square. */
+ * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
+ * The hashes can be forged: they live in program images, so they have no secret. An insertion that
+ * walks FLOODED steps therefore rebuilds the index over hashes seeded with the heap's address; from
+ * then on that buffer and its copies hash each key they look up again. Until then no search is
+ * longer than that, so a hostile object costs a constant factor and not a square. */
 #include "value.h"
 
-#define FLOODED 128u /* a good hash at half load stays below this for any size that fits in memory */
+#define FLOODED                                                                                    \
+    128u /* a good hash at half load stays below this for any size that fits in memory */
 #define MAP_LIMIT (1ull << 30) /* so that the index, twice as long, counts in 32 bits */
 
 static const mwl__map empty_map = {.depth = 1, .weight = 1};
@@ -38,7 +39,8 @@ static mwl_value map_value(mwl__map *m, uint32_t n) {
     return v;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys
+ * ------------------------------------------------------------------------------------------ */
 
 static uint32_t mixed(uint64_t u) {
     u ^= u >> 32;
@@ -85,7 +87,8 @@ static uint32_t index_hash(const mwl__map *m, mwl_value key) {
     return mwl__str_hash_seeded(s->s, s->len, m->seed);
 }
 
-/* ---- the index ------------------------------------------------------------------------------------- */
+/* ---- the index
+ * ------------------------------------------------------------------------------------- */
 
 /* Put member `pos` into the index; the answer is the number of steps it took. */
 static uint32_t enter(mwl__map *m, uint32_t pos) {
@@ -147,7 +150,8 @@ static uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
     return n;
 }
 
-/* ---- buffers --------------------------------------------------------------------------------------- */
+/* ---- buffers
+ * --------------------------------------------------------------------------------------- */
 
 static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     if (cap > MAP_LIMIT || cap > MWL_COUNT_LIMIT) {
@@ -263,7 +267,8 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
     return copy ? map_value(copy, n) : mwl_absent();
 }
 
-/* ---- putting ----------------------------------------------------------------------------------------- */
+/* ---- putting
+ * ----------------------------------------------------------------------------------------- */
 
 /* Takes the map and the value; the key at `pos` stays. */
 static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
@@ -300,8 +305,8 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
         mwl__drop(h, take_key);
         return replace(h, take_map, pos, take_val);
     }
-    /* Adding a key that is no text would make older versions of this buffer look odd: their oddness is
-     * only an upper bound, so that costs a walk later and nothing else. */
+    /* Adding a key that is no text would make older versions of this buffer look odd: their oddness
+     * is only an upper bound, so that costs a walk later and nothing else. */
     take_map = with_room(h, take_map);
     if (mwl_is_absent(take_map)) goto refuse;
     mwl__map *m = mwl__as_map(take_map);
@@ -351,7 +356,8 @@ mwl_value mwl__map_without(mwl_heap *h, mwl_value map, mwl_value str_key) {
     return copy ? map_value(copy, n - 1) : mwl_absent();
 }
 
-/* ---- looking up -------------------------------------------------------------------------------------- */
+/* ---- looking up
+ * -------------------------------------------------------------------------------------- */
 
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
     const mwl__map *m = mwl__as_map(map);
@@ -406,7 +412,8 @@ const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, u
     return NULL;
 }
 
-/* ---- for hosts --------------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * --------------------------------------------------------------------------------------- */
 
 mwl_value mwl_object(mwl_heap *heap, size_t expected) {
     return heap ? mwl__map_new(heap, expected) : mwl_absent();

@@ -1,7 +1,7 @@
 /* str.c: strings, bytes and type names: made, hashed, compared.
  *
- * Owns: the filling of mwl__str. A sealed string is never changed; its hash is that of its bytes, so a
- * program image can carry it. Refuses to know: what text means beyond being UTF-8. */
+ * Owns: the filling of mwl__str. A sealed string is never changed; its hash is that of its bytes,
+ * so a program image can carry it. Refuses to know: what text means beyond being UTF-8. */
 #include "value.h"
 #include "utf8.h"
 
@@ -83,8 +83,9 @@ int mwl__str_compare(mwl_value a, mwl_value b) {
     return x->len == y->len ? 0 : x->len < y->len ? -1 : 1;
 }
 
-/* UTF-16 order is UTF-8 order but for one case: what needs surrogates (D800 ..) comes before U+E000 ..
- * U+FFFF. Bytes that differ inside a sequence share its lead byte, so only lead bytes can be in it. */
+/* UTF-16 order is UTF-8 order but for one case: what needs surrogates (D800 ..) comes before U+E000
+ * .. U+FFFF. Bytes that differ inside a sequence share its lead byte, so only lead bytes can be in
+ * it. */
 int mwl__str_compare_utf16(mwl_value a, mwl_value b) {
     const mwl__str *x = mwl__as_str(a), *y = mwl__as_str(b);
     size_t n = x->len < y->len ? x->len : y->len, i = 0;
@@ -96,7 +97,8 @@ int mwl__str_compare_utf16(mwl_value a, mwl_value b) {
     return p < q ? -1 : 1;
 }
 
-/* ---- for hosts ----------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------- */
 
 mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len) {
     if (!heap) return mwl_absent();

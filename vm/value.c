@@ -1,11 +1,12 @@
 /* value.c: whole values: destruction, equality, order, and the small kinds.
  *
  * Owns: the walks over nested values. None recurses: destruction threads a list through the dead
- * objects themselves and so needs no memory; the others keep a stack of MWL_DEPTH_LIMIT records, which
- * containers never exceed. Refuses to know: text forms. */
+ * objects themselves and so needs no memory; the others keep a stack of MWL_DEPTH_LIMIT records,
+ * which containers never exceed. Refuses to know: text forms. */
 #include "value.h"
 
-/* ---- destruction ------------------------------------------------------------------------------------- */
+/* ---- destruction
+ * ------------------------------------------------------------------------------------- */
 
 /* A dead container's count and weight are of no more use: there go its kind and the next one. */
 static void set_next(void *p, uint32_t kind, void *next) {
@@ -31,7 +32,8 @@ static void *get_next(const void *p) {
 }
 
 _Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight), "set_next relies on it");
-_Static_assert(offsetof(mwl__fault, reserved) == offsetof(mwl__fault, where) + 4, "room for a pointer");
+_Static_assert(offsetof(mwl__fault, reserved) == offsetof(mwl__fault, where) + 4,
+               "room for a pointer");
 
 /* v's count is zero: free it at once when it holds no others, else put it on the list. */
 static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
@@ -95,7 +97,8 @@ void mwl__destroy(mwl_heap *h, mwl_value v) {
     }
 }
 
-/* ---- the small kinds --------------------------------------------------------------------------------- */
+/* ---- the small kinds
+ * --------------------------------------------------------------------------------- */
 
 mwl_value mwl__none(void) { return mwl__scalar(MWL_KIND_OPTIONAL, 0); }
 
@@ -146,7 +149,8 @@ mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_
     return v;
 }
 
-/* ---- order ------------------------------------------------------------------------------------------- */
+/* ---- order
+ * ------------------------------------------------------------------------------------------- */
 
 static int order_i(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
 static int order_u(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
@@ -207,7 +211,8 @@ bool mwl__value_order(mwl_value a, mwl_value b, int *order) {
     }
 }
 
-/* ---- equality ---------------------------------------------------------------------------------------- */
+/* ---- equality
+ * ---------------------------------------------------------------------------------------- */
 
 uint16_t mwl__value_odd_slow(mwl_value v) {
     switch (MWL_KINDS(v)) {
@@ -258,7 +263,8 @@ int mwl__equal_mixed(mwl_value a, mwl_value b) {
     }
 }
 
-/* Two containers side by side: the left one is walked, the right one walked along or looked up in. */
+/* Two containers side by side: the left one is walked, the right one walked along or looked up in.
+ */
 typedef struct pair {
     const void *left, *left_end; /* mwl_value for arrays, mwl__member for objects */
     const void *right;           /* arrays: the next mwl_value; objects: the mwl__map */
@@ -352,7 +358,8 @@ bool mwl_value_equal(mwl_value a, mwl_value b) {
     return equal;
 }
 
-/* ---- the data model ------------------------------------------------------------------------------------ */
+/* ---- the data model
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct place {
     const mwl_value *at, *end;
@@ -394,7 +401,8 @@ bool mwl__value_is_json(mwl_value v) {
     }
 }
 
-/* ---- for hosts ----------------------------------------------------------------------------------------- */
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------------- */
 
 mwl_value mwl_value_keep(mwl_value v) { return mwl__keep(v); }
 

@@ -20,11 +20,11 @@
  *   EXT         0                    mwl__ext
  *   FAULT       0                    mwl__fault
  *
- * MWL_HEAP: there is a counted object behind the payload. Values without it are scalars or immortal:
- * constants inside a loaded program. MWL_OWNED: this very reference carries a count. Everything
- * stored (in a container, a variable, a Result) has OWNED exactly when it has HEAP; registers of
- * the machine may hold HEAP without OWNED: borrowed from something that holds still. So keep and drop
- * never touch memory for scalars, constants and borrowed references.
+ * MWL_HEAP: there is a counted object behind the payload. Values without it are scalars or
+ * immortal: constants inside a loaded program. MWL_OWNED: this very reference carries a count.
+ * Everything stored (in a container, a variable, a Result) has OWNED exactly when it has HEAP;
+ * registers of the machine may hold HEAP without OWNED: borrowed from something that holds still.
+ * So keep and drop never touch memory for scalars, constants and borrowed references.
  *
  * An array is a length over a buffer that versions share: the newest version (its length equals
  * `used`) may claim the next free place. Objects the same; a buffer never holds one key twice. A
@@ -49,9 +49,10 @@ typedef struct mwl__str {
     char s[];      /* len bytes and a NUL */
 } mwl__str;
 
-/* What may be found below a container, so that most walks need not be made. Bits of the newest version:
- * an older one may have less. */
-#define MWL__ODD_KIND 1u /* something outside the data model: a CEL-only kind, a key that is no text */
+/* What may be found below a container, so that most walks need not be made. Bits of the newest
+ * version: an older one may have less. */
+#define MWL__ODD_KIND                                                                              \
+    1u /* something outside the data model: a CEL-only kind, a key that is no text */
 #define MWL__ODD_SELF 2u /* something that does not equal itself: NaN, a fault */
 
 typedef struct mwl__list {
@@ -63,8 +64,8 @@ typedef struct mwl__list {
 } mwl__list;
 
 typedef struct mwl__member {
-    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value there:
-                    * read it with mwl__map_key, which clears that */
+    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value
+                    * there: read it with mwl__map_key, which clears that */
     mwl_value val;
 } mwl__member;
 
@@ -72,9 +73,10 @@ typedef struct mwl__map {
     uint32_t rc, used, cap;
     uint16_t depth, odd;
     uint64_t weight;
-    uint32_t n_index; /* power of two, or 0: a small map, scanned. uint32_t index[n_index] of positions
-                       * + 1 follows member[cap] */
-    uint16_t reach;   /* no member is more than this many steps from its place in the index */
+    uint32_t
+        n_index; /* power of two, or 0: a small map, scanned. uint32_t index[n_index] of positions
+                  * + 1 follows member[cap] */
+    uint16_t reach; /* no member is more than this many steps from its place in the index */
     uint16_t spare;
     uint32_t seed; /* 0: the index is over the keys' own hashes; else over hashes with this seed */
     uint32_t spare2;
@@ -94,8 +96,8 @@ typedef struct mwl__ext {
     unsigned char data[];
 } mwl__ext;
 
-/* An expression's fault on its way to a handler. Codes are those of failure.h; where is the position
- * id of the instruction that raised it. */
+/* An expression's fault on its way to a handler. Codes are those of failure.h; where is the
+ * position id of the instruction that raised it. */
 typedef struct mwl__fault {
     uint32_t rc, code;
     uint32_t where, reserved;
@@ -110,7 +112,8 @@ static inline mwl__box *mwl__as_box(mwl_value v) { return (mwl__box *)v.as.p; }
 static inline mwl__ext *mwl__as_ext(mwl_value v) { return (mwl__ext *)v.as.p; }
 static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as.p; }
 
-/* ---- heap ------------------------------------------------------------------------------------------ */
+/* ---- heap
+ * ------------------------------------------------------------------------------------------ */
 
 /* Small objects come from size classes of 16 bytes, carved out of chunks and kept on free lists; in
  * sanitizer and stress builds (MWL_PLAIN_HEAP) each object is an allocation of its own. */
@@ -130,9 +133,10 @@ static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as
 #define MWL__SMALL 512u
 struct mwl_heap {
     mwl_alloc alloc;
-    size_t used, limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
-    mwl_status why;     /* of the last failure */
-    uint32_t seed;      /* for the indexes of maps under attack (map.c); never 0 */
+    size_t used,
+        limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
+    mwl_status why; /* of the last failure */
+    uint32_t seed;  /* for the indexes of maps under attack (map.c); never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
@@ -172,7 +176,8 @@ static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
     return mwl_absent();
 }
 
-/* ---- counting ------------------------------------------------------------------------------------- */
+/* ---- counting
+ * ------------------------------------------------------------------------------------- */
 
 void mwl__destroy(mwl_heap *h, mwl_value v); /* the count reached zero; iterative */
 
@@ -195,20 +200,24 @@ static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
 }
 
-/* ---- strings (str.c) -------------------------------------------------------------------------------- */
+/* ---- strings (str.c)
+ * -------------------------------------------------------------------------------- */
 
 /* Uninitialised string of len bytes; fill s, then seal (counts code points, hashes, terminates). */
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
-mwl_value mwl__str_seal(mwl__str *s);       /* bytes must be valid UTF-8 */
+mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
 mwl_value mwl__bytes_seal(mwl__str *s);
-mwl_value mwl__str_new(mwl_heap *h, const char *text, size_t len); /* text known to be valid UTF-8 */
+mwl_value mwl__str_new(mwl_heap *h, const char *text,
+                       size_t len); /* text known to be valid UTF-8 */
 mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_t hash);
-mwl_value mwl__str_concat(mwl_heap *h, mwl_value a, mwl_value b);  /* lent; both strings or both bytes */
+mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
+                          mwl_value b); /* lent; both strings or both bytes */
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
 uint32_t mwl__str_hash(const char *text, size_t len);
 uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
-int mwl__str_compare(mwl_value a, mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
-int mwl__str_compare_utf16(mwl_value a, mwl_value b); /* RFC 8785's member order */
+int mwl__str_compare(mwl_value a,
+                     mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
+int mwl__str_compare_utf16(mwl_value a, mwl_value b);        /* RFC 8785's member order */
 static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or both BYTES, TYPE) */
     if (a.as.p == b.as.p) return true;
     if (a.aux != b.aux) return false;
@@ -216,13 +225,15 @@ static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or 
     return x->len == y->len && memcmp(x->s, y->s, x->len) == 0;
 }
 
-/* ---- arrays (list.c) and objects (map.c) ------------------------------------------------------------ */
+/* ---- arrays (list.c) and objects (map.c)
+ * ------------------------------------------------------------ */
 
 size_t mwl__list_size(size_t cap); /* bytes of a buffer */
 size_t mwl__map_size(size_t cap);
 mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
-mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b); /* lent; O(len b) when a is newest */
+mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
+                           mwl_value b); /* lent; O(len b) when a is newest */
 /* The list as the newest version of a buffer with room for `more`, counted; for builders that then
  * call mwl__list_add, which answers false (why set, nothing taken) when a limit is met. */
 mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
@@ -234,8 +245,8 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
 const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash);
-/* The value that the first n members of `map` have under the key of a member of another map; `guess`
- * (below n) is where it is when both were made alike. */
+/* The value that the first n members of `map` have under the key of a member of another map;
+ * `guess` (below n) is where it is when both were made alike. */
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
                                uint32_t guess);
 /* The key of a member, lent, without the hash that non-string keys carry in aux. */
@@ -244,17 +255,20 @@ static inline mwl_value mwl__map_key(const mwl__member *m) {
     if (MWL_KINDS(k) != MWL_KIND_STRING) k.aux = 0;
     return k;
 }
-/* For builders that own a fresh map with room: the place of a string key's value, new (then a null) or
- * as it was; and the value's arrival there. Fill answers false, why set, nothing taken, at a limit. */
+/* For builders that own a fresh map with room: the place of a string key's value, new (then a null)
+ * or as it was; and the value's arrival there. Fill answers false, why set, nothing taken, at a
+ * limit. */
 mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
-mwl_value mwl__map_without(mwl_heap *h, mwl_value map, mwl_value str_key); /* lent; given: a copy less one */
+mwl_value mwl__map_without(mwl_heap *h, mwl_value map,
+                           mwl_value str_key); /* lent; given: a copy less one */
 
 mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
 mwl_value mwl__none(void);
 mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_t len);
 
-/* ---- whole values (value.c) --------------------------------------------------------------------------- */
+/* ---- whole values (value.c)
+ * --------------------------------------------------------------------------- */
 
 static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and strings */
     if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 0;
@@ -282,8 +296,8 @@ static inline uint16_t mwl__value_odd(mwl_value v) {
     if (k == MWL_KIND_NUMBER && v.as.d - v.as.d == 0) return 0; /* finite */
     return mwl__value_odd_slow(v);
 }
-/* Enter v into the books of a container (its depth, odd and weight). MWL_E_DEPTH or MWL_E_TOO_BIG, and
- * nothing changed, when it would pass a limit. */
+/* Enter v into the books of a container (its depth, odd and weight). MWL_E_DEPTH or MWL_E_TOO_BIG,
+ * and nothing changed, when it would pass a limit. */
 static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t *odd,
                                           uint64_t *weight) {
     uint32_t below = mwl__value_depth(v);
@@ -306,7 +320,8 @@ static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
     if (k == MWL_KINDS(b)) {
         if (k == MWL_KIND_STRING) return mwl__str_same(a, b);
         if (k == MWL_KIND_NUMBER) return a.as.d == b.as.d;
-        if (k < MWL_KIND_TIMESTAMP) return a.as.i == b.as.i; /* absent .. duration: 64 bits decide */
+        if (k < MWL_KIND_TIMESTAMP)
+            return a.as.i == b.as.i; /* absent .. duration: 64 bits decide */
     }
     return mwl__equal_mixed(a, b);
 }
@@ -316,7 +331,8 @@ static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
 bool mwl__value_order(mwl_value a, mwl_value b, int *order);
 int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -1, 0, 1, 2 (NaN) */
 
-/* ---- JSON (json.c) ------------------------------------------------------------------------------------- */
+/* ---- JSON (json.c)
+ * ------------------------------------------------------------------------------------- */
 
 /* Append v's text to out; fuel as above. MWL_E_NOT_JSON, MWL_E_NOMEM, MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);

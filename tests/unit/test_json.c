@@ -36,10 +36,14 @@ static const char *round_trip(const char *text, size_t len, mwl_json_style style
 
 UTEST(json, compact) {
     ASSERT_STREQ(COMPACT(" null "), "null");
-    ASSERT_STREQ(COMPACT("[true , false,null, 1, -0, 1.50, \"\"]"), "[true,false,null,1,0,1.5,\"\"]");
-    ASSERT_STREQ(COMPACT("{\"b\": 1, \"a\": {\"c\": []}, \"\": {}}"), "{\"b\":1,\"a\":{\"c\":[]},\"\":{}}");
-    ASSERT_STREQ(COMPACT("\"\\u00e9\\ud834\\udd1e\\/\\u007f\""), "\"\xC3\xA9\xF0\x9D\x84\x9E/\x7f\"");
-    ASSERT_STREQ(COMPACT("\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\""), "\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\"");
+    ASSERT_STREQ(COMPACT("[true , false,null, 1, -0, 1.50, \"\"]"),
+                 "[true,false,null,1,0,1.5,\"\"]");
+    ASSERT_STREQ(COMPACT("{\"b\": 1, \"a\": {\"c\": []}, \"\": {}}"),
+                 "{\"b\":1,\"a\":{\"c\":[]},\"\":{}}");
+    ASSERT_STREQ(COMPACT("\"\\u00e9\\ud834\\udd1e\\/\\u007f\""),
+                 "\"\xC3\xA9\xF0\x9D\x84\x9E/\x7f\"");
+    ASSERT_STREQ(COMPACT("\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\""),
+                 "\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\"");
     ASSERT_STREQ(COMPACT("\"0123456\\n89abcdef\\u0001\""), "\"0123456\\n89abcdef\\u0001\"");
 }
 
@@ -54,11 +58,13 @@ UTEST(json, canonical_order_is_by_utf16_at_every_level) {
     ASSERT_STREQ(CANONICAL("{\"b\":{\"z\":1,\"y\":2},\"a\":[{\"d\":1,\"c\":2}]}"),
                  "{\"a\":[{\"c\":2,\"d\":1}],\"b\":{\"y\":2,\"z\":1}}");
     /* RFC 8785's own example of keys */
-    ASSERT_STREQ(CANONICAL("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\",\"\\ufb33\":\"Dalet\","
-                           "\"1\":\"One\",\"\\ud83d\\ude00\":\"Emoji\",\"\\u0080\":\"Control\","
-                           "\"\\u00f6\":\"O\"}"),
-                 "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\xC2\x80\":\"Control\",\"\xC3\xB6\":\"O\","
-                 "\"\xE2\x82\xAC\":\"Euro Sign\",\"\xF0\x9F\x98\x80\":\"Emoji\",\"\xEF\xAC\xB3\":\"Dalet\"}");
+    ASSERT_STREQ(
+        CANONICAL("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\",\"\\ufb33\":\"Dalet\","
+                  "\"1\":\"One\",\"\\ud83d\\ude00\":\"Emoji\",\"\\u0080\":\"Control\","
+                  "\"\\u00f6\":\"O\"}"),
+        "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\xC2\x80\":\"Control\",\"\xC3\xB6\":\"O\","
+        "\"\xE2\x82\xAC\":\"Euro "
+        "Sign\",\"\xF0\x9F\x98\x80\":\"Emoji\",\"\xEF\xAC\xB3\":\"Dalet\"}");
 }
 
 UTEST(json, canonical_sorts_many) {
@@ -95,14 +101,16 @@ UTEST(json, numbers) {
                  "[9007199254740992,18446744073709552000,-9223372036854776000]");
     ASSERT_STREQ(COMPACT("[123456789012345678901234567890, 1e21, 1e-7, 4.9e-324, 1e-400]"),
                  "[1.2345678901234568e+29,1e+21,1e-7,5e-324,0]");
-    ASSERT_STREQ(COMPACT("[1, 1e999]"), "!-8@4"); /* no finite double: out of range, at the number */
+    ASSERT_STREQ(COMPACT("[1, 1e999]"),
+                 "!-8@4"); /* no finite double: out of range, at the number */
     ASSERT_STREQ(COMPACT("[1, -1e999]"), "!-8@4");
     ASSERT_STREQ(COMPACT("[1.7976931348623157e308]"), "[1.7976931348623157e+308]");
 }
 
 UTEST(json, duplicates_last_wins_in_the_first_place) {
     ASSERT_STREQ(COMPACT("{\"a\":1,\"b\":2,\"a\":[3]}"), "{\"a\":[3],\"b\":2}");
-    ASSERT_STREQ(COMPACT("{\"a\":{\"x\":1},\"a\":{\"x\":{\"a\":1,\"a\":2}}}"), "{\"a\":{\"x\":{\"a\":2}}}");
+    ASSERT_STREQ(COMPACT("{\"a\":{\"x\":1},\"a\":{\"x\":{\"a\":1,\"a\":2}}}"),
+                 "{\"a\":{\"x\":{\"a\":2}}}");
 }
 
 UTEST(json, refused_with_a_position) {
@@ -150,7 +158,8 @@ UTEST(json, depth) {
 UTEST(json, equal_keys_share_one_string) {
     mwl_heap *h = heap();
     char text[4096] = "[";
-    for (int i = 0; i < 40; i++) strcat(text, i ? ",{\"name\":1,\"kind\":2}" : "{\"name\":1,\"kind\":2}");
+    for (int i = 0; i < 40; i++)
+        strcat(text, i ? ",{\"name\":1,\"kind\":2}" : "{\"name\":1,\"kind\":2}");
     strcat(text, "]");
     mwl_value v, a, b;
     ASSERT_EQ(mwl_json_parse(h, text, strlen(text), &v, NULL), MWL_OK);
@@ -165,9 +174,17 @@ UTEST(json, equal_keys_share_one_string) {
 UTEST(json, what_has_no_json_form) {
     mwl_heap *h = heap();
     mwl_value deep = mwl_object_put(h, mwl_object(h, 0), mwl_int(1), mwl_null());
-    mwl_value bad[] = {mwl_int(1), mwl_uint(1), mwl_number(1e308 * 10), mwl_number(0.0 * (1e308 * 10)),
-                       mwl_duration(1), mwl_timestamp(0, 0), mwl__none(), mwl_absent(), deep,
-                       mwl_bytes(h, "a", 1), mwl_array_push(h, mwl_array(h, 1), mwl_int(3))};
+    mwl_value bad[] = {mwl_int(1),
+                       mwl_uint(1),
+                       mwl_number(1e308 * 10),
+                       mwl_number(0.0 * (1e308 * 10)),
+                       mwl_duration(1),
+                       mwl_timestamp(0, 0),
+                       mwl__none(),
+                       mwl_absent(),
+                       deep,
+                       mwl_bytes(h, "a", 1),
+                       mwl_array_push(h, mwl_array(h, 1), mwl_int(3))};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *out = NULL;
         size_t len;
@@ -248,11 +265,13 @@ UTEST(json, wrong_use) {
 }
 
 static bool read_and_write(mwl_alloc alloc) {
-    static const char text[] =
-        "{\"name\":\"a text that is long enough to have a block of its own in every build\",\"list\":"
-        "[1,2.5,{\"z\":null,\"y\":[],\"x\":{}},1e300,123456789012345678901234567890],\"m\":{\"a\":1,"
-        "\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9,\"j\":10,\"k\":11,\"q\":12,"
-        "\"p\":13,\"o\":14,\"n\":15,\"m\":16,\"l\":17,\"a\":18}}";
+    static const char text[] = "{\"name\":\"a text that is long enough to have a block of its own "
+                               "in every build\",\"list\":"
+                               "[1,2.5,{\"z\":null,\"y\":[],\"x\":{}},1e300,"
+                               "123456789012345678901234567890],\"m\":{\"a\":1,"
+                               "\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9,"
+                               "\"j\":10,\"k\":11,\"q\":12,"
+                               "\"p\":13,\"o\":14,\"n\":15,\"m\":16,\"l\":17,\"a\":18}}";
     mwl_heap *h = NULL;
     if (mwl_heap_new(&alloc, &h) < 0) return false;
     mwl_value v = mwl_absent();

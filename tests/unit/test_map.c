@@ -194,7 +194,8 @@ UTEST(map, forged_hashes_are_not_quadratic) {
         mwl_heap *h = NULL;
         mwl_heap_new(NULL, &h);
         mwl_value m = mwl_object(h, 0);
-        for (int i = 0; i < N; i++) /* all equal, or a row of neighbours that no insertion notices */
+        for (int i = 0; i < N;
+             i++) /* all equal, or a row of neighbours that no insertion notices */
             m = mwl_object_put(h, m, forged(h, i, same ? 42u : (uint32_t)i), mwl_number(i));
         ASSERT_EQ(mwl_count(m), (size_t)N);
         for (int i = 0; i < N; i++) {

@@ -13,8 +13,12 @@ UTEST(str, lengths_in_bytes_and_code_points) {
     static const struct {
         const char *s;
         size_t len, points;
-    } cases[] = {{"", 0, 0}, {"abc", 3, 3}, {"\xC3\xA9", 2, 1}, {"\xE2\x82\xAC uro", 7, 5},
-                 {"\xF0\x9D\x84\x9E", 4, 1}, {"a\0b", 3, 3}};
+    } cases[] = {{"", 0, 0},
+                 {"abc", 3, 3},
+                 {"\xC3\xA9", 2, 1},
+                 {"\xE2\x82\xAC uro", 7, 5},
+                 {"\xF0\x9D\x84\x9E", 4, 1},
+                 {"a\0b", 3, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mwl_value v = mwl_string(h, cases[i].s, cases[i].len);
         size_t len = 99;
@@ -33,7 +37,8 @@ UTEST(str, lengths_in_bytes_and_code_points) {
 
 UTEST(str, refuses_what_is_not_utf8) {
     mwl_heap *h = heap();
-    static const char *const bad[] = {"\xff", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "a\xC3"};
+    static const char *const bad[] = {"\xff", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                                      "a\xC3"};
     for (size_t i = 0; i < 5; i++) {
         ASSERT_TRUE(mwl_is_absent(mwl_string(h, bad[i], strlen(bad[i]))));
         ASSERT_EQ(mwl_heap_why(h), MWL_E_UTF8);
@@ -52,8 +57,15 @@ UTEST(str, refuses_what_is_not_utf8) {
 
 UTEST(str, order_by_code_point_and_by_utf16) {
     /* U+E000 .. U+FFFF and what needs surrogates change places between the two orders. */
-    static const char *const rising[] = {"", "A", "AB", "a", "\xC3\xA9", "\xED\x9F\xBF",
-                                         "\xEE\x80\x80", "\xEF\xBF\xBD", "\xF0\x90\x80\x80",
+    static const char *const rising[] = {"",
+                                         "A",
+                                         "AB",
+                                         "a",
+                                         "\xC3\xA9",
+                                         "\xED\x9F\xBF",
+                                         "\xEE\x80\x80",
+                                         "\xEF\xBF\xBD",
+                                         "\xF0\x90\x80\x80",
                                          "\xF4\x8F\xBF\xBF"};
     static const int utf16_rank[] = {0, 1, 2, 3, 4, 5, 8, 9, 6, 7};
     mwl_heap *h = heap();
@@ -76,7 +88,8 @@ UTEST(str, order_by_code_point_and_by_utf16) {
 
 UTEST(str, concat_and_seal) {
     mwl_heap *h = heap();
-    mwl_value a = mwl_string(h, "caf\xC3\xA9", 5), b = mwl_string(h, " noir", 5), e = mwl_string(h, "", 0);
+    mwl_value a = mwl_string(h, "caf\xC3\xA9", 5), b = mwl_string(h, " noir", 5),
+              e = mwl_string(h, "", 0);
     mwl_value ab = mwl__str_concat(h, a, b), whole = mwl_string(h, "caf\xC3\xA9 noir", 10);
     ASSERT_TRUE(mwl_value_equal(ab, whole));
     ASSERT_EQ(mwl_string_code_points(ab), (size_t)9);

@@ -40,7 +40,8 @@ UTEST(value, equality_of_data) {
     ASSERT_TRUE(json_equal("{\"a\":1,\"b\":[{}]}", "{\"b\":[{}],\"a\":1}"));
     ASSERT_FALSE(json_equal("{\"a\":1,\"b\":2}", "{\"a\":1,\"c\":2}"));
     ASSERT_FALSE(json_equal("{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":3}"));
-    ASSERT_TRUE(json_equal("{\"a\":{\"b\":{\"c\":[1,2]}},\"d\":0}", "{\"d\":0,\"a\":{\"b\":{\"c\":[1,2]}}}"));
+    ASSERT_TRUE(json_equal("{\"a\":{\"b\":{\"c\":[1,2]}},\"d\":0}",
+                           "{\"d\":0,\"a\":{\"b\":{\"c\":[1,2]}}}"));
 }
 
 UTEST(value, numbers_across_kinds_exactly) {
@@ -95,7 +96,8 @@ UTEST(value, order_of_other_kinds) {
     ASSERT_EQ(order, 1);
     ASSERT_TRUE(mwl__value_order(mwl_timestamp(-5, 7), mwl_timestamp(-4, 0), &order));
     ASSERT_EQ(order, -1);
-    mwl_value a = mwl_bytes(h, "\x01\xff", 2), b = mwl_bytes(h, "\x02", 1), s = mwl_string(h, "\x02", 1);
+    mwl_value a = mwl_bytes(h, "\x01\xff", 2), b = mwl_bytes(h, "\x02", 1),
+              s = mwl_string(h, "\x02", 1);
     ASSERT_TRUE(mwl__value_order(a, b, &order));
     ASSERT_EQ(order, -1);
     ASSERT_FALSE(mwl__value_order(b, s, &order));
@@ -212,7 +214,8 @@ UTEST(value, destruction_needs_no_memory) {
     mwl_heap_new(&a, &h);
     mwl_value v = mwl_array(h, 0);
     for (int i = 0; i < 1000; i++)
-        v = mwl_array_push(h, v, mwl_object_set(h, mwl_object(h, 0), "key", 3, mwl_string(h, "text", 4)));
+        v = mwl_array_push(h, v,
+                           mwl_object_set(h, mwl_object(h, 0), "key", 3, mwl_string(h, "text", 4)));
     f.fail_at = f.calls + 1;
     f.for_good = true;
     mwl_value_drop(h, v);
@@ -223,7 +226,8 @@ UTEST(value, destruction_needs_no_memory) {
 
 UTEST(value, optionals_and_own_types) {
     mwl_heap *h = heap();
-    mwl_value a = mwl__some(h, mwl_int(1)), b = mwl__some(h, mwl_number(1)), c = mwl__some(h, mwl_int(2));
+    mwl_value a = mwl__some(h, mwl_int(1)), b = mwl__some(h, mwl_number(1)),
+              c = mwl__some(h, mwl_int(2));
     ASSERT_TRUE(mwl_value_equal(a, b));
     ASSERT_FALSE(mwl_value_equal(a, c));
     ASSERT_FALSE(mwl_value_equal(a, mwl__none()));
@@ -246,7 +250,8 @@ UTEST(value, optionals_and_own_types) {
 UTEST(value, faults_are_destroyed_with_what_they_hold) {
     mwl_heap *h = heap();
     mwl__fault *f = mwl__heap_take(h, sizeof *f);
-    *f = (mwl__fault){.rc = 1, .message = mwl_string(h, "no such key", 11), .details = json(h, "{\"a\":[1]}")};
+    *f = (mwl__fault){
+        .rc = 1, .message = mwl_string(h, "no such key", 11), .details = json(h, "{\"a\":[1]}")};
     mwl_value v = {.tag = MWL_KIND_FAULT | MWL_HEAP | MWL_OWNED, .as.p = f};
     ASSERT_FALSE(mwl_value_equal(v, v));
     mwl_value list = mwl_array_push(h, mwl_array(h, 1), v);

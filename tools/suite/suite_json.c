@@ -1,5 +1,5 @@
-/* suite_json.c: JSON texts that must be accepted (y_), refused (n_) or survived (i_), by the reader of
- * data, or that of definitions when asked. What the former accepts must also survive writing and
+/* suite_json.c: JSON texts that must be accepted (y_), refused (n_) or survived (i_), by the reader
+ * of data, or that of definitions when asked. What the former accepts must also survive writing and
  * reading back. */
 #include "suite_json.h"
 #include "mwl.h"
@@ -19,7 +19,8 @@ static bool read_data(const char *text, size_t len, const char **why) {
     if (mwl_json_parse(heap, text, len, &v, &error) < 0) {
         *why = error.message;
     } else if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &out, &out_len) < 0 ||
-               mwl_json_parse(heap, out, out_len, &again, &error) < 0 || !mwl_value_equal(v, again)) {
+               mwl_json_parse(heap, out, out_len, &again, &error) < 0 ||
+               !mwl_value_equal(v, again)) {
         *why = "accepted, but did not survive writing and reading back";
     } else {
         fine = true;
