@@ -1,6 +1,6 @@
 /* The value layer: building, looking up, comparing. One heap per case, made in setup. */
 #include "bench.h"
-#include "mwl.h"
+#include "value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +99,46 @@ static void object_setup(struct bench *b, int count) {
 static void small_setup(struct bench *b) { object_setup(b, FEW); }
 static void large_setup(struct bench *b) { object_setup(b, MEMBERS); }
 
+/* 100,000 members, each added while a variable still holds the object before. */
+static mwl_value add_all_held(mwl_heap *heap) {
+    mwl_value object = mwl_object(heap, 0);
+    for (int i = 0; i < APPENDS; i++) {
+        char key[16];
+        size_t len = (size_t)snprintf(key, sizeof key, "%d", i);
+        mwl_value grown = mwl_object_set(heap, mwl_value_keep(object), key, len, mwl_number(i));
+        mwl_value_drop(heap, object);
+        object = grown;
+    }
+    return object;
+}
+static void held_setup(struct bench *b) {
+    open_heap(b);
+    if (b->failed) return;
+    struct state *s = b->state;
+    mwl_value object = add_all_held(s->heap);
+    BENCH_CHECK(b, mwl_count(object) == APPENDS);
+    BENCH_CHECK(b, mwl_as_number(mwl_object_get(object, "99999", 5)) == 99999);
+    mwl_value_drop(s->heap, object);
+}
+static void held_run(struct bench *b, unsigned long n) {
+    struct state *s = b->state;
+    for (; n; n--) mwl_value_drop(s->heap, add_all_held(s->heap));
+}
+
+/* With a key whose hash is known, as a program's constants have it. */
+static void get_by_constant(struct bench *b, unsigned long n) {
+    struct state *s = b->state;
+    size_t count = mwl_count(s->a);
+    double sum = 0;
+    for (unsigned long i = 0; i < n; i++) {
+        mwl_value key = mwl_absent();
+        (void)mwl_object_at(s->a, (i * 7919u) % count, &key, NULL);
+        const mwl_value *v = mwl__map_get(s->a, key);
+        sum += v->as.d;
+    }
+    BENCH_KEEP(&sum);
+}
+
 static void object_run(struct bench *b, unsigned long n) {
     struct state *s = b->state;
     for (; n; n--) mwl_value_drop(s->heap, object_of(s, MEMBERS));
@@ -168,6 +208,9 @@ const struct bench_case bench_value_cases[] = {
     {"value", "append", append_setup, append_run, close_heap, APPENDS},
     {"value", "append_held", append_setup, append_held_run, close_heap, APPENDS},
     {"value", "object_add", large_setup, object_run, close_heap, MEMBERS},
+    {"value", "object_add_held", held_setup, held_run, close_heap, APPENDS},
+    {"value", "get_8", small_setup, get_by_constant, close_heap, 0},
+    {"value", "get_10000", large_setup, get_by_constant, close_heap, 0},
     {"value", "lookup_8", small_setup, small_run, close_heap, 0},
     {"value", "lookup_10000", large_setup, large_run, close_heap, 0},
     {"value", "equal_record", equal_setup, equal_run, close_heap, RECORDS},
