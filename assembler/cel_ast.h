@@ -12,11 +12,11 @@
  *   the function's name, the bracket.
  * - Macros are expanded: has() is a SELECT with MWL__CEL_TEST, the others have kinds of their own.
  *
- * Walking without exhausting the C stack: `a + b + c ...`, `x.f().g()[0] ...` and chained macros are
- * left-deep and may have thousands of links; mwl__cel_spine() answers the child that continues such
- * a chain. A walk descends the spine in a loop and climbs back by `parent`, and recurses into the
- * other children only; then it recurses at most `root->height` times, which the parser bounds by
- * its depth limit. && and || are flat: one node, any number of operands. */
+ * Walking without exhausting the C stack: `a + b + c ...`, `x.f().g()[0] ...` and chained macros
+ * are left-deep and may have thousands of links; mwl__cel_spine() answers the child that continues
+ * such a chain. A walk descends the spine in a loop and climbs back by `parent`, and recurses into
+ * the other children only; then it recurses at most `root->height` times, which the parser bounds
+ * by its depth limit. && and || are flat: one node, any number of operands. */
 #ifndef MWL_CEL_AST_H
 #define MWL_CEL_AST_H
 
@@ -49,44 +49,44 @@
  *   BIND           initialiser, body; one variable
  *   BLOCK          initialisers, then the body; one variable per initialiser, and initialiser i
  *                  sees those before it */
-#define MWL__CEL_KIND_LIST(X)                       \
-    X(LIT, "literal")                               \
-    X(IDENT, "name")                                \
-    X(SELECT, "field selection")                    \
-    X(INDEX, "[]")                                  \
-    X(CALL, "function call")                        \
-    X(MEMBER, "member call")                        \
-    X(NOT, "!")                                     \
-    X(NEG, "-")                                     \
-    X(MUL, "*")                                     \
-    X(DIV, "/")                                     \
-    X(MOD, "%")                                     \
-    X(ADD, "+")                                     \
-    X(SUB, "-")                                     \
-    X(LT, "<")                                      \
-    X(LE, "<=")                                     \
-    X(GT, ">")                                      \
-    X(GE, ">=")                                     \
-    X(EQ, "==")                                     \
-    X(NE, "!=")                                     \
-    X(IN, "in")                                     \
-    X(AND, "&&")                                    \
-    X(OR, "||")                                     \
-    X(COND, "?:")                                   \
-    X(LIST, "list")                                 \
-    X(MAP, "map")                                   \
-    X(MESSAGE, "message")                           \
-    X(ALL, "all")                                   \
-    X(EXISTS, "exists")                             \
-    X(EXISTS_ONE, "exists_one")                     \
-    X(FILTER, "filter")                             \
-    X(TRANSFORM_LIST, "map")                        \
-    X(TRANSFORM_MAP, "transformMap")                \
-    X(TRANSFORM_ENTRY, "transformMapEntry")         \
-    X(SORT_BY, "sortBy")                            \
-    X(OPT_MAP, "optMap")                            \
-    X(OPT_FLAT_MAP, "optFlatMap")                   \
-    X(BIND, "cel.bind")                             \
+#define MWL__CEL_KIND_LIST(X)                                                                      \
+    X(LIT, "literal")                                                                              \
+    X(IDENT, "name")                                                                               \
+    X(SELECT, "field selection")                                                                   \
+    X(INDEX, "[]")                                                                                 \
+    X(CALL, "function call")                                                                       \
+    X(MEMBER, "member call")                                                                       \
+    X(NOT, "!")                                                                                    \
+    X(NEG, "-")                                                                                    \
+    X(MUL, "*")                                                                                    \
+    X(DIV, "/")                                                                                    \
+    X(MOD, "%")                                                                                    \
+    X(ADD, "+")                                                                                    \
+    X(SUB, "-")                                                                                    \
+    X(LT, "<")                                                                                     \
+    X(LE, "<=")                                                                                    \
+    X(GT, ">")                                                                                     \
+    X(GE, ">=")                                                                                    \
+    X(EQ, "==")                                                                                    \
+    X(NE, "!=")                                                                                    \
+    X(IN, "in")                                                                                    \
+    X(AND, "&&")                                                                                   \
+    X(OR, "||")                                                                                    \
+    X(COND, "?:")                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(MAP, "map")                                                                                  \
+    X(MESSAGE, "message")                                                                          \
+    X(ALL, "all")                                                                                  \
+    X(EXISTS, "exists")                                                                            \
+    X(EXISTS_ONE, "exists_one")                                                                    \
+    X(FILTER, "filter")                                                                            \
+    X(TRANSFORM_LIST, "map")                                                                       \
+    X(TRANSFORM_MAP, "transformMap")                                                               \
+    X(TRANSFORM_ENTRY, "transformMapEntry")                                                        \
+    X(SORT_BY, "sortBy")                                                                           \
+    X(OPT_MAP, "optMap")                                                                           \
+    X(OPT_FLAT_MAP, "optFlatMap")                                                                  \
+    X(BIND, "cel.bind")                                                                            \
     X(BLOCK, "cel.block")
 
 typedef enum mwl__cel_kind {
@@ -97,11 +97,12 @@ typedef enum mwl__cel_kind {
 } mwl__cel_kind;
 
 enum {
-    MWL__CEL_TEST = 1,        /* SELECT: has(), presence and not the value */
-    MWL__CEL_OPTIONAL = 2,    /* SELECT, INDEX: `.?`, `[?`; LIST, MAP, MESSAGE: some kid has `?` */
-    MWL__CEL_LEADING_DOT = 4, /* IDENT, CALL, MESSAGE: written `.name`; only the root scope counts */
-    MWL__CEL_FILTERED = 8,    /* TRANSFORM_*: there is a filter between range and transform */
-    MWL__CEL_QUOTED = 16      /* SELECT: the field was back-quoted, so it is never part of a name */
+    MWL__CEL_TEST = 1,     /* SELECT: has(), presence and not the value */
+    MWL__CEL_OPTIONAL = 2, /* SELECT, INDEX: `.?`, `[?`; LIST, MAP, MESSAGE: some kid has `?` */
+    MWL__CEL_LEADING_DOT =
+        4,                 /* IDENT, CALL, MESSAGE: written `.name`; only the root scope counts */
+    MWL__CEL_FILTERED = 8, /* TRANSFORM_*: there is a filter between range and transform */
+    MWL__CEL_QUOTED = 16   /* SELECT: the field was back-quoted, so it is never part of a name */
 };
 
 typedef enum mwl__cel_lit_kind {
@@ -149,13 +150,13 @@ typedef struct mwl__cel_var {
 
 typedef struct mwl__cel_node mwl__cel_node;
 struct mwl__cel_node {
-    uint8_t kind;     /* mwl__cel_kind */
-    uint8_t flags;    /* MWL__CEL_TEST ... */
-    uint8_t ref;      /* IDENT: mwl__cel_ref */
-    uint16_t height;  /* 1 for a leaf; the spine's links do not add up */
+    uint8_t kind;    /* mwl__cel_kind */
+    uint8_t flags;   /* MWL__CEL_TEST ... */
+    uint8_t ref;     /* IDENT: mwl__cel_ref */
+    uint16_t height; /* 1 for a leaf; the spine's links do not add up */
     uint32_t begin, end, at;
-    uint32_t slot;    /* IDENT LOCAL: the variable's slot */
-    uint32_t ix;      /* which of its parent's kids it is */
+    uint32_t slot; /* IDENT LOCAL: the variable's slot */
+    uint32_t ix;   /* which of its parent's kids it is */
     uint32_t n_kids;
     uint32_t n_vars;
     mwl__cel_node *parent; /* NULL for the root */

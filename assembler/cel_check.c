@@ -1,14 +1,14 @@
 /* cel_check.c: what can be said about an expression without evaluating it.
  *
- * Owns: the rules by which a resolved tree gets errors and warnings. Refuses to know: which roots and
- * functions there are (the caller's tables), and types beyond the kind that a literal or an operator
- * makes plain (cel_deduce.c has types).
+ * Owns: the rules by which a resolved tree gets errors and warnings. Refuses to know: which roots
+ * and functions there are (the caller's tables), and types beyond the kind that a literal or an
+ * operator makes plain (cel_deduce.c has types).
  *
- * The guarantee: an error is reported only for what cannot be right at run time (check_format has the
- * one exception). A name that nothing
- * declares never is. A clash of kinds is a fault only if it is evaluated, so it is an error where that
- * is certain, else a warning: `certain` is lost in branches of ?:, operands of && and || (they absorb
- * faults), bodies of loops, and what is evaluated on demand. */
+ * The guarantee: an error is reported only for what cannot be right at run time (check_format has
+ * the one exception). A name that nothing declares never is. A clash of kinds is a fault only if it
+ * is evaluated, so it is an error where that is certain, else a warning: `certain` is lost in
+ * branches of ?:, operands of && and || (they absorb faults), bodies of loops, and what is
+ * evaluated on demand. */
 #include "cel_front.h"
 
 #include "suggest.h"
@@ -18,7 +18,18 @@
 
 /* What an expression's value is known to be. Timestamps, durations, optionals and all that comes
  * from outside are K_ANY. */
-typedef enum kind { K_ANY, K_NULL, K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_LIST, K_MAP } kind;
+typedef enum kind {
+    K_ANY,
+    K_NULL,
+    K_BOOL,
+    K_INT,
+    K_UINT,
+    K_DOUBLE,
+    K_STRING,
+    K_BYTES,
+    K_LIST,
+    K_MAP
+} kind;
 
 static const char *const kind_names[] = {"any",    "null",   "bool",  "int",  "uint",
                                          "double", "string", "bytes", "list", "map"};
@@ -30,11 +41,11 @@ typedef struct checker {
 
 static kind walk(checker *c, const mwl__cel_node *n, bool certain);
 
-/* ---- reporting --------------------------------------------------------------------------------- */
+/* ---- reporting ---------------------------------------------------------------------------------
+ */
 
 static void report(checker *c, mwl__cel_severity severity, uint32_t begin, uint32_t end,
-                   const char *note, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+                   const char *note, const char *format, ...) __attribute__((format(printf, 6, 7)));
 static void report(checker *c, mwl__cel_severity severity, uint32_t begin, uint32_t end,
                    const char *note, const char *format, ...) {
     char message[256];
@@ -64,7 +75,8 @@ static bool is_text(mwl__cel_text t, const char *word) {
     return strlen(word) == t.len && memcmp(t.data, word, t.len) == 0;
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------------
+ */
 
 static void check_ident(checker *c, const mwl__cel_node *n) {
     if (n->ref == MWL__CEL_REF_LOCAL || n->ref == MWL__CEL_REF_TYPE) return;
@@ -87,7 +99,8 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
            n->name.data);
 }
 
-/* ---- functions --------------------------------------------------------------------------------- */
+/* ---- functions ---------------------------------------------------------------------------------
+ */
 
 static bool is_macro(mwl__cel_text name, bool member) {
     for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
@@ -126,7 +139,8 @@ static void unknown_function(checker *c, const mwl__cel_node *n, const char *nam
         if (!m->name_space) mwl__suggest_offer(&s, m->name, strlen(m->name));
     if (is_macro(n->name, member))
         report(c, MWL__CEL_ERROR, begin, end, NULL, "the macro `%s` does not take %u argument%s",
-               n->name.data, n->n_kids - (member ? 1 : 0), n->n_kids == (member ? 2u : 1u) ? "" : "s");
+               n->name.data, n->n_kids - (member ? 1 : 0),
+               n->n_kids == (member ? 2u : 1u) ? "" : "s");
     else if (other && member)
         report(c, MWL__CEL_ERROR, begin, end, other->usage, "`%s` is called without a target",
                other->name);
@@ -150,7 +164,8 @@ static bool check_call(checker *c, const mwl__cel_node *n) {
     for (size_t i = 0; i < c->o->n_functions; i++) {
         const mwl_function_def *f = c->o->functions[i];
         if (!(f->style & style) || !is_text(n->name, f->name)) continue;
-        if (n->n_kids >= f->min_args && (f->max_args == 255 || n->n_kids <= f->max_args)) return true;
+        if (n->n_kids >= f->min_args && (f->max_args == 255 || n->n_kids <= f->max_args))
+            return true;
         found = f;
         if (f->min_args < least) least = f->min_args;
         if (f->max_args > most) most = f->max_args;
@@ -229,7 +244,8 @@ static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
            args->n_kids, args->n_kids == 1 ? "" : "s");
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------- */
+/* ---- kinds -------------------------------------------------------------------------------------
+ */
 
 static kind literal_kind(const mwl__cel_lit *lit) {
     static const kind kinds[] = {K_NULL, K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES};
@@ -245,7 +261,8 @@ static bool among(kind k, const kind *kinds) {
     return false;
 }
 
-/* The operand kinds that + - * / % and the ordering relations have of their own, both sides alike. */
+/* The operand kinds that + - * / % and the ordering relations have of their own, both sides alike.
+ */
 static const kind *operand_kinds(const mwl__cel_node *n) {
     static const kind add[] = {K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_LIST, K_ANY};
     static const kind arith[] = {K_INT, K_UINT, K_DOUBLE, K_ANY};
@@ -272,7 +289,8 @@ static void clash(checker *c, const mwl__cel_node *n, bool certain, const char *
 }
 
 static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
-    if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE) return K_BOOL; /* any two are comparable */
+    if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE)
+        return K_BOOL; /* any two are comparable */
     if (n->kind == MWL__CEL_IN) {
         if (b != K_ANY && b != K_LIST && b != K_MAP)
             clash(c, n, certain, "the right side must be a list or a map", kind_names[a],
@@ -282,13 +300,15 @@ static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool
     bool order = n->kind >= MWL__CEL_LT && n->kind <= MWL__CEL_GE;
     const kind *allowed = operand_kinds(n);
     bool wrong = (a != K_ANY && !among(a, allowed)) || (b != K_ANY && !among(b, allowed));
-    if (a != K_ANY && b != K_ANY && a != b && !(order && is_number(a) && is_number(b))) wrong = true;
+    if (a != K_ANY && b != K_ANY && a != b && !(order && is_number(a) && is_number(b)))
+        wrong = true;
     if (wrong) {
         bool mixed = is_number(a) && is_number(b) && !order;
         const char *note =
             mixed ? "numbers of different types are not converted; write int(), uint() or double()"
-            : n->kind == MWL__CEL_ADD && (a == K_STRING || b == K_STRING) ? "write string() around it"
-                                                                          : NULL;
+            : n->kind == MWL__CEL_ADD && (a == K_STRING || b == K_STRING)
+                ? "write string() around it"
+                : NULL;
         clash(c, n, certain, note, kind_names[a], kind_names[b]);
         return K_ANY;
     }
@@ -303,10 +323,10 @@ static kind call_kind(const mwl__cel_node *n) {
     static const struct {
         const char *name;
         kind kind;
-    } known[] = {{"size", K_INT},       {"int", K_INT},           {"uint", K_UINT},
-                 {"double", K_DOUBLE},  {"string", K_STRING},     {"bytes", K_BYTES},
-                 {"bool", K_BOOL},      {"contains", K_BOOL},     {"startsWith", K_BOOL},
-                 {"endsWith", K_BOOL},  {"matches", K_BOOL},      {"toJson", K_STRING}};
+    } known[] = {{"size", K_INT},      {"int", K_INT},       {"uint", K_UINT},
+                 {"double", K_DOUBLE}, {"string", K_STRING}, {"bytes", K_BYTES},
+                 {"bool", K_BOOL},     {"contains", K_BOOL}, {"startsWith", K_BOOL},
+                 {"endsWith", K_BOOL}, {"matches", K_BOOL},  {"toJson", K_STRING}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_text(n->name, known[i].name)) return known[i].kind;
     return K_ANY;
@@ -320,7 +340,8 @@ static void want_bool(checker *c, const mwl__cel_node *n, const mwl__cel_node *o
            kind_names[k]);
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- the walk ----------------------------------------------------------------------------------
+ */
 
 static void walk_kids(checker *c, const mwl__cel_node *n, uint32_t from, bool certain) {
     for (uint32_t i = from; i < n->n_kids; i++) walk(c, n->kids[i], certain);
@@ -365,7 +386,8 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
         return call_kind(n);
     case MWL__CEL_MESSAGE:
         if (!c->o->is_message || !c->o->is_message(c->o->ctx, n->name.data, n->name.len))
-            report(c, MWL__CEL_ERROR, n->begin, n->end, NULL, "there is no type `%s`", n->name.data);
+            report(c, MWL__CEL_ERROR, n->begin, n->end, NULL, "there is no type `%s`",
+                   n->name.data);
         walk_kids(c, n, 0, certain);
         return K_ANY;
     case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return K_LIST;
@@ -378,12 +400,14 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
 
 static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool certain) {
     bool optional = n->kind == MWL__CEL_OPT_MAP || n->kind == MWL__CEL_OPT_FLAT_MAP;
-    bool iterable = range == K_ANY || range == K_LIST ||
-                    (range == K_MAP && n->kind != MWL__CEL_SORT_BY);
+    bool iterable =
+        range == K_ANY || range == K_LIST || (range == K_MAP && n->kind != MWL__CEL_SORT_BY);
     if (optional ? range != K_ANY : !iterable)
         report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, n->kids[0]->begin, n->kids[0]->end,
                NULL, "`%s` needs %s, not %s", mwl__cel_kind_text((mwl__cel_kind)n->kind),
-               optional ? "an optional" : n->kind == MWL__CEL_SORT_BY ? "a list" : "a list or a map",
+               optional                      ? "an optional"
+               : n->kind == MWL__CEL_SORT_BY ? "a list"
+                                             : "a list or a map",
                kind_names[range]);
     for (uint32_t i = 1; i < n->n_kids; i++) {
         kind k = walk(c, n->kids[i], false);
@@ -393,7 +417,8 @@ static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool cert
     }
     if (n->kind <= MWL__CEL_EXISTS_ONE) return K_BOOL;
     if (optional) return K_ANY;
-    return n->kind == MWL__CEL_TRANSFORM_MAP || n->kind == MWL__CEL_TRANSFORM_ENTRY ? K_MAP : K_LIST;
+    return n->kind == MWL__CEL_TRANSFORM_MAP || n->kind == MWL__CEL_TRANSFORM_ENTRY ? K_MAP
+                                                                                    : K_LIST;
 }
 
 /* A link of a spine whose child has kind `k`. */

@@ -1,9 +1,9 @@
 /* cel_deduce.c: the type of an expression, where it can be told.
  *
  * Owns: typing rules of operators, macros and the standard functions. Refuses to know: message
- * schemas; what selects from a message is dyn. The machine does not depend on any of this: it exists
- * for tools and tests, and the types of a contrived expression may take time exponential in its
- * length, so it is not for definitions of strangers. */
+ * schemas; what selects from a message is dyn. The machine does not depend on any of this: it
+ * exists for tools and tests, and the types of a contrived expression may take time exponential in
+ * its length, so it is not for definitions of strangers. */
 #include "cel_front.h"
 
 #include "cel_type.h"
@@ -91,7 +91,8 @@ static const overload standard[] = {
     {"orValue", {"optional_type($A)", "$A"}, "$A"},
 };
 
-/* ---- overloads --------------------------------------------------------------------------------- */
+/* ---- overloads ---------------------------------------------------------------------------------
+ */
 
 /* The candidates so far: their common result, and whether any fitted or was asked. */
 typedef struct choice {
@@ -157,7 +158,8 @@ static type *operate(deducer *d, const mwl__cel_node *n, type *const *args, size
     return resolve(d, name, false, args, n_args);
 }
 
-/* ---- expressions ------------------------------------------------------------------------------- */
+/* ---- expressions -------------------------------------------------------------------------------
+ */
 
 static type *ident_type(deducer *d, const mwl__cel_node *n) {
     if (n->ref == MWL__CEL_REF_LOCAL) return d->locals[n->slot];
@@ -206,10 +208,10 @@ static type *call_type(deducer *d, const mwl__cel_node *n, type *target) {
 
 static type *message_type(deducer *d, const mwl__cel_node *n) {
     static const char *const known[][2] = {
-        {"google.protobuf.Int32Value", "int"},   {"google.protobuf.Int64Value", "int"},
-        {"google.protobuf.UInt32Value", "uint"}, {"google.protobuf.UInt64Value", "uint"},
+        {"google.protobuf.Int32Value", "int"},    {"google.protobuf.Int64Value", "int"},
+        {"google.protobuf.UInt32Value", "uint"},  {"google.protobuf.UInt64Value", "uint"},
         {"google.protobuf.FloatValue", "double"}, {"google.protobuf.DoubleValue", "double"},
-        {"google.protobuf.BoolValue", "bool"},   {"google.protobuf.StringValue", "string"},
+        {"google.protobuf.BoolValue", "bool"},    {"google.protobuf.StringValue", "string"},
         {"google.protobuf.BytesValue", "bytes"}};
     for (uint32_t i = 0; i < n->n_kids; i++)
         if (!walk(d, n->kids[i])) return NULL;
@@ -246,8 +248,7 @@ static type *base_type(deducer *d, const mwl__cel_node *n) {
         for (uint32_t i = 0; i < n->n_kids; i++)
             if (!walk(d, n->kids[i])) return NULL;
         return simple(d, "bool");
-    case MWL__CEL_COND:
-        return walk(d, n->kids[0]) ? join_kids(d, n, 1, 1) : NULL;
+    case MWL__CEL_COND: return walk(d, n->kids[0]) ? join_kids(d, n, 1, 1) : NULL;
     default: /* BIND, BLOCK */
         for (uint32_t i = 0; i < n->n_vars; i++) {
             d->locals[n->vars[i].slot] = walk(d, n->kids[i]);
@@ -311,7 +312,8 @@ static type *macro_type(deducer *d, const mwl__cel_node *n, type *range) {
         return mwl__cel_type_new(d->arena, "map", 2, d->locals[n->vars[0].slot], last);
     case MWL__CEL_OPT_MAP: return of(d, "optional_type", last);
     case MWL__CEL_SORT_BY: return range;
-    default: return last; /* TRANSFORM_ENTRY's entry and OPT_FLAT_MAP's body have the result's type */
+    default:
+        return last; /* TRANSFORM_ENTRY's entry and OPT_FLAT_MAP's body have the result's type */
     }
 }
 

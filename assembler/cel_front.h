@@ -2,8 +2,8 @@
  *
  * Order of use: mwl__cel_parse (text to tree, macros expanded, local variables bound), then
  * mwl__cel_resolve (names of the environment), then mwl__cel_check (diagnostics), and as needed
- * mwl__cel_reach, mwl__cel_deduce, mwl__cel_print. All memory comes from the caller's arena; nothing
- * here keeps state between calls. */
+ * mwl__cel_reach, mwl__cel_deduce, mwl__cel_print. All memory comes from the caller's arena;
+ * nothing here keeps state between calls. */
 #ifndef MWL_CEL_FRONT_H
 #define MWL_CEL_FRONT_H
 
@@ -11,7 +11,8 @@
 
 #include "../vm/mwl_provider.h"
 
-/* ---- problems ---------------------------------------------------------------------------------- */
+/* ---- problems ----------------------------------------------------------------------------------
+ */
 
 typedef enum mwl__cel_severity { MWL__CEL_WARNING, MWL__CEL_ERROR } mwl__cel_severity;
 
@@ -29,7 +30,8 @@ typedef struct mwl__cel_sink {
     void *ctx;
 } mwl__cel_sink;
 
-/* ---- parsing ----------------------------------------------------------------------------------- */
+/* ---- parsing -----------------------------------------------------------------------------------
+ */
 
 /* Nesting of brackets, calls and operators. The language asks for 12 to 32 of each; the cause of a
  * bound is the C stack of the walks, which recurse once a level. */
@@ -47,7 +49,7 @@ typedef struct mwl__cel_parser mwl__cel_parser; /* what an expander builds nodes
  * or NULL after mwl__cel_macro_fail or when memory is out. It takes kids out of `call` freely, but
  * must use each at most once. */
 typedef struct mwl__cel_macro {
-    const char *name;      /* "exists"; NULL ends a table */
+    const char *name;       /* "exists"; NULL ends a table */
     const char *name_space; /* member macros only: the target must be this name ("cel"), or NULL */
     bool member;
     int n_args; /* without the target; -1: any number */
@@ -81,11 +83,13 @@ mwl__cel_node *mwl__cel_make_scope(mwl__cel_parser *p, mwl__cel_kind kind,
                                    mwl__cel_node *const *idents);
 bool mwl__cel_is_var(const mwl__cel_node *node); /* a simple name, fit to be declared */
 /* Reports an error at the node; answers NULL to return. */
-mwl__cel_node *mwl__cel_macro_fail(mwl__cel_parser *p, const mwl__cel_node *at, const char *message);
+mwl__cel_node *mwl__cel_macro_fail(mwl__cel_parser *p, const mwl__cel_node *at,
+                                   const char *message);
 
 extern const mwl__cel_macro mwl__cel_standard_macros[]; /* ends with a NULL name */
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------------
+ */
 
 /* What a full dotted name is; a name may be several (`int` is a type and a function). */
 enum {
@@ -107,11 +111,13 @@ typedef struct mwl__cel_names {
  * messages. An undeclared name stays MWL__CEL_REF_NONE. MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__cel_resolve(mwl__arena *arena, mwl__cel_tree *tree, const mwl__cel_names *names);
 
-/* ---- checking ---------------------------------------------------------------------------------- */
+/* ---- checking ----------------------------------------------------------------------------------
+ */
 
 typedef struct mwl__cel_root {
     const char *name;
-    const char *absent; /* NULL: in scope here; else why not: "there is no Step around a Flow's input" */
+    const char
+        *absent; /* NULL: in scope here; else why not: "there is no Step around a Flow's input" */
 } mwl__cel_root;
 
 typedef struct mwl__cel_check_options {
@@ -129,14 +135,14 @@ typedef struct mwl__cel_check_options {
 
 /* Errors: unknown names, functions, types, wrong argument counts; and an operation that no operands
  * of these kinds have, or a pattern that is none, where it is certain to be evaluated. Where a
- * condition, && or ||, or a loop may pass it by, that is a warning. Needs a resolved tree. MWL_OK when
- * there was no error (warnings may have been reported), MWL_E_REJECTED, MWL_E_NOMEM. */
+ * condition, && or ||, or a loop may pass it by, that is a warning. Needs a resolved tree. MWL_OK
+ * when there was no error (warnings may have been reported), MWL_E_REJECTED, MWL_E_NOMEM. */
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options);
 
 /* Every maximal static path from a root: `step.metadata.exitedAt` is root "step", members
  * {metadata, exitedAt}; a root used whole, or indexed by something not constant, ends there.
- * `tested` says that only presence of the last member is asked (has). A constant string index counts
- * as a member. In no particular order; a false answer stops the walk. */
+ * `tested` says that only presence of the last member is asked (has). A constant string index
+ * counts as a member. In no particular order; a false answer stops the walk. */
 typedef struct mwl__cel_path {
     const mwl__cel_node *root; /* IDENT, a VARIABLE or undeclared */
     const mwl__cel_text *members;
@@ -147,7 +153,8 @@ typedef bool (*mwl__cel_reach_fn)(void *ctx, const mwl__cel_path *path);
 mwl_status mwl__cel_reach(mwl__arena *arena, const mwl__cel_tree *tree, mwl__cel_reach_fn fn,
                           void *ctx);
 
-/* ---- types ------------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------------
+ */
 
 /* Declarations, types as text: "list(int)", "map(string, $T)", "optional_type(dyn)". */
 typedef struct mwl__cel_overload {
@@ -169,7 +176,8 @@ typedef struct mwl__cel_decl {
 mwl_status mwl__cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const mwl__cel_decl *decls,
                            size_t n_decls, const char **type);
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* ---- printing ----------------------------------------------------------------------------------
+ */
 
 /* The tree back as CEL text, at most about `limit` bytes (0: no limit), the rest as `...`. */
 void mwl__cel_print(mwl__buf *out, const mwl__cel_node *node, size_t limit);

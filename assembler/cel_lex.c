@@ -1,8 +1,9 @@
 /* cel_lex.c: text to tokens, one at a time.
  *
- * Owns: the lexis of CEL (spec: langdef, Syntax) as far as where a token begins and ends. Refuses to
- * know: what a literal's escapes and digits mean (cel_literal.c) and which token may follow which.
- * Any byte may occur in the source, NUL too; only strings and comments may hold bytes above 127. */
+ * Owns: the lexis of CEL (spec: langdef, Syntax) as far as where a token begins and ends. Refuses
+ * to know: what a literal's escapes and digits mean (cel_literal.c) and which token may follow
+ * which. Any byte may occur in the source, NUL too; only strings and comments may hold bytes above
+ * 127. */
 #include "cel_lex.h"
 
 typedef struct scan {
@@ -40,7 +41,8 @@ static void skip_space(scan *sc) {
             sc->at++;
         } else if (c == '/' && peek(sc, 1) == '/') {
             const char *nl = memchr(sc->s + sc->at, '\n', sc->len - sc->at);
-            sc->at = nl ? (uint32_t)(nl - sc->s) + 1 : sc->len; /* the end of the text ends it too */
+            sc->at =
+                nl ? (uint32_t)(nl - sc->s) + 1 : sc->len; /* the end of the text ends it too */
         } else {
             return;
         }
@@ -119,9 +121,9 @@ static bool same(const char *name, size_t len, const char *word) {
 }
 
 bool mwl__cel_is_reserved(const char *name, size_t len) {
-    static const char *const words[] = {"as",     "break",     "const",  "continue", "else", "for",
-                                        "function", "if",      "import", "let",      "loop", "package",
-                                        "namespace", "return", "var",    "void",     "while"};
+    static const char *const words[] = {
+        "as",  "break", "const",   "continue",  "else",   "for", "function", "if",   "import",
+        "let", "loop",  "package", "namespace", "return", "var", "void",     "while"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (same(name, len, words[i])) return true;
     return false;
@@ -150,8 +152,9 @@ static mwl__cel_token lex_quoted(scan *sc) {
             return token(MWL__CEL_T_QUOTED, begin, sc->at);
         }
         if (!is_name(c) && c != '.' && c != '-' && c != '/' && c != ' ')
-            return bad(sc->at, sc->at + 1,
-                       "a back-quoted name holds letters, digits, `_`, `.`, `-`, `/` and spaces only");
+            return bad(
+                sc->at, sc->at + 1,
+                "a back-quoted name holds letters, digits, `_`, `.`, `-`, `/` and spaces only");
     }
     return bad(begin, sc->len, "a back-quoted name is not closed");
 }
@@ -161,14 +164,14 @@ static mwl__cel_token lex_punctuation(const scan *sc) {
         char text[3];
         mwl__cel_token_kind kind;
     } marks[] = {/* the longer first where one begins another */
-                 {"==", MWL__CEL_T_EQ},      {"!=", MWL__CEL_T_NE},      {"<=", MWL__CEL_T_LE},
-                 {">=", MWL__CEL_T_GE},      {"&&", MWL__CEL_T_AND},     {"||", MWL__CEL_T_OR},
-                 {"<", MWL__CEL_T_LT},       {">", MWL__CEL_T_GT},       {"[", MWL__CEL_T_LBRACKET},
-                 {"]", MWL__CEL_T_RBRACKET}, {"{", MWL__CEL_T_LBRACE},   {"}", MWL__CEL_T_RBRACE},
-                 {"(", MWL__CEL_T_LPAREN},   {")", MWL__CEL_T_RPAREN},   {".", MWL__CEL_T_DOT},
-                 {",", MWL__CEL_T_COMMA},    {"-", MWL__CEL_T_MINUS},    {"!", MWL__CEL_T_NOT},
-                 {"?", MWL__CEL_T_QUESTION}, {":", MWL__CEL_T_COLON},    {"+", MWL__CEL_T_PLUS},
-                 {"*", MWL__CEL_T_STAR},     {"/", MWL__CEL_T_SLASH},    {"%", MWL__CEL_T_PERCENT}};
+                 {"==", MWL__CEL_T_EQ},      {"!=", MWL__CEL_T_NE},    {"<=", MWL__CEL_T_LE},
+                 {">=", MWL__CEL_T_GE},      {"&&", MWL__CEL_T_AND},   {"||", MWL__CEL_T_OR},
+                 {"<", MWL__CEL_T_LT},       {">", MWL__CEL_T_GT},     {"[", MWL__CEL_T_LBRACKET},
+                 {"]", MWL__CEL_T_RBRACKET}, {"{", MWL__CEL_T_LBRACE}, {"}", MWL__CEL_T_RBRACE},
+                 {"(", MWL__CEL_T_LPAREN},   {")", MWL__CEL_T_RPAREN}, {".", MWL__CEL_T_DOT},
+                 {",", MWL__CEL_T_COMMA},    {"-", MWL__CEL_T_MINUS},  {"!", MWL__CEL_T_NOT},
+                 {"?", MWL__CEL_T_QUESTION}, {":", MWL__CEL_T_COLON},  {"+", MWL__CEL_T_PLUS},
+                 {"*", MWL__CEL_T_STAR},     {"/", MWL__CEL_T_SLASH},  {"%", MWL__CEL_T_PERCENT}};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         uint32_t n = marks[i].text[1] ? 2 : 1;
         if (peek(sc, 0) == marks[i].text[0] && (n == 1 || peek(sc, 1) == marks[i].text[1]))

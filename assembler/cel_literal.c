@@ -1,7 +1,7 @@
 /* cel_literal.c: the values that literals spell.
  *
- * Owns: digits, escapes and ranges of CEL's literals. Refuses to know: where a token ends (cel_lex.c
- * found that). A string's value is valid UTF-8 or it is refused; bytes are anything. */
+ * Owns: digits, escapes and ranges of CEL's literals. Refuses to know: where a token ends
+ * (cel_lex.c found that). A string's value is valid UTF-8 or it is refused; bytes are anything. */
 #include "cel_lex.h"
 
 #include "../vm/num.h"
@@ -22,7 +22,8 @@ static int hex_value(char c) {
     return -1;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
 
 /* Decimal or 0x digits of s[0..n); false when they do not fit 64 bits. */
 static bool read_digits(const char *s, size_t n, uint64_t *out) {
@@ -77,7 +78,8 @@ static mwl_status floating(const char *s, const mwl__cel_token *t, bool negative
     return MWL_OK;
 }
 
-/* ---- strings and bytes ------------------------------------------------------------------------- */
+/* ---- strings and bytes -------------------------------------------------------------------------
+ */
 
 static int simple_escape(char c) {
     static const char from[] = "abfnrtv\\?\"'`", to[] = "\a\b\f\n\r\t\v\\?\"'`";
@@ -87,8 +89,8 @@ static int simple_escape(char c) {
 
 typedef struct escape {
     uint32_t value;
-    size_t len;  /* of the spelling, with the backslash; 0 if it is wrong */
-    bool wide;   /* \u or \U, which bytes do not have */
+    size_t len; /* of the spelling, with the backslash; 0 if it is wrong */
+    bool wide;  /* \u or \U, which bytes do not have */
 } escape;
 
 /* The escape at s[0] == '\\'. */
@@ -148,7 +150,8 @@ static mwl_status text(mwl__arena *arena, const char *s, const mwl__cel_token *t
             uint32_t end = i + (uint32_t)e.len;
             if (b.bytes && e.wide)
                 return fail(fault, MWL_E_SYNTAX,
-                            "bytes have octets and no characters: write \\x or octal escapes", i, end);
+                            "bytes have octets and no characters: write \\x or octal escapes", i,
+                            end);
             if (!mwl__utf8_is_scalar(e.value))
                 return fail(fault, MWL_E_SYNTAX,
                             "an escape must name a Unicode character, and surrogates are none", i,

@@ -4,13 +4,15 @@
  * fields. Refuses to know: what names mean, except that a finished call is offered to the macros.
  *
  * Recursion is bounded: every bracket and every `?:` passes parse_expr, which counts. Chains of
- * operators, selections and calls are loops. A syntax error ends the parse; a literal without a value
- * or a reserved word is reported and parsing goes on, so that one pass shows several mistakes. */
+ * operators, selections and calls are loops. A syntax error ends the parse; a literal without a
+ * value or a reserved word is reported and parsing goes on, so that one pass shows several
+ * mistakes. */
 #include "cel_parser.h"
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p);
 
-/* ---- tokens ------------------------------------------------------------------------------------ */
+/* ---- tokens ------------------------------------------------------------------------------------
+ */
 
 static void next(mwl__cel_parser *p) {
     p->prev_end = p->tok.end;
@@ -52,13 +54,14 @@ static mwl__cel_text token_text(mwl__cel_parser *p, const mwl__cel_token *t) {
     return mwl__cel_copy(p, p->options->source + t->begin + quote, t->end - t->begin - 2 * quote);
 }
 
-/* ---- collecting children ----------------------------------------------------------------------- */
+/* ---- collecting children -----------------------------------------------------------------------
+ */
 
 static bool push(mwl__cel_parser *p, mwl__cel_node *kid) {
     if (!kid) return false;
     void *stack = p->stack;
-    mwl_status st = mwl__mem_grow(&p->arena->alloc, &stack, &p->cap_stack, p->n_stack + 1,
-                                  sizeof *p->stack);
+    mwl_status st =
+        mwl__mem_grow(&p->arena->alloc, &stack, &p->cap_stack, p->n_stack + 1, sizeof *p->stack);
     if (st < 0) {
         p->status = st;
         return false;
@@ -118,7 +121,8 @@ static mwl__cel_node *settle_optionals(mwl__cel_parser *p, optionals *o, mwl__ce
     return node;
 }
 
-/* ---- primary expressions ----------------------------------------------------------------------- */
+/* ---- primary expressions -----------------------------------------------------------------------
+ */
 
 static mwl__cel_node *parse_literal(mwl__cel_parser *p, uint32_t begin, bool negative) {
     mwl__cel_token t = p->tok;
@@ -126,8 +130,7 @@ static mwl__cel_node *parse_literal(mwl__cel_parser *p, uint32_t begin, bool neg
     mwl__cel_node *n = node_at(p, MWL__CEL_LIT, begin, begin);
     if (!n) return NULL;
     mwl__cel_lit_fault fault = {0};
-    mwl_status st =
-        mwl__cel_literal(p->arena, p->options->source, &t, negative, &n->lit, &fault);
+    mwl_status st = mwl__cel_literal(p->arena, p->options->source, &t, negative, &n->lit, &fault);
     if (st == MWL_E_NOMEM) {
         p->status = st;
         return NULL;
@@ -153,7 +156,8 @@ static mwl__cel_node *parse_list(mwl__cel_parser *p) {
     next(p);
     bool only_comma = accept(p, MWL__CEL_T_COMMA); /* the grammar has `[,]` */
     while (!only_comma && p->tok.kind != MWL__CEL_T_RBRACKET) {
-        if (accept(p, MWL__CEL_T_QUESTION) && !mark_optional(p, &marks, p->n_stack - mark)) goto out;
+        if (accept(p, MWL__CEL_T_QUESTION) && !mark_optional(p, &marks, p->n_stack - mark))
+            goto out;
         if (!push(p, parse_expr(p))) goto out;
         if (!accept(p, MWL__CEL_T_COMMA)) break;
     }
@@ -172,7 +176,8 @@ static mwl__cel_node *parse_map(mwl__cel_parser *p) {
     next(p);
     bool only_comma = accept(p, MWL__CEL_T_COMMA);
     while (!only_comma && p->tok.kind != MWL__CEL_T_RBRACE) {
-        if (accept(p, MWL__CEL_T_QUESTION) && !mark_optional(p, &marks, p->n_stack - mark)) goto out;
+        if (accept(p, MWL__CEL_T_QUESTION) && !mark_optional(p, &marks, p->n_stack - mark))
+            goto out;
         if (!push(p, parse_expr(p))) goto out;
         if (!expect(p, MWL__CEL_T_COLON, "`:` after the key")) goto out;
         if (!push(p, parse_expr(p))) goto out;
@@ -327,7 +332,8 @@ static mwl__cel_node *parse_primary(mwl__cel_parser *p) {
     }
 }
 
-/* ---- members ----------------------------------------------------------------------------------- */
+/* ---- members -----------------------------------------------------------------------------------
+ */
 
 /* `.field`, `.?field` or `.function(args)` after the target; the dot is the token. */
 static mwl__cel_node *parse_dot(mwl__cel_parser *p, mwl__cel_node *target, uint32_t begin) {
@@ -389,7 +395,8 @@ static mwl__cel_node *parse_member(mwl__cel_parser *p) {
     return n;
 }
 
-/* ---- operators --------------------------------------------------------------------------------- */
+/* ---- operators ---------------------------------------------------------------------------------
+ */
 
 static bool is_number(mwl__cel_token_kind kind) {
     return kind == MWL__CEL_T_INT || kind == MWL__CEL_T_FLOAT;
@@ -434,12 +441,12 @@ static mwl__cel_kind binary_kind(mwl__cel_token_kind token, int level) {
         int level;
         mwl__cel_kind kind;
     } table[] = {
-        {MWL__CEL_T_STAR, LEVEL_MUL, MWL__CEL_MUL},   {MWL__CEL_T_SLASH, LEVEL_MUL, MWL__CEL_DIV},
+        {MWL__CEL_T_STAR, LEVEL_MUL, MWL__CEL_MUL},    {MWL__CEL_T_SLASH, LEVEL_MUL, MWL__CEL_DIV},
         {MWL__CEL_T_PERCENT, LEVEL_MUL, MWL__CEL_MOD}, {MWL__CEL_T_PLUS, LEVEL_ADD, MWL__CEL_ADD},
-        {MWL__CEL_T_MINUS, LEVEL_ADD, MWL__CEL_SUB},  {MWL__CEL_T_LT, LEVEL_RELATION, MWL__CEL_LT},
-        {MWL__CEL_T_LE, LEVEL_RELATION, MWL__CEL_LE}, {MWL__CEL_T_GT, LEVEL_RELATION, MWL__CEL_GT},
-        {MWL__CEL_T_GE, LEVEL_RELATION, MWL__CEL_GE}, {MWL__CEL_T_EQ, LEVEL_RELATION, MWL__CEL_EQ},
-        {MWL__CEL_T_NE, LEVEL_RELATION, MWL__CEL_NE}, {MWL__CEL_T_IN, LEVEL_RELATION, MWL__CEL_IN},
+        {MWL__CEL_T_MINUS, LEVEL_ADD, MWL__CEL_SUB},   {MWL__CEL_T_LT, LEVEL_RELATION, MWL__CEL_LT},
+        {MWL__CEL_T_LE, LEVEL_RELATION, MWL__CEL_LE},  {MWL__CEL_T_GT, LEVEL_RELATION, MWL__CEL_GT},
+        {MWL__CEL_T_GE, LEVEL_RELATION, MWL__CEL_GE},  {MWL__CEL_T_EQ, LEVEL_RELATION, MWL__CEL_EQ},
+        {MWL__CEL_T_NE, LEVEL_RELATION, MWL__CEL_NE},  {MWL__CEL_T_IN, LEVEL_RELATION, MWL__CEL_IN},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].token == token && table[i].level == level) return table[i].kind;

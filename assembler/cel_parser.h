@@ -10,8 +10,8 @@
 struct mwl__cel_parser {
     const mwl__cel_options *options;
     mwl__arena *arena;
-    mwl__cel_token tok;  /* the next token, not yet consumed */
-    uint32_t prev_end;   /* where the last consumed token ended */
+    mwl__cel_token tok; /* the next token, not yet consumed */
+    uint32_t prev_end;  /* where the last consumed token ended */
     uint32_t depth, depth_limit;
     uint32_t n_slots, n_nodes;
     mwl_status status;

@@ -1,10 +1,12 @@
 /* cel_print.c: a tree back to CEL text, for diagnostics and listings.
  *
  * Owns: which parentheses the grammar needs and how literals are spelt. What it writes parses back
- * to the same tree (names that resolution completed appear complete). Refuses to know: the source. */
+ * to the same tree (names that resolution completed appear complete). Refuses to know: the source.
+ */
 #include "cel_front.h"
 
 #include "../vm/num.h"
+#include "cel_lex.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ static void put(printer *p, const char *s, size_t len) {
 static void puts_(printer *p, const char *s) { put(p, s, strlen(s)); }
 static void put_text(printer *p, mwl__cel_text t) { put(p, t.data, t.len); }
 
-/* ---- literals ---------------------------------------------------------------------------------- */
+/* ---- literals ----------------------------------------------------------------------------------
+ */
 
 static void print_quoted(printer *p, mwl__cel_text t, bool bytes) {
     static const char hex[] = "0123456789abcdef";
@@ -83,7 +86,8 @@ static void print_literal(printer *p, const mwl__cel_lit *lit) {
     puts_(p, text);
 }
 
-/* ---- structure --------------------------------------------------------------------------------- */
+/* ---- structure ---------------------------------------------------------------------------------
+ */
 
 enum { P_COND, P_OR, P_AND, P_RELATION, P_ADD, P_MUL, P_UNARY, P_MEMBER };
 
@@ -125,6 +129,15 @@ static void print_joined(printer *p, const mwl__cel_node *n, const char *op, int
     }
 }
 
+/* A field's name, back-quoted unless the lexer would read it as a name. */
+static void print_field(printer *p, mwl__cel_text name) {
+    mwl__cel_token t = mwl__cel_lex(name.data, name.len, 0);
+    bool plain = t.kind == MWL__CEL_T_NAME && t.begin == 0 && t.end == name.len;
+    if (!plain) puts_(p, "`");
+    put_text(p, name);
+    if (!plain) puts_(p, "`");
+}
+
 static void print_entries(printer *p, const mwl__cel_node *n) {
     puts_(p, "{");
     uint32_t step = n->kind == MWL__CEL_MAP ? 2 : 1;
@@ -134,7 +147,7 @@ static void print_entries(printer *p, const mwl__cel_node *n) {
         if (step == 2)
             print_node(p, n->kids[i], P_COND);
         else
-            put_text(p, n->fields[i]);
+            print_field(p, n->fields[i]);
         puts_(p, ": ");
         print_node(p, n->kids[i + step - 1], P_COND);
     }
@@ -157,9 +170,15 @@ static bool begins_with_number(const mwl__cel_node *n) {
            (n->lit.kind == MWL__CEL_INT || n->lit.kind == MWL__CEL_DOUBLE);
 }
 
+/* `!!x` and `--x` stand without parentheses; a third sign would be taken for one of a run, which
+ * the parser shortens, so signs go in pairs from the outermost on. */
 static void print_unary(printer *p, const mwl__cel_node *n) {
     const mwl__cel_node *kid = n->kids[0];
-    bool apart = n->kind == MWL__CEL_NEG && begins_with_number(kid);
+    bool second = false;
+    for (const mwl__cel_node *up = n->parent; up && up->kind == n->kind; up = up->parent)
+        second = !second;
+    bool apart =
+        (n->kind == MWL__CEL_NEG && begins_with_number(kid)) || (second && kid->kind == n->kind);
     puts_(p, mwl__cel_kind_text((mwl__cel_kind)n->kind));
     if (apart) puts_(p, "(");
     print_node(p, kid, kid->kind == n->kind ? P_UNARY : P_MEMBER);
@@ -194,7 +213,10 @@ static void print_base(printer *p, const mwl__cel_node *n) {
         print_list(p, n, 0, n->n_kids);
         puts_(p, "]");
         return;
-    case MWL__CEL_MESSAGE: put_text(p, n->name); print_entries(p, n); return;
+    case MWL__CEL_MESSAGE:
+        put_text(p, n->name);
+        print_entries(p, n);
+        return;
     case MWL__CEL_MAP: print_entries(p, n); return;
     case MWL__CEL_BIND:
         puts_(p, "cel.bind(");
@@ -259,7 +281,9 @@ static void print_node(printer *p, const mwl__cel_node *n, int least) {
         if (p->cut) return;
         if (mwl__cel_spine(n)) print_link(p, n);
         bool at_top = n == top;
-        int bound = at_top ? least_at_top : mwl__cel_is_binary(n->parent) ? precedence(n->parent) : P_MEMBER;
+        int bound = at_top                          ? least_at_top
+                    : mwl__cel_is_binary(n->parent) ? precedence(n->parent)
+                                                    : P_MEMBER;
         if (precedence(n) < bound) puts_(p, ")");
         if (at_top) return;
     }

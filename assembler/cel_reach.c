@@ -1,7 +1,8 @@
 /* cel_reach.c: which parts of the environment an expression can read.
  *
- * Owns: the maximal static paths of a resolved tree. Refuses to know: what roots hold. The answer is
- * an upper bound: a path may be passed by at run time, but nothing is read that no path covers. */
+ * Owns: the maximal static paths of a resolved tree. Refuses to know: what roots hold. The answer
+ * is an upper bound: a path may be passed by at run time, but nothing is read that no path covers.
+ */
 #include "cel_front.h"
 
 typedef struct reacher {

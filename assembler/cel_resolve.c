@@ -1,13 +1,15 @@
 /* cel_resolve.c: what names mean.
  *
  * Owns: scopes of macro variables, and the resolution of qualified names against the environment
- * (spec: langdef, Name Resolution). Refuses to know: which names there are; the caller's lookup says.
+ * (spec: langdef, Name Resolution). Refuses to know: which names there are; the caller's lookup
+ * says.
  *
  * Both walks loop down the spine and recurse into the other children, so at most `height` deep. A
  * macro's range is outside of its own scope; therefore one scope holds along a whole spine. */
 #include "cel_parser.h"
 
-/* ---- local variables --------------------------------------------------------------------------- */
+/* ---- local variables ---------------------------------------------------------------------------
+ */
 
 typedef struct scope {
     const struct scope *outer;
@@ -48,7 +50,8 @@ static void bind_walk(mwl__cel_node *n, const scope *outer) {
 
 void mwl__cel_bind(mwl__cel_node *root) { bind_walk(root, NULL); }
 
-/* ---- names of the environment ------------------------------------------------------------------ */
+/* ---- names of the environment ------------------------------------------------------------------
+ */
 
 /* Segments of a dotted name that can be one declared name. Selections go on beyond it; names do
  * not, and trying every prefix of a chain of thousands would cost its square. */
@@ -80,7 +83,8 @@ static unsigned find_name(resolver *r, const char *name, size_t len, bool root_o
         unsigned found = r->names->lookup(r->names->ctx, full, r->buf.len, lit) & mask;
         if (found) return found;
         if (clen == 0) return 0;
-        while (clen > 0 && container[--clen] != '.') {}
+        while (clen > 0 && container[--clen] != '.') {
+        }
     }
 }
 
@@ -176,8 +180,8 @@ static bool resolve_member(resolver *r, mwl__cel_node *call) {
     mwl__buf_put(&text, call->name.data, call->name.len);
     if (!ok || text.failed) r->failed = true;
     bool root_only = (ident->flags & MWL__CEL_LEADING_DOT) != 0;
-    bool found = !r->failed && find_name(r, text.data, text.len, root_only, MWL__CEL_NAME_FUNCTION,
-                                         NULL) != 0;
+    bool found = !r->failed &&
+                 find_name(r, text.data, text.len, root_only, MWL__CEL_NAME_FUNCTION, NULL) != 0;
     mwl__buf_free(&text);
     if (!found) return false;
     call->name = take_name(r);
@@ -207,9 +211,12 @@ static void resolve_walk(resolver *r, mwl__cel_node *n) {
             n = bottom;
             continue;
         }
-        if (n->kind == MWL__CEL_MEMBER) resolve_member(r, n);
-        else if (n->kind == MWL__CEL_CALL) resolve_full_name(r, n, MWL__CEL_NAME_FUNCTION);
-        else if (n->kind == MWL__CEL_MESSAGE) resolve_full_name(r, n, MWL__CEL_NAME_TYPE);
+        if (n->kind == MWL__CEL_MEMBER)
+            resolve_member(r, n);
+        else if (n->kind == MWL__CEL_CALL)
+            resolve_full_name(r, n, MWL__CEL_NAME_FUNCTION);
+        else if (n->kind == MWL__CEL_MESSAGE)
+            resolve_full_name(r, n, MWL__CEL_NAME_TYPE);
         mwl__cel_node *spine = mwl__cel_spine(n);
         for (uint32_t i = spine ? 1 : 0; i < n->n_kids; i++) resolve_walk(r, n->kids[i]);
         n = spine;

@@ -1,8 +1,8 @@
 /* cel_type.c: types of the gradual type system, as far as deduction needs them.
  *
- * Owns: reading, writing, unifying and joining types (spec: langdef, Gradual Type Checking). Refuses
- * to know: expressions. `dyn` fits everything; null fits what may be null; a wrapper fits its
- * primitive. Depth is bounded by TYPE_DEPTH, beyond which two types count as different. */
+ * Owns: reading, writing, unifying and joining types (spec: langdef, Gradual Type Checking).
+ * Refuses to know: expressions. `dyn` fits everything; null fits what may be null; a wrapper fits
+ * its primitive. Depth is bounded by TYPE_DEPTH, beyond which two types count as different. */
 #include "cel_type.h"
 
 #define TYPE_DEPTH 300 /* an expression's height bounds the types it can build */
@@ -33,7 +33,8 @@ bool mwl__cel_type_is(mwl__cel_type *t, const char *name) {
     return t && t->name && strcmp(t->name, name) == 0;
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text --------------------------------------------------------------------------------------
+ */
 
 static mwl__cel_type *scope_var(mwl__cel_type_scope *s, const char *name, size_t len) {
     for (size_t i = 0; i < s->n; i++)
@@ -51,8 +52,8 @@ static mwl__cel_type *read_type(mwl__cel_type_scope *s, const char **at, unsigne
     size_t len = (size_t)(*at - begin);
     if (len == 0 || depth > 32) return NULL;
     if (*begin == '$') return scope_var(s, begin, len);
-    mwl__cel_type *t = mwl__cel_type_new(s->arena, mwl__arena_text(s->arena, begin, len), 0, NULL,
-                                         NULL);
+    mwl__cel_type *t =
+        mwl__cel_type_new(s->arena, mwl__arena_text(s->arena, begin, len), 0, NULL, NULL);
     if (!t || !t->name) return NULL;
     if (strcmp(t->name, "any") == 0) t->name = "dyn";
     if (**at != '(') return t;
@@ -87,7 +88,8 @@ void mwl__cel_type_write(mwl__buf *out, mwl__cel_type *t, unsigned depth) {
     if (t->n_params) mwl__buf_puts(out, ")");
 }
 
-/* ---- relations --------------------------------------------------------------------------------- */
+/* ---- relations ---------------------------------------------------------------------------------
+ */
 
 static bool occurs(const mwl__cel_type *var, mwl__cel_type *t, unsigned depth) {
     t = mwl__cel_type_find(t);
@@ -99,8 +101,8 @@ static bool occurs(const mwl__cel_type *var, mwl__cel_type *t, unsigned depth) {
 
 /* Whether a value of the type may be null: everything but the primitives and containers. */
 static bool is_nullable(const mwl__cel_type *t) {
-    static const char *const never[] = {"bool",  "int",   "uint", "double", "string",
-                                        "bytes", "list",  "map",  "type"};
+    static const char *const never[] = {"bool",  "int",  "uint", "double", "string",
+                                        "bytes", "list", "map",  "type"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strcmp(t->name, never[i]) == 0) return false;
     return true;

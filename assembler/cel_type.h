@@ -16,8 +16,8 @@ struct mwl__cel_type {
 };
 
 /* All functions answer NULL when memory is out, and pass on a NULL. */
-mwl__cel_type *mwl__cel_type_new(mwl__arena *arena, const char *name, size_t n,
-                                 mwl__cel_type *a, mwl__cel_type *b);
+mwl__cel_type *mwl__cel_type_new(mwl__arena *arena, const char *name, size_t n, mwl__cel_type *a,
+                                 mwl__cel_type *b);
 mwl__cel_type *mwl__cel_type_var(mwl__arena *arena);
 /* What a type means now: variables followed. */
 mwl__cel_type *mwl__cel_type_find(mwl__cel_type *t);

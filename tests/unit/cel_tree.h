@@ -61,7 +61,8 @@ static inline void cel_show(const mwl__cel_node *n, mwl__buf *out) {
 static inline const char *cel_shown_len(mwl__buf *out, const char *source, size_t len) {
     mwl__arena arena = mwl__arena_make(out->alloc);
     struct cel_log log = {{0}, 0};
-    mwl__cel_options o = {.arena = &arena, .source = source, .len = len, .sink = {cel_log_add, &log}};
+    mwl__cel_options o = {
+        .arena = &arena, .source = source, .len = len, .sink = {cel_log_add, &log}};
     mwl__cel_tree tree;
     out->len = 0;
     mwl_status st = mwl__cel_parse(&o, &tree);

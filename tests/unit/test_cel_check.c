@@ -47,9 +47,13 @@ static mwl_status checked(mwl_alloc alloc, const char *text, struct cel_log *log
     mwl__arena arena = mwl__arena_make(alloc);
     mwl__cel_options o = {.arena = &arena, .source = text, .len = strlen(text)};
     mwl__cel_names names = {lookup, NULL, NULL};
-    mwl__cel_check_options check = {.arena = &arena, .roots = roots, .n_roots = 3,
-                                    .functions = functions, .n_functions = N_DEFS,
-                                    .is_message = is_message, .pattern_fault = pattern_fault,
+    mwl__cel_check_options check = {.arena = &arena,
+                                    .roots = roots,
+                                    .n_roots = 3,
+                                    .functions = functions,
+                                    .n_functions = N_DEFS,
+                                    .is_message = is_message,
+                                    .pattern_fault = pattern_fault,
                                     .sink = {cel_log_add, log}};
     mwl__cel_tree t;
     mwl_status st = mwl__cel_parse(&o, &t);
@@ -59,11 +63,11 @@ static mwl_status checked(mwl_alloc alloc, const char *text, struct cel_log *log
     return st;
 }
 
-#define CHECKS(source, status, problems)                                            \
-    do {                                                                          \
-        struct cel_log log = {{0}, 0};                                            \
-        EXPECT_EQ((int)(status), (int)checked(mwl_alloc_default(), source, &log));  \
-        EXPECT_STREQ(problems, log.text);                                         \
+#define CHECKS(source, status, problems)                                                           \
+    do {                                                                                           \
+        struct cel_log log = {{0}, 0};                                                             \
+        EXPECT_EQ((int)(status), (int)checked(mwl_alloc_default(), source, &log));                 \
+        EXPECT_STREQ(problems, log.text);                                                          \
     } while (0)
 #define GOOD(text) CHECKS(text, MWL_OK, "")
 #define BAD(text, problem) CHECKS(text, MWL_E_REJECTED, problem)
@@ -83,10 +87,12 @@ UTEST(check, functions) {
     GOOD("size(vars) + vars.size() + math.greatest(1, 2, 3)");
     GOOD("vars.a.split(',').size() > 0 && vars.a.split(',', 2)[0] == now()");
     BAD("sise(vars)", "E 0-4 there is no function `sise` [did you mean `size`?]");
-    BAD("vars.startWith('a')", "E 5-14 there is no function `startWith` [did you mean `startsWith`?]");
-    BAD("math.greatst(1)", "E 0-12 there is no function `math.greatst` [did you mean `math.greatest`?]");
-    BAD("startsWith(vars, 'a')",
-        "E 0-10 `startsWith` is called on a target: x.startsWith() [string.startsWith(prefix) -> bool]");
+    BAD("vars.startWith('a')",
+        "E 5-14 there is no function `startWith` [did you mean `startsWith`?]");
+    BAD("math.greatst(1)",
+        "E 0-12 there is no function `math.greatst` [did you mean `math.greatest`?]");
+    BAD("startsWith(vars, 'a')", "E 0-10 `startsWith` is called on a target: x.startsWith() "
+                                 "[string.startsWith(prefix) -> bool]");
     BAD("vars.now()", "E 5-8 `now` is called without a target [now() -> timestamp]");
     BAD("size(1, 2)", "E 0-4 `size` takes 1 argument and is given 2 [size(x) -> int]");
     BAD("vars.startsWith()", "E 5-15 `startsWith` takes 1 argument and is given 0 "
@@ -101,15 +107,17 @@ UTEST(check, functions) {
 
 UTEST(check, clashes_are_errors_where_certain) {
     BAD("'a' + 1", "E 0-7 `+` is not defined for string and int [write string() around it]");
-    BAD("1 + 2.0", "E 0-7 `+` is not defined for int and double [numbers of different types are not "
-                   "converted; write int(), uint() or double()]");
+    BAD("1 + 2.0",
+        "E 0-7 `+` is not defined for int and double [numbers of different types are not "
+        "converted; write int(), uint() or double()]");
     BAD("vars.a == 1 * true", "E 10-18 `*` is not defined for int and bool");
     BAD("[1, 'a' < 1]", "E 4-11 `<` is not defined for string and int");
     BAD("-'a'", "E 0-4 `-` is not defined for string");
     BAD("!1", "E 1-2 `!` needs a bool here, not int");
     BAD("1 ? 2 : 3", "E 0-1 `?:` needs a bool here, not int");
-    BAD("1 in 'abc'", "E 0-10 `in` is not defined for int and string [the right side must be a list or "
-                      "a map]");
+    BAD("1 in 'abc'",
+        "E 0-10 `in` is not defined for int and string [the right side must be a list or "
+        "a map]");
     BAD("'abc'.x", "E 0-5 string has no fields");
     BAD("1[0]", "E 0-1 int has no elements");
     BAD("'a'.map(x, x)", "E 0-3 `map` needs a list or a map, not string");
@@ -146,7 +154,8 @@ UTEST(check, types_patterns_formats) {
     GOOD("vars.a.matches('a')");
     GOOD("'%s %% %.2f'.format([vars.a, 2.0])");
     BAD("'%s'.format([1, 2])", "E 12-18 the format has 1 place and is given 2 arguments");
-    WARNS("vars.a ? '%s'.format([]) : ''", "W 21-23 the format has 1 place and is given 0 arguments");
+    WARNS("vars.a ? '%s'.format([]) : ''",
+          "W 21-23 the format has 1 place and is given 0 arguments");
 }
 
 /* A chain of thousands must not recurse. */
@@ -171,14 +180,14 @@ static bool check_task(mwl_alloc alloc) {
 }
 UTEST(check, survives_failing_allocations) { EXPECT_TRUE(faulty_sweep(check_task, 1000)); }
 
-/* ---- reach ------------------------------------------------------------------------------------- */
+/* ---- reach -------------------------------------------------------------------------------------
+ */
 
 static bool note_path(void *ctx, const mwl__cel_path *path) {
     mwl__buf *b = ctx;
     if (b->len) mwl__buf_puts(b, " ");
     mwl__buf_put(b, path->root->name.data, path->root->name.len);
-    for (size_t i = 0; i < path->n_members; i++)
-        mwl__buf_printf(b, ".%s", path->members[i].data);
+    for (size_t i = 0; i < path->n_members; i++) mwl__buf_printf(b, ".%s", path->members[i].data);
     if (path->tested) mwl__buf_puts(b, "?");
     return true;
 }
@@ -195,12 +204,12 @@ static mwl_status reached(mwl_alloc alloc, const char *text, mwl__buf *b) {
     return st;
 }
 
-#define REACHES(text, paths)                                                    \
-    do {                                                                        \
-        mwl__buf b = mwl__buf_make(mwl_alloc_default());                        \
-        EXPECT_EQ((int)MWL_OK, (int)reached(mwl_alloc_default(), text, &b));    \
-        EXPECT_STREQ(paths, mwl__buf_cstr(&b));                                 \
-        mwl__buf_free(&b);                                                      \
+#define REACHES(text, paths)                                                                       \
+    do {                                                                                           \
+        mwl__buf b = mwl__buf_make(mwl_alloc_default());                                           \
+        EXPECT_EQ((int)MWL_OK, (int)reached(mwl_alloc_default(), text, &b));                       \
+        EXPECT_STREQ(paths, mwl__buf_cstr(&b));                                                    \
+        mwl__buf_free(&b);                                                                         \
     } while (0)
 
 UTEST(reach, maximal_static_paths) {
@@ -226,7 +235,8 @@ static bool reach_task(mwl_alloc alloc) {
 }
 UTEST(reach, survives_failing_allocations) { EXPECT_TRUE(faulty_sweep(reach_task, 1000)); }
 
-/* ---- deduce ------------------------------------------------------------------------------------ */
+/* ---- deduce ------------------------------------------------------------------------------------
+ */
 
 static const char *const pair_params[] = {"$T", "$U"};
 static const mwl__cel_overload pair[] = {{pair_params, 2, "pair($T, $U)", false}};
@@ -250,12 +260,12 @@ static mwl_status deduced(mwl_alloc alloc, const char *text, mwl__buf *out) {
     return st;
 }
 
-#define DEDUCES(text, type)                                                     \
-    do {                                                                        \
-        mwl__buf b = mwl__buf_make(mwl_alloc_default());                        \
-        EXPECT_EQ((int)MWL_OK, (int)deduced(mwl_alloc_default(), text, &b));    \
-        EXPECT_STREQ(type, mwl__buf_cstr(&b));                                  \
-        mwl__buf_free(&b);                                                      \
+#define DEDUCES(text, type)                                                                        \
+    do {                                                                                           \
+        mwl__buf b = mwl__buf_make(mwl_alloc_default());                                           \
+        EXPECT_EQ((int)MWL_OK, (int)deduced(mwl_alloc_default(), text, &b));                       \
+        EXPECT_STREQ(type, mwl__buf_cstr(&b));                                                     \
+        mwl__buf_free(&b);                                                                         \
     } while (0)
 
 UTEST(deduce, types) {

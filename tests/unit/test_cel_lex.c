@@ -14,23 +14,40 @@ UTEST(lex, tokens_have_kind_and_span) {
         mwl__cel_token_kind kind;
         uint32_t begin, end;
     } rows[] = {
-        {"", MWL__CEL_T_END, 0, 0},          {" \t\r\n\f", MWL__CEL_T_END, 5, 5},
-        {"// all of it", MWL__CEL_T_END, 12, 12}, {"//c\nx", MWL__CEL_T_NAME, 4, 5},
-        {"a_1+", MWL__CEL_T_NAME, 0, 3},     {"true", MWL__CEL_T_TRUE, 0, 4},
-        {"truer", MWL__CEL_T_NAME, 0, 5},    {"in[", MWL__CEL_T_IN, 0, 2},
-        {"12", MWL__CEL_T_INT, 0, 2},        {"12u", MWL__CEL_T_UINT, 0, 3},
-        {"0xfFU", MWL__CEL_T_UINT, 0, 5},    {"0x", MWL__CEL_T_INT, 0, 1},
-        {"1.5e-3", MWL__CEL_T_FLOAT, 0, 6},  {"1e", MWL__CEL_T_INT, 0, 1},
-        {".5", MWL__CEL_T_FLOAT, 0, 2},      {"1.f", MWL__CEL_T_INT, 0, 1},
-        {"'a' b", MWL__CEL_T_STRING, 0, 3},  {"b'a'", MWL__CEL_T_BYTES, 0, 4},
-        {"Br'a'", MWL__CEL_T_BYTES, 0, 5},   {"rb'a'", MWL__CEL_T_NAME, 0, 2},
-        {"r'\\' ", MWL__CEL_T_STRING, 0, 4}, {"'\\''", MWL__CEL_T_STRING, 0, 4},
-        {"'''a''b'''", MWL__CEL_T_STRING, 0, 10}, {"\"\"\"\n\"\"\"", MWL__CEL_T_STRING, 0, 7},
-        {"`a-b/c.d e`", MWL__CEL_T_QUOTED, 0, 11}, {"<=", MWL__CEL_T_LE, 0, 2},
-        {"'a", MWL__CEL_T_BAD, 0, 2},        {"'a\nb'", MWL__CEL_T_BAD, 0, 2},
-        {"``", MWL__CEL_T_BAD, 0, 2},        {"`a$`", MWL__CEL_T_BAD, 2, 3},
-        {"=", MWL__CEL_T_BAD, 0, 1},         {"\xc3\xa9", MWL__CEL_T_BAD, 0, 2},
-        {"'\\", MWL__CEL_T_BAD, 0, 2},       {"\v", MWL__CEL_T_BAD, 0, 1},
+        {"", MWL__CEL_T_END, 0, 0},
+        {" \t\r\n\f", MWL__CEL_T_END, 5, 5},
+        {"// all of it", MWL__CEL_T_END, 12, 12},
+        {"//c\nx", MWL__CEL_T_NAME, 4, 5},
+        {"a_1+", MWL__CEL_T_NAME, 0, 3},
+        {"true", MWL__CEL_T_TRUE, 0, 4},
+        {"truer", MWL__CEL_T_NAME, 0, 5},
+        {"in[", MWL__CEL_T_IN, 0, 2},
+        {"12", MWL__CEL_T_INT, 0, 2},
+        {"12u", MWL__CEL_T_UINT, 0, 3},
+        {"0xfFU", MWL__CEL_T_UINT, 0, 5},
+        {"0x", MWL__CEL_T_INT, 0, 1},
+        {"1.5e-3", MWL__CEL_T_FLOAT, 0, 6},
+        {"1e", MWL__CEL_T_INT, 0, 1},
+        {".5", MWL__CEL_T_FLOAT, 0, 2},
+        {"1.f", MWL__CEL_T_INT, 0, 1},
+        {"'a' b", MWL__CEL_T_STRING, 0, 3},
+        {"b'a'", MWL__CEL_T_BYTES, 0, 4},
+        {"Br'a'", MWL__CEL_T_BYTES, 0, 5},
+        {"rb'a'", MWL__CEL_T_NAME, 0, 2},
+        {"r'\\' ", MWL__CEL_T_STRING, 0, 4},
+        {"'\\''", MWL__CEL_T_STRING, 0, 4},
+        {"'''a''b'''", MWL__CEL_T_STRING, 0, 10},
+        {"\"\"\"\n\"\"\"", MWL__CEL_T_STRING, 0, 7},
+        {"`a-b/c.d e`", MWL__CEL_T_QUOTED, 0, 11},
+        {"<=", MWL__CEL_T_LE, 0, 2},
+        {"'a", MWL__CEL_T_BAD, 0, 2},
+        {"'a\nb'", MWL__CEL_T_BAD, 0, 2},
+        {"``", MWL__CEL_T_BAD, 0, 2},
+        {"`a$`", MWL__CEL_T_BAD, 2, 3},
+        {"=", MWL__CEL_T_BAD, 0, 1},
+        {"\xc3\xa9", MWL__CEL_T_BAD, 0, 2},
+        {"'\\", MWL__CEL_T_BAD, 0, 2},
+        {"\v", MWL__CEL_T_BAD, 0, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mwl__cel_token t = lex(rows[i].text);
@@ -99,9 +116,9 @@ UTEST(literal, strings_and_bytes) {
         ASSERT_EQ_MSG(rows[i].len, v.as.text.len, rows[i].text);
         EXPECT_TRUE_MSG(memcmp(rows[i].value, v.as.text.data, v.as.text.len) == 0, rows[i].text);
     }
-    static const char *const wrong[] = {"'\\s'",        "'\\ud83d'", "'\\U00110000'", "'\\x1'",
-                                        "'\\400'",      "'\\18'",    "'\\u12'",       "b'\\u0041'",
-                                        "b'\\U00000041'", "'\xff'",  "'\xed\xa0\x80'"};
+    static const char *const wrong[] = {
+        "'\\s'",   "'\\ud83d'",  "'\\U00110000'",  "'\\x1'", "'\\400'",       "'\\18'",
+        "'\\u12'", "b'\\u0041'", "b'\\U00000041'", "'\xff'", "'\xed\xa0\x80'"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         mwl__cel_lit v;
         EXPECT_TRUE_MSG(value(&a, wrong[i], false, &v) < 0, wrong[i]);

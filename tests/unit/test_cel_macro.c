@@ -6,11 +6,11 @@
 
 static mwl__buf out;
 
-#define SHOWS(text, tree)                                          \
-    do {                                                           \
-        out.alloc = mwl_alloc_default();                           \
-        EXPECT_STREQ(tree, cel_shown(&out, text));                 \
-        mwl__buf_free(&out);                                       \
+#define SHOWS(text, tree)                                                                          \
+    do {                                                                                           \
+        out.alloc = mwl_alloc_default();                                                           \
+        EXPECT_STREQ(tree, cel_shown(&out, text));                                                 \
+        mwl__buf_free(&out);                                                                       \
     } while (0)
 
 UTEST(macro, every_form_has_its_node) {
@@ -53,8 +53,7 @@ UTEST(macro, wrong_arguments) {
 UTEST(scope, shadowing) {
     SHOWS("x.map(x, x.map(x, x))", "(TRANSFORM_LIST x@1 x (TRANSFORM_LIST x@0 x@1 x@0))");
     SHOWS("x.map(y, .y + y)", "(TRANSFORM_LIST y@0 x (ADD .y y@0))");
-    SHOWS("a.filter(x, x).filter(y, x && y)",
-          "(FILTER y@1 (FILTER x@0 a x@0) (AND x y@1))");
+    SHOWS("a.filter(x, x).filter(y, x && y)", "(FILTER y@1 (FILTER x@0 a x@0) (AND x y@1))");
     SHOWS("cel.bind(x, 1, cel.bind(x, x, x))", "(BIND x@1 1 (BIND x@0 x@1 x@0))");
     SHOWS("a.map(x, {x: x.x})", "(TRANSFORM_LIST x@0 a (MAP x@0 (SELECT 'x' x@0)))");
 }
@@ -64,11 +63,11 @@ static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *li
         const char *name;
         unsigned is;
     } known[] = {
-        {"a", MWL__CEL_NAME_VARIABLE},      {"a.b.c", MWL__CEL_NAME_VARIABLE},
-        {"p.q.x", MWL__CEL_NAME_VARIABLE},  {"x", MWL__CEL_NAME_VARIABLE},
-        {"p.y.z", MWL__CEL_NAME_VARIABLE},  {"int", MWL__CEL_NAME_TYPE | MWL__CEL_NAME_FUNCTION},
+        {"a", MWL__CEL_NAME_VARIABLE},        {"a.b.c", MWL__CEL_NAME_VARIABLE},
+        {"p.q.x", MWL__CEL_NAME_VARIABLE},    {"x", MWL__CEL_NAME_VARIABLE},
+        {"p.y.z", MWL__CEL_NAME_VARIABLE},    {"int", MWL__CEL_NAME_TYPE | MWL__CEL_NAME_FUNCTION},
         {"math.abs", MWL__CEL_NAME_FUNCTION}, {"p.f", MWL__CEL_NAME_FUNCTION},
-        {"p.M", MWL__CEL_NAME_TYPE},        {"p.E.ONE", MWL__CEL_NAME_CONST},
+        {"p.M", MWL__CEL_NAME_TYPE},          {"p.E.ONE", MWL__CEL_NAME_CONST},
     };
     (void)ctx;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -94,12 +93,12 @@ static mwl_status resolved(mwl_alloc alloc, mwl__buf *b, const char *text) {
     return st;
 }
 
-#define RESOLVES(text, tree)                                                    \
-    do {                                                                        \
-        mwl__buf b = mwl__buf_make(mwl_alloc_default());                        \
-        EXPECT_EQ((int)MWL_OK, (int)resolved(mwl_alloc_default(), &b, text));   \
-        EXPECT_STREQ(tree, mwl__buf_cstr(&b));                                  \
-        mwl__buf_free(&b);                                                      \
+#define RESOLVES(text, tree)                                                                       \
+    do {                                                                                           \
+        mwl__buf b = mwl__buf_make(mwl_alloc_default());                                           \
+        EXPECT_EQ((int)MWL_OK, (int)resolved(mwl_alloc_default(), &b, text));                      \
+        EXPECT_STREQ(tree, mwl__buf_cstr(&b));                                                     \
+        mwl__buf_free(&b);                                                                         \
     } while (0)
 
 UTEST(resolve, longest_declared_prefix) {
@@ -130,8 +129,7 @@ UTEST(resolve, functions_of_a_name_space) {
 }
 
 UTEST(resolve, locals_win) {
-    RESOLVES("[1].map(a, a.b.c)",
-             "(TRANSFORM_LIST a@0 (LIST 1) (SELECT 'c' (SELECT 'b' a@0)))");
+    RESOLVES("[1].map(a, a.b.c)", "(TRANSFORM_LIST a@0 (LIST 1) (SELECT 'c' (SELECT 'b' a@0)))");
     RESOLVES("[1].map(x, .x + x)", "(TRANSFORM_LIST x@0 (LIST 1) (ADD .x$ x@0))");
 }
 
@@ -166,7 +164,10 @@ UTEST(macro, callers_bring_their_own) {
     mwl__arena arena = mwl__arena_make(mwl_alloc_default());
     static const char source[] = "t.with(t.slot(), t.slot() + 1)";
     struct cel_log log = {{0}, 0};
-    mwl__cel_options o = {.arena = &arena, .source = source, .len = strlen(source), .macros = own,
+    mwl__cel_options o = {.arena = &arena,
+                          .source = source,
+                          .len = strlen(source),
+                          .macros = own,
                           .sink = {cel_log_add, &log}};
     mwl__cel_tree t;
     ASSERT_EQ((int)MWL_OK, (int)mwl__cel_parse(&o, &t));

@@ -6,11 +6,11 @@
 
 static mwl__buf out;
 
-#define SHOWS(text, tree)                                          \
-    do {                                                           \
-        out.alloc = mwl_alloc_default();                           \
-        EXPECT_STREQ(tree, cel_shown(&out, text));                 \
-        mwl__buf_free(&out);                                       \
+#define SHOWS(text, tree)                                                                          \
+    do {                                                                                           \
+        out.alloc = mwl_alloc_default();                                                           \
+        EXPECT_STREQ(tree, cel_shown(&out, text));                                                 \
+        mwl__buf_free(&out);                                                                       \
     } while (0)
 
 UTEST(parse, precedence_and_association) {
@@ -82,12 +82,12 @@ UTEST(parse, problems) {
     SHOWS("a b", "E 2-3 `b` stands where an operator or the end is expected");
     SHOWS("a = b", "E 2-3 `=` is no operator; equality is `==`");
     SHOWS("a ? b ? c : d : e", "E 6-7 `?` stands where `:` is expected");
-    SHOWS("for", "E 0-3 `for` is a reserved word and cannot be a name [as a member, after a dot, it "
-                 "is allowed]");
+    SHOWS("for",
+          "E 0-3 `for` is a reserved word and cannot be a name [as a member, after a dot, it "
+          "is allowed]");
     /* several in one pass */
-    SHOWS("9223372036854775808 + '\\s'",
-          "E 0-19 an int literal must fit 64 bits with a sign\n"
-          "E 23-25 no such escape; a backslash itself is `\\\\`");
+    SHOWS("9223372036854775808 + '\\s'", "E 0-19 an int literal must fit 64 bits with a sign\n"
+                                         "E 23-25 no such escape; a backslash itself is `\\\\`");
 }
 
 /* Every span is that of the text, and nodes know their place. */
@@ -134,8 +134,8 @@ static mwl_status repeat(const char *before, const char *unit, size_t n, const c
 }
 
 UTEST(parse, long_chains_are_flat) {
-    static const char *const units[] = {" + a", " - 1", " * a", " == a", " || a", " && a", ".b",
-                                        "[0]",  ".f()", ".?b",  ".filter(x, x)"};
+    static const char *const units[] = {" + a", " - 1", " * a", " == a", " || a",        " && a",
+                                        ".b",   "[0]",  ".f()", ".?b",   ".filter(x, x)"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         unsigned height = 0;
         EXPECT_EQ_MSG((int)MWL_OK, (int)repeat("a", units[i], 20000, "", "", &height), units[i]);
@@ -148,31 +148,32 @@ UTEST(parse, long_chains_are_flat) {
 UTEST(parse, depth_has_a_limit) {
     static const struct {
         const char *open, *close;
-    } rows[] = {{"(", ")"}, {"[", "]"}, {"f(", ")"}, {"{1: ", "}"}, {"A{b: ", "}"},
+    } rows[] = {{"(", ")"},  {"[", "]"},       {"f(", ")"},    {"{1: ", "}"},     {"A{b: ", "}"},
                 {"x[", "]"}, {"a ? b : ", ""}, {"1 + (", ")"}, {"x.all(y, ", ")"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         EXPECT_EQ_MSG((int)MWL_OK, (int)repeat("", rows[i].open, 100, "a", rows[i].close, NULL),
                       rows[i].open);
-        EXPECT_EQ_MSG((int)MWL_E_DEPTH, (int)repeat("", rows[i].open, 400, "a", rows[i].close, NULL),
-                      rows[i].open);
         EXPECT_EQ_MSG((int)MWL_E_DEPTH,
-                      (int)repeat("", rows[i].open, 100000, "a", rows[i].close, NULL), rows[i].open);
+                      (int)repeat("", rows[i].open, 400, "a", rows[i].close, NULL), rows[i].open);
+        EXPECT_EQ_MSG((int)MWL_E_DEPTH,
+                      (int)repeat("", rows[i].open, 100000, "a", rows[i].close, NULL),
+                      rows[i].open);
     }
     EXPECT_EQ((int)MWL_OK, (int)repeat("", "[", MWL__CEL_DEPTH - 1, "a", "]", NULL));
     EXPECT_EQ((int)MWL_E_DEPTH, (int)repeat("", "[", MWL__CEL_DEPTH, "a", "]", NULL));
 }
 
-#define PRINTS(text, again)                                                             \
-    do {                                                                                \
-        mwl__arena arena = mwl__arena_make(mwl_alloc_default());                        \
-        mwl__cel_options o = {.arena = &arena, .source = text, .len = strlen(text)};    \
-        mwl__cel_tree t;                                                                \
-        mwl__buf b = mwl__buf_make(arena.alloc);                                        \
-        ASSERT_EQ((int)MWL_OK, (int)mwl__cel_parse(&o, &t));                            \
-        mwl__cel_print(&b, t.root, 0);                                                  \
-        EXPECT_STREQ(again, mwl__buf_cstr(&b));                                         \
-        mwl__buf_free(&b);                                                              \
-        mwl__arena_free(&arena);                                                        \
+#define PRINTS(text, again)                                                                        \
+    do {                                                                                           \
+        mwl__arena arena = mwl__arena_make(mwl_alloc_default());                                   \
+        mwl__cel_options o = {.arena = &arena, .source = text, .len = strlen(text)};               \
+        mwl__cel_tree t;                                                                           \
+        mwl__buf b = mwl__buf_make(arena.alloc);                                                   \
+        ASSERT_EQ((int)MWL_OK, (int)mwl__cel_parse(&o, &t));                                       \
+        mwl__cel_print(&b, t.root, 0);                                                             \
+        EXPECT_STREQ(again, mwl__buf_cstr(&b));                                                    \
+        mwl__buf_free(&b);                                                                         \
+        mwl__arena_free(&arena);                                                                   \
     } while (0)
 
 UTEST(print, only_needed_parentheses) {
@@ -186,6 +187,8 @@ UTEST(print, only_needed_parentheses) {
     PRINTS("cel.bind(x,1,.x{y:x})", "cel.bind(x, 1, .x{y: x})");
     PRINTS("{?'a':[?b],2u:-0.0,1e3:b'\\xff'}", "{?'a': [?b], 2u: -0.0, 1000.0: b'\\xff'}");
     PRINTS("'\\x01\\'\\\\\\n'", "'\\x01\\'\\\\\\n'");
+    PRINTS("A{`in`: 1, `b-c`: 2, for: 3}", "A{`in`: 1, `b-c`: 2, for: 3}");
+    PRINTS("--(-a)", "--(-a)");
     PRINTS("a.`b c`.transformMap(k,v,k)", "a.`b c`.transformMap(k, v, k)");
 }
 
