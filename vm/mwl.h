@@ -203,8 +203,10 @@ MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
 
 /* ---- JSON text ----------------------------------------------------------------------------------- */
 
-/* Strict RFC 8259 text to a value; numbers become doubles; the last of duplicate members wins; depth
- * limited by MWL_DEPTH_LIMIT of mwl_config.h. */
+/* Strict RFC 8259 text to a value; numbers become the nearest double, and one beyond the largest is
+ * refused (MWL_E_RANGE); of duplicate members the last value wins, in the place of the first; depth
+ * limited by MWL_DEPTH_LIMIT of mwl_config.h. The memory of reading counts against the heap's limit
+ * while it lasts. */
 MWL_API mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_value *out,
                                   mwl_error *error);
 
