@@ -137,7 +137,10 @@ static mwl_status build_consts(mwl_program *p, mwl_error *error) {
 /* The program's allocator with an account, so that the patterns of a small image stay within a limit. */
 static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     mwl_program *p = ctx;
-    if (new_size > old_size && new_size - old_size > MWL_PATTERNS_LIMIT - p->patterns_used) return NULL;
+    if (new_size > old_size && new_size - old_size > MWL_PATTERNS_LIMIT - p->patterns_used) {
+        p->patterns_full = true;
+        return NULL;
+    }
     void *q = p->alloc.fn(p->alloc.ctx, ptr, old_size, new_size);
     if (q || new_size == 0) p->patterns_used = p->patterns_used - old_size + new_size;
     return q;
@@ -153,9 +156,12 @@ static mwl_status build_regexes(mwl_program *p, mwl_error *error) {
         const mwl__str *s = mwl__as_str(p->consts[patterns[i]]);
         mwl_error why = {MWL_OK, "out of memory", 0};
         mwl_status status = mwl__regex_compile(&counted, s->s, s->len, 0, &p->regexes[i], &why);
-        if (status < 0)
-            return mwl__image_refuse(&p->image, error, status == MWL_E_NOMEM ? status : MWL_E_IMAGE,
-                                     why.message, &patterns[i]);
+        if (status == MWL_OK) continue;
+        if (p->patterns_full)
+            return mwl__image_refuse(&p->image, error, MWL_E_TOO_BIG,
+                                     "the regular expressions need too much memory", &patterns[i]);
+        return mwl__image_refuse(&p->image, error, status == MWL_E_NOMEM ? status : MWL_E_IMAGE,
+                                 why.message, &patterns[i]);
     }
     return MWL_OK;
 }

@@ -139,6 +139,7 @@ struct mwl_program {
     mwl__regex **regexes; /* compiled at load from REGEXES: constant indexes of the patterns */
     uint32_t n_regexes;
     size_t patterns_used; /* bytes of compiled patterns; at most MWL_PATTERNS_LIMIT */
+    bool patterns_full;   /* more was asked for */
     const unsigned char *positions; /* see mwl__program_where */
     size_t positions_size;
     const char *source; /* the definition, or NULL when stripped */
