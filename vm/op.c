@@ -26,14 +26,16 @@ const mwl__operand_info *mwl__operand_get(unsigned kind) {
     return kind < MWL_OPERAND_COUNT ? &operands[kind] : NULL;
 }
 
-uint32_t mwl__op_isa(void) {
+uint32_t mwl__op_isa_of(const mwl__op_info *rows, unsigned n) {
     XXH64_hash_t h = 0;
-    for (unsigned i = 0; i < MWL_OP_COUNT; i++) {
-        h = XXH3_64bits_withSeed(infos[i].name, strlen(infos[i].name), h);
-        h = XXH3_64bits_withSeed(infos[i].kind, sizeof infos[i].kind, h + infos[i].flags);
+    for (unsigned i = 0; i < n; i++) {
+        h = XXH3_64bits_withSeed(rows[i].name, strlen(rows[i].name), h);
+        h = XXH3_64bits_withSeed(rows[i].kind, sizeof rows[i].kind, h + rows[i].flags);
     }
     return (uint32_t)(h ^ h >> 32);
 }
+
+uint32_t mwl__op_isa(void) { return mwl__op_isa_of(infos, MWL_OP_COUNT); }
 
 static void print_name(mwl__buf *out, const char *name) {
     for (; *name; name++) mwl__buf_putc(out, (char)tolower((unsigned char)*name));
@@ -47,7 +49,7 @@ static uint32_t operand_value(mwl__ins ins, int place, bool wide) {
 void mwl__op_print(mwl__buf *out, mwl__ins ins) {
     const mwl__op_info *info = mwl__op_get(ins.op);
     if (!info) {
-        mwl__buf_printf(out, "op_%u r%u, %u, %u", ins.op, ins.a, ins.b, ins.c);
+        mwl__buf_printf(out, "op_%u %u, %u, %u", ins.op, ins.a, ins.b, ins.c);
         return;
     }
     print_name(out, info->name);

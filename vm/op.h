@@ -51,6 +51,7 @@ const mwl__operand_info *mwl__operand_get(unsigned kind);
 
 /* The instruction-set number: a hash over the rows. An image made for other rows is refused. */
 uint32_t mwl__op_isa(void);
+uint32_t mwl__op_isa_of(const mwl__op_info *rows, unsigned n); /* of these rows */
 
 /* "load_path r1, p4": the raw operands, without what they mean in a program. */
 void mwl__op_print(mwl__buf *out, mwl__ins ins);

@@ -42,6 +42,18 @@
 #define MWL_OPF_END 1u
 #define MWL_OPF_LOOP 2u
 
+/* The groups of the reference page: the first opcode of each, and its title. */
+#define MWL_OP_GROUPS(X)                                                                           \
+    X(NOP, "Loading")                                                                              \
+    X(NEW_LIST, "Construction")                                                                    \
+    X(ADD, "Arithmetic and comparison")                                                            \
+    X(CALL_FN, "Functions")                                                                        \
+    X(JUMP, "Control inside an expression")                                                        \
+    X(STEP, "Steps")                                                                               \
+    X(ENTER, "Middleware entries")                                                                 \
+    X(CALL, "Calls")                                                                               \
+    X(GATHER, "Gather")
+
 /* X(NAME, a, b, c, flags, "meaning") */
 #define MWL_OPCODES(X)                                                                              \
     /* -- loading -------------------------------------------------------------------------- */   \

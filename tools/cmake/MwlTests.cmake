@@ -39,6 +39,10 @@ foreach(source ${MWL_EXAMPLE_SOURCES})
   mwl_test_setup(example_${name})
 endforeach()
 
+# The reference page is what the opcode table says.
+add_test(NAME opcodes_page COMMAND mwl-opdoc --check ${PROJECT_SOURCE_DIR}/vm/OPCODES.md)
+mwl_test_setup(opcodes_page)
+
 add_test(NAME command COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command.sh $<TARGET_FILE:mwlvm>
          $<TARGET_FILE:mwl-suite>)
 mwl_test_setup(command)
