@@ -1,0 +1,39 @@
+/* suite_cel.h: what the files of the CEL suite share. */
+#ifndef MWL_SUITE_CEL_H
+#define MWL_SUITE_CEL_H
+
+#include "cel.h"
+#include "suite.h"
+
+struct cel_suite {
+    mwl_heap *heap;
+    mwl__exec x;
+    mwl__zones zones;
+    mwl__functions functions;
+    char why[400]; /* of the last failure */
+};
+
+bool cel_suite_init(struct cel_suite *c);
+void cel_suite_done(struct cel_suite *c);
+bool cel_exec_init(struct cel_suite *c); /* a fresh c->x */
+
+/* Members of a test; text is malloc'd and ends at the first NUL, or NULL. */
+mwl_value cel_member(mwl_value object, const char *name);
+bool cel_flag(mwl_value object, const char *name);
+char *cel_text(mwl_value object, const char *name);
+
+/* VALUE of the README to a value, given; absent when it has another shape. */
+mwl_value cel_value(struct cel_suite *c, mwl_value text);
+/* Same type and value, NaN equals NaN, -0 differs from 0. */
+bool cel_same(mwl_value a, mwl_value b, int depth);
+
+/* Names of the variables: bound or declared. */
+char **cel_names(mwl_value test, size_t *n);
+void cel_names_free(char **names, size_t n);
+
+/* The type that the checker deduces; false when it cannot, or rejects. */
+bool cel_deduced_type(struct cel_suite *c, mwl_value test, char *type, size_t size);
+
+extern const mwl__cel_macro cel_test_macros[];
+
+#endif
