@@ -7,7 +7,7 @@
 /* ---- names ------------------------------------------------------------------------------------------- */
 
 static const char *const type_names[] = {
-    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "dyn",
+    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint",
     "optional_type", "net.IP", "net.CIDR",
 };
 
