@@ -47,6 +47,19 @@ printf '{\n  "a": [1, 2,, 3]\n}' >"$dir/bad.json"
 expect 1 "$mwlvm" run "$dir/bad.json"
 says "$err" 'bad.json:2:14: '
 
+expect 0 "$mwlvm" eval 'step.input.a + vars.b' --input '{"a": 1}' --vars '{"b": 2}'
+says "$out" '^3$'
+expect 0 "$mwlvm" eval --cel '[1, 2u, 3.0]'
+says "$out" '^\[1, 2u, 3.0\]$'
+expect 1 "$mwlvm" eval step.input.features --input '{"id": 1, "name": "x"}'
+says "$err" "no such key 'features' at .step.input.features., column 12, having {id, name}"
+says "$err" '^             ^~~~~~~~$'
+expect 3 "$mwlvm" eval stpe.input
+says "$err" 'did you mean .step.'
+expect 2 "$mwlvm" eval
+expect 2 "$mwlvm" eval 1 --vars
+expect 2 "$mwlvm" eval 1 --vars '{'
+
 expect 0 "$suite" --help
 says "$out" 'What is skipped'
 expect 2 "$suite"

@@ -1,6 +1,7 @@
 /* suite_cel_value.c: values, declarations and macros of the CEL suite. See suite_cel.h. */
 #include "suite_cel.h"
 
+#include "../tool_functions.h"
 #include "temporal.h"
 
 #include <stdio.h>
@@ -15,22 +16,11 @@ bool cel_exec_init(struct cel_suite *c) {
     return true;
 }
 
-extern const mwl_function_def *mwl__cel_table(size_t i, size_t *count) __attribute__((weak));
-
-static mwl_status mwl__std_add_functions(mwl__functions *f) {
-    mwl_status status = MWL_OK;
-    size_t n = 0;
-    const mwl_function_def *t;
-    for (size_t i = 0; mwl__cel_table && status == MWL_OK && (t = mwl__cel_table(i, &n)); i++)
-        status = mwl__functions_add(f, t, n);
-    return status;
-}
-
 bool cel_suite_init(struct cel_suite *c) {
     mwl__functions_init(&c->functions, NULL);
     mwl__zones_init(&c->zones, mwl_alloc_default(), NULL, NULL);
     return mwl_heap_new(NULL, &c->heap) == MWL_OK && cel_exec_init(c) &&
-           mwl__std_add_functions(&c->functions) == MWL_OK;
+           tool_add_functions(&c->functions) == MWL_OK;
 }
 
 void cel_suite_done(struct cel_suite *c) {
