@@ -201,6 +201,51 @@ MWL_API bool mwl_object_at(mwl_value object, size_t i, mwl_value *key, mwl_value
  * NaN equals nothing, objects regardless of member order, kinds otherwise never mix. */
 MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
 
+/* The order of two values of one ordered kind (bool, numbers across kinds, string, bytes, timestamp,
+ * duration): -1, 0, 1 in *order, or 2 for unordered (NaN). False when the kinds do not compare. */
+MWL_API bool mwl_value_order(mwl_value a, mwl_value b, int *order);
+/* A hash that equal values share, with a seed of the heap's. Looks at a few levels only: what it costs
+ * is bounded by the number of nodes there. */
+MWL_API uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v);
+/* How many nodes a value has when written out: what a walk over it costs. 1 for scalars and strings. */
+MWL_API uint64_t mwl_value_weight(mwl_value v);
+/* The name of a value's type as CEL's type() answers it: "int", "google.protobuf.Timestamp". Lent. */
+MWL_API const char *mwl_value_type(mwl_value v);
+/* What CEL's string() answers; also a type's name. Absent, MWL_E_USAGE, for other kinds (null, array,
+ * object, optional); MWL_E_UTF8 for bytes that are no text. */
+MWL_API mwl_value mwl_value_text(mwl_heap *heap, mwl_value v);
+
+/* Optionals: one with a value, the empty one, and what one holds, lent, or absent. */
+MWL_API mwl_value mwl_optional(mwl_heap *heap, mwl_value take_value);
+MWL_API mwl_value mwl_optional_none(void);
+MWL_API mwl_value mwl_optional_get(mwl_value optional);
+/* A value of a library's own type (MWL_KIND_EXT): the type's name and a text. The text is the whole of the
+ * value: equal exactly when type and text are, and what string() answers. So make it canonical. */
+MWL_API mwl_value mwl_ext(mwl_heap *heap, const char *type, const char *text, size_t len);
+/* Its text, lent, not NUL-terminated; NULL when v is no value of that type. */
+MWL_API const char *mwl_ext_text(mwl_value v, const char *type, size_t *len);
+
+/* Memory beside values, in the heap's account and under its limit; shaped like mwl_alloc. NULL on failure
+ * (mwl_heap_why), and then the block is as it was. */
+MWL_API void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_size);
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+/* The byte offset of the first or the last occurrence of a part in a text; SIZE_MAX when there is none.
+ * Linear in len, whatever the texts. */
+MWL_API size_t mwl_text_find(const char *text, size_t len, const char *part, size_t n);
+MWL_API size_t mwl_text_find_last(const char *text, size_t len, const char *part, size_t n);
+
+typedef enum mwl_number_form {
+    MWL_NUMBER_FIXED,    /* 1234.5 */
+    MWL_NUMBER_EXPONENT, /* 1.2345e+03 */
+    MWL_NUMBER_GENERAL   /* fixed, or with an exponent below -4 and from 6: Go's %g; takes no precision */
+} mwl_number_form;
+/* A number as text, whatever the locale: exactly rounded to `precision` decimals, or (-1) with the fewest
+ * digits that read back the same. "NaN", "Infinity", "-Infinity". The answer is the length without the
+ * NUL, or 0 when cap is too small; 352 + precision is enough. */
+MWL_API size_t mwl_number_text(double d, mwl_number_form form, int precision, char *out, size_t cap);
+
 /* ---- JSON text ----------------------------------------------------------------------------------- */
 
 /* Strict RFC 8259 text to a value; numbers become the nearest double, and one beyond the largest is

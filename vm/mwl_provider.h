@@ -45,6 +45,11 @@ MWL_API mwl_value mwl_fn_no_overload(mwl_fn *fn);
 /* Charge work of about n steps (bytes / 8, elements). False when the run has used up its fuel: return
  * absent at once. Call it before long work, with its size. */
 MWL_API bool mwl_fn_charge(mwl_fn *fn, uint64_t n);
+/* Deep equality that charges for what it looks at; false when the fuel is used up. */
+MWL_API bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal);
+/* The list in the order of the keys, of which there is one per element: stable. Fails unless the keys are of
+ * one comparable type. For list.sort pass the list twice. */
+MWL_API mwl_value mwl_fn_sort(mwl_fn *fn, mwl_value list, mwl_value keys);
 /* The construct's pinned instant and the wall clock, as timestamp values. */
 MWL_API mwl_value mwl_fn_now(mwl_fn *fn);
 MWL_API mwl_value mwl_fn_wall_time(mwl_fn *fn);

@@ -46,7 +46,7 @@ struct mwl__regex_scratch {
     size_t cap_seen;
     uint32_t *stack, *from, *to; /* each of cap_list */
     size_t cap_list;
-    mwl__regex_guest guest;
+    mwl__regex_guest guest, store;
 };
 
 typedef struct search {
@@ -83,6 +83,7 @@ static void drop_dfa(const mwl_alloc *a, dfa *d) {
 void mwl__regex_scratch_free(mwl__regex_scratch *s) {
     if (!s) return;
     if (s->guest.release) s->guest.release(s->guest.data);
+    if (s->store.release) s->store.release(s->store.data);
     mwl_alloc a = s->alloc;
     for (size_t i = 0; i < MWL__REGEX_CACHE_SLOTS; i++) drop_dfa(&a, &s->slot[i]);
     mwl__mem_free(&a, s->seen, s->cap_seen * sizeof *s->seen);
@@ -93,6 +94,7 @@ void mwl__regex_scratch_free(mwl__regex_scratch *s) {
 }
 
 mwl__regex_guest *mwl__regex_scratch_guest(mwl__regex_scratch *s) { return &s->guest; }
+mwl__regex_guest *mwl__regex_scratch_store(mwl__regex_scratch *s) { return &s->store; }
 
 /* Room for the work on a program of this many instructions. */
 static mwl_status reserve(mwl__regex_scratch *s, uint32_t n_inst) {
