@@ -2,15 +2,13 @@
 #ifndef MWL_TOOL_FUNCTIONS_H
 #define MWL_TOOL_FUNCTIONS_H
 
-#include "functions.h"
-
-extern const mwl_function_def *mwl__cel_table(size_t i, size_t *count) __attribute__((weak));
+#include "cel_lib.h"
 
 static inline mwl_status tool_add_functions(mwl__functions *f) {
     mwl_status status = MWL_OK;
     size_t n = 0;
     const mwl_function_def *table;
-    for (size_t i = 0; mwl__cel_table && status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
+    for (size_t i = 0; status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
         status = mwl__functions_add(f, table, n);
     return status;
 }
