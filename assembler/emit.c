@@ -1,5 +1,5 @@
-/* emit.c: see emit.h. Here: life, interning, tables and code. Constants are in emit_const.c, handlers,
- * positions and the image in emit_image.c. */
+/* emit.c: see emit.h. Here: life, interning, tables and code. Constants are in emit_const.c,
+ * handlers, positions and the image in emit_image.c. */
 #include "emit_impl.h"
 
 #define XXH_INLINE_ALL
@@ -49,7 +49,7 @@ void mwl__emit_put(mwl__emit *e, unsigned section, const void *data, size_t size
     if (e->section[section].failed) mwl__emit_fail(e, MWL_E_NOMEM);
 }
 
-/* ---- interning --------------------------------------------------------------------------------------- */
+/* ---- interning ------------------------------------------------------------------------------- */
 
 void mwl__emit_key(mwl__emit *e, char letter) {
     e->key.len = 0;
@@ -96,8 +96,8 @@ bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index) {
         return true;
     }
     void *entries = e->entry;
-    mwl_status grown = mwl__mem_grow(&e->alloc, &entries, &e->cap_entries, e->n_entries + 1,
-                                     sizeof *e->entry);
+    mwl_status grown =
+        mwl__mem_grow(&e->alloc, &entries, &e->cap_entries, e->n_entries + 1, sizeof *e->entry);
     e->entry = entries;
     if (grown < 0 || ((e->n_entries + 1) * 2 > e->n_slots && !widen(e))) {
         mwl__emit_fail(e, MWL_E_NOMEM);
@@ -115,7 +115,7 @@ bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index) {
     return false;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 uint32_t mwl__emit_record_count(const mwl__emit *e, unsigned section) {
     size_t record = mwl__image_record_size(section);
@@ -223,7 +223,7 @@ uint32_t mwl__emit_regex(mwl__emit *e, uint32_t pattern_const) {
     return index;
 }
 
-/* ---- code -------------------------------------------------------------------------------------------- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 uint32_t mwl__emit_here(const mwl__emit *e) { return mwl__emit_record_count(e, MWL_SECTION_CODE); }
 

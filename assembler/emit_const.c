@@ -1,13 +1,15 @@
-/* emit_const.c: constants. Equal ones share a record: numbers by their bits, so that -0 and NaN stay apart
- * from what compares equal or unequal to them; containers by the constants inside, in their order.
+/* emit_const.c: constants. Equal ones share a record: numbers by their bits, so that -0 and NaN
+ * stay apart from what compares equal or unequal to them; containers by the constants inside, in
+ * their order.
  *
- * Each constant is also kept as a value on the emitter's own heap, for lowerings that fold. Records of
- * STRINGS and TREES come in the order of the constants that own them: loading relies on that. */
+ * Each constant is also kept as a value on the emitter's own heap, for lowerings that fold. Records
+ * of STRINGS and TREES come in the order of the constants that own them: loading relies on that. */
 #include "emit_impl.h"
 
 #include "utf8.h"
 
-#define CONST_WEIGHT_LIMIT (1u << 24) /* nodes of one constant: a shared value can pretend to be 2^64 */
+#define CONST_WEIGHT_LIMIT                                                                         \
+    (1u << 24) /* nodes of one constant: a shared value can pretend to be 2^64 */
 
 void mwl__emit_const_done(mwl__emit *e) {
     for (size_t i = 0; i < e->n_values; i++) mwl__drop(&e->heap, e->values[i]);
@@ -35,7 +37,7 @@ static void add_const(mwl__emit *e, mwl__const_rec rec, mwl_value take_v) {
     e->values[e->n_values++] = take_v;
 }
 
-/* ---- scalars and texts ------------------------------------------------------------------------------- */
+/* ---- scalars and texts ----------------------------------------------------------------------- */
 
 static uint32_t scalar(mwl__emit *e, mwl_value v) {
     mwl__const_rec rec = {MWL_KINDS(v), 0, 0};
@@ -83,7 +85,7 @@ uint32_t mwl__emit_string(mwl__emit *e, const char *text, size_t len) {
     return text_const(e, MWL_KIND_STRING, text, len);
 }
 
-/* ---- containers -------------------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 static mwl_value list_value(mwl__emit *e, const uint32_t *kid, uint32_t n) {
     mwl_value v = mwl__list_new(&e->heap, n);
@@ -94,7 +96,8 @@ static mwl_value list_value(mwl__emit *e, const uint32_t *kid, uint32_t n) {
 static mwl_value map_value(mwl__emit *e, const uint32_t *kid, uint32_t n) {
     mwl_value v = mwl__map_new(&e->heap, n / 2);
     for (uint32_t i = 0; i + 1 < n; i += 2)
-        v = mwl__map_put(&e->heap, v, mwl__keep(e->values[kid[i]]), mwl__keep(e->values[kid[i + 1]]));
+        v = mwl__map_put(&e->heap, v, mwl__keep(e->values[kid[i]]),
+                         mwl__keep(e->values[kid[i + 1]]));
     return v;
 }
 
@@ -112,7 +115,8 @@ static uint32_t container(mwl__emit *e, uint32_t kind, const uint32_t *kid, uint
     return k;
 }
 
-/* An explicit walk, children first: open containers, and the constants of their finished children. */
+/* An explicit walk, children first: open containers, and the constants of their finished children.
+ */
 typedef struct open_container {
     mwl_value v;
     uint32_t next, n; /* children; of an object key and value in turn */
@@ -139,7 +143,8 @@ static mwl_value child(const open_container *o, uint32_t i) {
 
 static bool walk_into(walk *w, mwl_value v) {
     void *open = w->open;
-    mwl_status grown = mwl__mem_grow(&w->alloc, &open, &w->cap_open, w->n_open + 1, sizeof *w->open);
+    mwl_status grown =
+        mwl__mem_grow(&w->alloc, &open, &w->cap_open, w->n_open + 1, sizeof *w->open);
     w->open = open;
     if (grown < 0) return false;
     uint32_t n = MWL_KINDS(v) == MWL_KIND_OBJECT ? v.aux * 2 : v.aux;

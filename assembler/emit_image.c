@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- handlers ---------------------------------------------------------------------------------------- */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
 void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t target, unsigned reg,
                        mwl__handler_kind kind) {
@@ -11,11 +11,13 @@ void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t targ
     if (reg > 0xffffu) mwl__emit_fail(e, MWL_E_TOO_BIG);
     if (kind == MWL_HANDLER_EXPR) mwl__emit_regs(e, reg + 1);
     void *rows = e->handlers;
-    if (mwl__mem_grow(&e->alloc, &rows, &e->cap_handlers, e->n_handlers + 1, sizeof *e->handlers) < 0)
+    if (mwl__mem_grow(&e->alloc, &rows, &e->cap_handlers, e->n_handlers + 1, sizeof *e->handlers) <
+        0)
         mwl__emit_fail(e, MWL_E_NOMEM);
     e->handlers = rows;
     if (e->status < 0) return;
-    mwl__handler_rec rec = {begin, end, target, (uint32_t)e->n_handlers, (uint16_t)reg, (uint16_t)kind};
+    mwl__handler_rec rec = {begin,         end,           target, (uint32_t)e->n_handlers,
+                            (uint16_t)reg, (uint16_t)kind};
     e->handlers[e->n_handlers++] = rec;
 }
 
@@ -28,8 +30,8 @@ static int order_handlers(const void *x, const void *y) {
     return order(a->parent, b->parent);
 }
 
-/* Set the parents of sorted rows. Seen from the last row back, each row's enclosing rows are on the chain
- * of parents of the row after it. */
+/* Set the parents of sorted rows. Seen from the last row back, each row's enclosing rows are on the
+ * chain of parents of the row after it. */
 static mwl_status link_handlers(mwl__handler_rec *row, uint32_t n) {
     for (uint32_t i = n; i-- > 0;) {
         uint32_t p = i + 1 < n ? i + 1 : MWL_NONE;
@@ -50,7 +52,7 @@ static mwl_status put_handlers(const mwl__emit *e, mwl__buf *out) {
     return link_handlers(rows, (uint32_t)e->n_handlers);
 }
 
-/* ---- positions --------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where) {
     if (e->status < 0) return;
@@ -97,8 +99,8 @@ static void put_row(mwl__buf *out, const mwl__emit_row *row, const mwl__emit_row
     put_varint(out, row->where.len);
 }
 
-/* Rows without those that say nothing: overruled ones, and a whole instruction placed like the one before
- * it, which is the rule for instructions without a row. */
+/* Rows without those that say nothing: overruled ones, and a whole instruction placed like the one
+ * before it, which is the rule for instructions without a row. */
 static size_t tidy_rows(mwl__emit_row *row, size_t n) {
     size_t kept = 0, whole = SIZE_MAX; /* the last kept row of sub 0 */
     for (size_t i = 0; i < n; i++) {
@@ -146,7 +148,7 @@ static mwl_status put_positions(mwl__emit *e, mwl__buf *out) {
     return status;
 }
 
-/* ---- the image --------------------------------------------------------------------------------------- */
+/* ---- the image ------------------------------------------------------------------------------- */
 
 static void add_section(mwl__image_writer *w, unsigned id, const mwl__buf *b) {
     if (b->len) mwl__image_add(w, id, b->data, b->len);

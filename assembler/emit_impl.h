@@ -4,8 +4,8 @@
 
 #include "emit.h"
 
-/* Everything that is shared by content goes through one table: a key is the thing's bytes behind a letter
- * that says which kind of thing it is. */
+/* Everything that is shared by content goes through one table: a key is the thing's bytes behind a
+ * letter that says which kind of thing it is. */
 typedef struct mwl__intern_entry {
     uint32_t hash, len;
     size_t at;      /* of the key in `keys` */
@@ -27,7 +27,7 @@ struct mwl__emit {
     size_t n_entries, cap_entries;
     uint32_t *slot; /* entry + 1 by hash, linear probing, at most half full */
     size_t n_slots;
-    mwl_heap heap; /* of `values` */
+    mwl_heap heap;     /* of `values` */
     mwl_value *values; /* the constants, as many as CONSTS has records */
     size_t n_values, cap_values;
     mwl__handler_rec *handlers; /* parent: order of arrival until finish */
@@ -37,8 +37,8 @@ struct mwl__emit {
     uint32_t n_regs;
 };
 
-/* The key under construction. Begin, put, then ask: true when it is there (*index set), false when it was
- * added under next_index, or when the emitter has failed (*index is 0 then). */
+/* The key under construction. Begin, put, then ask: true when it is there (*index set), false when
+ * it was added under next_index, or when the emitter has failed (*index is 0 then). */
 void mwl__emit_key(mwl__emit *e, char letter);
 bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index);
 

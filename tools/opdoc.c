@@ -1,4 +1,5 @@
-/* opdoc.c: prints vm/OPCODES.md from the opcode table, or with --check FILE says whether it is that file. */
+/* opdoc.c: prints vm/OPCODES.md from the opcode table, or with --check FILE says whether it is that
+ * file. */
 #include "op.h"
 
 #include <ctype.h>
@@ -21,14 +22,17 @@ static void put_kinds(mwl__buf *out) {
                        "| kind | written | width | must be |\n| --- | --- | --- | --- |\n");
     for (unsigned i = 1; i < MWL_OPERAND_COUNT; i++) {
         const mwl__operand_info *kind = mwl__operand_get(i);
-        mwl__buf_printf(out, "| %s | `%s3` | %s | ", kind->name, kind->letter, kind->wide ? "32" : "16");
+        mwl__buf_printf(out, "| %s | `%s3` | %s | ", kind->name, kind->letter,
+                        kind->wide ? "32" : "16");
         put_cell(out, kind->bound);
         mwl__buf_puts(out, " |\n");
     }
     mwl__buf_puts(
-        out, "\nHow long a run of registers (REGS) is, another operand says: SHAPE, as many as the shape has\n"
-             "keys; FN, as the function has arguments; IMM, that number. Without one of these it is an\n"
-             "iterator, which takes four.\n\n");
+        out,
+        "\nHow long a run of registers (REGS) is, another operand says: SHAPE, as many as the "
+        "shape has\n"
+        "keys; FN, as the function has arguments; IMM, that number. Without one of these it is an\n"
+        "iterator, which takes four.\n\n");
 }
 
 static void put_row(mwl__buf *out, unsigned op) {
@@ -39,7 +43,10 @@ static void put_row(mwl__buf *out, unsigned op) {
     const char *between = "";
     for (int i = 0; i < 3; i++) {
         if (info->kind[i] == MWL_OPERAND_NONE) continue;
-        const char *place = mwl__operand_get(info->kind[i])->wide ? "x" : i == 0 ? "a" : i == 1 ? "b" : "c";
+        const char *place = mwl__operand_get(info->kind[i])->wide ? "x"
+                            : i == 0                              ? "a"
+                            : i == 1                              ? "b"
+                                                                  : "c";
         mwl__buf_printf(out, "%s%s %s", between, place, mwl__operand_get(info->kind[i])->name);
         between = ", ";
     }
@@ -62,23 +69,31 @@ static void put_page(mwl__buf *out) {
     mwl__buf_puts(
         out,
         "# Opcodes\n\n"
-        "Printed by `tools/opdoc.c` from the table in `opcodes.h`; a test fails when the two differ\n"
+        "Printed by `tools/opdoc.c` from the table in `opcodes.h`; a test fails when the two "
+        "differ\n"
         "(`build/mwl-opdoc > vm/OPCODES.md` writes it anew).\n\n"
         "An instruction is eight bytes: the opcode and the operands a, b and c, 16 bits each,\n"
-        "little-endian. A 32-bit operand, x, takes the places of b and c, low half first. Operands that\n"
+        "little-endian. A 32-bit operand, x, takes the places of b and c, low half first. Operands "
+        "that\n"
         "a row does not name are zero. Listings (`mwlvm dis`) write an instruction as\n"
         "`load_path r1, p4`: its name in lower case, then its operands in order.\n\n"
-        "**E**: control never falls through to the next instruction; the last instruction of a program\n"
-        "is one of these. **L**: a back edge that charges fuel. A jump or a handler goes forward, unless\n"
-        "where it goes, or the jump itself, is marked **L** or is one of the machine's instructions (from\n"
+        "**E**: control never falls through to the next instruction; the last instruction of a "
+        "program\n"
+        "is one of these. **L**: a back edge that charges fuel. A jump or a handler goes forward, "
+        "unless\n"
+        "where it goes, or the jump itself, is marked **L** or is one of the machine's "
+        "instructions (from\n"
         "Steps on), which charge fuel too: so no code runs for ever without paying.\n\n"
-        "Loading a program checks every operand against its bound, once. It knows nothing of the values\n"
+        "Loading a program checks every operand against its bound, once. It knows nothing of the "
+        "values\n"
         "in registers: each instruction checks the kinds of what it reads.\n\n");
     put_kinds(out);
     for (unsigned op = 0, g = 0; op < MWL_OP_COUNT; op++) {
         if (g < sizeof groups / sizeof *groups && groups[g].first == op)
-            mwl__buf_printf(out, "%s## %s\n\n| opcode | operands | meaning |\n| --- | --- | --- |\n",
-                            g ? "\n" : "", groups[g].title), g++;
+            mwl__buf_printf(out,
+                            "%s## %s\n\n| opcode | operands | meaning |\n| --- | --- | --- |\n",
+                            g ? "\n" : "", groups[g].title),
+                g++;
         put_row(out, op);
     }
 }
@@ -102,8 +117,8 @@ int main(int argc, char **argv) {
         code = 1;
     } else if (argc == 3 && strcmp(argv[1], "--check") == 0) {
         if (!same_as_file(&page, argv[2])) {
-            fprintf(stderr, "opdoc: %s is not what opcodes.h says; write it anew: %s > %s\n", argv[2],
-                    argv[0], argv[2]);
+            fprintf(stderr, "opdoc: %s is not what opcodes.h says; write it anew: %s > %s\n",
+                    argv[2], argv[0], argv[2]);
             code = 1;
         }
     } else if (argc == 1) {

@@ -1,7 +1,8 @@
 /* image.c: see image.h.
  *
- * The reader trusts nothing: each number is checked against what is left before it is used, so no sum
- * can wrap. Since layout is fixed by the sections' ids and sizes, it is compared, not interpreted. */
+ * The reader trusts nothing: each number is checked against what is left before it is used, so no
+ * sum can wrap. Since layout is fixed by the sections' ids and sizes, it is compared, not
+ * interpreted. */
 #include "image.h"
 #include "utf8.h"
 #include "value.h"
@@ -35,7 +36,7 @@ static uint64_t checksum(const unsigned char *bytes, size_t size) {
 
 const char *mwl__image_section_name(unsigned id) {
     switch (id) {
-#define X(name, number, size) \
+#define X(name, number, size)                                                                      \
     case number: return #name;
         MWL_IMAGE_SECTIONS(X)
 #undef X
@@ -45,7 +46,7 @@ const char *mwl__image_section_name(unsigned id) {
 
 size_t mwl__image_record_size(unsigned id) {
     switch (id) {
-#define X(name, number, size) \
+#define X(name, number, size)                                                                      \
     case number: return size;
         MWL_IMAGE_SECTIONS(X)
 #undef X
@@ -53,7 +54,7 @@ size_t mwl__image_record_size(unsigned id) {
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static mwl_status refuse(mwl_error *error, mwl_status status, const char *message, size_t offset) {
     if (error) {
@@ -66,7 +67,8 @@ static mwl_status refuse(mwl_error *error, mwl_status status, const char *messag
 
 mwl_status mwl__image_refuse(const mwl__image *image, mwl_error *error, mwl_status status,
                              const char *message, const void *at) {
-    return refuse(error, status, message, at ? (size_t)((const unsigned char *)at - image->bytes) : 0);
+    return refuse(error, status, message,
+                  at ? (size_t)((const unsigned char *)at - image->bytes) : 0);
 }
 
 static mwl_status bad(mwl_error *error, const char *message, size_t offset) {
@@ -74,7 +76,8 @@ static mwl_status bad(mwl_error *error, const char *message, size_t offset) {
 }
 
 static mwl_status check_header(const unsigned char *b, size_t size, mwl_error *error) {
-    if (size < 4 || memcmp(b, "MWLB", 4) != 0) return bad(error, "not a program: the magic is missing", 0);
+    if (size < 4 || memcmp(b, "MWLB", 4) != 0)
+        return bad(error, "not a program: the magic is missing", 0);
     if (size < MWL_IMAGE_HEADER) return bad(error, "cut off in the header", size);
     if (get_u16(b + 4) != MWL_IMAGE_FORMAT)
         return refuse(error, MWL_E_VERSION, "a program format of another version", 4);
@@ -88,7 +91,8 @@ static mwl_status check_header(const unsigned char *b, size_t size, mwl_error *e
     return MWL_OK;
 }
 
-/* One row of the directory, whose section must begin at *end; moves *end behind it and its padding. */
+/* One row of the directory, whose section must begin at *end; moves *end behind it and its padding.
+ */
 static mwl_status check_section(mwl__image *image, size_t row, uint32_t after, uint64_t *end,
                                 mwl_error *error) {
     const unsigned char *b = image->bytes;
@@ -112,7 +116,8 @@ static mwl_status check_section(mwl__image *image, size_t row, uint32_t after, u
 
 mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_error *error) {
     if (!bytes || !out) return refuse(error, MWL_E_USAGE, "no bytes", 0);
-    if ((uintptr_t)bytes % 8 != 0) return refuse(error, MWL_E_USAGE, "the bytes are not aligned to eight", 0);
+    if ((uintptr_t)bytes % 8 != 0)
+        return refuse(error, MWL_E_USAGE, "the bytes are not aligned to eight", 0);
     if (!little_endian()) return refuse(error, MWL_E_UNSUPPORTED, "a big-endian machine", 0);
     mwl_status status = check_header(bytes, size, error);
     if (status < 0) return status;
@@ -136,7 +141,8 @@ mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_
 
 mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
                             uint32_t *count, mwl_error *error) {
-    if (id >= MWL_SECTION_LIMIT || record == 0) return refuse(error, MWL_E_USAGE, "no such section", 0);
+    if (id >= MWL_SECTION_LIMIT || record == 0)
+        return refuse(error, MWL_E_USAGE, "no such section", 0);
     const unsigned char *at = image->section[id].data;
     size_t size = image->section[id].size, where = at ? (size_t)(at - image->bytes) : 0;
     if (size % record != 0) return bad(error, "a section is no whole number of records", where);
@@ -146,9 +152,10 @@ mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record,
     return MWL_OK;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(mwl__str) == 16 && offsetof(mwl__str, hash) == 12, "the record is that structure");
+_Static_assert(sizeof(mwl__str) == 16 && offsetof(mwl__str, hash) == 12,
+               "the record is that structure");
 
 static uint64_t string_record(uint32_t len) { return padded(sizeof(mwl__str) + (uint64_t)len + 1); }
 
@@ -195,7 +202,7 @@ size_t mwl__image_put_string(mwl__buf *section, const char *text, size_t len, bo
     return offset;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void mwl__image_add(mwl__image_writer *w, unsigned id, const void *data, size_t size) {
     if (mwl__image_record_size(id) == 0) return;

@@ -1,4 +1,5 @@
-/* position.c: from an instruction to its place in the definition: the rows of POSITIONS (program.h). */
+/* position.c: from an instruction to its place in the definition: the rows of POSITIONS
+ * (program.h). */
 #include "program.h"
 #include "verify.h"
 
@@ -65,8 +66,10 @@ bool mwl__program_where(const mwl_program *p, uint32_t pc, uint32_t sub, mwl__wh
     uint32_t low = 0, high = r.n_blocks; /* the last block that begins at or before pc */
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (r.block[2 * mid] <= pc) low = mid;
-        else high = mid;
+        if (r.block[2 * mid] <= pc)
+            low = mid;
+        else
+            high = mid;
     }
     row x = {0, 0, {0, 0, 0, 0}};
     bool found = false;

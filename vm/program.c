@@ -1,16 +1,17 @@
-/* program.c: see program.h. Loading an image: views of its tables, constants as immortal values, patterns
- * compiled. What is refused, and why, is verify.c's; this file only builds.
+/* program.c: see program.h. Loading an image: views of its tables, constants as immortal values,
+ * patterns compiled. What is refused, and why, is verify.c's; this file only builds.
  *
- * Constants are shared between threads and so never written after loading: strings lie in the image;
- * containers come from a heap of the program's own, whose references are stored without MWL_HEAP and
- * MWL_OWNED, so that nobody counts them. `owned` keeps the counted ones for release. */
+ * Constants are shared between threads and so never written after loading: strings lie in the
+ * image; containers come from a heap of the program's own, whose references are stored without
+ * MWL_HEAP and MWL_OWNED, so that nobody counts them. `owned` keeps the counted ones for release.
+ */
 #include "program.h"
 
 #include "verify.h"
 
 #include <stdatomic.h>
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 #define TABLE(section, field, count)                                                               \
     do {                                                                                           \
@@ -62,7 +63,7 @@ uint32_t mwl__program_info(const mwl_program *p, unsigned word) {
     return word < p->image.section[MWL_SECTION_INFO].size / sizeof *words ? words[word] : MWL_NONE;
 }
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static mwl_value immortal(mwl_value v) {
     v.tag &= ~(MWL_HEAP | MWL_OWNED);
@@ -70,7 +71,8 @@ static mwl_value immortal(mwl_value v) {
 }
 
 static mwl_value build_container(mwl_program *p, const mwl__const_rec *rec) {
-    const uint32_t *list = (const uint32_t *)p->image.section[MWL_SECTION_TREES].data + rec->payload;
+    const uint32_t *list =
+        (const uint32_t *)p->image.section[MWL_SECTION_TREES].data + rec->payload;
     uint32_t n = *list++;
     mwl_value v;
     if (rec->kind == MWL_KIND_ARRAY) {
@@ -132,9 +134,10 @@ static mwl_status build_consts(mwl_program *p, mwl_error *error) {
     return MWL_OK;
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
-/* The program's allocator with an account, so that the patterns of a small image stay within a limit. */
+/* The program's allocator with an account, so that the patterns of a small image stay within a
+ * limit. */
 static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     mwl_program *p = ctx;
     if (new_size > old_size && new_size - old_size > MWL_PATTERNS_LIMIT - p->patterns_used) {
@@ -166,14 +169,16 @@ static mwl_status build_regexes(mwl_program *p, mwl_error *error) {
     return MWL_OK;
 }
 
-/* ---- handlers ---------------------------------------------------------------------------------------- */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
 const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc) {
     uint32_t low = 0, high = p->n_handlers; /* the first row that ends after pc */
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (p->handlers[mid].end > pc) high = mid;
-        else low = mid + 1;
+        if (p->handlers[mid].end > pc)
+            high = mid;
+        else
+            low = mid + 1;
     }
     if (low == p->n_handlers) return NULL;
     /* ranges nest, so whatever holds pc holds that row too, or is it */
@@ -184,7 +189,7 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc) 
     return &p->handlers[low];
 }
 
-/* ---- life -------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, bool copy,
                              mwl_error *error) {
@@ -228,8 +233,10 @@ mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t s
     mwl_status status = mwl__heap_init(&p->trees, &p->alloc);
     if (status == MWL_OK) status = take_bytes(p, bytes, size, copy, error);
     if (status == MWL_OK) status = load(p, error);
-    if (status < 0) mwl__program_release(p);
-    else *out = p;
+    if (status < 0)
+        mwl__program_release(p);
+    else
+        *out = p;
     return status;
 }
 
@@ -251,7 +258,7 @@ void mwl__program_release(mwl_program *p) {
     mwl__mem_free(&a, p, sizeof *p);
 }
 
-/* ---- for hosts --------------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                             mwl_ownership ownership, mwl_program **out, mwl_error *error) {

@@ -1,11 +1,12 @@
-/* verify.c: see verify.h. Operand checks come from the opcode table: a row that is added is checked. */
+/* verify.c: see verify.h. Operand checks come from the opcode table: a row that is added is
+ * checked. */
 #include "verify.h"
 
 #include "temporal.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static const mwl__const_rec *const_records(const mwl_program *p) {
     return p->image.section[MWL_SECTION_CONSTS].data;
@@ -21,7 +22,8 @@ static mwl_status check_tree(const mwl_program *p, uint32_t k, size_t *next, mwl
     const uint32_t *words = p->image.section[MWL_SECTION_TREES].data;
     size_t n_words = p->image.section[MWL_SECTION_TREES].size / sizeof *words;
     bool object = rec->kind == MWL_KIND_OBJECT;
-    if (rec->payload != *next || *next >= n_words) REFUSE("a container is not where it must be", rec);
+    if (rec->payload != *next || *next >= n_words)
+        REFUSE("a container is not where it must be", rec);
     const uint32_t *list = words + *next;
     uint64_t n = object ? (uint64_t)*list * 2 : *list;
     if (n > n_words - *next - 1) REFUSE("a container's length does not fit", list);
@@ -84,7 +86,7 @@ mwl_status mwl__verify_consts(const mwl_program *p, mwl_error *error) {
     return MWL_OK;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool is_string(const mwl_program *p, uint32_t k) {
     return k < p->n_consts && MWL_KINDS(p->consts[k]) == MWL_KIND_STRING;
@@ -99,13 +101,15 @@ static bool key_run(const mwl_program *p, uint32_t first, uint32_t n, uint32_t *
     return true;
 }
 
-/* Whether the keys of a shape are distinct; by text, since a hostile image can hold one text twice. */
+/* Whether the keys of a shape are distinct; by text, since a hostile image can hold one text twice.
+ */
 static mwl_status distinct(mwl_program *p, const mwl__shape_rec *shape, mwl_error *error) {
     mwl_value map = mwl__map_new(&p->trees, shape->n_keys);
     for (uint32_t i = 0; i < shape->n_keys; i++)
         map = mwl__map_put(&p->trees, map, p->consts[p->keys[shape->first_key + i]], mwl_null());
     if (mwl_is_absent(map))
-        return mwl__image_refuse(&p->image, error, p->trees.why == MWL_E_NOMEM ? MWL_E_NOMEM : MWL_E_IMAGE,
+        return mwl__image_refuse(&p->image, error,
+                                 p->trees.why == MWL_E_NOMEM ? MWL_E_NOMEM : MWL_E_IMAGE,
                                  mwl_status_text(p->trees.why), shape);
     bool all = map.aux == shape->n_keys;
     mwl__drop(&p->trees, map);
@@ -145,7 +149,7 @@ mwl_status mwl__verify_tables(mwl_program *p, mwl_error *error) {
     return MWL_OK;
 }
 
-/* ---- code -------------------------------------------------------------------------------------------- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 uint32_t mwl__verify_bound(const mwl_program *p, unsigned kind) {
     switch ((mwl__operand)kind) {

@@ -1,4 +1,5 @@
-/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code. */
+/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code.
+ */
 #include "verify.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
@@ -10,8 +11,8 @@ static bool const_of(const mwl_program *p, uint32_t k, mwl_kind kind) {
     return k < p->n_consts && mwl_value_kind(p->consts[k]) == kind;
 }
 
-/* A run in KEYS behind the last one of the same table (so that all runs together are linear), of string
- * constants, or of call indexes. */
+/* A run in KEYS behind the last one of the same table (so that all runs together are linear), of
+ * string constants, or of call indexes. */
 static bool run_in_keys(const mwl_program *p, uint32_t first, uint32_t n, bool calls,
                         uint32_t *last_end) {
     if (n == 0) return true;
@@ -51,8 +52,8 @@ static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, m
         if (!below(s->flow, t->n_flows)) REFUSE("a Step belongs to no Flow", s);
         if (!below(s->action, MWL_ACTION_COUNT)) REFUSE("a Step's action is unknown", s);
         if (!below(s->pc, p->n_code)) REFUSE("a Step's code is outside the code", s);
-        if (s->n_catch && (!below(s->first_catch, t->n_catches) ||
-                           s->n_catch > t->n_catches - s->first_catch))
+        if (s->n_catch &&
+            (!below(s->first_catch, t->n_catches) || s->n_catch > t->n_catches - s->first_catch))
             REFUSE("a Step's catch clauses are not there", s);
     }
     for (uint32_t i = 0; i < t->n_catches; i++) {
@@ -73,8 +74,7 @@ static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, m
 static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t, mwl_error *error) {
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__entry_rec *e = &t->entries[i];
-        if (!below(e->import, t->n_imports) ||
-            t->imports[e->import].kind != MWL_IMPORT_MIDDLEWARE)
+        if (!below(e->import, t->n_imports) || t->imports[e->import].kind != MWL_IMPORT_MIDDLEWARE)
             REFUSE("an entry's middleware is not imported", e);
         if (!below(e->inner_pc, p->n_code) || !below(e->success_pc, p->n_code) ||
             !below(e->failure_pc, p->n_code) || !below(e->always_pc, p->n_code) ||

@@ -1,9 +1,10 @@
-/* fuzz_image.c: a program image's door. Any bytes are refused, or give a view whose sections lie inside
- * them, and a program that can be asked about. The checksum and the instruction set are put right first,
- * so that the fuzzer gets past them; the sections of what is accepted, written again, are the same bytes.
+/* fuzz_image.c: a program image's door. Any bytes are refused, or give a view whose sections lie
+ * inside them, and a program that can be asked about. The checksum and the instruction set are put
+ * right first, so that the fuzzer gets past them; the sections of what is accepted, written again,
+ * are the same bytes.
  *
- * The first byte chooses: even, the rest is the image; odd, the rest is a list of changes (two bytes of
- * place, one of value) to a sound image, which reaches the deeper checks sooner. */
+ * The first byte chooses: even, the rest is the image; odd, the rest is a list of changes (two
+ * bytes of place, one of value) to a sound image, which reaches the deeper checks sooner. */
 #include "emit.h"
 #include "verify.h"
 
@@ -22,7 +23,8 @@ static void check_view(const mwl__image *image, const unsigned char *bytes, size
     for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) {
         const unsigned char *p = image->section[id].data;
         if (!p) continue;
-        must(p >= bytes && p <= bytes + size && image->section[id].size <= (size_t)(bytes + size - p));
+        must(p >= bytes && p <= bytes + size &&
+             image->section[id].size <= (size_t)(bytes + size - p));
         must(mwl__image_section_name(id) != NULL);
         mwl__image_add(&w, id, p, image->section[id].size);
     }
@@ -106,14 +108,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size >= MWL_IMAGE_HEADER) memcpy(bytes + 8, &isa, sizeof isa);
     mwl__image_reseal(bytes, size);
     mwl_status status = mwl__image_open(bytes, size, &image, &error);
-    if (status == MWL_OK) check_view(&image, bytes, size);
-    else must(error.status == status && error.message != NULL && error.offset <= size);
+    if (status == MWL_OK)
+        check_view(&image, bytes, size);
+    else
+        must(error.status == status && error.message != NULL && error.offset <= size);
     mwl_program *p = NULL;
     error = (mwl_error){MWL_OK, NULL, 0};
     mwl_status loaded = mwl__program_load(NULL, bytes, size, false, &p, &error);
     must(status == MWL_OK || loaded < 0);
-    if (loaded == MWL_OK) check_program(p);
-    else must(error.status == loaded && error.message != NULL && error.offset <= size);
+    if (loaded == MWL_OK)
+        check_program(p);
+    else
+        must(error.status == loaded && error.message != NULL && error.offset <= size);
     mwl__program_release(p);
     free(bytes);
     return 0;

@@ -1,5 +1,5 @@
-/* test_emit.c: the emitter: sharing by content, order, stickiness; and that what it makes loads back as the
- * same thing. */
+/* test_emit.c: the emitter: sharing by content, order, stickiness; and that what it makes loads
+ * back as the same thing. */
 #include "utest.h"
 
 #include "emit.h"
@@ -34,7 +34,7 @@ static mwl_program *loaded(mwl__emit *e, unsigned strip, mwl__buf *image, mwl_er
     return p;
 }
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 UTEST(emit, scalars_share_by_bits) {
     mwl__emit *e = mwl__emit_new(NULL);
@@ -78,8 +78,9 @@ UTEST(emit, containers_share_by_content_in_order) {
     mwl__emit *e = mwl__emit_new(NULL);
     mwl_heap *h = NULL;
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
-    static const char *const texts[] = {"[]",          "{}",        "[1,2]",   "[2,1]",
-                                        "{\"a\":1,\"b\":[]}", "{\"b\":[],\"a\":1}", "[[1,2]]", "[\"a\",1]"};
+    static const char *const texts[] = {
+        "[]",      "{}",       "[1,2]", "[2,1]", "{\"a\":1,\"b\":[]}", "{\"b\":[],\"a\":1}",
+        "[[1,2]]", "[\"a\",1]"};
     uint32_t k[8];
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 8; i++) {
@@ -99,7 +100,7 @@ UTEST(emit, containers_share_by_content_in_order) {
     mwl__emit_free(e);
 }
 
-/* ---- a program there and back --------------------------------------------------------------------------- */
+/* ---- a program there and back ---------------------------------------------------------------- */
 
 static const char big_object[] =
     "{\"k1\":1,\"k2\":[true,null],\"k3\":\"\xC3\xA9\",\"k4\":4,\"k5\":{\"x\":{}},\"k6\":6,\"k7\":7,"
@@ -198,7 +199,8 @@ UTEST(emit, handlers_of_a_pc) {
     static const uint32_t begin[8] = {0, 1, 1, 0, 4, 0, 0, MWL_NONE};
     for (uint32_t pc = 0; pc < 8; pc++) {
         const mwl__handler_rec *r = mwl__program_handler(p, pc);
-        if (begin[pc] == MWL_NONE) EXPECT_TRUE(r == NULL);
+        if (begin[pc] == MWL_NONE)
+            EXPECT_TRUE(r == NULL);
         else {
             ASSERT_TRUE(r != NULL);
             EXPECT_EQ(r->begin, begin[pc]);
@@ -225,12 +227,15 @@ UTEST(emit, handlers_that_cross_are_a_mistake) {
     mwl__emit_free(e);
 }
 
-/* Handlers against a plain search, on ranges that nest at random; equal ones: the first is the inner. */
+/* Handlers against a plain search, on ranges that nest at random; equal ones: the first is the
+ * inner. */
 UTEST(emit, handler_lookup_agrees_with_a_scan) {
     uint32_t seed = 12345;
     for (int round = 0; round < 50; round++) {
         mwl__emit *e = mwl__emit_new(NULL);
-        struct { uint32_t begin, end; } r[64];
+        struct {
+            uint32_t begin, end;
+        } r[64];
         uint32_t n = 0;
         for (int i = 0; i < 100; i++) mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, (uint32_t)i);
         mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
@@ -240,7 +245,8 @@ UTEST(emit, handler_lookup_agrees_with_a_scan) {
             bool fits = true;
             for (uint32_t i = 0; i < n; i++) {
                 bool apart = end <= r[i].begin || b >= r[i].end;
-                bool in = b >= r[i].begin && end <= r[i].end, around = b <= r[i].begin && end >= r[i].end;
+                bool in = b >= r[i].begin && end <= r[i].end,
+                     around = b <= r[i].begin && end >= r[i].end;
                 fits = fits && (apart || in || around);
             }
             if (!fits) continue;
@@ -268,7 +274,7 @@ UTEST(emit, handler_lookup_agrees_with_a_scan) {
     }
 }
 
-/* ---- positions --------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 UTEST(emit, positions) {
     mwl__emit *e = mwl__emit_new(NULL);
@@ -323,8 +329,10 @@ UTEST(emit, many_positions_in_any_order) {
             from--;
         }
         uint32_t sub = from == i ? i % 3 - 1 : 0;
-        if (from == 4000) EXPECT_TRUE(where_is(p, i, 0, at(1, 1, 1, 0)));
-        else EXPECT_TRUE(where_is(p, i, sub, at(from * 2654435761u, from, UINT32_MAX - from, sub)));
+        if (from == 4000)
+            EXPECT_TRUE(where_is(p, i, 0, at(1, 1, 1, 0)));
+        else
+            EXPECT_TRUE(where_is(p, i, sub, at(from * 2654435761u, from, UINT32_MAX - from, sub)));
     }
     for (uint32_t sub = 0; sub < 300; sub++) EXPECT_TRUE(where_is(p, 4000, sub, at(1, 1, 1, sub)));
     mwl__program_release(p);
@@ -332,7 +340,7 @@ UTEST(emit, many_positions_in_any_order) {
     mwl__emit_free(e);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 UTEST(emit, the_same_calls_give_the_same_bytes) {
     mwl__buf image[2];

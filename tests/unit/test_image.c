@@ -75,7 +75,8 @@ UTEST(image, round_trip) {
     ASSERT_EQ(mwl__image_array(&image, MWL_SECTION_CODE, 8, &data, &count, &error), MWL_OK);
     ASSERT_EQ(count, 3u);
     ASSERT_EQ(((const uint64_t *)data)[2], (uint64_t)3);
-    ASSERT_TRUE((const unsigned char *)data > s.bytes && (const unsigned char *)data < s.bytes + s.size);
+    ASSERT_TRUE((const unsigned char *)data > s.bytes &&
+                (const unsigned char *)data < s.bytes + s.size);
     ASSERT_EQ(mwl__image_array(&image, MWL_SECTION_SOURCE, 1, &data, &count, &error), MWL_OK);
     ASSERT_EQ(count, 9u);
     ASSERT_EQ(memcmp(data, "{\"a\": 1}\n", 9), 0);
@@ -95,7 +96,8 @@ UTEST(image, strings_are_used_in_place) {
     mwl__image image;
     ASSERT_EQ(mwl__image_open(s.bytes, s.size, &image, NULL), MWL_OK);
     const unsigned char *strings = image.section[MWL_SECTION_STRINGS].data;
-    static const char *const texts[] = {"hello", "", "caf\xC3\xA9 \xF0\x9D\x84\x9E", NULL, "seven.."};
+    static const char *const texts[] = {"hello", "", "caf\xC3\xA9 \xF0\x9D\x84\x9E", NULL,
+                                        "seven.."};
     static const uint32_t points[] = {5, 0, 6, 0, 7};
     size_t n = 0;
     for (uint64_t at = 0, next; at < image.section[MWL_SECTION_STRINGS].size; at = next) {
@@ -110,7 +112,8 @@ UTEST(image, strings_are_used_in_place) {
             mwl_heap_new(NULL, &h);
             mwl_value same = mwl_string(h, texts[n], strlen(texts[n]));
             ASSERT_TRUE(mwl_value_equal(v, same));
-            mwl_value list = mwl_array_push(h, mwl_array(h, 1), v); /* keeps and drops touch nothing */
+            mwl_value list =
+                mwl_array_push(h, mwl_array(h, 1), v); /* keeps and drops touch nothing */
             mwl_value_drop(h, list);
             mwl_value_drop(h, same);
             mwl_heap_free(h);
@@ -121,7 +124,8 @@ UTEST(image, strings_are_used_in_place) {
     }
     ASSERT_EQ(n, (size_t)5);
     uint64_t next;
-    ASSERT_EQ(mwl__image_string(&image, image.section[MWL_SECTION_STRINGS].size, true, &next, NULL), MWL_E_IMAGE);
+    ASSERT_EQ(mwl__image_string(&image, image.section[MWL_SECTION_STRINGS].size, true, &next, NULL),
+              MWL_E_IMAGE);
     ASSERT_EQ(mwl__image_string(&image, 4, true, &next, NULL), MWL_E_IMAGE);
     free(s.bytes);
 }
@@ -168,14 +172,16 @@ static bool written_alike(const unsigned char *bytes, size_t size) {
     return alike;
 }
 
-/* The same behind the checksum: what the reader relies on is refused on its own, the rest is content. */
+/* The same behind the checksum: what the reader relies on is refused on its own, the rest is
+ * content. */
 UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
     struct sample s = sample();
     const size_t n_sections = 4, content = 32 + n_sections * 24;
     mwl__image image;
     ASSERT_EQ(mwl__image_open(s.bytes, s.size, &image, NULL), MWL_OK);
     const unsigned char *strings = image.section[MWL_SECTION_STRINGS].data;
-    size_t strings_at = (size_t)(strings - s.bytes), strings_end = strings_at + image.section[MWL_SECTION_STRINGS].size;
+    size_t strings_at = (size_t)(strings - s.bytes),
+           strings_end = strings_at + image.section[MWL_SECTION_STRINGS].size;
     for (size_t i = 0; i < s.size; i++) {
         if (i >= 8 && i < 12) continue;  /* the instruction set: the caller's question */
         if (i >= 24 && i < 32) continue; /* the checksum */
@@ -185,7 +191,8 @@ UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
             s.bytes[i] ^= (unsigned char)(1 << bit);
             mwl__image_reseal(s.bytes, s.size);
             mwl_status status = open_and_check(s.bytes, s.size, &error);
-            /* Another id or size may make another image that is sound: then it says what it holds. */
+            /* Another id or size may make another image that is sound: then it says what it holds.
+             */
             bool id_or_size = i >= 32 && i < content && ((i - 32) % 24 < 4 || (i - 32) % 24 >= 16);
             if (status >= 0 && !(id_or_size && written_alike(s.bytes, s.size)))
                 printf("byte %zu bit %d was accepted\n", i, bit);
@@ -204,7 +211,8 @@ static void put32(unsigned char *p, uint32_t v) {
 
 UTEST(image, extreme_numbers_do_not_wrap) {
     struct sample s = sample();
-    static const uint32_t extreme[] = {0, 1, 7, 0x7fffffffu, 0x80000000u, 0xfffffff0u, 0xfffffff8u, 0xffffffffu};
+    static const uint32_t extreme[] = {0,           1,           7,           0x7fffffffu,
+                                       0x80000000u, 0xfffffff0u, 0xfffffff8u, 0xffffffffu};
     unsigned char *copy = malloc(s.size);
     for (size_t i = 0; i + 4 <= s.size; i += 4) {
         for (size_t k = 0; k < 8; k++) {

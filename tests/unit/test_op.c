@@ -1,4 +1,5 @@
-/* test_op.c: the opcode table and what follows from it: text there and back, widths, the set's number. */
+/* test_op.c: the opcode table and what follows from it: text there and back, widths, the set's
+ * number. */
 #include "utest.h"
 
 #include "op.h"
@@ -70,13 +71,13 @@ UTEST(op, what_is_no_instruction) {
 
 UTEST(op, names_are_distinct_and_there_are_no_more) {
     for (unsigned i = 0; i < MWL_OP_COUNT; i++)
-        for (unsigned j = 0; j < i; j++)
-            EXPECT_STRNE(mwl__op_get(i)->name, mwl__op_get(j)->name);
+        for (unsigned j = 0; j < i; j++) EXPECT_STRNE(mwl__op_get(i)->name, mwl__op_get(j)->name);
     EXPECT_TRUE(mwl__op_get(MWL_OP_COUNT) == NULL);
     EXPECT_TRUE(mwl__operand_get(MWL_OPERAND_COUNT) == NULL);
 }
 
-/* A 32-bit operand stands in b, alone; a run has one thing that gives its length, or is an iterator. */
+/* A 32-bit operand stands in b, alone; a run has one thing that gives its length, or is an
+ * iterator. */
 UTEST(op, rows_are_well_formed) {
     for (unsigned op = 0; op < MWL_OP_COUNT; op++) {
         const mwl__op_info *info = mwl__op_get(op);

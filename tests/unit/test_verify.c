@@ -1,6 +1,6 @@
-/* test_verify.c: what a program must not be. A sound image with something in every table is damaged in one
- * place at a time, resealed, and must be refused there; the operand cases are generated from the opcode
- * table, so an opcode that is added is tested. */
+/* test_verify.c: what a program must not be. A sound image with something in every table is damaged
+ * in one place at a time, resealed, and must be refused there; the operand cases are generated from
+ * the opcode table, so an opcode that is added is tested. */
 #include "utest.h"
 
 #include "emit.h"
@@ -23,7 +23,8 @@ static void emit_tables(mwl__emit *e) {
     mwl__call_rec call = {1, none, 0, none, 0, none, none, 0, 0};
     uint32_t code_k = str(e, "A.*"), call_index = 0;
     mwl__matcher_rec matcher = {mwl__emit_keys(e, &code_k, 1), 1, 0, 0, none};
-    mwl__gather_rec gather = {0, mwl__emit_keys(e, &call_index, 1), 1, none, MWL_GATHER_OVER, 0, 0, 0};
+    mwl__gather_rec gather = {0, mwl__emit_keys(e, &call_index, 1), 1, none, MWL_GATHER_OVER, 0, 0,
+                              0};
     mwl__emit_record(e, MWL_SECTION_IMPORTS, &mw, sizeof mw);
     mwl__emit_record(e, MWL_SECTION_IMPORTS, &call_import, sizeof call_import);
     for (int i = 0; i < 2; i++) mwl__emit_record(e, MWL_SECTION_FLOWS, &flow, sizeof flow);
@@ -119,7 +120,7 @@ static bool refused(struct subject *s, const char *message) {
     return false;
 }
 
-/* ---- operands, from the table ------------------------------------------------------------------------ */
+/* ---- operands, from the table ---------------------------------------------------------------- */
 
 struct counts {
     uint32_t of[MWL_OPERAND_COUNT];
@@ -142,7 +143,8 @@ static mwl__ins with(mwl__ins ins, int place, bool wide, uint32_t v) {
     return ins;
 }
 
-/* Operands that are sound wherever there is a choice: the first of each table, a jump to the end. */
+/* Operands that are sound wherever there is a choice: the first of each table, a jump to the end.
+ */
 static mwl__ins sound_ins(unsigned op) {
     const mwl__op_info *info = mwl__op_get(op);
     mwl__ins ins = mwl__ins_abc((mwl__op)op, 0, 0, 0);
@@ -150,7 +152,8 @@ static mwl__ins sound_ins(unsigned op) {
     return ins;
 }
 
-/* How many registers the run takes in sound_ins: of the sample's first shape, function; none for a count. */
+/* How many registers the run takes in sound_ins: of the sample's first shape, function; none for a
+ * count. */
 static uint32_t run_of(const mwl__op_info *info) {
     for (int i = 0; i < 3; i++) {
         if (info->kind[i] == MWL_OPERAND_SHAPE) return 3;
@@ -242,7 +245,7 @@ UTEST(verify, going_back_must_pay) {
     subject_free(&s);
 }
 
-/* ---- registers, handlers ----------------------------------------------------------------------------- */
+/* ---- registers, handlers --------------------------------------------------------------------- */
 
 UTEST(verify, register_count) {
     struct subject s = subject_new(emit_sample);
@@ -294,7 +297,7 @@ UTEST(verify, handlers) {
     subject_free(&s);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 UTEST(verify, paths_shapes_functions_patterns) {
     struct subject s = subject_new(emit_sample);
@@ -366,7 +369,7 @@ UTEST(verify, patterns_compile_within_a_limit) {
     subject_free(&s);
 }
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static void emit_consts(mwl__emit *e) {
     mwl_heap *h = NULL;
@@ -376,9 +379,9 @@ static void emit_consts(mwl__emit *e) {
     m = mwl__map_put(h, m, mwl_string(h, "b", 1), mwl_int(1));
     (void)mwl__emit_const(e, m);
     mwl__drop(h, m);
-    (void)mwl__emit_const(e, mwl_null());           /* k4 */
-    (void)mwl__emit_const(e, mwl_bool(true));       /* k5 */
-    (void)mwl__emit_const(e, mwl_timestamp(1, 2));  /* k6 */
+    (void)mwl__emit_const(e, mwl_null());          /* k4 */
+    (void)mwl__emit_const(e, mwl_bool(true));      /* k5 */
+    (void)mwl__emit_const(e, mwl_timestamp(1, 2)); /* k6 */
     mwl_value b = mwl_bytes(h, "\xff", 1);
     (void)mwl__emit_const(e, b); /* k7 */
     mwl__drop(h, b);
@@ -393,8 +396,8 @@ UTEST(verify, constants) {
     uint32_t *tree = section(&s, MWL_SECTION_TREES);
     mwl_error error;
     EXPECT_EQ(load(&s, &error), MWL_OK);
-    static const uint32_t kinds[] = {MWL_KIND_ABSENT, MWL_KIND_OPTIONAL, MWL_KIND_EXT, MWL_KIND_FAULT,
-                                     16, 0x108, 0xffffffffu};
+    static const uint32_t kinds[] = {
+        MWL_KIND_ABSENT, MWL_KIND_OPTIONAL, MWL_KIND_EXT, MWL_KIND_FAULT, 16, 0x108, 0xffffffffu};
     for (int i = 0; i < 7; i++) {
         k[4].kind = kinds[i];
         EXPECT_TRUE(refused(&s, "a constant of an unknown kind"));
@@ -463,7 +466,7 @@ UTEST(verify, sharing_cannot_explode) {
     subject_free(&s);
 }
 
-/* ---- Flow tables ------------------------------------------------------------------------------------- */
+/* ---- Flow tables ----------------------------------------------------------------------------- */
 
 /* Which u32 fields of a record may hold any number: flags, positions and the like. */
 static bool is_free(unsigned id, size_t word) {
@@ -502,7 +505,7 @@ UTEST(verify, every_field_of_the_flow_tables) {
     subject_free(&s);
 }
 
-/* ---- positions, versions ----------------------------------------------------------------------------- */
+/* ---- positions, versions --------------------------------------------------------------------- */
 
 UTEST(verify, positions) {
     struct subject s = subject_new(emit_sample);
