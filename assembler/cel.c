@@ -2,7 +2,6 @@
 #include "cel.h"
 
 #include "cel_lower.h"
-#include "utf8.h"
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 
@@ -63,12 +62,16 @@ const char *mwl__cel_pattern_fault(void *ctx, const char *pattern, size_t len) {
 
 /* ---- compiling ----------------------------------------------------------------------------------------- */
 
+#define MARK 128u /* bytes between places that are remembered */
+typedef struct place {
+    uint32_t line, column;
+} place;
+
 typedef struct compiler {
     const mwl__cel_env *env;
     const char *text;
     size_t len;
-    /* the place that was last asked for: the next one is near */
-    uint32_t at, line, column;
+    place *marks; /* of every MARK-th byte */
 } compiler;
 
 static bool find_variable(const compiler *c, const char *name, size_t len, unsigned *slot) {
@@ -99,24 +102,33 @@ static bool resolve(void *ctx, const mwl__cel_node *variable, const mwl__cel_tex
 
 static bool is_lead(char c) { return ((unsigned char)c & 0xc0u) != 0x80u; }
 
+/* Steps over one byte. */
+static void count(place *p, char c) {
+    if (c == '\n') {
+        p->line++;
+        p->column = 1;
+    } else if (is_lead(c)) {
+        p->column++;
+    }
+}
+
+static bool mark_places(compiler *c, mwl__arena *arena) {
+    place p = {1, 1};
+    c->marks = mwl__arena_new(arena, (c->len / MARK + 1) * sizeof *c->marks);
+    if (!c->marks) return false;
+    for (size_t i = 0; i <= c->len; i++) {
+        if (i % MARK == 0) c->marks[i / MARK] = p;
+        if (i < c->len) count(&p, c->text[i]);
+    }
+    return true;
+}
+
 static mwl__where where(void *ctx, uint32_t begin, uint32_t end, uint32_t at) {
-    compiler *c = ctx;
+    const compiler *c = ctx;
     if (at > c->len) at = (uint32_t)c->len;
-    if (at < c->at && memchr(c->text + at, '\n', c->at - at)) { /* an earlier line: count anew */
-        c->at = 0;
-        c->line = c->column = 1;
-    }
-    for (; c->at > at; c->at--)
-        if (is_lead(c->text[c->at - 1])) c->column--;
-    for (; c->at < at; c->at++) {
-        if (c->text[c->at] == '\n') {
-            c->line++;
-            c->column = 1;
-        } else if (is_lead(c->text[c->at])) {
-            c->column++;
-        }
-    }
-    mwl__where w = {c->line, c->column, begin, end - begin};
+    place p = c->marks[at / MARK];
+    for (uint32_t i = at - at % MARK; i < at; i++) count(&p, c->text[i]);
+    mwl__where w = {p.line, p.column, begin, end - begin};
     return w;
 }
 
@@ -186,7 +198,7 @@ mwl_status mwl__cel_compile(const mwl__cel_env *env, const char *text, size_t le
     mwl_alloc alloc = env->alloc ? *env->alloc : mwl_alloc_default();
     mwl__arena arena = mwl__arena_make(alloc);
     mwl__buf image = mwl__buf_make(alloc);
-    compiler c = {env, text, len, 0, 1, 1};
+    compiler c = {env, text, len, NULL};
     mwl__cel_tree tree;
     memset(out, 0, sizeof *out);
     out->alloc = alloc;
@@ -202,6 +214,7 @@ mwl_status mwl__cel_compile(const mwl__cel_env *env, const char *text, size_t le
     mwl_status status = mwl__cel_parse(&parse, &tree);
     if (status == MWL_OK) status = mwl__cel_resolve(&arena, &tree, &names);
     if (status == MWL_OK && !env->no_check) status = check(&c, &arena, &tree);
+    if (status == MWL_OK && !mark_places(&c, &arena)) status = MWL_E_NOMEM;
     if (status == MWL_OK) status = make_image(&c, &alloc, &tree, &image);
     if (status == MWL_OK) status = load(env, &image, out);
     mwl__buf_free(&image);
