@@ -31,6 +31,7 @@ typedef struct mwl__exec {
     int64_t slice;    /* instructions left before a yield; may go below zero */
     uint64_t budget;  /* left for the run; UINT64_MAX: no limit */
     uint32_t pc;
+    bool in_block;    /* at a yield: registers are live */
     mwl_value fault;  /* FAULT when the outcome is MWL_EXEC_FAULT: given to the caller */
     mwl_value product; /* of END: given to the caller */
     const mwl_value *env; /* slots of a free-standing expression, lent */

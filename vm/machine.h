@@ -52,6 +52,7 @@ struct mwl__entry {
     mwl__entry *outer;  /* the enclosing record of the same frame */
     uint32_t ix;        /* in the program's ENTRIES */
     uint32_t resume_pc; /* after a structural call: where the phase goes on */
+    uint16_t depth;     /* entries of this frame around it */
     uint8_t phase;      /* mwl__phase_id now running, or last run */
     uint8_t verdict;    /* mwl__verdict of the phase now running */
     uint8_t reenter;    /* MWL_REENTER_* */
@@ -59,6 +60,9 @@ struct mwl__entry {
     bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed or waiting to be */
     bool in_always, cleanup_failed;
     bool gated;         /* `when` was false at the phase now running */
+    bool in_phase;      /* one of its phases is running: its `middleware` root is read */
+    bool outer_running; /* while in_always: the unwind that this cleanup is part of, */
+    mwl__entry *outer_owner; /* and its owner; a bound inside the cleanup unwinds on its own */
     mwl_value input;    /* middleware.input */
     mwl_value output;   /* what was passed down at establishment */
     mwl_value args;     /* of the phase now running */
@@ -93,7 +97,8 @@ struct mwl_call {
     const struct mwl__provider *provider;
     mwl_value input, args, state, metadata;
     mwl__result res;
-    bool settled, starting, cancelled, hot;
+    mwl__callrec *record;  /* of a Gather's dispatch, kept for its arm; or NULL */
+    bool settled, starting, cancelled;
     mwl__timer timer;
     mwl_call *next, *prev; /* the VM's list of live executions */
 };
@@ -141,12 +146,14 @@ typedef struct mwl__unwinding {
     mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
     bool running;         /* an unwind is under way */
     bool awaiting;        /* waiting for target executions to resolve before it goes on */
+    bool resume;          /* the frame's next turn begins with mwl__unwind_next */
 } mwl__unwinding;
 
 struct mwl__frame {
     struct mwl_run *run;
     mwl__frame *parent;
     mwl__slot *slot;      /* the parent's Gather slot that it fills, or NULL */
+    mwl__callrec *slot_record; /* the dispatch's record, kept for its arm; or NULL */
     mwl__frame *child;    /* a Flow that a Call Step runs */
     mwl_call *call;       /* a provider execution that a Call Step awaits */
     mwl__entry *entries;  /* innermost */
@@ -159,7 +166,7 @@ struct mwl__frame {
     uint32_t flow, pc, step;
     uint16_t depth;
     uint8_t state, construct;
-    bool queued, step_done, wall_timer;
+    bool queued, step_done;
     mwl_value vars, input, step_input, acc, match_input, failure, raised;
     mwl__result res;
     int64_t entered_ns, step_entered_ns, step_exited_ns; /* wall; 0: not kept */
@@ -184,6 +191,8 @@ struct mwl_run {
     mwl_run_state state;
     mwl_status why;
     bool limit_hit;
+    bool cancel_asked;       /* inside one of its own callbacks: applied when the slice ends */
+    mwl_value cancel_reason; /* a string, or absent */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`. */
@@ -227,7 +236,8 @@ struct mwl_vm {
     uint64_t rng, next_run;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
-    mwl_run *pumping;
+    mwl_value empty;    /* {} */
+    mwl_run *executing; /* whose frame is in the interpreter, or NULL */
 };
 
 /* ---- between the files: each returns a pc unless it says otherwise ---------------------------------------------------------- */
@@ -236,22 +246,33 @@ static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) { return 
 
 /* frame.c */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
-                           mwl_value take_args); /* NULL: memory is out. READY, not queued */
-void mwl__frame_free(mwl__frame *f);            /* with all below it; tells outstanding executions */
-void mwl__frame_ready(mwl__frame *f);           /* into the ready queue, once */
-void mwl__frame_run(mwl__frame *f);             /* until it parks, yields or is done */
-uint32_t mwl__frame_complete(mwl__frame *f);    /* COMPLETE */
-uint32_t mwl__frame_ascend(mwl__frame *f);      /* res is set: go to the Flow's ascent */
-void mwl__frame_arm_timer(mwl__frame *f, int64_t due_mono_ns); /* MWL_NEVER: bounds only */
-void mwl__frame_timer(mwl__frame *f);           /* its timer is due */
-int64_t mwl__wall(mwl_vm *vm);                  /* the wall reading now, ns */
+                           mwl_value take_args); /* NULL: memory is out. Not queued yet */
+void mwl__frame_free(mwl__frame *f);  /* with all below it; outstanding executions are told */
+void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
+void mwl__frame_run(mwl__frame *f);   /* until it parks, yields or is done */
+uint32_t mwl__frame_complete(mwl__frame *f);
+uint32_t mwl__frame_ascend(mwl__frame *f); /* res is set: go to the Flow's ascent */
+uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
+void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take);
+mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
+void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take);
+int64_t mwl__vm_mono(mwl_vm *vm); /* readings of this moment, ns */
+int64_t mwl__vm_wall(mwl_vm *vm);
+int64_t mwl__add_ns(int64_t a, int64_t b); /* saturating */
+/* Raise System.ParameterValidationFailed for a value the specification types; answers MWL_PC_FAULT. */
+uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message);
+uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value take_details);
+/* Validate arguments: next_pc, or MWL_PC_FAULT with the report as details. args absent: none. */
+uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
+                              uint32_t next_pc);
 
 /* step.c */
-uint32_t mwl__step_begin(mwl__frame *f, uint32_t step);
+uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc);
+void mwl__step_exit(mwl__frame *f);
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler);
-uint32_t mwl__step_result(mwl__frame *f, uint32_t step, uint32_t next_pc);
-uint32_t mwl__step_fault(mwl__frame *f, uint32_t step);
+uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc);
+uint32_t mwl__step_fault(mwl__frame *f);
 uint32_t mwl__step_clause_fault(mwl__frame *f);
 uint32_t mwl__step_failed(mwl__frame *f); /* res is the Step's failure: catch or out */
 uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
@@ -263,12 +284,14 @@ uint32_t mwl__step_reraise(mwl__frame *f);
 /* entry.c */
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc);
+void mwl__entry_with(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc);
-uint32_t mwl__entry_action_done(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix);
 uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix);
 bool mwl__entry_skips_shape(const mwl__frame *f);
+void mwl__entry_shape(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
 uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix);
@@ -276,7 +299,9 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 void mwl__entry_pop(mwl__frame *f);
-mwl__entry *mwl__entry_phase(const mwl__frame *f, uint32_t pc); /* whose `middleware` root is read at pc */
+mwl__entry *mwl__entry_reading(const mwl__frame *f); /* whose `middleware` root is read, or NULL */
+void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
+void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 
 /* phase.c: the middleware contract around one callback. */
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc);
@@ -285,11 +310,11 @@ mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e); /* the explanatory f
 /* unwind.c */
 void mwl__unwind_frame(mwl__frame *f, mwl_value cancel);  /* impose on the whole frame; lent */
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* a bound has elapsed */
-uint32_t mwl__unwind_next(mwl__frame *f);                 /* the next onAlways, the seam, or completion */
-void mwl__unwind_resolved(mwl__frame *f);                 /* a target execution resolved while awaiting */
-uint32_t mwl__unwind_deferred(mwl__frame *f, bool cleanup_failed); /* after an ordinary onAlways: a waiting
-                                                             interruption begins, else MWL_PC_PARK + none */
-bool mwl__unwind_waiting(const mwl__frame *f);            /* an interruption waits for an onAlways to end */
+bool mwl__unwind_bounds_due(mwl__frame *f); /* at a slice's end: fire what has elapsed; true: it did */
+uint32_t mwl__unwind_next(mwl__frame *f);   /* the next onAlways, the seam, or completion */
+void mwl__unwind_resolved(mwl__frame *f);   /* a target execution resolved: go on when all did */
+uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc);
+static inline bool mwl__unwinds(const mwl__frame *f) { return f->unwinding && f->unwinding->running; }
 
 /* call.c */
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
@@ -298,12 +323,21 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
-void mwl__call_settled(mwl_call *call);                   /* its Result is there: accept it */
-void mwl__call_cancel(mwl_call *call);                    /* interrupt a provider execution */
-void mwl__call_timer(mwl_call *call);
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* a Call Step's Flow completed */
+mwl__callrec *mwl__callrec_new(mwl_heap *h);
+void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r);
 void mwl__callrec_free(mwl_heap *h, mwl__callrec *r);
-mwl_call *mwl__call_new(mwl__frame *f, mwl__slot *slot, const mwl__provider *p); /* NULL: memory */
+void mwl__callrec_window(mwl__callrec *r, mwl__frame *child); /* what arms read of a completed frame */
+void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs);
+/* The target's arguments, given; validated for a provider target. next_pc or MWL_PC_FAULT. */
+uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
+
+/* provider.c: provider executions. */
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                          mwl_value take_args); /* NULL: memory. May be settled already */
+void mwl__call_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent */
+void mwl__call_abandon(mwl_call *call);                  /* nobody awaits it any more */
+void mwl__call_timer(mwl_call *call);
 void mwl__call_free(mwl_call *call);
 
 /* gather.c */
@@ -317,9 +351,11 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t call_ix); /* DISPATCH inside a fan-out */
 uint32_t mwl__gather_field_fault(mwl__frame *f);
 uint32_t mwl__gather_arm_end(mwl__frame *f);
-void mwl__gather_settled(mwl__frame *f, mwl__slot *slot, bool ok, mwl_value take); /* wakes the frame */
+/* A dispatch resolved: fills its slot, counts it, wakes the frame when it waits. */
+void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__callrec *take_record,
+                          mwl__result take);
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
-mwl_value mwl__gather_results(mwl__frame *f);                /* step.results: lent; absent before */
+mwl_value mwl__gather_results(mwl__frame *f); /* step.results: lent; absent before the end */
 void mwl__gather_free(mwl_heap *h, mwl__gather *g);
 
 /* failure.c (values only; also failure.h) */
@@ -343,5 +379,8 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
                 mwl_value value);
 static inline bool mwl__tracing(const mwl_vm *vm) { return vm->listen != NULL; }
 uint64_t mwl__random(uint64_t *state);
+const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len); /* or NULL */
+mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* E_DUPLICATE: not taken */
+mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out, mwl_error *error);
 
 #endif

@@ -1,0 +1,406 @@
+/* frame.c: frames: creation, turns in the interpreter, parking and waking, completion.
+ *
+ * Owns: the state machine of a frame. A frame is READY (queued), RUNNING (in the interpreter), waiting
+ * (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the interpreter only at
+ * an instruction boundary, with f->pc saying where to go on.
+ * Refuses to know: what Steps and middleware do. */
+#include "machine.h"
+
+int64_t mwl__add_ns(int64_t a, int64_t b) {
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? MWL_NEVER - 1 : INT64_MIN;
+}
+
+void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take) {
+    mwl_value old = *place;
+    *place = take;
+    mwl__drop(h, old);
+}
+
+void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
+    mwl__value_set(&f->run->vm->heap, &f->res.v, take);
+    f->res.ok = ok;
+}
+
+/* ---- faults of typed fields ---------------------------------------------------------------------------- */
+
+uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
+    mwl_vm *vm = f->run->vm;
+    mwl_value text = mwl_string(&vm->heap, message, strlen(message));
+    vm->exec.fault = mwl__fault_new(&vm->heap, code, vm->exec.pc, text, details);
+    return mwl_is_absent(vm->exec.fault) ? MWL_PC_NOMEM : MWL_PC_FAULT;
+}
+
+uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message) {
+    mwl_heap *h = &f->run->vm->heap;
+    mwl_value d = mwl_object(h, 3);
+    d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
+    d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
+    if (mwl_is_absent(d)) return MWL_PC_NOMEM;
+    return mwl__raise(f, MWL_FAILURE_PARAMETER, message, d);
+}
+
+/* What a schema-less target answers to arguments: closed by default. */
+static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
+    mwl_heap *h = &f->run->vm->heap;
+    mwl_value key, value;
+    mwl__buf b = mwl__buf_make(h->alloc);
+    size_t len;
+    bool named = mwl_object_at(args, 0, &key, &value);
+    mwl__buf_printf(&b, named ? "%s takes no arguments, and '%s' was given" : "%s: `with` must be an object",
+                    who, named ? mwl_as_text(key, &len) : "");
+    uint32_t pc = mwl__raise_parameter(f, "/additionalProperties", args, mwl__buf_cstr(&b));
+    mwl__buf_free(&b);
+    return pc;
+}
+
+uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
+                              uint32_t next_pc) {
+    mwl_vm *vm = f->run->vm;
+    if (!schema) {
+        bool none = mwl_is_absent(args) || (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
+        return none ? next_pc : refuse_undeclared(f, args, who);
+    }
+    mwl__schema_env env = {&vm->heap, vm->regex, vm->exec.budget == UINT64_MAX ? NULL : &vm->exec.budget};
+    bool valid = false;
+    mwl_value report = mwl_absent();
+    mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
+    mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
+    if (st == MWL_OK && valid) return next_pc;
+    if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
+    mwl_value first = mwl_object_get(report, "message", 7);
+    size_t len = 0;
+    const char *text = mwl_value_kind(first) == MWL_KIND_STRING ? mwl_as_text(first, &len) : NULL;
+    mwl__buf b = mwl__buf_make(vm->heap.alloc);
+    mwl__buf_printf(&b, "%s: %s", who, text ? text : mwl_status_text(st));
+    uint32_t pc = mwl__raise(f, MWL_FAILURE_PARAMETER, mwl__buf_cstr(&b), report);
+    mwl__buf_free(&b);
+    return pc;
+}
+
+/* ---- life --------------------------------------------------------------------------------------------------- */
+
+/* spec: execution-model, variable initialization: defaults overlaid by the validated arguments. */
+static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow, mwl_value args) {
+    mwl_value vars = flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
+    mwl_value key, value;
+    for (size_t i = 0; mwl_object_at(args, i, &key, &value); i++)
+        vars = mwl__map_put(&vm->heap, vars, mwl__keep(key), mwl__keep(value));
+    return vars;
+}
+
+/* The frame's arguments are valid: vars are seeded. Else its Result is there and nothing runs. */
+static bool initialise(mwl__frame *f, mwl_value args) {
+    mwl_vm *vm = f->run->vm;
+    const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
+    mwl__exec *x = &vm->exec;
+    x->program = f->run->program;
+    x->pc = flow->pc;
+    uint32_t pc = mwl__check_arguments(f, f->run->link->flow_schemas[f->flow], args, "parameters", flow->pc);
+    if (pc == MWL_PC_NOMEM) return false;
+    if (pc == MWL_PC_FAULT) {
+        f->res.v = mwl__failure_from_fault(x, x->fault);
+        x->fault = mwl_absent();
+        f->pc = MWL_NONE;
+        return !mwl_is_absent(f->res.v);
+    }
+    f->pc = pc;
+    f->vars = seed_vars(vm, f->run->program, flow, args);
+    f->acc = mwl__keep(f->input);
+    return !mwl_is_absent(f->vars);
+}
+
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
+                           mwl_value take_args) {
+    mwl_vm *vm = run->vm;
+    mwl__frame *f = mwl__heap_take(&vm->heap, sizeof *f);
+    if (!f) {
+        mwl__drop(&vm->heap, take_input);
+        mwl__drop(&vm->heap, take_args);
+        return NULL;
+    }
+    memset(f, 0, sizeof *f);
+    f->run = run;
+    f->parent = parent;
+    f->flow = flow;
+    f->step = MWL_NONE;
+    f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
+    f->input = take_input;
+    f->failure = mwl_null();
+    f->timer.owner = MWL_TIMER_FRAME;
+    unsigned needs = mwl__tables(f)->flows[flow].flags;
+    if ((needs & MWL_NEEDS_ENTERED) || !parent || mwl__tracing(vm)) f->entered_ns = mwl__vm_wall(vm);
+    bool made = initialise(f, take_args);
+    mwl__drop(&vm->heap, take_args);
+    if (!made) {
+        mwl__frame_free(f);
+        return NULL;
+    }
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, -1, f->input);
+    return f;
+}
+
+static void drop_saved(mwl__frame *f) {
+    mwl_heap *h = &f->run->vm->heap;
+    for (uint32_t i = 0; i < f->n_saved; i++) mwl__drop(h, f->saved_regs[i]);
+    if (f->saved_regs) mwl__heap_give(h, f->saved_regs, f->n_saved * sizeof *f->saved_regs);
+    f->saved_regs = NULL;
+    f->n_saved = 0;
+}
+
+static void free_own(mwl__frame *f) {
+    mwl_vm *vm = f->run->vm;
+    mwl_heap *h = &vm->heap;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    while (f->entries) mwl__entry_pop(f);
+    if (f->record) mwl__callrec_free(h, f->record);
+    if (f->slot_record) mwl__callrec_free(h, f->slot_record);
+    if (f->gather) mwl__gather_free(h, f->gather);
+    if (f->unwinding) {
+        mwl__drop(h, f->unwinding->cancel);
+        mwl__heap_give(h, f->unwinding, sizeof *f->unwinding);
+    }
+    drop_saved(f);
+    const mwl_value held[] = {f->vars, f->input, f->step_input, f->acc, f->match_input, f->failure,
+                              f->raised, f->res.v};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
+}
+
+static void unqueue(mwl__frame *f) {
+    mwl_vm *vm = f->run->vm;
+    mwl__frame *before = NULL, *at = vm->ready_head;
+    while (at && at != f) {
+        before = at;
+        at = at->next_ready;
+    }
+    if (!at) return;
+    if (before) before->next_ready = f->next_ready;
+    else vm->ready_head = f->next_ready;
+    if (vm->ready_tail == f) vm->ready_tail = before;
+    f->queued = false;
+}
+
+/* One outstanding target execution below f, detached from it; NULL when there is none left. */
+static mwl__frame *detach_child(mwl__frame *f) {
+    mwl__frame *child = f->child;
+    f->child = NULL;
+    if (child) return child;
+    mwl__gather *g = f->gather;
+    for (uint32_t i = 0; g && i < g->n; i++) {
+        mwl__slot *s = &g->slots[i];
+        if (s->state != MWL_SLOT_ACTIVE) continue;
+        s->state = MWL_SLOT_CANCELLED;
+        if (s->is_frame) return s->as.frame;
+        mwl__call_abandon(s->as.call);
+        s->as.call = NULL;
+    }
+    return NULL;
+}
+
+/* Without recursion: the deepest frame first, climbing by `parent`. */
+void mwl__frame_free(mwl__frame *top) {
+    mwl__frame *f = top;
+    for (;;) {
+        mwl__frame *child = detach_child(f);
+        if (child) {
+            f = child;
+            continue;
+        }
+        if (f->call) mwl__call_abandon(f->call);
+        if (f->queued) unqueue(f);
+        mwl__frame *parent = f->parent;
+        bool last = f == top;
+        free_own(f);
+        mwl__heap_give(&f->run->vm->heap, f, sizeof *f);
+        if (last) return;
+        f = parent;
+    }
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------------- */
+
+void mwl__frame_ready(mwl__frame *f) {
+    mwl_vm *vm = f->run->vm;
+    if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    f->state = MWL_FRAME_READY;
+    f->queued = true;
+    f->next_ready = NULL;
+    if (vm->ready_tail) vm->ready_tail->next_ready = f;
+    else vm->ready_head = f;
+    vm->ready_tail = f;
+}
+
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. */
+mwl__entry *mwl__frame_bound(const mwl__frame *f) {
+    mwl__entry *first = NULL;
+    for (mwl__entry *e = f->entries; e; e = e->outer)
+        if (e->armed && !e->accepted && !e->fired && (!first || e->bound_ns <= first->bound_ns)) first = e;
+    return first;
+}
+
+uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns) {
+    mwl_vm *vm = f->run->vm;
+    f->pc = pc;
+    f->state = (uint8_t)state;
+    mwl__entry *bound = mwl__frame_bound(f);
+    mwl_status st = MWL_OK;
+    if (bound && bound->bound_ns < due_mono_ns)
+        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, f->depth * 64u + bound->depth);
+    else if (due_mono_ns != MWL_NEVER)
+        st = mwl__timer_arm(&vm->timers, &f->timer, due_mono_ns, 0, 0);
+    return st < 0 ? MWL_PC_NOMEM : MWL_PC_PARK;
+}
+
+void mwl__frame_timer(mwl__frame *f) {
+    mwl_vm *vm = f->run->vm;
+    bool bound = f->timer.class_ == 1;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, -1, mwl_absent());
+    if (!bound) {
+        mwl__frame_ready(f);
+        return;
+    }
+    mwl__entry *e = mwl__frame_bound(f);
+    if (e) mwl__unwind_bound(f, e);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+static bool save_regs(mwl__frame *f, mwl__exec *x) {
+    uint32_t n = f->run->program->n_regs;
+    f->saved_regs = mwl__heap_take(x->heap, n * sizeof *f->saved_regs);
+    if (!f->saved_regs) return false;
+    f->n_saved = n;
+    memcpy(f->saved_regs, x->regs, n * sizeof *x->regs);
+    for (uint32_t i = 0; i < n; i++) x->regs[i] = mwl_null();
+    return true;
+}
+
+static void restore_regs(mwl__frame *f, mwl__exec *x) {
+    if (!f->saved_regs) return;
+    memcpy(x->regs, f->saved_regs, f->n_saved * sizeof *x->regs);
+    mwl__heap_give(x->heap, f->saved_regs, f->n_saved * sizeof *f->saved_regs);
+    f->saved_regs = NULL;
+    f->n_saved = 0;
+}
+
+static void begin_turn(mwl__frame *f, mwl__exec *x) {
+    mwl_vm *vm = f->run->vm;
+    x->program = f->run->program;
+    x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
+    x->frame = f;
+    x->slice = vm->config.slice;
+    x->budget = f->run->budget;
+    vm->executing = f->run;
+    vm->heap.limit = f->run->memory_limit > SIZE_MAX - vm->heap.used
+                         ? SIZE_MAX : vm->heap.used + (f->run->memory_limit - f->run->memory_used);
+    f->state = MWL_FRAME_RUNNING;
+    if (f->unwinding && f->unwinding->resume) {
+        drop_saved(f);
+        f->unwinding->resume = false;
+        f->pc = mwl__unwind_next(f);
+    } else if (f->pc == MWL_NONE) {
+        f->pc = mwl__frame_complete(f);
+    } else {
+        restore_regs(f, x);
+    }
+}
+
+/* A fault that no handler of the program takes: only a damaged image has one. The Flow fails with it. */
+static void unhandled(mwl__frame *f, mwl__exec *x) {
+    mwl_value failure = mwl__failure_from_fault(x, x->fault);
+    x->fault = mwl_absent();
+    if (mwl_is_absent(failure)) {
+        mwl__run_limit(f->run, MWL_E_NOMEM);
+        return;
+    }
+    mwl__frame_set_res(f, false, failure);
+    f->pc = mwl__frame_ascend(f);
+    f->state = MWL_FRAME_READY;
+    mwl__frame_ready(f);
+}
+
+static void yielded(mwl__frame *f, mwl__exec *x) {
+    f->pc = x->pc;
+    f->state = MWL_FRAME_READY;
+    if (x->in_block && !save_regs(f, x)) {
+        mwl__run_limit(f->run, MWL_E_NOMEM);
+        return;
+    }
+    if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
+}
+
+void mwl__frame_run(mwl__frame *f) {
+    mwl_run *run = f->run;
+    mwl_vm *vm = run->vm;
+    mwl__exec *x = &vm->exec;
+    size_t used = vm->heap.used;
+    begin_turn(f, x);
+    mwl__outcome outcome = MWL_EXEC_PARK;
+    if (f->pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
+    else if (f->pc != MWL_PC_PARK) {
+        x->pc = f->pc;
+        outcome = mwl__exec_run(x);
+    }
+    run->budget = x->budget;
+    vm->heap.limit = SIZE_MAX;
+    vm->executing = NULL;
+    run->memory_used += vm->heap.used - used;
+    switch (outcome) {
+    case MWL_EXEC_PARK:
+    case MWL_EXEC_END: break;
+    case MWL_EXEC_YIELD: yielded(f, x); break;
+    case MWL_EXEC_FAULT: unhandled(f, x); break;
+    case MWL_EXEC_FUEL:
+        mwl__exec_clear(x, run->program->n_regs);
+        f->state = MWL_FRAME_READY;
+        mwl__run_limit(run, MWL_E_FUEL);
+        break;
+    case MWL_EXEC_NOMEM:
+        mwl__exec_clear(x, run->program->n_regs);
+        f->state = MWL_FRAME_READY;
+        mwl__run_limit(run, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
+        break;
+    }
+}
+
+/* ---- completion ---------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__frame_ascend(mwl__frame *f) {
+    mwl_heap *h = &f->run->vm->heap;
+    mwl__value_set(h, &f->acc, mwl_absent());
+    f->construct = MWL_IN_FRAME;
+    return mwl__tables(f)->flows[f->flow].ascend_pc;
+}
+
+/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once. */
+uint32_t mwl__frame_complete(mwl__frame *f) {
+    mwl_run *run = f->run;
+    mwl__frame *parent = f->parent;
+    f->state = MWL_FRAME_DONE;
+    if (mwl__tracing(run->vm)) mwl__trace(f, MWL_TRACE_FRAME_EXITED, NULL, -1, -1, f->res.v);
+    if (!parent) {
+        mwl__result res = f->res;
+        f->res.v = mwl_absent();
+        mwl__run_done(run, &res);
+        return MWL_PC_PARK;
+    }
+    if (f->slot) {
+        mwl__slot *slot = f->slot;
+        mwl__callrec *record = f->slot_record;
+        if (record) mwl__callrec_window(record, f);
+        f->slot_record = NULL;
+        mwl__result res = f->res;
+        f->res.v = mwl_absent();
+        bool interrupted = f->unwinding && !mwl_is_absent(f->unwinding->cancel);
+        slot->as.frame = NULL;
+        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, record, res);
+    } else {
+        parent->child = NULL;
+        mwl__call_frame_done(parent, f);
+    }
+    mwl__frame_free(f);
+    return MWL_PC_PARK;
+}
