@@ -395,6 +395,7 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
         mwl__result res = f->res;
         f->res.v = mwl_absent();
         bool interrupted = f->unwinding && !mwl_is_absent(f->unwinding->cancel);
+        slot->superseded = interrupted && res.v.as.p != f->unwinding->cancel.as.p;
         slot->as.frame = NULL;
         mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, record, res);
     } else {

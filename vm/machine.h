@@ -119,6 +119,7 @@ struct mwl__slot {
     uint8_t state; /* mwl__slot_state */
     bool is_frame;
     bool no_arm; /* its fields faulted, or it was refused before dispatch: no arm runs */
+    bool superseded; /* interrupted, and a failed cleanup took the cancellation's place */
 };
 
 struct mwl__gather {
@@ -355,6 +356,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f);
 void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__callrec *take_record,
                           mwl__result take);
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
+mwl_value mwl__gather_superseding(const mwl__frame *f); /* lent: the lowest-indexed failed cleanup, or absent */
 mwl_value mwl__gather_results(mwl__frame *f); /* step.results: lent; absent before the end */
 void mwl__gather_free(mwl_heap *h, mwl__gather *g);
 

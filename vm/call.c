@@ -1,0 +1,196 @@
+/* call.c: the instructions of a call: its fields, dispatch, arms.
+ *
+ * Owns: the record of a call execution, which arms read. Refuses to know: provider executions (provider.c)
+ * and fan-out (gather.c), to which the same instructions of a Gather's calls are handed. */
+#include "machine.h"
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+
+static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) { return &mwl__tables(f)->calls[ix]; }
+
+/* ---- records -------------------------------------------------------------------------------------------- */
+
+mwl__callrec *mwl__callrec_new(mwl_heap *h) {
+    mwl__callrec *r = mwl__heap_take(h, sizeof *r);
+    if (r) memset(r, 0, sizeof *r);
+    return r;
+}
+
+void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
+    const mwl_value held[] = {r->input, r->target_input, r->args, r->res.v, r->metadata, r->flow_vars};
+    memset(r, 0, sizeof *r);
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
+}
+
+void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
+    mwl__callrec_clear(h, r);
+    mwl__heap_give(h, r, sizeof *r);
+}
+
+void mwl__callrec_window(mwl__callrec *r, mwl__frame *child) {
+    mwl_vm *vm = child->run->vm;
+    mwl__value_set(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
+    r->flow_entered_ns = child->entered_ns;
+    bool keeps = mwl__tables(child)->flows[child->flow].flags & MWL_NEEDS_EXITED;
+    r->flow_exited_ns = keeps ? mwl__vm_wall(vm) : 0;
+}
+
+void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
+    if (!(needs & (MWL_NEEDS_ACCEPTED | MWL_NEEDS_EXITED))) return;
+    r->exited_ns = r->accepted_ns = mwl__vm_wall(f->run->vm);
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------ */
+
+uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl_vm *vm = f->run->vm;
+    if (!f->record) {
+        f->record = mwl__callrec_new(&vm->heap);
+        if (!f->record) return MWL_PC_NOMEM;
+        f->record->index = -1;
+    }
+    mwl__callrec *r = f->record;
+    r->ix = ix;
+    mwl__value_set(&vm->heap, &r->input, f->acc);
+    f->acc = mwl_absent();
+    f->construct = MWL_IN_CALL;
+    if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__vm_wall(vm);
+    return next_pc;
+}
+
+uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    const mwl__link *link = f->run->link;
+    mwl__callrec *r = f->record;
+    bool constant = c->with_k != MWL_NONE;
+    *args = constant ? f->run->program->consts[c->with_k] : r->args;
+    if (c->import != MWL_NONE && !link->with_ok[ix]) {
+        const mwl__provider *p = link->providers[c->import];
+        uint32_t pc = mwl__check_arguments(f, p->parameters[0], *args, p->uri, next_pc);
+        if (pc != next_pc) return pc;
+    }
+    *args = mwl_is_absent(*args) ? mwl__keep(f->run->vm->empty) : mwl__keep(*args);
+    return next_pc;
+}
+
+/* What the target receives: the written input, or call.input as it is. */
+static mwl_value target_input(const mwl__callrec *r) {
+    return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+
+/* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
+static void accept_around(mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL))
+        e->accepted = true;
+}
+
+/* The target's Result is there: it is the call's, until an arm shapes it. */
+static void accept(mwl__frame *f, bool ok, mwl_value take) {
+    mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
+    accept_around(f);
+    mwl__frame_set_res(f, ok, take);
+    if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
+}
+
+static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    const mwl__provider *p = f->run->link->providers[c->import];
+    mwl_call *call = mwl__call_start(f, NULL, p, target_input(f->record), args);
+    if (!call) return MWL_PC_NOMEM;
+    if (!call->settled) {
+        f->call = call;
+        return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+    }
+    mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
+    call->metadata = mwl_absent();
+    mwl_value v = call->res.v;
+    call->res.v = mwl_absent();
+    bool ok = call->res.ok;
+    mwl__call_free(call);
+    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
+    accept(f, ok, v);
+    return next_pc;
+}
+
+static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (f->depth + 1u >= f->run->limits.frame_depth) {
+        mwl__drop(heap_of(f), args);
+        heap_of(f)->why = MWL_E_TOO_BIG;
+        return MWL_PC_NOMEM;
+    }
+    uint32_t at = f->run->vm->exec.pc;
+    mwl__frame *child = mwl__frame_new(f->run, f, c->flow, target_input(f->record), args);
+    f->run->vm->exec.pc = at;
+    if (!child) return MWL_PC_NOMEM;
+    f->child = child;
+    mwl__frame_ready(child);
+    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+}
+
+uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (c->gather != MWL_NONE) return mwl__gather_dispatch(f, ix);
+    mwl_value args;
+    uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
+    if (pc != next_pc) return pc;
+    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(f->run->vm);
+    if (mwl__tracing(f->run->vm))
+        mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1, args);
+    return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
+                                 : dispatch_flow(f, ix, args, next_pc);
+}
+
+void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
+    mwl_value v = child->res.v;
+    bool ok = child->res.ok;
+    child->res.v = mwl_absent();
+    if (f->unwinding && f->unwinding->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+        if (!ok && v.as.p != f->res.v.as.p) mwl__frame_set_res(f, false, v);
+        else mwl__drop(heap_of(f), v);
+        mwl__unwind_resolved(f);
+        return;
+    }
+    if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW) mwl__callrec_window(f->record, child);
+    accept(f, ok, v);
+    mwl__frame_ready(f);
+}
+
+/* ---- arms --------------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
+    mwl__callrec *r = f->record;
+    mwl__value_set(heap_of(f), &r->res.v, mwl__keep(f->res.v));
+    r->res.ok = f->res.ok;
+    f->construct = MWL_IN_CALL;
+    return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
+}
+
+uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
+    mwl__frame_set_res(f, false, f->raised);
+    f->raised = mwl_absent();
+    return c->end_pc;
+}
+
+uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
+    mwl__callrec *r = f->record;
+    mwl_value newer = f->raised;
+    f->raised = mwl_absent();
+    if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits.chain_depth);
+    if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
+    mwl__frame_set_res(f, false, newer);
+    return rec_of(f, ix)->end_pc;
+}
+
+uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    if (rec_of(f, ix)->gather != MWL_NONE) return mwl__gather_arm_end(f);
+    mwl__callrec_clear(heap_of(f), f->record);
+    f->record->index = -1;
+    return next_pc;
+}

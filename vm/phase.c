@@ -1,0 +1,116 @@
+/* phase.c: the middleware contract: one callback at one phase of one entry, and its verdict.
+ *
+ * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase object lives
+ * on the C stack for the time of the callback; a middleware keeps nothing but its entry state. */
+#include "machine.h"
+
+struct mwl_phase {
+    mwl__frame *frame;
+    mwl__entry *entry;
+    unsigned phase;
+    mwl_value failure;  /* the action failed, or the explanation of `elapsed` */
+    bool dispatch;
+};
+
+static mwl_heap *heap_of(const mwl_phase *p) { return &p->frame->run->vm->heap; }
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
+    mwl__value_set(&f->run->vm->heap, &f->raised, take);
+    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
+    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix) : mwl__entry_phase_fault(f, e->ix);
+}
+
+static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
+    const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
+    if (rec->struct_pc == MWL_NONE)
+        return mwl__raise_parameter(f, "/required", f->run->vm->empty, "`with` has no `call` to dispatch");
+    e->resume_pc = next_pc;
+    mwl__value_set(&f->run->vm->heap, &f->acc, mwl__keep(e->input));
+    return rec->struct_pc;
+}
+
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
+    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    const mwl_middleware *m = &p->middleware;
+    void (*const act[])(mwl_phase *, void *) = {m->entry, m->success, m->failure, m->always};
+    if (!act[phase]) return next_pc;
+    mwl_phase ph = {f, e, phase, mwl_absent(), false};
+    act[phase](&ph, p->user);
+    if (!mwl_is_absent(ph.failure)) return fail_phase(f, e, phase, ph.failure);
+    return ph.dispatch ? dispatch_structural(f, e, next_pc) : next_pc;
+}
+
+mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
+    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    mwl_phase ph = {f, e, MWL_ON_ENTRY, mwl_absent(), false};
+    if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
+    if (mwl_is_absent(ph.failure)) /* a middleware that arms and does not explain */
+        return mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed", mwl_absent(),
+                           mwl_absent());
+    return ph.failure;
+}
+
+/* ---- what a middleware reads -------------------------------------------------------------------------------- */
+
+mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
+mwl_value mwl_phase_arguments(const mwl_phase *p) {
+    return mwl_is_absent(p->entry->args) ? p->frame->run->vm->empty : p->entry->args;
+}
+mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
+bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
+mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
+void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(p->frame->run->vm, out); }
+double mwl_phase_random(mwl_phase *p) {
+    return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;
+}
+mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->state; }
+
+void mwl_phase_set_state(mwl_phase *p, mwl_value take) { mwl__value_set(heap_of(p), &p->entry->state, take); }
+
+void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
+    mwl_value o = p->entry->contributed;
+    if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(heap_of(p), 1);
+    p->entry->contributed = mwl_object_set(heap_of(p), o, name, strlen(name), take_value);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------------------------- */
+
+void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
+                    mwl_value take_details) {
+    mwl__value_set(heap_of(p), &p->failure,
+                   mwl_failure(heap_of(p), type, code, message, take_details, mwl_absent()));
+}
+
+void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
+    mwl__value_set(heap_of(p), &p->failure, take_failure);
+}
+
+void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
+    mwl__entry *e = p->entry;
+    if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
+    else if (!is_success && !e->res.ok && mwl_is_absent(mwl_object_get(take, "previous", 8)))
+        take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits.chain_depth);
+    mwl__entry_set_emit(p->frame, e, is_success, take);
+}
+
+void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
+    if (p->phase == MWL_ON_ENTRY) mwl__value_set(heap_of(p), &p->frame->acc, take_value);
+    else mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
+}
+
+void mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
+    if (p->phase != MWL_ON_SUCCESS && p->phase != MWL_ON_FAILURE) return;
+    p->entry->verdict = MWL_VERDICT_REENTER;
+    p->entry->reenter = (uint8_t)flags;
+    p->entry->delay_ns = delay_ns;
+}
+
+void mwl_phase_dispatch(mwl_phase *p) { p->dispatch = true; }
+
+void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
+    if (p->phase != MWL_ON_ENTRY) return;
+    p->entry->armed = true;
+    p->entry->bound_ns = bound_mono_ns;
+}

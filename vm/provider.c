@@ -1,0 +1,217 @@
+/* provider.c: provider executions: started, woken, settled once, cancelled.
+ *
+ * Owns: mwl_call. Refuses to know: what is done with a Result (call.c, gather.c).
+ *
+ *   start ---settles at once---> Result taken by the dispatch, the call is freed
+ *     \--later--> awaited --settles--> delivered to the frame or slot, freed
+ *                    \--cancelled--> told; resolves as the cancellation when it settles (without a `cancel`
+ *                                    callback: at once, and whatever it settles with later is dropped) */
+#include "machine.h"
+
+static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
+
+void mwl__call_free(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    mwl__timer_cancel(&vm->timers, &c->timer);
+    const mwl_value held[] = {c->input, c->args, c->state, c->metadata, c->res.v};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(&vm->heap, held[i]);
+    if (c->record) mwl__callrec_free(&vm->heap, c->record);
+    if (c->prev) c->prev->next = c->next;
+    else vm->calls = c->next;
+    if (c->next) c->next->prev = c->prev;
+    if (!vm->spare_call) { /* one is kept, so that calls which settle at once allocate nothing */
+        vm->spare_call = c;
+        return;
+    }
+    mwl__heap_give(&vm->heap, c, sizeof *c);
+}
+
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                          mwl_value take_args) {
+    mwl_vm *vm = f->run->vm;
+    mwl_call *c = vm->spare_call;
+    vm->spare_call = NULL;
+    if (!c) c = mwl__heap_take(&vm->heap, sizeof *c);
+    if (!c) {
+        mwl__drop(&vm->heap, take_input);
+        mwl__drop(&vm->heap, take_args);
+        return NULL;
+    }
+    memset(c, 0, sizeof *c);
+    c->vm = vm;
+    c->frame = f;
+    c->slot = slot;
+    c->provider = p;
+    c->input = take_input;
+    c->args = take_args;
+    c->state = mwl_null();
+    c->timer.owner = MWL_TIMER_CALL;
+    c->next = vm->calls;
+    if (c->next) c->next->prev = c;
+    vm->calls = c;
+    c->starting = true;
+    p->call.start(c, p->user);
+    c->starting = false;
+    return c;
+}
+
+/* ---- delivery ---------------------------------------------------------------------------------------------- */
+
+/* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
+static void check_metadata(mwl_call *c) {
+    if (mwl_is_absent(c->metadata)) return;
+    bool valid = false;
+    mwl__schema_env env = {heap_of(c), c->vm->regex, NULL};
+    bool declared = c->provider->metadata &&
+                    mwl__schema_check(c->provider->metadata, c->metadata, &env, &valid, NULL) == MWL_OK;
+    if (!declared || !valid) mwl__value_set(heap_of(c), &c->metadata, mwl_absent());
+}
+
+static void deliver_slot(mwl_call *c, mwl__slot_state state) {
+    mwl__frame *f = c->frame;
+    mwl__slot *slot = c->slot;
+    mwl__callrec *record = c->record;
+    c->record = NULL;
+    if (record) {
+        mwl__value_set(heap_of(c), &record->metadata, c->metadata);
+        c->metadata = mwl_absent();
+    }
+    mwl__result res = c->res;
+    c->res.v = mwl_absent();
+    slot->as.call = NULL;
+    mwl__call_free(c);
+    mwl__gather_resolved(f, slot, state, record, res);
+}
+
+static void deliver_call(mwl_call *c) {
+    mwl__frame *f = c->frame;
+    f->call = NULL;
+    mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
+    c->metadata = mwl_absent();
+    mwl__callrec_accepted(f, f->record, mwl__tables(f)->calls[f->record->ix].flags);
+    mwl__entry *e = f->entries;
+    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL)) e->accepted = true;
+    mwl__frame_set_res(f, c->res.ok, c->res.v);
+    c->res.v = mwl_absent();
+    if (mwl__tracing(c->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, c->provider->uri, -1, -1, f->res.v);
+    mwl__call_free(c);
+    mwl__frame_ready(f);
+}
+
+/* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation imposed. */
+static void resolve_cancelled(mwl_call *c) {
+    mwl__frame *f = c->frame;
+    if (c->slot) {
+        deliver_slot(c, MWL_SLOT_CANCELLED);
+        return;
+    }
+    f->call = NULL;
+    mwl__call_free(c);
+    mwl__unwind_resolved(f);
+}
+
+static void settled(mwl_call *c) {
+    c->settled = true;
+    check_metadata(c);
+    if (c->starting) return; /* whoever started it takes it from here */
+    if (!c->frame) mwl__call_free(c);
+    else if (c->cancelled) resolve_cancelled(c);
+    else if (mwl_is_absent(c->res.v)) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+    else if (c->slot) deliver_slot(c, MWL_SLOT_SETTLED);
+    else deliver_call(c);
+}
+
+static void settle(mwl_call *c, bool ok, mwl_value take) {
+    if (c->settled || c->cancelled) { /* settled twice is a provider's bug; cancelled: its Result is not used */
+        mwl__drop(heap_of(c), take);
+        if (!c->settled) settled(c);
+        return;
+    }
+    c->res.ok = ok;
+    c->res.v = take;
+    settled(c);
+}
+
+/* ---- interruption --------------------------------------------------------------------------------------------- */
+
+void mwl__call_abandon(mwl_call *c) {
+    c->frame = NULL;
+    c->slot = NULL;
+    mwl__timer_cancel(&c->vm->timers, &c->timer);
+    bool told = c->cancelled;
+    c->cancelled = true;
+    if (c->provider->call.cancel && !told) c->provider->call.cancel(c, c->provider->user);
+    /* without a callback it stays until it settles; the VM frees what is left */
+}
+
+void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
+    if (c->cancelled || c->settled) return;
+    mwl_vm *vm = c->vm;
+    mwl__timer_cancel(&vm->timers, &c->timer);
+    mwl__value_set(&vm->heap, &c->res.v, mwl__keep(cancel));
+    c->res.ok = false;
+    c->cancelled = true;
+    if (c->provider->call.cancel) {
+        c->provider->call.cancel(c, c->provider->user);
+        return;
+    }
+    mwl__frame *f = c->frame; /* nobody to ask: given up now */
+    mwl__slot *slot = c->slot;
+    mwl__callrec *record = c->record;
+    mwl__result res = c->res;
+    c->record = NULL;
+    c->res.v = mwl_absent();
+    c->frame = NULL;
+    c->slot = NULL;
+    if (slot) {
+        slot->as.call = NULL;
+        mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, record, res);
+        return;
+    }
+    mwl__drop(&vm->heap, res.v);
+    f->call = NULL;
+    mwl__unwind_resolved(f);
+}
+
+void mwl__call_timer(mwl_call *c) {
+    mwl__timer_cancel(&c->vm->timers, &c->timer);
+    if (c->provider->call.wake) c->provider->call.wake(c, c->provider->user);
+}
+
+/* ---- what a provider calls ---------------------------------------------------------------------------------------- */
+
+mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
+mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
+mwl_heap *mwl_call_heap(mwl_call *c) { return heap_of(c); }
+mwl_run *mwl_call_run(mwl_call *c) { return c->frame ? c->frame->run : NULL; }
+mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
+void mwl_call_set_state(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->state, take); }
+void mwl_call_set_metadata(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->metadata, take); }
+
+void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
+    if (c->cancelled || c->settled) return;
+    int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
+    if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+}
+
+void mwl_call_succeed(mwl_call *c, mwl_value take_value) { settle(c, true, take_value); }
+
+void mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
+                   mwl_value take_details) {
+    settle(c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
+}
+
+void mwl_call_settle(mwl_call *c, mwl_value take_result) {
+    mwl_value type = mwl_object_get(take_result, "type", 4);
+    size_t len = 0;
+    const char *text = mwl_value_kind(type) == MWL_KIND_STRING ? mwl_as_text(type, &len) : NULL;
+    bool ok = text && len == 7 && memcmp(text, "success", 7) == 0;
+    if (!ok) {
+        settle(c, false, take_result);
+        return;
+    }
+    mwl_value v = mwl_object_get(take_result, "value", 5);
+    v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
+    mwl__drop(heap_of(c), take_result);
+    settle(c, true, v);
+}

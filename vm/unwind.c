@@ -1,0 +1,197 @@
+/* unwind.c: interruption: tearing a scope down, and the seam where forward execution resumes.
+ *
+ * Owns: who interrupts what and what emerges. An interruption has an owner: an entry whose bound elapsed, or
+ * the frame itself (imposed by its parent's unwind, by its Gather, or from outside). Its cancellation is one
+ * value; "the owner's own cancellation, unchanged" is that value's identity.
+ *
+ *   arrives                                        what happens
+ *   an onAlways inside the owner is running        it waits (fired, or the frame's cancel) until that phase ends
+ *   an unwind to an owner inside is under way      it waits; imposed where that seam would resume
+ *   an unwind to an owner outside is under way     nothing: its scope is going anyway
+ *   otherwise                                      outstanding target executions are interrupted; when all have
+ *                                                  resolved, established entries run onAlways, innermost first,
+ *                                                  up to the owner
+ *
+ * spec: execution-model, the unwind and the conversion seam. */
+#include "machine.h"
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+
+static mwl__unwinding *state_of(mwl__frame *f) {
+    if (f->unwinding) return f->unwinding;
+    mwl__unwinding *u = mwl__heap_take(heap_of(f), sizeof *u);
+    if (!u) return NULL;
+    memset(u, 0, sizeof *u);
+    f->unwinding = u;
+    return u;
+}
+
+/* Is an onAlways running inside the owner (NULL: inside the frame)? */
+static bool cleanup_inside(const mwl__frame *f, const mwl__entry *owner) {
+    for (const mwl__entry *e = f->entries; e && e != owner; e = e->outer)
+        if (e->in_always) return true;
+    return false;
+}
+
+static bool encloses(const mwl__entry *outer, const mwl__entry *inner) {
+    for (; inner; inner = inner->outer)
+        if (inner == outer) return true;
+    return false;
+}
+
+/* ---- beginning -------------------------------------------------------------------------------------------- */
+
+static bool outstanding(const mwl__frame *f) {
+    return f->child || f->call || (f->gather && f->gather->active > 0);
+}
+
+/* From here the frame is no longer where it was: what it waited for is interrupted, what it held dropped. */
+static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
+    mwl_vm *vm = f->run->vm;
+    mwl__unwinding *u = f->unwinding;
+    u->owner = owner;
+    u->running = true;
+    u->resume = false;
+    u->awaiting = true;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    mwl__value_set(&vm->heap, &f->acc, mwl_absent());
+    mwl__value_set(&vm->heap, &f->raised, mwl_absent());
+    mwl__frame_set_res(f, false, mwl__keep(cancel));
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
+    if (f->child) mwl__unwind_frame(f->child, cancel);
+    else if (f->call) mwl__call_cancel(f->call, cancel);
+    else if (f->gather && f->gather->active > 0) mwl__gather_interrupt(f, cancel);
+    mwl__unwind_resolved(f);
+}
+
+void mwl__unwind_resolved(mwl__frame *f) {
+    mwl__unwinding *u = f->unwinding;
+    if (!u || !u->awaiting || outstanding(f)) return;
+    u->awaiting = false;
+    u->resume = true;
+    if (f->gather) { /* several dispatches' cleanups may have failed: the lowest-indexed one's chain unwinds on */
+        mwl_value v = mwl__gather_superseding(f);
+        if (!mwl_is_absent(v)) mwl__frame_set_res(f, false, mwl__keep(v));
+    }
+    mwl__frame_ready(f);
+}
+
+void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
+    if (f->state == MWL_FRAME_DONE) return;
+    mwl__unwinding *u = state_of(f);
+    if (!u) {
+        f->run->why = MWL_E_NOMEM;
+        return;
+    }
+    if (!mwl_is_absent(u->cancel)) return; /* it is being torn down already */
+    u->cancel = mwl__keep(cancel);
+    if (cleanup_inside(f, NULL) || u->running) return;
+    begin(f, NULL, cancel);
+}
+
+void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
+    mwl_heap *h = heap_of(f);
+    mwl__unwinding *u = state_of(f);
+    if (!u) {
+        mwl__run_limit(f->run, MWL_E_NOMEM);
+        return;
+    }
+    if (u->running && (!u->owner || encloses(u->owner, owner))) return;
+    mwl_value why = mwl__phase_elapsed(f, owner);
+    mwl_value cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
+                                   mwl__failure_code_text(MWL_FAILURE_CANCELLED),
+                                   "interrupted by an enclosing middleware", mwl_absent(), why);
+    if (mwl_is_absent(cancel)) {
+        mwl__run_limit(f->run, MWL_E_NOMEM);
+        return;
+    }
+    owner->fired = true;
+    mwl__value_set(h, &owner->cancel, cancel);
+    if (cleanup_inside(f, owner) || u->running) {
+        if (f->state != MWL_FRAME_READY && f->state != MWL_FRAME_RUNNING) {
+            /* it goes on waiting for what the cleanup waits for; other bounds may still be due */
+            mwl__entry *next = mwl__frame_bound(f);
+            if (next && f->timer.at == 0)
+                (void)mwl__timer_arm(&f->run->vm->timers, &f->timer, next->bound_ns, 1, f->depth * 64u + next->depth);
+        }
+        return;
+    }
+    begin(f, owner, cancel);
+}
+
+bool mwl__unwind_bounds_due(mwl__frame *f) {
+    mwl__entry *e = mwl__frame_bound(f);
+    if (!e || mwl__vm_mono(f->run->vm) < e->bound_ns) return false;
+    mwl__unwind_bound(f, e);
+    return f->unwinding && f->unwinding->resume;
+}
+
+/* ---- going on ------------------------------------------------------------------------------------------------- */
+
+/* The innermost interruption that waits outside `from` and may begin now: an entry, the frame (*frame true),
+ * or none. An entry whose onAlways is running keeps those outside it waiting. */
+static mwl__entry *waiting(const mwl__frame *f, mwl__entry *from, bool *frame) {
+    *frame = false;
+    for (mwl__entry *e = from; e; e = e->outer) {
+        if (e->in_always) return NULL;
+        if (e->fired && !e->accepted) return e;
+    }
+    *frame = f->unwinding && !mwl_is_absent(f->unwinding->cancel);
+    return NULL;
+}
+
+static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
+    mwl__entry_set_emit(f, e, false, mwl_absent());
+    mwl__entry_set_res(f, e, f->res.ok, f->res.v);
+    f->res.v = mwl_absent();
+    return mwl__tables(f)->entries[e->ix].always_pc;
+}
+
+/* The arriving Result at the owner's position decides: its own bare cancellation converts to the explanation;
+ * anything else rises as it is. An interruption that waits outside takes over instead of resuming. */
+static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
+    mwl_heap *h = heap_of(f);
+    mwl__unwinding *u = f->unwinding;
+    bool own = f->res.v.as.p == owner->cancel.as.p;
+    bool frame;
+    mwl__entry *next = waiting(f, owner->outer, &frame);
+    owner->accepted = true;
+    if (next || frame) {
+        mwl_value cancel = next ? next->cancel : u->cancel;
+        mwl_value v = own ? mwl__keep(cancel)
+                          : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits.chain_depth);
+        mwl__frame_set_res(f, false, v);
+        u->owner = next;
+    } else {
+        if (own) mwl__frame_set_res(f, false, mwl__keep(mwl_object_get(owner->cancel, "previous", 8)));
+        u->running = false;
+        u->owner = NULL;
+    }
+    return mwl_is_absent(f->res.v) ? MWL_PC_NOMEM : run_always(f, owner);
+}
+
+uint32_t mwl__unwind_next(mwl__frame *f) {
+    while (f->entries) {
+        mwl__entry *e = f->entries;
+        if (e == f->unwinding->owner) return seam(f, e);
+        if (e->established) return run_always(f, e);
+        mwl__entry_pop(f);
+    }
+    return mwl__frame_complete(f);
+}
+
+uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc) {
+    mwl__unwinding *u = f->unwinding;
+    bool frame;
+    mwl__entry *owner = waiting(f, f->entries, &frame);
+    if (!owner && !frame) return next_pc;
+    mwl_value cancel = owner ? owner->cancel : u->cancel;
+    mwl_value v = cleanup_failed && !f->res.ok /* a failed cleanup is never hidden */
+                      ? mwl__failure_chain(heap_of(f), mwl__keep(f->res.v), cancel, f->run->limits.chain_depth)
+                      : mwl__keep(cancel);
+    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
+    mwl__frame_set_res(f, false, v);
+    u->owner = owner;
+    u->running = true;
+    return mwl__unwind_next(f);
+}
