@@ -88,7 +88,7 @@ static void accept_around(mwl__frame *f) {
 }
 
 /* The target's Result is there: it is the call's, until an arm shapes it. */
-static void accept(mwl__frame *f, bool ok, mwl_value take) {
+void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
     mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
     mwl__frame_set_res(f, ok, take);
@@ -111,7 +111,7 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
     bool ok = call->res.ok;
     mwl__call_free(call);
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
-    accept(f, ok, v);
+    mwl__call_accept(f, ok, v);
     return next_pc;
 }
 
@@ -156,7 +156,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
         return;
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW) mwl__callrec_window(f->record, child);
-    accept(f, ok, v);
+    mwl__call_accept(f, ok, v);
     mwl__frame_ready(f);
 }
 

@@ -324,6 +324,7 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take); /* the target's Result is there */
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* a Call Step's Flow completed */
 mwl__callrec *mwl__callrec_new(mwl_heap *h);
 void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r);

@@ -88,12 +88,8 @@ static void deliver_call(mwl_call *c) {
     f->call = NULL;
     mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
     c->metadata = mwl_absent();
-    mwl__callrec_accepted(f, f->record, mwl__tables(f)->calls[f->record->ix].flags);
-    mwl__entry *e = f->entries;
-    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL)) e->accepted = true;
-    mwl__frame_set_res(f, c->res.ok, c->res.v);
+    mwl__call_accept(f, c->res.ok, c->res.v);
     c->res.v = mwl_absent();
-    if (mwl__tracing(c->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, c->provider->uri, -1, -1, f->res.v);
     mwl__call_free(c);
     mwl__frame_ready(f);
 }

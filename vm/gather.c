@@ -1,0 +1,368 @@
+/* gather.c: fan-out and fan-in.
+ *
+ * Owns: the dispatch slots, the completion policy, deferred arms, step.results. A dispatch's call fields run
+ * on the frame's own thread when it starts (GATHER_RUN sends control to them; DISPATCH comes back), its
+ * target runs beside its siblings, and its arm runs after all have resolved, in dispatch order.
+ *
+ *   WAITING -> ACTIVE -> SETTLED            (its arm runs once)
+ *      |          \--> CANCELLED            (interrupted: no arm)
+ *      \--> SKIPPED                         (never started: nothing evaluates)
+ *
+ * Records that no arm can read are not kept: memory is bounded by the slots and what their arms need. */
+#include "machine.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FAILURES_LISTED 1000u /* of details.failures; failureCount tells of the rest */
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+
+static const mwl__gather_rec *rec_of(const mwl__frame *f) { return &mwl__tables(f)->gathers[f->gather->ix]; }
+
+static uint32_t call_ix(const mwl__frame *f, uint32_t slot) {
+    const mwl__gather_rec *g = rec_of(f);
+    uint32_t nth = g->flags & MWL_GATHER_OVER ? 0 : slot;
+    return f->run->program->keys[g->first_call + nth];
+}
+
+static size_t size_of(uint32_t n) { return sizeof(mwl__gather) + (size_t)n * sizeof(mwl__slot); }
+
+void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
+    for (uint32_t i = 0; i < g->n; i++) {
+        mwl__slot *s = &g->slots[i];
+        mwl__drop(h, s->res.v);
+        if (s->state == MWL_SLOT_SETTLED && s->as.record) mwl__callrec_free(h, s->as.record);
+    }
+    mwl__drop(h, g->over);
+    mwl__drop(h, g->raised);
+    mwl__drop(h, g->results);
+    mwl__heap_give(h, g, size_of(g->n));
+}
+
+static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
+    mwl_heap *h = heap_of(f);
+    mwl__gather *g = mwl__heap_take(h, size_of(n));
+    if (!g) return false;
+    memset(g, 0, size_of(n));
+    g->ix = ix;
+    g->n = n;
+    g->need = n;
+    if (f->gather) mwl__gather_free(h, f->gather);
+    f->gather = g;
+    return true;
+}
+
+/* ---- enumeration --------------------------------------------------------------------------------------- */
+
+uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    const mwl__gather_rec *g = &mwl__tables(f)->gathers[ix];
+    uint32_t n = g->flags & MWL_GATHER_OVER ? 0 : g->n_calls;
+    return make(f, ix, n) ? next_pc : MWL_PC_NOMEM;
+}
+
+uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
+    if (mwl_value_kind(v) != MWL_KIND_ARRAY)
+        return mwl__raise_parameter(f, "/over", v, "`over` must be an array");
+    size_t n = mwl_count(v);
+    if (n > f->run->limits.fan_out) {
+        mwl_heap *h = heap_of(f);
+        mwl_value d = mwl_object(h, 2);
+        d = mwl_object_set(h, d, "dispatchCount", 13, mwl_number((double)n));
+        d = mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits.fan_out));
+        if (mwl_is_absent(d)) return MWL_PC_NOMEM;
+        return mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, "more dispatches than this platform allows", d);
+    }
+    mwl_value over = mwl__keep(v);
+    if (!make(f, f->gather->ix, (uint32_t)n)) {
+        mwl__drop(heap_of(f), over);
+        return MWL_PC_NOMEM;
+    }
+    f->gather->over = over;
+    return next_pc;
+}
+
+uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc) {
+    double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : NAN;
+    if (!(floor(d) == d))
+        return mwl__raise_parameter(f, "/completion/successes", v, "`successes` must be an integer");
+    f->gather->need = d > 0 ? d : 0;
+    return next_pc;
+}
+
+/* ---- running -------------------------------------------------------------------------------------------------- */
+
+static void skip_rest(mwl__frame *f) {
+    mwl__gather *g = f->gather;
+    for (; g->next < g->n; g->next++) {
+        mwl__slot *s = &g->slots[g->next];
+        s->state = MWL_SLOT_SKIPPED;
+        s->res.ok = false; /* the failure itself is made when someone reads it */
+    }
+}
+
+/* spec: step-actions, completion: determined when `successes` is reached or out of reach. */
+static void determine(mwl__frame *f) {
+    mwl__gather *g = f->gather;
+    if (g->determined) return;
+    bool met = g->n_ok >= g->need, lost = (double)(g->n - g->n_bad) < g->need;
+    if (!met && !lost) return;
+    g->determined = true;
+    if (!(rec_of(f)->flags & MWL_GATHER_NO_WAIT)) return;
+    skip_rest(f);
+    if (g->active == 0) return;
+    mwl_value cancel = mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_CANCELLED,
+                                        "the Gather no longer needed this dispatch", mwl_absent());
+    g->cancelling = true;
+    mwl__gather_interrupt(f, cancel);
+    mwl__drop(heap_of(f), cancel);
+}
+
+/* Control goes to the next dispatch's call fields. */
+static uint32_t start_next(mwl__frame *f) {
+    mwl__gather *g = f->gather;
+    uint32_t i = g->next++;
+    uint32_t c = call_ix(f, i);
+    if (!f->record) {
+        f->record = mwl__callrec_new(heap_of(f));
+        if (!f->record) return MWL_PC_NOMEM;
+    }
+    f->record->index = i;
+    g->active++;
+    g->slots[i].state = MWL_SLOT_ACTIVE;
+    mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl_array_at(g->over, i);
+    mwl__value_set(heap_of(f), &f->acc, mwl__keep(in));
+    return mwl__tables(f)->calls[c].fields_pc;
+}
+
+uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
+    (void)ix;
+    mwl__gather *g = f->gather;
+    const mwl__gather_rec *rec = rec_of(f);
+    determine(f);
+    if (g->next < g->n && g->active < rec->concurrency) return start_next(f);
+    if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
+    return rec->arms_pc;
+}
+
+/* The record of a dispatch whose arm will read it leaves the frame with it; else it is used again. */
+static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
+    mwl__callrec *r = f->record;
+    if (!(c->flags & MWL_CALL_HAS_ARMS)) return NULL;
+    f->record = NULL;
+    return r;
+}
+
+static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c, mwl_value input,
+                             mwl_value args) {
+    mwl__callrec *r = f->record;
+    mwl_call *call = mwl__call_start(f, slot, f->run->link->providers[c->import], input, args);
+    if (!call) return MWL_PC_NOMEM;
+    if (!call->settled) {
+        slot->as.call = call;
+        call->record = take_record(f, c);
+        return rec_of(f)->run_pc;
+    }
+    mwl__result res = call->res;
+    call->res.v = mwl_absent();
+    if (r && (c->flags & MWL_CALL_KEEPS_WINDOW)) {
+        mwl__value_set(heap_of(f), &r->metadata, call->metadata);
+        call->metadata = mwl_absent();
+    }
+    mwl__call_free(call);
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, take_record(f, c), res);
+    return rec_of(f)->run_pc;
+}
+
+static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c, mwl_value input,
+                         mwl_value args) {
+    if (f->depth + 1u >= f->run->limits.frame_depth) {
+        mwl__drop(heap_of(f), input);
+        mwl__drop(heap_of(f), args);
+        heap_of(f)->why = MWL_E_TOO_BIG;
+        return MWL_PC_NOMEM;
+    }
+    mwl__frame *child = mwl__frame_new(f->run, f, c->flow, input, args);
+    if (!child) return MWL_PC_NOMEM;
+    child->slot = slot;
+    child->slot_record = take_record(f, c);
+    slot->as.frame = child;
+    slot->is_frame = true;
+    mwl__frame_ready(child);
+    return rec_of(f)->run_pc;
+}
+
+uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
+    const mwl__call_rec *c = &mwl__tables(f)->calls[ix];
+    mwl__callrec *r = f->record;
+    mwl__slot *slot = &f->gather->slots[r->index];
+    mwl_value args;
+    uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
+    if (pc != 0) return pc;
+    if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__vm_wall(f->run->vm);
+    if (mwl__tracing(f->run->vm))
+        mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, r->index, args);
+    mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
+    if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nobody reads the record again */
+        int64_t index = r->index;
+        mwl__callrec_clear(heap_of(f), r);
+        r->index = index;
+    }
+    return c->import != MWL_NONE ? run_provider(f, slot, c, input, args) : run_flow(f, slot, c, input, args);
+}
+
+uint32_t mwl__gather_field_fault(mwl__frame *f) {
+    mwl__slot *slot = &f->gather->slots[f->record->index];
+    mwl__result res = {f->raised, false};
+    f->raised = mwl_absent();
+    slot->no_arm = true;
+    mwl__callrec_clear(heap_of(f), f->record);
+    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, NULL, res);
+    return rec_of(f)->run_pc;
+}
+
+void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__callrec *record,
+                          mwl__result take) {
+    mwl__gather *g = f->gather;
+    uint32_t i = (uint32_t)(slot - g->slots);
+    slot->state = (uint8_t)state;
+    slot->is_frame = false;
+    slot->res = take;
+    slot->as.record = record;
+    if (record && state != MWL_SLOT_SETTLED) {
+        mwl__callrec_free(heap_of(f), record);
+        slot->as.record = NULL;
+    } else if (record) {
+        mwl__callrec_accepted(f, record, mwl__tables(f)->calls[call_ix(f, i)].flags);
+    }
+    g->active--;
+    if (take.ok) g->n_ok++;
+    else g->n_bad++;
+    if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
+    if (f->unwinding && f->unwinding->awaiting) mwl__unwind_resolved(f);
+    else if (f->state == MWL_FRAME_WAIT_GATHER) mwl__frame_ready(f);
+}
+
+void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
+    mwl__gather *g = f->gather;
+    for (uint32_t i = 0; i < g->n; i++) {
+        mwl__slot *s = &g->slots[i];
+        if (s->state != MWL_SLOT_ACTIVE) continue;
+        if (s->is_frame) mwl__unwind_frame(s->as.frame, cancel);
+        else if (s->as.call) mwl__call_cancel(s->as.call, cancel);
+    }
+}
+
+mwl_value mwl__gather_superseding(const mwl__frame *f) {
+    const mwl__gather *g = f->gather;
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->slots[i].superseded) return g->slots[i].res.v;
+    return mwl_absent();
+}
+
+/* ---- the arms -------------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
+    (void)ix;
+    mwl__gather *g = f->gather;
+    g->arming = true;
+    for (; g->arm_at < g->n; g->arm_at++) {
+        mwl__slot *s = &g->slots[g->arm_at];
+        if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->as.record) continue;
+        const mwl__call_rec *c = &mwl__tables(f)->calls[call_ix(f, g->arm_at)];
+        if (f->record) mwl__callrec_free(heap_of(f), f->record);
+        f->record = s->as.record;
+        s->as.record = NULL;
+        f->record->res.ok = s->res.ok;
+        mwl__value_set(heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
+        mwl__frame_set_res(f, s->res.ok, mwl__keep(s->res.v));
+        f->construct = MWL_IN_CALL;
+        return s->res.ok ? c->success_pc : c->failure_pc;
+    }
+    return rec_of(f)->end_pc;
+}
+
+uint32_t mwl__gather_arm_end(mwl__frame *f) {
+    mwl__gather *g = f->gather;
+    mwl__slot *s = &g->slots[g->arm_at++];
+    mwl__value_set(heap_of(f), &s->res.v, f->res.v);
+    s->res.ok = f->res.ok;
+    f->res.v = mwl_absent();
+    mwl__callrec_clear(heap_of(f), f->record);
+    return rec_of(f)->arms_pc;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
+    (void)ix;
+    mwl__gather *g = f->gather;
+    g->faulted = true;
+    g->determined = true;
+    g->raised = f->raised;
+    f->raised = mwl_absent();
+    skip_rest(f);
+    return rec_of(f)->arms_pc;
+}
+
+/* The Result that a slot holds, given; a skipped dispatch's is made here. */
+static mwl_value slot_result(mwl__frame *f, const mwl__slot *s) {
+    if (s->state == MWL_SLOT_SKIPPED)
+        return mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_SKIPPED, "the dispatch was never started",
+                                mwl_absent());
+    return mwl__result_value(heap_of(f), &s->res);
+}
+
+static bool slot_ok(const mwl__slot *s) { return s->state == MWL_SLOT_SETTLED && s->res.ok; }
+
+static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
+    mwl_heap *h = heap_of(f);
+    const mwl__gather *g = f->gather;
+    mwl_value list = mwl_array(h, n_failed < FAILURES_LISTED ? n_failed : FAILURES_LISTED);
+    for (uint32_t i = 0; i < g->n && mwl_count(list) < FAILURES_LISTED; i++) {
+        if (slot_ok(&g->slots[i])) continue;
+        mwl_value o = mwl_object(h, 2);
+        o = mwl_object_set(h, o, "index", 5, mwl_number((double)i));
+        o = mwl_object_set(h, o, "result", 6, slot_result(f, &g->slots[i]));
+        list = mwl_array_push(h, list, o);
+    }
+    mwl_value d = mwl_object_set(h, mwl_object(h, 2), "failures", 8, list);
+    d = mwl_object_set(h, d, "failureCount", 12, mwl_number((double)n_failed));
+    char message[96];
+    snprintf(message, sizeof message, "%u of %u dispatches succeeded, %.0f were needed", g->n - n_failed, g->n,
+             g->need);
+    return mwl_is_absent(d) ? d : mwl__failure_new(h, MWL_FAILURE_GATHER_UNMET, message, d);
+}
+
+uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    (void)ix;
+    mwl_heap *h = heap_of(f);
+    mwl__gather *g = f->gather;
+    uint32_t n_ok = 0;
+    for (uint32_t i = 0; i < g->n; i++) n_ok += slot_ok(&g->slots[i]);
+    mwl__step_exit(f);
+    if (g->faulted || n_ok < g->need) {
+        mwl_value failure = g->faulted ? mwl__keep(g->raised) : unmet(f, g->n - n_ok);
+        if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
+        mwl__frame_set_res(f, false, failure);
+        return mwl__step_failed(f);
+    }
+    mwl__frame_set_res(f, false, mwl_absent());
+    mwl_value values = mwl_array(h, n_ok); /* the success projection, realised natively */
+    for (uint32_t i = 0; i < g->n; i++)
+        if (slot_ok(&g->slots[i])) values = mwl__list_push(h, values, mwl__keep(g->slots[i].res.v));
+    mwl__value_set(h, &f->acc, values);
+    return mwl_is_absent(values) ? MWL_PC_NOMEM : next_pc;
+}
+
+mwl_value mwl__gather_results(mwl__frame *f) {
+    mwl_heap *h = heap_of(f);
+    mwl__gather *g = f->gather;
+    if (!g || !f->step_done) return mwl_absent();
+    if (!mwl_is_absent(g->results)) return g->results;
+    mwl_value list = mwl_array(h, g->n);
+    for (uint32_t i = 0; i < g->n; i++) list = mwl_array_push(h, list, slot_result(f, &g->slots[i]));
+    return g->results = list;
+}
