@@ -175,15 +175,10 @@ void mwl__entry_shape(mwl__frame *f, mwl_value take) { mwl__entry_set_emit(f, f-
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
     mwl__entry *e = f->entries;
-    const mwl_program *p = f->run->program;
-    const mwl__shape_rec *s = &p->shapes[shape];
-    mwl_value keys[6], failure = mwl_absent();
-    mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v;
-    uint32_t n = s->n_keys < 6 ? s->n_keys : 6;
-    for (uint32_t i = 0; i < n; i++) keys[i] = p->consts[p->keys[s->first_key + i]];
+    mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
     bool wrote_previous;
-    const char *wrong = mwl__failure_build(h, base, keys, regs, n, &failure, &wrote_previous);
-    if (wrong) return mwl__raise_parameter(f, "/onFailure", n ? regs[0] : mwl_null(), wrong);
+    const char *wrong = mwl__failure_build(h, base, f->run->program, shape, regs, &failure, &wrote_previous);
+    if (wrong) return mwl__raise_parameter(f, "/onFailure", regs[0], wrong);
     if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits.chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
     mwl__entry_set_emit(f, e, false, failure);

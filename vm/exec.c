@@ -515,7 +515,23 @@ dispatch:
 #endif
     MWL_MACHINE_OPCODES(X_MACHINE)
 #undef X_MACHINE
-        goto malformed;
+    {
+        HERE();
+        uint32_t next = mwl__machine_step(x, *ip, x->pc + 1);
+        if (!LIKELY(next < MWL_PC_LIMIT)) {
+            if (next == MWL_PC_PARK) goto park;
+            if (next == MWL_PC_MALFORMED) goto malformed;
+            x->halt = next == MWL_PC_FAULT ? MWL_EXEC_FAULT : MWL_EXEC_NOMEM;
+            goto fail;
+        }
+        ip = code + next;
+        if (!mwl__exec_charge(x, 1)) goto out_of_fuel;
+        if (LIKELY(x->slice > 0)) DISPATCH();
+        HERE(); /* between blocks: registers hold nothing that is needed */
+        mwl__exec_clear(x, p->n_regs);
+        x->in_block = false;
+        return MWL_EXEC_YIELD;
+    }
 #if !MWL__GOTO
     case MWL_OP_COUNT: break;
     }
@@ -528,7 +544,12 @@ malformed:
 
 yield:
     HERE();
+    x->in_block = true;
     return MWL_EXEC_YIELD;
+
+park:
+    mwl__exec_clear(x, p->n_regs);
+    return MWL_EXEC_PARK;
 
 out_of_fuel:
     HERE();
@@ -546,6 +567,10 @@ fail:
             GO(handler->target);
         }
         locate(x);
+        if (handler) { /* a construct's: it goes on with the failure it made */
+            if (mwl__machine_raised(x)) GO(handler->target);
+            return MWL_EXEC_NOMEM;
+        }
         return MWL_EXEC_FAULT;
     }
     {

@@ -181,20 +181,21 @@ static const char *field_error(mwl_value key, mwl_value v) {
     return NULL; /* details: anything */
 }
 
-const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_value *keys, mwl_value *values,
-                               uint32_t n, mwl_value *out, bool *wrote_previous) {
+const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous) {
     static const char *const order[] = {"type", "code", "message", "details", "retryable", "previous"};
+    const uint32_t *key = &p->keys[p->shapes[shape].first_key], n = p->shapes[shape].n_keys;
     *wrote_previous = false;
     for (uint32_t i = 0; i < n; i++) {
-        const char *wrong = field_error(keys[i], values[i]);
+        const char *wrong = field_error(p->consts[key[i]], values[i]);
         if (wrong) return wrong;
-        if (is_text(keys[i], "previous")) *wrote_previous = true;
+        if (is_text(p->consts[key[i]], "previous")) *wrote_previous = true;
     }
     mwl_value o = mwl_object(h, 6);
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
         mwl_value v = mwl_absent();
         for (uint32_t i = 0; i < n; i++)
-            if (is_text(keys[i], order[k])) v = mwl__keep(values[i]);
+            if (is_text(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
         if (mwl_is_absent(v) && k < 5 && !mwl_is_absent(base))
             v = mwl__keep(mwl_object_get(base, order[k], strlen(order[k])));
         if (mwl_is_absent(v) && k == 0) v = text(h, "error");

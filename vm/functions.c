@@ -200,7 +200,12 @@ bool mwl_fn_charge(mwl_fn *fn, uint64_t n) {
     return false;
 }
 
-mwl_value mwl_fn_now(mwl_fn *fn) { return mwl_timestamp(fn->x->pin.sec, fn->x->pin.ns); }
+mwl_value mwl_fn_now(mwl_fn *fn) {
+    if (!fn->x->frame) return mwl_timestamp(fn->x->pin.sec, fn->x->pin.ns);
+    int64_t ns = mwl__context_now(fn->x), part = ns % 1000000000;
+    if (part < 0) part += 1000000000;
+    return mwl_timestamp((ns - part) / 1000000000, (uint32_t)part);
+}
 
 mwl_value mwl_fn_wall_time(mwl_fn *fn) {
     mwl__exec *x = fn->x;

@@ -12,22 +12,18 @@
  *   call.c     calls, provider executions                         gather.c  fan-out
  *   context.c  what expressions read                              failure.c envelopes, chains, matching
  *   timer.c    due times                                          phase.c   the middleware contract
- *   exec.c     the loop that calls all of these
+ *   machine.c  an instruction to its function                     exec.c    the loop
  *
- * An instruction's function answers the next pc, or one of the MWL_PC_* below. */
+ * An instruction's function answers the next pc, or one of the MWL_PC_* of exec.h. */
 #ifndef MWL_MACHINE_H
 #define MWL_MACHINE_H
 
 #include "exec.h"
+#include "functions.h"
 #include "mwl_provider.h"
 #include "schema.h"
 #include "tables.h"
 #include "timer.h"
-
-/* Not instructions: what a machine function answers instead of a pc. */
-#define MWL_PC_PARK 0xffffffffu  /* the frame waits, or is done: leave the loop */
-#define MWL_PC_FAULT 0xfffffffeu /* x->fault is set: find the handler */
-#define MWL_PC_NOMEM 0xfffffffdu /* memory is out: the run ends */
 
 typedef struct mwl__frame mwl__frame;
 typedef struct mwl__entry mwl__entry;
@@ -226,7 +222,7 @@ struct mwl_vm {
     mwl__exec exec;
     mwl__zones zones;
     mwl__regex_scratch *regex;
-    struct mwl__functions *functions;
+    mwl__functions functions;
     mwl__timers timers;
     mwl__provider *providers;
     mwl__link *links;
@@ -370,8 +366,8 @@ bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, m
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
 /* Build an envelope from an author's fields over a base (absent for Raise): NULL reason on success, else
  * what is wrong with which field, for System.ParameterValidationFailed. */
-const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_value *keys, mwl_value *values,
-                               uint32_t n, mwl_value *out, bool *wrote_previous);
+const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous);
 
 /* run.c */
 void mwl__run_done(mwl_run *run, mwl__result *take);

@@ -177,14 +177,11 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
 
 uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     mwl_heap *h = heap_of(f);
-    const mwl_program *p = f->run->program;
-    const mwl__shape_rec *s = &p->shapes[shape];
-    mwl_value keys[6], failure = mwl_absent();
-    uint32_t n = s->n_keys < 6 ? s->n_keys : 6;
-    for (uint32_t i = 0; i < n; i++) keys[i] = p->consts[p->keys[s->first_key + i]];
+    mwl_value failure = mwl_absent();
     bool wrote_previous;
-    const char *wrong = mwl__failure_build(h, mwl_absent(), keys, regs, n, &failure, &wrote_previous);
-    if (wrong) return mwl__raise_parameter(f, "/result", n ? regs[0] : mwl_null(), wrong);
+    const char *wrong =
+        mwl__failure_build(h, mwl_absent(), f->run->program, shape, regs, &failure, &wrote_previous);
+    if (wrong) return mwl__raise_parameter(f, "/result", regs[0], wrong);
     if (!wrote_previous && mwl_value_kind(f->failure) == MWL_KIND_OBJECT)
         failure = mwl__failure_chain(h, failure, f->failure, f->run->limits.chain_depth);
     return end_failing(f, failure);

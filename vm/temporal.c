@@ -233,3 +233,17 @@ size_t mwl__temporal_write_instant(mwl__instant t, char out[MWL__INSTANT_TEXT_MA
     *p++ = 'Z';
     return (size_t)(p - out);
 }
+
+/* ---- the host's API ------------------------------------------------------------------------------ */
+
+mwl_status mwl_duration_parse(const char *text, size_t len, int64_t *ns) {
+    return mwl__temporal_parse_iso(text, len, ns);
+}
+
+mwl_value mwl_timestamp_text(mwl_heap *heap, int64_t wall_ns) {
+    int64_t part = wall_ns % 1000000000;
+    if (part < 0) part += 1000000000;
+    mwl__instant t = {(wall_ns - part) / 1000000000, (uint32_t)part};
+    char text[MWL__INSTANT_TEXT_MAX];
+    return mwl_string(heap, text, mwl__temporal_write_instant(t, text));
+}

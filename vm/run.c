@@ -1,0 +1,198 @@
+/* run.c: a run's life: start, result, cancel, abort, limits.
+ *
+ * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no further
+ * language work. A limit that is hit is an external cancellation with the reason in its details, and gives a
+ * reserve so that cleanup can still speak; hit again, it aborts. */
+#include "machine.h"
+
+#include <stdio.h>
+
+/* What a run may still use after its limit was hit, for its onAlways phases: a few thousand instructions'
+ * worth of cleanup, and memory for the envelopes. */
+#define RESERVE_FUEL 200000u
+#define RESERVE_MEMORY (1u << 20)
+
+static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
+
+static mwl_limits limits_of(const mwl_vm *vm, const mwl_limits *own) {
+    mwl_limits l = vm->config.limits;
+    if (!own) return l;
+    l.fuel = default_of(own->fuel, l.fuel);
+    l.memory_bytes = (size_t)default_of(own->memory_bytes, l.memory_bytes);
+    l.frame_depth = (uint32_t)default_of(own->frame_depth, l.frame_depth);
+    l.entry_depth = (uint32_t)default_of(own->entry_depth, l.entry_depth);
+    l.fan_out = (uint32_t)default_of(own->fan_out, l.fan_out);
+    l.chain_depth = (uint32_t)default_of(own->chain_depth, l.chain_depth);
+    return l;
+}
+
+static mwl_value make_id(mwl_vm *vm, const char *given) {
+    if (given) return mwl_string(&vm->heap, given, strlen(given));
+    char id[48];
+    unsigned long long part = (unsigned long long)mwl__random(&vm->rng);
+    int n = snprintf(id, sizeof id, "run-%016llx-%llu", part, (unsigned long long)vm->next_run);
+    return mwl__str_new(&vm->heap, id, (size_t)n);
+}
+
+static mwl_status set_error(mwl_error *error, mwl_status st, const char *message) {
+    if (error) {
+        error->status = st;
+        error->message = message;
+        error->offset = 0;
+    }
+    return st;
+}
+
+mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
+                         mwl_error *error) {
+    static const mwl_start nothing;
+    if (!start) start = &nothing;
+    if (!vm || !program || !out) return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
+    if (program->flow_tables->root_flow == MWL_NONE)
+        return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
+    if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
+        return set_error(error, MWL_E_USAGE, "arguments must be an object");
+    const mwl__link *link;
+    mwl_status st = mwl__vm_link(vm, program, &link, error);
+    if (st < 0) return st;
+    size_t used = vm->heap.used;
+    mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
+    if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    memset(run, 0, sizeof *run);
+    run->vm = vm;
+    run->program = mwl__program_keep(program);
+    run->link = link;
+    run->limits = limits_of(vm, start->limits);
+    run->budget = run->limits.fuel;
+    run->memory_limit = run->limits.memory_bytes;
+    vm->next_run++;
+    run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
+    run->id = make_id(vm, start->id);
+    mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
+    run->root = mwl_is_absent(run->id)
+                    ? NULL : mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
+                                            mwl__keep(start->arguments));
+    run->next = vm->runs;
+    if (run->next) run->next->prev = run;
+    vm->runs = run;
+    if (!run->root) {
+        mwl_run_free(run);
+        return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    }
+    run->memory_used = vm->heap.used - used;
+    if (mwl__tracing(vm)) mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
+    mwl__frame_ready(run->root);
+    *out = run;
+    return MWL_OK;
+}
+
+mwl_run_state mwl_run_get_state(const mwl_run *run) {
+    if (run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return run->state;
+    return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
+}
+
+mwl_value mwl_run_result(const mwl_run *run) { return mwl__borrow(run->result); }
+mwl_status mwl_run_why(const mwl_run *run) { return run->why; }
+const char *mwl_run_id(const mwl_run *run) {
+    size_t len;
+    return mwl_as_text(run->id, &len);
+}
+void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
+void *mwl_run_user(const mwl_run *run) { return run->user; }
+
+/* The root frame has completed: the execution ends. */
+void mwl__run_done(mwl_run *run, mwl__result *take) {
+    mwl_heap *h = &run->vm->heap;
+    run->result = mwl__result_value(h, take);
+    mwl__drop(h, take->v);
+    if (mwl_is_absent(run->result)) {
+        run->why = MWL_E_NOMEM;
+        run->state = MWL_RUN_ABORTED;
+    } else {
+        run->state = MWL_RUN_DONE;
+    }
+    if (mwl__tracing(run->vm)) mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, run->result);
+    mwl__frame *root = run->root;
+    run->root = NULL;
+    mwl__frame_free(root);
+}
+
+/* ---- ending it from outside --------------------------------------------------------------------------- */
+
+static void impose(mwl_run *run, mwl__failure_code code, const char *message, mwl_value details) {
+    mwl_heap *h = &run->vm->heap;
+    mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
+                                   details, mwl_absent());
+    (void)code;
+    if (mwl_is_absent(cancel)) {
+        run->why = MWL_E_NOMEM;
+        mwl_run_abort(run);
+        return;
+    }
+    mwl__unwind_frame(run->root, cancel);
+    mwl__drop(h, cancel);
+}
+
+void mwl_run_cancel(mwl_run *run, const char *reason) {
+    if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
+    mwl_heap *h = &run->vm->heap;
+    if (run->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
+        run->cancel_asked = true;
+        run->vm->exec.slice = -1;
+        if (reason && mwl_is_absent(run->cancel_reason))
+            run->cancel_reason = mwl_string(h, reason, strlen(reason));
+        return;
+    }
+    mwl_value details = mwl_absent();
+    if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
+    impose(run, MWL_FAILURE_CANCELLED, reason ? reason : "cancelled from outside", details);
+}
+
+void mwl__run_limit(mwl_run *run, mwl_status why) {
+    if (!run->root || run->state == MWL_RUN_ABORTED) return;
+    if (run->limit_hit || why == MWL_E_NOMEM) { /* no reserve left, or the host has no memory */
+        run->why = why;
+        mwl_run_abort(run);
+        return;
+    }
+    run->limit_hit = true;
+    run->why = why;
+    run->budget = RESERVE_FUEL;
+    run->memory_limit = run->memory_used + RESERVE_MEMORY;
+    mwl_heap *h = &run->vm->heap;
+    const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
+    mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
+    impose(run, MWL_FAILURE_OUT_OF_FUEL,
+           why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
+}
+
+void mwl_run_abort(mwl_run *run) {
+    if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
+    run->state = MWL_RUN_ABORTED;
+    if (run->vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
+        run->vm->exec.slice = -1;
+        return;
+    }
+    mwl__frame *root = run->root;
+    run->root = NULL;
+    if (root) mwl__frame_free(root);
+}
+
+void mwl_run_free(mwl_run *run) {
+    if (!run) return;
+    mwl_vm *vm = run->vm;
+    mwl_run_abort(run);
+    if (run->root) { /* aborted inside its own slice */
+        mwl__frame *root = run->root;
+        run->root = NULL;
+        mwl__frame_free(root);
+    }
+    mwl__drop(&vm->heap, run->id);
+    mwl__drop(&vm->heap, run->result);
+    mwl__drop(&vm->heap, run->cancel_reason);
+    if (run->prev) run->prev->next = run->next;
+    else vm->runs = run->next;
+    if (run->next) run->next->prev = run->prev;
+    mwl__program_release(run->program);
+    mwl__heap_give(&vm->heap, run, sizeof *run);
+}

@@ -1,0 +1,420 @@
+/* vm.c: the VM: its catalog, linking programs to it, the ready queue, the pump.
+ *
+ * Owns: mwl_vm, and the order in which things happen. A turn of the pump: waits that are over wake their
+ * frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a completion of
+ * an instant is accepted before a bound of that instant fires. Under virtual time bounds fire, and time
+ * moves, only when nothing is ready. */
+#include "functions.h"
+#include "machine.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
+
+/* ---- time ---------------------------------------------------------------------------------------------- */
+
+static void read_system(void *ctx, mwl_instant *out) {
+    (void)ctx;
+    struct timespec mono, wall;
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    clock_gettime(CLOCK_REALTIME, &wall);
+    out->mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
+    out->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+}
+
+mwl_clock mwl_clock_system(void) {
+    mwl_clock c = {read_system, NULL};
+    return c;
+}
+
+static void read_now(mwl_vm *vm) {
+    if (!vm->config.virtual_time) vm->config.clock.read(vm->config.clock.ctx, &vm->now);
+}
+
+int64_t mwl__vm_mono(mwl_vm *vm) {
+    read_now(vm);
+    return vm->now.mono_ns;
+}
+
+int64_t mwl__vm_wall(mwl_vm *vm) {
+    read_now(vm);
+    return vm->now.wall_ns;
+}
+
+void mwl_vm_now(mwl_vm *vm, mwl_instant *out) {
+    read_now(vm);
+    *out = vm->now;
+}
+
+static mwl__clock_pin read_wall(void *ctx) {
+    int64_t ns = mwl__vm_wall(ctx), sec = ns / 1000000000;
+    if (ns % 1000000000 < 0) sec--;
+    mwl__clock_pin pin = {sec, (uint32_t)(ns - sec * 1000000000)};
+    return pin;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+mwl_config mwl_config_default(void) {
+    mwl_config c;
+    memset(&c, 0, sizeof c);
+    c.alloc = mwl_alloc_default();
+    c.clock = mwl_clock_system();
+    return c;
+}
+
+static void fill_config(mwl_config *c) {
+    if (!c->alloc.fn) c->alloc = mwl_alloc_default();
+    if (!c->clock.read) c->clock = mwl_clock_system();
+    if (!c->slice) c->slice = MWL_SLICE;
+    mwl_limits *l = &c->limits;
+    if (!l->fuel) l->fuel = MWL_RUN_FUEL;
+    if (!l->memory_bytes) l->memory_bytes = MWL_RUN_MEMORY;
+    if (!l->frame_depth) l->frame_depth = MWL_FRAME_DEPTH;
+    if (!l->entry_depth) l->entry_depth = MWL_ENTRY_DEPTH;
+    if (!l->fan_out) l->fan_out = MWL_FAN_OUT;
+    if (!l->chain_depth) l->chain_depth = MWL_CHAIN_LIMIT;
+}
+
+mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
+    mwl_config c = config ? *config : mwl_config_default();
+    fill_config(&c);
+    mwl_vm *vm = mwl__mem_zero(&c.alloc, 1, sizeof *vm);
+    if (!vm) return MWL_E_NOMEM;
+    vm->config = c;
+    vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
+    vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
+    mwl__timers_init(&vm->timers, c.alloc);
+    mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
+    mwl__functions_init(&vm->functions, &c.alloc);
+    mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
+    if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
+    if (st == MWL_OK) st = mwl__regex_scratch_new(&c.alloc, &vm->regex);
+    vm->empty = mwl_object(&vm->heap, 0);
+    vm->exec.zones = &vm->zones;
+    vm->exec.regex = vm->regex;
+    vm->exec.vm = vm;
+    vm->exec.wall = read_wall;
+    vm->exec.wall_ctx = vm;
+    if (st < 0) {
+        mwl_vm_free(vm);
+        return st;
+    }
+    *out = vm;
+    return MWL_OK;
+}
+
+static void free_provider(mwl_vm *vm, mwl__provider *p) {
+    for (int i = 0; i < 4; i++) mwl__schema_free(p->parameters[i]);
+    mwl__schema_free(p->metadata);
+    mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
+    mwl__mem_free(&vm->config.alloc, p, sizeof *p);
+}
+
+static size_t with_ok_size(const mwl__flow_tables *t) { return (size_t)t->n_calls + (size_t)t->n_entries * 4; }
+
+static void free_link(mwl_vm *vm, mwl__link *l) {
+    const mwl_alloc *a = &vm->config.alloc;
+    const mwl__flow_tables *t = l->program->flow_tables;
+    for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++) mwl__schema_free(l->flow_schemas[i]);
+    mwl__mem_free(a, l->flow_schemas, t->n_flows * sizeof *l->flow_schemas);
+    mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
+    mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
+    mwl__mem_free(a, l->with_ok, with_ok_size(t));
+    mwl__program_release(l->program);
+    mwl__mem_free(a, l, sizeof *l);
+}
+
+void mwl_vm_free(mwl_vm *vm) {
+    if (!vm) return;
+    while (vm->runs) mwl_run_free(vm->runs);
+    while (vm->calls) mwl__call_free(vm->calls);
+    if (vm->spare_call) mwl__heap_give(&vm->heap, vm->spare_call, sizeof *vm->spare_call);
+    while (vm->links) {
+        mwl__link *next = vm->links->next;
+        free_link(vm, vm->links);
+        vm->links = next;
+    }
+    while (vm->providers) {
+        mwl__provider *next = vm->providers->next;
+        free_provider(vm, vm->providers);
+        vm->providers = next;
+    }
+    mwl__drop(&vm->heap, vm->empty);
+    mwl__exec_done(&vm->exec);
+    mwl__regex_scratch_free(vm->regex);
+    mwl__functions_done(&vm->functions);
+    mwl__zones_free(&vm->zones);
+    mwl__timers_done(&vm->timers);
+    mwl__heap_done(&vm->heap);
+    mwl_alloc alloc = vm->config.alloc;
+    mwl__mem_free(&alloc, vm, sizeof *vm);
+}
+
+mwl_heap *mwl_vm_heap(mwl_vm *vm) { return &vm->heap; }
+
+/* splitmix64: enough for jitter and ids, one word of state, the same everywhere. */
+uint64_t mwl__random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* ---- catalog -------------------------------------------------------------------------------------------- */
+
+const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len) {
+    for (const mwl__provider *p = vm->providers; p; p = p->next)
+        if (p->uri_len == len && memcmp(p->uri, uri, len) == 0) return p;
+    return NULL;
+}
+
+mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
+    if (mwl__vm_provider(vm, take->uri, take->uri_len)) return MWL_E_DUPLICATE;
+    if (vm->links) return MWL_E_STATE;
+    take->next = vm->providers;
+    vm->providers = take;
+    return MWL_OK;
+}
+
+mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n) {
+    if (vm->links) return MWL_E_STATE;
+    return mwl__functions_add(&vm->functions, functions, n);
+}
+
+/* ---- linking ---------------------------------------------------------------------------------------------- */
+
+static mwl_status refuse(mwl_error *error, mwl_status st, const char *message) {
+    if (error) {
+        error->status = st;
+        error->message = message;
+        error->offset = 0;
+    }
+    return st;
+}
+
+static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
+    const mwl__flow_tables *t = l->program->flow_tables;
+    l->providers = mwl__mem_zero(&vm->config.alloc, t->n_imports, sizeof *l->providers);
+    if (t->n_imports && !l->providers) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < t->n_imports; i++) {
+        size_t len;
+        const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
+        const mwl__provider *p = mwl__vm_provider(vm, uri, len);
+        bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
+        if (!p || p->is_middleware != want) { /* the name lies in the program, which outlives the error */
+            return refuse(error, MWL_E_NOT_FOUND, uri);
+        }
+        l->providers[i] = p;
+    }
+    return MWL_OK;
+}
+
+static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
+    const mwl_program *p = l->program;
+    const mwl__flow_tables *t = p->flow_tables;
+    l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
+    if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < t->n_flows; i++) {
+        if (t->flows[i].schema == MWL_NONE) continue;
+        mwl_status st = mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
+                                         p->consts, p->n_consts, &l->flow_schemas[i], error);
+        if (st < 0) return st;
+    }
+    return MWL_OK;
+}
+
+static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
+    if (!schema) return mwl_count(args) == 0 && mwl_value_kind(args) == MWL_KIND_OBJECT;
+    mwl__schema_env env = {&vm->heap, vm->regex, NULL};
+    bool valid = false;
+    return mwl__schema_check(schema, args, &env, &valid, NULL) == MWL_OK && valid;
+}
+
+/* Constant arguments are checked here, once; those that fail are checked again where they fail. No written
+ * arguments are {} . */
+static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
+    const mwl_program *p = l->program;
+    const mwl__flow_tables *t = p->flow_tables;
+    l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
+    if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        const mwl__call_rec *c = &t->calls[i];
+        if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
+        l->with_ok[i] = accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k]);
+    }
+    for (uint32_t i = 0; i < t->n_entries; i++)
+        for (uint32_t phase = 0; phase < 4; phase++) {
+            uint32_t k = t->entries[i].with_k[phase];
+            if (k != MWL_NONE)
+                l->with_ok[t->n_calls + i * 4 + phase] =
+                    accepts(vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
+        }
+    return MWL_OK;
+}
+
+static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
+    const char *missing = NULL;
+    mwl_status st = mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
+    if (st == MWL_E_NOT_FOUND) return refuse(error, st, missing);
+    if (st == MWL_OK) st = link_providers(vm, l, error);
+    if (st == MWL_OK) st = link_schemas(vm, l, error);
+    if (st == MWL_OK) st = link_constants(vm, l);
+    if (st == MWL_OK) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
+    return st;
+}
+
+mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out, mwl_error *error) {
+    for (mwl__link *l = vm->links; l; l = l->next)
+        if (l->program == program) {
+            *out = l;
+            return MWL_OK;
+        }
+    mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
+    if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    l->program = mwl__program_keep(program);
+    if (error) error->status = MWL_OK;
+    mwl_status st = link_all(vm, l, error);
+    if (st < 0) {
+        if (error && error->status == MWL_OK) refuse(error, st, mwl_status_text(st));
+        free_link(vm, l);
+        return st;
+    }
+    l->next = vm->links;
+    vm->links = l;
+    *out = l;
+    return MWL_OK;
+}
+
+/* ---- the pump --------------------------------------------------------------------------------------------------- */
+
+static void fire(mwl_vm *vm, mwl__timer *t) {
+    (void)vm;
+    if (t->owner == MWL_TIMER_CALL) {
+        mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
+        if (mwl__tracing(vm) && c->frame) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
+        mwl__call_timer(c);
+    } else {
+        mwl__frame_timer((mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer)));
+    }
+}
+
+/* Fire what is due by `now`: waits only, or bounds too. True when something fired. */
+static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
+    bool any = false;
+    for (mwl__timer *t; (t = mwl__timers_first(&vm->timers)) && t->due_ns <= now && (bounds || !t->class_);) {
+        fire(vm, t);
+        any = true;
+        if (bounds && vm->ready_head) break; /* let it take effect before the next one */
+    }
+    return any;
+}
+
+static void run_one(mwl_vm *vm) {
+    mwl__frame *f = vm->ready_head;
+    vm->ready_head = f->next_ready;
+    if (!vm->ready_head) vm->ready_tail = NULL;
+    f->queued = false;
+    mwl_run *run = f->run;
+    mwl__frame_run(f);
+    if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
+        mwl__frame *root = run->root;
+        run->root = NULL;
+        mwl__frame_free(root);
+    } else if (run->cancel_asked && run->root) {
+        run->cancel_asked = false;
+        size_t len;
+        mwl_run_cancel(run, mwl_is_absent(run->cancel_reason) ? NULL : mwl_as_text(run->cancel_reason, &len));
+    }
+}
+
+/* One slice for everything that is ready now. False when the budget ran out. */
+static bool run_round(mwl_vm *vm, int64_t stop_ns) {
+    mwl__frame *last = vm->ready_tail;
+    for (bool more = vm->ready_head != NULL; more;) {
+        more = vm->ready_head != last && vm->ready_head != NULL;
+        run_one(vm);
+        if (stop_ns != MWL_NEVER && mwl__vm_mono(vm) >= stop_ns) return false;
+        if (!vm->ready_head) break;
+    }
+    return true;
+}
+
+int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+    read_now(vm);
+    int64_t stop = budget_ns == MWL_NO_BUDGET || vm->config.virtual_time
+                       ? MWL_NEVER : mwl__add_ns(vm->now.mono_ns, budget_ns);
+    for (;;) {
+        read_now(vm);
+        int64_t now = vm->now.mono_ns;
+        fire_due(vm, now, false);
+        if (vm->ready_head) {
+            if (!run_round(vm, stop)) return vm->ready_head ? 0 : now;
+            if (vm->config.virtual_time && vm->ready_head) continue;
+        }
+        if (fire_due(vm, now, true) || vm->ready_head) continue;
+        mwl__timer *next = mwl__timers_first(&vm->timers);
+        if (!next) return MWL_NEVER;
+        if (!vm->config.virtual_time) {
+            if (next->due_ns > mwl__vm_mono(vm)) return next->due_ns;
+            continue;
+        }
+        if (next->due_ns > now) { /* time moves only when there is nothing to do */
+            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, next->due_ns - now);
+            vm->now.mono_ns = next->due_ns;
+        }
+    }
+}
+
+/* ---- trace --------------------------------------------------------------------------------------------------------- */
+
+void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx) {
+    vm->listen = listen;
+    vm->listen_ctx = ctx;
+}
+
+const char *mwl_trace_name(mwl_trace_kind kind) {
+    static const char *const names[] = {
+#define X(name) #name,
+        MWL_TRACE_EVENTS(X)
+#undef X
+    };
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "UNKNOWN";
+}
+
+static const char *name_at(const mwl_program *p, uint32_t k) {
+    size_t len;
+    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], &len);
+}
+
+void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
+                mwl_value value) {
+    static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
+    mwl_vm *vm = f->run->vm;
+    const mwl_program *p = f->run->program;
+    const mwl__flow_tables *t = p->flow_tables;
+    mwl_trace_event e;
+    memset(&e, 0, sizeof e);
+    e.kind = kind;
+    e.run = f->run;
+    mwl_vm_now(vm, &e.at);
+    e.depth = f->depth;
+    e.flow = name_at(p, t->flows[f->flow].name_k);
+    e.step = f->step == MWL_NONE ? "" : name_at(p, t->steps[f->step].name_k);
+    e.provider = provider ? provider : "";
+    e.phase = phase < 0 ? "" : phases[phase];
+    e.index = index;
+    e.value = mwl__borrow(value);
+    vm->listen(vm->listen_ctx, &e);
+}
+
+/* ---- the rest of mwl.h ------------------------------------------------------------------------------------------------ */
+
+mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size, mwl_ownership ownership,
+                            mwl_program **out, mwl_error *error) {
+    mwl_alloc a = alloc ? *alloc : mwl_alloc_default();
+    return mwl__program_load(&a, image, size, ownership == MWL_COPY, out, error);
+}
+mwl_program *mwl_program_keep(mwl_program *program) { return mwl__program_keep(program); }
+void mwl_program_release(mwl_program *program) { mwl__program_release(program); }
