@@ -408,13 +408,3 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
     e.value = mwl__borrow(value);
     vm->listen(vm->listen_ctx, &e);
 }
-
-/* ---- the rest of mwl.h ------------------------------------------------------------------------------------------------ */
-
-mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size, mwl_ownership ownership,
-                            mwl_program **out, mwl_error *error) {
-    mwl_alloc a = alloc ? *alloc : mwl_alloc_default();
-    return mwl__program_load(&a, image, size, ownership == MWL_COPY, out, error);
-}
-mwl_program *mwl_program_keep(mwl_program *program) { return mwl__program_keep(program); }
-void mwl_program_release(mwl_program *program) { mwl__program_release(program); }
