@@ -1,0 +1,55 @@
+/* cel_sets.c: cel-go's sets library: lists read as sets. */
+#include "std_tables.h"
+#include "value_set.h"
+
+static bool two_lists(const mwl_value *args) {
+    return mwl_value_kind(args[0]) == MWL_KIND_ARRAY && mwl_value_kind(args[1]) == MWL_KIND_ARRAY;
+}
+
+/* Looks elements of `part` up in `whole` until one is (stop_at true) or is not (false) there.
+ * *stopped says whether that came. False after a failure. */
+static bool scan(mwl_fn *fn, mwl_value whole, mwl_value part, bool stop_at, bool *stopped) {
+    mwl__value_set set;
+    *stopped = false;
+    if (mwl_count(part) == 0) return true;
+    if (!mwl__value_set_init(&set, fn, whole)) return false;
+    bool ok = mwl__value_set_add_all(&set), found = false;
+    for (size_t i = 0, n = mwl_count(part); ok && !*stopped && i < n; i++) {
+        ok = mwl__value_set_has(&set, mwl_array_at(part, i), &found);
+        *stopped = ok && found == stop_at;
+    }
+    mwl__value_set_free(&set);
+    return ok;
+}
+
+static mwl_value contains(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    bool missing;
+    if (!two_lists(args)) return mwl_fn_no_overload(fn);
+    if (!scan(fn, args[0], args[1], false, &missing)) return mwl_absent();
+    return mwl_bool(!missing);
+}
+
+static mwl_value equivalent(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    bool missing;
+    if (!two_lists(args)) return mwl_fn_no_overload(fn);
+    if (!scan(fn, args[0], args[1], false, &missing)) return mwl_absent();
+    if (!missing && !scan(fn, args[1], args[0], false, &missing)) return mwl_absent();
+    return mwl_bool(!missing);
+}
+
+static mwl_value intersects(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    bool met;
+    if (!two_lists(args)) return mwl_fn_no_overload(fn);
+    if (!scan(fn, args[0], args[1], true, &met)) return mwl_absent();
+    return mwl_bool(met);
+}
+
+const mwl_function_def mwl__sets_functions[] = {
+    {"sets.contains", contains, 2, 2, MWL_FN_GLOBAL, "sets.contains(list, list) -> bool"},
+    {"sets.equivalent", equivalent, 2, 2, MWL_FN_GLOBAL, "sets.equivalent(list, list) -> bool"},
+    {"sets.intersects", intersects, 2, 2, MWL_FN_GLOBAL, "sets.intersects(list, list) -> bool"},
+};
+const size_t mwl__sets_count = sizeof mwl__sets_functions / sizeof *mwl__sets_functions;
