@@ -29,7 +29,8 @@ void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const c
     vsnprintf(message, sizeof message, format, ap);
     va_end(ap);
     p->rejected = true;
-    const mwl__cel_problem problem = {MWL__CEL_ERROR, begin, end, message, note};
+    const mwl__cel_problem problem = {MWL__CEL_ERROR, begin, end, message, note, p->why};
+    p->why = MWL__CEL_WHY_SYNTAX;
     const mwl__cel_sink *sink = &p->options->sink;
     if (sink->report) sink->report(sink->ctx, &problem);
 }
@@ -69,6 +70,7 @@ mwl__cel_node *mwl__cel_adopt(mwl__cel_parser *p, mwl__cel_node *node, size_t n_
     }
     node->height = (uint16_t)height;
     if (height > p->depth_limit) {
+        p->why = MWL__CEL_WHY_SIZE;
         mwl__cel_complain(p, node->begin, node->end, NULL,
                           "the expression is nested more than %u levels deep", p->depth_limit);
         p->status = MWL_E_DEPTH;
@@ -124,6 +126,7 @@ mwl__cel_node *mwl__cel_make_scope(mwl__cel_parser *p, mwl__cel_kind kind,
 
 mwl__cel_node *mwl__cel_macro_fail(mwl__cel_parser *p, const mwl__cel_node *at,
                                    const char *message) {
+    p->why = MWL__CEL_WHY_MACRO;
     mwl__cel_complain(p, at->begin, at->end, NULL, "%s", message);
     p->status = MWL_E_SYNTAX;
     return NULL;

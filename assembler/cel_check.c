@@ -44,17 +44,18 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain);
 /* ---- reporting ---------------------------------------------------------------------------------
  */
 
-static void report(checker *c, mwl__cel_severity severity, uint32_t begin, uint32_t end,
-                   const char *note, const char *format, ...) __attribute__((format(printf, 6, 7)));
-static void report(checker *c, mwl__cel_severity severity, uint32_t begin, uint32_t end,
-                   const char *note, const char *format, ...) {
+static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                   uint32_t end, const char *note, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                   uint32_t end, const char *note, const char *format, ...) {
     char message[256];
     va_list ap;
     va_start(ap, format);
     vsnprintf(message, sizeof message, format, ap);
     va_end(ap);
     if (severity == MWL__CEL_ERROR) c->rejected = true;
-    const mwl__cel_problem problem = {severity, begin, end, message, note};
+    const mwl__cel_problem problem = {severity, begin, end, message, note, why};
     if (c->o->sink.report) c->o->sink.report(c->o->sink.ctx, &problem);
 }
 
@@ -85,7 +86,7 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
         const mwl__cel_root *root = &c->o->roots[i];
         if (is_text(n->name, root->name)) {
             if (root->absent)
-                report(c, MWL__CEL_ERROR, n->begin, n->end, root->absent,
+                report(c, MWL__CEL_ERROR, MWL__CEL_WHY_SCOPE, n->begin, n->end, root->absent,
                        "`%s` does not exist here", root->name);
             return;
         }
@@ -95,8 +96,8 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
     for (const mwl__cel_node *up = n->parent; up; up = up->parent)
         for (uint32_t i = 0; i < up->n_vars; i++)
             mwl__suggest_offer(&s, up->vars[i].name.data, up->vars[i].name.len);
-    report(c, MWL__CEL_ERROR, n->begin, n->end, meant(c, &s), "nothing is called `%s`",
-           n->name.data);
+    report(c, MWL__CEL_ERROR, MWL__CEL_WHY_NAME, n->begin, n->end, meant(c, &s),
+           "nothing is called `%s`", n->name.data);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------
@@ -138,18 +139,18 @@ static void unknown_function(checker *c, const mwl__cel_node *n, const char *nam
     for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
         if (!m->name_space) mwl__suggest_offer(&s, m->name, strlen(m->name));
     if (is_macro(n->name, member))
-        report(c, MWL__CEL_ERROR, begin, end, NULL, "the macro `%s` does not take %u argument%s",
-               n->name.data, n->n_kids - (member ? 1 : 0),
-               n->n_kids == (member ? 2u : 1u) ? "" : "s");
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_MACRO, begin, end, NULL,
+               "the macro `%s` does not take %u argument%s", n->name.data,
+               n->n_kids - (member ? 1 : 0), n->n_kids == (member ? 2u : 1u) ? "" : "s");
     else if (other && member)
-        report(c, MWL__CEL_ERROR, begin, end, other->usage, "`%s` is called without a target",
-               other->name);
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
+               "`%s` is called without a target", other->name);
     else if (other)
-        report(c, MWL__CEL_ERROR, begin, end, other->usage, "`%s` is called on a target: x.%s()",
-               other->name, other->name);
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
+               "`%s` is called on a target: x.%s()", other->name, other->name);
     else
-        report(c, MWL__CEL_ERROR, begin, end, meant(c, &s), "there is no function `%.*s`", (int)len,
-               name);
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_FUNCTION, begin, end, meant(c, &s),
+               "there is no function `%.*s`", (int)len, name);
 }
 
 /* Name and arity of a CALL or MEMBER. False when it is a macro with the wrong number of arguments:
@@ -177,14 +178,14 @@ static bool check_call(checker *c, const mwl__cel_node *n) {
     least = least > receiver ? least - receiver : 0;
     unsigned given = n->n_kids - receiver;
     if (most == 255)
-        report(c, MWL__CEL_ERROR, begin, end, found->usage,
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
                "`%s` takes %u or more arguments and is given %u", found->name, least, given);
     else if (least == most - receiver)
-        report(c, MWL__CEL_ERROR, begin, end, found->usage,
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
                "`%s` takes %u argument%s and is given %u", found->name, least,
                least == 1 ? "" : "s", given);
     else
-        report(c, MWL__CEL_ERROR, begin, end, found->usage,
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
                "`%s` takes %u to %u arguments and is given %u", found->name, least, most - receiver,
                given);
     return true;
@@ -213,8 +214,8 @@ static void check_pattern(checker *c, const mwl__cel_node *n, bool certain) {
     if (p->kind != MWL__CEL_LIT || p->lit.kind != MWL__CEL_STRING) return;
     const char *why = c->o->pattern_fault(c->o->ctx, p->lit.as.text.data, p->lit.as.text.len);
     if (why)
-        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, p->begin, p->end, why,
-               "the pattern is not a regular expression of RE2");
+        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_PATTERN, p->begin,
+               p->end, why, "the pattern is not a regular expression of RE2");
 }
 
 /* The arguments that a format of the strings library asks for: its %verbs. */
@@ -239,9 +240,9 @@ static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
     size_t verbs = count_verbs(format->lit.as.text);
     if (args->n_kids == verbs) return;
     bool error = certain || args->n_kids > verbs;
-    report(c, error ? MWL__CEL_ERROR : MWL__CEL_WARNING, args->begin, args->end, NULL,
-           "the format has %zu place%s and is given %u argument%s", verbs, verbs == 1 ? "" : "s",
-           args->n_kids, args->n_kids == 1 ? "" : "s");
+    report(c, error ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, args->begin, args->end,
+           NULL, "the format has %zu place%s and is given %u argument%s", verbs,
+           verbs == 1 ? "" : "s", args->n_kids, args->n_kids == 1 ? "" : "s");
 }
 
 /* ---- kinds -------------------------------------------------------------------------------------
@@ -283,9 +284,11 @@ static void clash(checker *c, const mwl__cel_node *n, bool certain, const char *
     const char *op = mwl__cel_kind_text((mwl__cel_kind)n->kind);
     mwl__cel_severity s = certain ? MWL__CEL_ERROR : MWL__CEL_WARNING;
     if (right)
-        report(c, s, n->begin, n->end, note, "`%s` is not defined for %s and %s", op, left, right);
+        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s and %s",
+               op, left, right);
     else
-        report(c, s, n->begin, n->end, note, "`%s` is not defined for %s", op, left);
+        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s", op,
+               left);
 }
 
 static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
@@ -335,9 +338,9 @@ static kind call_kind(const mwl__cel_node *n) {
 static void want_bool(checker *c, const mwl__cel_node *n, const mwl__cel_node *operand, kind k,
                       bool certain) {
     if (k == K_ANY || k == K_BOOL) return;
-    report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, operand->begin, operand->end, NULL,
-           "`%s` needs a bool here, not %s", mwl__cel_kind_text((mwl__cel_kind)n->kind),
-           kind_names[k]);
+    report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, operand->begin,
+           operand->end, NULL, "`%s` needs a bool here, not %s",
+           mwl__cel_kind_text((mwl__cel_kind)n->kind), kind_names[k]);
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------
@@ -386,8 +389,8 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
         return call_kind(n);
     case MWL__CEL_MESSAGE:
         if (!c->o->is_message || !c->o->is_message(c->o->ctx, n->name.data, n->name.len))
-            report(c, MWL__CEL_ERROR, n->begin, n->end, NULL, "there is no type `%s`",
-                   n->name.data);
+            report(c, MWL__CEL_ERROR, MWL__CEL_WHY_TYPE, n->begin, n->end, NULL,
+                   "there is no type `%s`", n->name.data);
         walk_kids(c, n, 0, certain);
         return K_ANY;
     case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return K_LIST;
@@ -403,8 +406,9 @@ static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool cert
     bool iterable =
         range == K_ANY || range == K_LIST || (range == K_MAP && n->kind != MWL__CEL_SORT_BY);
     if (optional ? range != K_ANY : !iterable)
-        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, n->kids[0]->begin, n->kids[0]->end,
-               NULL, "`%s` needs %s, not %s", mwl__cel_kind_text((mwl__cel_kind)n->kind),
+        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, n->kids[0]->begin,
+               n->kids[0]->end, NULL, "`%s` needs %s, not %s",
+               mwl__cel_kind_text((mwl__cel_kind)n->kind),
                optional                      ? "an optional"
                : n->kind == MWL__CEL_SORT_BY ? "a list"
                                              : "a list or a map",
@@ -427,8 +431,8 @@ static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain)
     if (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
         bool holds = k == K_ANY || k == K_MAP || (n->kind == MWL__CEL_INDEX && k == K_LIST);
         if (!holds)
-            report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, n->kids[0]->begin,
-                   n->kids[0]->end, NULL, "%s has no %s", kind_names[k],
+            report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND,
+                   n->kids[0]->begin, n->kids[0]->end, NULL, "%s has no %s", kind_names[k],
                    n->kind == MWL__CEL_SELECT ? "fields" : "elements");
         walk_kids(c, n, 1, certain);
         return n->flags & MWL__CEL_TEST ? K_BOOL : K_ANY;

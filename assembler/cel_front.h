@@ -16,6 +16,21 @@
 
 typedef enum mwl__cel_severity { MWL__CEL_WARNING, MWL__CEL_ERROR } mwl__cel_severity;
 
+/* What kind of problem it is, for whoever sorts them. */
+typedef enum mwl__cel_why {
+    MWL__CEL_WHY_SYNTAX,
+    MWL__CEL_WHY_LITERAL,  /* a literal without a value */
+    MWL__CEL_WHY_MACRO,    /* a macro used wrongly */
+    MWL__CEL_WHY_SIZE,     /* too deep or too large */
+    MWL__CEL_WHY_NAME,     /* a name that nothing declares */
+    MWL__CEL_WHY_SCOPE,    /* a root that does not exist here */
+    MWL__CEL_WHY_FUNCTION, /* no such function */
+    MWL__CEL_WHY_ARITY,    /* a function called with other arguments, or in the other style */
+    MWL__CEL_WHY_TYPE,     /* no such message type */
+    MWL__CEL_WHY_KIND,     /* an operation that operands of these kinds do not have */
+    MWL__CEL_WHY_PATTERN   /* of matches */
+} mwl__cel_why;
+
 /* Text is lent for the time of the callback. `note` is NULL or a second sentence: a reason or
  * "did you mean `step`?". */
 typedef struct mwl__cel_problem {
@@ -23,6 +38,7 @@ typedef struct mwl__cel_problem {
     uint32_t begin, end;
     const char *message;
     const char *note;
+    mwl__cel_why why;
 } mwl__cel_problem;
 
 typedef struct mwl__cel_sink {

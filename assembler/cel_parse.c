@@ -135,7 +135,10 @@ static mwl__cel_node *parse_literal(mwl__cel_parser *p, uint32_t begin, bool neg
         p->status = st;
         return NULL;
     }
-    if (st < 0) mwl__cel_complain(p, fault.begin, fault.end, NULL, "%s", fault.message);
+    if (st < 0) {
+        p->why = MWL__CEL_WHY_LITERAL;
+        mwl__cel_complain(p, fault.begin, fault.end, NULL, "%s", fault.message);
+    }
     return n;
 }
 
@@ -503,6 +506,7 @@ static mwl__cel_node *parse_conditional(mwl__cel_parser *p) {
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p) {
     if (p->depth >= p->depth_limit) {
+        p->why = MWL__CEL_WHY_SIZE;
         mwl__cel_complain(p, p->tok.begin, p->tok.end, NULL,
                           "the expression is nested more than %u levels deep", p->depth_limit);
         p->status = MWL_E_DEPTH;

@@ -16,6 +16,7 @@ struct mwl__cel_parser {
     uint32_t n_slots, n_nodes;
     mwl_status status;
     bool rejected;
+    mwl__cel_why why; /* of the next complaint; SYNTAX again after each */
     /* Children collected before their number is known; lists nest, so this is a stack. */
     mwl__cel_node **stack;
     size_t n_stack, cap_stack;

@@ -165,6 +165,7 @@ mwl__diag *mwl__diag_vreport(mwl__diags *sink, mwl__diag_code code, mwl__source 
     if (level == LEVEL_ALLOW) return NULL;
     mwl__severity severity = level == LEVEL_DENY ? MWL_DIAG_ERROR : row->severity;
     bool error = severity == MWL_DIAG_ERROR;
+    if (row->severity == MWL_DIAG_ERROR) sink->n_broken++;
     size_t kept = error ? sink->kept_errors : sink->kept_others;
     if (sink->limit && kept >= sink->limit) {
         count_up(sink, error, false);

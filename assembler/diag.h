@@ -98,6 +98,7 @@ typedef struct mwl__diags {
     size_t limit;              /* kept of errors, and as many of warnings and notes; 0: no bound */
     size_t n_errors, n_others; /* all that were reported, kept or not */
     size_t kept_errors, kept_others;
+    size_t n_broken; /* reports of rules that are errors by themselves, not by --deny */
     mwl__source **sources;
     size_t n_sources, source_cap;
     uint32_t serial;

@@ -125,6 +125,8 @@ typedef struct mwl__model {
 
 /* The expression in this string node, or NULL: a literal. */
 const mwl__m_expr *mwl__model_expr(const mwl__model *m, const mwl__node *n);
+/* Enter an expression; false when memory is out. */
+bool mwl__model_put(mwl__model *m, mwl__m_expr *e);
 /* Whether the subtree holds an expression anywhere (then it is computed by code), else it is a constant. */
 bool mwl__model_computed(const mwl__model *m, const mwl__node *n);
 
