@@ -172,29 +172,34 @@ static mwl_value load_call(mwl_heap *h, const mwl__callrec *r, unsigned base) {
 
 /* ---- middleware ------------------------------------------------------------------------------------------------ */
 
-static mwl_value mw_meta(mwl_heap *h, const mwl__entry *e) {
+static mwl_value mw_meta(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
     mwl_value o = put(h, mwl_object(h, 2), "enteredAt", stamp(h, e->entered_ns));
-    mwl_value key, value;
-    for (size_t i = 0; mwl_object_at(e->contributed, i, &key, &value); i++)
+    mwl_value key, value, contributed = mwl__entry_contributed(f, e);
+    for (size_t i = 0; mwl_object_at(contributed, i, &key, &value); i++)
         o = mwl__map_put(h, o, mwl__keep(key), mwl__keep(value));
     return o;
 }
 
-static mwl_value mw_whole(mwl_heap *h, const mwl__entry *e) {
+static mwl_value mw_whole(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
     mwl_value o = put(h, mwl_object(h, 3), "input", mwl__keep(e->input));
     o = put(h, o, "result", result_whole(h, &e->res));
-    return put(h, o, "metadata", mw_meta(h, e));
+    return put(h, o, "metadata", mw_meta(h, f, e));
 }
 
-static mwl_value load_middleware(mwl_heap *h, const mwl__entry *e, unsigned base) {
+static mwl_value mw_contributed(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
+    mwl_value o = mwl__entry_contributed(f, e);
+    return mwl_is_absent(o) ? mwl_object(h, 0) : lent(o);
+}
+
+static mwl_value load_middleware(mwl_heap *h, mwl__frame *f, mwl__entry *e, unsigned base) {
     if (!e) return mwl_absent();
     switch (base) {
     case MWL_BASE_MW_INPUT: return lent(e->input);
     case MWL_BASE_MW_RESULT_VALUE: return result_value(&e->res);
-    case MWL_BASE_MW_CONTRIBUTED: return mwl_is_absent(e->contributed) ? mwl_object(h, 0) : lent(e->contributed);
-    case MWL_BASE_MIDDLEWARE: return mw_whole(h, e);
+    case MWL_BASE_MW_CONTRIBUTED: return mw_contributed(h, f, e);
+    case MWL_BASE_MIDDLEWARE: return mw_whole(h, f, e);
     case MWL_BASE_MW_RESULT: return result_whole(h, &e->res);
-    case MWL_BASE_MW_META: return mw_meta(h, e);
+    case MWL_BASE_MW_META: return mw_meta(h, f, e);
     case MWL_BASE_MW_ENTERED: return stamp(h, e->entered_ns);
     default: return mwl_absent();
     }
@@ -240,7 +245,7 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
         return load_step(h, f, base);
     case MWL_BASE_MW_INPUT: case MWL_BASE_MW_RESULT_VALUE: case MWL_BASE_MW_CONTRIBUTED:
     case MWL_BASE_MIDDLEWARE: case MWL_BASE_MW_RESULT: case MWL_BASE_MW_META: case MWL_BASE_MW_ENTERED:
-        return load_middleware(h, mwl__entry_reading(f), base);
+        return load_middleware(h, f, mwl__entry_reading(f), base);
     default: return load_call(h, f->record, base);
     }
 }

@@ -130,6 +130,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
         return emit_at_entry(f, e, false, why);
     }
+    e->runs = 1;
     return next_pc;
 }
 
@@ -217,6 +218,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     mwl__entry_set_res(f, e, false, mwl_absent());
     e->accepted = false;
     e->in_phase = false;
+    e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__value_set(h, &f->failure, mwl_null());
     if (mwl__tracing(f->run->vm))
         mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->acc);
@@ -294,6 +296,19 @@ void mwl__entry_pop(mwl__frame *f) {
                               e->res.v, e->emit.v, e->cancel};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
     mwl__heap_give(h, e, sizeof *e);
+}
+
+/* The count is written when it is read, so that a re-run which nobody counts costs an addition. */
+mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
+    const char *name = provider_of(f, e->ix)->middleware.run_count;
+    if (!name) return e->contributed;
+    mwl_heap *h = heap_of(f);
+    mwl_value o = e->contributed, runs = mwl_number((double)e->runs);
+    mwl_value now = mwl_object_get(o, name, strlen(name));
+    if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;
+    if (mwl_is_absent(o)) o = mwl_object(h, 1);
+    e->contributed = mwl_object_set(h, o, name, strlen(name), runs);
+    return e->contributed;
 }
 
 mwl__entry *mwl__entry_reading(const mwl__frame *f) {

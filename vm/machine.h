@@ -68,6 +68,7 @@ struct mwl__entry {
     mwl__result emit;   /* what a substitution or shaping makes of it; v absent: res as it is */
     mwl_value cancel;   /* the cancellation that this entry imposes, while fired */
     int64_t bound_ns, entered_ns, delay_ns;
+    uint64_t runs;      /* of the inner scope: counts when one begins */
 };
 
 /* ---- call: the record of one call execution ------------------------------------------------------------------- */
@@ -296,6 +297,8 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 void mwl__entry_pop(mwl__frame *f);
+/* Lent: the members it contributes, the machine's own among them; absent: none. */
+mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e);
 mwl__entry *mwl__entry_reading(const mwl__frame *f); /* whose `middleware` root is read, or NULL */
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);

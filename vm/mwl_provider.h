@@ -110,6 +110,10 @@ typedef struct mwl_middleware {
     const char *uri;      /* "mwl:provider.middleware/acme/cache/v1" */
     const char *document; /* its provider definition document: JSON text */
     unsigned flags;       /* MWL_MW_* */
+    /* A contributed member that the machine keeps, or NULL: how often the inner scope was run, 0 during
+     * onEntry, 1 from its first start. It advances when a run begins, so onSuccess and onFailure read the
+     * number of the run just completed, also where no action runs (Retry's attempt, Loop's iteration). */
+    const char *run_count;
     /* The action at each phase; NULL where it has none. Each answers with at most one verdict (below);
      * none means pass. */
     void (*entry)(mwl_phase *phase, void *user);
@@ -126,6 +130,7 @@ MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase); /* lent: the vali
 MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);     /* lent: middleware.input */
 MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);      /* is the rising Result a success? */
 MWL_API mwl_value mwl_phase_result_value(const mwl_phase *phase); /* lent: its value, or the failure */
+MWL_API uint64_t mwl_phase_runs(const mwl_phase *phase); /* of the inner scope so far, as run_count */
 MWL_API void mwl_phase_now(const mwl_phase *phase, mwl_instant *out);
 MWL_API double mwl_phase_random(mwl_phase *phase); /* [0, 1), from the run's seed */
 

@@ -61,6 +61,7 @@ mwl_value mwl_phase_arguments(const mwl_phase *p) {
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
 bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
+uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
 void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(p->frame->run->vm, out); }
 double mwl_phase_random(mwl_phase *p) {
     return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;

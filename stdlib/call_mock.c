@@ -1,0 +1,57 @@
+/* call_mock.c: mock: stands in for a real provider. Its Result is a function of its arguments.
+ *
+ * Nothing is kept while it waits: the arguments stay readable until the call settles. */
+#include "std_impl.h"
+
+#include "backoff.h"
+
+static mwl_value member(mwl_value object, const char *name) {
+    return mwl_object_get(object, name, strlen(name));
+}
+
+/* The envelope exactly as configured; `type` is first and has its default. */
+static mwl_value envelope(mwl_heap *h, mwl_value failure) {
+    if (!mwl_is_absent(member(failure, "type"))) return mwl_value_keep(failure);
+    mwl_value key, value, out = mwl_object(h, mwl_count(failure) + 1);
+    out = mwl_object_set(h, out, "type", 4, mwl_string(h, "error", 5));
+    for (size_t i = 0; mwl_object_at(failure, i, &key, &value); i++)
+        out = mwl_object_put(h, out, mwl_value_keep(key), mwl_value_keep(value));
+    return out;
+}
+
+static void mock_resolve(mwl_call *call, void *user) {
+    (void)user;
+    mwl_value args = mwl_call_arguments(call);
+    mwl_value failure = member(args, "failure"), value = member(args, "value");
+    if (mwl_value_kind(failure) == MWL_KIND_OBJECT)
+        mwl_call_settle(call, envelope(mwl_call_heap(call), failure));
+    else
+        mwl_call_succeed(call, mwl_value_keep(mwl_is_absent(value) ? mwl_call_input(call) : value));
+}
+
+static void mock_start(mwl_call *call, void *user) {
+    mwl_value args = mwl_call_arguments(call);
+    mwl_value metadata = member(args, "metadata"), delay = member(args, "delay");
+    if (!mwl_is_absent(metadata)) mwl_call_set_metadata(call, mwl_value_keep(metadata));
+    int64_t ns = 0;
+    if (!mwl_is_absent(delay) && !mwl__backoff_duration(delay, &ns)) {
+        mwl_call_fail(call, NULL, "System.ParameterValidationFailed", "`delay` is not a duration",
+                      mwl_absent());
+        return;
+    }
+    if (ns > 0) mwl_call_wake_after(call, ns);
+    else mock_resolve(call, user);
+}
+
+static void mock_cancel(mwl_call *call, void *user) {
+    (void)user;
+    mwl_call_succeed(call, mwl_null()); /* what a cancelled call settles with is not used */
+}
+
+const mwl_call_provider mwl__std_mock = {
+    .uri = "mwl:provider.call/mwl/mock/v1",
+    .document = mwl_std_doc_mock,
+    .start = mock_start,
+    .wake = mock_resolve,
+    .cancel = mock_cancel,
+};

@@ -1,0 +1,16 @@
+/* mw_finally.c: Finally: dispatches a cleanup call on every exit.
+ *
+ * The call and its stack are structural parameters: code of the program, which the machine runs when it is
+ * asked to. A failed cleanup fails the phase, and so supersedes what was in flight. */
+#include "std_impl.h"
+
+static void finally_always(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_phase_dispatch(phase);
+}
+
+const mwl_middleware mwl__std_finally = {
+    .uri = "mwl:provider.middleware/mwl/finally/v1",
+    .document = mwl_std_doc_finally,
+    .always = finally_always,
+};
