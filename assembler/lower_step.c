@@ -42,7 +42,7 @@ static void clauses(mwl__lowerer *l, const mwl__m_step *s, uint32_t first) {
         const mwl__m_catch *c = &s->catches[i];
         uint32_t pc = mwl__lower_here(l);
         if (c->output) mwl__lower_field(l, c->output, MWL_OP_OUT);
-        else mwl__lower_ax(l, c->node, MWL_OP_PASS_INPUT, 0, 0);
+        else mwl__lower_abc(l, c->node, MWL_OP_PASS_INPUT, 0, 0, 0);
         mwl__lower_assign(l, c->assign);
         mwl__lower_guard_from(l, pc, stub);
         mwl__lower_ax(l, c->node, MWL_OP_TO_HANDLER, 0, c->next->ix);
@@ -55,7 +55,7 @@ static void clauses(mwl__lowerer *l, const mwl__m_step *s, uint32_t first) {
 
 static void pass_or(mwl__lowerer *l, const mwl__m_step *s, const mwl__node *field) {
     if (field) mwl__lower_field(l, field, MWL_OP_OUT);
-    else mwl__lower_ax(l, s->node, MWL_OP_PASS_INPUT, 0, 0);
+    else mwl__lower_abc(l, s->node, MWL_OP_PASS_INPUT, 0, 0, 0);
 }
 
 static void to(mwl__lowerer *l, const mwl__m_step *s) {
@@ -65,7 +65,7 @@ static void to(mwl__lowerer *l, const mwl__m_step *s) {
 /* The exit of a Step without a Result phase is recorded where something reads it. */
 static void exit_if_read(mwl__lowerer *l, const mwl__m_step *s) {
     const mwl__step_rec *r = mwl__lower_rec(l, STEPS, mwl__step_rec, s->ix);
-    if (r && (r->flags & MWL_NEEDS_EXITED)) mwl__lower_ax(l, s->node, MWL_OP_STEP_EXIT, 0, 0);
+    if (r && (r->flags & MWL_NEEDS_EXITED)) mwl__lower_abc(l, s->node, MWL_OP_STEP_EXIT, 0, 0, 0);
 }
 
 static void lower_pass(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
@@ -81,7 +81,7 @@ static void lower_pass(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
 
 static void lower_clause(mwl__lowerer *l, const mwl__m_clause *c) {
     if (c->output) mwl__lower_field(l, c->output, MWL_OP_OUT);
-    else mwl__lower_ax(l, c->node, MWL_OP_PASS_MATCH, 0, 0);
+    else mwl__lower_abc(l, c->node, MWL_OP_PASS_MATCH, 0, 0, 0);
     mwl__lower_assign(l, c->assign);
     mwl__lower_ax(l, c->node, MWL_OP_TO, 0, c->next->ix);
 }
@@ -116,7 +116,7 @@ static void lower_sleep(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     if (s->sleep_for) mwl__lower_field(l, s->sleep_for, MWL_OP_SLEEP_FOR);
     else mwl__lower_field(l, s->sleep_until, MWL_OP_SLEEP_UNTIL);
     mwl__lower_guard_from(l, begin, fault);
-    mwl__lower_ax(l, s->node, MWL_OP_PASS_INPUT, 0, 0);
+    mwl__lower_abc(l, s->node, MWL_OP_PASS_INPUT, 0, 0, 0);
     to(l, s);
 }
 
@@ -124,14 +124,14 @@ static void lower_return(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) 
     uint32_t begin = mwl__lower_here(l);
     pass_or(l, s, s->value);
     mwl__lower_guard_from(l, begin, fault);
-    mwl__lower_ax(l, s->node, MWL_OP_RETURN, 0, 0);
+    mwl__lower_abc(l, s->node, MWL_OP_RETURN, 0, 0, 0);
 }
 
 static void lower_raise(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     static const char *const others[] = {"comment", NULL};
     uint32_t begin = mwl__lower_here(l), shape;
     unsigned top = l->top, first;
-    if (!s->result) mwl__lower_ax(l, s->node, MWL_OP_RERAISE, 0, 0);
+    if (!s->result) mwl__lower_abc(l, s->node, MWL_OP_RERAISE, 0, 0, 0);
     else if (mwl__lower_row(l, s->result, others, &first, &shape))
         mwl__lower_abc(l, s->result, MWL_OP_RAISE, first, shape, 0);
     if (s->result) mwl__lower_guard_from(l, begin, fault);

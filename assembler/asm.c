@@ -1,0 +1,158 @@
+/* asm.c: the assembler's public face: read, check, lower, emit; diagnostics as text. See mwl_asm.h. */
+#include "mwl_asm.h"
+
+#include "cel_lib.h"
+#include "lower.h"
+
+/* Everything that one assembly holds. */
+typedef struct job {
+    const mwl_asm_options *options;
+    mwl_alloc alloc;
+    mwl__diags sink;
+    mwl__catalog *catalog;
+    mwl__source *sources; /* of the providers' documents */
+    mwl__functions functions;
+    mwl__source source;
+    mwl__tree tree;
+    mwl__model model;
+} job;
+
+static mwl_status set_levels(job *j) {
+    const char *const *name;
+    mwl_status status = MWL_OK;
+    for (name = j->options->allow; name && *name && status == MWL_OK; name++)
+        status = mwl__diags_allow(&j->sink, *name);
+    for (name = j->options->deny; name && *name && status == MWL_OK; name++)
+        status = mwl__diags_deny(&j->sink, *name);
+    return status == MWL_E_NOT_FOUND ? MWL_E_USAGE : status;
+}
+
+static mwl_status collect_functions(job *j) {
+    mwl_status status = MWL_OK;
+    const mwl_function_def *table;
+    const mwl_function_def *const *own = j->options->functions;
+    size_t n = 0;
+    for (size_t i = 0; status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
+        status = mwl__functions_add(&j->functions, table, n);
+    for (; status == MWL_OK && own && *own; own++) status = mwl__functions_add(&j->functions, *own, 1);
+    return status;
+}
+
+/* Documents that are refused do not keep the definition from being looked at. */
+static mwl_status collect_providers(job *j) {
+    size_t n = j->options->n_providers;
+    mwl_status status = MWL_OK;
+    j->catalog = mwl__catalog_new(&j->alloc);
+    if (!j->catalog) return MWL_E_NOMEM;
+    if (n == 0) return MWL_OK;
+    j->sources = mwl__mem_zero(&j->alloc, n, sizeof *j->sources);
+    if (!j->sources) return MWL_E_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const mwl_asm_provider *p = &j->options->providers[i];
+        mwl_status one = mwl__source_init(&j->sources[i], j->alloc, p->file ? p->file : "provider", p->text,
+                                          p->len);
+        if (one == MWL_OK) one = mwl__catalog_add(j->catalog, &j->sources[i], &j->sink, false);
+        if (one == MWL_E_NOMEM) return one;
+        if (one < 0) status = one;
+    }
+    return status;
+}
+
+static mwl_status emit_image(job *j, mwl_asm_result *out) {
+    mwl__emit *emit = mwl__emit_new(&j->alloc);
+    if (!emit) return MWL_E_NOMEM;
+    mwl__buf image = mwl__buf_make(j->alloc);
+    mwl_status status = mwl__lower(&j->model, &j->functions, emit);
+    if (status == MWL_OK) status = mwl__emit_finish(emit, j->options->flags & MWL_ASM_STRIP, &image);
+    /* the image alone, in a block of its size */
+    if (status == MWL_OK) {
+        out->image = mwl__mem_new(&j->alloc, image.len);
+        if (!out->image) status = MWL_E_NOMEM;
+        else memcpy(out->image, image.data, out->image_size = image.len);
+    }
+    mwl__buf_free(&image);
+    mwl__emit_free(emit);
+    return status;
+}
+
+static mwl_status assemble(job *j, const char *definition, size_t len, mwl_asm_result *out) {
+    mwl_status status = set_levels(j), providers = MWL_OK;
+    if (status == MWL_OK) status = collect_functions(j);
+    if (status == MWL_OK) {
+        providers = collect_providers(j);
+        if (providers == MWL_E_NOMEM) return providers;
+        status = mwl__source_init(&j->source, j->alloc, j->options->file ? j->options->file : "definition",
+                                  definition, len);
+    }
+    if (status == MWL_OK) status = mwl__tree_read(&j->tree, j->alloc, &j->source, &j->sink);
+    if (status != MWL_OK && !(status == MWL_E_REJECTED && j->tree.root)) return status;
+    mwl_status checked = mwl__model_check(&j->model, &j->tree, j->catalog, j->functions.defs,
+                                          j->functions.n_defs);
+    if (status == MWL_OK) status = checked;
+    if (status == MWL_OK) status = providers;
+    if (status == MWL_OK && j->sink.n_errors > 0) status = MWL_E_REJECTED;
+    if (status == MWL_OK && !(j->options->flags & MWL_ASM_CHECK_ONLY)) status = emit_image(j, out);
+    return status == MWL_OK ? j->sink.status : status;
+}
+
+/* The sink's words, as a block of their size. */
+static mwl_status render(job *j, mwl_asm_result *out) {
+    static const mwl__diag_format formats[] = {MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF};
+    mwl__buf text = mwl__buf_make(j->alloc);
+    mwl__diags_render(&j->sink, formats[j->options->format], j->options->colour, &text);
+    mwl_status status = text.failed ? MWL_E_NOMEM : MWL_OK;
+    if (status == MWL_OK) {
+        out->diagnostics = mwl__mem_new(&j->alloc, text.len + 1);
+        if (!out->diagnostics) status = MWL_E_NOMEM;
+    }
+    if (status == MWL_OK) {
+        if (text.len) memcpy(out->diagnostics, text.data, text.len);
+        out->diagnostics[out->diagnostics_len = text.len] = '\0';
+    }
+    mwl__buf_free(&text);
+    return status;
+}
+
+static void release(job *j) {
+    mwl__model_free(&j->model);
+    mwl__tree_free(&j->tree);
+    mwl__source_free(&j->source);
+    mwl__catalog_free(j->catalog);
+    for (size_t i = 0; j->sources && i < j->options->n_providers; i++) mwl__source_free(&j->sources[i]);
+    mwl__mem_free(&j->alloc, j->sources, j->options->n_providers * sizeof *j->sources);
+    mwl__functions_done(&j->functions);
+    mwl__diags_free(&j->sink);
+}
+
+mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_options *options,
+                        mwl_asm_result *out) {
+    static const mwl_asm_options defaults;
+    job j;
+    memset(&j, 0, sizeof j);
+    memset(out, 0, sizeof *out);
+    j.options = options ? options : &defaults;
+    j.alloc = j.options->alloc.fn ? j.options->alloc : mwl_alloc_default();
+    out->alloc = j.alloc;
+    j.source.alloc = j.tree.arena.alloc = j.model.arena.alloc = j.alloc;
+    mwl__diags_init(&j.sink, j.alloc);
+    mwl__functions_init(&j.functions, &j.alloc);
+    mwl_status status = assemble(&j, definition, len, out);
+    mwl_status said = status == MWL_E_NOMEM ? MWL_OK : render(&j, out);
+    if (said < 0) status = said;
+    out->n_errors = (unsigned)j.sink.n_errors;
+    out->n_warnings = (unsigned)j.sink.n_others;
+    if (status < 0 && out->image) {
+        mwl__mem_free(&j.alloc, out->image, out->image_size);
+        out->image = NULL;
+        out->image_size = 0;
+    }
+    release(&j);
+    return status;
+}
+
+void mwl_asm_free(mwl_asm_result *result) {
+    if (!result || !result->alloc.fn) return;
+    mwl__mem_free(&result->alloc, result->image, result->image_size);
+    if (result->diagnostics) mwl__mem_free(&result->alloc, result->diagnostics, result->diagnostics_len + 1);
+    memset(result, 0, sizeof *result);
+}
