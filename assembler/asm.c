@@ -4,6 +4,10 @@
 #include "cel_lib.h"
 #include "lower.h"
 
+/* The standard library's function tables, of stdlib/std.c: what definitions may call by default. The assembler
+ * includes nothing of stdlib; what it needs of it is declared here, by the side that needs it. */
+MWL_API const mwl_function_def *mwl_std_functions(size_t i, size_t *count);
+
 /* Everything that one assembly holds. */
 typedef struct job {
     const mwl_asm_options *options;
@@ -33,6 +37,8 @@ static mwl_status collect_functions(job *j) {
     const mwl_function_def *const *own = j->options->functions;
     size_t n = 0;
     for (size_t i = 0; status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
+        status = mwl__functions_add(&j->functions, table, n);
+    for (size_t i = 0; status == MWL_OK && (table = mwl_std_functions(i, &n)); i++)
         status = mwl__functions_add(&j->functions, table, n);
     for (; status == MWL_OK && own && *own; own++) status = mwl__functions_add(&j->functions, *own, 1);
     return status;

@@ -66,8 +66,14 @@ static mwl__where place(const mwl__lowerer *l, mwl__span span, uint32_t at) {
     return w;
 }
 
+/* A value that is written out; of a construct its name, else the bracket that opens it. */
 mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n) {
-    return place(l, mwl__node_span(n), n->offset);
+    mwl__span span = mwl__node_span(n);
+    if (n->kind >= MWL_NODE_ARRAY) {
+        span = mwl__node_key_span(n);
+        if (!n->key) span.end = span.begin + 1;
+    }
+    return place(l, span, span.begin);
 }
 
 mwl__where mwl__lower_where(void *ctx, uint32_t begin, uint32_t end, uint32_t at) {

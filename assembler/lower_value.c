@@ -46,6 +46,21 @@ static bool answers_data(mwl__cel_text name) {
     return false;
 }
 
+static bool yields_data(const mwl__cel_node *n);
+
+static bool parts_are_data(const mwl__cel_node *n, uint32_t from, uint32_t stride) {
+    if (n->flags & MWL__CEL_OPTIONAL) return false;
+    for (uint32_t i = from; i < n->n_kids; i += stride)
+        if (!yields_data(n->kids[i])) return false;
+    return true;
+}
+
+static bool keys_are_text(const mwl__cel_node *map) {
+    for (uint32_t i = 0; i < map->n_kids; i += 2)
+        if (map->kids[i]->kind != MWL__CEL_LIT || map->kids[i]->lit.kind != MWL__CEL_STRING) return false;
+    return true;
+}
+
 /* Whether what the tree yields, if it yields anything, is a data model value: roots hold nothing else, and
  * so do parts of what they hold; tests are booleans. */
 static bool yields_data(const mwl__cel_node *n) {
@@ -76,6 +91,8 @@ static bool yields_data(const mwl__cel_node *n) {
         case MWL__CEL_EXISTS:
         case MWL__CEL_EXISTS_ONE: return true;
         case MWL__CEL_FILTER: n = n->kids[0]; continue;
+        case MWL__CEL_LIST: return parts_are_data(n, 0, 1);
+        case MWL__CEL_MAP: return keys_are_text(n) && parts_are_data(n, 1, 2);
         case MWL__CEL_COND:
             if (!yields_data(n->kids[1])) return false;
             n = n->kids[2];
