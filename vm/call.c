@@ -63,7 +63,7 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
     const mwl__link *link = f->run->link;
     mwl__callrec *r = f->record;
     bool constant = c->with_k != MWL_NONE;
-    *args = constant ? f->run->program->consts[c->with_k] : r->args;
+    *args = constant ? mwl__program_of(f)->consts[c->with_k] : r->args;
     if (c->import != MWL_NONE && !link->with_ok[ix]) {
         const mwl__provider *p = link->providers[c->import];
         uint32_t pc = mwl__check_arguments(f, p->parameters[0], *args, p->uri, next_pc);
@@ -101,7 +101,8 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
     mwl_call *call = mwl__call_start(f, NULL, p, target_input(f->record), args);
     if (!call) return MWL_PC_NOMEM;
     if (!call->settled) {
-        f->call = call;
+        f->target.call = call;
+        f->awaits = MWL_AWAITS_CALL;
         return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
     mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
@@ -117,7 +118,7 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
 
 static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
     const mwl__call_rec *c = rec_of(f, ix);
-    if (f->depth + 1u >= f->run->limits.frame_depth) {
+    if (f->depth + 1u >= f->run->limits->frame_depth) {
         mwl__drop(heap_of(f), args);
         heap_of(f)->why = MWL_E_TOO_BIG;
         return MWL_PC_NOMEM;
@@ -126,7 +127,8 @@ static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32
     mwl__frame *child = mwl__frame_new(f->run, f, c->flow, target_input(f->record), args);
     f->run->vm->exec.pc = at;
     if (!child) return MWL_PC_NOMEM;
-    f->child = child;
+    f->target.frame = child;
+    f->awaits = MWL_AWAITS_FRAME;
     mwl__frame_ready(child);
     return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
@@ -149,7 +151,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     mwl_value v = child->res.v;
     bool ok = child->res.ok;
     child->res.v = mwl_absent();
-    if (f->unwinding && f->unwinding->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+    if (f->rare && f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
         if (!ok && v.as.p != f->res.v.as.p) mwl__frame_set_res(f, false, v);
         else mwl__drop(heap_of(f), v);
         mwl__unwind_resolved(f);
@@ -173,16 +175,15 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
-    mwl__frame_set_res(f, false, f->raised);
-    f->raised = mwl_absent();
+    mwl__frame_take_raised(f);
     return c->end_pc;
 }
 
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl__callrec *r = f->record;
-    mwl_value newer = f->raised;
-    f->raised = mwl_absent();
-    if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits.chain_depth);
+    mwl_value newer = f->run->vm->raised;
+    f->run->vm->raised = mwl_absent();
+    if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, newer);
     return rec_of(f, ix)->end_pc;

@@ -28,8 +28,8 @@ static mwl_value result_whole(mwl_heap *h, const mwl__result *r) {
 
 /* ---- execution and frame ------------------------------------------------------------------------------ */
 
-static mwl_value execution_whole(mwl_heap *h, const mwl_run *run) {
-    mwl_value o = put(h, mwl_object(h, 3), "id", mwl__keep(run->id));
+static mwl_value execution_whole(mwl_heap *h, mwl_run *run) {
+    mwl_value o = put(h, mwl_object(h, 3), "id", mwl__keep(mwl__run_id(run)));
     mwl_value meta = put(h, mwl_object(h, 1), "enteredAt", stamp(h, run->root->entered_ns));
     o = put(h, o, "metadata", meta);
     return put(h, o, "platform", mwl_object(h, 0));
@@ -49,7 +49,7 @@ static const mwl__step_rec *step_of(const mwl__frame *f) {
 
 static mwl_value step_name(const mwl__frame *f) {
     const mwl__step_rec *s = step_of(f);
-    return s ? f->run->program->consts[s->name_k] : mwl_absent();
+    return s ? mwl__program_of(f)->consts[s->name_k] : mwl_absent();
 }
 
 static mwl_value step_id(mwl_heap *h, const mwl__frame *f) {
@@ -78,10 +78,13 @@ static mwl_value step_meta(mwl_heap *h, const mwl__frame *f) {
     return o;
 }
 
-static mwl_value step_result(mwl_heap *h, const mwl__frame *f) {
+static bool has_result(const mwl__frame *f) {
     const mwl__step_rec *s = step_of(f);
-    if (!s || s->action != MWL_ACTION_CALL || !f->step_done) return mwl_absent();
-    return result_whole(h, &f->res);
+    return s && s->action == MWL_ACTION_CALL && f->step_done;
+}
+
+static mwl_value step_result(mwl_heap *h, const mwl__frame *f) {
+    return has_result(f) ? result_whole(h, &f->res) : mwl_absent();
 }
 
 static mwl_value step_whole(mwl_heap *h, mwl__frame *f) {
@@ -96,7 +99,7 @@ static mwl_value step_whole(mwl_heap *h, mwl__frame *f) {
 }
 
 static mwl_value match_whole(mwl_heap *h, const mwl__frame *f) {
-    mwl_value o = put(h, mwl_object(h, 2), "input", mwl__keep(f->match_input));
+    mwl_value o = put(h, mwl_object(h, 2), "input", mwl__keep(f->res.v));
     return put(h, o, "metadata", step_times(h, f));
 }
 
@@ -210,7 +213,7 @@ static mwl_value load_middleware(mwl_heap *h, mwl__frame *f, mwl__entry *e, unsi
 static mwl_value load_step(mwl_heap *h, mwl__frame *f, unsigned base) {
     switch (base) {
     case MWL_BASE_STEP_INPUT: return lent(f->step_input);
-    case MWL_BASE_STEP_RESULT_VALUE: return f->step_done ? result_value(&f->res) : mwl_absent();
+    case MWL_BASE_STEP_RESULT_VALUE: return has_result(f) ? result_value(&f->res) : mwl_absent();
     case MWL_BASE_STEP_RESULTS: return lent(mwl__gather_results(f));
     case MWL_BASE_STEP: return step_whole(h, f);
     case MWL_BASE_STEP_NAME: return step_name(f);
@@ -218,7 +221,7 @@ static mwl_value load_step(mwl_heap *h, mwl__frame *f, unsigned base) {
     case MWL_BASE_STEP_ACTION: return step_action(h, f);
     case MWL_BASE_STEP_RESULT: return step_result(h, f);
     case MWL_BASE_STEP_META: return step_meta(h, f);
-    case MWL_BASE_MATCH_INPUT: return lent(f->match_input);
+    case MWL_BASE_MATCH_INPUT: return lent(f->res.v);
     case MWL_BASE_MATCH: return match_whole(h, f);
     case MWL_BASE_MATCH_META: return step_times(h, f);
     default: return mwl_absent();
@@ -232,9 +235,9 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     switch (base) {
     case MWL_BASE_VARS: return lent(f->vars);
     case MWL_BASE_FRAME_INPUT: return lent(f->input);
-    case MWL_BASE_FAILURE: return lent(f->failure);
+    case MWL_BASE_FAILURE: return lent(mwl__failure_of(f));
     case MWL_BASE_EXECUTION: return execution_whole(h, f->run);
-    case MWL_BASE_EXECUTION_ID: return lent(f->run->id);
+    case MWL_BASE_EXECUTION_ID: return lent(mwl__run_id(f->run));
     case MWL_BASE_EXECUTION_ENTERED: return stamp(h, f->run->root->entered_ns);
     case MWL_BASE_FRAME: return frame_whole(h, f);
     case MWL_BASE_FRAME_ENTERED: return stamp(h, f->entered_ns);

@@ -57,9 +57,9 @@ static void begin_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
     uint32_t depth = f->entries ? f->entries->depth + 1u : 0;
-    mwl__entry *e = depth < f->run->limits.entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
+    mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
-        if (depth >= f->run->limits.entry_depth) h->why = MWL_E_TOO_BIG;
+        if (depth >= f->run->limits->entry_depth) h->why = MWL_E_TOO_BIG;
         return MWL_PC_NOMEM;
     }
     memset(e, 0, sizeof *e);
@@ -91,7 +91,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
     const mwl__provider *p = link->providers[rec->import];
     bool known = false;
     if (rec->with_k[phase] != MWL_NONE) {
-        mwl__value_set(heap_of(f), &e->args, f->run->program->consts[rec->with_k[phase]]);
+        mwl__value_set(heap_of(f), &e->args, mwl__program_of(f)->consts[rec->with_k[phase]]);
         known = link->with_ok[mwl__tables(f)->n_calls + ix * 4 + phase];
     }
     if (!known) {
@@ -137,8 +137,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     mwl__entry_pop(f);
     mwl__value_set(heap_of(f), &f->acc, mwl_absent());
-    mwl__frame_set_res(f, false, f->raised);
-    f->raised = mwl_absent();
+    mwl__frame_take_raised(f);
     return rec_of(f, ix)->out_pc;
 }
 
@@ -178,9 +177,9 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     mwl__entry *e = f->entries;
     mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
     bool wrote_previous;
-    const char *wrong = mwl__failure_build(h, base, f->run->program, shape, regs, &failure, &wrote_previous);
+    const char *wrong = mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure, &wrote_previous);
     if (wrong) return mwl__raise_parameter(f, "/onFailure", regs[0], wrong);
-    if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits.chain_depth);
+    if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
     mwl__entry_set_emit(f, e, false, failure);
     return next_pc;
@@ -189,9 +188,9 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
 /* The raised failure takes the place of the Result in flight, which it chains if that was a failure. */
 static bool supersede(mwl__frame *f, mwl__entry *e) {
     const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-    mwl_value newer = f->raised;
-    f->raised = mwl_absent();
-    if (!flight->ok) newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits.chain_depth);
+    mwl_value newer = f->run->vm->raised;
+    f->run->vm->raised = mwl_absent();
+    if (!flight->ok) newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
     mwl__entry_set_emit(f, e, false, mwl_absent());
     mwl__entry_set_res(f, e, false, newer);
     e->verdict = MWL_VERDICT_PASS;
@@ -219,7 +218,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     e->accepted = false;
     e->in_phase = false;
     e->runs++;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__value_set(h, &f->failure, mwl_null());
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
     if (mwl__tracing(f->run->vm))
         mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->acc);
     if (e->delay_ns <= 0) return rec->inner_pc;
@@ -244,10 +243,10 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
     e->in_always = true;
-    if (f->unwinding) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
-        e->outer_running = f->unwinding->running;
-        e->outer_owner = f->unwinding->owner;
-        f->unwinding->running = false;
+    if (f->rare) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
+        e->outer_running = f->rare->running;
+        e->outer_owner = f->rare->owner;
+        f->rare->running = false;
     }
     begin_phase(f, e, MWL_ON_ALWAYS);
     return next_pc;
@@ -265,7 +264,7 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
         mwl__frame_set_res(f, false, mwl_absent());
         return e->resume_pc;
     }
-    mwl__value_set(heap_of(f), &f->raised, f->res.v);
+    mwl__value_set(heap_of(f), &f->run->vm->raised, f->res.v);
     f->res.v = mwl_absent();
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);
@@ -277,12 +276,12 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     bool failed = e->cleanup_failed;
     mwl__frame_set_res(f, e->res.ok, e->res.v);
     e->res.v = mwl_absent();
-    if (f->unwinding) {
-        f->unwinding->running = e->outer_running;
-        f->unwinding->owner = e->outer_owner;
+    if (f->rare) {
+        f->rare->running = e->outer_running;
+        f->rare->owner = e->outer_owner;
     }
     mwl__entry_pop(f);
-    if (!f->unwinding) return next_pc;
+    if (!f->rare) return next_pc;
     return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, failed, next_pc);
 }
 

@@ -15,9 +15,7 @@
     X(GATHER_UNMET, "System.GatherCompletionUnmet", "error")                     \
     X(EMPTY_RAISE, "System.EmptyRaise", "error")                                 \
     X(CHAIN_TRUNCATED, "System.FailureChainTruncated", "error")                  \
-    X(FAN_OUT_LIMIT, "Mwlvm.FanOutLimit", "error")                               \
-    X(OUT_OF_FUEL, "Mwlvm.FuelLimit", "cancellation")                            \
-    X(OUT_OF_MEMORY, "Mwlvm.MemoryLimit", "cancellation")
+    X(FAN_OUT_LIMIT, "Mwlvm.FanOutLimit", "error")
 
 typedef enum mwl__failure_code {
 #define X(name, code, type) MWL_FAILURE_##name,

@@ -23,6 +23,11 @@ void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     f->res.ok = ok;
 }
 
+void mwl__frame_take_raised(mwl__frame *f) {
+    mwl__frame_set_res(f, false, f->run->vm->raised);
+    f->run->vm->raised = mwl_absent();
+}
+
 /* ---- faults of typed fields ---------------------------------------------------------------------------- */
 
 uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
@@ -95,7 +100,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     mwl_vm *vm = f->run->vm;
     const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
     mwl__exec *x = &vm->exec;
-    x->program = f->run->program;
+    x->program = mwl__program_of(f);
     x->pc = flow->pc;
     uint32_t pc = mwl__check_arguments(f, f->run->link->flow_schemas[f->flow], args, "parameters", flow->pc);
     if (pc == MWL_PC_NOMEM) return false;
@@ -106,7 +111,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
         return !mwl_is_absent(f->res.v);
     }
     f->pc = pc;
-    f->vars = seed_vars(vm, f->run->program, flow, args);
+    f->vars = seed_vars(vm, mwl__program_of(f), flow, args);
     f->acc = mwl__keep(f->input);
     return !mwl_is_absent(f->vars);
 }
@@ -127,7 +132,6 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
     f->step = MWL_NONE;
     f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
     f->input = take_input;
-    f->failure = mwl_null();
     f->timer.owner = MWL_TIMER_FRAME;
     unsigned needs = mwl__tables(f)->flows[flow].flags;
     if ((needs & MWL_NEEDS_ENTERED) || !parent || mwl__tracing(vm)) f->entered_ns = mwl__vm_wall(vm);
@@ -142,11 +146,29 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
 }
 
 static void drop_saved(mwl__frame *f) {
+    if (!f->rare || !f->rare->saved_regs) return;
     mwl_heap *h = &f->run->vm->heap;
-    for (uint32_t i = 0; i < f->n_saved; i++) mwl__drop(h, f->saved_regs[i]);
-    if (f->saved_regs) mwl__heap_give(h, f->saved_regs, f->n_saved * sizeof *f->saved_regs);
-    f->saved_regs = NULL;
-    f->n_saved = 0;
+    uint32_t n = mwl__program_of(f)->n_regs;
+    for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->rare->saved_regs[i]);
+    mwl__heap_give(h, f->rare->saved_regs, n * sizeof *f->rare->saved_regs);
+    f->rare->saved_regs = NULL;
+}
+
+mwl__rare *mwl__frame_rare(mwl__frame *f) {
+    if (f->rare) return f->rare;
+    mwl__rare *r = mwl__heap_take(&f->run->vm->heap, sizeof *r);
+    if (!r) return NULL;
+    memset(r, 0, sizeof *r);
+    r->failure = mwl_null();
+    return f->rare = r;
+}
+
+bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
+    bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
+    if (clears && !f->rare) return true;
+    mwl__rare *r = mwl__frame_rare(f);
+    if (r) mwl__value_set(&f->run->vm->heap, &r->failure, mwl__keep(failure));
+    return r != NULL;
 }
 
 static void free_own(mwl__frame *f) {
@@ -155,15 +177,14 @@ static void free_own(mwl__frame *f) {
     mwl__timer_cancel(&vm->timers, &f->timer);
     while (f->entries) mwl__entry_pop(f);
     if (f->record) mwl__callrec_free(h, f->record);
-    if (f->slot_record) mwl__callrec_free(h, f->slot_record);
     if (f->gather) mwl__gather_free(h, f->gather);
-    if (f->unwinding) {
-        mwl__drop(h, f->unwinding->cancel);
-        mwl__heap_give(h, f->unwinding, sizeof *f->unwinding);
-    }
     drop_saved(f);
-    const mwl_value held[] = {f->vars, f->input, f->step_input, f->acc, f->match_input, f->failure,
-                              f->raised, f->res.v};
+    if (f->rare) {
+        mwl__drop(h, f->rare->cancel);
+        mwl__drop(h, f->rare->failure);
+        mwl__heap_give(h, f->rare, sizeof *f->rare);
+    }
+    const mwl_value held[] = {f->vars, f->input, f->step_input, f->acc, f->res.v};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
 }
 
@@ -183,9 +204,10 @@ static void unqueue(mwl__frame *f) {
 
 /* One outstanding target execution below f, detached from it; NULL when there is none left. */
 static mwl__frame *detach_child(mwl__frame *f) {
-    mwl__frame *child = f->child;
-    f->child = NULL;
-    if (child) return child;
+    if (f->awaits == MWL_AWAITS_FRAME) {
+        f->awaits = MWL_AWAITS_NOTHING;
+        return f->target.frame;
+    }
     mwl__gather *g = f->gather;
     for (uint32_t i = 0; g && i < g->n; i++) {
         mwl__slot *s = &g->slots[i];
@@ -207,7 +229,7 @@ void mwl__frame_free(mwl__frame *top) {
             f = child;
             continue;
         }
-        if (f->call) mwl__call_abandon(f->call);
+        if (f->awaits == MWL_AWAITS_CALL) mwl__call_abandon(f->target.call);
         if (f->queued) unqueue(f);
         mwl__frame *parent = f->parent;
         bool last = f == top;
@@ -269,26 +291,27 @@ void mwl__frame_timer(mwl__frame *f) {
 /* ---- turns ------------------------------------------------------------------------------------------------------- */
 
 static bool save_regs(mwl__frame *f, mwl__exec *x) {
-    uint32_t n = f->run->program->n_regs;
-    f->saved_regs = mwl__heap_take(x->heap, n * sizeof *f->saved_regs);
-    if (!f->saved_regs) return false;
-    f->n_saved = n;
-    memcpy(f->saved_regs, x->regs, n * sizeof *x->regs);
+    uint32_t n = mwl__program_of(f)->n_regs;
+    mwl__rare *r = mwl__frame_rare(f);
+    if (r) r->saved_regs = mwl__heap_take(x->heap, n * sizeof *r->saved_regs);
+    if (!r || !r->saved_regs) return false;
+    memcpy(r->saved_regs, x->regs, n * sizeof *x->regs);
     for (uint32_t i = 0; i < n; i++) x->regs[i] = mwl_null();
     return true;
 }
 
 static void restore_regs(mwl__frame *f, mwl__exec *x) {
-    if (!f->saved_regs) return;
-    memcpy(x->regs, f->saved_regs, f->n_saved * sizeof *x->regs);
-    mwl__heap_give(x->heap, f->saved_regs, f->n_saved * sizeof *f->saved_regs);
-    f->saved_regs = NULL;
-    f->n_saved = 0;
+    mwl_value *saved = f->rare ? f->rare->saved_regs : NULL;
+    if (!saved) return;
+    size_t size = mwl__program_of(f)->n_regs * sizeof *saved;
+    memcpy(x->regs, saved, size);
+    mwl__heap_give(x->heap, saved, size);
+    f->rare->saved_regs = NULL;
 }
 
 static void begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = f->run->vm;
-    x->program = f->run->program;
+    x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
     x->frame = f;
     x->slice = vm->config.slice;
@@ -297,9 +320,9 @@ static void begin_turn(mwl__frame *f, mwl__exec *x) {
     vm->heap.limit = f->run->memory_limit > SIZE_MAX - vm->heap.used
                          ? SIZE_MAX : vm->heap.used + (f->run->memory_limit - f->run->memory_used);
     f->state = MWL_FRAME_RUNNING;
-    if (f->unwinding && f->unwinding->resume) {
+    if (f->rare && f->rare->resume) {
         drop_saved(f);
-        f->unwinding->resume = false;
+        f->rare->resume = false;
         f->pc = mwl__unwind_next(f);
     } else if (f->pc == MWL_NONE) {
         f->pc = mwl__frame_complete(f);
@@ -354,12 +377,12 @@ void mwl__frame_run(mwl__frame *f) {
     case MWL_EXEC_YIELD: yielded(f, x); break;
     case MWL_EXEC_FAULT: unhandled(f, x); break;
     case MWL_EXEC_FUEL:
-        mwl__exec_clear(x, run->program->n_regs);
+        mwl__exec_clear(x, run->link->program->n_regs);
         f->state = MWL_FRAME_READY;
         mwl__run_limit(run, MWL_E_FUEL);
         break;
     case MWL_EXEC_NOMEM:
-        mwl__exec_clear(x, run->program->n_regs);
+        mwl__exec_clear(x, run->link->program->n_regs);
         f->state = MWL_FRAME_READY;
         mwl__run_limit(run, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
         break;
@@ -389,17 +412,14 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
     }
     if (f->slot) {
         mwl__slot *slot = f->slot;
-        mwl__callrec *record = f->slot_record;
-        if (record) mwl__callrec_window(record, f);
-        f->slot_record = NULL;
+        if (slot->record) mwl__callrec_window(slot->record, f);
         mwl__result res = f->res;
         f->res.v = mwl_absent();
-        bool interrupted = f->unwinding && !mwl_is_absent(f->unwinding->cancel);
-        slot->superseded = interrupted && res.v.as.p != f->unwinding->cancel.as.p;
-        slot->as.frame = NULL;
-        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, record, res);
+        bool interrupted = f->rare && !mwl_is_absent(f->rare->cancel);
+        slot->superseded = interrupted && res.v.as.p != f->rare->cancel.as.p;
+        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, res);
     } else {
-        parent->child = NULL;
+        parent->awaits = MWL_AWAITS_NOTHING;
         mwl__call_frame_done(parent, f);
     }
     mwl__frame_free(f);

@@ -23,7 +23,7 @@ static const mwl__gather_rec *rec_of(const mwl__frame *f) { return &mwl__tables(
 static uint32_t call_ix(const mwl__frame *f, uint32_t slot) {
     const mwl__gather_rec *g = rec_of(f);
     uint32_t nth = g->flags & MWL_GATHER_OVER ? 0 : slot;
-    return f->run->program->keys[g->first_call + nth];
+    return mwl__program_of(f)->keys[g->first_call + nth];
 }
 
 static size_t size_of(uint32_t n) { return sizeof(mwl__gather) + (size_t)n * sizeof(mwl__slot); }
@@ -32,7 +32,7 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
     for (uint32_t i = 0; i < g->n; i++) {
         mwl__slot *s = &g->slots[i];
         mwl__drop(h, s->res.v);
-        if (s->state == MWL_SLOT_SETTLED && s->as.record) mwl__callrec_free(h, s->as.record);
+        if (s->record) mwl__callrec_free(h, s->record);
     }
     mwl__drop(h, g->over);
     mwl__drop(h, g->raised);
@@ -65,11 +65,11 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     if (mwl_value_kind(v) != MWL_KIND_ARRAY)
         return mwl__raise_parameter(f, "/over", v, "`over` must be an array");
     size_t n = mwl_count(v);
-    if (n > f->run->limits.fan_out) {
+    if (n > f->run->limits->fan_out) {
         mwl_heap *h = heap_of(f);
         mwl_value d = mwl_object(h, 2);
         d = mwl_object_set(h, d, "dispatchCount", 13, mwl_number((double)n));
-        d = mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits.fan_out));
+        d = mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
         if (mwl_is_absent(d)) return MWL_PC_NOMEM;
         return mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, "more dispatches than this platform allows", d);
     }
@@ -160,7 +160,7 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
     if (!call) return MWL_PC_NOMEM;
     if (!call->settled) {
         slot->as.call = call;
-        call->record = take_record(f, c);
+        slot->record = take_record(f, c);
         return rec_of(f)->run_pc;
     }
     mwl__result res = call->res;
@@ -171,13 +171,14 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
     }
     mwl__call_free(call);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
-    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, take_record(f, c), res);
+    slot->record = take_record(f, c);
+    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
     return rec_of(f)->run_pc;
 }
 
 static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c, mwl_value input,
                          mwl_value args) {
-    if (f->depth + 1u >= f->run->limits.frame_depth) {
+    if (f->depth + 1u >= f->run->limits->frame_depth) {
         mwl__drop(heap_of(f), input);
         mwl__drop(heap_of(f), args);
         heap_of(f)->why = MWL_E_TOO_BIG;
@@ -186,7 +187,7 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
     mwl__frame *child = mwl__frame_new(f->run, f, c->flow, input, args);
     if (!child) return MWL_PC_NOMEM;
     child->slot = slot;
-    child->slot_record = take_record(f, c);
+    slot->record = take_record(f, c);
     slot->as.frame = child;
     slot->is_frame = true;
     mwl__frame_ready(child);
@@ -215,33 +216,32 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__slot *slot = &f->gather->slots[f->record->index];
-    mwl__result res = {f->raised, false};
-    f->raised = mwl_absent();
+    mwl__result res = {f->run->vm->raised, false};
+    f->run->vm->raised = mwl_absent();
     slot->no_arm = true;
     mwl__callrec_clear(heap_of(f), f->record);
-    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, NULL, res);
+    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
     return rec_of(f)->run_pc;
 }
 
-void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__callrec *record,
-                          mwl__result take) {
+void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__result take) {
     mwl__gather *g = f->gather;
     uint32_t i = (uint32_t)(slot - g->slots);
     slot->state = (uint8_t)state;
     slot->is_frame = false;
     slot->res = take;
-    slot->as.record = record;
-    if (record && state != MWL_SLOT_SETTLED) {
-        mwl__callrec_free(heap_of(f), record);
-        slot->as.record = NULL;
-    } else if (record) {
-        mwl__callrec_accepted(f, record, mwl__tables(f)->calls[call_ix(f, i)].flags);
+    slot->as.call = NULL;
+    if (slot->record && state != MWL_SLOT_SETTLED) {
+        mwl__callrec_free(heap_of(f), slot->record);
+        slot->record = NULL;
+    } else if (slot->record) {
+        mwl__callrec_accepted(f, slot->record, mwl__tables(f)->calls[call_ix(f, i)].flags);
     }
     g->active--;
     if (take.ok) g->n_ok++;
     else g->n_bad++;
     if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
-    if (f->unwinding && f->unwinding->awaiting) mwl__unwind_resolved(f);
+    if (f->rare && f->rare->awaiting) mwl__unwind_resolved(f);
     else if (f->state == MWL_FRAME_WAIT_GATHER) mwl__frame_ready(f);
 }
 
@@ -270,11 +270,11 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
     g->arming = true;
     for (; g->arm_at < g->n; g->arm_at++) {
         mwl__slot *s = &g->slots[g->arm_at];
-        if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->as.record) continue;
+        if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->record) continue;
         const mwl__call_rec *c = &mwl__tables(f)->calls[call_ix(f, g->arm_at)];
         if (f->record) mwl__callrec_free(heap_of(f), f->record);
-        f->record = s->as.record;
-        s->as.record = NULL;
+        f->record = s->record;
+        s->record = NULL;
         f->record->res.ok = s->res.ok;
         mwl__value_set(heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
         mwl__frame_set_res(f, s->res.ok, mwl__keep(s->res.v));
@@ -301,8 +301,8 @@ uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
     mwl__gather *g = f->gather;
     g->faulted = true;
     g->determined = true;
-    g->raised = f->raised;
-    f->raised = mwl_absent();
+    g->raised = f->run->vm->raised;
+    f->run->vm->raised = mwl_absent();
     skip_rest(f);
     return rec_of(f)->arms_pc;
 }

@@ -28,10 +28,10 @@ static uint32_t steps(mwl__exec *x, mwl__ins i, uint32_t next) {
     case MWL_OP_STEP_FAULT: return mwl__step_fault(f);
     case MWL_OP_CLAUSE_FAULT: return mwl__step_clause_fault(f);
     case MWL_OP_MATCH_INPUT:
-        mwl__value_set(x->heap, &f->match_input, f->acc);
+        mwl__frame_set_res(f, true, f->acc);
         f->acc = mwl_absent();
         return next;
-    case MWL_OP_PASS_MATCH: set_flight(x, mwl__keep(f->match_input)); return next;
+    case MWL_OP_PASS_MATCH: set_flight(x, mwl__keep(f->res.v)); return next;
     case MWL_OP_SLEEP_FOR: return mwl__step_sleep(f, x->regs[i.a], false, next);
     case MWL_OP_SLEEP_UNTIL: return mwl__step_sleep(f, x->regs[i.a], true, next);
     case MWL_OP_RETURN: return mwl__step_return(f);
@@ -99,6 +99,6 @@ bool mwl__machine_raised(mwl__exec *x) {
     x->fault = mwl_absent();
     mwl__exec_clear(x, x->program->n_regs);
     if (!x->frame || mwl_is_absent(failure)) return false;
-    mwl__value_set(x->heap, &x->frame->raised, failure);
+    mwl__value_set(x->heap, &x->vm->raised, failure);
     return true;
 }

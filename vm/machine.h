@@ -94,7 +94,6 @@ struct mwl_call {
     const struct mwl__provider *provider;
     mwl_value input, args, state, metadata;
     mwl__result res;
-    mwl__callrec *record;  /* of a Gather's dispatch, kept for its arm; or NULL */
     bool settled, starting, cancelled;
     mwl__timer timer;
     mwl_call *next, *prev; /* the VM's list of live executions */
@@ -107,12 +106,12 @@ typedef enum mwl__slot_state {
 } mwl__slot_state;
 
 struct mwl__slot {
-    mwl__result res;
+    mwl__result res; /* once it is resolved */
     union {
-        mwl__frame *frame;   /* ACTIVE, a Flow target */
-        mwl_call *call;      /* ACTIVE, a provider target */
-        mwl__callrec *record; /* SETTLED, kept for the arms; NULL when nothing reads it */
+        mwl__frame *frame;    /* ACTIVE, a Flow target */
+        mwl_call *call;       /* ACTIVE, a provider target */
     } as;
+    mwl__callrec *record; /* kept for the arm; NULL when none will read it */
     uint8_t state; /* mwl__slot_state */
     bool is_frame;
     bool no_arm; /* its fields faulted, or it was refused before dispatch: no arm runs */
@@ -136,61 +135,64 @@ typedef enum mwl__frame_state {
     MWL_FRAME_DONE
 } mwl__frame_state;
 
+typedef enum mwl__awaits { MWL_AWAITS_NOTHING, MWL_AWAITS_FRAME, MWL_AWAITS_CALL } mwl__awaits;
 typedef enum mwl__construct { MWL_IN_FRAME, MWL_IN_STEP, MWL_IN_PHASE, MWL_IN_CALL } mwl__construct;
 
-/* Interruption of the frame; made when the first one comes. */
-typedef struct mwl__unwinding {
+/* What most frames never have, made when it is first needed: a failure being handled, an interruption,
+ * registers saved by a yield inside a block. It keeps a parked frame small. */
+typedef struct mwl__rare {
+    mwl_value failure;    /* the failure context, or null */
+    mwl_value *saved_regs; /* as many as the program has, or NULL */
     mwl_value cancel;     /* the frame's own: imposed by its parent, its Gather or from outside; or absent */
     mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
     bool running;         /* an unwind is under way */
     bool awaiting;        /* waiting for target executions to resolve before it goes on */
     bool resume;          /* the frame's next turn begins with mwl__unwind_next */
-} mwl__unwinding;
+} mwl__rare;
 
 struct mwl__frame {
     struct mwl_run *run;
     mwl__frame *parent;
     mwl__slot *slot;      /* the parent's Gather slot that it fills, or NULL */
-    mwl__callrec *slot_record; /* the dispatch's record, kept for its arm; or NULL */
-    mwl__frame *child;    /* a Flow that a Call Step runs */
-    mwl_call *call;       /* a provider execution that a Call Step awaits */
+    union {
+        mwl__frame *frame; /* a Flow that a call runs */
+        mwl_call *call;    /* a provider execution that it awaits */
+    } target;             /* as `awaits` says */
     mwl__entry *entries;  /* innermost */
     mwl__callrec *record; /* the call now being made */
     mwl__gather *gather;
-    mwl__unwinding *unwinding;
-    mwl__frame *next_ready;
-    mwl_value *saved_regs; /* of a yield inside a block, with their count */
-    uint32_t n_saved;
+    mwl__rare *rare;
     uint32_t flow, pc, step;
     uint16_t depth;
-    uint8_t state, construct;
+    uint8_t state, construct, awaits; /* mwl__frame_state, mwl__construct, mwl__awaits */
     bool queued, step_done;
-    mwl_value vars, input, step_input, acc, match_input, failure, raised;
-    mwl__result res;
+    mwl_value vars, input, step_input, acc;
+    mwl__result res; /* of a Match Step: its shaped input */
     int64_t entered_ns, step_entered_ns, step_exited_ns; /* wall; 0: not kept */
     uint64_t step_id;
-    mwl__timer timer;
+    union { /* a queued frame has no timer; the link lies over its due time only */
+        mwl__timer timer;
+        mwl__frame *next_ready;
+    };
 };
 
 /* ---- run and VM --------------------------------------------------------------------------------------------------------- */
 
 struct mwl_run {
     struct mwl_vm *vm;
-    mwl_program *program;
-    const struct mwl__link *link;
-    mwl_value id;     /* a string */
-    mwl_value result; /* an object, when done */
+    const struct mwl__link *link; /* with the program */
+    mwl_value id;     /* a string; or the number that one is made from when it is first read */
+    mwl_value result; /* an object, when done; before, the reason of a cancellation that was asked for */
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
     size_t memory_used, memory_limit;
-    mwl_limits limits;
+    const mwl_limits *limits; /* the VM's, or its own copy */
     mwl_run *next, *prev;
     void *user;
     mwl_run_state state;
     mwl_status why;
     bool limit_hit;
-    bool cancel_asked;       /* inside one of its own callbacks: applied when the slice ends */
-    mwl_value cancel_reason; /* a string, or absent */
+    bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`. */
@@ -231,16 +233,21 @@ struct mwl_vm {
     mwl_call *calls, *spare_call;
     mwl__frame *ready_head, *ready_tail;
     mwl_instant now; /* the reading of this turn; under virtual time, the time */
-    uint64_t rng, next_run;
+    uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
     mwl_value empty;    /* {} */
+    mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
 };
 
-/* ---- between the files: each returns a pc unless it says otherwise ---------------------------------------------------------- */
+/* ---- between the files: what each answers is a pc unless it says otherwise --------------------------- */
 
-static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) { return f->run->program->flow_tables; }
+static inline const mwl_program *mwl__program_of(const mwl__frame *f) { return f->run->link->program; }
+static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
+    return f->run->link->program->flow_tables;
+}
+static inline mwl_value mwl__failure_of(const mwl__frame *f) { return f->rare ? f->rare->failure : mwl_null(); }
 
 /* frame.c */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
@@ -253,7 +260,10 @@ uint32_t mwl__frame_ascend(mwl__frame *f); /* res is set: go to the Flow's ascen
 uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take);
+void mwl__frame_take_raised(mwl__frame *f); /* res := the failure a site handler made */
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
+mwl__rare *mwl__frame_rare(mwl__frame *f);          /* made if need be; NULL: memory is out */
+bool mwl__frame_fail(mwl__frame *f, mwl_value failure); /* set the failure context, lent; null clears it */
 void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take);
 int64_t mwl__vm_mono(mwl_vm *vm); /* readings of this moment, ns */
 int64_t mwl__vm_wall(mwl_vm *vm);
@@ -314,7 +324,7 @@ bool mwl__unwind_bounds_due(mwl__frame *f); /* at a slice's end: fire what has e
 uint32_t mwl__unwind_next(mwl__frame *f);   /* the next onAlways, the seam, or completion */
 void mwl__unwind_resolved(mwl__frame *f);   /* a target execution resolved: go on when all did */
 uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc);
-static inline bool mwl__unwinds(const mwl__frame *f) { return f->unwinding && f->unwinding->running; }
+static inline bool mwl__unwinds(const mwl__frame *f) { return f->rare && f->rare->running; }
 
 /* call.c */
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
@@ -353,8 +363,7 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t call_ix); /* DISPATCH insi
 uint32_t mwl__gather_field_fault(mwl__frame *f);
 uint32_t mwl__gather_arm_end(mwl__frame *f);
 /* A dispatch resolved: fills its slot, counts it, wakes the frame when it waits. */
-void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__callrec *take_record,
-                          mwl__result take);
+void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__result take);
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
 mwl_value mwl__gather_superseding(const mwl__frame *f); /* lent: the lowest-indexed failed cleanup, or absent */
 mwl_value mwl__gather_results(mwl__frame *f); /* step.results: lent; absent before the end */
@@ -373,6 +382,7 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
                                const mwl_value *values, mwl_value *out, bool *wrote_previous);
 
 /* run.c */
+mwl_value mwl__run_id(mwl_run *run); /* lent; absent when memory is out */
 void mwl__run_done(mwl_run *run, mwl__result *take);
 void mwl__run_limit(mwl_run *run, mwl_status why); /* fuel or memory: cancel with the reason, once */
 

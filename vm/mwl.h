@@ -361,7 +361,7 @@ MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
 /* End it without further language work: providers are told, there is no Result. */
 MWL_API void mwl_run_abort(mwl_run *run);
 MWL_API void mwl_run_free(mwl_run *run); /* aborts it first when it is not done; NULL is ignored */
-MWL_API const char *mwl_run_id(const mwl_run *run);
+MWL_API const char *mwl_run_id(mwl_run *run); /* execution.id, lent */
 MWL_API void mwl_run_set_user(mwl_run *run, void *user);
 MWL_API void *mwl_run_user(const mwl_run *run);
 

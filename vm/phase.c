@@ -17,7 +17,7 @@ static mwl_heap *heap_of(const mwl_phase *p) { return &p->frame->run->vm->heap; 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
-    mwl__value_set(&f->run->vm->heap, &f->raised, take);
+    mwl__value_set(&f->run->vm->heap, &f->run->vm->raised, take);
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix) : mwl__entry_phase_fault(f, e->ix);
 }
@@ -92,7 +92,7 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
     if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl_object_get(take, "previous", 8)))
-        take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits.chain_depth);
+        take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
     mwl__entry_set_emit(p->frame, e, is_success, take);
 }
 

@@ -15,7 +15,6 @@ void mwl__call_free(mwl_call *c) {
     mwl__timer_cancel(&vm->timers, &c->timer);
     const mwl_value held[] = {c->input, c->args, c->state, c->metadata, c->res.v};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(&vm->heap, held[i]);
-    if (c->record) mwl__callrec_free(&vm->heap, c->record);
     if (c->prev) c->prev->next = c->next;
     else vm->calls = c->next;
     if (c->next) c->next->prev = c->prev;
@@ -70,22 +69,19 @@ static void check_metadata(mwl_call *c) {
 static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     mwl__frame *f = c->frame;
     mwl__slot *slot = c->slot;
-    mwl__callrec *record = c->record;
-    c->record = NULL;
-    if (record) {
-        mwl__value_set(heap_of(c), &record->metadata, c->metadata);
+    if (slot->record) {
+        mwl__value_set(heap_of(c), &slot->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
     mwl__result res = c->res;
     c->res.v = mwl_absent();
-    slot->as.call = NULL;
     mwl__call_free(c);
-    mwl__gather_resolved(f, slot, state, record, res);
+    mwl__gather_resolved(f, slot, state, res);
 }
 
 static void deliver_call(mwl_call *c) {
     mwl__frame *f = c->frame;
-    f->call = NULL;
+    f->awaits = MWL_AWAITS_NOTHING;
     mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
     c->metadata = mwl_absent();
     mwl__call_accept(f, c->res.ok, c->res.v);
@@ -101,7 +97,7 @@ static void resolve_cancelled(mwl_call *c) {
         deliver_slot(c, MWL_SLOT_CANCELLED);
         return;
     }
-    f->call = NULL;
+    f->awaits = MWL_AWAITS_NOTHING;
     mwl__call_free(c);
     mwl__unwind_resolved(f);
 }
@@ -153,19 +149,16 @@ void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
     }
     mwl__frame *f = c->frame; /* nobody to ask: given up now */
     mwl__slot *slot = c->slot;
-    mwl__callrec *record = c->record;
     mwl__result res = c->res;
-    c->record = NULL;
     c->res.v = mwl_absent();
     c->frame = NULL;
     c->slot = NULL;
     if (slot) {
-        slot->as.call = NULL;
-        mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, record, res);
+        mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, res);
         return;
     }
     mwl__drop(&vm->heap, res.v);
-    f->call = NULL;
+    f->awaits = MWL_AWAITS_NOTHING;
     mwl__unwind_resolved(f);
 }
 

@@ -14,24 +14,33 @@
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
-static mwl_limits limits_of(const mwl_vm *vm, const mwl_limits *own) {
-    mwl_limits l = vm->config.limits;
-    if (!own) return l;
-    l.fuel = default_of(own->fuel, l.fuel);
-    l.memory_bytes = (size_t)default_of(own->memory_bytes, l.memory_bytes);
-    l.frame_depth = (uint32_t)default_of(own->frame_depth, l.frame_depth);
-    l.entry_depth = (uint32_t)default_of(own->entry_depth, l.entry_depth);
-    l.fan_out = (uint32_t)default_of(own->fan_out, l.fan_out);
-    l.chain_depth = (uint32_t)default_of(own->chain_depth, l.chain_depth);
+/* The VM's limits, or a copy of them with what the run sets itself; NULL when memory is out. */
+static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
+    if (!own) return &vm->config.limits;
+    mwl_limits *l = mwl__heap_take(&vm->heap, sizeof *l);
+    if (!l) return NULL;
+    *l = vm->config.limits;
+    l->fuel = default_of(own->fuel, l->fuel);
+    l->memory_bytes = (size_t)default_of(own->memory_bytes, l->memory_bytes);
+    l->frame_depth = (uint32_t)default_of(own->frame_depth, l->frame_depth);
+    l->entry_depth = (uint32_t)default_of(own->entry_depth, l->entry_depth);
+    l->fan_out = (uint32_t)default_of(own->fan_out, l->fan_out);
+    l->chain_depth = (uint32_t)default_of(own->chain_depth, l->chain_depth);
     return l;
 }
 
-static mwl_value make_id(mwl_vm *vm, const char *given) {
-    if (given) return mwl_string(&vm->heap, given, strlen(given));
+/* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed and the
+ * run's place among its runs make it unique to both. */
+mwl_value mwl__run_id(mwl_run *run) {
+    mwl_vm *vm = run->vm;
+    if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
+    uint64_t number = mwl_as_uint(run->id), mix = vm->id_seed + number;
     char id[48];
-    unsigned long long part = (unsigned long long)mwl__random(&vm->rng);
-    int n = snprintf(id, sizeof id, "run-%016llx-%llu", part, (unsigned long long)vm->next_run);
-    return mwl__str_new(&vm->heap, id, (size_t)n);
+    int n = snprintf(id, sizeof id, "run-%016llx-%llu", (unsigned long long)mwl__random(&mix),
+                     (unsigned long long)number);
+    mwl_value v = mwl__str_new(&vm->heap, id, (size_t)n);
+    if (!mwl_is_absent(v)) run->id = v;
+    return v;
 }
 
 static mwl_status set_error(mwl_error *error, mwl_status st, const char *message) {
@@ -60,18 +69,18 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     memset(run, 0, sizeof *run);
     run->vm = vm;
-    run->program = mwl__program_keep(program);
     run->link = link;
     run->limits = limits_of(vm, start->limits);
-    run->budget = run->limits.fuel;
-    run->memory_limit = run->limits.memory_bytes;
-    vm->next_run++;
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
-    run->id = make_id(vm, start->id);
-    mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
-    run->root = mwl_is_absent(run->id)
-                    ? NULL : mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
-                                            mwl__keep(start->arguments));
+    run->id = start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
+    vm->next_run++;
+    if (run->limits && !mwl_is_absent(run->id)) {
+        run->budget = run->limits->fuel;
+        run->memory_limit = run->limits->memory_bytes;
+        mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
+        run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
+                                   mwl__keep(start->arguments));
+    }
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
     vm->runs = run;
@@ -91,11 +100,14 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
 
-mwl_value mwl_run_result(const mwl_run *run) { return mwl__borrow(run->result); }
+mwl_value mwl_run_result(const mwl_run *run) {
+    return run->state == MWL_RUN_DONE ? mwl__borrow(run->result) : mwl_absent();
+}
 mwl_status mwl_run_why(const mwl_run *run) { return run->why; }
-const char *mwl_run_id(const mwl_run *run) {
+const char *mwl_run_id(mwl_run *run) {
     size_t len;
-    return mwl_as_text(run->id, &len);
+    mwl_value id = mwl__run_id(run);
+    return mwl_is_absent(id) ? "" : mwl_as_text(id, &len);
 }
 void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
 void *mwl_run_user(const mwl_run *run) { return run->user; }
@@ -103,7 +115,7 @@ void *mwl_run_user(const mwl_run *run) { return run->user; }
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl_heap *h = &run->vm->heap;
-    run->result = mwl__result_value(h, take);
+    mwl__value_set(h, &run->result, mwl__result_value(h, take));
     mwl__drop(h, take->v);
     if (mwl_is_absent(run->result)) {
         run->why = MWL_E_NOMEM;
@@ -119,11 +131,10 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
 
 /* ---- ending it from outside --------------------------------------------------------------------------- */
 
-static void impose(mwl_run *run, mwl__failure_code code, const char *message, mwl_value details) {
+static void impose(mwl_run *run, const char *message, mwl_value details) {
     mwl_heap *h = &run->vm->heap;
     mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
                                    details, mwl_absent());
-    (void)code;
     if (mwl_is_absent(cancel)) {
         run->why = MWL_E_NOMEM;
         mwl_run_abort(run);
@@ -139,13 +150,12 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
     if (run->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
         run->vm->exec.slice = -1;
-        if (reason && mwl_is_absent(run->cancel_reason))
-            run->cancel_reason = mwl_string(h, reason, strlen(reason));
+        if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
         return;
     }
     mwl_value details = mwl_absent();
     if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
-    impose(run, MWL_FAILURE_CANCELLED, reason ? reason : "cancelled from outside", details);
+    impose(run, reason ? reason : "cancelled from outside", details);
 }
 
 void mwl__run_limit(mwl_run *run, mwl_status why) {
@@ -162,8 +172,7 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     mwl_heap *h = &run->vm->heap;
     const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
     mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
-    impose(run, MWL_FAILURE_OUT_OF_FUEL,
-           why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
+    impose(run, why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
 }
 
 void mwl_run_abort(mwl_run *run) {
@@ -189,10 +198,10 @@ void mwl_run_free(mwl_run *run) {
     }
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
-    mwl__drop(&vm->heap, run->cancel_reason);
+    if (run->limits && run->limits != &vm->config.limits)
+        mwl__heap_give(&vm->heap, (void *)(uintptr_t)run->limits, sizeof *run->limits);
     if (run->prev) run->prev->next = run->next;
     else vm->runs = run->next;
     if (run->next) run->next->prev = run->prev;
-    mwl__program_release(run->program);
     mwl__heap_give(&vm->heap, run, sizeof *run);
 }

@@ -47,8 +47,7 @@ static void trace_exit(mwl__frame *f, mwl_value v) {
 /* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     trace_exit(f, f->acc);
-    if (!handler && (f->failure.tag & MWL_OWNED)) mwl__value_set(heap_of(f), &f->failure, mwl_null());
-    if (!mwl_is_absent(f->match_input)) mwl__value_set(heap_of(f), &f->match_input, mwl_absent());
+    if (!handler) mwl__frame_fail(f, mwl_null());
     return mwl__tables(f)->steps[step].pc;
 }
 
@@ -56,12 +55,8 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath. */
 static bool set_failure(mwl__frame *f) {
-    mwl_heap *h = heap_of(f);
-    if (mwl_value_kind(f->failure) == MWL_KIND_OBJECT)
-        f->res.v = mwl__failure_chain(h, f->res.v, f->failure, f->run->limits.chain_depth);
-    if (mwl_is_absent(f->res.v)) return false;
-    mwl__value_set(h, &f->failure, mwl__keep(f->res.v));
-    return true;
+    f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
+    return !mwl_is_absent(f->res.v) && mwl__frame_fail(f, f->res.v);
 }
 
 uint32_t mwl__step_failed(mwl__frame *f) {
@@ -73,21 +68,19 @@ uint32_t mwl__step_failed(mwl__frame *f) {
     const mwl__flow_tables *t = mwl__tables(f);
     for (uint32_t i = 0; i < rec->n_catch; i++) {
         const mwl__catch_rec *c = &t->catches[rec->first_catch + i];
-        if (mwl__failure_matches_rec(f->run->program, &t->matchers[c->matcher], f->res.v)) return c->pc;
+        if (mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v)) return c->pc;
     }
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);
 }
 
 uint32_t mwl__step_fault(mwl__frame *f) {
-    mwl__frame_set_res(f, false, f->raised);
-    f->raised = mwl_absent();
+    mwl__frame_take_raised(f);
     return mwl__step_failed(f);
 }
 
 uint32_t mwl__step_clause_fault(mwl__frame *f) {
-    mwl__frame_set_res(f, false, f->raised);
-    f->raised = mwl_absent();
+    mwl__frame_take_raised(f);
     if (!set_failure(f)) return MWL_PC_NOMEM;
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);
@@ -106,7 +99,7 @@ uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
  * gap of a re-entry that restores, it takes effect on the restored variables. */
 uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
-    const mwl_program *p = f->run->program;
+    const mwl_program *p = mwl__program_of(f);
     const mwl__shape_rec *s = &p->shapes[shape];
     for (uint32_t i = 0; i < s->n_keys; i++) regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
     mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
@@ -161,7 +154,7 @@ uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
     mwl__frame_set_res(f, true, f->acc);
     f->acc = mwl_absent();
-    mwl__value_set(heap_of(f), &f->failure, mwl_null());
+    mwl__frame_fail(f, mwl_null());
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);
 }
@@ -170,7 +163,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     if (mwl_is_absent(take)) return MWL_PC_NOMEM;
     mwl__step_exit(f);
     mwl__frame_set_res(f, false, take);
-    mwl__value_set(heap_of(f), &f->failure, mwl__keep(take));
+    if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
     trace_exit(f, take);
     return mwl__frame_ascend(f);
 }
@@ -180,15 +173,16 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     mwl_value failure = mwl_absent();
     bool wrote_previous;
     const char *wrong =
-        mwl__failure_build(h, mwl_absent(), f->run->program, shape, regs, &failure, &wrote_previous);
+        mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs, &failure, &wrote_previous);
     if (wrong) return mwl__raise_parameter(f, "/result", regs[0], wrong);
-    if (!wrote_previous && mwl_value_kind(f->failure) == MWL_KIND_OBJECT)
-        failure = mwl__failure_chain(h, failure, f->failure, f->run->limits.chain_depth);
+    if (!wrote_previous)
+        failure = mwl__failure_chain(h, failure, mwl__failure_of(f), f->run->limits->chain_depth);
     return end_failing(f, failure);
 }
 
 uint32_t mwl__step_reraise(mwl__frame *f) {
-    if (mwl_value_kind(f->failure) == MWL_KIND_OBJECT) return end_failing(f, mwl__keep(f->failure));
+    if (mwl_value_kind(mwl__failure_of(f)) == MWL_KIND_OBJECT)
+        return end_failing(f, mwl__keep(mwl__failure_of(f)));
     return end_failing(f, mwl__failure_new(heap_of(f), MWL_FAILURE_EMPTY_RAISE,
                                            "a bare Raise with no failure to re-raise", mwl_absent()));
 }

@@ -17,15 +17,6 @@
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
 
-static mwl__unwinding *state_of(mwl__frame *f) {
-    if (f->unwinding) return f->unwinding;
-    mwl__unwinding *u = mwl__heap_take(heap_of(f), sizeof *u);
-    if (!u) return NULL;
-    memset(u, 0, sizeof *u);
-    f->unwinding = u;
-    return u;
-}
-
 /* Is an onAlways running inside the owner (NULL: inside the frame)? */
 static bool cleanup_inside(const mwl__frame *f, const mwl__entry *owner) {
     for (const mwl__entry *e = f->entries; e && e != owner; e = e->outer)
@@ -42,30 +33,29 @@ static bool encloses(const mwl__entry *outer, const mwl__entry *inner) {
 /* ---- beginning -------------------------------------------------------------------------------------------- */
 
 static bool outstanding(const mwl__frame *f) {
-    return f->child || f->call || (f->gather && f->gather->active > 0);
+    return f->awaits || (f->gather && f->gather->active > 0);
 }
 
 /* From here the frame is no longer where it was: what it waited for is interrupted, what it held dropped. */
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = f->run->vm;
-    mwl__unwinding *u = f->unwinding;
+    mwl__rare *u = f->rare;
     u->owner = owner;
     u->running = true;
     u->resume = false;
     u->awaiting = true;
     mwl__timer_cancel(&vm->timers, &f->timer);
     mwl__value_set(&vm->heap, &f->acc, mwl_absent());
-    mwl__value_set(&vm->heap, &f->raised, mwl_absent());
     mwl__frame_set_res(f, false, mwl__keep(cancel));
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
-    if (f->child) mwl__unwind_frame(f->child, cancel);
-    else if (f->call) mwl__call_cancel(f->call, cancel);
+    if (f->awaits == MWL_AWAITS_FRAME) mwl__unwind_frame(f->target.frame, cancel);
+    else if (f->awaits == MWL_AWAITS_CALL) mwl__call_cancel(f->target.call, cancel);
     else if (f->gather && f->gather->active > 0) mwl__gather_interrupt(f, cancel);
     mwl__unwind_resolved(f);
 }
 
 void mwl__unwind_resolved(mwl__frame *f) {
-    mwl__unwinding *u = f->unwinding;
+    mwl__rare *u = f->rare;
     if (!u || !u->awaiting || outstanding(f)) return;
     u->awaiting = false;
     u->resume = true;
@@ -78,7 +68,7 @@ void mwl__unwind_resolved(mwl__frame *f) {
 
 void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     if (f->state == MWL_FRAME_DONE) return;
-    mwl__unwinding *u = state_of(f);
+    mwl__rare *u = mwl__frame_rare(f);
     if (!u) {
         f->run->why = MWL_E_NOMEM;
         return;
@@ -91,7 +81,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
 
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
-    mwl__unwinding *u = state_of(f);
+    mwl__rare *u = mwl__frame_rare(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
@@ -123,7 +113,7 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
     if (!e || mwl__vm_mono(f->run->vm) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
-    return f->unwinding && f->unwinding->resume;
+    return f->rare && f->rare->resume;
 }
 
 /* ---- going on ------------------------------------------------------------------------------------------------- */
@@ -136,7 +126,7 @@ static mwl__entry *waiting(const mwl__frame *f, mwl__entry *from, bool *frame) {
         if (e->in_always) return NULL;
         if (e->fired && !e->accepted) return e;
     }
-    *frame = f->unwinding && !mwl_is_absent(f->unwinding->cancel);
+    *frame = f->rare && !mwl_is_absent(f->rare->cancel);
     return NULL;
 }
 
@@ -151,7 +141,7 @@ static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
  * anything else rises as it is. An interruption that waits outside takes over instead of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
-    mwl__unwinding *u = f->unwinding;
+    mwl__rare *u = f->rare;
     bool own = f->res.v.as.p == owner->cancel.as.p;
     bool frame;
     mwl__entry *next = waiting(f, owner->outer, &frame);
@@ -159,7 +149,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     if (next || frame) {
         mwl_value cancel = next ? next->cancel : u->cancel;
         mwl_value v = own ? mwl__keep(cancel)
-                          : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits.chain_depth);
+                          : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits->chain_depth);
         mwl__frame_set_res(f, false, v);
         u->owner = next;
     } else {
@@ -173,7 +163,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
 uint32_t mwl__unwind_next(mwl__frame *f) {
     while (f->entries) {
         mwl__entry *e = f->entries;
-        if (e == f->unwinding->owner) return seam(f, e);
+        if (e == f->rare->owner) return seam(f, e);
         if (e->established) return run_always(f, e);
         mwl__entry_pop(f);
     }
@@ -181,13 +171,13 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
 }
 
 uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc) {
-    mwl__unwinding *u = f->unwinding;
+    mwl__rare *u = f->rare;
     bool frame;
     mwl__entry *owner = waiting(f, f->entries, &frame);
     if (!owner && !frame) return next_pc;
     mwl_value cancel = owner ? owner->cancel : u->cancel;
     mwl_value v = cleanup_failed && !f->res.ok /* a failed cleanup is never hidden */
-                      ? mwl__failure_chain(heap_of(f), mwl__keep(f->res.v), cancel, f->run->limits.chain_depth)
+                      ? mwl__failure_chain(heap_of(f), mwl__keep(f->res.v), cancel, f->run->limits->chain_depth)
                       : mwl__keep(cancel);
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, v);

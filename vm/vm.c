@@ -83,8 +83,11 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl_vm *vm = mwl__mem_zero(&c.alloc, 1, sizeof *vm);
     if (!vm) return MWL_E_NOMEM;
     vm->config = c;
-    vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
+    read_now(vm);
+    vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
+    vm->id_seed = vm->rng; /* under virtual time a run repeats to the letter */
+    if (!c.virtual_time && !c.seed) vm->id_seed ^= (uint64_t)vm->now.wall_ns ^ (uint64_t)(uintptr_t)vm;
     mwl__timers_init(&vm->timers, c.alloc);
     mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
     mwl__functions_init(&vm->functions, &c.alloc);
@@ -142,6 +145,7 @@ void mwl_vm_free(mwl_vm *vm) {
         vm->providers = next;
     }
     mwl__drop(&vm->heap, vm->empty);
+    mwl__drop(&vm->heap, vm->raised);
     mwl__exec_done(&vm->exec);
     mwl__regex_scratch_free(vm->regex);
     mwl__functions_done(&vm->functions);
@@ -325,7 +329,10 @@ static void run_one(mwl_vm *vm) {
     } else if (run->cancel_asked && run->root) {
         run->cancel_asked = false;
         size_t len;
-        mwl_run_cancel(run, mwl_is_absent(run->cancel_reason) ? NULL : mwl_as_text(run->cancel_reason, &len));
+        mwl_value reason = run->result;
+        run->result = mwl_absent();
+        mwl_run_cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
+        mwl__drop(&vm->heap, reason);
     }
 }
 
@@ -392,7 +399,7 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
                 mwl_value value) {
     static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
     mwl_vm *vm = f->run->vm;
-    const mwl_program *p = f->run->program;
+    const mwl_program *p = mwl__program_of(f);
     const mwl__flow_tables *t = p->flow_tables;
     mwl_trace_event e;
     memset(&e, 0, sizeof e);
