@@ -6,6 +6,7 @@
  *
  * Nothing recurses over calls or Flows: both wait in lists (flows, later) until their turn. */
 #include "lower_impl.h"
+#include "schema_compile.h"
 
 /* ---- failing ------------------------------------------------------------------------------------------- */
 
@@ -120,22 +121,21 @@ uint32_t mwl__lower_flow_ix(mwl__lowerer *l, mwl__m_flow *flow) {
 
 /* ---- Flows --------------------------------------------------------------------------------------------- */
 
-/* The object of the declared defaults, or NONE. */
-static uint32_t defaults(mwl__lowerer *l, const mwl__m_flow *flow) {
-    const mwl__node *properties = mwl__node_get(flow->parameters, "properties");
-    if (!properties || properties->kind != MWL_NODE_OBJECT) return MWL_NONE;
-    mwl_value all = mwl__map_new(&l->heap, 0);
-    for (const mwl__node *p = mwl__node_first(properties); p; p = p->next) {
-        const mwl__node *v = mwl__node_get(p, "default");
-        if (!v) continue;
-        all = mwl__map_put(&l->heap, all, mwl__str_new(&l->heap, p->key, p->key_len),
-                           mwl__node_value(&l->heap, v));
-    }
-    uint32_t k = MWL_NONE;
+/* The parameters' schema, and the object of the declared defaults. */
+static void lower_parameters(mwl__lowerer *l, const mwl__m_flow *flow) {
+    uint32_t schema = MWL_NONE, defaults_k = MWL_NONE;
+    if (!flow->parameters) return;
+    mwl__schema_options options = mwl__schema_parameters();
+    mwl_status status = mwl__schema_emit(l->model->tree, flow->parameters, &options, l->e, &schema);
+    if (status < 0) mwl__lower_fail(l, status);
+    mwl_value all = mwl__schema_defaults(&l->heap, flow->parameters);
     if (mwl_is_absent(all)) mwl__lower_fail(l, l->heap.why);
-    else if (all.aux) k = mwl__emit_const(l->e, all);
+    else if (all.aux) defaults_k = mwl__emit_const(l->e, all);
     mwl__drop(&l->heap, all);
-    return k;
+    mwl__flow_rec *rec = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
+    if (!rec) return;
+    rec->schema = schema;
+    rec->defaults_k = defaults_k;
 }
 
 static void new_step(mwl__lowerer *l, mwl__m_step *s) {
@@ -161,11 +161,9 @@ static void lower_flow(mwl__lowerer *l, mwl__m_flow *flow) {
     mwl__lower_ax(l, flow->node, MWL_OP_COMPLETE, 0, flow->ix);
     mwl__lower_flush(l);
     mwl__lower_structural(l);
-    uint32_t defaults_k = defaults(l, flow);
     rec = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
-    if (!rec) return;
-    rec->ascend_pc = ascend_pc;
-    rec->defaults_k = defaults_k;
+    if (rec) rec->ascend_pc = ascend_pc;
+    lower_parameters(l, flow);
 }
 
 static void release(mwl__lowerer *l) {
