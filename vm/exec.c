@@ -156,23 +156,13 @@ static inline bool is_iterator(const mwl_value *it) {
     return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
 }
 
-/* A value is two words, and moved as two: a value that was just written by halves and is read as a whole
- * makes the processor wait for both. */
-static inline void move(mwl_value *to, const mwl_value *from) {
-    uint64_t head, body;
-    memcpy(&head, from, 8);
-    memcpy(&body, (const char *)from + 8, 8);
-    memcpy(to, &head, 8);
-    memcpy((char *)to + 8, &body, 8);
-}
-
 static inline void set_from(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
     if (reg->tag & MWL_OWNED) {
         mwl_value old = *reg;
-        move(reg, from);
+        mwl__move(reg, from);
         mwl__drop(h, old);
     } else {
-        move(reg, from);
+        mwl__move(reg, from);
     }
 }
 
@@ -203,8 +193,7 @@ static inline void set_number(mwl_heap *h, mwl_value *reg, double d) {
 /* Borrowed: `from` holds still while the register is read. */
 static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
     if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
-    move(reg, from);
-    reg->tag &= ~MWL_OWNED;
+    mwl__move_lent(reg, from);
 }
 
 /* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. */
@@ -615,7 +604,12 @@ dispatch:
     CASE(END):
         HERE();
         mwl__drop(h, x->product);
-        x->product = mwl__own(A);
+        if (A.tag & MWL_HEAP && !(A.tag & MWL_OWNED)) {
+            ++*(uint32_t *)A.as.p;
+            mwl__move_owned(&x->product, &A);
+        } else {
+            mwl__move(&x->product, &A);
+        }
         A = mwl_null();
         return MWL_EXEC_END;
 

@@ -194,6 +194,35 @@ static inline mwl_value mwl__borrow(mwl_value v) {
     v.tag &= ~MWL_OWNED;
     return v;
 }
+/* *to := *from by its two words: a value that was just written by halves and is then read as a whole makes
+ * the processor wait. _lent borrows, _owned counts. The empty statement keeps the compiler from joining them. */
+#if defined(__GNUC__)
+#define MWL__APART(a, b) __asm__("" : "+r"(a), "+r"(b))
+#else
+#define MWL__APART(a, b) ((void)0)
+#endif
+static inline void mwl__move(mwl_value *to, const mwl_value *from) {
+    uint64_t head, body;
+    memcpy(&head, from, 8);
+    memcpy(&body, (const char *)from + 8, 8);
+    MWL__APART(head, body);
+    memcpy(to, &head, 8);
+    memcpy((char *)to + 8, &body, 8);
+}
+static inline void mwl__move_flag(mwl_value *to, const mwl_value *from, bool owned) {
+    const mwl_value flag = {MWL_OWNED, 0, {0}};
+    uint64_t head, body, bit;
+    memcpy(&bit, &flag, 8);
+    memcpy(&head, from, 8);
+    memcpy(&body, (const char *)from + 8, 8);
+    head = owned ? head | bit : head & ~bit;
+    MWL__APART(head, body);
+    memcpy(to, &head, 8);
+    memcpy((char *)to + 8, &body, 8);
+}
+static inline void mwl__move_lent(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, false); }
+/* The count must have been taken. */
+static inline void mwl__move_owned(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, true); }
 /* v as a counted reference: moved if it carries a count already, kept otherwise. */
 static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v : mwl__keep(v); }
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
