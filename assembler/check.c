@@ -12,6 +12,15 @@ void *mwl__check_new(mwl__checker *c, size_t n, size_t size) {
     return p;
 }
 
+void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry) {
+    mwl__listed *l = mwl__check_new(c, 1, sizeof *l);
+    if (!l) return;
+    l->call = call;
+    l->entry = entry;
+    *c->last_listed = l;
+    c->last_listed = &l->next;
+}
+
 /* ---- the members of a Flow ----------------------------------------------------------------------------- */
 
 static const mwl__form_field flow_fields[] = {
@@ -84,7 +93,7 @@ static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
 static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->m.parameters = n;
     if (!mwl__check_schema(c->tree, n)) {
-        f->open = true;
+        f->open = f->broken_schema = true;
         return;
     }
     const mwl__node *more = mwl__node_get(n, "additionalProperties"), *p = mwl__node_get(n, "properties");
@@ -199,6 +208,7 @@ static void check_whole(mwl__checker *c) {
         if (clean) check_unused(c, f);
         if (clean || f->errors == 0) mwl__check_variables(c, f);
     }
+    if (c->status == MWL_OK) mwl__check_all_args(c);
     if (!sound || !clean || c->status < 0) return;
     mwl__flow **order = mwl__check_order(c);
     if (!order) return;
@@ -224,6 +234,7 @@ mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *
     mwl__checker c = {.m = m, .arena = &m->arena, .tree = tree, .sink = tree->sink, .catalog = catalog,
                       .functions = functions, .n_functions = n_functions};
     size_t errors = tree->sink->n_errors;
+    c.last_listed = &c.listed;
     c.status = learn_functions(&c);
     if (c.status == MWL_OK && tree->root->kind != MWL_NODE_OBJECT)
         mwl__node_report(tree, tree->root, MWL_DIAG_ROOT_NOT_OBJECT, "a definition is an object, not %s",

@@ -8,7 +8,7 @@
  *   check_graph.c   reachable Steps, cycles between Flows
  *   check_args.c    literal arguments against schemas
  *   check_code.c    failure codes: who can emit them, which matcher can meet them
- *   check_mw.c      compositions of middleware
+ *   check_mw.c      whose arguments; compositions of middleware
  *   scope.c         names: of Flows, Steps, variables, roots
  *
  * A check reports and goes on; a part that is broken is left out of the model (NULL, or not in a list),
@@ -24,6 +24,13 @@
 
 typedef struct mwl__flow mwl__flow;
 typedef struct mwl__checker mwl__checker;
+
+/* Every call and every entry, in the order written: for what needs all Flows at hand. */
+typedef struct mwl__listed {
+    struct mwl__listed *next;
+    const mwl__m_call *call;
+    const mwl__m_entry *entry;
+} mwl__listed;
 
 /* An edge between Flows: who calls whom, and where that is written. */
 typedef struct mwl__edge {
@@ -46,7 +53,9 @@ struct mwl__flow {
     bool called;
     uint8_t colour;  /* of walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
-    double runs;     /* how many times its innermost work can run, through Retry alone; check_mw.c */
+    bool broken_schema;
+    bool runs_known;
+    double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
 };
 
 /* Where an expression stands. */
@@ -73,10 +82,12 @@ struct mwl__checker {
     size_t n_functions;
     mwl__names function_names;
     size_t flows_cap;
+    mwl__listed *listed, **last_listed;
     mwl_status status; /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };
 
+void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
 /* Arena memory, zeroed; NULL makes the check fail. */
 void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
 
@@ -128,6 +139,8 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
                      const char *target);
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name);
+
+void mwl__check_all_args(mwl__checker *c); /* of all calls and entries */
 
 /* check_code.c, check_mw.c: over the whole model, callees first */
 void mwl__check_codes(mwl__checker *c, mwl__flow **order);

@@ -184,7 +184,9 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n, 
     if (call->input) mwl__check_value(c, call->input, &site);
     if (call->with) mwl__check_value(c, call->with, &site);
     check_arms(c, call, good(n, &call_form, bad, "onSuccess"), good(n, &call_form, bad, "onFailure"), &site);
-    return call->provider || call->flow ? call : NULL;
+    if (!call->provider && !call->flow) return NULL;
+    mwl__check_list(c, call, NULL);
+    return call;
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
@@ -298,6 +300,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     }
     if (!e->provider) return NULL;
     if (mwl__contract_is(e->provider, "loop")) check_loop(c, e, provider);
+    mwl__check_list(c, NULL, e);
     return e;
 }
 

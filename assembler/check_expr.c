@@ -6,6 +6,7 @@
  * there is no such pair is a mistake, never a literal. */
 #include "check.h"
 
+#include "cel.h"
 #include "cel_lex.h"
 #include "regex.h"
 
@@ -115,8 +116,7 @@ static void report(void *ctx, const mwl__cel_problem *p) {
 }
 
 static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
-    (void)lit;
-    return mwl__scope_lookup(ctx, name, len);
+    return mwl__scope_lookup(ctx, name, len, lit);
 }
 
 static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
@@ -130,6 +130,60 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
     return why.message ? why.message : mwl_status_text(status);
 }
 
+/* ---- certain faults that CEL alone does not know ------------------------------------------------------------ */
+
+/* A path into data: what comes through a root is JSON, whose numbers are doubles. */
+static bool is_data(const mwl__cel_node *n) {
+    while (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
+        if (n->flags) return false; /* has() and optional selection yield something else */
+        n = n->kids[0];
+    }
+    return n->kind == MWL__CEL_IDENT && n->ref == MWL__CEL_REF_VARIABLE;
+}
+
+static bool is_integer(const mwl__cel_node *n) {
+    if (n->kind == MWL__CEL_LIT) return n->lit.kind == MWL__CEL_INT || n->lit.kind == MWL__CEL_UINT;
+    return (n->kind == MWL__CEL_CALL || n->kind == MWL__CEL_MEMBER) && strcmp(n->name.data, "size") == 0;
+}
+
+static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+    for (; n; n = mwl__cel_spine(n)) {
+        if (n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_SUB &&
+            ((is_data(n->kids[0]) && is_integer(n->kids[1])) || (is_integer(n->kids[0]) && is_data(n->kids[1])))) {
+            mwl__diag *d = mwl__node_report_text(c->tree, e->node, e->body_at + n->begin, e->body_at + n->end,
+                                                 MWL_DIAG_MIXED_NUMBERS, "numbers of data are doubles, and '%s' does not "
+                                                 "take a double and an int", mwl__cel_kind_text((mwl__cel_kind)n->kind));
+            mwl__diag_help(d, "write the integer with a point (1.0), or double() around it");
+        }
+        for (uint32_t i = mwl__cel_spine(n) ? 1 : 0; i < n->n_kids; i++) check_numbers(c, e, n->kids[i]);
+    }
+}
+
+/* Results without a JSON form, through what passes them on as they are. */
+static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+    static const struct {
+        const char *name, *help;
+    } calls[] = {{"now", "string(now())"},
+                 {"wallTime", "string(wallTime())"},
+                 {"timestamp", "string(timestamp(...))"},
+                 {"duration", "durationToIso8601(duration(...))"},
+                 {"durationFromIso8601", "durationToIso8601(...)"},
+                 {"bytes", "base64.encode(bytes(...))"}};
+    if (n->kind == MWL__CEL_COND) {
+        check_result(c, e, n->kids[1]);
+        check_result(c, e, n->kids[2]);
+    }
+    for (uint32_t i = 0; i < n->n_kids && (n->kind == MWL__CEL_LIST || n->kind == MWL__CEL_MAP); i++)
+        check_result(c, e, n->kids[i]);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && n->kind == MWL__CEL_CALL; i++) {
+        if (strcmp(n->name.data, calls[i].name) != 0) continue;
+        mwl__diag *d = mwl__node_report_text(c->tree, e->node, e->body_at + n->begin, e->body_at + n->end,
+                                             MWL_DIAG_UNREPRESENTABLE_RESULT, "this result has no JSON form");
+        mwl__diag_note(d, "it is System.UnrepresentableValue when it runs");
+        mwl__diag_help(d, "convert it: %s", calls[i].help);
+    }
+}
+
 /* ---- one expression -------------------------------------------------------------------------------------------- */
 
 static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
@@ -141,7 +195,7 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
     mwl__cel_names names = {lookup, &c->function_names, NULL};
     mwl__cel_check_options check = {.arena = c->arena, .roots = roots, .n_roots = MWL__N_ROOTS,
                                     .functions = c->functions, .n_functions = c->n_functions,
-                                    .pattern_fault = pattern_fault, .ctx = c, .sink = {report, &r}};
+                                    .is_message = mwl__cel_is_message, .pattern_fault = pattern_fault, .ctx = c, .sink = {report, &r}};
     mwl_status status = mwl__cel_parse(&parse, &e->tree);
     if (status == MWL_E_TOO_BIG)
         mwl__node_report(c->tree, e->node, MWL_DIAG_EXPRESSION_TOO_LARGE, "the expression is too large");
@@ -151,6 +205,7 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
     status = mwl__cel_check(&e->tree, &check);
     if (status == MWL_E_REJECTED && c->sink->n_broken == before) status = MWL_OK; /* certain faults */
     if (status == MWL_OK) status = mwl__check_paths(c, e, site);
+    if (status == MWL_OK) check_numbers(c, e, e->tree.root);
     return status;
 }
 
@@ -189,7 +244,10 @@ static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__s
 
 void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
     if (c->status < 0) return;
-    if (n->kind == MWL_NODE_STRING) check_text(c, n, site);
+    if (n->kind == MWL_NODE_STRING) {
+        const mwl__m_expr *e = check_text(c, n, site);
+        if (e) check_result(c, e, e->tree.root);
+    }
     for (const mwl__node *m = mwl__node_first(n); m; m = m->next) mwl__check_value(c, m, site);
 }
 

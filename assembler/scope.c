@@ -1,6 +1,7 @@
 /* scope.c: see scope.h. */
 #include "scope.h"
 
+#include "cel.h"
 #include "check.h"
 #include "suggest.h"
 
@@ -76,17 +77,11 @@ void mwl__scope_roots(unsigned site, mwl__cel_root out[MWL__N_ROOTS]) {
     }
 }
 
-unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len) {
-    static const char *const types[] = {
-        "bool",   "int",  "uint", "double",    "string",        "bytes",
-        "list",   "map",  "type", "null_type", "optional_type", "google.protobuf.Timestamp",
-        "google.protobuf.Duration"};
-    unsigned is = 0;
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len, mwl__cel_lit *lit) {
+    unsigned is = mwl__cel_standard_name(NULL, name, len, lit);
     for (int i = 0; i < MWL__N_ROOTS; i++)
         if (strlen(roots[i].name) == len && memcmp(roots[i].name, name, len) == 0)
             is |= MWL__CEL_NAME_VARIABLE;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i]) == len && memcmp(types[i], name, len) == 0) is |= MWL__CEL_NAME_TYPE;
     const mwl__name *f = mwl__names_find(functions, name, len);
     if (f && (f->flags & MWL_FN_GLOBAL)) is |= MWL__CEL_NAME_FUNCTION;
     return is;

@@ -28,6 +28,6 @@ const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t l
 /* The roots, each with the reason why it does not exist at such a site, or NULL. */
 void mwl__scope_roots(unsigned roots, mwl__cel_root out[MWL__N_ROOTS]);
 /* What a name is in expressions: MWL__CEL_NAME_* bits. */
-unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len);
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len, mwl__cel_lit *lit);
 
 #endif
