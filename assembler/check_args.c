@@ -11,8 +11,10 @@
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name) {
     int64_t ns;
     if (mwl__form_looks_computed(n)) return;
-    if (n->kind == MWL_NODE_STRING && mwl_duration_parse(n->as.text, n->count, &ns) != MWL_E_SYNTAX) return;
-    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_DURATION, "'%s' is no ISO 8601 duration", name);
+    if (n->kind == MWL_NODE_STRING && mwl_duration_parse(n->as.text, n->count, &ns) != MWL_E_SYNTAX)
+        return;
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_DURATION,
+                                    "'%s' is no ISO 8601 duration", name);
     mwl__diag_note(d, AT_RUN_TIME);
     mwl__diag_help(d, "thirty seconds are written PT30S");
 }
@@ -20,8 +22,11 @@ void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name) 
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name) {
     mwl__instant t;
     if (mwl__form_looks_computed(n)) return;
-    if (n->kind == MWL_NODE_STRING && mwl__temporal_parse_instant(n->as.text, n->count, &t) == MWL_OK) return;
-    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_TIMESTAMP, "'%s' is no RFC 3339 timestamp", name);
+    if (n->kind == MWL_NODE_STRING &&
+        mwl__temporal_parse_instant(n->as.text, n->count, &t) == MWL_OK)
+        return;
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_TIMESTAMP,
+                                    "'%s' is no RFC 3339 timestamp", name);
     mwl__diag_note(d, AT_RUN_TIME);
     mwl__diag_help(d, "a timestamp is written 2026-01-31T12:00:00Z");
 }
@@ -35,9 +40,10 @@ static bool is_refused(const mwl__node *schema, const mwl__node *m) {
     return !mwl__node_find(mwl__node_get(schema, "properties"), m->key, m->key_len);
 }
 
-static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node *m, const char *target) {
-    mwl__diag *d = mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT, "%s has no parameter '%.*s'", target,
-                                        MWL__NODE_KEY(m));
+static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node *m,
+                       const char *target) {
+    mwl__diag *d = mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
+                                        "%s has no parameter '%.*s'", target, MWL__NODE_KEY(m));
     if (!d) return;
     mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
     const mwl__node *properties = mwl__node_get(schema, "properties");
@@ -47,8 +53,9 @@ static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
 }
 
-void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at, const mwl__tree *schema_tree,
-                     const mwl__node *schema, const mwl__node *structural, const char *target) {
+void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
+                     const mwl__tree *schema_tree, const mwl__node *schema,
+                     const mwl__node *structural, const char *target) {
     (void)schema_tree;
     (void)structural;
     if (with && with->kind != MWL_NODE_OBJECT) return;

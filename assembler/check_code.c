@@ -1,8 +1,8 @@
 /* check_code.c: failure codes: who can emit them, and which matchers can meet them. See check.h.
  *
- * A set of codes is an upper bound: exact codes and open prefixes, or everything. It is what rises at one
- * place: from a target, through a stack, out of a Flow. The engine's codes can rise anywhere and are never
- * in a set. */
+ * A set of codes is an upper bound: exact codes and open prefixes, or everything. It is what rises
+ * at one place: from a target, through a stack, out of a Flow. The engine's codes can rise anywhere
+ * and are never in a set. */
 #include "check.h"
 
 #include "suggest.h"
@@ -20,17 +20,27 @@ struct mwl__codes {
 };
 typedef struct mwl__codes codes;
 
-static const char *const engine_codes[] = {
-    "System.Cancelled", "System.GatherDispatchCancelled", "System.GatherDispatchSkipped",
-    "System.GatherCompletionUnmet", "System.ExpressionEvaluationError", "System.ParameterValidationFailed",
-    "System.UnrepresentableValue", "System.EmptyRaise", "System.FailureChainTruncated", "Mwlvm.FanOutLimit"};
+static const char *const engine_codes[] = {"System.Cancelled",
+                                           "System.GatherDispatchCancelled",
+                                           "System.GatherDispatchSkipped",
+                                           "System.GatherCompletionUnmet",
+                                           "System.ExpressionEvaluationError",
+                                           "System.ParameterValidationFailed",
+                                           "System.UnrepresentableValue",
+                                           "System.EmptyRaise",
+                                           "System.FailureChainTruncated",
+                                           "Mwlvm.FanOutLimit"};
 #define N_ENGINE (sizeof engine_codes / sizeof *engine_codes)
 
-/* ---- sets --------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void add(codes *s, const char *text, size_t len, bool open) {
     for (uint32_t i = 0; i < s->n && !s->any; i++)
-        if (s->item[i].len == len && s->item[i].open == open && memcmp(s->item[i].text, text, len) == 0) return;
+        if (s->item[i].len == len && s->item[i].open == open &&
+            memcmp(s->item[i].text, text, len) == 0)
+            return;
     if (s->any || s->n == CODES_MAX) {
         s->any = true;
         return;
@@ -82,30 +92,41 @@ static bool can_match(const codes *s, const char *p, size_t len) {
     if (open) len -= 2;
     for (size_t i = 0; i < N_ENGINE; i++) {
         size_t n = strlen(engine_codes[i]);
-        if (open ? begins(engine_codes[i], n, p, len) : n == len && memcmp(engine_codes[i], p, n) == 0) return true;
+        if (open ? begins(engine_codes[i], n, p, len)
+                 : n == len && memcmp(engine_codes[i], p, n) == 0)
+            return true;
     }
     for (uint32_t i = 0; i < s->n; i++) {
         const char *t = s->item[i].text;
         size_t n = s->item[i].len;
         bool equal = n == len && memcmp(t, p, n) == 0;
         if (!s->item[i].open && (open ? begins(t, n, p, len) : equal)) return true;
-        if (s->item[i].open && (begins(p, len, t, n) || (open && (equal || begins(t, n, p, len))))) return true;
+        if (s->item[i].open && (begins(p, len, t, n) || (open && (equal || begins(t, n, p, len)))))
+            return true;
     }
     return false;
 }
 
-/* ---- matchers -------------------------------------------------------------------------------------------------- */
+/* ---- matchers
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void check_patterns(mwl__checker *c, const codes *s, const mwl__node *list) {
-    for (const mwl__node *p = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL; p; p = p->next) {
-        if (p->kind != MWL_NODE_STRING || mwl__model_expr(c->m, p) || can_match(s, p->as.text, p->count)) continue;
+    for (const mwl__node *p = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL;
+         p; p = p->next) {
+        if (p->kind != MWL_NODE_STRING || mwl__model_expr(c->m, p) ||
+            can_match(s, p->as.text, p->count))
+            continue;
         mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_UNDECLARED_CODE,
                                         "nothing here can fail with '%.*s'", MWL__NODE_TEXT(p));
         if (!d) continue;
         mwl__suggest near = mwl__suggest_make(p->as.text, p->count);
-        for (uint32_t i = 0; i < s->n; i++) mwl__suggest_offer(&near, s->item[i].text, s->item[i].len);
-        for (size_t i = 0; i < N_ENGINE; i++) mwl__suggest_offer(&near, engine_codes[i], strlen(engine_codes[i]));
-        mwl__diag_note(d, "no provider or middleware that is involved declares such a code, and nothing raises it");
+        for (uint32_t i = 0; i < s->n; i++)
+            mwl__suggest_offer(&near, s->item[i].text, s->item[i].len);
+        for (size_t i = 0; i < N_ENGINE; i++)
+            mwl__suggest_offer(&near, engine_codes[i], strlen(engine_codes[i]));
+        mwl__diag_note(d, "no provider or middleware that is involved declares such a code, and "
+                          "nothing raises it");
         if (near.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)near.best_len, near.best);
     }
 }
@@ -126,22 +147,26 @@ static bool covers_list(const mwl__node *by, const mwl__node *list, bool pattern
     for (const mwl__node *p = mwl__node_first(list); p; p = p->next) {
         bool found = false;
         for (const mwl__node *b = mwl__node_first(by); b && !found; b = b->next)
-            found = patterns ? covers_pattern(b, p)
-                             : b->count == p->count && memcmp(b->as.text, p->as.text, p->count) == 0;
+            found = patterns
+                        ? covers_pattern(b, p)
+                        : b->count == p->count && memcmp(b->as.text, p->as.text, p->count) == 0;
         if (!found) return false;
     }
     return true;
 }
 
-/* An earlier clause that matches all that a later one could. Only the latest few are looked at, so that
- * the time stays linear. */
+/* An earlier clause that matches all that a later one could. Only the latest few are looked at, so
+ * that the time stays linear. */
 static void check_reached(mwl__checker *c, const mwl__m_step *s) {
     for (uint32_t i = 1; i < s->n_catches; i++) {
         const mwl__m_catch *k = &s->catches[i];
         for (uint32_t j = i > 32 ? i - 32 : 0; j < i; j++) {
             const mwl__m_catch *e = &s->catches[j];
-            bool retryable = !e->retryable || (k->retryable && k->retryable->boolean == e->retryable->boolean);
-            if (!retryable || !covers_list(e->codes, k->codes, true) || !covers_list(e->types, k->types, false)) continue;
+            bool retryable =
+                !e->retryable || (k->retryable && k->retryable->boolean == e->retryable->boolean);
+            if (!retryable || !covers_list(e->codes, k->codes, true) ||
+                !covers_list(e->types, k->types, false))
+                continue;
             mwl__diag *d = mwl__node_report(c->tree, k->node, MWL_DIAG_UNREACHABLE_CATCH,
                                             "this clause is never chosen");
             mwl__diag_label(d, mwl__node_span(e->node), "matches everything that it could");
@@ -151,14 +176,16 @@ static void check_reached(mwl__checker *c, const mwl__m_step *s) {
     }
 }
 
-/* ---- stacks and Flows ---------------------------------------------------------------------------------------------- */
+/* ---- stacks and Flows
+ * ---------------------------------------------------------------------------------------------- */
 
 /* The set that rises out of a stack whose operation lets `s` rise; matchers of Retry on the way. */
 static void rise(mwl__checker *c, codes *s, mwl__m_entry *const *stack, uint32_t n) {
     while (n-- > 0) {
         const mwl__m_entry *e = stack[n];
         if (mwl__contract_is(e->provider, "retry")) {
-            const mwl__node *with = e->phase[MWL_ON_ENTRY].with, *list = mwl__node_get(with, "policies");
+            const mwl__node *with = e->phase[MWL_ON_ENTRY].with,
+                            *list = mwl__node_get(with, "policies");
             for (const mwl__node *p = list ? mwl__node_first(list) : NULL; p; p = p->next)
                 check_patterns(c, s, mwl__node_get(mwl__node_get(p, "match"), "codes"));
         }

@@ -1,11 +1,13 @@
-/* check_mw.c: arguments of calls and middleware; compositions that multiply or defeat each other. See
- * check.h. The language allows every composition, so all of this is advice. */
+/* check_mw.c: arguments of calls and middleware; compositions that multiply or defeat each other.
+ * See check.h. The language allows every composition, so all of this is advice. */
 #include "check.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* ---- arguments ------------------------------------------------------------------------------------------------ */
+/* ---- arguments
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void check_call_args(mwl__checker *c, const mwl__m_call *call) {
     char target[96];
@@ -18,8 +20,8 @@ static void check_call_args(mwl__checker *c, const mwl__m_call *call) {
             snprintf(target, sizeof target, "the Flow '%.60s'", name);
         else
             snprintf(target, sizeof target, "this Flow");
-        mwl__check_args(c, call->with, mwl__node_get(call->node, "flow"), c->tree, call->flow->parameters, NULL,
-                        target);
+        mwl__check_args(c, call->with, mwl__node_get(call->node, "flow"), c->tree,
+                        call->flow->parameters, NULL, target);
     }
 }
 
@@ -34,10 +36,12 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
         const mwl__node *provider = mwl__node_get(e->node, "provider");
         if ((!phase->with && !e->provider->acts[i]) || is_gated_off(c, phase)) continue;
         if (mwl__contract_is(e->provider, "finally") && i == MWL_ON_ALWAYS &&
-            (!phase->with || (phase->with->kind == MWL_NODE_OBJECT && !mwl__node_get(phase->with, "call")))) {
+            (!phase->with ||
+             (phase->with->kind == MWL_NODE_OBJECT && !mwl__node_get(phase->with, "call")))) {
             mwl__diag *d = mwl__node_report(c->tree, provider, MWL_DIAG_FINALLY_WITHOUT_CALL,
                                             "this Finally has no 'call' in its 'onAlways.with'");
-            mwl__diag_note(d, "the phase fails when it runs, and its failure takes the place of the Result");
+            mwl__diag_note(
+                d, "the phase fails when it runs, and its failure takes the place of the Result");
             continue;
         }
         char target[64];
@@ -47,13 +51,15 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
     }
 }
 
-/* ---- what a stack does ------------------------------------------------------------------------------------------ */
+/* ---- what a stack does
+ * ------------------------------------------------------------------------------------------ */
 
-/* How many runs a Retry can make of what it wraps: 1 when it is none or off. `known` is cleared when only
- * running tells; then it is 2. */
+/* How many runs a Retry can make of what it wraps: 1 when it is none or off. `known` is cleared
+ * when only running tells; then it is 2. */
 static double runs_of(const mwl__checker *c, const mwl__m_entry *e, bool *known) {
     double runs = 1;
-    if (!mwl__contract_is(e->provider, "retry") || is_gated_off(c, &e->phase[MWL_ON_ENTRY])) return 1;
+    if (!mwl__contract_is(e->provider, "retry") || is_gated_off(c, &e->phase[MWL_ON_ENTRY]))
+        return 1;
     const mwl__node *with = e->phase[MWL_ON_ENTRY].with, *list = mwl__node_get(with, "policies");
     if (!with) return 1;
     if (!list || list->kind != MWL_NODE_ARRAY) {
@@ -78,7 +84,8 @@ static void check_policies(mwl__checker *c, const mwl__m_entry *e) {
     for (const mwl__node *p = mwl__node_first(list); p; p = p->next) {
         const mwl__node *n = mwl__node_get(p, "attempts");
         if (!n || n->kind != MWL_NODE_NUMBER || n->as.number != 1) continue;
-        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_SINGLE_ATTEMPT, "with one attempt nothing is retried");
+        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_SINGLE_ATTEMPT,
+                                        "with one attempt nothing is retried");
         mwl__diag_help(d, "'attempts' counts the first run: write 2 for one retry");
     }
 }
@@ -99,12 +106,15 @@ typedef struct around {
     const mwl__node *bound;
 } around;
 
-static void say_nested(mwl__checker *c, const mwl__node *at, const around *a, double runs, bool known) {
-    mwl__diag *d = mwl__node_report(c->tree, at, MWL_DIAG_NESTED_RETRY,
-                                    known ? "with the Retry around it, up to %.0f runs of the innermost work"
-                                          : "with the Retry around it, %.0f or more runs of the innermost work",
-                                    runs);
-    mwl__diag_label(d, mwl__node_span(mwl__node_get(a->retry->node, "provider")), "the Retry around it");
+static void say_nested(mwl__checker *c, const mwl__node *at, const around *a, double runs,
+                       bool known) {
+    mwl__diag *d = mwl__node_report(
+        c->tree, at, MWL_DIAG_NESTED_RETRY,
+        known ? "with the Retry around it, up to %.0f runs of the innermost work"
+              : "with the Retry around it, %.0f or more runs of the innermost work",
+        runs);
+    mwl__diag_label(d, mwl__node_span(mwl__node_get(a->retry->node, "provider")),
+                    "the Retry around it");
     mwl__diag_note(d, "attempts multiply; retry at one level and let the other pass failures on");
 }
 
@@ -122,7 +132,8 @@ static void pass_retry(mwl__checker *c, const mwl__m_entry *e, around *a) {
         mwl__diag *d = mwl__node_report(c->tree, wait, MWL_DIAG_TIMEOUT_ORDER,
                                         "the Timeout around it fires before the first retry");
         mwl__diag_label(d, mwl__node_span(a->bound), "the bound of all attempts together");
-        mwl__diag_help(d, "to bound each attempt, put the Timeout inside: after the Retry in the array");
+        mwl__diag_help(
+            d, "to bound each attempt, put the Timeout inside: after the Retry in the array");
     }
 }
 
@@ -132,8 +143,9 @@ static void pass_timeout(mwl__checker *c, const mwl__m_entry *e, around *a) {
     int64_t ns = literal_ns(c, n);
     if (ns < 0 || phase->when) return; /* gated: it may be off when it matters */
     if (a->bound && ns >= a->bound_ns) {
-        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_TIMEOUT_ORDER,
-                                        "this bound is not shorter than the one around it and never fires");
+        mwl__diag *d =
+            mwl__node_report(c->tree, n, MWL_DIAG_TIMEOUT_ORDER,
+                             "this bound is not shorter than the one around it and never fires");
         mwl__diag_label(d, mwl__node_span(a->bound), "the bound around it");
         return;
     }
@@ -154,7 +166,9 @@ static void pass_stack(mwl__checker *c, mwl__m_entry *const *stack, uint32_t n, 
     }
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void check_flow(mwl__checker *c, mwl__flow *f) {
     around flow = {.runs = 1, .known = true, .bound_ns = -1};
@@ -170,8 +184,10 @@ static void check_flow(mwl__checker *c, mwl__flow *f) {
             double inner = to ? to->runs : 1;
             bool known = a.known && (!to || to->runs_known);
             if (inner > 1 && a.retry)
-                say_nested(c, mwl__node_key_is(s->calls[k]->node, "flow") ? s->calls[k]->node
-                                                                          : mwl__node_get(s->calls[k]->node, "flow"),
+                say_nested(c,
+                           mwl__node_key_is(s->calls[k]->node, "flow")
+                               ? s->calls[k]->node
+                               : mwl__node_get(s->calls[k]->node, "flow"),
                            &a, a.runs * inner, known);
             if (a.runs * inner > f->runs) f->runs = a.runs * inner, f->runs_known = known;
         }

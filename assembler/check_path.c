@@ -1,7 +1,7 @@
 /* check_path.c: which members a path can find at its site; reads of variables. See check.h.
  *
- * A member that cannot be there is a fault when it is read, not a reason to refuse: so these are warnings,
- * and a path that the same expression tests with has() is left alone. */
+ * A member that cannot be there is a fault when it is read, not a reason to refuse: so these are
+ * warnings, and a path that the same expression tests with has() is left alone. */
 #include "check.h"
 
 #include "suggest.h"
@@ -22,7 +22,8 @@ static bool same(mwl__cel_text a, mwl__cel_text b) {
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
-/* ---- what is there -------------------------------------------------------------------------------------- */
+/* ---- what is there
+ * -------------------------------------------------------------------------------------- */
 
 /* The members of something, in words for the message, and which of them are there now. */
 typedef struct member {
@@ -30,22 +31,25 @@ typedef struct member {
     const char *absent; /* why it is not there at this site; NULL: it is */
 } member;
 
-static const char result_members[][10] = {"type", "value", "code", "message", "details", "retryable", "previous"};
+static const char result_members[][10] = {"type",    "value",     "code",    "message",
+                                          "details", "retryable", "previous"};
 
 /* Report the member at `ix` of the path. */
-static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *why, const char *near) {
+static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *why,
+                  const char *near) {
     const mwl__cel_node *n = path->root;
     for (size_t i = 0; i <= ix && n->parent; i++) n = n->parent;
     uint32_t at = p->e->body_at;
-    mwl__diag *d = mwl__node_report_text(p->c->tree, p->e->node, at + path->root->begin, at + n->end,
-                                         MWL_DIAG_MEMBER_NEVER_THERE, "'%.*s' is never there at this place",
-                                         (int)path->members[ix].len, path->members[ix].data);
+    mwl__diag *d = mwl__node_report_text(
+        p->c->tree, p->e->node, at + path->root->begin, at + n->end, MWL_DIAG_MEMBER_NEVER_THERE,
+        "'%.*s' is never there at this place", (int)path->members[ix].len, path->members[ix].data);
     mwl__diag_note(d, "%s", why);
     if (near) mwl__diag_help(d, "did you mean '%s'?", near);
 }
 
 /* Look a member up; true when it is there. */
-static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *table, size_t n, const char *what) {
+static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *table, size_t n,
+                 const char *what) {
     mwl__suggest s = mwl__suggest_make(path->members[ix].data, path->members[ix].len);
     for (size_t i = 0; i < n; i++) {
         if (is(path->members[ix], table[i].name)) {
@@ -58,7 +62,8 @@ static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *t
     return false;
 }
 
-#define LOOK(p, path, ix, table, what) look(p, path, ix, table, sizeof(table) / sizeof *(table), what)
+#define LOOK(p, path, ix, table, what)                                                             \
+    look(p, path, ix, table, sizeof(table) / sizeof *(table), what)
 
 /* A Result: outcome 1 a success, -1 a failure, 0 either. */
 static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outcome) {
@@ -80,10 +85,12 @@ static void look_times(paths *p, const mwl__cel_path *path, size_t ix, const cha
 }
 
 /* The members that a provider's document declares for its metadata. */
-static void look_declared(paths *p, const mwl__cel_path *path, size_t ix, const mwl__contract *contract,
-                          const char *what) {
-    const mwl__node *schema = contract->metadata, *more = mwl__node_get(schema, "additionalProperties");
-    static const char *const open[] = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "unevaluatedProperties"};
+static void look_declared(paths *p, const mwl__cel_path *path, size_t ix,
+                          const mwl__contract *contract, const char *what) {
+    const mwl__node *schema = contract->metadata,
+                    *more = mwl__node_get(schema, "additionalProperties");
+    static const char *const open[] = {"patternProperties",    "$ref", "allOf", "anyOf", "oneOf",
+                                       "unevaluatedProperties"};
     if (path->n_members <= ix) return;
     if (more && !(more->kind == MWL_NODE_BOOL && !more->boolean)) return;
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
@@ -102,20 +109,25 @@ static void look_declared(paths *p, const mwl__cel_path *path, size_t ix, const 
     never(p, path, ix, what, s.best && s.best_len < sizeof near ? near : NULL);
 }
 
-/* ---- the roots ---------------------------------------------------------------------------------------------- */
+/* ---- the roots
+ * ---------------------------------------------------------------------------------------------- */
 
 static void look_step(paths *p, const mwl__cel_path *path) {
     const mwl__site *s = p->site;
     int action = s->step ? (int)s->step->action : MWL_ACTION_PASS;
     const char *late = "the Step's action has not ended when this is evaluated";
-    const member table[] = {
-        {"name", NULL},
-        {"id", NULL},
-        {"action", NULL},
-        {"input", NULL},
-        {"metadata", NULL},
-        {"result", action != MWL_ACTION_CALL ? "only a Call Step has a 'result'" : s->tail ? NULL : late},
-        {"results", action != MWL_ACTION_GATHER ? "only a Gather Step has 'results'" : s->tail ? NULL : late}};
+    const member table[] = {{"name", NULL},
+                            {"id", NULL},
+                            {"action", NULL},
+                            {"input", NULL},
+                            {"metadata", NULL},
+                            {"result", action != MWL_ACTION_CALL ? "only a Call Step has a 'result'"
+                                       : s->tail                 ? NULL
+                                                                 : late},
+                            {"results", action != MWL_ACTION_GATHER
+                                            ? "only a Gather Step has 'results'"
+                                        : s->tail ? NULL
+                                                  : late}};
     if (path->n_members == 0 ||
         !LOOK(p, path, 0, table, "a Step has name, id, action, input, result or results, metadata"))
         return;
@@ -127,20 +139,26 @@ static void look_step(paths *p, const mwl__cel_path *path) {
         {"dispatchCount", action != MWL_ACTION_GATHER ? "only a Gather Step has a 'dispatchCount'"
                           : s->enumerated             ? NULL
                                                       : "the dispatches are not counted yet"}};
-    LOOK(p, path, 1, times, "this record has enteredAt and exitedAt, and dispatchCount for a Gather");
+    LOOK(p, path, 1, times,
+         "this record has enteredAt and exitedAt, and dispatchCount for a Gather");
 }
 
 static void look_call(paths *p, const mwl__cel_path *path) {
     unsigned roots = p->site->roots;
-    const char *late = roots & MWL_SITE_ARM ? NULL : "the call has not ended; its arms can read this";
-    const member table[] = {{"input", NULL},
-                            {"index", roots & MWL_SITE_INDEX ? NULL : "only a Gather's dispatches have an 'index'"},
-                            {"result", late},
-                            {"metadata", NULL}};
-    if (path->n_members == 0 || !LOOK(p, path, 0, table, "a call has input, index, result and metadata")) return;
+    const char *late =
+        roots & MWL_SITE_ARM ? NULL : "the call has not ended; its arms can read this";
+    const member table[] = {
+        {"input", NULL},
+        {"index", roots & MWL_SITE_INDEX ? NULL : "only a Gather's dispatches have an 'index'"},
+        {"result", late},
+        {"metadata", NULL}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a call has input, index, result and metadata"))
+        return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
     if (!is(path->members[0], "metadata") || path->n_members < 2) return;
-    const member times[] = {{"enteredAt", NULL}, {"exitedAt", late}, {"dispatchedAt", late}, {"acceptedAt", late}};
+    const member times[] = {
+        {"enteredAt", NULL}, {"exitedAt", late}, {"dispatchedAt", late}, {"acceptedAt", late}};
     LOOK(p, path, 1, times, "this record has enteredAt, exitedAt, dispatchedAt and acceptedAt");
 }
 
@@ -149,20 +167,26 @@ static void look_middleware(paths *p, const mwl__cel_path *path) {
     const member table[] = {{"input", NULL},
                             {"result", ascent ? NULL : "in onEntry nothing has run yet"},
                             {"metadata", NULL}};
-    if (path->n_members == 0 || !LOOK(p, path, 0, table, "a middleware entry has input, result and metadata")) return;
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a middleware entry has input, result and metadata"))
+        return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->rising);
-    if (!is(path->members[0], "metadata") || path->n_members < 2 || is(path->members[1], "enteredAt")) return;
+    if (!is(path->members[0], "metadata") || path->n_members < 2 ||
+        is(path->members[1], "enteredAt"))
+        return;
     if (is(path->members[1], "exitedAt"))
         never(p, path, 1, "no expression of a phase is evaluated after the phase", NULL);
     else if (p->site->middleware)
-        look_declared(p, path, 1, p->site->middleware, "the middleware's document declares no such member");
+        look_declared(p, path, 1, p->site->middleware,
+                      "the middleware's document declares no such member");
 }
 
 /* A frame: the current one (`frame`), or a completed one in a window (`flow`). */
 static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
     const char *late = window ? NULL : "the frame has not completed while its own expressions run";
     const member table[] = {{"input", NULL}, {"metadata", NULL}, {"vars", late}, {"result", late}};
-    if (path->n_members == 0 || !LOOK(p, path, 0, table, "a frame has input, metadata, and when completed vars and result"))
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a frame has input, metadata, and when completed vars and result"))
         return;
     if (is(path->members[0], "metadata")) look_times(p, path, 1, late);
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
@@ -170,10 +194,13 @@ static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
 
 static void look_provider(paths *p, const mwl__cel_path *path) {
     static const member table[] = {{"input", NULL}, {"result", NULL}, {"metadata", NULL}};
-    if (path->n_members == 0 || !LOOK(p, path, 0, table, "a provider's window has input, result and metadata")) return;
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a provider's window has input, result and metadata"))
+        return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
     if (is(path->members[0], "metadata") && p->site->call && p->site->call->provider)
-        look_declared(p, path, 1, p->site->call->provider, "the provider's document declares no such member");
+        look_declared(p, path, 1, p->site->call->provider,
+                      "the provider's document declares no such member");
 }
 
 static void look_others(paths *p, const mwl__cel_path *path) {
@@ -181,7 +208,8 @@ static void look_others(paths *p, const mwl__cel_path *path) {
     static const member execution[] = {{"id", NULL}, {"metadata", NULL}, {"platform", NULL}};
     if (path->n_members == 0) return;
     if (is(path->root->name, "match")) {
-        if (LOOK(p, path, 0, match, "a Match has input and metadata") && is(path->members[0], "metadata"))
+        if (LOOK(p, path, 0, match, "a Match has input and metadata") &&
+            is(path->members[0], "metadata"))
             look_times(p, path, 1, NULL);
     } else if (is(path->root->name, "execution")) {
         if (LOOK(p, path, 0, execution, "an execution has id, metadata and platform") &&
@@ -192,7 +220,9 @@ static void look_others(paths *p, const mwl__cel_path *path) {
     }
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------------ */
+/* ---- variables
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void read_variable(paths *p, const mwl__cel_path *path) {
     mwl__flow *f = p->site->flow;
@@ -201,8 +231,8 @@ static void read_variable(paths *p, const mwl__cel_path *path) {
         return;
     }
     bool tested = path->tested && path->n_members == 1;
-    mwl__name *v = mwl__names_put(&f->vars, p->c->arena, path->members[0].data, path->members[0].len,
-                                  tested ? MWL__VAR_TESTED : MWL__VAR_READ);
+    mwl__name *v = mwl__names_put(&f->vars, p->c->arena, path->members[0].data,
+                                  path->members[0].len, tested ? MWL__VAR_TESTED : MWL__VAR_READ);
     if (!v) {
         p->c->status = MWL_E_NOMEM;
         return;
@@ -217,13 +247,17 @@ static void read_variable(paths *p, const mwl__cel_path *path) {
 static void read_window(paths *p, const mwl__cel_path *path) {
     mwl__flow *to = p->site->call && p->site->call->flow ? mwl__flow_of(p->site->call->flow) : NULL;
     if (!to) return;
-    if (path->n_members < 2 && (path->n_members == 0 || is(path->members[0], "vars"))) to->all_read = true;
+    if (path->n_members < 2 && (path->n_members == 0 || is(path->members[0], "vars")))
+        to->all_read = true;
     if (path->n_members < 2 || !is(path->members[0], "vars")) return;
-    if (!mwl__names_put(&to->vars, p->c->arena, path->members[1].data, path->members[1].len, MWL__VAR_READ))
+    if (!mwl__names_put(&to->vars, p->c->arena, path->members[1].data, path->members[1].len,
+                        MWL__VAR_READ))
         p->c->status = MWL_E_NOMEM;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------------- */
+/* ---- the walk
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool remember(void *ctx, const mwl__cel_path *path) {
     paths *p = ctx;

@@ -1,7 +1,7 @@
 /* cmd_check.c: `mwlvm check FILE...`: the diagnostics of definitions, and of provider documents.
  *
- * Owns: options and exit statuses (0 clean or warnings only, 3 rejected, 2 usage or unreadable). All files
- * share one list of diagnostics, so that the machine-readable forms are one document. */
+ * Owns: options and exit statuses (0 clean or warnings only, 3 rejected, 2 usage or unreadable).
+ * All files share one list of diagnostics, so that the machine-readable forms are one document. */
 #include "cmd.h"
 #include "model.h"
 #include "tool_functions.h"
@@ -48,7 +48,8 @@ static int parse_colour(check *k, const char *word) {
 
 static int set_level(check *k, bool deny, const char *name) {
     mwl_status status = deny ? mwl__diags_deny(&k->sink, name) : mwl__diags_allow(&k->sink, name);
-    if (status == MWL_E_NOT_FOUND) return cmd_usage("there is no diagnostic '%s'; 'mwlvm explain' lists them", name);
+    if (status == MWL_E_NOT_FOUND)
+        return cmd_usage("there is no diagnostic '%s'; 'mwlvm explain' lists them", name);
     if (status == MWL_E_USAGE) return cmd_usage("'%s' is an error and cannot be allowed", name);
     return status < 0 ? cmd_fail("%s", mwl_status_text(status)) : CMD_OK;
 }
@@ -85,9 +86,11 @@ static int parse(check *k, int argc, char **argv) {
         else if ((v = option(argc, argv, &i, "--color", &missing)))
             status = parse_colour(k, v);
         else
-            status = missing ? cmd_usage("%s needs a value", word) : cmd_usage("unknown option '%s'", word);
+            status = missing ? cmd_usage("%s needs a value", word)
+                             : cmd_usage("unknown option '%s'", word);
     }
-    if (status == CMD_OK && k->n_files + k->n_providers == 0) status = cmd_usage("check takes one FILE or more");
+    if (status == CMD_OK && k->n_files + k->n_providers == 0)
+        status = cmd_usage("check takes one FILE or more");
     return status;
 }
 
@@ -95,8 +98,8 @@ static int open_file(check *k, file *f) {
     size_t len = 0;
     f->text = cmd_read_file(f->path, &len);
     if (!f->text) return CMD_USAGE;
-    mwl_status status = mwl__source_init(&f->source, k->alloc, strcmp(f->path, "-") == 0 ? "standard input" : f->path,
-                                         f->text, len);
+    mwl_status status = mwl__source_init(
+        &f->source, k->alloc, strcmp(f->path, "-") == 0 ? "standard input" : f->path, f->text, len);
     if (status == MWL_OK) return CMD_OK;
     cmd_fail("%s: %s", f->path, mwl_status_text(status));
     return CMD_USAGE;
@@ -107,7 +110,8 @@ static mwl_status check_file(check *k, file *f) {
     mwl__model model;
     mwl_status status = mwl__tree_read(&tree, k->alloc, &f->source, &k->sink);
     if (tree.root && status != MWL_E_NOMEM) {
-        mwl_status checked = mwl__model_check(&model, &tree, k->catalog, k->functions.defs, k->functions.n_defs);
+        mwl_status checked =
+            mwl__model_check(&model, &tree, k->catalog, k->functions.defs, k->functions.n_defs);
         if (status == MWL_OK || checked == MWL_E_NOMEM) status = checked;
         mwl__model_free(&model);
     }
@@ -117,7 +121,8 @@ static mwl_status check_file(check *k, file *f) {
 
 static int run(check *k) {
     int answer = CMD_OK;
-    for (int i = 0; i < k->n_providers && answer == CMD_OK; i++) answer = open_file(k, &k->providers[i]);
+    for (int i = 0; i < k->n_providers && answer == CMD_OK; i++)
+        answer = open_file(k, &k->providers[i]);
     for (int i = 0; i < k->n_files && answer == CMD_OK; i++) answer = open_file(k, &k->files[i]);
     if (answer != CMD_OK) return answer;
     mwl_status status = tool_add_functions(&k->functions);
@@ -125,8 +130,9 @@ static int run(check *k) {
     if (!k->catalog) status = MWL_E_NOMEM;
     for (int i = 0; i < k->n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
-        mwl_status one = k->n_files ? mwl__catalog_add(k->catalog, &k->providers[i].source, &k->sink, false)
-                                    : mwl__catalog_judge(k->catalog, &k->providers[i].source, &k->sink);
+        mwl_status one =
+            k->n_files ? mwl__catalog_add(k->catalog, &k->providers[i].source, &k->sink, false)
+                       : mwl__catalog_judge(k->catalog, &k->providers[i].source, &k->sink);
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
     for (int i = 0; i < k->n_files && status >= 0; i++) {

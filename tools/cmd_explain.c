@@ -9,8 +9,8 @@ static int list_all(void) {
     size_t n;
     const mwl__diag_info *rows = mwl__diag_rows(&n);
     for (size_t i = 0; i < n; i++)
-        printf("MWL%04d  %-7s  %-26s  %s\n", (int)rows[i].code, mwl__severity_name(rows[i].severity), rows[i].name,
-               rows[i].title);
+        printf("MWL%04d  %-7s  %-26s  %s\n", (int)rows[i].code,
+               mwl__severity_name(rows[i].severity), rows[i].name, rows[i].title);
     return CMD_OK;
 }
 
@@ -24,7 +24,8 @@ int cmd_explain(int argc, char **argv) {
         mwl__suggest s = mwl__suggest_make(argv[1], strlen(argv[1]));
         for (size_t i = 0; i < n; i++) mwl__suggest_offer(&s, rows[i].name, strlen(rows[i].name));
         if (s.best)
-            return cmd_usage("there is no diagnostic '%s'; did you mean '%.*s'?", argv[1], (int)s.best_len, s.best);
+            return cmd_usage("there is no diagnostic '%s'; did you mean '%.*s'?", argv[1],
+                             (int)s.best_len, s.best);
         return cmd_usage("there is no diagnostic '%s'; 'mwlvm explain' lists them", argv[1]);
     }
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
