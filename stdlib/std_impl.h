@@ -2,13 +2,10 @@
 #ifndef MWL_STD_IMPL_H
 #define MWL_STD_IMPL_H
 
+#include "documents.h"
 #include "mwl_provider.h"
 
 #include <string.h>
-
-/* Their documents: documents.c. */
-extern const char mwl_std_doc_mock[], mwl_std_doc_retry[], mwl_std_doc_timeout[], mwl_std_doc_loop[],
-    mwl_std_doc_finally[];
 
 extern const mwl_call_provider mwl__std_mock;
 extern const mwl_middleware mwl__std_retry, mwl__std_timeout, mwl__std_loop, mwl__std_finally;

@@ -206,6 +206,7 @@ typedef struct mwl__provider {
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
     mwl__schema *metadata;
     uint8_t structural;         /* bit per phase: has a structural call */
+    char *run_count;            /* what middleware.run_count points to, or NULL */
     struct mwl__provider *next;
 } mwl__provider;
 
@@ -239,6 +240,7 @@ struct mwl_vm {
     mwl_value empty;    /* {} */
     mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
+    char message[256];  /* of the last registration that was refused */
 };
 
 /* ---- between the files: what each answers is a pc unless it says otherwise --------------------------- */
@@ -392,7 +394,8 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
 static inline bool mwl__tracing(const mwl_vm *vm) { return vm->listen != NULL; }
 uint64_t mwl__random(uint64_t *state);
 const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len); /* or NULL */
-mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* E_DUPLICATE: not taken */
+mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* not taken when it fails */
+void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p);
 mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out, mwl_error *error);
 
 #endif

@@ -175,7 +175,8 @@ MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
 
 /* Add to a VM, each with its document, which is checked against the provider meta-schema. The array's
  * strings are copied; `user` comes back to every callback. E_REJECTED with the reason, E_DUPLICATE,
- * E_STATE after the first run was started. */
+ * E_STATE after the first run was started. error->message names the provider and the place in its document;
+ * it lives in the VM until the next refusal there. Those before the refused one stay added. */
 MWL_API mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n, void *user,
                                   mwl_error *error);
 MWL_API mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,

@@ -108,10 +108,11 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     return MWL_OK;
 }
 
-static void free_provider(mwl_vm *vm, mwl__provider *p) {
+void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
     for (int i = 0; i < 4; i++) mwl__schema_free(p->parameters[i]);
     mwl__schema_free(p->metadata);
-    mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
+    if (p->uri) mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
+    if (p->run_count) mwl__mem_free(&vm->config.alloc, p->run_count, strlen(p->run_count) + 1);
     mwl__mem_free(&vm->config.alloc, p, sizeof *p);
 }
 
@@ -141,13 +142,12 @@ void mwl_vm_free(mwl_vm *vm) {
     }
     while (vm->providers) {
         mwl__provider *next = vm->providers->next;
-        free_provider(vm, vm->providers);
+        mwl__vm_free_provider(vm, vm->providers);
         vm->providers = next;
     }
     mwl__drop(&vm->heap, vm->empty);
     mwl__drop(&vm->heap, vm->raised);
-    mwl__exec_done(&vm->exec);
-    mwl__regex_scratch_free(vm->regex);
+    mwl__exec_done(&vm->exec); /* with the regex scratch */
     mwl__functions_done(&vm->functions);
     mwl__zones_free(&vm->zones);
     mwl__timers_done(&vm->timers);
