@@ -1,7 +1,7 @@
 /* catalog.c: provider documents to contracts. See catalog.h.
  *
- * The provider meta-schema is a small form, checked here by tables and a few rules, so that what is wrong
- * is said at the member where it stands. */
+ * The provider meta-schema is a small form, checked here by tables and a few rules, so that what is
+ * wrong is said at the member where it stands. */
 #include "catalog.h"
 
 #include "check_schema.h"
@@ -22,7 +22,8 @@ struct mwl__catalog {
     size_t n, cap;
 };
 
-/* ---- URIs ---------------------------------------------------------------------------------------- */
+/* ---- URIs
+ * ---------------------------------------------------------------------------------------- */
 
 static bool is_segment_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -40,7 +41,8 @@ mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out) {
     memset(out, 0, sizeof *out);
     const char *colon = len ? memchr(text, ':', len) : NULL;
     const char *slash = len ? memchr(text, '/', len) : NULL;
-    if (!colon || (slash && slash < colon)) return malformed(out, 0, len, "the scheme is missing: mwl:");
+    if (!colon || (slash && slash < colon))
+        return malformed(out, 0, len, "the scheme is missing: mwl:");
     size_t at = (size_t)(colon - text) + 1;
     if (at != 4 || memcmp(text, "mwl", 3) != 0) {
         out->end = (uint32_t)(at - 1);
@@ -64,36 +66,41 @@ mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out) {
         if (at == len) break;
         at++;
     }
-    if (n < 2) return malformed(out, 0, len, "it has a type, a namespace and a name: mwl:type/namespace/name");
+    if (n < 2)
+        return malformed(out, 0, len,
+                         "it has a type, a namespace and a name: mwl:type/namespace/name");
     size_t type_len = type_end - type_begin;
     if (type_len == 13 && memcmp(text + type_begin, "provider.call", 13) == 0) return MWL__URI_OK;
-    out->is_middleware = type_len == 19 && memcmp(text + type_begin, "provider.middleware", 19) == 0;
+    out->is_middleware =
+        type_len == 19 && memcmp(text + type_begin, "provider.middleware", 19) == 0;
     if (out->is_middleware) return MWL__URI_OK;
     out->begin = (uint32_t)type_begin;
     out->end = (uint32_t)type_end;
     return MWL__URI_TYPE;
 }
 
-/* ---- the form of a document ------------------------------------------------------------------------ */
+/* ---- the form of a document
+ * ------------------------------------------------------------------------ */
 
 #define BAD_DOCUMENT MWL_DIAG_INVALID_PROVIDER_DOCUMENT
 #define REQ MWL__FORM_REQUIRED
 #define LIT MWL__FORM_LITERAL
 
 static const mwl__form_field call_fields[] = {
-    {"$schema", MWL__FORM_STRING, REQ | LIT},  {"uri", MWL__FORM_STRING, REQ | LIT},
+    {"$schema", MWL__FORM_STRING, REQ | LIT},    {"uri", MWL__FORM_STRING, REQ | LIT},
     {"codePrefix", MWL__FORM_STRING, REQ | LIT}, {"description", MWL__FORM_STRING, REQ | LIT},
-    {"parameters", MWL__FORM_OBJECT, REQ},     {"metadata", MWL__FORM_OBJECT, 0},
+    {"parameters", MWL__FORM_OBJECT, REQ},       {"metadata", MWL__FORM_OBJECT, 0},
     {"failureCatalog", MWL__FORM_OBJECT, REQ},
 };
 static const mwl__form_field middleware_fields[] = {
-    {"$schema", MWL__FORM_STRING, REQ | LIT},  {"uri", MWL__FORM_STRING, REQ | LIT},
+    {"$schema", MWL__FORM_STRING, REQ | LIT},    {"uri", MWL__FORM_STRING, REQ | LIT},
     {"codePrefix", MWL__FORM_STRING, REQ | LIT}, {"description", MWL__FORM_STRING, REQ | LIT},
-    {"attachment", MWL__FORM_ARRAY, REQ},      {"phases", MWL__FORM_OBJECT, REQ},
-    {"metadata", MWL__FORM_OBJECT, 0},         {"failureCatalog", MWL__FORM_OBJECT, REQ},
+    {"attachment", MWL__FORM_ARRAY, REQ},        {"phases", MWL__FORM_OBJECT, REQ},
+    {"metadata", MWL__FORM_OBJECT, 0},           {"failureCatalog", MWL__FORM_OBJECT, REQ},
 };
-static const mwl__form_field phase_fields[] = {
-    {"action", MWL__FORM_OBJECT, REQ}, {"parameters", MWL__FORM_OBJECT, 0}, {"structural", MWL__FORM_ARRAY, 0}};
+static const mwl__form_field phase_fields[] = {{"action", MWL__FORM_OBJECT, REQ},
+                                               {"parameters", MWL__FORM_OBJECT, 0},
+                                               {"structural", MWL__FORM_ARRAY, 0}};
 static const mwl__form_field action_fields[] = {{"kind", MWL__FORM_STRING, REQ | LIT},
                                                 {"description", MWL__FORM_STRING, REQ | LIT},
                                                 {"acceptance", MWL__FORM_STRING, LIT}};
@@ -104,7 +111,8 @@ static const mwl__form_field phases_fields[] = {{"onEntry", MWL__FORM_OBJECT, 0}
                                                 {"onFailure", MWL__FORM_OBJECT, 0},
                                                 {"onAlways", MWL__FORM_OBJECT, 0}};
 
-static const mwl__form call_form = MWL__FORM("the document of a call provider", call_fields, BAD_DOCUMENT);
+static const mwl__form call_form =
+    MWL__FORM("the document of a call provider", call_fields, BAD_DOCUMENT);
 static const mwl__form middleware_form =
     MWL__FORM("the document of a middleware", middleware_fields, BAD_DOCUMENT);
 static const mwl__form phase_form = MWL__FORM("a phase", phase_fields, BAD_DOCUMENT);
@@ -135,7 +143,8 @@ static void judge_prefix(judge *j, const mwl__node *n) {
                      "'codePrefix' is a capital letter and then letters and digits");
 }
 
-/* Provider.(Call|Middleware).Segment(.Segment)+; an open one ends with `.*` in place of the last. */
+/* Provider.(Call|Middleware).Segment(.Segment)+; an open one ends with `.*` in place of the last.
+ */
 static bool is_code(const char *s, size_t len, bool open) {
     size_t at;
     if (len > 14 && memcmp(s, "Provider.Call.", 14) == 0)
@@ -156,13 +165,14 @@ static bool is_code(const char *s, size_t len, bool open) {
 
 static void judge_codes(judge *j, const mwl__node *list, bool open) {
     for (const mwl__node *c = list ? mwl__node_first(list) : NULL; c; c = c->next) {
-        bool good = c->kind == MWL_NODE_STRING && (is_code(c->as.text, c->count, open) ||
-                                                   (open && mwl__node_is(c, "*")));
+        bool good = c->kind == MWL_NODE_STRING &&
+                    (is_code(c->as.text, c->count, open) || (open && mwl__node_is(c, "*")));
         if (good) continue;
         j->wrong = true;
         mwl__node_report(j->tree, c, BAD_DOCUMENT,
-                         open ? "an open entry ends with '.*': Provider.Call.Name.*, or is '*' alone"
-                              : "a closed entry is a whole code: Provider.Call.Name.Code");
+                         open
+                             ? "an open entry ends with '.*': Provider.Call.Name.*, or is '*' alone"
+                             : "a closed entry is a whole code: Provider.Call.Name.Code");
     }
 }
 
@@ -185,7 +195,7 @@ static void judge_attachment(judge *j, const mwl__node *n) {
         mwl__node_report(j->tree, n, BAD_DOCUMENT, "'attachment' names 'step', 'flow' or both");
     }
     for (const mwl__node *a = mwl__node_first(n); a; a = a->next) {
-        bool *where = mwl__node_is(a, "step") ? &j->out->at_step
+        bool *where = mwl__node_is(a, "step")   ? &j->out->at_step
                       : mwl__node_is(a, "flow") ? &j->out->at_flow
                                                 : NULL;
         if (where && !*where) {
@@ -212,7 +222,8 @@ static void judge_phase(judge *j, const mwl__node *n, int phase) {
                              "the kind of an action is 'side-effect', 'control' or 'transform'");
         }
     }
-    const mwl__node *parameters = mwl__node_get(n, "parameters"), *names = mwl__node_get(n, "structural");
+    const mwl__node *parameters = mwl__node_get(n, "parameters"),
+                    *names = mwl__node_get(n, "structural");
     if (parameters && parameters->kind == MWL_NODE_OBJECT) {
         judge_schema(j, parameters);
         j->out->parameters[phase] = parameters;
@@ -222,7 +233,8 @@ static void judge_phase(judge *j, const mwl__node *n, int phase) {
     for (const mwl__node *s = mwl__node_first(names); s; s = s->next)
         if (s->kind != MWL_NODE_STRING) {
             j->wrong = true;
-            mwl__node_report(j->tree, s, BAD_DOCUMENT, "an entry of 'structural' is a parameter's name");
+            mwl__node_report(j->tree, s, BAD_DOCUMENT,
+                             "an entry of 'structural' is a parameter's name");
         }
 }
 
@@ -247,8 +259,8 @@ static void judge_metadata(judge *j, const mwl__node *n) {
         const mwl__node *m = mwl__node_get(mwl__node_get(n, "properties"), reserved[i]);
         if (!m) continue;
         j->wrong = true;
-        mwl__node_report_key(j->tree, m, MWL_DIAG_RESERVED_METADATA, "a middleware cannot contribute '%s'",
-                             reserved[i]);
+        mwl__node_report_key(j->tree, m, MWL_DIAG_RESERVED_METADATA,
+                             "a middleware cannot contribute '%s'", reserved[i]);
     }
 }
 
@@ -302,8 +314,8 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     const mwl__node *root = tree->root;
     uint32_t bad;
     if (root->kind != MWL_NODE_OBJECT) {
-        mwl__node_report(tree, root, MWL_DIAG_ROOT_NOT_OBJECT, "a provider document is an object, not %s",
-                         mwl__node_kind_name(root));
+        mwl__node_report(tree, root, MWL_DIAG_ROOT_NOT_OBJECT,
+                         "a provider document is an object, not %s", mwl__node_kind_name(root));
         return false;
     }
     if (!judge_head(&j, root, uri)) return false;
@@ -330,7 +342,8 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     return !j.wrong;
 }
 
-/* ---- the catalog ------------------------------------------------------------------------------------ */
+/* ---- the catalog
+ * ------------------------------------------------------------------------------------ */
 
 static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *uri, bool trusted) {
     const mwl__node *n = mwl__node_get(d->tree.root, "uri");
@@ -338,16 +351,16 @@ static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *
     bool example = uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0;
     uint32_t at = (uint32_t)(uri->ns - n->as.text);
     if ((own || example) && !trusted) {
-        mwl__diag *diag = mwl__node_report_text(&d->tree, n, at, at + (uint32_t)uri->ns_len,
-                                                MWL_DIAG_RESERVED_NAMESPACE, "the namespace '%.*s' is reserved",
-                                                (int)uri->ns_len, uri->ns);
+        mwl__diag *diag = mwl__node_report_text(
+            &d->tree, n, at, at + (uint32_t)uri->ns_len, MWL_DIAG_RESERVED_NAMESPACE,
+            "the namespace '%.*s' is reserved", (int)uri->ns_len, uri->ns);
         mwl__diag_note(diag, own ? "it holds the language's own providers"
                                  : "it is for documentation and never holds a real provider");
         return false;
     }
     if (mwl__catalog_find(c, n->as.text, n->count)) {
-        mwl__node_report(&d->tree, n, MWL_DIAG_PROVIDER_REDEFINED, "'%.*s' is in the catalog already",
-                         MWL__NODE_TEXT(n));
+        mwl__node_report(&d->tree, n, MWL_DIAG_PROVIDER_REDEFINED,
+                         "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
         return false;
     }
     return true;
@@ -360,7 +373,8 @@ static void document_free(mwl__catalog *c, document *d) {
 }
 
 /* Take over the document on success. */
-static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__diags *sink, bool trusted) {
+static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__diags *sink,
+                      bool trusted) {
     mwl__uri uri;
     size_t errors = sink->n_errors;
     mwl_status status = mwl__tree_read(&d->tree, c->alloc, source, sink);
@@ -368,7 +382,8 @@ static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__di
     bool good = judge_document(&d->tree, &d->contract, &uri);
     if (sink->status < 0) return sink->status;
     if (status < 0 || !good || sink->n_errors > errors) return MWL_E_REJECTED;
-    if (!judge_namespace(c, d, &uri, trusted)) return sink->status < 0 ? sink->status : MWL_E_REJECTED;
+    if (!judge_namespace(c, d, &uri, trusted))
+        return sink->status < 0 ? sink->status : MWL_E_REJECTED;
     status = mwl__mem_grow(&c->alloc, (void **)&c->list, &c->cap, c->n + 1, sizeof *c->list);
     if (status < 0) return status;
     c->list[c->n++] = &d->contract;
@@ -415,7 +430,8 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     for (size_t i = 0; mwl_std_document(i); i++) {
         const char *text = mwl_std_document(i);
         document *d = mwl__mem_zero(&a, 1, sizeof *d);
-        mwl_status status = d ? mwl__source_init(&d->source, a, "built in", text, strlen(text)) : MWL_E_NOMEM;
+        mwl_status status =
+            d ? mwl__source_init(&d->source, a, "built in", text, strlen(text)) : MWL_E_NOMEM;
         if (status == MWL_OK) status = add(c, d, &d->source, &c->sink, true);
         if (status == MWL_OK) continue;
         if (d) document_free(c, d);

@@ -237,7 +237,7 @@ mwl__outcome mwl__cel_resume(mwl__exec *x, mwl_value *out) {
     if (outcome == MWL_EXEC_YIELD) return outcome;
     mwl__exec_clear(x, x->program->n_regs);
     if (outcome != MWL_EXEC_END) return outcome;
-    *out = x->product;
+    mwl__move(out, &x->product);
     x->product = mwl_absent();
     return outcome;
 }

@@ -45,7 +45,8 @@ void mwl__cel_free(mwl__cel_code *code); /* also of zeros */
 
 /* ---- evaluating ------------------------------------------------------------------------------------------ */
 
-/* Run with variable i being values[i] (lent; absent: has no value). MWL_EXEC_END: *out is given.
+/* Run with variable i being values[i] (lent; absent: has no value). MWL_EXEC_END: *out is given,
+ * and may refer to constants of the program, which must outlive it.
  * MWL_EXEC_FAULT: x->fault, which the context keeps until its next use. MWL_EXEC_YIELD: set x->slice and
  * call mwl__cel_resume, or mwl__exec_clear to give up. */
 mwl__outcome mwl__cel_eval(const mwl__cel_code *code, mwl__exec *x, const mwl_value *values, size_t n_values,

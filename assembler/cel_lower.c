@@ -189,6 +189,50 @@ static void binary(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned left
     l->top = top;
 }
 
+/* The first of registers for a row of values: dest itself when it is the topmost one. */
+static unsigned row(lowerer *l, const mwl__cel_node *n, unsigned d) {
+    return d + 1 == l->top ? d : mwl__cel_lower_take(l, n, 1);
+}
+
+/* ---- strings put together ---------------------------------------------------------------------------- */
+
+static bool is_text(const lowerer *l, const mwl__cel_node *n) {
+    const mwl_value *k = constant(l, n);
+    return k && MWL_KINDS(*k) == MWL_KIND_STRING;
+}
+
+/* The top of the row of additions that begins with n, at most `limit`; *n_parts is how many values it adds
+ * and *has_text whether one of them is a string literal: then all must be strings, since a string adds to
+ * nothing else. */
+static const mwl__cel_node *addition_row(const lowerer *l, const mwl__cel_node *n,
+                                         const mwl__cel_node *limit, uint32_t *n_parts, bool *has_text) {
+    *n_parts = 2;
+    *has_text = is_text(l, n->kids[0]) || is_text(l, n->kids[1]);
+    while (n != limit && n->parent->kind == MWL__CEL_ADD) {
+        n = n->parent;
+        ++*n_parts;
+        *has_text = *has_text || is_text(l, n->kids[1]);
+    }
+    return n;
+}
+
+/* `'a' + x + 'b' + y` as one instruction; the first value is in src. */
+static void concat(lowerer *l, const mwl__cel_node *n, uint32_t n_parts, unsigned d, unsigned src) {
+    unsigned top = l->top, first = row(l, n, d);
+    const mwl__cel_node *at = n;
+    if (first != src) abc(l, n, src == d ? MWL_OP_TAKE : MWL_OP_MOVE, first, src, 0);
+    for (uint32_t i = 1; i < n_parts && l->status == MWL_OK; i++, at = at->parent) {
+        mwl__cel_lower_take(l, at, 1);
+        mwl__cel_lower_into(l, at->kids[1], first + i);
+    }
+    uint32_t pc = abc(l, n, MWL_OP_CONCAT, d, first, n_parts);
+    at = n;
+    for (uint32_t i = 1; i < n_parts; i++, at = at->parent) record_where(l, pc, i, at);
+    l->top = top;
+}
+
+/* ---- logic ------------------------------------------------------------------------------------------- */
+
 /* a && b: faults of an operand go on to the next with the fault in the operand's place, and are raised
  * only when no operand decides. Without a fault that costs nothing. */
 static void logic(lowerer *l, const mwl__cel_node *n, unsigned d) {
@@ -234,11 +278,6 @@ static void conditional(lowerer *l, const mwl__cel_node *n, unsigned d) {
 }
 
 /* ---- calls and literals -------------------------------------------------------------------------------- */
-
-/* The first of registers for a row of values: dest itself when it is the topmost one. */
-static unsigned row(lowerer *l, const mwl__cel_node *n, unsigned d) {
-    return d + 1 == l->top ? d : mwl__cel_lower_take(l, n, 1);
-}
 
 /* Values i and up of a row: each is lowered as the topmost register. */
 static void fill(lowerer *l, mwl__cel_node *const *kids, uint32_t from, uint32_t n, unsigned first,
@@ -440,8 +479,22 @@ void mwl__cel_lower_into(lowerer *l, const mwl__cel_node *n, unsigned d) {
         at = path(l, at, n, d);
     else
         src = leaf(l, at, d);
+    const mwl__cel_node *plain = NULL; /* the top of a row of additions that are taken one by one */
     while (at != n && l->status == MWL_OK) {
         at = at->parent;
+        if (at->kind == MWL__CEL_ADD && !plain) {
+            uint32_t n_parts;
+            bool has_text;
+            const mwl__cel_node *last = addition_row(l, at, n, &n_parts, &has_text);
+            if (has_text && n_parts > 2 && n_parts <= SPREAD) {
+                concat(l, at, n_parts, d, src);
+                at = last;
+                src = d;
+                continue;
+            }
+            plain = last;
+        }
+        if (at == plain) plain = NULL;
         climb(l, at, d, src);
         src = d;
     }

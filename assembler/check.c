@@ -12,7 +12,17 @@ void *mwl__check_new(mwl__checker *c, size_t n, size_t size) {
     return p;
 }
 
-/* ---- the members of a Flow ----------------------------------------------------------------------------- */
+void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry) {
+    mwl__listed *l = mwl__check_new(c, 1, sizeof *l);
+    if (!l) return;
+    l->call = call;
+    l->entry = entry;
+    *c->last_listed = l;
+    c->last_listed = &l->next;
+}
+
+/* ---- the members of a Flow
+ * ----------------------------------------------------------------------------- */
 
 static const mwl__form_field flow_fields[] = {
     {"entrypoint", MWL__FORM_STRING, MWL__FORM_REQUIRED},
@@ -36,10 +46,11 @@ static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
     }
     mwl__diag *d = NULL;
     if (!key)
-        d = mwl__node_report(c->tree, n, MWL_DIAG_MISSING_SCHEMA_KEY, "the root document needs '$schema'");
+        d = mwl__node_report(c->tree, n, MWL_DIAG_MISSING_SCHEMA_KEY,
+                             "the root document needs '$schema'");
     else if (key->kind != MWL_NODE_STRING)
-        d = mwl__node_report(c->tree, key, MWL_DIAG_WRONG_TYPE, "'$schema' is %s and must be a string",
-                             mwl__node_kind_name(key));
+        d = mwl__node_report(c->tree, key, MWL_DIAG_WRONG_TYPE,
+                             "'$schema' is %s and must be a string", mwl__node_kind_name(key));
     else if (!mwl__node_is(key, FLOW_SCHEMA))
         d = mwl__node_report(c->tree, key, MWL_DIAG_UNKNOWN_SCHEMA,
                              "'$schema' names no version of the language that is known here");
@@ -49,12 +60,14 @@ static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
 /* The names of Steps and Flows are structure. */
 static void check_names(mwl__checker *c, const mwl__node *map, const char *what) {
     for (const mwl__node *n = mwl__node_first(map); n; n = n->next)
-        if (n->key_len >= 4 && memcmp(n->key, "{{", 2) == 0 && memcmp(n->key + n->key_len - 2, "}}", 2) == 0)
+        if (n->key_len >= 4 && memcmp(n->key, "{{", 2) == 0 &&
+            memcmp(n->key + n->key_len - 2, "}}", 2) == 0)
             mwl__node_report_key(c->tree, n, MWL_DIAG_EXPRESSION_NOT_ALLOWED,
                                  "the name of a %s takes no expression", what);
 }
 
-static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer, const mwl__node *key) {
+static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer,
+                           const mwl__node *key) {
     mwl__flow *f = mwl__check_new(c, 1, sizeof *f);
     if (!f) return NULL;
     f->m.node = n;
@@ -79,17 +92,20 @@ static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
     return f;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------ */
+/* ---- parameters
+ * ------------------------------------------------------------------------------------------ */
 
 static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->m.parameters = n;
     if (!mwl__check_schema(c->tree, n)) {
-        f->open = true;
+        f->open = f->broken_schema = true;
         return;
     }
-    const mwl__node *more = mwl__node_get(n, "additionalProperties"), *p = mwl__node_get(n, "properties");
-    static const char *const others[] = {"patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf",
-                                         "oneOf", "if", "dependentSchemas"};
+    const mwl__node *more = mwl__node_get(n, "additionalProperties"),
+                    *p = mwl__node_get(n, "properties");
+    static const char *const others[] = {
+        "patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if",
+        "dependentSchemas"};
     f->open = more && !(more->kind == MWL_NODE_BOOL && !more->boolean);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (mwl__node_get(n, others[i])) f->open = true;
@@ -99,14 +115,16 @@ static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) 
             c->status = MWL_E_NOMEM;
 }
 
-/* ---- named Flows ------------------------------------------------------------------------------------------- */
+/* ---- named Flows
+ * ------------------------------------------------------------------------------------------- */
 
 static void check_shadow(mwl__checker *c, const mwl__flow *f, const mwl__node *n) {
     for (const mwl__m_flow *o = f->m.outer; o; o = o->outer) {
         const mwl__node *hidden = mwl__node_find(((const mwl__flow *)o)->flows, n->key, n->key_len);
         if (!hidden) continue;
-        mwl__diag *d = mwl__node_report_key(c->tree, n, MWL_DIAG_SHADOWED_FLOW,
-                                            "'%.*s' hides a Flow of the same name", MWL__NODE_KEY(n));
+        mwl__diag *d =
+            mwl__node_report_key(c->tree, n, MWL_DIAG_SHADOWED_FLOW,
+                                 "'%.*s' hides a Flow of the same name", MWL__NODE_KEY(n));
         mwl__diag_label(d, mwl__node_key_span(hidden), "the hidden one");
         return;
     }
@@ -124,7 +142,9 @@ static void declare_flows(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     }
 }
 
-/* ---- Steps -------------------------------------------------------------------------------------------------- */
+/* ---- Steps
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void declare_steps(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->step_nodes = n;
@@ -167,7 +187,8 @@ static void fill_flow(mwl__checker *c, mwl__flow *f) {
         mwl__site site = {.flow = f};
         mwl__check_stack(c, f, m, &site, true, &f->m.stack, &f->m.n_stack);
     }
-    for (uint32_t i = 0; i < f->m.n_steps && c->status == MWL_OK; i++) mwl__check_step(c, f, f->m.steps[i]);
+    for (uint32_t i = 0; i < f->m.n_steps && c->status == MWL_OK; i++)
+        mwl__check_step(c, f, f->m.steps[i]);
     for (uint32_t i = 0; f->flows && i < f->flows->count && c->status == MWL_OK; i++)
         fill_flow(c, f->named[i]);
     size_t all = c->sink->n_broken - before;
@@ -175,13 +196,16 @@ static void fill_flow(mwl__checker *c, mwl__flow *f) {
     c->inner_errors = inside + all;
 }
 
-mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer, const mwl__node *key) {
+mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer,
+                           const mwl__node *key) {
     mwl__flow *f = new_flow(c, n, outer, key);
     if (f) fill_flow(c, f);
     return f;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void check_unused(mwl__checker *c, const mwl__flow *f) {
     for (uint32_t i = 0; f->flows && i < f->flows->count; i++)
@@ -199,6 +223,7 @@ static void check_whole(mwl__checker *c) {
         if (clean) check_unused(c, f);
         if (clean || f->errors == 0) mwl__check_variables(c, f);
     }
+    if (c->status == MWL_OK) mwl__check_all_args(c);
     if (!sound || !clean || c->status < 0) return;
     mwl__flow **order = mwl__check_order(c);
     if (!order) return;
@@ -221,13 +246,19 @@ mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *
     m->arena = mwl__arena_make(tree->arena.alloc);
     m->tree = tree;
     m->catalog = catalog;
-    mwl__checker c = {.m = m, .arena = &m->arena, .tree = tree, .sink = tree->sink, .catalog = catalog,
-                      .functions = functions, .n_functions = n_functions};
+    mwl__checker c = {.m = m,
+                      .arena = &m->arena,
+                      .tree = tree,
+                      .sink = tree->sink,
+                      .catalog = catalog,
+                      .functions = functions,
+                      .n_functions = n_functions};
     size_t errors = tree->sink->n_errors;
+    c.last_listed = &c.listed;
     c.status = learn_functions(&c);
     if (c.status == MWL_OK && tree->root->kind != MWL_NODE_OBJECT)
-        mwl__node_report(tree, tree->root, MWL_DIAG_ROOT_NOT_OBJECT, "a definition is an object, not %s",
-                         mwl__node_kind_name(tree->root));
+        mwl__node_report(tree, tree->root, MWL_DIAG_ROOT_NOT_OBJECT,
+                         "a definition is an object, not %s", mwl__node_kind_name(tree->root));
     else if (c.status == MWL_OK)
         mwl__check_flow(&c, tree->root, NULL, NULL);
     if (c.status == MWL_OK && m->n_flows) check_whole(&c);

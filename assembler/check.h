@@ -8,13 +8,13 @@
  *   check_graph.c   reachable Steps, cycles between Flows
  *   check_args.c    literal arguments against schemas
  *   check_code.c    failure codes: who can emit them, which matcher can meet them
- *   check_mw.c      compositions of middleware
+ *   check_mw.c      whose arguments; compositions of middleware
  *   scope.c         names: of Flows, Steps, variables, roots
  *
- * A check reports and goes on; a part that is broken is left out of the model (NULL, or not in a list),
- * so that nothing is said about it twice. Warnings that need the whole (reachability, codes, variables)
- * are left out for Flows in which something was an error. Recursion follows the nesting of the definition,
- * which the reader bounds (MWL_DEPTH_LIMIT). */
+ * A check reports and goes on; a part that is broken is left out of the model (NULL, or not in a
+ * list), so that nothing is said about it twice. Warnings that need the whole (reachability, codes,
+ * variables) are left out for Flows in which something was an error. Recursion follows the nesting
+ * of the definition, which the reader bounds (MWL_DEPTH_LIMIT). */
 #ifndef MWL_CHECK_H
 #define MWL_CHECK_H
 
@@ -24,6 +24,13 @@
 
 typedef struct mwl__flow mwl__flow;
 typedef struct mwl__checker mwl__checker;
+
+/* Every call and every entry, in the order written: for what needs all Flows at hand. */
+typedef struct mwl__listed {
+    struct mwl__listed *next;
+    const mwl__m_call *call;
+    const mwl__m_entry *entry;
+} mwl__listed;
 
 /* An edge between Flows: who calls whom, and where that is written. */
 typedef struct mwl__edge {
@@ -44,9 +51,11 @@ struct mwl__flow {
     bool all_read;   /* `vars` is used whole somewhere */
     bool open;       /* its parameters admit names that they do not list */
     bool called;
-    uint8_t colour;  /* of walks over the calls */
+    uint8_t colour;           /* of walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
-    double runs;     /* how many times its innermost work can run, through Retry alone; check_mw.c */
+    bool broken_schema;
+    bool runs_known;
+    double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
 };
 
 /* Where an expression stands. */
@@ -56,11 +65,11 @@ typedef struct mwl__site {
     const mwl__m_step *step;
     const mwl__contract *middleware; /* of the phase */
     const mwl__m_call *call;         /* of the call whose member it is */
-    bool tail;       /* after the Step's action: its product is there */
-    bool exited;     /* step.metadata.exitedAt is there */
-    bool enumerated; /* step.metadata.dispatchCount is there */
-    int rising;      /* `middleware.result` is 1 a success, -1 a failure, 0 either */
-    int settled;     /* `call.result` likewise */
+    bool tail;                       /* after the Step's action: its product is there */
+    bool exited;                     /* step.metadata.exitedAt is there */
+    bool enumerated;                 /* step.metadata.dispatchCount is there */
+    int rising;  /* `middleware.result` is 1 a success, -1 a failure, 0 either */
+    int settled; /* `call.result` likewise */
 } mwl__site;
 
 struct mwl__checker {
@@ -73,15 +82,18 @@ struct mwl__checker {
     size_t n_functions;
     mwl__names function_names;
     size_t flows_cap;
-    mwl_status status; /* MWL_E_NOMEM is sticky */
+    mwl__listed *listed, **last_listed;
+    mwl_status status;   /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };
 
+void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
 /* Arena memory, zeroed; NULL makes the check fail. */
 void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
 
 /* check.c */
-mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer, const mwl__node *key);
+mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer,
+                           const mwl__node *key);
 
 /* check_step.c */
 void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step);
@@ -93,13 +105,14 @@ bool mwl__check_matcher(mwl__checker *c, const mwl__node *n);
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site);
 
 /* check_call.c */
-mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
-                             bool gathered);
+mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
+                             const mwl__site *around, bool gathered);
 /* A stack's array; entries that are broken are left out. around: what the stack's expressions see
  * besides `middleware`. */
 void mwl__check_stack(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
                       bool flow_level, mwl__m_entry ***out, uint32_t *n_out);
-bool mwl__contract_is(const mwl__contract *p, const char *name); /* mwl:provider.middleware/mwl/<name>/v1 */
+bool mwl__contract_is(const mwl__contract *p,
+                      const char *name); /* mwl:provider.middleware/mwl/<name>/v1 */
 
 /* check_expr.c */
 /* Every string of the value: an expression, or a literal. */
@@ -117,17 +130,21 @@ mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__si
 
 /* check_graph.c */
 void mwl__check_graph(mwl__checker *c, mwl__flow *f); /* of Steps */
-bool mwl__check_cycles(mwl__checker *c);               /* of Flows; true when there is none */
-/* Flows with callees before callers; there is no cycle. n_flows pointers in the arena, NULL on failure. */
+bool mwl__check_cycles(mwl__checker *c);              /* of Flows; true when there is none */
+/* Flows with callees before callers; there is no cycle. n_flows pointers in the arena, NULL on
+ * failure. */
 mwl__flow **mwl__check_order(mwl__checker *c);
 
 /* check_args.c */
-/* A literal (in part) `with` against a schema (NULL: no arguments). target: "the Flow 'A'", for messages. */
+/* A literal (in part) `with` against a schema (NULL: no arguments). target: "the Flow 'A'", for
+ * messages. */
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
-                     const mwl__tree *schema_tree, const mwl__node *schema, const mwl__node *structural,
-                     const char *target);
+                     const mwl__tree *schema_tree, const mwl__node *schema,
+                     const mwl__node *structural, const char *target);
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name);
+
+void mwl__check_all_args(mwl__checker *c); /* of all calls and entries */
 
 /* check_code.c, check_mw.c: over the whole model, callees first */
 void mwl__check_codes(mwl__checker *c, mwl__flow **order);

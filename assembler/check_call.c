@@ -7,42 +7,64 @@
 
 #define REQ MWL__FORM_REQUIRED
 #define EXPR MWL__FORM_EXPR
-#define COMMENT {"comment", MWL__FORM_STRING, MWL__FORM_LITERAL}
-#define VALUE(name) {name, MWL__FORM_ANY, EXPR}
-#define ASSIGN {"assign", MWL__FORM_OBJECT, 0}
-#define WITH {"with", MWL__FORM_OBJECT, EXPR}
-#define WHEN {"when", MWL__FORM_BOOL, EXPR}
+#define COMMENT                                                                                    \
+    { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
+#define VALUE(name)                                                                                \
+    { name, MWL__FORM_ANY, EXPR }
+#define ASSIGN                                                                                     \
+    { "assign", MWL__FORM_OBJECT, 0 }
+#define WITH                                                                                       \
+    { "with", MWL__FORM_OBJECT, EXPR }
+#define WHEN                                                                                       \
+    { "when", MWL__FORM_BOOL, EXPR }
 
-static const mwl__form_field call_fields[] = {
-    {"provider", MWL__FORM_STRING, 0}, {"flow", MWL__FORM_STRING | MWL__FORM_OBJECT, 0}, VALUE("input"),
-    WITH, {"onSuccess", MWL__FORM_OBJECT, 0}, {"onFailure", MWL__FORM_OBJECT, 0}, COMMENT};
+static const mwl__form_field call_fields[] = {{"provider", MWL__FORM_STRING, 0},
+                                              {"flow", MWL__FORM_STRING | MWL__FORM_OBJECT, 0},
+                                              VALUE("input"),
+                                              WITH,
+                                              {"onSuccess", MWL__FORM_OBJECT, 0},
+                                              {"onFailure", MWL__FORM_OBJECT, 0},
+                                              COMMENT};
 static const mwl__form_field success_arm_fields[] = {ASSIGN, VALUE("value")};
 static const mwl__form_field failure_arm_fields[] = {ASSIGN};
 static const mwl__form_field entry_fields[] = {
-    {"onEntry", MWL__FORM_OBJECT, 0}, {"onSuccess", MWL__FORM_OBJECT, 0}, {"onFailure", MWL__FORM_OBJECT, 0},
-    {"onAlways", MWL__FORM_OBJECT, 0}, {"provider", MWL__FORM_STRING, REQ}, COMMENT};
+    {"onEntry", MWL__FORM_OBJECT, 0},    {"onSuccess", MWL__FORM_OBJECT, 0},
+    {"onFailure", MWL__FORM_OBJECT, 0},  {"onAlways", MWL__FORM_OBJECT, 0},
+    {"provider", MWL__FORM_STRING, REQ}, COMMENT};
 static const mwl__form_field on_entry_fields[] = {WHEN, WITH, ASSIGN, VALUE("output")};
 static const mwl__form_field on_success_fields[] = {WHEN, WITH, ASSIGN, VALUE("value")};
-static const mwl__form_field on_failure_fields[] = {
-    WHEN, WITH, ASSIGN, VALUE("type"), VALUE("code"), VALUE("message"), VALUE("details"), VALUE("retryable"),
-    VALUE("previous")};
+static const mwl__form_field on_failure_fields[] = {WHEN,
+                                                    WITH,
+                                                    ASSIGN,
+                                                    VALUE("type"),
+                                                    VALUE("code"),
+                                                    VALUE("message"),
+                                                    VALUE("details"),
+                                                    VALUE("retryable"),
+                                                    VALUE("previous")};
 static const mwl__form_field on_always_fields[] = {WHEN, WITH, ASSIGN};
 
 static const mwl__form call_form = MWL__FORM("a call", call_fields, 0);
-static const mwl__form success_arm_form = MWL__FORM("the success arm of a call", success_arm_fields, 0);
-static const mwl__form failure_arm_form = MWL__FORM("the failure arm of a call", failure_arm_fields, 0);
+static const mwl__form success_arm_form =
+    MWL__FORM("the success arm of a call", success_arm_fields, 0);
+static const mwl__form failure_arm_form =
+    MWL__FORM("the failure arm of a call", failure_arm_fields, 0);
 static const mwl__form entry_form = MWL__FORM("a middleware entry", entry_fields, 0);
-static const mwl__form phase_forms[4] = {
-    MWL__FORM("an onEntry block", on_entry_fields, 0), MWL__FORM("an onSuccess block", on_success_fields, 0),
-    MWL__FORM("an onFailure block", on_failure_fields, 0), MWL__FORM("an onAlways block", on_always_fields, 0)};
+static const mwl__form phase_forms[4] = {MWL__FORM("an onEntry block", on_entry_fields, 0),
+                                         MWL__FORM("an onSuccess block", on_success_fields, 0),
+                                         MWL__FORM("an onFailure block", on_failure_fields, 0),
+                                         MWL__FORM("an onAlways block", on_always_fields, 0)};
 
-static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad, const char *name) {
+static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad,
+                             const char *name) {
     for (size_t i = 0; i < form->n_fields; i++)
-        if (strcmp(form->fields[i].name, name) == 0) return bad & (1u << i) ? NULL : mwl__node_get(n, name);
+        if (strcmp(form->fields[i].name, name) == 0)
+            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
     return NULL;
 }
 
-/* ---- providers -------------------------------------------------------------------------------------------- */
+/* ---- providers
+ * -------------------------------------------------------------------------------------------- */
 
 bool mwl__contract_is(const mwl__contract *p, const char *name) {
     char uri[64];
@@ -60,7 +82,8 @@ static void unknown_provider(mwl__checker *c, const mwl__node *n, const mwl__uri
         if (p->is_middleware == uri->is_middleware) mwl__suggest_offer(&s, p->uri, p->uri_len);
     }
     if (uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0)
-        mwl__diag_note(d, "the namespace 'example' is for documentation and never holds a real provider");
+        mwl__diag_note(
+            d, "the namespace 'example' is for documentation and never holds a real provider");
     else if (s.best)
         mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
     else
@@ -72,10 +95,12 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
     mwl__uri uri;
     if (!mwl__uri_check(c->tree, n, &uri)) return NULL;
     if (uri.is_middleware != middleware) {
-        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_WRONG_PROVIDER_TYPE,
-                                        middleware ? "a middleware entry names a provider of type 'provider.middleware'"
-                                                   : "a call names a provider of type 'provider.call'");
-        if (!middleware) mwl__diag_help(d, "a middleware goes into the 'middleware' of a Call Step or a Flow");
+        mwl__diag *d = mwl__node_report(
+            c->tree, n, MWL_DIAG_WRONG_PROVIDER_TYPE,
+            middleware ? "a middleware entry names a provider of type 'provider.middleware'"
+                       : "a call names a provider of type 'provider.call'");
+        if (!middleware)
+            mwl__diag_help(d, "a middleware goes into the 'middleware' of a Call Step or a Flow");
         return NULL;
     }
     const mwl__contract *found = mwl__catalog_find(c->catalog, n->as.text, n->count);
@@ -83,7 +108,9 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
     return found;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* By the chain of `flows` maps around the call, or NULL after a report. */
 static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
@@ -96,8 +123,8 @@ static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
             return at->named[found->index];
         }
     }
-    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_FLOW, "no Flow '%.*s' is in scope here",
-                                    MWL__NODE_TEXT(n));
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_FLOW,
+                                    "no Flow '%.*s' is in scope here", MWL__NODE_TEXT(n));
     for (mwl__m_flow *o = &f->m; o && d; o = o->outer) {
         mwl__flow *at = mwl__flow_of(o);
         for (const mwl__node *m = at->flows ? mwl__node_first(at->flows) : NULL; m; m = m->next)
@@ -107,7 +134,8 @@ static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     return NULL;
 }
 
-static void add_edge(mwl__checker *c, mwl__flow *f, mwl__flow *to, const mwl__node *at, const mwl__m_call *call) {
+static void add_edge(mwl__checker *c, mwl__flow *f, mwl__flow *to, const mwl__node *at,
+                     const mwl__m_call *call) {
     mwl__edge *e = mwl__check_new(c, 1, sizeof *e);
     if (!e) return;
     e->to = to;
@@ -118,7 +146,8 @@ static void add_edge(mwl__checker *c, mwl__flow *f, mwl__flow *to, const mwl__no
 }
 
 static void check_target(mwl__checker *c, mwl__flow *f, mwl__m_call *call, uint32_t bad) {
-    const mwl__node *n = call->node, *provider = mwl__node_get(n, "provider"), *flow = mwl__node_get(n, "flow");
+    const mwl__node *n = call->node, *provider = mwl__node_get(n, "provider"),
+                    *flow = mwl__node_get(n, "flow");
     if (provider && flow) {
         const mwl__node *at = flow->index > provider->index ? flow : provider;
         mwl__diag *d = mwl__node_report_key(c->tree, at, MWL_DIAG_CALL_WITH_TWO_TARGETS,
@@ -127,21 +156,23 @@ static void check_target(mwl__checker *c, mwl__flow *f, mwl__m_call *call, uint3
         return;
     }
     if (!provider && !flow) {
-        mwl__node_report(c->tree, n, MWL_DIAG_CALL_WITHOUT_TARGET, "a call needs 'provider' or 'flow'");
+        mwl__node_report(c->tree, n, MWL_DIAG_CALL_WITHOUT_TARGET,
+                         "a call needs 'provider' or 'flow'");
         return;
     }
     provider = good(n, &call_form, bad, "provider");
     flow = good(n, &call_form, bad, "flow");
     if (provider) call->provider = check_provider(c, provider, false);
     if (!flow) return;
-    mwl__flow *to = flow->kind == MWL_NODE_STRING ? find_flow(c, f, flow) : mwl__check_flow(c, flow, f, NULL);
+    mwl__flow *to =
+        flow->kind == MWL_NODE_STRING ? find_flow(c, f, flow) : mwl__check_flow(c, flow, f, NULL);
     if (!to) return;
     call->flow = &to->m;
     add_edge(c, f, to, flow, call);
 }
 
-static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok, const mwl__node *failed,
-                       const mwl__site *fields) {
+static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok,
+                       const mwl__node *failed, const mwl__site *fields) {
     mwl__site site = *fields;
     uint32_t bad;
     const mwl__node *n = call->node;
@@ -166,8 +197,8 @@ static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok, 
     }
 }
 
-mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
-                             bool gathered) {
+mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
+                             const mwl__site *around, bool gathered) {
     mwl__m_call *call = mwl__check_new(c, 1, sizeof *call);
     uint32_t bad;
     if (!call) return NULL;
@@ -183,22 +214,28 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n, 
     call->with = good(n, &call_form, bad, "with");
     if (call->input) mwl__check_value(c, call->input, &site);
     if (call->with) mwl__check_value(c, call->with, &site);
-    check_arms(c, call, good(n, &call_form, bad, "onSuccess"), good(n, &call_form, bad, "onFailure"), &site);
-    return call->provider || call->flow ? call : NULL;
+    check_arms(c, call, good(n, &call_form, bad, "onSuccess"),
+               good(n, &call_form, bad, "onFailure"), &site);
+    if (!call->provider && !call->flow) return NULL;
+    mwl__check_list(c, call, NULL);
+    return call;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------------ */
+/* ---- phases
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_structural(const mwl__node *names, const mwl__node *member) {
     for (const mwl__node *s = names ? mwl__node_first(names) : NULL; s; s = s->next)
-        if (s->count == member->key_len && memcmp(s->as.text, member->key, s->count) == 0) return true;
+        if (s->count == member->key_len && memcmp(s->as.text, member->key, s->count) == 0)
+            return true;
     return false;
 }
 
-/* A `with` in which some members are definitions. What the cleanup's expressions see is what the phase's
- * see; `call` and its stack add their own. */
-static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *e, mwl__m_phase *phase,
-                             const mwl__node *names, const mwl__site *site) {
+/* A `with` in which some members are definitions. What the cleanup's expressions see is what the
+ * phase's see; `call` and its stack add their own. */
+static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *e,
+                             mwl__m_phase *phase, const mwl__node *names, const mwl__site *site) {
     const mwl__node *with = phase->with;
     if (with->kind != MWL_NODE_OBJECT) {
         mwl__node_report(c->tree, with, MWL_DIAG_COMPUTED_STRUCTURE,
@@ -209,8 +246,8 @@ static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *
         if (!is_structural(names, m)) {
             mwl__check_value(c, m, site);
         } else if (mwl__form_looks_computed(m)) {
-            mwl__node_report(c->tree, m, MWL_DIAG_COMPUTED_STRUCTURE, "'%.*s' is a definition and cannot be computed",
-                             MWL__NODE_KEY(m));
+            mwl__node_report(c->tree, m, MWL_DIAG_COMPUTED_STRUCTURE,
+                             "'%.*s' is a definition and cannot be computed", MWL__NODE_KEY(m));
         } else if (mwl__node_key_is(m, "call")) {
             phase->call = mwl__check_call(c, f, m, site, false);
         } else if (mwl__node_key_is(m, "middleware")) {
@@ -221,7 +258,8 @@ static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *
     }
 }
 
-static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix, const mwl__site *around) {
+static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
+                        const mwl__site *around) {
     mwl__m_phase *phase = &e->phase[ix];
     const mwl__form *form = &phase_forms[ix];
     const mwl__node *n = phase->node;
@@ -255,12 +293,15 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix, 
     mwl__diag_note(d, "what is shaped and assigned in the phase happens regardless");
 }
 
-/* ---- entries -------------------------------------------------------------------------------------------------------- */
+/* ---- entries
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void check_level(mwl__checker *c, const mwl__m_entry *e, const mwl__node *provider) {
     if (e->flow_level ? e->provider->at_flow : e->provider->at_step) return;
     mwl__diag *d = mwl__node_report(c->tree, provider, MWL_DIAG_MISPLACED_MIDDLEWARE,
-                                    "this middleware does not attach to a %s", e->flow_level ? "Flow" : "Step");
+                                    "this middleware does not attach to a %s",
+                                    e->flow_level ? "Flow" : "Step");
     mwl__diag_note(d, "its document lets it attach to a %s alone", e->flow_level ? "Step" : "Flow");
 }
 
@@ -268,18 +309,20 @@ static void check_loop(mwl__checker *c, const mwl__m_entry *e, const mwl__node *
     const mwl__node *when = mwl__node_get(e->phase[MWL_ON_SUCCESS].node, "when");
     if (!when) {
         const mwl__node *at = e->phase[MWL_ON_SUCCESS].node;
-        mwl__diag *d = at ? mwl__node_report_key(c->tree, at, MWL_DIAG_LOOP_WITHOUT_WHEN,
-                                                 "a Loop needs 'when' in 'onSuccess': it is what ends it")
-                          : mwl__node_report(c->tree, provider, MWL_DIAG_LOOP_WITHOUT_WHEN,
-                                             "a Loop needs 'onSuccess' with 'when': it is what ends it");
+        mwl__diag *d =
+            at ? mwl__node_report_key(c->tree, at, MWL_DIAG_LOOP_WITHOUT_WHEN,
+                                      "a Loop needs 'when' in 'onSuccess': it is what ends it")
+               : mwl__node_report(c->tree, provider, MWL_DIAG_LOOP_WITHOUT_WHEN,
+                                  "a Loop needs 'onSuccess' with 'when': it is what ends it");
         mwl__diag_help(d, "for example \"when\": \"{{ middleware.metadata.iteration < 10.0 }}\"");
     } else if (mwl__check_constant(c, when) == 1) {
-        mwl__node_report(c->tree, when, MWL_DIAG_ENDLESS_LOOP, "the Loop goes on as long as its runs succeed");
+        mwl__node_report(c->tree, when, MWL_DIAG_ENDLESS_LOOP,
+                         "the Loop goes on as long as its runs succeed");
     }
 }
 
-static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
-                                 bool flow_level) {
+static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node *n,
+                                 const mwl__site *around, bool flow_level) {
     mwl__m_entry *e = mwl__check_new(c, 1, sizeof *e);
     uint32_t bad;
     if (!e) return NULL;
@@ -298,6 +341,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     }
     if (!e->provider) return NULL;
     if (mwl__contract_is(e->provider, "loop")) check_loop(c, e, provider);
+    mwl__check_list(c, NULL, e);
     return e;
 }
 

@@ -1,8 +1,10 @@
-/* check_graph.c: what follows from the graph of a Flow's Steps, and from the calls between Flows. See
- * check.h. Both walks keep their own stacks: a graph may be as long as the definition. */
+/* check_graph.c: what follows from the graph of a Flow's Steps, and from the calls between Flows.
+ * See check.h. Both walks keep their own stacks: a graph may be as long as the definition. */
 #include "check.h"
 
-/* ---- Steps ------------------------------------------------------------------------------------------------ */
+/* ---- Steps
+ * ------------------------------------------------------------------------------------------------
+ */
 
 typedef void visit_fn(void *ctx, mwl__m_step *to);
 
@@ -75,8 +77,8 @@ static void check_ends(mwl__checker *c, mwl__flow *f, mwl__m_step **stack) {
     }
 }
 
-/* A bare Raise needs a failure that is being handled, and any Step that succeeds ends the handling: so a
- * `catch` must lead right to it. */
+/* A bare Raise needs a failure that is being handled, and any Step that succeeds ends the handling:
+ * so a `catch` must lead right to it. */
 static void check_raises(mwl__checker *c, mwl__flow *f) {
     bool *caught = mwl__check_new(c, f->m.n_steps, sizeof *caught);
     if (!caught) return;
@@ -101,14 +103,16 @@ void mwl__check_graph(mwl__checker *c, mwl__flow *f) {
     for (uint32_t i = 0; i < f->m.n_steps; i++) {
         const mwl__m_step *s = f->m.steps[i];
         if (!s->reachable)
-            mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP, "no path leads to the Step '%.*s'",
-                                 MWL__NODE_KEY(s->node));
+            mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP,
+                                 "no path leads to the Step '%.*s'", MWL__NODE_KEY(s->node));
     }
     check_raises(c, f);
     if (c->status == MWL_OK) check_ends(c, f, w.stack);
 }
 
-/* ---- Flows -------------------------------------------------------------------------------------------------- */
+/* ---- Flows
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct visit {
     mwl__flow *flow;
@@ -121,11 +125,13 @@ static const char *name_of(const mwl__flow *f) {
     return f->m.name ? f->m.name : f->m.outer ? "a Flow written in place" : "the root";
 }
 
-static void report_cycle(mwl__checker *c, const visit *stack, uint32_t n, const mwl__edge *closing) {
-    mwl__diag *d = mwl__node_report(c->tree, closing->at, MWL_DIAG_FLOW_CYCLE,
-                                    stack[n - 1].flow == closing->to ? "the Flow '%s' calls itself"
-                                                                     : "this call leads back to '%s'",
-                                    name_of(closing->to));
+static void report_cycle(mwl__checker *c, const visit *stack, uint32_t n,
+                         const mwl__edge *closing) {
+    mwl__diag *d =
+        mwl__node_report(c->tree, closing->at, MWL_DIAG_FLOW_CYCLE,
+                         stack[n - 1].flow == closing->to ? "the Flow '%s' calls itself"
+                                                          : "this call leads back to '%s'",
+                         name_of(closing->to));
     uint32_t from = n;
     while (from > 0 && stack[from - 1].flow != closing->to) from--;
     for (uint32_t i = from; i < n && i < from + 8; i++) {

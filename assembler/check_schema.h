@@ -1,4 +1,5 @@
-/* check_schema.h: whether a node of a definition or a provider document is a usable parameter schema.
+/* check_schema.h: whether a node of a definition or a provider document is a usable parameter
+ * schema.
  *
  * Owns: the seam to the schema compiler. */
 #ifndef MWL_CHECK_SCHEMA_H
@@ -6,7 +7,8 @@
 
 #include "read.h"
 
-/* The schema has type object at its top and compiles; what is wrong is reported, and the answer is false. */
+/* The schema has type object at its top and compiles; what is wrong is reported, and the answer is
+ * false. */
 bool mwl__check_schema(mwl__tree *tree, const mwl__node *schema);
 
 #endif

@@ -8,30 +8,54 @@
 #define REQ MWL__FORM_REQUIRED
 #define EXPR MWL__FORM_EXPR
 
-/* ---- forms ------------------------------------------------------------------------------------------------- */
+/* ---- forms
+ * -------------------------------------------------------------------------------------------------
+ */
 
-#define COMMENT {"comment", MWL__FORM_STRING, MWL__FORM_LITERAL}
-#define ACTION {"action", MWL__FORM_ANY, MWL__FORM_LITERAL}
-#define VALUE(name) {name, MWL__FORM_ANY, EXPR}
-#define ASSIGN {"assign", MWL__FORM_OBJECT, 0}
-#define NEXT {"next", MWL__FORM_STRING, 0}
-#define CATCH {"catch", MWL__FORM_ARRAY, 0}
+#define COMMENT                                                                                    \
+    { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
+#define ACTION                                                                                     \
+    { "action", MWL__FORM_ANY, MWL__FORM_LITERAL }
+#define VALUE(name)                                                                                \
+    { name, MWL__FORM_ANY, EXPR }
+#define ASSIGN                                                                                     \
+    { "assign", MWL__FORM_OBJECT, 0 }
+#define NEXT                                                                                       \
+    { "next", MWL__FORM_STRING, 0 }
+#define CATCH                                                                                      \
+    { "catch", MWL__FORM_ARRAY, 0 }
 
-static const mwl__form_field call_fields[] = {
-    ACTION, COMMENT, NEXT, VALUE("input"), VALUE("output"), ASSIGN, CATCH,
-    {"middleware", MWL__FORM_ARRAY, 0}, {"call", MWL__FORM_OBJECT, REQ}};
-static const mwl__form_field gather_fields[] = {
-    ACTION, COMMENT, NEXT, VALUE("over"), VALUE("output"), ASSIGN, CATCH,
-    {"call", MWL__FORM_OBJECT, 0}, {"calls", MWL__FORM_ARRAY, 0}, {"completion", MWL__FORM_OBJECT, 0},
-    {"concurrency", MWL__FORM_ANY, 0}};
-static const mwl__form_field match_fields[] = {
-    ACTION, COMMENT, VALUE("input"), {"cases", MWL__FORM_ARRAY, REQ}, {"default", MWL__FORM_OBJECT, REQ}};
+static const mwl__form_field call_fields[] = {ACTION,
+                                              COMMENT,
+                                              NEXT,
+                                              VALUE("input"),
+                                              VALUE("output"),
+                                              ASSIGN,
+                                              CATCH,
+                                              {"middleware", MWL__FORM_ARRAY, 0},
+                                              {"call", MWL__FORM_OBJECT, REQ}};
+static const mwl__form_field gather_fields[] = {ACTION,
+                                                COMMENT,
+                                                NEXT,
+                                                VALUE("over"),
+                                                VALUE("output"),
+                                                ASSIGN,
+                                                CATCH,
+                                                {"call", MWL__FORM_OBJECT, 0},
+                                                {"calls", MWL__FORM_ARRAY, 0},
+                                                {"completion", MWL__FORM_OBJECT, 0},
+                                                {"concurrency", MWL__FORM_ANY, 0}};
+static const mwl__form_field match_fields[] = {ACTION,
+                                               COMMENT,
+                                               VALUE("input"),
+                                               {"cases", MWL__FORM_ARRAY, REQ},
+                                               {"default", MWL__FORM_OBJECT, REQ}};
 static const mwl__form_field pass_fields[] = {ACTION, COMMENT, NEXT, VALUE("output"), ASSIGN};
 static const mwl__form_field sleep_fields[] = {ACTION, COMMENT, NEXT, VALUE("for"), VALUE("until")};
 static const mwl__form_field return_fields[] = {ACTION, COMMENT, VALUE("value")};
 static const mwl__form_field raise_fields[] = {ACTION, COMMENT, {"result", MWL__FORM_OBJECT, 0}};
 
-static const char *const action_names[MWL_ACTION_COUNT] = {"Call", "Gather", "Match", "Pass",
+static const char *const action_names[MWL_ACTION_COUNT] = {"Call",  "Gather", "Match", "Pass",
                                                            "Sleep", "Return", "Raise"};
 static const mwl__form step_forms[MWL_ACTION_COUNT] = {
     MWL__FORM("a Call Step", call_fields, 0),   MWL__FORM("a Gather Step", gather_fields, 0),
@@ -41,18 +65,27 @@ static const mwl__form step_forms[MWL_ACTION_COUNT] = {
 
 static const mwl__form_field catch_fields[] = {{"match", MWL__FORM_OBJECT, REQ},
                                                {"next", MWL__FORM_STRING, REQ},
-                                               VALUE("output"), ASSIGN, COMMENT};
-static const mwl__form_field case_fields[] = {
-    {"when", MWL__FORM_ANY, REQ | EXPR}, {"next", MWL__FORM_STRING, REQ}, VALUE("output"), ASSIGN, COMMENT};
-static const mwl__form_field default_fields[] = {
-    {"when", MWL__FORM_ANY, EXPR}, {"next", MWL__FORM_STRING, REQ}, VALUE("output"), ASSIGN, COMMENT};
+                                               VALUE("output"),
+                                               ASSIGN,
+                                               COMMENT};
+static const mwl__form_field case_fields[] = {{"when", MWL__FORM_ANY, REQ | EXPR},
+                                              {"next", MWL__FORM_STRING, REQ},
+                                              VALUE("output"),
+                                              ASSIGN,
+                                              COMMENT};
+static const mwl__form_field default_fields[] = {{"when", MWL__FORM_ANY, EXPR},
+                                                 {"next", MWL__FORM_STRING, REQ},
+                                                 VALUE("output"),
+                                                 ASSIGN,
+                                                 COMMENT};
 static const mwl__form_field matcher_fields[] = {
     {"codes", MWL__FORM_ARRAY, 0}, {"types", MWL__FORM_ARRAY, 0}, {"retryable", MWL__FORM_BOOL, 0}};
 static const mwl__form_field completion_fields[] = {{"successes", MWL__FORM_NUMBER, REQ | EXPR},
                                                     {"wait", MWL__FORM_BOOL, 0}};
 static const mwl__form_field result_fields[] = {
-    {"type", MWL__FORM_ANY, EXPR},    {"code", MWL__FORM_ANY, EXPR},      {"message", MWL__FORM_ANY, EXPR},
-    {"details", MWL__FORM_ANY, EXPR}, {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
+    {"type", MWL__FORM_ANY, EXPR},      {"code", MWL__FORM_ANY, EXPR},
+    {"message", MWL__FORM_ANY, EXPR},   {"details", MWL__FORM_ANY, EXPR},
+    {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
 
 static const mwl__form catch_form = MWL__FORM("a catch clause", catch_fields, 0);
 static const mwl__form case_form = MWL__FORM("a case", case_fields, 0);
@@ -61,13 +94,15 @@ static const mwl__form matcher_form = MWL__FORM("a failure matcher", matcher_fie
 static const mwl__form completion_form = MWL__FORM("a completion policy", completion_fields, 0);
 static const mwl__form result_form = MWL__FORM("the result of a Raise", result_fields, 0);
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     const mwl__node *found = mwl__node_find(f->step_nodes, n->as.text, n->count);
     if (found) return f->m.steps[found->index];
-    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_STEP, "this Flow has no Step '%.*s'",
-                                    MWL__NODE_TEXT(n));
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_STEP,
+                                    "this Flow has no Step '%.*s'", MWL__NODE_TEXT(n));
     if (!d) return NULL;
     mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
     for (const mwl__node *m = mwl__node_first(f->step_nodes); m; m = m->next)
@@ -75,16 +110,19 @@ mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node 
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
     for (const mwl__m_flow *o = f->m.outer; o; o = o->outer)
         if (mwl__node_find(((const mwl__flow *)o)->step_nodes, n->as.text, n->count)) {
-            mwl__diag_note(d, "an outer Flow has a Step of this name; routing stays inside one Flow");
+            mwl__diag_note(d,
+                           "an outer Flow has a Step of this name; routing stays inside one Flow");
             break;
         }
     return NULL;
 }
 
 /* A member of the object when the form found nothing wrong with it. */
-static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad, const char *name) {
+static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad,
+                             const char *name) {
     for (size_t i = 0; i < form->n_fields; i++)
-        if (strcmp(form->fields[i].name, name) == 0) return bad & (1u << i) ? NULL : mwl__node_get(n, name);
+        if (strcmp(form->fields[i].name, name) == 0)
+            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
     return NULL;
 }
 
@@ -92,7 +130,9 @@ static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next
     return next ? mwl__check_step_ref(c, f, next) : NULL;
 }
 
-/* ---- matchers -------------------------------------------------------------------------------------------------- */
+/* ---- matchers
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* An exact code, whole segments and `.*`, or `*`. */
 static bool is_pattern(const char *s, size_t len) {
@@ -111,7 +151,8 @@ static void check_codes(mwl__checker *c, const mwl__node *list) {
         if (!is_pattern(p->as.text, p->count)) {
             mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
                                             "'%.*s' is no code pattern", MWL__NODE_TEXT(p));
-            mwl__diag_note(d, "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
+            mwl__diag_note(
+                d, "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
         } else if (mwl__node_is(p, "System.ExpressionEvaluationError")) {
             mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_CATCH_EVALUATION_ERROR,
                                             "this catches mistakes in expressions");
@@ -125,7 +166,8 @@ static void check_types(mwl__checker *c, const mwl__node *list) {
         static const mwl__form_field entry = {"types", MWL__FORM_STRING, 0};
         if (!mwl__form_value(c->tree, t, &entry, (mwl__diag_code)0)) continue;
         if (mwl__node_is(t, "success"))
-            mwl__node_report(c->tree, t, MWL_DIAG_SUCCESS_IN_MATCHER, "a matcher chooses among failures only");
+            mwl__node_report(c->tree, t, MWL_DIAG_SUCCESS_IN_MATCHER,
+                             "a matcher chooses among failures only");
     }
 }
 
@@ -134,15 +176,16 @@ bool mwl__check_matcher(mwl__checker *c, const mwl__node *n) {
     uint32_t bad;
     mwl__form_check(c->tree, n, &matcher_form, &bad);
     if (n->kind == MWL_NODE_OBJECT && n->count == 0) {
-        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_EMPTY_MATCHER, "a failure matcher has no member");
+        mwl__diag *d =
+            mwl__node_report(c->tree, n, MWL_DIAG_EMPTY_MATCHER, "a failure matcher has no member");
         mwl__diag_help(d, "to match every failure, write { \"codes\": [\"*\"] }");
     }
     for (int i = 0; i < 2; i++) {
         const mwl__node *list = good(n, &matcher_form, bad, matcher_fields[i].name);
         if (!list) continue;
         if (list->count == 0)
-            mwl__node_report(c->tree, list, MWL_DIAG_EMPTY_MATCHER_LIST, "'%s' is empty and matches nothing",
-                             matcher_fields[i].name);
+            mwl__node_report(c->tree, list, MWL_DIAG_EMPTY_MATCHER_LIST,
+                             "'%s' is empty and matches nothing", matcher_fields[i].name);
         else if (i == 0)
             check_codes(c, list);
         else
@@ -173,12 +216,15 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     }
 }
 
-/* ---- envelopes --------------------------------------------------------------------------------------------------- */
+/* ---- envelopes
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void check_type_name(mwl__checker *c, const mwl__node *n) {
     static const char *const known[] = {"error", "cancellation", "timeout", "skipped"};
     if (mwl__node_is(n, "success")) {
-        mwl__node_report(c->tree, n, MWL_DIAG_FAILURE_OF_TYPE_SUCCESS, "a failure cannot have the type 'success'");
+        mwl__node_report(c->tree, n, MWL_DIAG_FAILURE_OF_TYPE_SUCCESS,
+                         "a failure cannot have the type 'success'");
         return;
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -187,35 +233,42 @@ static void check_type_name(mwl__checker *c, const mwl__node *n) {
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_LOWERCASE_TYPE,
                                     "types in lower case belong to the language");
     if (!d) return;
-    const char *near = mwl__suggest_among(n->as.text, n->count, known, sizeof known / sizeof *known);
+    const char *near =
+        mwl__suggest_among(n->as.text, n->count, known, sizeof known / sizeof *known);
     if (near)
         mwl__diag_help(d, "did you mean '%s'?", near);
     else
-        mwl__diag_help(d, "write '%c%.*s'", n->as.text[0] - 'a' + 'A', (int)n->count - 1, n->as.text + 1);
+        mwl__diag_help(d, "write '%c%.*s'", n->as.text[0] - 'a' + 'A', (int)n->count - 1,
+                       n->as.text + 1);
 }
 
 static void check_code(mwl__checker *c, const mwl__node *n) {
-    const char *owner = n->count >= 7 && memcmp(n->as.text, "System.", 7) == 0      ? "the engine"
+    const char *owner = n->count >= 7 && memcmp(n->as.text, "System.", 7) == 0     ? "the engine"
                         : n->count >= 9 && memcmp(n->as.text, "Provider.", 9) == 0 ? "providers"
-                                                                                    : NULL;
+                                                                                   : NULL;
     if (!owner) return;
-    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_RESERVED_CODE, "this code belongs to %s", owner);
+    mwl__diag *d =
+        mwl__node_report(c->tree, n, MWL_DIAG_RESERVED_CODE, "this code belongs to %s", owner);
     mwl__diag_note(d, "whoever reads or matches it takes the failure for one of theirs");
 }
 
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site) {
-    static const unsigned kinds[6] = {MWL__FORM_STRING, MWL__FORM_STRING, MWL__FORM_STRING, MWL__FORM_ANY,
+    static const unsigned kinds[6] = {MWL__FORM_STRING,
+                                      MWL__FORM_STRING,
+                                      MWL__FORM_STRING,
+                                      MWL__FORM_ANY,
                                       MWL__FORM_BOOL | MWL__FORM_KIND(NULL),
                                       MWL__FORM_OBJECT | MWL__FORM_KIND(NULL)};
-    static const char *const want[6] = {"a string", "a string", "a string", "", "true, false or null",
-                                        "a failure or null"};
+    static const char *const want[6] = {
+        "a string", "a string", "a string", "", "true, false or null", "a failure or null"};
     for (int i = 0; i < 6; i++) {
         const mwl__node *n = fields[i];
         if (!n) continue;
         mwl__check_value(c, n, site);
         if (mwl__form_looks_computed(n)) continue;
         if (!(kinds[i] & (1u << n->kind))) {
-            mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE, "'%s' of a failure is %s, not %s",
+            mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE,
+                                            "'%s' of a failure is %s, not %s",
                                             result_fields[i].name, want[i], mwl__node_kind_name(n));
             mwl__diag_note(d, "it fails with System.ParameterValidationFailed when it runs");
         } else if (i == 0) {
@@ -226,18 +279,22 @@ void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], cons
     }
 }
 
-static void check_raise(mwl__checker *c, mwl__m_step *step, const mwl__node *n, const mwl__site *site) {
+static void check_raise(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
+                        const mwl__site *site) {
     uint32_t bad;
     mwl__form_check(c->tree, n, &result_form, &bad);
     const mwl__node *fields[6];
     for (int i = 0; i < 6; i++) fields[i] = mwl__node_get(n, result_fields[i].name);
     if (!fields[1])
-        mwl__node_report(c->tree, n, MWL_DIAG_RAISE_WITHOUT_CODE, "the result of a Raise needs 'code'");
+        mwl__node_report(c->tree, n, MWL_DIAG_RAISE_WITHOUT_CODE,
+                         "the result of a Raise needs 'code'");
     mwl__check_envelope(c, fields, site);
     step->result = n;
 }
 
-/* ---- Match ---------------------------------------------------------------------------------------------------------- */
+/* ---- Match
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *n,
                          const mwl__form *form, const mwl__site *site) {
@@ -246,7 +303,8 @@ static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const
     mwl__form_check(c->tree, n, form, &bad);
     k.when = good(n, form, bad, "when");
     if (k.when && form == &default_form) {
-        mwl__node_report_key(c->tree, k.when, MWL_DIAG_WHEN_ON_DEFAULT, "the default of a Match has no 'when'");
+        mwl__node_report_key(c->tree, k.when, MWL_DIAG_WHEN_ON_DEFAULT,
+                             "the default of a Match has no 'when'");
         k.when = NULL;
     } else if (k.when && !mwl__form_looks_computed(k.when)) {
         mwl__diag *d = mwl__node_report(c->tree, k.when, MWL_DIAG_LITERAL_CASE,
@@ -268,15 +326,16 @@ static bool same_text(const mwl__node *a, const mwl__node *b) {
     return a->count == b->count && memcmp(a->as.text, b->as.text, a->count) == 0;
 }
 
-/* Cases that an earlier one forestalls. Only the latest few are compared by text, so that the time stays
- * linear. */
+/* Cases that an earlier one forestalls. Only the latest few are compared by text, so that the time
+ * stays linear. */
 static void check_cases_reached(mwl__checker *c, const mwl__m_step *step) {
     for (uint32_t i = 0; i < step->n_clauses; i++) {
         const mwl__m_clause *k = &step->clauses[i];
         if (!k->when) continue;
         int constant = mwl__check_constant(c, k->when);
         if (constant == 0)
-            mwl__node_report(c->tree, k->when, MWL_DIAG_UNREACHABLE_CASE, "this case is never chosen");
+            mwl__node_report(c->tree, k->when, MWL_DIAG_UNREACHABLE_CASE,
+                             "this case is never chosen");
         for (uint32_t j = i > 32 ? i - 32 : 0; j < i && constant < 0; j++) {
             const mwl__m_clause *e = &step->clauses[j];
             if (!e->when || !same_text(e->when, k->when)) continue;
@@ -300,7 +359,8 @@ static void check_match(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     mwl__site site = *around;
     site.roots |= MWL_SITE_MATCH;
     site.exited = true;
-    step->clauses = mwl__check_new(c, (size_t)(cases ? cases->count : 0) + 1, sizeof *step->clauses);
+    step->clauses =
+        mwl__check_new(c, (size_t)(cases ? cases->count : 0) + 1, sizeof *step->clauses);
     if (!step->clauses) return;
     for (const mwl__node *n = cases ? mwl__node_first(cases) : NULL; n; n = n->next)
         check_clause(c, f, step, n, &case_form, &site);
@@ -308,7 +368,9 @@ static void check_match(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     if (fallback) check_clause(c, f, step, fallback, &default_form, &site);
 }
 
-/* ---- Gather ----------------------------------------------------------------------------------------------------------- */
+/* ---- Gather
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static void check_concurrency(mwl__checker *c, mwl__m_step *step, const mwl__node *n) {
     if (n->kind == MWL_NODE_NULL) return;
@@ -322,12 +384,14 @@ static void check_concurrency(mwl__checker *c, mwl__m_step *step, const mwl__nod
     }
 }
 
-static void check_completion(mwl__checker *c, mwl__m_step *step, const mwl__node *n, const mwl__site *around) {
+static void check_completion(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
+                             const mwl__site *around) {
     uint32_t bad;
     mwl__site site = *around;
     site.enumerated = true;
     mwl__form_check(c->tree, n, &completion_form, &bad);
-    const mwl__node *wait = good(n, &completion_form, bad, "wait"), *s = good(n, &completion_form, bad, "successes");
+    const mwl__node *wait = good(n, &completion_form, bad, "wait"),
+                    *s = good(n, &completion_form, bad, "successes");
     if (wait) step->wait = wait->boolean;
     if (!s) return;
     step->successes = s;
@@ -347,8 +411,9 @@ static void check_gather_form(mwl__checker *c, const mwl__node *n) {
     if (calls && (over || call)) {
         const mwl__node *other = over ? over : call;
         const mwl__node *at = calls->index > other->index ? calls : other;
-        mwl__diag *d = mwl__node_report_key(c->tree, at, MWL_DIAG_GATHER_WITH_TWO_FORMS,
-                                            "a Gather has 'over' with 'call', or 'calls', not both");
+        mwl__diag *d =
+            mwl__node_report_key(c->tree, at, MWL_DIAG_GATHER_WITH_TWO_FORMS,
+                                 "a Gather has 'over' with 'call', or 'calls', not both");
         mwl__diag_label(d, mwl__node_key_span(at == calls ? other : calls), "the other form");
     } else if (!calls && !(over && call)) {
         mwl__node_report(c->tree, n, MWL_DIAG_GATHER_WITHOUT_FORM,
@@ -358,7 +423,8 @@ static void check_gather_form(mwl__checker *c, const mwl__node *n) {
     }
 }
 
-static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad, const mwl__site *site) {
+static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad,
+                         const mwl__site *site) {
     const mwl__node *n = step->node;
     const mwl__form *form = &step_forms[MWL_ACTION_GATHER];
     check_gather_form(c, n);
@@ -366,9 +432,11 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
     if (step->over) {
         mwl__check_value(c, step->over, site);
         if (!mwl__form_looks_computed(step->over) && step->over->kind != MWL_NODE_ARRAY) {
-            mwl__diag *d = mwl__node_report(c->tree, step->over, MWL_DIAG_OVER_NOT_ARRAY,
-                                            "'over' is %s, not an array", mwl__node_kind_name(step->over));
-            mwl__diag_note(d, "the Gather fails with System.ParameterValidationFailed when it runs");
+            mwl__diag *d =
+                mwl__node_report(c->tree, step->over, MWL_DIAG_OVER_NOT_ARRAY,
+                                 "'over' is %s, not an array", mwl__node_kind_name(step->over));
+            mwl__diag_note(d,
+                           "the Gather fails with System.ParameterValidationFailed when it runs");
         }
     }
     const mwl__node *call = good(n, form, bad, "call"), *calls = good(n, form, bad, "calls");
@@ -377,8 +445,10 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
     step->calls = mwl__check_new(c, calls ? calls->count : 1, sizeof *step->calls);
     if (!step->calls) return;
     if (calls && calls->count == 0)
-        mwl__node_report(c->tree, calls, MWL_DIAG_EMPTY_CALLS, "'calls' is empty: there is nothing to dispatch");
-    for (const mwl__node *k = calls ? mwl__node_first(calls) : call; k; k = calls ? k->next : NULL) {
+        mwl__node_report(c->tree, calls, MWL_DIAG_EMPTY_CALLS,
+                         "'calls' is empty: there is nothing to dispatch");
+    for (const mwl__node *k = calls ? mwl__node_first(calls) : call; k;
+         k = calls ? k->next : NULL) {
         mwl__m_call *m = mwl__check_call(c, f, k, &inside, true);
         if (m) step->calls[step->n_calls++] = m;
     }
@@ -388,14 +458,17 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
     if (m) check_concurrency(c, step, m);
 }
 
-/* ---- Sleep -------------------------------------------------------------------------------------------------------------- */
+/* ---- Sleep
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *site) {
     const mwl__node *n = step->node;
     step->sleep_for = mwl__node_get(n, "for");
     step->sleep_until = mwl__node_get(n, "until");
     if (step->sleep_for && step->sleep_until) {
-        const mwl__node *at = step->sleep_for->index > step->sleep_until->index ? step->sleep_for : step->sleep_until;
+        const mwl__node *at =
+            step->sleep_for->index > step->sleep_until->index ? step->sleep_for : step->sleep_until;
         mwl__node_report_key(c->tree, at, MWL_DIAG_SLEEP_WITH_TWO_TIMES,
                              "a Sleep has 'for' or 'until', not both");
     }
@@ -411,13 +484,16 @@ static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *sit
     }
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Steps
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 /* The action, or -1 after a report. */
 static int check_action(mwl__checker *c, const mwl__node *n) {
     static const mwl__form_field field = {"action", MWL__FORM_STRING, 0};
     if (n->kind != MWL_NODE_OBJECT) {
-        mwl__node_report(c->tree, n, MWL_DIAG_WRONG_TYPE, "a Step is an object, not %s", mwl__node_kind_name(n));
+        mwl__node_report(c->tree, n, MWL_DIAG_WRONG_TYPE, "a Step is an object, not %s",
+                         mwl__node_kind_name(n));
         return -1;
     }
     const mwl__node *a = mwl__node_get(n, "action");
@@ -428,9 +504,10 @@ static int check_action(mwl__checker *c, const mwl__node *n) {
     if (!mwl__form_value(c->tree, a, &field, (mwl__diag_code)0)) return -1;
     for (int i = 0; i < MWL_ACTION_COUNT; i++)
         if (mwl__node_is(a, action_names[i])) return i;
-    mwl__diag *d = mwl__node_report(c->tree, a, MWL_DIAG_UNKNOWN_ACTION, "there is no action '%.*s'",
-                                    MWL__NODE_TEXT(a));
-    const char *near = d ? mwl__suggest_among(a->as.text, a->count, action_names, MWL_ACTION_COUNT) : NULL;
+    mwl__diag *d = mwl__node_report(c->tree, a, MWL_DIAG_UNKNOWN_ACTION,
+                                    "there is no action '%.*s'", MWL__NODE_TEXT(a));
+    const char *near =
+        d ? mwl__suggest_among(a->as.text, a->count, action_names, MWL_ACTION_COUNT) : NULL;
     if (near) mwl__diag_help(d, "did you mean '%s'?", near);
     return -1;
 }
@@ -447,23 +524,25 @@ static void check_members(mwl__checker *c, const mwl__node *n, int action, uint3
         bool own = false, known = false;
         for (int a = 0; a < MWL_ACTION_COUNT; a++)
             for (size_t i = 0; i < step_forms[a].n_fields; i++)
-                if (mwl__node_key_is(m, step_forms[a].fields[i].name)) *(a == action ? &own : &known) = true;
+                if (mwl__node_key_is(m, step_forms[a].fields[i].name))
+                    *(a == action ? &own : &known) = true;
         if (own || !known) continue;
         stray[n_stray++] = m;
         for (int a = 0; a < MWL_ACTION_COUNT; a++)
             for (size_t i = 0; i < step_forms[a].n_fields; i++)
                 if (a != action && mwl__node_key_is(m, step_forms[a].fields[i].name))
-                    fields[form.n_fields] = (mwl__form_field){step_forms[a].fields[i].name, MWL__FORM_ANY,
-                                                              MWL__FORM_LITERAL};
+                    fields[form.n_fields] = (mwl__form_field){step_forms[a].fields[i].name,
+                                                              MWL__FORM_ANY, MWL__FORM_LITERAL};
         form.n_fields++;
     }
     for (size_t i = 0; i < n_stray; i++)
-        mwl__node_report_key(c->tree, stray[i], MWL_DIAG_MEMBER_NOT_OF_ACTION, "%s has no '%.*s'", form.what,
-                             MWL__NODE_KEY(stray[i]));
+        mwl__node_report_key(c->tree, stray[i], MWL_DIAG_MEMBER_NOT_OF_ACTION, "%s has no '%.*s'",
+                             form.what, MWL__NODE_KEY(stray[i]));
     mwl__form_check(c->tree, n, &form, bad);
 }
 
-static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form, uint32_t bad) {
+static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
+                       uint32_t bad) {
     const mwl__node *next = mwl__node_get(step->node, "next");
     if (!next) {
         mwl__diag *d = mwl__node_report_key(c->tree, step->node, MWL_DIAG_STEP_WITHOUT_EXIT,
@@ -474,8 +553,8 @@ static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const m
     step->next = next_of(c, f, good(step->node, form, bad, "next"));
 }
 
-static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form, uint32_t bad,
-                       const mwl__site *around) {
+static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
+                       uint32_t bad, const mwl__site *around) {
     mwl__site site = *around;
     site.tail = site.exited = site.enumerated = true;
     step->output = good(step->node, form, bad, "output");
@@ -489,7 +568,8 @@ static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const m
 static void check_call_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad,
                             const mwl__site *site) {
     const mwl__form *form = &step_forms[MWL_ACTION_CALL];
-    const mwl__node *stack = good(step->node, form, bad, "middleware"), *call = good(step->node, form, bad, "call");
+    const mwl__node *stack = good(step->node, form, bad, "middleware"),
+                    *call = good(step->node, form, bad, "call");
     if (stack) mwl__check_stack(c, f, stack, site, false, &step->stack, &step->n_stack);
     step->calls = mwl__check_new(c, 1, sizeof *step->calls);
     if (!call || !step->calls) return;

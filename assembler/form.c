@@ -12,7 +12,8 @@ bool mwl__form_looks_computed(const mwl__node *n) {
 
 /* "a string", "a string or an object", "true or false or null". */
 static void kinds_text(unsigned kinds, char *out, size_t size) {
-    static const char *const names[] = {"null", "a boolean", "a number", "a string", "an array", "an object"};
+    static const char *const names[] = {"null",     "a boolean", "a number",
+                                        "a string", "an array",  "an object"};
     size_t len = 0;
     out[0] = '\0';
     for (unsigned k = 0; k <= MWL_NODE_OBJECT; k++) {
@@ -28,15 +29,16 @@ bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field 
         if (field->flags & MWL__FORM_EXPR) return true;
         mwl__diag *d = mwl__node_report(tree, n, code ? code : MWL_DIAG_EXPRESSION_NOT_ALLOWED,
                                         "'%s' takes no expression", field->name);
-        mwl__diag_note(d, "it is read before anything runs, so there is no data to compute it from");
+        mwl__diag_note(d,
+                       "it is read before anything runs, so there is no data to compute it from");
         return false;
     }
     if (field->kinds & (1u << n->kind)) return true;
     char want[96];
     kinds_text(field->kinds, want, sizeof want);
-    mwl__diag *d = mwl__node_report(tree, n, code ? code : MWL_DIAG_WRONG_TYPE, "'%s' is %s and must be %s%s",
-                                    field->name, mwl__node_kind_name(n), want,
-                                    field->flags & MWL__FORM_EXPR ? " or an expression" : "");
+    mwl__diag *d = mwl__node_report(
+        tree, n, code ? code : MWL_DIAG_WRONG_TYPE, "'%s' is %s and must be %s%s", field->name,
+        mwl__node_kind_name(n), want, field->flags & MWL__FORM_EXPR ? " or an expression" : "");
     if (field->kinds == MWL__FORM_ARRAY && n->kind == MWL_NODE_OBJECT)
         mwl__diag_help(d, "put the object into an array: [ ... ]");
     return false;
@@ -58,8 +60,8 @@ bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
     uint32_t wrong = 0;
     bool unknown = false;
     if (n->kind != MWL_NODE_OBJECT) {
-        mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_WRONG_TYPE, "%s is an object, not %s",
-                         form->what, mwl__node_kind_name(n));
+        mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_WRONG_TYPE,
+                         "%s is an object, not %s", form->what, mwl__node_kind_name(n));
         if (bad) *bad = 0xffffffffu;
         return false;
     }
@@ -74,10 +76,11 @@ bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
         }
     }
     for (size_t i = 0; i < form->n_fields; i++) {
-        if (!(form->fields[i].flags & MWL__FORM_REQUIRED) || mwl__node_get(n, form->fields[i].name)) continue;
+        if (!(form->fields[i].flags & MWL__FORM_REQUIRED) || mwl__node_get(n, form->fields[i].name))
+            continue;
         wrong |= 1u << i;
-        mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_MISSING_MEMBER, "%s needs '%s'",
-                         form->what, form->fields[i].name);
+        mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_MISSING_MEMBER,
+                         "%s needs '%s'", form->what, form->fields[i].name);
     }
     if (bad) *bad = wrong;
     return !wrong && !unknown;

@@ -1,8 +1,8 @@
 /* form.h: whether an object has the members it may have, with values of the right kinds.
  *
- * Owns: the reports about unknown, missing and wrongly typed members, and expressions where none may
- * stand. Refuses to know: what members mean. Tables describe objects; what a table cannot say is the
- * caller's. */
+ * Owns: the reports about unknown, missing and wrongly typed members, and expressions where none
+ * may stand. Refuses to know: what members mean. Tables describe objects; what a table cannot say
+ * is the caller's. */
 #ifndef MWL_FORM_H
 #define MWL_FORM_H
 
@@ -18,8 +18,8 @@
 
 enum {
     MWL__FORM_REQUIRED = 1,
-    MWL__FORM_EXPR = 2,    /* may be an expression; then its kind is known only when it runs */
-    MWL__FORM_LITERAL = 4  /* text is text, whatever it looks like */
+    MWL__FORM_EXPR = 2,   /* may be an expression; then its kind is known only when it runs */
+    MWL__FORM_LITERAL = 4 /* text is text, whatever it looks like */
 };
 
 typedef struct mwl__form_field {
@@ -35,14 +35,15 @@ typedef struct mwl__form {
     mwl__diag_code code; /* for all that is wrong; 0: each mistake has its own */
 } mwl__form;
 
-#define MWL__FORM(what, table, code) {what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code)}
+#define MWL__FORM(what, table, code)                                                               \
+    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code) }
 
 /* Whether the text has the outer look of an expression: between `{{` and `}}`. */
 bool mwl__form_looks_computed(const mwl__node *n);
 
-/* Check the object against its form: reports all that is wrong, and answers whether nothing was. When
- * `n` is no object, one report. The members that are wrong are written to `bad` when it is not NULL, a bit
- * per field: these must not be looked at again. Missing ones count as bad too. */
+/* Check the object against its form: reports all that is wrong, and answers whether nothing was.
+ * When `n` is no object, one report. The members that are wrong are written to `bad` when it is not
+ * NULL, a bit per field: these must not be looked at again. Missing ones count as bad too. */
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad);
 
 /* One value of a kind among `kinds`; `name` for the message ("'next'", "an entry of 'codes'"). */

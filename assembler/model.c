@@ -1,7 +1,7 @@
 /* model.c: the model's expressions by node, and its memory. See model.h.
  *
- * One table answers both questions about a node: a slot with an expression is a string that is computed; a
- * slot without one is a container that has such a string somewhere inside. */
+ * One table answers both questions about a node: a slot with an expression is a string that is
+ * computed; a slot without one is a container that has such a string somewhere inside. */
 #include "model.h"
 
 typedef struct slot {

@@ -1,13 +1,15 @@
 /* scope.c: see scope.h. */
 #include "scope.h"
 
+#include "cel.h"
 #include "check.h"
 #include "suggest.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* ---- sets of names --------------------------------------------------------------------------------- */
+/* ---- sets of names
+ * --------------------------------------------------------------------------------- */
 
 static mwl__name *seek(const mwl__names *s, const char *text, size_t len, uint32_t hash) {
     uint32_t i = hash & (s->cap - 1);
@@ -28,7 +30,8 @@ static bool widen(mwl__names *s, mwl__arena *arena) {
     return true;
 }
 
-mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len, unsigned flags) {
+mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
+                          unsigned flags) {
     if (s->n * 4 >= s->cap * 3 && !widen(s, arena)) return NULL;
     uint32_t hash = (uint32_t)XXH3_64bits(text, len);
     mwl__name *e = seek(s, text, len, hash);
@@ -48,7 +51,8 @@ const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t l
     return e->text ? e : NULL;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------ */
+/* ---- roots
+ * ------------------------------------------------------------------------------------------ */
 
 /* The bits of which one must be there; 0: always. */
 static const struct {
@@ -62,7 +66,8 @@ static const struct {
     {"failure", 0, NULL},
     {"step", MWL_SITE_STEP, "no Step is executing while a Flow's own middleware runs"},
     {"call", MWL_SITE_CALL, "it is there in the members of a call object, nowhere else"},
-    {"flow", MWL_SITE_WINDOW_FLOW, "it is there in the arms (onSuccess, onFailure) of a call to a Flow"},
+    {"flow", MWL_SITE_WINDOW_FLOW,
+     "it is there in the arms (onSuccess, onFailure) of a call to a Flow"},
     {"provider", MWL_SITE_WINDOW_PROVIDER,
      "it is there in the arms (onSuccess, onFailure) of a call to a provider"},
     {"match", MWL_SITE_MATCH, "it is there in the clauses of a Match Step"},
@@ -76,27 +81,24 @@ void mwl__scope_roots(unsigned site, mwl__cel_root out[MWL__N_ROOTS]) {
     }
 }
 
-unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len) {
-    static const char *const types[] = {
-        "bool",   "int",  "uint", "double",    "string",        "bytes",
-        "list",   "map",  "type", "null_type", "optional_type", "google.protobuf.Timestamp",
-        "google.protobuf.Duration"};
-    unsigned is = 0;
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len,
+                           mwl__cel_lit *lit) {
+    unsigned is = mwl__cel_standard_name(NULL, name, len, lit);
     for (int i = 0; i < MWL__N_ROOTS; i++)
         if (strlen(roots[i].name) == len && memcmp(roots[i].name, name, len) == 0)
             is |= MWL__CEL_NAME_VARIABLE;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i]) == len && memcmp(types[i], name, len) == 0) is |= MWL__CEL_NAME_TYPE;
     const mwl__name *f = mwl__names_find(functions, name, len);
     if (f && (f->flags & MWL_FN_GLOBAL)) is |= MWL__CEL_NAME_FUNCTION;
     return is;
 }
 
-/* ---- variables --------------------------------------------------------------------------------------- */
+/* ---- variables
+ * --------------------------------------------------------------------------------------- */
 
 static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
-    mwl__diag *d = mwl__node_report_text(c->tree, v->node, v->begin, v->end, MWL_DIAG_UNBOUND_VARIABLE,
-                                         "nothing in this Flow binds the variable '%.*s'", (int)v->len, v->text);
+    mwl__diag *d = mwl__node_report_text(
+        c->tree, v->node, v->begin, v->end, MWL_DIAG_UNBOUND_VARIABLE,
+        "nothing in this Flow binds the variable '%.*s'", (int)v->len, v->text);
     if (!d) return;
     mwl__suggest s = mwl__suggest_make(v->text, v->len);
     for (uint32_t i = 0; i < f->vars.cap; i++) {
@@ -113,12 +115,15 @@ void mwl__check_variables(mwl__checker *c, mwl__flow *f) {
         const mwl__name *v = &f->vars.slots[i];
         if (!v->text) continue;
         bool bound = v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER);
-        if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open && v->node)
+        if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open &&
+            v->node)
             unbound(c, f, v);
         if ((v->flags & MWL__VAR_PARAMETER) && !(v->flags & (MWL__VAR_READ | MWL__VAR_TESTED)) &&
             !f->all_read)
             mwl__node_report_key(
-                c->tree, mwl__node_find(mwl__node_get(f->m.parameters, "properties"), v->text, v->len),
-                MWL_DIAG_UNUSED_PARAMETER, "the parameter '%.*s' is never read", (int)v->len, v->text);
+                c->tree,
+                mwl__node_find(mwl__node_get(f->m.parameters, "properties"), v->text, v->len),
+                MWL_DIAG_UNUSED_PARAMETER, "the parameter '%.*s' is never read", (int)v->len,
+                v->text);
     }
 }

@@ -9,7 +9,8 @@ typedef struct mwl__name {
     const char *text;
     uint32_t len, hash;
     unsigned flags;
-    const mwl__node *node; /* where it was first put; with `begin` and `end` when that is in a text */
+    const mwl__node
+        *node; /* where it was first put; with `begin` and `end` when that is in a text */
     uint32_t begin, end;
 } mwl__name;
 
@@ -21,13 +22,15 @@ typedef struct mwl__names {
 enum { MWL__VAR_PARAMETER = 1, MWL__VAR_BOUND = 2, MWL__VAR_READ = 4, MWL__VAR_TESTED = 8 };
 
 /* Add flags to a name; the entry, or NULL when memory is out. Valid until the next addition. */
-mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len, unsigned flags);
+mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
+                          unsigned flags);
 const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len);
 
 #define MWL__N_ROOTS 10
 /* The roots, each with the reason why it does not exist at such a site, or NULL. */
 void mwl__scope_roots(unsigned roots, mwl__cel_root out[MWL__N_ROOTS]);
 /* What a name is in expressions: MWL__CEL_NAME_* bits. */
-unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len);
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len,
+                           mwl__cel_lit *lit);
 
 #endif

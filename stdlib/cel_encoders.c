@@ -1,5 +1,5 @@
-/* cel_encoders.c: cel-go's encoders library: base64 (RFC 4648, the standard alphabet). Encoding pads;
- * decoding takes text with and without padding, and skips line ends, as Go's decoder does. */
+/* cel_encoders.c: cel-go's encoders library: base64 (RFC 4648, the standard alphabet). Encoding
+ * pads; decoding takes text with and without padding, and skips line ends, as Go's decoder does. */
 #include "std_tables.h"
 #include "text_buf.h"
 
@@ -50,7 +50,8 @@ static mwl_value decode(mwl_fn *fn, const mwl_value *args, size_t n_args) {
         ok = digit >= 0 && n_pad == 0;
         word = word << 6 | (uint32_t)(digit & 63);
         if (++n_digits % 4 == 0)
-            for (int shift = 16; shift >= 0; shift -= 8) out.data[out.len++] = (char)(word >> shift & 255);
+            for (int shift = 16; shift >= 0; shift -= 8)
+                out.data[out.len++] = (char)(word >> shift & 255);
     }
     size_t tail = n_digits % 4; /* characters of the last, shorter group */
     ok = ok && tail != 1 && (n_pad == 0 || (tail && tail + n_pad == 4));

@@ -1,8 +1,8 @@
-/* cel_format.c: string.format, as cel-go's strings library has it since version 4: no locale, the fewest
- * digits where no precision is given.
+/* cel_format.c: string.format, as cel-go's strings library has it since version 4: no locale, the
+ * fewest digits where no precision is given.
  *
- * A clause is %[.precision]letter: s d f e b x X o. Every clause takes one argument; arguments may be left
- * over. Bytes in %s that are no UTF-8 become U+FFFD, since a string cannot hold them. */
+ * A clause is %[.precision]letter: s d f e b x X o. Every clause takes one argument; arguments may
+ * be left over. Bytes in %s that are no UTF-8 become U+FFFD, since a string cannot hold them. */
 #include "std_tables.h"
 #include "text_buf.h"
 
@@ -18,7 +18,8 @@ static bool fail_clause(text_buf *out, const char *clause, mwl_value v) {
     return !(out->failed = true);
 }
 
-/* ---- %s ------------------------------------------------------------------------------------------- */
+/* ---- %s
+ * ------------------------------------------------------------------------------------------- */
 
 static void put_bytes(text_buf *out, mwl_value v) {
     size_t len, from = 0;
@@ -93,8 +94,7 @@ static bool put_value(text_buf *out, mwl_value v) {
     default: {
         size_t len = 0;
         mwl_value text = mwl_value_text(h, v);
-        if (mwl_is_absent(text))
-            out->failed = true;
+        if (mwl_is_absent(text)) out->failed = true;
         const char *s = mwl_as_text(text, &len);
         text_buf_put(out, s, len);
         mwl_value_drop(h, text);
@@ -103,7 +103,8 @@ static bool put_value(text_buf *out, mwl_value v) {
     return !out->failed;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * ---------------------------------------------------------------------------------------- */
 
 /* Digits of u in base 2, 8, 10 or 16. */
 static void put_digits(text_buf *out, uint64_t u, bool negative, unsigned base, bool upper) {
@@ -147,7 +148,8 @@ static bool put_hex(text_buf *out, mwl_value v, bool upper) {
     size_t len;
     if (mwl_value_kind(v) != MWL_KIND_STRING && mwl_value_kind(v) != MWL_KIND_BYTES)
         return put_integer(out, v, 16, upper, "x");
-    const char *s = mwl_as_text(v, &len), *letters = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    const char *s = mwl_as_text(v, &len),
+               *letters = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     for (size_t i = 0; i < len && !out->failed; i++) {
         unsigned char c = (unsigned char)s[i];
         char pair[2] = {letters[c >> 4], letters[c & 15]};
@@ -156,7 +158,8 @@ static bool put_hex(text_buf *out, mwl_value v, bool upper) {
     return !out->failed && mwl_fn_charge(out->fn, len / 4);
 }
 
-/* ---- clauses ---------------------------------------------------------------------------------------- */
+/* ---- clauses
+ * ---------------------------------------------------------------------------------------- */
 
 static bool put_clause(text_buf *out, char letter, int precision, mwl_value v) {
     switch (letter) {
@@ -189,8 +192,9 @@ static size_t read_precision(mwl_fn *fn, const char *s, size_t len, int *precisi
     for (; i < len && s[i] >= '0' && s[i] <= '9'; i++)
         if (p <= MAX_PRECISION) p = p * 10 + (s[i] - '0');
     if (i == 1 || i == len || p > MAX_PRECISION) {
-        (void)mwl_fn_fail(fn, p > MAX_PRECISION ? "precision exceeds %d" : "a precision is .%d or alike",
-                          p > MAX_PRECISION ? MAX_PRECISION : 2);
+        (void)mwl_fn_fail(
+            fn, p > MAX_PRECISION ? "precision exceeds %d" : "a precision is .%d or alike",
+            p > MAX_PRECISION ? MAX_PRECISION : 2);
         return SIZE_MAX;
     }
     *precision = p;

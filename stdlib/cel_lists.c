@@ -1,5 +1,5 @@
-/* cel_lists.c: cel-go's lists library. sortBy is a macro whose end is the vm's; reverse is registered with
- * the strings, since one name has one function. */
+/* cel_lists.c: cel-go's lists library. sortBy is a macro whose end is the vm's; reverse is
+ * registered with the strings, since one name has one function. */
 #include "mwl_config.h"
 #include "std_tables.h"
 #include "value_set.h"
@@ -19,7 +19,8 @@ static mwl_value range(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (!mwl_fn_charge(fn, (uint64_t)n)) return mwl_absent();
     mwl_heap *h = mwl_fn_heap(fn);
     mwl_value list = mwl_array(h, (size_t)n);
-    for (int64_t i = 0; i < n && !mwl_is_absent(list); i++) list = mwl_array_push(h, list, mwl_int(i));
+    for (int64_t i = 0; i < n && !mwl_is_absent(list); i++)
+        list = mwl_array_push(h, list, mwl_int(i));
     return list;
 }
 
@@ -39,10 +40,12 @@ static mwl_value slice(mwl_fn *fn, const mwl_value *args, size_t n_args) {
         return mwl_fn_no_overload(fn);
     long long start = mwl_as_int(args[1]), end = mwl_as_int(args[2]);
     if (start < 0 || end < 0)
-        return mwl_fn_fail(fn, "cannot slice(%lld, %lld), negative indexes not supported", start, end);
+        return mwl_fn_fail(fn, "cannot slice(%lld, %lld), negative indexes not supported", start,
+                           end);
     if (start > end)
-        return mwl_fn_fail(fn, "cannot slice(%lld, %lld), start index must be less than or equal to end index",
-                           start, end);
+        return mwl_fn_fail(
+            fn, "cannot slice(%lld, %lld), start index must be less than or equal to end index",
+            start, end);
     if ((uint64_t)end > mwl_count(args[0]))
         return mwl_fn_fail(fn, "cannot slice(%lld, %lld), list is length %zu", start, end,
                            mwl_count(args[0]));
@@ -54,7 +57,8 @@ static mwl_value slice(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return out;
 }
 
-/* Lists that are being flattened, each with how far it is. They nest at most MWL_DEPTH_LIMIT deep. */
+/* Lists that are being flattened, each with how far it is. They nest at most MWL_DEPTH_LIMIT deep.
+ */
 typedef struct open_list {
     mwl_value list;
     size_t at;

@@ -8,7 +8,8 @@ static bool is_numeric(mwl_value v) {
     return k == MWL_KIND_INT || k == MWL_KIND_UINT || k == MWL_KIND_NUMBER;
 }
 
-/* ---- least and greatest -------------------------------------------------------------------------------- */
+/* ---- least and greatest
+ * -------------------------------------------------------------------------------- */
 
 /* The first of the extreme ones among n numbers, or of one list of numbers. */
 static mwl_value extreme(mwl_fn *fn, const mwl_value *args, size_t n_args, int wanted) {
@@ -36,14 +37,15 @@ static mwl_value least(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return extreme(fn, args, n_args, -1);
 }
 
-/* ---- doubles ------------------------------------------------------------------------------------------- */
+/* ---- doubles
+ * ------------------------------------------------------------------------------------------- */
 
-#define OF_DOUBLE(name, result)                                                       \
-    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {         \
-        (void)n_args;                                                                 \
-        if (mwl_value_kind(args[0]) != MWL_KIND_NUMBER) return mwl_fn_no_overload(fn); \
-        double d = mwl_as_number(args[0]);                                            \
-        return result;                                                                \
+#define OF_DOUBLE(name, result)                                                                    \
+    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
+        (void)n_args;                                                                              \
+        if (mwl_value_kind(args[0]) != MWL_KIND_NUMBER) return mwl_fn_no_overload(fn);             \
+        double d = mwl_as_number(args[0]);                                                         \
+        return result;                                                                             \
     }
 OF_DOUBLE(ceil_of, mwl_number(ceil(d)))
 OF_DOUBLE(floor_of, mwl_number(floor(d)))
@@ -92,7 +94,8 @@ static mwl_value sign_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 }
 
-/* ---- bits ---------------------------------------------------------------------------------------------- */
+/* ---- bits
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool is_integer(mwl_value v) {
     return mwl_value_kind(v) == MWL_KIND_INT || mwl_value_kind(v) == MWL_KIND_UINT;
@@ -108,11 +111,11 @@ static bool same_integers(const mwl_value *args) {
     return is_integer(args[0]) && mwl_value_kind(args[0]) == mwl_value_kind(args[1]);
 }
 
-#define OF_BITS(name, op)                                                                 \
-    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {             \
-        (void)n_args;                                                                     \
-        if (!same_integers(args)) return mwl_fn_no_overload(fn);                          \
-        return of_bits(args[0], mwl_as_uint(args[0]) op mwl_as_uint(args[1]));            \
+#define OF_BITS(name, op)                                                                          \
+    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
+        (void)n_args;                                                                              \
+        if (!same_integers(args)) return mwl_fn_no_overload(fn);                                   \
+        return of_bits(args[0], mwl_as_uint(args[0]) op mwl_as_uint(args[1]));                     \
     }
 OF_BITS(bit_and, &)
 OF_BITS(bit_or, |)
@@ -126,12 +129,14 @@ static mwl_value bit_not(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 }
 
 static mwl_value shift(mwl_fn *fn, const mwl_value *args, bool left) {
-    if (!is_integer(args[0]) || mwl_value_kind(args[1]) != MWL_KIND_INT) return mwl_fn_no_overload(fn);
+    if (!is_integer(args[0]) || mwl_value_kind(args[1]) != MWL_KIND_INT)
+        return mwl_fn_no_overload(fn);
     int64_t n = mwl_as_int(args[1]);
     uint64_t bits = mwl_as_uint(args[0]);
     if (n < 0) return mwl_fn_fail(fn, "negative offset: %lld", (long long)n);
     if (n > 63) return of_bits(args[0], 0);
-    return of_bits(args[0], left ? bits << n : bits >> n); /* to the right zeros come in, also for ints */
+    return of_bits(args[0],
+                   left ? bits << n : bits >> n); /* to the right zeros come in, also for ints */
 }
 static mwl_value bit_shift_left(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -154,7 +159,8 @@ const mwl_function_def mwl__math_functions[] = {
     {"math.bitXor", bit_xor, 2, 2, MWL_FN_GLOBAL, "math.bitXor(int, int) -> int, or uint"},
     {"math.ceil", ceil_of, 1, 1, MWL_FN_GLOBAL, "math.ceil(double) -> double"},
     {"math.floor", floor_of, 1, 1, MWL_FN_GLOBAL, "math.floor(double) -> double"},
-    {"math.greatest", greatest, 1, 255, MWL_FN_GLOBAL, "math.greatest(number ... | list) -> number"},
+    {"math.greatest", greatest, 1, 255, MWL_FN_GLOBAL,
+     "math.greatest(number ... | list) -> number"},
     {"math.isFinite", is_finite, 1, 1, MWL_FN_GLOBAL, "math.isFinite(double) -> bool"},
     {"math.isInf", is_inf, 1, 1, MWL_FN_GLOBAL, "math.isInf(double) -> bool"},
     {"math.isNaN", is_nan, 1, 1, MWL_FN_GLOBAL, "math.isNaN(double) -> bool"},

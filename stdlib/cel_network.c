@@ -1,9 +1,9 @@
 /* cel_network.c: IP addresses and prefixes: the types net.IP and net.CIDR.
  *
- * Owns: their texts (RFC 4291 and 5952, dotted quads without leading zeros) and predicates. A value is its
- * canonical text, so that equal addresses are equal values; the bytes are read from it when needed.
- * An IPv4-mapped address is refused when its end is written with dots, and is the IPv4 address otherwise;
- * zones are refused. */
+ * Owns: their texts (RFC 4291 and 5952, dotted quads without leading zeros) and predicates. A value
+ * is its canonical text, so that equal addresses are equal values; the bytes are read from it when
+ * needed. An IPv4-mapped address is refused when its end is written with dots, and is the IPv4
+ * address otherwise; zones are refused. */
 #include "std_tables.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ typedef struct prefix {
     unsigned bits;
 } prefix;
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ------------------------------------------------------------------------------------------- */
 
 static bool read_v4(const char *s, size_t len, uint8_t *out) {
     size_t i = 0;
@@ -47,7 +48,8 @@ static int hex_of(char c) {
 }
 
 /* Groups into b; *gap is the byte where "::" stands, or -1; *dotted: the end was a dotted quad. */
-static bool read_groups(const char *s, size_t len, uint8_t *b, size_t *n_bytes, int *gap, bool *dotted) {
+static bool read_groups(const char *s, size_t len, uint8_t *b, size_t *n_bytes, int *gap,
+                        bool *dotted) {
     size_t i = 0, n = 0;
     *gap = -1;
     *dotted = false;
@@ -139,10 +141,12 @@ static const char *read_prefix(const char *s, size_t len, prefix *out) {
     return NULL;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * ------------------------------------------------------------------------------------------- */
 
 static size_t write_addr(const addr *a, char out[TEXT_MAX]) {
-    if (!a->v6) return (size_t)snprintf(out, TEXT_MAX, "%u.%u.%u.%u", a->b[0], a->b[1], a->b[2], a->b[3]);
+    if (!a->v6)
+        return (size_t)snprintf(out, TEXT_MAX, "%u.%u.%u.%u", a->b[0], a->b[1], a->b[2], a->b[3]);
     unsigned group[8], gap = 8, gap_len = 1;
     for (unsigned i = 0; i < 8; i++) group[i] = (unsigned)a->b[2 * i] << 8 | a->b[2 * i + 1];
     for (unsigned i = 0; i < 8; i++) { /* the first of the longest runs of two or more zeros */
@@ -179,7 +183,8 @@ static mwl_value make_cidr(mwl_fn *fn, const prefix *p) {
     return mwl_ext(mwl_fn_heap(fn), CIDR_TYPE, text, len);
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * ----------------------------------------------------------------------------------------- */
 
 static bool get_ip(mwl_value v, addr *out) {
     size_t len;
@@ -203,7 +208,8 @@ static mwl_value refuse(mwl_fn *fn, const char *what, const char *s, const char 
     return mwl_fn_fail(fn, "%s '%.60s': %s", what, s, why);
 }
 
-/* ---- addresses ----------------------------------------------------------------------------------------- */
+/* ---- addresses
+ * ----------------------------------------------------------------------------------------- */
 
 static mwl_value ip(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -243,12 +249,15 @@ static bool is_unspecified(const addr *a) { return is_all_zero(a->b, a->v6 ? 16 
 static bool is_loopback(const addr *a) {
     return a->v6 ? is_all_zero(a->b, 15) && a->b[15] == 1 : a->b[0] == 127;
 }
-static bool is_multicast(const addr *a) { return a->v6 ? a->b[0] == 0xff : (a->b[0] & 0xf0) == 0xe0; }
+static bool is_multicast(const addr *a) {
+    return a->v6 ? a->b[0] == 0xff : (a->b[0] & 0xf0) == 0xe0;
+}
 static bool is_link_local_unicast(const addr *a) {
     return a->v6 ? a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80 : a->b[0] == 169 && a->b[1] == 254;
 }
 static bool is_link_local_multicast(const addr *a) {
-    return a->v6 ? a->b[0] == 0xff && (a->b[1] & 0x0f) == 2 : a->b[0] == 224 && !a->b[1] && !a->b[2];
+    return a->v6 ? a->b[0] == 0xff && (a->b[1] & 0x0f) == 2
+                 : a->b[0] == 224 && !a->b[1] && !a->b[2];
 }
 static bool is_global_unicast(const addr *a) {
     bool broadcast = !a->v6 && (a->b[0] & a->b[1] & a->b[2] & a->b[3]) == 255;
@@ -256,12 +265,12 @@ static bool is_global_unicast(const addr *a) {
            !is_link_local_unicast(a);
 }
 
-#define OF_IP(name, result)                                                   \
-    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) { \
-        (void)n_args;                                                         \
-        addr a;                                                               \
-        if (!get_ip(args[0], &a)) return mwl_fn_no_overload(fn);              \
-        return result;                                                        \
+#define OF_IP(name, result)                                                                        \
+    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
+        (void)n_args;                                                                              \
+        addr a;                                                                                    \
+        if (!get_ip(args[0], &a)) return mwl_fn_no_overload(fn);                                   \
+        return result;                                                                             \
     }
 OF_IP(ip_family, mwl_int(a.v6 ? 6 : 4))
 OF_IP(ip_unspecified, mwl_bool(is_unspecified(&a)))
@@ -271,7 +280,8 @@ OF_IP(ip_link_local_unicast, mwl_bool(is_link_local_unicast(&a)))
 OF_IP(ip_link_local_multicast, mwl_bool(is_link_local_multicast(&a)))
 #undef OF_IP
 
-/* ---- prefixes ------------------------------------------------------------------------------------------ */
+/* ---- prefixes
+ * ------------------------------------------------------------------------------------------ */
 
 static void mask(addr *a, unsigned bits) {
     for (unsigned i = 0; i < (a->v6 ? 16u : 4u); i++) {
@@ -349,12 +359,12 @@ static bool is_masked(const prefix *p) {
     return memcmp(m.at.b, p->at.b, sizeof m.at.b) == 0;
 }
 
-#define OF_CIDR(name, result)                                                 \
-    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) { \
-        (void)n_args;                                                         \
-        prefix p;                                                             \
-        if (!get_cidr(args[0], &p)) return mwl_fn_no_overload(fn);            \
-        return result;                                                        \
+#define OF_CIDR(name, result)                                                                      \
+    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
+        (void)n_args;                                                                              \
+        prefix p;                                                                                  \
+        if (!get_cidr(args[0], &p)) return mwl_fn_no_overload(fn);                                 \
+        return result;                                                                             \
     }
 OF_CIDR(cidr_ip, make_ip(fn, &p.at))
 OF_CIDR(cidr_is_mask, mwl_bool(is_masked(&p)))
@@ -364,7 +374,8 @@ OF_CIDR(cidr_prefix_length, mwl_int((int64_t)p.bits))
 
 const mwl_function_def mwl__network_functions[] = {
     {"cidr", cidr, 1, 1, MWL_FN_GLOBAL, "cidr(string) -> net.CIDR"},
-    {"containsCIDR", contains_cidr, 2, 2, MWL_FN_MEMBER, "cidr.containsCIDR(cidr | string) -> bool"},
+    {"containsCIDR", contains_cidr, 2, 2, MWL_FN_MEMBER,
+     "cidr.containsCIDR(cidr | string) -> bool"},
     {"containsIP", contains_ip, 2, 2, MWL_FN_MEMBER, "cidr.containsIP(ip | string) -> bool"},
     {"family", ip_family, 1, 1, MWL_FN_MEMBER, "ip.family() -> int, 4 or 6"},
     {"ip", ip, 1, 1, MWL_FN_GLOBAL, "ip(string) -> net.IP"},

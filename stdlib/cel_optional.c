@@ -1,5 +1,5 @@
-/* cel_optional.c: optional values. The syntax (a.?b, a[?b], optMap) is the front end's; where a default is
- * given, it may also evaluate that only when it is needed. */
+/* cel_optional.c: optional values. The syntax (a.?b, a[?b], optMap) is the front end's; where a
+ * default is given, it may also evaluate that only when it is needed. */
 #include "std_tables.h"
 
 #define YEAR_ONE_SEC INT64_C(-62135596800) /* what a Timestamp in Go is when nothing was set */

@@ -1,7 +1,8 @@
 /* cel_strings.c: cel-go's strings library, but for format (cel_format.c).
  *
- * Owns: functions on strings by character (code point). Indexes count characters, an index may be equal to
- * the length, and searching past the end finds nothing rather than failing, as cel-go documents. */
+ * Owns: functions on strings by character (code point). Indexes count characters, an index may be
+ * equal to the length, and searching past the end finds nothing rather than failing, as cel-go
+ * documents. */
 #include "std_tables.h"
 #include "text_buf.h"
 
@@ -37,7 +38,8 @@ static mwl_value make(mwl_fn *fn, const char *s, size_t len) {
     return mwl_string(mwl_fn_heap(fn), s, len);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------- */
+/* ---- parts
+ * ---------------------------------------------------------------------------------------- */
 
 static mwl_value char_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -69,8 +71,8 @@ static mwl_value substring(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 /* Unicode's White_Space property. */
 static bool is_space(uint32_t c) {
     return c == ' ' || (c >= 9 && c <= 13) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-           c == 0x3000;
+           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+           c == 0x205f || c == 0x3000;
 }
 
 static mwl_value trim(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -93,7 +95,8 @@ static mwl_value trim(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return make(fn, s.s + from, to - from);
 }
 
-/* ---- searching ------------------------------------------------------------------------------------ */
+/* ---- searching
+ * ------------------------------------------------------------------------------------ */
 
 static mwl_value index_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     str s, part;
@@ -129,10 +132,11 @@ static mwl_value last_index_of(mwl_fn *fn, const mwl_value *args, size_t n_args)
     return mwl_int((int64_t)char_count(s.s, at));
 }
 
-/* ---- replace, split, join --------------------------------------------------------------------------- */
+/* ---- replace, split, join
+ * --------------------------------------------------------------------------- */
 
-/* The bytes that one more piece takes from the front of s: up to the next separator, whose length is
- * *skip; SIZE_MAX when there is none. An empty separator stands between any two characters. */
+/* The bytes that one more piece takes from the front of s: up to the next separator, whose length
+ * is *skip; SIZE_MAX when there is none. An empty separator stands between any two characters. */
 static size_t next_piece(const char *s, size_t len, const str *separator, size_t *skip) {
     *skip = separator->len;
     if (separator->len) return mwl_text_find(s, len, separator->s, separator->len);
@@ -215,7 +219,8 @@ static mwl_value join(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return text_buf_finish(&out);
 }
 
-/* ---- whole strings ---------------------------------------------------------------------------------- */
+/* ---- whole strings
+ * ---------------------------------------------------------------------------------- */
 
 static mwl_value map_ascii(mwl_fn *fn, mwl_value v, char from, char to) {
     str s;
@@ -282,7 +287,8 @@ const mwl_function_def mwl__strings_functions[] = {
     {"format", mwl__format_string, 2, 2, MWL_FN_MEMBER, "string.format(list) -> string"},
     {"indexOf", index_of, 2, 3, MWL_FN_MEMBER, "string.indexOf(string [, from]) -> int"},
     {"join", join, 1, 2, MWL_FN_MEMBER, "list.join([separator]) -> string"},
-    {"lastIndexOf", last_index_of, 2, 3, MWL_FN_MEMBER, "string.lastIndexOf(string [, from]) -> int"},
+    {"lastIndexOf", last_index_of, 2, 3, MWL_FN_MEMBER,
+     "string.lastIndexOf(string [, from]) -> int"},
     {"lowerAscii", lower_ascii, 1, 1, MWL_FN_MEMBER, "string.lowerAscii() -> string"},
     {"replace", replace, 3, 4, MWL_FN_MEMBER, "string.replace(old, new [, limit]) -> string"},
     {"reverse", reverse, 1, 1, MWL_FN_MEMBER, "string.reverse() -> string; list.reverse() -> list"},

@@ -1,8 +1,8 @@
 /* documents.h: the provider definition documents of the five providers that the language defines.
  *
- * Owns: their JSON text; schemas, codes and kinds are the specification's, descriptions are ours. The
- * implementations beside it point to these texts, and the assembler's catalog reads them through
- * mwl_std_document, which assembler/catalog.h declares for itself. */
+ * Owns: their JSON text; schemas, codes and kinds are the specification's, descriptions are ours.
+ * The implementations beside it point to these texts, and the assembler's catalog reads them
+ * through mwl_std_document, which assembler/catalog.h declares for itself. */
 #ifndef MWL_STD_DOCUMENTS_H
 #define MWL_STD_DOCUMENTS_H
 

@@ -3,10 +3,10 @@
 #include "std_tables.h"
 
 const mwl_function_def *mwl_std_functions(size_t i, size_t *count) {
-#define X(lib)                         \
-    if (i-- == 0) {                    \
-        *count = mwl__##lib##_count;   \
-        return mwl__##lib##_functions; \
+#define X(lib)                                                                                     \
+    if (i-- == 0) {                                                                                \
+        *count = mwl__##lib##_count;                                                               \
+        return mwl__##lib##_functions;                                                             \
     }
     MWL_STD_TABLES(X)
 #undef X

@@ -1,21 +1,21 @@
-/* std_tables.h: the tables that std.c lists, one per cel_<library>.c, and the few functions that one
- * library lends another. */
+/* std_tables.h: the tables that std.c lists, one per cel_<library>.c, and the few functions that
+ * one library lends another. */
 #ifndef MWL_STD_TABLES_H
 #define MWL_STD_TABLES_H
 
 #include "mwl_provider.h"
 
-#define MWL_STD_TABLES(X) \
-    X(strings)            \
-    X(lists)              \
-    X(sets)               \
-    X(encoders)           \
-    X(math)               \
-    X(optional)           \
+#define MWL_STD_TABLES(X)                                                                          \
+    X(strings)                                                                                     \
+    X(lists)                                                                                       \
+    X(sets)                                                                                        \
+    X(encoders)                                                                                    \
+    X(math)                                                                                        \
+    X(optional)                                                                                    \
     X(network)
 
-#define X(lib)                                             \
-    extern const mwl_function_def mwl__##lib##_functions[]; \
+#define X(lib)                                                                                     \
+    extern const mwl_function_def mwl__##lib##_functions[];                                        \
     extern const size_t mwl__##lib##_count;
 MWL_STD_TABLES(X)
 #undef X

@@ -41,7 +41,8 @@ static inline void text_buf_put(text_buf *b, const char *s, size_t n) {
 
 static inline void text_buf_puts(text_buf *b, const char *s) { text_buf_put(b, s, strlen(s)); }
 
-/* The text as a string value, given; absent when something failed. The buffer is gone afterwards. */
+/* The text as a string value, given; absent when something failed. The buffer is gone afterwards.
+ */
 static inline mwl_value text_buf_finish(text_buf *b) {
     mwl_heap *h = mwl_fn_heap(b->fn);
     mwl_value v = b->failed ? mwl_absent() : mwl_string(h, b->data ? b->data : "", b->len);
@@ -50,7 +51,8 @@ static inline mwl_value text_buf_finish(text_buf *b) {
     return v;
 }
 
-/* ---- characters ------------------------------------------------------------------------------------ */
+/* ---- characters
+ * ------------------------------------------------------------------------------------ */
 
 static inline size_t char_width(char lead) {
     unsigned char c = (unsigned char)lead;

@@ -1,5 +1,5 @@
-/* value_set.c: a hash set over the elements of one list. Hashes agree with CEL's equality across numeric
- * kinds; what does not equal itself (NaN) is never found. */
+/* value_set.c: a hash set over the elements of one list. Hashes agree with CEL's equality across
+ * numeric kinds; what does not equal itself (NaN) is never found. */
 #include "value_set.h"
 
 #include <string.h>
@@ -26,13 +26,15 @@ void mwl__value_set_free(mwl__value_set *set) {
 }
 
 /* The place of an equal element (*found), or the free one where v would go. */
-static bool find(const mwl__value_set *set, mwl_value v, uint64_t hash, size_t *place, bool *found) {
+static bool find(const mwl__value_set *set, mwl_value v, uint64_t hash, size_t *place,
+                 bool *found) {
     size_t i = (size_t)hash & (set->n_places - 1);
     *found = false;
     for (; set->place[i]; i = (i + 1) & (set->n_places - 1)) {
         if (!mwl_fn_charge(set->fn, 1)) return false;
         if (set->hash[i] != hash) continue;
-        if (!mwl_fn_equal(set->fn, mwl_array_at(set->list, set->place[i] - 1), v, found)) return false;
+        if (!mwl_fn_equal(set->fn, mwl_array_at(set->list, set->place[i] - 1), v, found))
+            return false;
         if (*found) break;
     }
     *place = i;

@@ -1,4 +1,5 @@
-/* value_set.h: which values a list holds, by hash: membership without comparing with every element. */
+/* value_set.h: which values a list holds, by hash: membership without comparing with every element.
+ */
 #ifndef MWL_VALUE_SET_H
 #define MWL_VALUE_SET_H
 
@@ -12,7 +13,8 @@ typedef struct mwl__value_set {
     size_t n_places; /* a power of two */
 } mwl__value_set;
 
-/* An empty set with room for the list's elements. False after a failure; then there is nothing to free. */
+/* An empty set with room for the list's elements. False after a failure; then there is nothing to
+ * free. */
 bool mwl__value_set_init(mwl__value_set *set, mwl_fn *fn, mwl_value list);
 void mwl__value_set_free(mwl__value_set *set);
 /* Is there an element that equals v? False: out of fuel. */

@@ -8,7 +8,9 @@
 /* name, operands, one line of help */
 #define CMD_LIST(X)                                   \
     X(run, "FILE", "run a program or a definition")   \
-    X(eval, "EXPR", "evaluate one CEL expression (--vars JSON, --input JSON, --cel)")
+    X(eval, "EXPR", "evaluate one CEL expression (--vars JSON, --input JSON, --cel)") \
+    X(check, "FILE...", "the diagnostics of definitions (--provider FILE, --allow, --deny, --format)") \
+    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")
 
 /* Exit statuses: 0 success, 1 the work failed, 2 the command line was wrong. */
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };

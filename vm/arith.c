@@ -86,6 +86,41 @@ bool mwl__arith_add(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
     }
 }
 
+static mwl_value joined(mwl_heap *h, const mwl_value *row, uint32_t n, uint64_t len) {
+    if (len > MWL_STRING_LIMIT) return mwl__heap_fail(h, MWL_E_TOO_BIG);
+    mwl__str *s = mwl__str_alloc(h, (size_t)len);
+    if (!s) return mwl_absent();
+    char *at = s->s;
+    for (uint32_t i = 0; i < n; i++) {
+        const mwl__str *part = mwl__as_str(row[i]);
+        memcpy(at, part->s, part->len);
+        at += part->len;
+    }
+    return mwl__str_seal(s);
+}
+
+bool mwl__arith_concat(mwl__exec *x, mwl_value *row, uint32_t n, mwl_value *out) {
+    uint64_t len = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        if (MWL_KINDS(row[i]) == MWL_KIND_STRING) {
+            len += mwl__as_str(row[i])->len;
+            continue;
+        }
+        /* the first one is the left operand of the first `+`, any other the right one of its own */
+        ok = i ? mwl__arith_no_overload(x, "+", row[0], row[i])
+               : mwl__arith_no_overload(x, "+", row[0], n > 1 ? row[1] : row[0]);
+        mwl__exec_raise_sub(x, i ? i : 1);
+    }
+    ok = ok && charged(x, len / 64) && given(x, joined(x->heap, row, n, len), out);
+    for (uint32_t i = 0; i < n; i++) {
+        mwl_value v = row[i];
+        row[i] = mwl_null();
+        mwl__drop(x->heap, v);
+    }
+    return ok;
+}
+
 bool mwl__arith_sub(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
     int64_t i;
     switch (PAIR_OF(a, b)) {

@@ -83,34 +83,60 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
 
 bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out) {
     mwl_value list = mwl__list_new(x->heap, n);
-    bool ok = !mwl_is_absent(list);
-    for (uint32_t i = 0; i < n && ok; i++) {
-        mwl_value item = mwl__own(items[i]);
+    if (mwl_is_absent(list)) return mwl__exec_heap_failed(x);
+    mwl__list *l = mwl__as_list(list);
+    for (uint32_t i = 0; i < n; i++) {
+        mwl_status status = mwl__value_weigh(items[i], &l->depth, &l->odd, &l->weight);
+        if (status < 0) {
+            x->heap->why = status;
+            mwl__drop(x->heap, list);
+            return mwl__exec_heap_failed(x);
+        }
+        l->item[i] = mwl__own(items[i]);
         items[i] = mwl_null();
-        ok = mwl__list_add(x->heap, &list, item);
-        if (!ok) mwl__drop(x->heap, item);
+        l->used = i + 1;
     }
-    if (!ok) {
-        mwl__drop(x->heap, list);
-        return mwl__exec_heap_failed(x);
-    }
+    list.aux = n;
     *out = list;
     return true;
 }
 
-bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
-    const mwl_program *p = x->program;
-    const uint32_t *keys = p->keys + shape->first_key;
-    mwl_value map = mwl__map_new(x->heap, shape->n_keys);
-    bool ok = !mwl_is_absent(map);
-    for (uint32_t i = 0; i < shape->n_keys && ok; i++) {
+/* A map small enough to be scanned has no index to keep: its members are laid down one by one. */
+static bool lay_down(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
+    mwl__map *m = mwl__as_map(*map);
+    for (uint32_t i = 0; i < n; i++) {
+        mwl_status status = mwl__value_weigh(vals[i], &m->depth, &m->odd, &m->weight);
+        if (status < 0) {
+            x->heap->why = status;
+            return false;
+        }
+        m->member[i].key = x->program->consts[keys[i]];
+        m->member[i].val = mwl__own(vals[i]);
+        vals[i] = mwl_null();
+        m->used = i + 1;
+    }
+    map->aux = n;
+    return true;
+}
+
+static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
+    for (uint32_t i = 0; i < n; i++) {
         mwl_value val = mwl__own(vals[i]);
         vals[i] = mwl_null();
-        mwl_value *slot = mwl__map_slot(x->heap, &map, p->consts[keys[i]]);
-        ok = mwl__map_fill(x->heap, map, slot, val);
-        if (!ok) mwl__drop(x->heap, val);
+        mwl_value *slot = mwl__map_slot(x->heap, map, x->program->consts[keys[i]]);
+        if (mwl__map_fill(x->heap, *map, slot, val)) continue;
+        mwl__drop(x->heap, val);
+        return false;
     }
-    if (!ok) {
+    return true;
+}
+
+bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
+    const uint32_t *keys = x->program->keys + shape->first_key;
+    mwl_value map = mwl__map_new(x->heap, shape->n_keys);
+    if (mwl_is_absent(map)) return mwl__exec_heap_failed(x);
+    bool small = mwl__as_map(map)->n_index == 0;
+    if (!(small ? lay_down : enter)(x, keys, vals, shape->n_keys, &map)) {
         mwl__drop(x->heap, map);
         return mwl__exec_heap_failed(x);
     }

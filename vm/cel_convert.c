@@ -1,8 +1,8 @@
 /* cel_convert.c: CEL's conversions between types, and the texts of values.
  *
- * Owns: bool, bytes, double, duration, int, string, timestamp, uint, with the ranges and forms of cel-go;
- * mwl_value_text and mwl_number_text. Refuses to know: how numbers and instants are read and
- * written (num.c, temporal.c). */
+ * Owns: bool, bytes, double, duration, int, string, timestamp, uint, with the ranges and forms of
+ * cel-go; mwl_value_text and mwl_number_text. Refuses to know: how numbers and instants are read
+ * and written (num.c, temporal.c). */
 #include "cel_lib.h"
 #include "num.h"
 #include "temporal.h"
@@ -13,7 +13,8 @@ static mwl_value bad_text(mwl_fn *fn, mwl_value text, const char *to) {
     return mwl_fn_fail(fn, "cannot convert '%.60s' to %s", mwl__as_str(text)->s, to);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * --------------------------------------------------------------------------------------- */
 
 static mwl_value to_int(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -78,7 +79,8 @@ static mwl_value to_double(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 }
 
-/* ---- bool and bytes ---------------------------------------------------------------------------------- */
+/* ---- bool and bytes
+ * ---------------------------------------------------------------------------------- */
 
 static bool is_one_of(const mwl__str *s, const char *const *words) {
     for (; *words; words++)
@@ -108,7 +110,8 @@ static mwl_value to_bytes(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_bytes(mwl_fn_heap(fn), s->s, s->len);
 }
 
-/* ---- instants and durations ---------------------------------------------------------------------------- */
+/* ---- instants and durations
+ * ---------------------------------------------------------------------------- */
 
 static mwl_value to_timestamp(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -143,7 +146,8 @@ static mwl_value to_duration(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_duration(ns);
 }
 
-/* ---- texts --------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * --------------------------------------------------------------------------------------------- */
 
 /* Shortest digits with the point where the number has it: 1e21 as 1000000000000000000000. */
 static size_t write_plain(double d, char *out, size_t cap) {
@@ -202,7 +206,8 @@ size_t mwl_number_text(double d, mwl_number_form form, int precision, char *out,
     }
     switch (form) {
     case MWL_NUMBER_FIXED:
-        return precision < 0 ? write_plain(d, out, cap) : mwl__num_write_fixed(d, precision, out, cap);
+        return precision < 0 ? write_plain(d, out, cap)
+                             : mwl__num_write_fixed(d, precision, out, cap);
     case MWL_NUMBER_EXPONENT:
         return precision < 0 ? write_scientific(d, out, cap)
                              : mwl__num_write_exp(d, precision, out, cap);
@@ -228,12 +233,10 @@ mwl_value mwl_value_text(mwl_heap *heap, mwl_value v) {
     case MWL_KIND_UINT: return text(heap, buf, mwl__num_write_u64(v.as.u, buf));
     case MWL_KIND_NUMBER:
         if (isinf(v.as.d)) return text(heap, v.as.d > 0 ? "+Inf" : "-Inf", 4);
-        return text(heap, buf,
-                    mwl_number_text(v.as.d, MWL_NUMBER_GENERAL, -1, buf, sizeof buf));
+        return text(heap, buf, mwl_number_text(v.as.d, MWL_NUMBER_GENERAL, -1, buf, sizeof buf));
     case MWL_KIND_DURATION: return text(heap, buf, mwl__temporal_write_cel(v.as.i, buf));
     case MWL_KIND_TIMESTAMP:
-        return text(heap, buf,
-                    mwl__temporal_write_instant((mwl__instant){v.as.i, v.aux}, buf));
+        return text(heap, buf, mwl__temporal_write_instant((mwl__instant){v.as.i, v.aux}, buf));
     case MWL_KIND_STRING: return mwl_value_keep(v);
     case MWL_KIND_BYTES: s = mwl__as_str(v); return mwl_string(heap, s->s, s->len);
     case MWL_KIND_TYPE: s = mwl__as_str(v); return text(heap, s->s, s->len);
@@ -266,7 +269,8 @@ const mwl_function_def mwl__convert_functions[] = {
      "int(int | uint | double | string | timestamp | duration) -> int"},
     {"string", to_string, 1, 1, MWL_FN_GLOBAL,
      "string(bool | int | uint | double | string | bytes | timestamp | duration) -> string"},
-    {"timestamp", to_timestamp, 1, 1, MWL_FN_GLOBAL, "timestamp(timestamp | string | int) -> timestamp"},
+    {"timestamp", to_timestamp, 1, 1, MWL_FN_GLOBAL,
+     "timestamp(timestamp | string | int) -> timestamp"},
     {"uint", to_uint, 1, 1, MWL_FN_GLOBAL, "uint(uint | int | double | string) -> uint"},
 };
 const size_t mwl__convert_count = sizeof mwl__convert_functions / sizeof *mwl__convert_functions;

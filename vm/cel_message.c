@@ -1,8 +1,8 @@
 /* cel_message.c: what literals and macros lower to.
  *
- * Owns: "@message", a literal of a well-known protobuf type, which is at once the value it stands for
- * (google.protobuf.Int32Value{value: 1} is the int 1); "@sortByKeys", the end of list.sortBy. Their names
- * cannot be written in an expression. */
+ * Owns: "@message", a literal of a well-known protobuf type, which is at once the value it stands
+ * for (google.protobuf.Int32Value{value: 1} is the int 1); "@sortByKeys", the end of list.sortBy.
+ * Their names cannot be written in an expression. */
 #include "cel_lib.h"
 #include "temporal.h"
 
@@ -18,9 +18,11 @@ static mwl_value bad_field(mwl_fn *fn, const char *name, mwl_value v) {
     return mwl_fn_fail(fn, "field '%s' does not take a value of type %s", name, mwl__type_name(v));
 }
 
-/* ---- wrappers ------------------------------------------------------------------------------------- */
+/* ---- wrappers
+ * ------------------------------------------------------------------------------------- */
 
-/* The `value` field if it has that kind, what a message without it has, or absent after a failure. */
+/* The `value` field if it has that kind, what a message without it has, or absent after a failure.
+ */
 static mwl_value wrapped(mwl_fn *fn, mwl_value fields, mwl_kind kind, mwl_value unset) {
     mwl_value v = field(fields, "value");
     if (mwl_is_absent(v)) return unset;
@@ -54,7 +56,8 @@ static mwl_value make_int32(mwl_fn *fn, mwl_value f) {
 static mwl_value make_uint32(mwl_fn *fn, mwl_value f) {
     mwl_value v = make_uint64(fn, f);
     if (!mwl_is_absent(v) && v.as.u > UINT32_MAX)
-        return mwl_fn_fail(fn, "range error: %llu does not fit in 32 bits", (unsigned long long)v.as.u);
+        return mwl_fn_fail(fn, "range error: %llu does not fit in 32 bits",
+                           (unsigned long long)v.as.u);
     return v;
 }
 static mwl_value make_string(mwl_fn *fn, mwl_value f) {
@@ -66,10 +69,11 @@ static mwl_value make_bytes(mwl_fn *fn, mwl_value f) {
     return mwl_bytes(mwl_fn_heap(fn), "", 0);
 }
 
-/* ---- JSON values ------------------------------------------------------------------------------------ */
+/* ---- JSON values
+ * ------------------------------------------------------------------------------------ */
 
-/* A CEL value as protobuf's JSON value: integers become numbers where those are exact and text elsewhere.
- * Containers nest at most MWL_DEPTH_LIMIT deep, which bounds the recursion. */
+/* A CEL value as protobuf's JSON value: integers become numbers where those are exact and text
+ * elsewhere. Containers nest at most MWL_DEPTH_LIMIT deep, which bounds the recursion. */
 static mwl_value json_value(mwl_fn *fn, mwl_value v) {
     mwl_heap *h = mwl_fn_heap(fn);
     switch (mwl_value_kind(v)) {
@@ -139,14 +143,16 @@ static mwl_value make_value(mwl_fn *fn, mwl_value f) {
         mwl_value v = field(f, alternatives[i].name);
         if (mwl_is_absent(v)) continue;
         if (i == 0 && mwl_value_kind(v) == MWL_KIND_INT && v.as.i == 0) return mwl_null();
-        if (mwl_value_kind(v) != alternatives[i].kind) return bad_field(fn, alternatives[i].name, v);
+        if (mwl_value_kind(v) != alternatives[i].kind)
+            return bad_field(fn, alternatives[i].name, v);
         if (!mwl_fn_charge(fn, mwl__value_weight(v))) return mwl_absent();
         return json_value(fn, v);
     }
     return mwl_absent(); /* not reached: the names were checked */
 }
 
-/* ---- time ------------------------------------------------------------------------------------------- */
+/* ---- time
+ * ------------------------------------------------------------------------------------------- */
 
 static bool int_field(mwl_fn *fn, mwl_value f, const char *name, int64_t *out) {
     mwl_value v = field(f, name);
@@ -178,7 +184,8 @@ static mwl_value make_timestamp(mwl_fn *fn, mwl_value f) {
     return mwl_timestamp(t.sec, t.ns);
 }
 
-/* ---- the table of types -------------------------------------------------------------------------------- */
+/* ---- the table of types
+ * -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name; /* after google.protobuf. */
@@ -204,7 +211,8 @@ static const struct {
 
 static bool has_field(const char *fields, const mwl__str *name) {
     for (const char *end; (end = strchr(fields, ' ')); fields = end + 1)
-        if ((size_t)(end - fields) == name->len && memcmp(fields, name->s, name->len) == 0) return true;
+        if ((size_t)(end - fields) == name->len && memcmp(fields, name->s, name->len) == 0)
+            return true;
     return false;
 }
 
@@ -227,7 +235,8 @@ static mwl_value message(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_fn_fail(fn, "unknown type '%.80s'", name);
 }
 
-/* ---- sortBy --------------------------------------------------------------------------------------------- */
+/* ---- sortBy
+ * --------------------------------------------------------------------------------------------- */
 
 static mwl_value sort_by_keys(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;

@@ -4,9 +4,9 @@
 #include "ops.h"
 #include "temporal.h"
 
-/* An int or uint whose magnitude a double holds exactly is a number of the data model, as at an expression's
- * result; so toJson({'a': 1}) has a text. The boundary makes a data model value of it; what that refuses is
- * here a fault of the expression. */
+/* An int or uint whose magnitude a double holds exactly is a number of the data model, as at an
+ * expression's result; so toJson({'a': 1}) has a text. The boundary makes a data model value of it;
+ * what that refuses is here a fault of the expression. */
 static mwl_value to_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     mwl_heap *h = mwl_fn_heap(fn);
@@ -39,7 +39,8 @@ static mwl_value from_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     mwl_status status = mwl_json_parse(mwl_fn_heap(fn), s->s, s->len, &v, &error);
     if (status == MWL_OK) return v;
     if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) return mwl__cel_failed(fn, status, "");
-    return mwl_fn_fail(fn, "fromJson: %s at byte %zu", error.message ? error.message : "", error.offset);
+    return mwl_fn_fail(fn, "fromJson: %s at byte %zu", error.message ? error.message : "",
+                       error.offset);
 }
 
 static mwl_value duration_to_iso(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -56,7 +57,8 @@ static mwl_value duration_from_iso(mwl_fn *fn, const mwl_value *args, size_t n_a
     const mwl__str *s = mwl__as_str(args[0]);
     int64_t ns;
     mwl_status status = mwl__temporal_parse_iso(s->s, s->len, &ns);
-    if (status == MWL_E_RANGE) return mwl_fn_fail(fn, "range error: duration '%.60s' too long", s->s);
+    if (status == MWL_E_RANGE)
+        return mwl_fn_fail(fn, "range error: duration '%.60s' too long", s->s);
     if (status != MWL_OK) return mwl_fn_fail(fn, "'%.60s' is no ISO 8601 duration", s->s);
     return mwl_duration(ns);
 }
@@ -74,7 +76,8 @@ static mwl_value wall_time(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 const mwl_function_def mwl__mwl_functions[] = {
     {"toJson", to_json, 1, 1, MWL_FN_GLOBAL, "toJson(value) -> string"},
     {"fromJson", from_json, 1, 1, MWL_FN_GLOBAL, "fromJson(string) -> value"},
-    {"durationToIso8601", duration_to_iso, 1, 1, MWL_FN_GLOBAL, "durationToIso8601(duration) -> string"},
+    {"durationToIso8601", duration_to_iso, 1, 1, MWL_FN_GLOBAL,
+     "durationToIso8601(duration) -> string"},
     {"durationFromIso8601", duration_from_iso, 1, 1, MWL_FN_GLOBAL,
      "durationFromIso8601(string) -> duration"},
     {"now", now, 0, 0, MWL_FN_GLOBAL | MWL_FN_IMPURE, "now() -> timestamp"},

@@ -1,12 +1,23 @@
 /* cel_time.c: CEL's accessors of timestamps and durations.
  *
- * Owns: which component counts from zero and which from one. Refuses to know: calendars (temporal.c)
- * and zones (zone.c). Of a duration hours, minutes and seconds are the whole length in that unit, cut
- * toward zero; the milliseconds alone are a component (langdef, getMilliseconds). */
+ * Owns: which component counts from zero and which from one. Refuses to know: calendars
+ * (temporal.c) and zones (zone.c). Of a duration hours, minutes and seconds are the whole length in
+ * that unit, cut toward zero; the milliseconds alone are a component (langdef, getMilliseconds). */
 #include "cel_lib.h"
 #include "temporal.h"
 
-typedef enum part { YEAR, MONTH, YEAR_DAY, DAY_0, DAY_1, WEEK_DAY, HOURS, MINUTES, SECONDS, MILLIS } part;
+typedef enum part {
+    YEAR,
+    MONTH,
+    YEAR_DAY,
+    DAY_0,
+    DAY_1,
+    WEEK_DAY,
+    HOURS,
+    MINUTES,
+    SECONDS,
+    MILLIS
+} part;
 
 static mwl_value zone_failed(mwl_fn *fn, mwl_status status, const mwl__str *zone) {
     if (status == MWL_E_NOMEM) return mwl__cel_failed(fn, status, "");
@@ -69,9 +80,9 @@ static mwl_value get(mwl_fn *fn, const mwl_value *args, size_t n_args, part whic
     return mwl_int(of_civil(&c, which));
 }
 
-#define ACCESSOR(name, which)                                                            \
-    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {            \
-        return get(fn, args, n_args, which);                                             \
+#define ACCESSOR(name, which)                                                                      \
+    static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
+        return get(fn, args, n_args, which);                                                       \
     }
 ACCESSOR(get_full_year, YEAR)
 ACCESSOR(get_month, MONTH)

@@ -156,20 +156,88 @@ static inline bool is_iterator(const mwl_value *it) {
     return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
 }
 
-/* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
-static inline bool advance(mwl_value *it, mwl_value *first, mwl_value *second) {
-    mwl_value range = it[0];
-    uint32_t i = (uint32_t)it[1].as.i;
-    if (i >= range.aux) return false;
-    it[1].as.i = (int64_t)i + 1;
-    if (MWL_KINDS(range) == MWL_KIND_ARRAY) {
-        mwl_value item = mwl__borrow(mwl__as_list(range)->item[i]);
-        *first = second ? mwl_int(i) : item;
-        if (second) *second = item;
+static inline void set_from(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
+    if (reg->tag & MWL_OWNED) {
+        mwl_value old = *reg;
+        mwl__move(reg, from);
+        mwl__drop(h, old);
     } else {
-        const mwl__member *m = &mwl__as_map(range)->member[i];
-        *first = mwl__map_key(m);
-        if (second) *second = mwl__borrow(m->val);
+        mwl__move(reg, from);
+    }
+}
+
+static inline void set(mwl_heap *h, mwl_value *reg, mwl_value v) {
+    if (reg->tag & MWL_OWNED) {
+        mwl_value old = *reg;
+        *reg = v;
+        mwl__drop(h, old);
+    } else {
+        *reg = v;
+    }
+}
+
+static inline void set_bool(mwl_heap *h, mwl_value *reg, bool b) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    reg->tag = MWL_KIND_BOOL;
+    reg->aux = 0;
+    reg->as.i = b;
+}
+
+static inline void set_number(mwl_heap *h, mwl_value *reg, double d) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    reg->tag = MWL_KIND_NUMBER;
+    reg->aux = 0;
+    reg->as.d = d;
+}
+
+/* Borrowed: `from` holds still while the register is read. */
+static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    mwl__move_lent(reg, from);
+}
+
+/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. */
+static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_value *key) {
+    if (m->n_index != 0) {
+        mwl_value map = mwl__scalar(MWL_KIND_OBJECT, 0);
+        map.aux = n;
+        map.as.p = (void *)(uintptr_t)m;
+        return mwl__map_get(map, *key);
+    }
+    uint32_t hash = key->aux;
+    for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
+        if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING && mwl__str_same(at->key, *key))
+            return &at->val;
+    return NULL;
+}
+
+/* Follow n keys from *v, as long as there are objects and members; answers how many were followed. */
+static inline unsigned follow(const mwl_program *p, const uint32_t *keys, unsigned n, const mwl_value **v) {
+    const mwl_value *at = *v;
+    unsigned i = 0;
+    for (; i < n && MWL_KINDS(*at) == MWL_KIND_OBJECT; i++) {
+        const mwl_value *next = member(at->as.p, at->aux, &p->consts[keys[i]]);
+        if (!next) break;
+        at = next;
+    }
+    *v = at;
+    return i;
+}
+
+/* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
+static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
+    const mwl_value *range = &it[0];
+    uint32_t i = (uint32_t)it[1].as.i;
+    if (i >= range->aux) return false;
+    it[1].as.i = (int64_t)i + 1;
+    if (MWL_KINDS(*range) == MWL_KIND_ARRAY) {
+        const mwl_value *item = &((const mwl__list *)range->as.p)->item[i];
+        if (two) set(h, &it[2], mwl_int(i));
+        set_lent(h, &it[two ? 3 : 2], item);
+    } else {
+        const mwl__member *m = &((const mwl__map *)range->as.p)->member[i];
+        set(h, &it[2], mwl__map_key(m));
+        if (two) set_lent(h, &it[3], &m->val);
     }
     return true;
 }
@@ -206,84 +274,81 @@ static inline bool advance(mwl_value *it, mwl_value *first, mwl_value *second) {
 #define KC (K[ip->c])
 #define X mwl__ins_x(*ip)
 /* Registers are dropped before they are written, and written after the operands were read. */
-#define SET(reg, value)                               \
-    do {                                              \
-        mwl_value new_ = (value), *reg_ = &(reg);     \
-        mwl_value old_ = *reg_;                       \
-        *reg_ = new_;                                 \
-        if (old_.tag & MWL_OWNED) mwl__drop(h, old_); \
-    } while (0)
+#define SET(reg, value) set(h, &(reg), (value))
+#define SET_OUT(reg) set_from(h, &(reg), &out)
 /* Operators may raise, and a fault names its instruction. */
 #define HERE() (x->pc = (uint32_t)(ip - code))
 #define TRY(call) do { HERE(); if (!(call)) goto fail; } while (0)
 #define NEED(v, kind) do { if (MWL_KINDS(v) != MWL_KIND_##kind) goto malformed; } while (0)
 #define COPY(v) (((v).tag & MWL_OWNED) ? mwl__keep(v) : (v))
 
+/* Operands are read through pointers, by the fields that are needed. */
 #define ARITH(name, left, right, on_number, on_int)                                        \
     do {                                                                                   \
-        mwl_value l_ = (left), r_ = (right), out_;                                         \
-        uint32_t k_ = MWL_KINDS(l_);                                                       \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
         int64_t i_;                                                                        \
-        if (LIKELY(k_ == MWL_KIND_NUMBER && MWL_KINDS(r_) == MWL_KIND_NUMBER))             \
-            out_ = mwl_number(on_number);                                                  \
-        else if (k_ == MWL_KIND_INT && MWL_KINDS(r_) == MWL_KIND_INT && !(on_int))         \
-            out_ = mwl_int(i_);                                                            \
-        else                                                                               \
-            TRY(mwl__arith_##name(x, l_, r_, &out_));                                      \
-        SET(A, out_);                                                                      \
+        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) { \
+            set_number(h, &A, on_number);                                                  \
+            NEXT();                                                                        \
+        }                                                                                  \
+        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT && !(on_int)) { \
+            SET(A, mwl_int(i_));                                                           \
+            NEXT();                                                                        \
+        }                                                                                  \
+        TRY(mwl__arith_##name(x, *l_, *r_, &out));                                         \
+        SET_OUT(A);                                                                        \
         NEXT();                                                                            \
     } while (0)
-#define ADD(l, r) ARITH(add, l, r, l_.as.d + r_.as.d, __builtin_add_overflow(l_.as.i, r_.as.i, &i_))
-#define SUB(l, r) ARITH(sub, l, r, l_.as.d - r_.as.d, __builtin_sub_overflow(l_.as.i, r_.as.i, &i_))
-#define MUL(l, r) ARITH(mul, l, r, l_.as.d * r_.as.d, __builtin_mul_overflow(l_.as.i, r_.as.i, &i_))
+#define ADD(l, r) ARITH(add, l, r, l_->as.d + r_->as.d, __builtin_add_overflow(l_->as.i, r_->as.i, &i_))
+#define SUB(l, r) ARITH(sub, l, r, l_->as.d - r_->as.d, __builtin_sub_overflow(l_->as.i, r_->as.i, &i_))
+#define MUL(l, r) ARITH(mul, l, r, l_->as.d * r_->as.d, __builtin_mul_overflow(l_->as.i, r_->as.i, &i_))
 #define ORDER(rel, left, right, cmp)                                                       \
     do {                                                                                   \
-        mwl_value l_ = (left), r_ = (right);                                               \
-        bool is_;                                                                          \
-        if (LIKELY(MWL_KINDS(l_) == MWL_KIND_NUMBER && MWL_KINDS(r_) == MWL_KIND_NUMBER))  \
-            is_ = l_.as.d cmp r_.as.d;                                                     \
-        else if (MWL_KINDS(l_) == MWL_KIND_INT && MWL_KINDS(r_) == MWL_KIND_INT)           \
-            is_ = l_.as.i cmp r_.as.i;                                                     \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
+        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) \
+            is = l_->as.d cmp r_->as.d;                                                    \
+        else if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)         \
+            is = l_->as.i cmp r_->as.i;                                                    \
         else                                                                               \
-            TRY(mwl__compare_order(x, rel, l_, r_, &is_));                                 \
-        SET(A, mwl_bool(is_));                                                             \
+            TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
+        set_bool(h, &A, is);                                                               \
         NEXT();                                                                            \
     } while (0)
-#define EQUAL(left, right, negate)                             \
-    do {                                                       \
-        mwl_value l_ = (left), r_ = (right);                   \
-        int fast_ = mwl__equal_fast(l_, r_);                   \
-        bool is_ = fast_ == 1;                                 \
-        if (fast_ < 0) TRY(mwl__compare_equal(x, l_, r_, &is_)); \
-        SET(A, mwl_bool(is_ != (negate)));                     \
-        NEXT();                                                \
+#define EQUAL(left, right, negate)                               \
+    do {                                                         \
+        const mwl_value *l_ = &(left), *r_ = &(right);           \
+        int fast_ = mwl__equal_fast(*l_, *r_);                   \
+        is = fast_ == 1;                                         \
+        if (fast_ < 0) TRY(mwl__compare_equal(x, *l_, *r_, &is)); \
+        set_bool(h, &A, is != (negate));                         \
+        NEXT();                                                  \
     } while (0)
-#define LOGIC(is_or, must_raise)                                          \
-    do {                                                                  \
-        mwl_value out_;                                                   \
-        HERE();                                                           \
-        if (!mwl__compare_logic(x, is_or, B, C, &out_)) {                 \
-            if (mwl_is_absent(out_)) goto fail;                           \
-            if (must_raise) {                                             \
-                mwl__drop(h, x->fault);                                   \
-                x->fault = out_;                                          \
-                x->halt = MWL_EXEC_FAULT;                                 \
-                goto fail;                                                \
-            }                                                             \
-        }                                                                 \
-        SET(A, out_);                                                     \
-        NEXT();                                                           \
+#define LOGIC(is_or, must_raise)                                                          \
+    do {                                                                                  \
+        if (LIKELY(MWL_KINDS(B) == MWL_KIND_BOOL && MWL_KINDS(C) == MWL_KIND_BOOL)) {     \
+            set_bool(h, &A, (is_or) ? (B.as.i | C.as.i) != 0 : (B.as.i & C.as.i) != 0);   \
+            NEXT();                                                                       \
+        }                                                                                 \
+        HERE();                                                                           \
+        if (!mwl__compare_logic(x, is_or, B, C, &out)) {                                  \
+            if (mwl_is_absent(out)) goto fail;                                            \
+            if (must_raise) {                                                             \
+                mwl__drop(h, x->fault);                                                   \
+                x->fault = out;                                                           \
+                x->halt = MWL_EXEC_FAULT;                                                 \
+                goto fail;                                                                \
+            }                                                                             \
+        }                                                                                 \
+        SET_OUT(A);                                                                       \
+        NEXT();                                                                           \
     } while (0)
-#define STEP_LOOP(second)                                                             \
+#define STEP_LOOP(two)                                                                \
     do {                                                                              \
-        mwl_value *it_ = &A, first_, second_ = mwl_null();                            \
         uint32_t body_ = X - (uint32_t)(ip - code);                                   \
-        if (!is_iterator(it_)) goto malformed;                                        \
+        if (!is_iterator(&A)) goto malformed;                                         \
         if (x->slice <= 0) goto yield;                                                \
         if (!mwl__exec_charge(x, body_ < (1u << 20) ? body_ : 1)) goto out_of_fuel;   \
-        if (!advance(it_, &first_, (second) ? &second_ : NULL)) GO(X);                \
-        SET(it_[2], first_);                                                          \
-        if (second) SET(it_[3], second_);                                             \
+        if (!advance(h, &A, two)) GO(X);                                              \
         NEXT();                                                                       \
     } while (0)
 
@@ -317,42 +382,76 @@ dispatch:
     CASE(TAKE):
         out = B;
         B = mwl_null();
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
-    CASE(LOAD_K): SET(A, K[X]); NEXT();
+    CASE(LOAD_K): set_from(h, &A, &K[X]); NEXT();
     CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
     CASE(LOAD_PATH): {
         const mwl__path_rec *path = &p->paths[X];
-        if (LIKELY(path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env)) {
-            out = mwl__borrow(x->env[path->base - MWL_BASE_ENV]);
-            const uint32_t *key = p->keys + path->first_key, *end = key + path->n_keys;
-            for (; key != end && MWL_KINDS(out) == MWL_KIND_OBJECT; key++) {
-                const mwl_value *found = mwl__map_get(out, K[*key]);
-                if (!found) break;
-                out = mwl__borrow(*found);
+        if (path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env) {
+            const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
+            if (LIKELY(follow(p, p->keys + path->first_key, path->n_keys, &at) == path->n_keys &&
+                       !mwl_is_absent(*at))) {
+                set_lent(h, &A, at);
+                NEXT();
             }
-            if (LIKELY(key == end && !mwl_is_absent(out))) {
-                SET(A, out);
+        } else if (path->base < MWL_BASE_ENV) {
+            HERE();
+            out = mwl__context_load(x, path->base);
+            const mwl_value *at = &out;
+            if (LIKELY(!(out.tag & MWL_OWNED) && x->halt == MWL_EXEC_END &&
+                       follow(p, p->keys + path->first_key, path->n_keys, &at) == path->n_keys &&
+                       !mwl_is_absent(*at))) {
+                set_lent(h, &A, at);
+                NEXT();
+            }
+            mwl__drop(h, out);
+        }
+        TRY(mwl__access_path(x, path, MWL_PATH_LOAD, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(HAS_PATH): {
+        const mwl__path_rec *path = &p->paths[X];
+        if (LIKELY(path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env &&
+                   path->n_keys)) {
+            const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
+            const uint32_t *keys = p->keys + path->first_key;
+            unsigned last = path->n_keys - 1u;
+            if (LIKELY(follow(p, keys, last, &at) == last && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
+                set_bool(h, &A, member(at->as.p, at->aux, &K[keys[last]]) != NULL);
                 NEXT();
             }
         }
-        TRY(mwl__access_path(x, path, MWL_PATH_LOAD, &out));
-        SET(A, out);
+        TRY(mwl__access_path(x, path, MWL_PATH_HAS, &out));
+        SET_OUT(A);
         NEXT();
     }
-    CASE(HAS_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_HAS, &out)); SET(A, out); NEXT();
-    CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET(A, out); NEXT();
-    CASE(SELECT): NEED(KC, STRING); TRY(mwl__access_select(x, B, KC, &out)); SET(A, out); NEXT();
-    CASE(SELECT_OPT): NEED(KC, STRING); TRY(mwl__access_optional(x, B, KC, true, &out)); SET(A, out); NEXT();
-    CASE(HAS): NEED(KC, STRING); TRY(mwl__access_has(x, B, KC, &is)); SET(A, mwl_bool(is)); NEXT();
-    CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET(A, out); NEXT();
-    CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET(A, out); NEXT();
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
+    CASE(SELECT): {
+        const mwl_value *of = &B;
+        NEED(KC, STRING);
+        if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
+            const mwl_value *found = member(of->as.p, of->aux, &KC);
+            if (LIKELY(found != NULL)) {
+                set_lent(h, &A, found);
+                NEXT();
+            }
+        }
+        TRY(mwl__access_select(x, *of, KC, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(SELECT_OPT): NEED(KC, STRING); TRY(mwl__access_optional(x, B, KC, true, &out)); SET_OUT(A); NEXT();
+    CASE(HAS): NEED(KC, STRING); TRY(mwl__access_has(x, B, KC, &is)); set_bool(h, &A, is); NEXT();
+    CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET_OUT(A); NEXT();
 
     /* -- construction -- */
     CASE(NEW_LIST):
         out = mwl__list_new(h, X);
         TRY(!mwl_is_absent(out));
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
     CASE(LIST_PUSH):
         NEED(A, ARRAY);
@@ -367,11 +466,11 @@ dispatch:
         B = mwl_null();
         TRY(mwl__build_push_optional(x, &A, out));
         NEXT();
-    CASE(LIST_OF): TRY(mwl__build_list(x, &B, ip->c, &out)); SET(A, out); NEXT();
+    CASE(LIST_OF): TRY(mwl__build_list(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
     CASE(NEW_MAP):
         out = mwl__map_new(h, X);
         TRY(!mwl_is_absent(out));
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
     CASE(MAP_PUT):
         NEED(A, OBJECT);
@@ -393,16 +492,17 @@ dispatch:
             TRY(mwl__build_put_optional(x, &A, key, out));
         }
         NEXT();
-    CASE(MAP_OF): TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out)); SET(A, out); NEXT();
+    CASE(MAP_OF): TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out)); SET_OUT(A); NEXT();
     CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
 
     /* -- arithmetic and comparison -- */
     CASE(ADD): ADD(B, C);
+    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
     CASE(SUB): SUB(B, C);
     CASE(MUL): MUL(B, C);
-    CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET(A, out); NEXT();
-    CASE(MOD): TRY(mwl__arith_mod(x, B, C, &out)); SET(A, out); NEXT();
-    CASE(NEG): TRY(mwl__arith_neg(x, B, &out)); SET(A, out); NEXT();
+    CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(MOD): TRY(mwl__arith_mod(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(NEG): TRY(mwl__arith_neg(x, B, &out)); SET_OUT(A); NEXT();
     CASE(NOT):
         out = B;
         TRY(MWL_KINDS(out) == MWL_KIND_BOOL || mwl__arith_no_overload(x, "!", out, mwl_absent()));
@@ -414,7 +514,7 @@ dispatch:
     CASE(LE): ORDER(MWL_LE, B, C, <=);
     CASE(GT): ORDER(MWL_GT, B, C, >);
     CASE(GE): ORDER(MWL_GE, B, C, >=);
-    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); SET(A, mwl_bool(is)); NEXT();
+    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); set_bool(h, &A, is); NEXT();
     CASE(ADD_K): ADD(B, KC);
     CASE(SUB_K): SUB(B, KC);
     CASE(MUL_K): MUL(B, KC);
@@ -438,10 +538,10 @@ dispatch:
             mwl__drop(h, arg);
         }
         if (!is) goto fail;
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
     }
-    CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); SET(A, mwl_bool(is)); NEXT();
+    CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
     CASE(DATA): {
         uint32_t kind = MWL_KINDS(A);
         if (kind == MWL_KIND_STRING || kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL) NEXT();
@@ -449,7 +549,7 @@ dispatch:
         if ((kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && !(mwl__value_odd(A) & MWL__ODD_KIND))
             NEXT();
         TRY(mwl__boundary_data(x, A, &out));
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
     }
 
@@ -494,17 +594,22 @@ dispatch:
         TRY(MWL_KINDS(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
         if (!A.as.p) GO(X);
         NEXT();
-    CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET(A, out); NEXT();
+    CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET_OUT(A); NEXT();
     CASE(OPT_OF):
         out = mwl__some(h, B);
         B = mwl_null();
         TRY(!mwl_is_absent(out));
-        SET(A, out);
+        SET_OUT(A);
         NEXT();
     CASE(END):
         HERE();
         mwl__drop(h, x->product);
-        x->product = mwl__own(A);
+        if (A.tag & MWL_HEAP && !(A.tag & MWL_OWNED)) {
+            ++*(uint32_t *)A.as.p;
+            mwl__move_owned(&x->product, &A);
+        } else {
+            mwl__move(&x->product, &A);
+        }
         A = mwl_null();
         return MWL_EXEC_END;
 

@@ -82,6 +82,7 @@
     X(MAP_MERGE, REG, REG, NONE, 0, "adds the members of the map rb to ra; fault if a key is there")  \
     /* -- arithmetic and comparison --------------------------------------------------------- */  \
     X(ADD, REG, REG, REG, 0, "ra := rb + rc")                                                       \
+    X(CONCAT, REG, REGS, IMM, 0, "ra := rb + ... c of them, which must be strings; takes them")       \
     X(SUB, REG, REG, REG, 0, "ra := rb - rc")                                                       \
     X(MUL, REG, REG, REG, 0, "ra := rb * rc")                                                       \
     X(DIV, REG, REG, REG, 0, "ra := rb / rc")                                                       \

@@ -15,6 +15,8 @@ bool mwl__arith_sub(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out);
 bool mwl__arith_mul(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out);
 bool mwl__arith_div(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out);
 bool mwl__arith_mod(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out);
+/* Strings only: a row of n registers, taken. What is no string raises at its place (sub i + 1). */
+bool mwl__arith_concat(mwl__exec *x, mwl_value *row, uint32_t n, mwl_value *out);
 bool mwl__arith_neg(mwl__exec *x, mwl_value a, mwl_value *out);
 /* Raise "no such overload" for a binary or (b absent) unary operator. */
 bool mwl__arith_no_overload(mwl__exec *x, const char *op, mwl_value a, mwl_value b);

@@ -1,7 +1,8 @@
 /* regex_cache.c: patterns that are computed while a program runs, compiled once per few uses.
  *
- * Owns: which of them are kept. Invariant: slots hold programs of distinct texts, the latest used first,
- * so that a loop over few patterns compiles each once and a flood of patterns costs a bounded room. */
+ * Owns: which of them are kept. Invariant: slots hold programs of distinct texts, the latest used
+ * first, so that a loop over few patterns compiles each once and a flood of patterns costs a
+ * bounded room. */
 #include "mem.h"
 #include "regex_prog.h"
 

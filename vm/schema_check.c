@@ -5,12 +5,13 @@
  *
  * Recursion follows schemas, not data alone, and is counted: MWL__SCHEMA_DEPTH. What was evaluated by
  * whom (annotations) is not collected on the way: an UNEVALUATED instruction asks for it afterwards
- * (mwl__schema_mark), for 512 members or elements at a time. So schemas that do not use it pay
+ * (mwl__schema_mark_before), for 512 members or elements at a time. So schemas that do not use it pay
  * nothing, and nothing is allocated. */
 #include "format.h"
 #include "schema_code.h"
 
 #define NONE MWL__SCHEMA_NONE
+#define REPORT_FUEL 300000u /* of one report: it may look at a value many times */
 
 static bool stop(mwl__schema_eval *e, mwl_status why) {
     if (e->status == MWL_OK) e->status = why;
@@ -199,6 +200,7 @@ static bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
 static bool run_contains(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
     const mwl_value *item = mwl__as_list(v)->item;
     uint32_t least = ins[2], most = ins[3], n = 0;
+    if (least == 0 && most == NONE) return true;
     for (uint32_t i = 0; i < v.aux; i++) {
         if (mwl__schema_run(e, ins[1], item[i])) {
             if (++n > most) return false;
@@ -281,13 +283,15 @@ static bool run_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
 
 /* ---- what was evaluated ------------------------------------------------------------------------------- */
 
+static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *m);
+
 static void set_marks(mwl__schema_marks *m, uint32_t from, uint32_t to) {
     for (uint32_t i = from > m->first ? from : m->first; i < to && i - m->first < MWL__MARKS; i++)
         m->bit[(i - m->first) / 64] |= 1ull << ((i - m->first) & 63);
 }
 
 static void mark_if(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *m) {
-    if (mwl__schema_run(e, node, v)) mwl__schema_mark(e, node, v, m);
+    if (mwl__schema_run(e, node, v)) mark(e, node, v, m);
 }
 
 static bool matches_some(mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
@@ -319,11 +323,11 @@ static void mark_contained(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl_
 static void mark_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v, mwl__schema_marks *m) {
     struct mwl__schema_scope scope;
     if (!mwl__schema_enter(e, ins[1], &scope)) {
-        mwl__schema_mark(e, ins[2], v, m);
+        mark(e, ins[2], v, m);
         return;
     }
     e->scope = &scope;
-    mwl__schema_mark(e, ins[2], v, m);
+    mark(e, ins[2], v, m);
     e->scope = scope.outer;
 }
 
@@ -335,10 +339,10 @@ static void mark_ins(mwl__schema_eval *e, const uint32_t *p, mwl_value v, mwl__s
     case MWL__SCHEMA_CONTAINS: mark_contained(e, p[1], v, m); break;
     case MWL__SCHEMA_WHENS:
         for (uint32_t i = 2; i < t[1]; i += 2)
-            if (mwl__map_get(v, e->consts[t[i]])) mwl__schema_mark(e, t[i + 1], v, m);
+            if (mwl__map_get(v, e->consts[t[i]])) mark(e, t[i + 1], v, m);
         break;
     case MWL__SCHEMA_ALL:
-        for (uint32_t i = 2; i < t[1]; i++) mwl__schema_mark(e, t[i], v, m);
+        for (uint32_t i = 2; i < t[1]; i++) mark(e, t[i], v, m);
         break;
     case MWL__SCHEMA_ANY:
     case MWL__SCHEMA_ONE:
@@ -346,24 +350,23 @@ static void mark_ins(mwl__schema_eval *e, const uint32_t *p, mwl_value v, mwl__s
         break;
     case MWL__SCHEMA_IF:
         if (mwl__schema_run(e, p[1], v)) {
-            mwl__schema_mark(e, p[1], v, m);
-            if (p[2] != NONE) mwl__schema_mark(e, p[2], v, m);
+            mark(e, p[1], v, m);
+            if (p[2] != NONE) mark(e, p[2], v, m);
         } else if (p[3] != NONE && !e->status) {
-            mwl__schema_mark(e, p[3], v, m);
+            mark(e, p[3], v, m);
         }
         break;
     case MWL__SCHEMA_SCOPE: mark_scope(e, p, v, m); break;
-    case MWL__SCHEMA_DYNAMIC: mwl__schema_mark(e, mwl__schema_dynamic(e, t), v, m); break;
-    case MWL__SCHEMA_REF: mwl__schema_mark(e, p[1], v, m); break;
+    case MWL__SCHEMA_DYNAMIC: mark(e, mwl__schema_dynamic(e, t), v, m); break;
+    case MWL__SCHEMA_REF: mark(e, p[1], v, m); break;
     case MWL__SCHEMA_UNEVALUATED_ITEMS:
     case MWL__SCHEMA_UNEVALUATED_PROPS: set_marks(m, 0, v.aux); break;
     default: break;
     }
 }
 
-/* Marks what the node evaluated, up to the instruction `until` (NULL: all). */
-static void mark_until(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
-                       mwl__schema_marks *m) {
+void mwl__schema_mark_before(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
+                             mwl__schema_marks *m) {
     uint32_t type = mwl__schema_type_of(v);
     if (e->depth >= MWL__SCHEMA_DEPTH) {
         (void)stop(e, MWL_E_DEPTH);
@@ -380,8 +383,8 @@ static void mark_until(mwl__schema_eval *e, uint32_t node, const uint32_t *until
     e->depth--;
 }
 
-void mwl__schema_mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *marks) {
-    mark_until(e, node, NULL, v, marks);
+static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *m) {
+    mwl__schema_mark_before(e, node, NULL, v, m);
 }
 
 /* The members or elements that nothing in the node evaluated must be valid against `ins`'s node. */
@@ -389,7 +392,7 @@ static bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *
     bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
     for (uint32_t first = 0; first < v.aux; first += MWL__MARKS) {
         mwl__schema_marks m = {.first = first};
-        mark_until(e, node, ins, v, &m);
+        mwl__schema_mark_before(e, node, ins, v, &m);
         for (uint32_t i = first; i < v.aux && i - first < MWL__MARKS; i++) {
             if (e->status) return false;
             if (mwl__schema_marked(&m, i)) continue;
@@ -473,7 +476,12 @@ mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
         .fuel = env->fuel ? *env->fuel : UINT64_MAX,
     };
     *valid = mwl__schema_run(&e, schema->words[MWL__SCHEMA_H_ROOT], instance);
-    if (e.status == MWL_OK && !*valid && report) *report = mwl__schema_explain(&e, instance);
+    if (e.status == MWL_OK && !*valid && report) {
+        uint64_t left = e.fuel, lent = left < REPORT_FUEL ? left : REPORT_FUEL;
+        e.fuel = lent;
+        *report = mwl__schema_explain(&e, instance);
+        e.fuel = left - (lent - e.fuel);
+    }
     if (env->fuel) *env->fuel = e.fuel;
     if (e.status != MWL_OK) *valid = false;
     return e.status;

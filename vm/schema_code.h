@@ -184,12 +184,14 @@ typedef struct mwl__schema_marks {
     uint64_t bit[MWL__MARKS / 64];
 } mwl__schema_marks;
 
-/* Whether the value is valid against the node; one instruction of it alone; what it has evaluated, up
- * to its own UNEVALUATED (the value must be valid against what comes before that). */
+/* Whether the value is valid against the node; one instruction of it alone. */
 bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v);
 bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v);
 bool mwl__schema_type_fits(uint32_t mask, mwl_value v);
-void mwl__schema_mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *marks);
+/* Marks what the node's instructions before `until` (NULL: all) have evaluated; the value must be valid
+ * against those. */
+void mwl__schema_mark_before(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
+                             mwl__schema_marks *marks);
 static inline bool mwl__schema_marked(const mwl__schema_marks *m, uint32_t i) {
     return m->bit[(i - m->first) / 64] >> ((i - m->first) & 63) & 1;
 }

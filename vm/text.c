@@ -1,11 +1,12 @@
 /* text.c: where one text occurs in another, in linear time.
  *
- * Owns: mwl_text_find and mwl_text_find_last. Refuses to know: characters; in valid UTF-8 a match of whole
- * characters is a match of bytes, and always starts at a character.
+ * Owns: mwl_text_find and mwl_text_find_last. Refuses to know: characters; in valid UTF-8 a match
+ * of whole characters is a match of bytes, and always starts at a character.
  *
- * First the plain search, which is fastest on ordinary texts, until the bytes compared in vain exceed a
- * few times the text's length; then the two-way algorithm of Crochemore and Perrin, whose time is linear
- * and whose memory is constant. Both directions are one algorithm over a view that may run backward. */
+ * First the plain search, which is fastest on ordinary texts, until the bytes compared in vain
+ * exceed a few times the text's length; then the two-way algorithm of Crochemore and Perrin, whose
+ * time is linear and whose memory is constant. Both directions are one algorithm over a view that
+ * may run backward. */
 #include "mwl.h"
 
 #include <string.h>
@@ -19,8 +20,8 @@ typedef struct view {
 
 static unsigned char byte(const view *v, size_t i) { return v->at[v->step * (ptrdiff_t)i]; }
 
-/* The start of the maximal suffix of the needle in the order of bytes, or its reverse, and that suffix's
- * period. */
+/* The start of the maximal suffix of the needle in the order of bytes, or its reverse, and that
+ * suffix's period. */
 static size_t maximal_suffix(const view *n, bool reverse, size_t *period) {
     size_t start = 0, candidate = 1, k = 0, p = 1;
     while (candidate + k < n->len) {

@@ -11,10 +11,11 @@ bool mwl_value_order(mwl_value a, mwl_value b, int *order) { return mwl__value_o
 uint64_t mwl_value_weight(mwl_value v) { return mwl__value_weight(v); }
 const char *mwl_value_type(mwl_value v) { return mwl__type_name(v); }
 
-/* ---- hash ------------------------------------------------------------------------------------------ */
+/* ---- hash
+ * ------------------------------------------------------------------------------------------ */
 
-/* Levels of containers that count. Deeper ones add their kind and size only: values that differ below meet
- * in one place of a table, where equality tells them apart. */
+/* Levels of containers that count. Deeper ones add their kind and size only: values that differ
+ * below meet in one place of a table, where equality tells them apart. */
 #define HASH_LEVELS 4
 
 static uint64_t mix(uint64_t h, uint64_t x) {
@@ -22,7 +23,8 @@ static uint64_t mix(uint64_t h, uint64_t x) {
     return h ^ h >> 29;
 }
 
-/* Numbers of all kinds that are equal must meet: an integer hashes as itself, other doubles by bits. */
+/* Numbers of all kinds that are equal must meet: an integer hashes as itself, other doubles by
+ * bits. */
 static uint64_t hash_number(mwl_value v) {
     uint64_t sign = 0, u = v.as.u;
     if (mwl_value_kind(v) == MWL_KIND_INT) {
@@ -65,7 +67,8 @@ static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
     case MWL_KIND_ARRAY: {
         size_t n = mwl_count(v);
         h = mix(h, n);
-        for (size_t i = 0; level && i < n; i++) h = mix(h, hash_at(heap, mwl_array_at(v, i), level - 1));
+        for (size_t i = 0; level && i < n; i++)
+            h = mix(h, hash_at(heap, mwl_array_at(v, i), level - 1));
         return h;
     }
     case MWL_KIND_OBJECT: { /* in whatever order: a sum of the members' hashes */
@@ -84,7 +87,8 @@ static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
 
 uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v) { return hash_at(heap, v, HASH_LEVELS); }
 
-/* ---- optionals and values of other types ------------------------------------------------------------- */
+/* ---- optionals and values of other types
+ * ------------------------------------------------------------- */
 
 mwl_value mwl_optional(mwl_heap *heap, mwl_value take_value) { return mwl__some(heap, take_value); }
 mwl_value mwl_optional_none(void) { return mwl__none(); }
@@ -107,7 +111,8 @@ const char *mwl_ext_text(mwl_value v, const char *type, size_t *len) {
     return (const char *)e->data;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------- */
 
 void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_size) {
     if (new_size == 0) {

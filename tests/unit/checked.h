@@ -1,5 +1,5 @@
-/* checked.h: a definition read and checked, for tests. The functions are those that the tests' definitions
- * use: their names and arities are all that checking looks at. */
+/* checked.h: a definition read and checked, for tests. The functions are those that the tests'
+ * definitions use: their names and arities are all that checking looks at. */
 #ifndef CHECKED_H
 #define CHECKED_H
 
@@ -42,8 +42,8 @@ struct checked {
 };
 
 /* Status of the whole; MWL_E_NOMEM too. Release with checked_free in any case. */
-static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const char *name, const char *text,
-                                      size_t len) {
+static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const char *name,
+                                      const char *text, size_t len) {
     const mwl_function_def *functions[CHECKED_N];
     for (size_t i = 0; i < CHECKED_N; i++) functions[i] = &checked_defs[i];
     memset(k, 0, sizeof *k);

@@ -14,6 +14,7 @@
     X(json, "json", "JSON texts: y_* accepted, n_* rejected, i_* either, no crash")                \
     X(jcs, "jcs", "RFC 8785: input/X canonical is output/X byte for byte")                         \
     X(json_schema, "json-schema", "JSON Schema 2020-12 groups: schema, tests[]")                   \
+    X(mwl_schemas, "mwl-schemas", "MWL's meta-schemas (spec/) over documents (schemas/)")          \
     X(cel, "cel", "CEL conformance tests")                                                         \
     X(mwl, "mwl", "MWL conformance cases, or meta-schema examples (valid/, invalid/)")
 

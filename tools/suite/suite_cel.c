@@ -1,18 +1,19 @@
-/* suite_cel.c: the CEL conformance tests: an expression, its variables, and the value, error or type it
- * must give. The shape of the files is told by the README beside them.
+/* suite_cel.c: the CEL conformance tests: an expression, its variables, and the value, error or
+ * type it must give. The shape of the files is told by the README beside them.
  *
- * Owns: values as the files write them, strict comparison (types count, -0 is not 0), and the macros that
- * exist for tests only (cel.block, cel.index, cel.iterVar, cel.accuVar). */
+ * Owns: values as the files write them, strict comparison (types count, -0 is not 0), and the
+ * macros that exist for tests only (cel.block, cel.index, cel.iterVar, cel.accuVar). */
 #include "suite_cel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char suite_cel_skips[] =
-    "tests that need protobuf messages (needs_proto); of a disputed pair the one that differs from cel-go";
+const char suite_cel_skips[] = "tests that need protobuf messages (needs_proto); of a disputed "
+                               "pair the one that differs from cel-go";
 
-/* ---- one test ------------------------------------------------------------------------------------------ */
+/* ---- one test
+ * ------------------------------------------------------------------------------------------ */
 
 struct run {
     struct suite *s;
@@ -36,8 +37,9 @@ static const char *outcome_text(mwl__outcome o) {
     }
 }
 
-/* Compile and run: true and *out given, or false and why. */
-static bool evaluate(struct cel_suite *c, mwl_value test, mwl_value *out) {
+/* Compile and run: true and *out given, or false and why. *out may lean on constants of *code: free
+ * that after it, in either case. */
+static bool evaluate(struct cel_suite *c, mwl_value test, mwl__cel_code *code, mwl_value *out) {
     size_t n_vars = 0;
     char **names = cel_names(test, &n_vars);
     mwl_value *values = suite_alloc((n_vars + 1) * sizeof *values);
@@ -58,28 +60,28 @@ static bool evaluate(struct cel_suite *c, mwl_value test, mwl_value *out) {
         .no_check = cel_flag(test, "disable_check"),
         .sink = {report, c},
     };
-    mwl__cel_code code = {0};
+    memset(code, 0, sizeof *code);
     size_t len = 0;
     const char *expr = mwl_as_text(cel_member(test, "expr"), &len);
     c->why[0] = '\0';
     if (!ok) {
         snprintf(c->why, sizeof c->why, "a binding could not be read");
     } else {
-        mwl_status status = mwl__cel_compile(&env, expr, len, &code);
+        mwl_status status = mwl__cel_compile(&env, expr, len, code);
         ok = status == MWL_OK;
         if (!ok && !c->why[0]) snprintf(c->why, sizeof c->why, "%s", mwl_status_text(status));
     }
     if (ok) {
-        mwl__outcome outcome = mwl__cel_eval(&code, &c->x, values, n_vars, out);
+        mwl__outcome outcome = mwl__cel_eval(code, &c->x, values, n_vars, out);
         ok = outcome == MWL_EXEC_END;
         if (outcome == MWL_EXEC_FAULT)
-            snprintf(c->why, sizeof c->why, "%s", mwl__as_str(mwl__as_fault(c->x.fault)->message)->s);
+            snprintf(c->why, sizeof c->why, "%s",
+                     mwl__as_str(mwl__as_fault(c->x.fault)->message)->s);
         else if (!ok)
             snprintf(c->why, sizeof c->why, "%s", outcome_text(outcome));
         mwl__exec_done(&c->x); /* the code goes away, and what it lent */
         (void)cel_exec_init(c);
     }
-    mwl__cel_free(&code);
     for (size_t i = 0; i < n_vars; i++) mwl_value_drop(c->heap, values[i]);
     free(values);
     cel_names_free(names, n_vars);
@@ -90,7 +92,8 @@ static bool evaluate(struct cel_suite *c, mwl_value test, mwl_value *out) {
 static void expect_value(struct run *r, const char *name, mwl_value test, mwl_value wanted_text) {
     mwl_value got = mwl_absent(), wanted = cel_value(&r->c, wanted_text);
     mwl__buf text = mwl__buf_make(mwl_alloc_default());
-    if (!evaluate(&r->c, test, &got)) {
+    mwl__cel_code code;
+    if (!evaluate(&r->c, test, &code, &got)) {
         mwl__cel_write(&text, wanted);
         suite_fail(r->s, name, "%s; wanted %s", r->c.why, mwl__buf_cstr(&text));
     } else if (!cel_same(got, wanted, 64)) {
@@ -104,11 +107,13 @@ static void expect_value(struct run *r, const char *name, mwl_value test, mwl_va
     mwl__buf_free(&text);
     mwl_value_drop(r->c.heap, got);
     mwl_value_drop(r->c.heap, wanted);
+    mwl__cel_free(&code);
 }
 
 static void expect_error(struct run *r, const char *name, mwl_value test) {
     mwl_value got = mwl_absent();
-    if (!evaluate(&r->c, test, &got)) {
+    mwl__cel_code code;
+    if (!evaluate(&r->c, test, &code, &got)) {
         suite_pass(r->s, name);
     } else {
         mwl__buf text = mwl__buf_make(mwl_alloc_default());
@@ -117,6 +122,7 @@ static void expect_error(struct run *r, const char *name, mwl_value test) {
         mwl__buf_free(&text);
     }
     mwl_value_drop(r->c.heap, got);
+    mwl__cel_free(&code);
 }
 
 static void expect_type(struct run *r, const char *name, mwl_value test, mwl_value typed) {
@@ -152,7 +158,9 @@ static void run_test(struct run *r, mwl_value test) {
     }
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------- */
+/* ---- files
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static bool run_file(void *user, const char *path, const char *relative) {
     struct run *r = user;

@@ -1,0 +1,63 @@
+/* Timers: order by instant, then waits before bounds, then the outermost bound, then the first armed. */
+#include "timer.h"
+#include "utest.h"
+
+static mwl__timer *pop(mwl__timers *t) {
+    mwl__timer *first = mwl__timers_first(t);
+    if (first) mwl__timer_cancel(t, first);
+    return first;
+}
+
+UTEST(timer, equal_instants_have_one_order) {
+    mwl__timers t;
+    mwl__timer wait_late = {0}, wait_early = {0}, inner = {0}, outer = {0}, sooner = {0};
+    mwl__timers_init(&t, mwl_alloc_default());
+    ASSERT_EQ(mwl__timer_arm(&t, &inner, 100, 1, 7), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &outer, 100, 1, 2), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &wait_early, 100, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &wait_late, 100, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &sooner, 99, 1, 9), MWL_OK);
+    ASSERT_TRUE(pop(&t) == &sooner);
+    ASSERT_TRUE(pop(&t) == &wait_early);
+    ASSERT_TRUE(pop(&t) == &wait_late);
+    ASSERT_TRUE(pop(&t) == &outer);
+    ASSERT_TRUE(pop(&t) == &inner);
+    ASSERT_TRUE(pop(&t) == NULL);
+    mwl__timers_done(&t);
+}
+
+UTEST(timer, arming_again_moves_and_cancelling_is_safe) {
+    mwl__timers t;
+    mwl__timer a = {0}, b = {0};
+    mwl__timers_init(&t, mwl_alloc_default());
+    ASSERT_EQ(mwl__timer_arm(&t, &a, 10, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &b, 20, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &a, 30, 0, 0), MWL_OK);
+    ASSERT_TRUE(mwl__timers_first(&t) == &b);
+    mwl__timer_cancel(&t, &b);
+    mwl__timer_cancel(&t, &b);
+    ASSERT_TRUE(mwl__timers_first(&t) == &a);
+    ASSERT_EQ(t.count, (size_t)1);
+    mwl__timers_done(&t);
+}
+
+UTEST(timer, a_random_heap_comes_out_sorted) {
+    enum { N = 500 };
+    static mwl__timer all[N];
+    mwl__timers t;
+    mwl__timers_init(&t, mwl_alloc_default());
+    uint32_t seed = 12345;
+    for (int i = 0; i < N; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        ASSERT_EQ(mwl__timer_arm(&t, &all[i], seed >> 20, 0, 0), MWL_OK);
+    }
+    for (int i = 0; i < N; i += 3) mwl__timer_cancel(&t, &all[i]);
+    int64_t last = INT64_MIN;
+    for (mwl__timer *at; (at = pop(&t)) != NULL;) {
+        ASSERT_LE(last, at->due_ns);
+        last = at->due_ns;
+    }
+    mwl__timers_done(&t);
+}
+
+UTEST_MAIN()
