@@ -76,17 +76,20 @@ static bool put_map(text_buf *out, mwl_value v) {
     return !out->failed;
 }
 
+/* Apart from put_value, whose frames add up, and must stay small. */
+static __attribute__((noinline)) void put_double(text_buf *out, double d) {
+    char number[NUMBER_ROOM];
+    (void)mwl_number_text(d, MWL_NUMBER_FIXED, -1, number, sizeof number);
+    text_buf_puts(out, number);
+}
+
 /* Recursive; values nest at most MWL_DEPTH_LIMIT (mwl_config.h) deep. */
 static bool put_value(text_buf *out, mwl_value v) {
-    char number[NUMBER_ROOM];
     mwl_heap *h = mwl_fn_heap(out->fn);
     switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: text_buf_puts(out, "null"); break;
     case MWL_KIND_BYTES: put_bytes(out, v); break;
-    case MWL_KIND_NUMBER:
-        (void)mwl_number_text(mwl_as_number(v), MWL_NUMBER_FIXED, -1, number, sizeof number);
-        text_buf_puts(out, number);
-        break;
+    case MWL_KIND_NUMBER: put_double(out, mwl_as_number(v)); break;
     case MWL_KIND_ARRAY: return put_list(out, v);
     case MWL_KIND_OBJECT: return put_map(out, v);
     case MWL_KIND_OPTIONAL:

@@ -4,7 +4,7 @@
  * of whole characters is a match of bytes, and always starts at a character.
  *
  * First the plain search, which is fastest on ordinary texts, until the bytes compared in vain
- * exceed a few times the text's length; then the two-way algorithm of Crochemore and Perrin, whose
+ * exceed a few times the bytes passed; then the two-way algorithm of Crochemore and Perrin, whose
  * time is linear and whose memory is constant. Both directions are one algorithm over a view that
  * may run backward. */
 #include "mwl.h"
@@ -76,9 +76,10 @@ static size_t two_way(const view *t, const view *n) {
     return SIZE_MAX;
 }
 
-/* The plain search; SIZE_MAX and *gave_up when it stopped before the end. */
+/* The plain search; SIZE_MAX and *gave_up when it stopped before the end. What it may waste grows
+ * with the way it has come, so that many searches through one text are linear together. */
 static size_t plain(const view *t, const view *n, size_t *resume, bool *gave_up) {
-    size_t left = 4 * t->len + 64, last = t->len - n->len;
+    size_t wasted = 0, last = t->len - n->len;
     *gave_up = false;
     for (size_t at = 0; at <= last; at++) {
         if (t->step > 0) {
@@ -89,12 +90,12 @@ static size_t plain(const view *t, const view *n, size_t *resume, bool *gave_up)
         size_t i = 0;
         while (i < n->len && byte(n, i) == byte(t, at + i)) i++;
         if (i == n->len) return at;
-        if (left <= i) {
+        wasted += i;
+        if (wasted > 4 * at + 256) {
             *gave_up = true;
             *resume = at;
             return SIZE_MAX;
         }
-        left -= i;
     }
     return SIZE_MAX;
 }
