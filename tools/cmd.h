@@ -10,7 +10,10 @@
     X(run, "FILE", "run a program or a definition")   \
     X(eval, "EXPR", "evaluate one CEL expression (--vars JSON, --input JSON, --cel)") \
     X(check, "FILE...", "the diagnostics of definitions (--provider FILE, --allow, --deny, --format)") \
-    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")
+    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them") \
+    X(asm, "FILE", "assemble a definition (-o OUT, --strip, --provider FILE, --allow, --deny, --format)") \
+    X(dis, "FILE", "list the code of a program or a definition")   \
+    X(decompile, "FILE", "print the definition that a program was made of")
 
 /* Exit statuses: 0 success, 1 the work failed, 2 the command line was wrong. */
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };

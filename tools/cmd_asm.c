@@ -1,0 +1,71 @@
+/* cmd_asm.c: `mwlvm asm FILE`: a definition into a program file. */
+#include "cmd.h"
+#include "definition.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "flow.json" -> "flow.mwlb"; other names get the ending added. malloc'd. */
+static char *default_output(const char *path) {
+    size_t len = strlen(path);
+    if (len > 5 && strcmp(path + len - 5, ".json") == 0) len -= 5;
+    char *out = malloc(len + 6);
+    if (!out) return NULL;
+    memcpy(out, path, len);
+    memcpy(out + len, ".mwlb", 6);
+    return out;
+}
+
+static int write_image(const char *path, const mwl_asm_result *result) {
+    bool is_stdout = strcmp(path, "-") == 0;
+    if (is_stdout && isatty(STDOUT_FILENO)) return cmd_usage("a program file is not for a terminal");
+    FILE *file = is_stdout ? stdout : fopen(path, "wb");
+    bool good = file && fwrite(result->image, 1, result->image_size, file) == result->image_size;
+    if (good && is_stdout) good = fflush(file) == 0;
+    if (file && !is_stdout && fclose(file) != 0) good = false;
+    if (good) return CMD_OK;
+    int why = errno;
+    if (file && !is_stdout) remove(path);
+    cmd_fail("%s: %s", path, strerror(why));
+    return CMD_USAGE;
+}
+
+static int assemble(struct definition *d, const char *path, const char *output) {
+    size_t size = 0;
+    char *text = cmd_read_file(path, &size), *name = NULL;
+    if (!text) return CMD_USAGE;
+    mwl_asm_result result;
+    int status = definition_assemble(d, path, text, size, &result);
+    if (status == CMD_OK) {
+        if (!output && strcmp(path, "-") == 0) output = "-";
+        if (!output) output = name = default_output(path);
+        status = output ? write_image(output, &result) : cmd_fail("out of memory");
+        mwl_asm_free(&result);
+    }
+    free(name);
+    free(text);
+    return status;
+}
+
+int cmd_asm(int argc, char **argv) {
+    struct definition d;
+    const char *path = NULL, *output = NULL;
+    int status = CMD_OK;
+    memset(&d, 0, sizeof d);
+    for (int i = 1; i < argc && status == CMD_OK; i++) {
+        int taken = definition_option(&d, argc, argv, &i);
+        if (taken > 0) continue;
+        if (taken < 0) status = CMD_USAGE;
+        else if (strcmp(argv[i], "--strip") == 0) d.options.flags |= MWL_ASM_STRIP;
+        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) output = argv[++i];
+        else if (argv[i][0] == '-' && argv[i][1]) status = cmd_usage("asm: unknown option '%s'", argv[i]);
+        else if (path) status = cmd_usage("asm takes one FILE");
+        else path = argv[i];
+    }
+    if (status == CMD_OK) status = path ? assemble(&d, path, output) : cmd_usage("asm takes one FILE");
+    definition_free(&d);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* definition.c: see definition.h. */
+#include "definition.h"
+
+#include "cmd.h"
+#include "diag.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- options ----------------------------------------------------------------------------------------- */
+
+/* The value of --name VALUE or --name=VALUE; NULL when the word is another option; "" when there is none. */
+static const char *value_of(const char *name, int argc, char **argv, int *i) {
+    size_t len = strlen(name);
+    if (strncmp(argv[*i], name, len) != 0) return NULL;
+    if (argv[*i][len] == '=') return argv[*i] + len + 1;
+    if (argv[*i][len] != '\0') return NULL;
+    return ++*i < argc ? argv[*i] : "";
+}
+
+/* One more place at the end of a list, which stays NULL-terminated. */
+static bool grow(void *list, size_t n, size_t size) {
+    void *old;
+    memcpy(&old, list, sizeof old);
+    void *grown = realloc(old, (n + 2) * size);
+    if (!grown) return false;
+    memset((char *)grown + n * size, 0, 2 * size);
+    memcpy(list, &grown, sizeof grown);
+    return true;
+}
+
+static int no_memory(void) {
+    cmd_fail("out of memory");
+    return -1;
+}
+
+static int take_level(const char ***list, size_t *n, const char *name) {
+    const mwl__diag_info *row = mwl__diag_find(name);
+    if (strcmp(name, "warnings") != 0 && !row) {
+        cmd_usage("there is no warning '%s'; 'mwlvm explain' lists them", name);
+        return -1;
+    }
+    if (!grow(list, *n, sizeof **list)) return no_memory();
+    (*list)[(*n)++] = name;
+    return 1;
+}
+
+static int take_provider(struct definition *d, const char *path) {
+    if (!grow(&d->providers, d->n_providers, sizeof *d->providers)) return no_memory();
+    mwl_asm_provider *p = &d->providers[d->n_providers];
+    p->text = cmd_read_file(path, &p->len);
+    if (!p->text) return -1;
+    p->file = path;
+    d->n_providers++;
+    return 1;
+}
+
+static int take_format(struct definition *d, const char *name) {
+    static const char *const names[] = {"human", "json", "sarif"};
+    static const mwl_asm_format formats[] = {MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            d->options.format = formats[i];
+            return 1;
+        }
+    cmd_usage("the format of diagnostics is human, json or sarif, not '%s'", name);
+    return -1;
+}
+
+int definition_option(struct definition *d, int argc, char **argv, int *i) {
+    const char *v;
+    if ((v = value_of("--provider", argc, argv, i))) return take_provider(d, v);
+    if ((v = value_of("--allow", argc, argv, i))) return take_level(&d->allow, &d->n_allow, v);
+    if ((v = value_of("--deny", argc, argv, i))) return take_level(&d->deny, &d->n_deny, v);
+    if ((v = value_of("--format", argc, argv, i))) return take_format(d, v);
+    return 0;
+}
+
+void definition_free(struct definition *d) {
+    for (size_t i = 0; i < d->n_providers; i++) free((void *)(uintptr_t)d->providers[i].text);
+    free(d->providers);
+    free(d->allow);
+    free(d->deny);
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- assembling and loading --------------------------------------------------------------------------- */
+
+int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
+                        mwl_asm_result *out) {
+    d->options.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    d->options.providers = d->providers;
+    d->options.n_providers = d->n_providers;
+    d->options.allow = d->allow;
+    d->options.deny = d->deny;
+    d->options.colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+    mwl_status status = mwl_assemble(text, len, &d->options, out);
+    if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
+    if (status == MWL_OK) return CMD_OK;
+    if (status != MWL_E_REJECTED) cmd_fail("%s: %s", path, mwl_status_text(status));
+    mwl_asm_free(out);
+    return status == MWL_E_REJECTED ? DEFINITION_REJECTED : CMD_FAILED;
+}
+
+static int load(const char *path, const void *image, size_t size, mwl_program **out) {
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_status status = mwl_program_load(NULL, image, size, MWL_COPY, out, &error);
+    if (status == MWL_OK) return CMD_OK;
+    cmd_fail("%s: %s, at byte %zu", path, error.message ? error.message : mwl_status_text(status),
+             error.offset);
+    return status == MWL_E_NOMEM ? CMD_FAILED : DEFINITION_REJECTED;
+}
+
+int definition_load(struct definition *d, const char *path, mwl_program **out) {
+    size_t size = 0;
+    char *text = cmd_read_file(path, &size);
+    if (!text) return CMD_USAGE;
+    int status;
+    if (size >= 4 && memcmp(text, "MWLB", 4) == 0) {
+        status = load(path, text, size, out);
+    } else {
+        mwl_asm_result result;
+        status = definition_assemble(d, path, text, size, &result);
+        if (status == CMD_OK) {
+            status = load(path, result.image, result.image_size, out);
+            mwl_asm_free(&result);
+        }
+    }
+    free(text);
+    return status;
+}
