@@ -25,7 +25,15 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
     return MWL_OK;
 }
 
+mwl_status mwl__heap_share_keys(mwl_heap *h) {
+    if (!h->keys) h->keys = mwl__mem_zero(&h->alloc, MWL__KEYS_SHARED, sizeof *h->keys);
+    return h->keys ? MWL_OK : MWL_E_NOMEM;
+}
+
 void mwl__heap_done(mwl_heap *h) {
+    for (size_t i = 0; h->keys && i < MWL__KEYS_SHARED; i++) mwl__drop(h, h->keys[i]);
+    mwl__mem_free(&h->alloc, h->keys, MWL__KEYS_SHARED * sizeof *h->keys);
+    h->keys = NULL;
     while (h->chunks) {
         struct mwl__chunk *next = h->chunks->next;
         mwl__mem_free(&h->alloc, h->chunks, h->chunks->size);

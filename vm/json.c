@@ -109,8 +109,8 @@ typedef struct builder {
 static mwl_value read_key(builder *b, yyjson_val *val) {
     const char *s = unsafe_yyjson_get_str(val);
     size_t len = unsafe_yyjson_get_len(val);
+    if (!b->caching) return mwl__key(b->heap, s, len);
     uint32_t hash = mwl__str_hash(s, len);
-    if (!b->caching) return mwl__str_new_hashed(b->heap, s, len, hash);
     mwl_value *cached = &b->cache[hash % N_CACHED];
     if (!mwl_is_absent(*cached)) {
         const mwl__str *c = mwl__as_str(*cached);
@@ -210,7 +210,7 @@ mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_valu
     b.heap = heap;
     b.offset = 0;
     b.pool = doc->str_pool;
-    b.caching = yyjson_doc_get_val_count(doc) >= CACHE_FROM;
+    b.caching = !heap->keys && yyjson_doc_get_val_count(doc) >= CACHE_FROM;
     if (b.caching) memset(b.cache, 0, sizeof b.cache);
     mwl_value v = build(&b, yyjson_doc_get_root(doc));
     for (size_t i = 0; b.caching && i < N_CACHED; i++) mwl__drop(heap, b.cache[i]);

@@ -170,7 +170,7 @@ struct mwl__frame {
     mwl__result res; /* of a Match Step: its shaped input */
     int64_t entered_ns, step_entered_ns, step_exited_ns; /* wall; 0: not kept */
     uint64_t step_id;
-    union { /* a queued frame has no timer; the link lies over its due time only */
+    union { /* a queued frame has no timer; the link lies over its order only */
         mwl__timer timer;
         mwl__frame *next_ready;
     };

@@ -11,6 +11,7 @@
  * then on that buffer and its copies hash each key they look up again. Until then no search is
  * longer than that, so a hostile object costs a constant factor and not a square. */
 #include "value.h"
+#include "utf8.h"
 
 #define FLOODED                                                                                    \
     128u /* a good hash at half load stays below this for any size that fits in memory */
@@ -434,9 +435,11 @@ mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_value take_k
 mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key, size_t len,
                          mwl_value take_value) {
     if (!heap) return mwl_absent();
-    mwl_value k = mwl_is_absent(take_object) || mwl_is_absent(take_value)
-                      ? mwl_absent()
-                      : mwl_string(heap, key, len);
+    mwl_value k = mwl_absent();
+    if (!mwl_is_absent(take_object) && !mwl_is_absent(take_value)) {
+        if (mwl__utf8_valid(key, len, NULL)) k = mwl__key(heap, len ? key : "", len);
+        else heap->why = MWL_E_UTF8;
+    }
     return mwl_object_put(heap, take_object, k, take_value);
 }
 

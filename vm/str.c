@@ -129,3 +129,18 @@ const char *mwl_as_text(mwl_value v, size_t *len) {
 size_t mwl_string_code_points(mwl_value v) {
     return MWL_KINDS(v) == MWL_KIND_STRING ? mwl__as_str(v)->n_cp : 0;
 }
+
+mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
+    uint32_t hash = mwl__str_hash(text, len);
+    if (!h->keys || len > MWL__KEY_SHARED_MAX) return mwl__str_new_hashed(h, text, len, hash);
+    mwl_value *place = &h->keys[hash & (MWL__KEYS_SHARED - 1)];
+    if (!mwl_is_absent(*place) && place->aux == hash) {
+        const mwl__str *s = mwl__as_str(*place);
+        if (s->len == len && memcmp(s->s, text, len) == 0) return mwl__keep(*place);
+    }
+    mwl_value key = mwl__str_new_hashed(h, text, len, hash);
+    if (mwl_is_absent(key)) return key;
+    mwl__drop(h, *place);
+    *place = mwl__keep(key);
+    return key;
+}

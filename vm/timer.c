@@ -1,10 +1,10 @@
 /* timer.c: see timer.h. */
 #include "timer.h"
 
-/* The key lies beside the pointer so that sifting stays within the heap's own memory. */
+/* The instant lies beside the pointer so that sifting mostly stays within the heap's own memory; only ties
+ * look into the timers. */
 struct mwl__timer_slot {
     int64_t due_ns;
-    uint64_t order; /* class, depth, start order: one number to compare */
     mwl__timer *timer;
 };
 
@@ -21,7 +21,7 @@ void mwl__timers_done(mwl__timers *t) {
 }
 
 static bool before(const struct mwl__timer_slot *a, const struct mwl__timer_slot *b) {
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
+    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->timer->order < b->timer->order;
 }
 
 static void place(mwl__timers *t, size_t at, struct mwl__timer_slot slot) {
@@ -70,15 +70,17 @@ mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, uns
                         : mwl__mem_grow(&t->alloc, &heap, &t->cap, t->count + 1, sizeof *t->heap);
     t->heap = heap;
     if (st < 0) return st;
-    timer->due_ns = due_ns;
     timer->class_ = (uint8_t)class_;
-    timer->depth = (uint16_t)(depth > 0xffff ? 0xffff : depth);
+    uint64_t out = class_ ? depth > 0xffff ? 0xffff : depth : 0; /* waits go by start order alone */
     uint64_t seq = t->next_seq++ & 0x7fffffffffffu; /* 47 bits: centuries at any rate we reach */
-    struct mwl__timer_slot slot = {
-        due_ns, (uint64_t)timer->class_ << 63 | (uint64_t)(timer->class_ ? timer->depth : 0) << 47 | seq,
-        timer};
+    timer->order = (uint64_t)timer->class_ << 63 | out << 47 | seq;
+    struct mwl__timer_slot slot = {due_ns, timer};
     sift_up(t, t->count++, slot);
     return MWL_OK;
 }
 
-mwl__timer *mwl__timers_first(const mwl__timers *t) { return t->count ? t->heap[0].timer : NULL; }
+mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns) {
+    if (!t->count) return NULL;
+    *due_ns = t->heap[0].due_ns;
+    return t->heap[0].timer;
+}

@@ -9,9 +9,8 @@
 #include "mem.h"
 
 typedef struct mwl__timer {
-    int64_t due_ns;
+    uint64_t order; /* of equal instants: class, depth, start order */
     uint32_t at;    /* place in the heap + 1; 0: not armed */
-    uint16_t depth; /* of bounds: frames, then entries, from the outside */
     uint8_t class_; /* 0 completion or wait, 1 bound */
     uint8_t owner;  /* what it lies in: MWL_TIMER_FRAME, MWL_TIMER_CALL */
 } mwl__timer;
@@ -29,6 +28,6 @@ void mwl__timers_done(mwl__timers *t);
 /* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. */
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_, unsigned depth);
 void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer); /* not armed: nothing */
-mwl__timer *mwl__timers_first(const mwl__timers *t);       /* NULL when empty */
+mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns); /* NULL when empty */
 
 #endif

@@ -140,9 +140,15 @@ struct mwl_heap {
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
+    mwl_value *keys; /* recent member names, so that equal ones are one string; NULL: not shared */
 };
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
+/* From now on short member names are shared (mwl__key). A VM's heap does: rows, envelopes and inputs of many
+ * runs have the same few names. Held until mwl__heap_done. MWL_OK or MWL_E_NOMEM. */
+mwl_status mwl__heap_share_keys(mwl_heap *h);
+#define MWL__KEYS_SHARED 256u /* a power of two; a name of another hash takes the place of an older one */
+#define MWL__KEY_SHARED_MAX 40u /* bytes: longer names are rare, and would be held for nothing */
 void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
 /* Another size for a block; NULL and `why` on failure, and then the block is as it was. */
@@ -236,6 +242,8 @@ static inline void mwl__drop(mwl_heap *h, mwl_value v) {
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
 mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
 mwl_value mwl__bytes_seal(mwl__str *s);
+mwl_value mwl__key(mwl_heap *h, const char *text,
+                   size_t len); /* a member's name, valid UTF-8: shared where the heap shares */
 mwl_value mwl__str_new(mwl_heap *h, const char *text,
                        size_t len); /* text known to be valid UTF-8 */
 mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_t hash);

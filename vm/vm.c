@@ -92,6 +92,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
     mwl__functions_init(&vm->functions, &c.alloc);
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
+    if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&c.alloc, &vm->regex);
     vm->empty = mwl_object(&vm->heap, 0);
@@ -307,7 +308,8 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
 /* Fire what is due by `now`: waits only, or bounds too. True when something fired. */
 static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     bool any = false;
-    for (mwl__timer *t; (t = mwl__timers_first(&vm->timers)) && t->due_ns <= now && (bounds || !t->class_);) {
+    int64_t due;
+    for (mwl__timer *t; (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
         fire(vm, t);
         any = true;
         if (bounds && vm->ready_head) break; /* let it take effect before the next one */
@@ -361,15 +363,13 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
             if (vm->config.virtual_time && vm->ready_head) continue;
         }
         if (fire_due(vm, now, true) || vm->ready_head) continue;
-        mwl__timer *next = mwl__timers_first(&vm->timers);
-        if (!next) return MWL_NEVER;
+        int64_t due;
+        if (!mwl__timers_first(&vm->timers, &due)) return MWL_NEVER;
         if (!vm->config.virtual_time) {
-            if (next->due_ns > mwl__vm_mono(vm)) return next->due_ns;
-            continue;
-        }
-        if (next->due_ns > now) { /* time moves only when there is nothing to do */
-            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, next->due_ns - now);
-            vm->now.mono_ns = next->due_ns;
+            if (due > mwl__vm_mono(vm)) return due;
+        } else if (due > now) { /* time moves only when there is nothing to do */
+            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, due - now);
+            vm->now.mono_ns = due;
         }
     }
 }

@@ -3,7 +3,8 @@
 #include "utest.h"
 
 static mwl__timer *pop(mwl__timers *t) {
-    mwl__timer *first = mwl__timers_first(t);
+    int64_t due;
+    mwl__timer *first = mwl__timers_first(t, &due);
     if (first) mwl__timer_cancel(t, first);
     return first;
 }
@@ -33,10 +34,13 @@ UTEST(timer, arming_again_moves_and_cancelling_is_safe) {
     ASSERT_EQ(mwl__timer_arm(&t, &a, 10, 0, 0), MWL_OK);
     ASSERT_EQ(mwl__timer_arm(&t, &b, 20, 0, 0), MWL_OK);
     ASSERT_EQ(mwl__timer_arm(&t, &a, 30, 0, 0), MWL_OK);
-    ASSERT_TRUE(mwl__timers_first(&t) == &b);
+    int64_t due = 0;
+    ASSERT_TRUE(mwl__timers_first(&t, &due) == &b);
+    ASSERT_EQ(due, (int64_t)20);
     mwl__timer_cancel(&t, &b);
     mwl__timer_cancel(&t, &b);
-    ASSERT_TRUE(mwl__timers_first(&t) == &a);
+    ASSERT_TRUE(mwl__timers_first(&t, &due) == &a);
+    ASSERT_EQ(due, (int64_t)30);
     ASSERT_EQ(t.count, (size_t)1);
     mwl__timers_done(&t);
 }
@@ -52,10 +56,11 @@ UTEST(timer, a_random_heap_comes_out_sorted) {
         ASSERT_EQ(mwl__timer_arm(&t, &all[i], seed >> 20, 0, 0), MWL_OK);
     }
     for (int i = 0; i < N; i += 3) mwl__timer_cancel(&t, &all[i]);
-    int64_t last = INT64_MIN;
-    for (mwl__timer *at; (at = pop(&t)) != NULL;) {
-        ASSERT_LE(last, at->due_ns);
-        last = at->due_ns;
+    int64_t last = INT64_MIN, due = 0;
+    while (mwl__timers_first(&t, &due)) {
+        ASSERT_LE(last, due);
+        last = due;
+        pop(&t);
     }
     mwl__timers_done(&t);
 }
