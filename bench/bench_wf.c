@@ -92,7 +92,7 @@ static void never_cancel(mwl_call *call, void *user) {
 #define DOCUMENT(name)                                                                                   \
     "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"mwl:provider.call/bench/" name \
     "/v1\",\"codePrefix\":\"Bench\",\"description\":\"A provider of the benchmarks.\","                    \
-    "\"failures\":{\"closed\":[],\"open\":[\"*\"]}}"
+    "\"parameters\":{\"type\":\"object\"},\"failureCatalog\":{\"closed\":[],\"open\":[\"*\"]}}"
 
 static const mwl_call_provider providers[] = {
     {"mwl:provider.call/bench/noop/v1", DOCUMENT("noop"), noop_start, NULL, NULL},

@@ -4,7 +4,7 @@
  * frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a completion of
  * an instant is accepted before a bound of that instant fires. Under virtual time bounds fire, and time
  * moves, only when nothing is ready. */
-#include "functions.h"
+#include "cel_lib.h"
 #include "machine.h"
 
 #include <stdio.h>
@@ -95,6 +95,10 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&c.alloc, &vm->regex);
+    size_t n;
+    const mwl_function_def *table; /* core CEL and the language's own functions are always there */
+    for (size_t i = 0; st == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
+        st = mwl__functions_add(&vm->functions, table, n);
     vm->empty = mwl_object(&vm->heap, 0);
     vm->exec.zones = &vm->zones;
     vm->exec.regex = vm->regex;
