@@ -430,7 +430,6 @@ dispatch:
     CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
     CASE(SELECT): {
         const mwl_value *of = &B;
-        NEED(KC, STRING);
         if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
             const mwl_value *found = member(of->as.p, of->aux, &KC);
             if (LIKELY(found != NULL)) {
@@ -442,8 +441,8 @@ dispatch:
         SET_OUT(A);
         NEXT();
     }
-    CASE(SELECT_OPT): NEED(KC, STRING); TRY(mwl__access_optional(x, B, KC, true, &out)); SET_OUT(A); NEXT();
-    CASE(HAS): NEED(KC, STRING); TRY(mwl__access_has(x, B, KC, &is)); set_bool(h, &A, is); NEXT();
+    CASE(SELECT_OPT): TRY(mwl__access_optional(x, B, KC, true, &out)); SET_OUT(A); NEXT();
+    CASE(HAS): TRY(mwl__access_has(x, B, KC, &is)); set_bool(h, &A, is); NEXT();
     CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET_OUT(A); NEXT();
     CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET_OUT(A); NEXT();
 
