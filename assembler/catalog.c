@@ -185,8 +185,10 @@ static void judge_failures(judge *j, const mwl__node *n) {
     judge_codes(j, j->out->open, true);
 }
 
-static void judge_schema(judge *j, const mwl__node *n) {
-    if (n && !mwl__check_schema(j->tree, n)) j->wrong = true;
+static mwl__schema *judge_schema(judge *j, const mwl__node *n) {
+    mwl__schema *schema = mwl__check_schema(j->tree, n);
+    if (!schema) j->wrong = true;
+    return schema;
 }
 
 static void judge_attachment(judge *j, const mwl__node *n) {
@@ -225,7 +227,7 @@ static void judge_phase(judge *j, const mwl__node *n, int phase) {
     const mwl__node *parameters = mwl__node_get(n, "parameters"),
                     *names = mwl__node_get(n, "structural");
     if (parameters && parameters->kind == MWL_NODE_OBJECT) {
-        judge_schema(j, parameters);
+        j->out->compiled[phase] = judge_schema(j, parameters);
         j->out->parameters[phase] = parameters;
     }
     if (!names || names->kind != MWL_NODE_ARRAY) return;
@@ -254,7 +256,7 @@ static void judge_metadata(judge *j, const mwl__node *n) {
     static const char *const reserved[] = {"enteredAt", "exitedAt"};
     if (!n) return;
     j->out->metadata = n;
-    judge_schema(j, n);
+    mwl__schema_free(judge_schema(j, n));
     for (int i = 0; i < 2 && j->out->is_middleware; i++) {
         const mwl__node *m = mwl__node_get(mwl__node_get(n, "properties"), reserved[i]);
         if (!m) continue;
@@ -336,7 +338,7 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
         if (strcmp(name, "phases") == 0) judge_phases(&j, n);
         if (strcmp(name, "metadata") == 0) judge_metadata(&j, n);
         if (strcmp(name, "parameters") != 0) continue;
-        judge_schema(&j, n);
+        out->compiled[0] = judge_schema(&j, n);
         out->parameters[0] = n;
     }
     return !j.wrong;
@@ -366,7 +368,12 @@ static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *
     return true;
 }
 
+static void contract_free(mwl__contract *contract) {
+    for (int i = 0; i < 4; i++) mwl__schema_free(contract->compiled[i]);
+}
+
 static void document_free(mwl__catalog *c, document *d) {
+    contract_free(&d->contract);
     mwl__tree_free(&d->tree);
     mwl__source_free(&d->source);
     mwl__mem_free(&c->alloc, d, sizeof *d);
@@ -416,6 +423,7 @@ mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__d
     }
     if (sink->status < 0) status = sink->status;
     if (status == MWL_OK && sink->n_errors > errors) status = MWL_E_REJECTED;
+    contract_free(&contract);
     mwl__tree_free(&tree);
     return status;
 }

@@ -7,6 +7,7 @@
 #define MWL_CATALOG_H
 
 #include "read.h"
+#include "schema.h"
 
 /* ---- provider URIs
  * ------------------------------------------------------------------------------- */
@@ -43,8 +44,9 @@ typedef struct mwl__contract {
     const mwl__node *document; /* its root object */
     const mwl__tree *tree;     /* the document's, for positions */
     const mwl__node
-        *parameters[4]; /* schema nodes: [0] of a call provider; by phase (mwl__phase_id) of a
-                           middleware; NULL: accepts no arguments */
+        *parameters[4];       /* schema nodes: [0] of a call provider; by phase (mwl__phase_id) of a
+                                 middleware; NULL: accepts no arguments */
+    mwl__schema *compiled[4]; /* of these; the catalog's */
     const mwl__node *metadata; /* schema node, or NULL */
     bool acts[4];              /* a middleware's phases with an action */
     /* Structural parameters of a phase: names of `with` members that are definitions. "call" is a

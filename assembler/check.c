@@ -1,7 +1,6 @@
 /* check.c: Flows: their members, names and Steps; the order of the passes. See check.h. */
 #include "check.h"
 
-#include "check_schema.h"
 #include "suggest.h"
 
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"
@@ -97,10 +96,12 @@ static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
 
 static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->m.parameters = n;
-    if (!mwl__check_schema(c->tree, n)) {
+    f->schema = mwl__check_schema(c->tree, n);
+    if (!f->schema) {
         f->open = f->broken_schema = true;
         return;
     }
+    mwl__check_defaults(c, n);
     const mwl__node *more = mwl__node_get(n, "additionalProperties"),
                     *p = mwl__node_get(n, "properties");
     static const char *const others[] = {
@@ -183,7 +184,7 @@ static void fill_flow(mwl__checker *c, mwl__flow *f) {
     m = bad & ENTRYPOINT ? NULL : mwl__node_get(n, "entrypoint");
     if (m && f->m.n_steps) f->m.entrypoint = mwl__check_step_ref(c, f, m);
     m = bad & MIDDLEWARE ? NULL : mwl__node_get(n, "middleware");
-    if (m) {
+    if (m && c->status == MWL_OK) {
         mwl__site site = {.flow = f};
         mwl__check_stack(c, f, m, &site, true, &f->m.stack, &f->m.n_stack);
     }
@@ -255,6 +256,7 @@ mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *
                       .n_functions = n_functions};
     size_t errors = tree->sink->n_errors;
     c.last_listed = &c.listed;
+    c.judge.alloc = tree->arena.alloc;
     c.status = learn_functions(&c);
     if (c.status == MWL_OK && tree->root->kind != MWL_NODE_OBJECT)
         mwl__node_report(tree, tree->root, MWL_DIAG_ROOT_NOT_OBJECT,
@@ -262,6 +264,8 @@ mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *
     else if (c.status == MWL_OK)
         mwl__check_flow(&c, tree->root, NULL, NULL);
     if (c.status == MWL_OK && m->n_flows) check_whole(&c);
+    for (uint32_t i = 0; i < m->n_flows; i++) mwl__schema_free(mwl__flow_of(m->flows[i])->schema);
+    mwl__judge_free(&c.judge);
     if (c.status < 0) return c.status;
     if (tree->sink->status < 0) return tree->sink->status;
     return tree->sink->n_errors > errors ? MWL_E_REJECTED : MWL_OK;

@@ -18,6 +18,7 @@
 #ifndef MWL_CHECK_H
 #define MWL_CHECK_H
 
+#include "check_schema.h"
 #include "form.h"
 #include "model.h"
 #include "scope.h"
@@ -53,6 +54,7 @@ struct mwl__flow {
     bool called;
     uint8_t colour;           /* of walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
+    mwl__schema *schema;      /* of its parameters, when they have one that is right */
     bool broken_schema;
     bool runs_known;
     double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
@@ -83,6 +85,7 @@ struct mwl__checker {
     mwl__names function_names;
     size_t flows_cap;
     mwl__listed *listed, **last_listed;
+    mwl__judge judge;
     mwl_status status;   /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };
@@ -136,11 +139,12 @@ bool mwl__check_cycles(mwl__checker *c);              /* of Flows; true when the
 mwl__flow **mwl__check_order(mwl__checker *c);
 
 /* check_args.c */
-/* A literal (in part) `with` against a schema (NULL: no arguments). target: "the Flow 'A'", for
- * messages. */
+/* A `with` as far as it is literal (NULL: not written) against a schema (NULL: no arguments). `at`
+ * is where to speak of what is missing; target: "the Flow 'A'", for messages. */
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
-                     const mwl__tree *schema_tree, const mwl__node *schema,
-                     const mwl__node *structural, const char *target);
+                     const mwl__node *schema, const mwl__schema *compiled, const char *target);
+/* Defaults of parameters against their own schemas. */
+void mwl__check_defaults(mwl__checker *c, const mwl__node *parameters);
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name);
 

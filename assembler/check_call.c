@@ -202,6 +202,7 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
     mwl__m_call *call = mwl__check_new(c, 1, sizeof *call);
     uint32_t bad;
     if (!call) return NULL;
+    size_t before = c->sink->n_broken;
     call->node = n;
     call->gathered = gathered;
     mwl__form_check(c->tree, n, &call_form, &bad);
@@ -217,7 +218,7 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
     check_arms(c, call, good(n, &call_form, bad, "onSuccess"),
                good(n, &call_form, bad, "onFailure"), &site);
     if (!call->provider && !call->flow) return NULL;
-    mwl__check_list(c, call, NULL);
+    if (c->sink->n_broken == before) mwl__check_list(c, call, NULL);
     return call;
 }
 
@@ -328,6 +329,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     if (!e) return NULL;
     mwl__form_check(c->tree, n, &entry_form, &bad);
     if (n->kind != MWL_NODE_OBJECT) return NULL;
+    size_t before = c->sink->n_broken;
     e->node = n;
     e->flow_level = flow_level;
     const mwl__node *provider = good(n, &entry_form, bad, "provider");
@@ -341,7 +343,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     }
     if (!e->provider) return NULL;
     if (mwl__contract_is(e->provider, "loop")) check_loop(c, e, provider);
-    mwl__check_list(c, NULL, e);
+    if (c->sink->n_broken == before) mwl__check_list(c, NULL, e);
     return e;
 }
 

@@ -16,6 +16,7 @@ typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedd
 typedef struct trouble {
     uint32_t begin, end;
     const char *text;
+    mwl__diag_code code;
 } trouble;
 
 static bool has_pair(const char *s, uint32_t len) {
@@ -27,14 +28,28 @@ static bool has_pair(const char *s, uint32_t len) {
     return false;
 }
 
-#define NESTING 256 /* brackets whose place is kept, for the message alone */
+#define NESTING 256 /* brackets whose place is kept; what is deeper is taken on trust */
+
+static trouble unclosed(uint32_t begin, uint32_t end, const char *text) {
+    return (trouble){begin, end, text, MWL_DIAG_UNCLOSED_EXPRESSION};
+}
+
+/* A word that is none. A string that does not end is an unclosed thing, the rest is plain syntax.
+ */
+static trouble bad_word(const char *s, const mwl__cel_token *t) {
+    trouble why = unclosed(t->begin, t->end, t->fault);
+    uint32_t at = t->begin;
+    while (at < t->end && at < t->begin + 2 && strchr("rRbB", s[at])) at++;
+    if (at >= t->end || (s[at] != '\'' && s[at] != '"')) why.code = MWL_DIAG_EXPRESSION_SYNTAX;
+    return why;
+}
 
 /* The first closing pair outside of brackets; 0 when there is none, with the reason. */
 static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
     uint32_t at = 2, depth = 0, open[NESTING];
-    *why = (trouble){2, len, "a bracket closes that was never opened"};
     for (;;) {
         mwl__cel_token t = mwl__cel_lex(s, len, at);
+        char closes = '\0';
         switch (t.kind) {
         case MWL__CEL_T_LBRACE:
         case MWL__CEL_T_LPAREN:
@@ -44,25 +59,29 @@ static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
             break;
         case MWL__CEL_T_RBRACE:
             if (depth == 0 && t.begin + 1 < len && s[t.begin + 1] == '}') return t.begin;
-            /* fall through */
-        case MWL__CEL_T_RPAREN:
-        case MWL__CEL_T_RBRACKET:
-            if (depth == 0) {
-                why->begin = t.begin;
-                why->end = t.end;
-                return 0;
-            }
-            depth--;
+            closes = '{';
             break;
-        case MWL__CEL_T_BAD: *why = (trouble){t.begin, t.end, t.fault}; return 0;
+        case MWL__CEL_T_RPAREN: closes = '('; break;
+        case MWL__CEL_T_RBRACKET: closes = '['; break;
+        case MWL__CEL_T_BAD: *why = bad_word(s, &t); return 0;
         case MWL__CEL_T_END:
-            if (depth && depth <= NESTING)
-                *why =
-                    (trouble){open[depth - 1], open[depth - 1] + 1, "this bracket is not closed"};
+            *why = depth && depth <= NESTING ? unclosed(open[depth - 1], open[depth - 1] + 1,
+                                                        "this bracket is not closed")
+                                             : unclosed(2, len, "the brackets do not balance");
             return 0;
         default: break;
         }
         at = t.end;
+        if (!closes) continue;
+        if (depth == 0) {
+            *why = unclosed(t.begin, t.end, "this bracket closes nothing");
+            return 0;
+        }
+        depth--;
+        if (depth < NESTING && s[open[depth]] != closes) {
+            *why = unclosed(open[depth], open[depth] + 1, "this bracket is not closed");
+            return 0;
+        }
     }
 }
 
@@ -253,8 +272,7 @@ static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__s
         mwl__diag_help(d, "for an empty text write \"\"");
         return NULL;
     case UNCLOSED:
-        mwl__node_report_text(c->tree, n, why.begin, why.end, MWL_DIAG_UNCLOSED_EXPRESSION, "%s",
-                              why.text);
+        mwl__node_report_text(c->tree, n, why.begin, why.end, why.code, "%s", why.text);
         return NULL;
     case TEMPLATE:
         d = mwl__node_report(c->tree, n, MWL_DIAG_TEMPLATE_LITERAL,

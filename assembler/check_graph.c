@@ -102,7 +102,9 @@ void mwl__check_graph(mwl__checker *c, mwl__flow *f) {
     while (w.n) each_next(w.stack[--w.n], reach, &w);
     for (uint32_t i = 0; i < f->m.n_steps; i++) {
         const mwl__m_step *s = f->m.steps[i];
-        if (!s->reachable)
+        /* the second of two of one name was refused already */
+        bool twice = mwl__node_find(f->step_nodes, s->node->key, s->node->key_len) != s->node;
+        if (!s->reachable && !twice)
             mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP,
                                  "no path leads to the Step '%.*s'", MWL__NODE_KEY(s->node));
     }

@@ -12,16 +12,17 @@
 static void check_call_args(mwl__checker *c, const mwl__m_call *call) {
     char target[96];
     if (call->provider) {
-        mwl__check_args(c, call->with, mwl__node_get(call->node, "provider"), call->provider->tree,
-                        call->provider->parameters[0], NULL, "this provider");
+        mwl__check_args(c, call->with, mwl__node_get(call->node, "provider"),
+                        call->provider->parameters[0], call->provider->compiled[0],
+                        "this provider");
     } else if (call->flow && !mwl__flow_of(call->flow)->broken_schema) {
         const char *name = call->flow->name;
         if (name)
             snprintf(target, sizeof target, "the Flow '%.60s'", name);
         else
             snprintf(target, sizeof target, "this Flow");
-        mwl__check_args(c, call->with, mwl__node_get(call->node, "flow"), c->tree,
-                        call->flow->parameters, NULL, target);
+        mwl__check_args(c, call->with, mwl__node_get(call->node, "flow"), call->flow->parameters,
+                        mwl__flow_of(call->flow)->schema, target);
     }
 }
 
@@ -46,8 +47,8 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
         }
         char target[64];
         snprintf(target, sizeof target, "%s of this middleware", names[i]);
-        mwl__check_args(c, phase->with, provider, e->provider->tree, e->provider->parameters[i],
-                        e->provider->structural[i], target);
+        mwl__check_args(c, phase->with, provider, e->provider->parameters[i],
+                        e->provider->compiled[i], target);
     }
 }
 
