@@ -111,8 +111,6 @@ static void lower_match(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
 
 static void lower_sleep(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     uint32_t begin = mwl__lower_here(l);
-    mwl__step_rec *r = mwl__lower_rec(l, STEPS, mwl__step_rec, s->ix);
-    if (r && s->sleep_for) r->flags |= MWL_NEEDS_ENTERED; /* the wait counts from there */
     if (s->sleep_for) mwl__lower_field(l, s->sleep_for, MWL_OP_SLEEP_FOR);
     else mwl__lower_field(l, s->sleep_until, MWL_OP_SLEEP_UNTIL);
     mwl__lower_guard_from(l, begin, fault);

@@ -4,7 +4,7 @@
  * and fan-out (gather.c), to which the same instructions of a Gather's calls are handed. */
 #include "machine.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
 static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) { return &mwl__tables(f)->calls[ix]; }
 
@@ -28,22 +28,23 @@ void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
 }
 
 void mwl__callrec_window(mwl__callrec *r, mwl__frame *child) {
-    mwl_vm *vm = child->run->vm;
+    mwl_vm *vm = mwl__vm_of(child);
     mwl__value_set(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
-    r->flow_entered_ns = child->entered_ns;
-    bool keeps = mwl__tables(child)->flows[child->flow].flags & MWL_NEEDS_EXITED;
-    r->flow_exited_ns = keeps ? mwl__vm_wall(vm) : 0;
+    const mwl__times *t = mwl__times_of(child);
+    if (!t) return;
+    r->flow_entered_ns = t->entered_ns;
+    r->flow_exited_ns = mwl__vm_wall(vm);
 }
 
 void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
     if (!(needs & (MWL_NEEDS_ACCEPTED | MWL_NEEDS_EXITED))) return;
-    r->exited_ns = r->accepted_ns = mwl__vm_wall(f->run->vm);
+    r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------------ */
 
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     if (!f->record) {
         f->record = mwl__callrec_new(&vm->heap);
         if (!f->record) return MWL_PC_NOMEM;
@@ -69,7 +70,7 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
         uint32_t pc = mwl__check_arguments(f, p->parameters[0], *args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
-    *args = mwl_is_absent(*args) ? mwl__keep(f->run->vm->empty) : mwl__keep(*args);
+    *args = mwl_is_absent(*args) ? mwl__keep(mwl__vm_of(f)->empty) : mwl__keep(*args);
     return next_pc;
 }
 
@@ -92,7 +93,7 @@ void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
     mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
     mwl__frame_set_res(f, ok, take);
-    if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
 }
 
 static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
@@ -123,9 +124,9 @@ static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32
         heap_of(f)->why = MWL_E_TOO_BIG;
         return MWL_PC_NOMEM;
     }
-    uint32_t at = f->run->vm->exec.pc;
+    uint32_t at = mwl__vm_of(f)->exec.pc;
     mwl__frame *child = mwl__frame_new(f->run, f, c->flow, target_input(f->record), args);
-    f->run->vm->exec.pc = at;
+    mwl__vm_of(f)->exec.pc = at;
     if (!child) return MWL_PC_NOMEM;
     f->target.frame = child;
     f->awaits = MWL_AWAITS_FRAME;
@@ -139,8 +140,8 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
     if (pc != next_pc) return pc;
-    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(f->run->vm);
-    if (mwl__tracing(f->run->vm))
+    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
+    if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1, args);
     return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
@@ -181,8 +182,8 @@ uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl__callrec *r = f->record;
-    mwl_value newer = f->run->vm->raised;
-    f->run->vm->raised = mwl_absent();
+    mwl_value newer = mwl__vm_of(f)->raised;
+    mwl__vm_of(f)->raised = mwl_absent();
     if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, newer);

@@ -28,15 +28,20 @@ static mwl_value result_whole(mwl_heap *h, const mwl__result *r) {
 
 /* ---- execution and frame ------------------------------------------------------------------------------ */
 
+static mwl_value frame_entered(mwl_heap *h, const mwl__frame *f) {
+    const mwl__times *t = mwl__times_of(f);
+    return t ? stamp(h, t->entered_ns) : mwl_absent();
+}
+
 static mwl_value execution_whole(mwl_heap *h, mwl_run *run) {
     mwl_value o = put(h, mwl_object(h, 3), "id", mwl__keep(mwl__run_id(run)));
-    mwl_value meta = put(h, mwl_object(h, 1), "enteredAt", stamp(h, run->root->entered_ns));
+    mwl_value meta = put(h, mwl_object(h, 1), "enteredAt", frame_entered(h, run->root));
     o = put(h, o, "metadata", meta);
     return put(h, o, "platform", mwl_object(h, 0));
 }
 
 static mwl_value frame_whole(mwl_heap *h, const mwl__frame *f) {
-    mwl_value meta = put(h, mwl_object(h, 1), "enteredAt", stamp(h, f->entered_ns));
+    mwl_value meta = put(h, mwl_object(h, 1), "enteredAt", frame_entered(h, f));
     mwl_value o = put(h, mwl_object(h, 2), "input", mwl__keep(f->input));
     return put(h, o, "metadata", meta);
 }
@@ -65,16 +70,19 @@ static mwl_value step_action(mwl_heap *h, const mwl__frame *f) {
 }
 
 static mwl_value step_times(mwl_heap *h, const mwl__frame *f) {
-    mwl_value o = put(h, mwl_object(h, 3), "enteredAt", stamp(h, f->step_entered_ns));
-    if (f->step_done && f->step_exited_ns) o = put(h, o, "exitedAt", stamp(h, f->step_exited_ns));
+    const mwl__times *t = mwl__times_of(f);
+    mwl_value o = mwl_object(h, 3);
+    if (!t) return o;
+    o = put(h, o, "enteredAt", stamp(h, t->step_entered_ns));
+    if (f->step_done && t->step_exited_ns) o = put(h, o, "exitedAt", stamp(h, t->step_exited_ns));
     return o;
 }
 
 static mwl_value step_meta(mwl_heap *h, const mwl__frame *f) {
     mwl_value o = step_times(h, f);
     const mwl__step_rec *s = step_of(f);
-    if (s && s->action == MWL_ACTION_GATHER && f->gather)
-        o = put(h, o, "dispatchCount", mwl_number((double)f->gather->n));
+    if (s && s->action == MWL_ACTION_GATHER && mwl__gather_of(f))
+        o = put(h, o, "dispatchCount", mwl_number((double)mwl__gather_of(f)->n));
     return o;
 }
 
@@ -238,9 +246,9 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     case MWL_BASE_FAILURE: return lent(mwl__failure_of(f));
     case MWL_BASE_EXECUTION: return execution_whole(h, f->run);
     case MWL_BASE_EXECUTION_ID: return lent(mwl__run_id(f->run));
-    case MWL_BASE_EXECUTION_ENTERED: return stamp(h, f->run->root->entered_ns);
+    case MWL_BASE_EXECUTION_ENTERED: return frame_entered(h, f->run->root);
     case MWL_BASE_FRAME: return frame_whole(h, f);
-    case MWL_BASE_FRAME_ENTERED: return stamp(h, f->entered_ns);
+    case MWL_BASE_FRAME_ENTERED: return frame_entered(h, f);
     case MWL_BASE_STEP_INPUT: case MWL_BASE_STEP_RESULT_VALUE: case MWL_BASE_STEP_RESULTS:
     case MWL_BASE_STEP: case MWL_BASE_STEP_NAME: case MWL_BASE_STEP_ID: case MWL_BASE_STEP_ACTION:
     case MWL_BASE_STEP_RESULT: case MWL_BASE_STEP_META: case MWL_BASE_MATCH_INPUT: case MWL_BASE_MATCH:
@@ -256,14 +264,9 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
 /* spec: execution-model, the clock pin: the entry instant of the construct that evaluates. */
 int64_t mwl__context_now(const mwl__exec *x) {
     const mwl__frame *f = x->frame;
-    switch ((mwl__construct)f->construct) {
-    case MWL_IN_CALL: return f->record ? f->record->entered_ns : f->step_entered_ns;
-    case MWL_IN_PHASE: {
-        const mwl__entry *e = mwl__entry_reading(f);
-        return e ? e->entered_ns : f->step_entered_ns;
-    }
-    case MWL_IN_STEP: return f->step_entered_ns;
-    case MWL_IN_FRAME: break;
-    }
-    return f->entered_ns;
+    const mwl__times *t = mwl__times_of(f);
+    const mwl__entry *e = f->construct == MWL_IN_PHASE ? mwl__entry_reading(f) : NULL;
+    if (e) return e->entered_ns;
+    if (f->construct == MWL_IN_CALL && f->record) return f->record->entered_ns;
+    return t ? f->construct == MWL_IN_FRAME ? t->entered_ns : t->step_entered_ns : 0;
 }

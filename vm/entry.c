@@ -16,7 +16,7 @@
  * substitution or shaping made of it. */
 #include "machine.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->entries[ix];
@@ -37,7 +37,7 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
 }
 
 static void begin_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     e->phase = (uint8_t)phase;
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
@@ -124,10 +124,10 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
         return emit_at_entry(f, e, true, mwl__keep(e->output));
-    if (e->armed && e->bound_ns <= mwl__vm_mono(f->run->vm)) { /* elapsed before the inner scope starts */
+    if (e->armed && e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
         mwl_value why = mwl__phase_elapsed(f, e);
         if (mwl_is_absent(why)) return MWL_PC_NOMEM;
-        if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
         return emit_at_entry(f, e, false, why);
     }
     e->runs = 1;
@@ -146,7 +146,7 @@ uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
-    if (e->armed && !e->accepted && mwl__vm_mono(f->run->vm) > e->bound_ns) {
+    if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
         mwl_value why = mwl__phase_elapsed(f, e); /* it came too late: the bound had elapsed */
         if (mwl_is_absent(why)) return MWL_PC_NOMEM;
         mwl__frame_set_res(f, false, mwl_absent());
@@ -188,8 +188,8 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
 /* The raised failure takes the place of the Result in flight, which it chains if that was a failure. */
 static bool supersede(mwl__frame *f, mwl__entry *e) {
     const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-    mwl_value newer = f->run->vm->raised;
-    f->run->vm->raised = mwl_absent();
+    mwl_value newer = mwl__vm_of(f)->raised;
+    mwl__vm_of(f)->raised = mwl_absent();
     if (!flight->ok) newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
     mwl__entry_set_emit(f, e, false, mwl_absent());
     mwl__entry_set_res(f, e, false, newer);
@@ -219,11 +219,11 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     e->in_phase = false;
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
-    if (mwl__tracing(f->run->vm))
+    if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->acc);
     if (e->delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__add_ns(mwl__vm_mono(f->run->vm), e->delay_ns));
+                           mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), e->delay_ns));
 }
 
 uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
@@ -264,7 +264,7 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
         mwl__frame_set_res(f, false, mwl_absent());
         return e->resume_pc;
     }
-    mwl__value_set(heap_of(f), &f->run->vm->raised, f->res.v);
+    mwl__value_set(heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
     f->res.v = mwl_absent();
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);

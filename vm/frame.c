@@ -19,26 +19,26 @@ void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take) {
 }
 
 void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
-    mwl__value_set(&f->run->vm->heap, &f->res.v, take);
+    mwl__value_set(&mwl__vm_of(f)->heap, &f->res.v, take);
     f->res.ok = ok;
 }
 
 void mwl__frame_take_raised(mwl__frame *f) {
-    mwl__frame_set_res(f, false, f->run->vm->raised);
-    f->run->vm->raised = mwl_absent();
+    mwl__frame_set_res(f, false, mwl__vm_of(f)->raised);
+    mwl__vm_of(f)->raised = mwl_absent();
 }
 
 /* ---- faults of typed fields ---------------------------------------------------------------------------- */
 
 uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     mwl_value text = mwl_string(&vm->heap, message, strlen(message));
     vm->exec.fault = mwl__fault_new(&vm->heap, code, vm->exec.pc, text, details);
     return mwl_is_absent(vm->exec.fault) ? MWL_PC_NOMEM : MWL_PC_FAULT;
 }
 
 uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message) {
-    mwl_heap *h = &f->run->vm->heap;
+    mwl_heap *h = &mwl__vm_of(f)->heap;
     mwl_value d = mwl_object(h, 3);
     d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
     d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
@@ -48,7 +48,7 @@ uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observ
 
 /* What a schema-less target answers to arguments: closed by default. */
 static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
-    mwl_heap *h = &f->run->vm->heap;
+    mwl_heap *h = &mwl__vm_of(f)->heap;
     mwl_value key, value;
     mwl__buf b = mwl__buf_make(h->alloc);
     size_t len;
@@ -62,7 +62,7 @@ static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who
 
 uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
                               uint32_t next_pc) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     if (!schema) {
         bool none = mwl_is_absent(args) || (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
         return none ? next_pc : refuse_undeclared(f, args, who);
@@ -97,7 +97,7 @@ static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec
 
 /* The frame's arguments are valid: vars are seeded. Else its Result is there and nothing runs. */
 static bool initialise(mwl__frame *f, mwl_value args) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
     mwl__exec *x = &vm->exec;
     x->program = mwl__program_of(f);
@@ -116,25 +116,29 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     return !mwl_is_absent(f->vars);
 }
 
+static size_t frame_size(bool timed) { return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0); }
+
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
                            mwl_value take_args) {
-    mwl_vm *vm = run->vm;
-    mwl__frame *f = mwl__heap_take(&vm->heap, sizeof *f);
+    mwl_vm *vm = run->link->vm;
+    bool timed = run->link->timed[flow];
+    size_t size = frame_size(timed);
+    mwl__frame *f = mwl__heap_take(&vm->heap, size);
     if (!f) {
         mwl__drop(&vm->heap, take_input);
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
-    memset(f, 0, sizeof *f);
+    memset(f, 0, size);
     f->run = run;
+    f->timed = timed;
     f->parent = parent;
     f->flow = flow;
     f->step = MWL_NONE;
     f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
     f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
-    unsigned needs = mwl__tables(f)->flows[flow].flags;
-    if ((needs & MWL_NEEDS_ENTERED) || !parent || mwl__tracing(vm)) f->entered_ns = mwl__vm_wall(vm);
+    if (timed) mwl__times_of(f)->entered_ns = mwl__vm_wall(vm);
     bool made = initialise(f, take_args);
     mwl__drop(&vm->heap, take_args);
     if (!made) {
@@ -147,7 +151,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
 
 static void drop_saved(mwl__frame *f) {
     if (!f->rare || !f->rare->saved_regs) return;
-    mwl_heap *h = &f->run->vm->heap;
+    mwl_heap *h = &mwl__vm_of(f)->heap;
     uint32_t n = mwl__program_of(f)->n_regs;
     for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->rare->saved_regs[i]);
     mwl__heap_give(h, f->rare->saved_regs, n * sizeof *f->rare->saved_regs);
@@ -156,7 +160,7 @@ static void drop_saved(mwl__frame *f) {
 
 mwl__rare *mwl__frame_rare(mwl__frame *f) {
     if (f->rare) return f->rare;
-    mwl__rare *r = mwl__heap_take(&f->run->vm->heap, sizeof *r);
+    mwl__rare *r = mwl__heap_take(&mwl__vm_of(f)->heap, sizeof *r);
     if (!r) return NULL;
     memset(r, 0, sizeof *r);
     r->failure = mwl_null();
@@ -167,17 +171,17 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
     bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
     if (clears && !f->rare) return true;
     mwl__rare *r = mwl__frame_rare(f);
-    if (r) mwl__value_set(&f->run->vm->heap, &r->failure, mwl__keep(failure));
+    if (r) mwl__value_set(&mwl__vm_of(f)->heap, &r->failure, mwl__keep(failure));
     return r != NULL;
 }
 
 static void free_own(mwl__frame *f) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     mwl_heap *h = &vm->heap;
     mwl__timer_cancel(&vm->timers, &f->timer);
     while (f->entries) mwl__entry_pop(f);
     if (f->record) mwl__callrec_free(h, f->record);
-    if (f->gather) mwl__gather_free(h, f->gather);
+    if (mwl__gather_of(f)) mwl__gather_free(h, mwl__gather_of(f));
     drop_saved(f);
     if (f->rare) {
         mwl__drop(h, f->rare->cancel);
@@ -189,7 +193,7 @@ static void free_own(mwl__frame *f) {
 }
 
 static void unqueue(mwl__frame *f) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     mwl__frame *before = NULL, *at = vm->ready_head;
     while (at && at != f) {
         before = at;
@@ -208,7 +212,7 @@ static mwl__frame *detach_child(mwl__frame *f) {
         f->awaits = MWL_AWAITS_NOTHING;
         return f->target.frame;
     }
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     for (uint32_t i = 0; g && i < g->n; i++) {
         mwl__slot *s = &g->slots[i];
         if (s->state != MWL_SLOT_ACTIVE) continue;
@@ -234,7 +238,7 @@ void mwl__frame_free(mwl__frame *top) {
         mwl__frame *parent = f->parent;
         bool last = f == top;
         free_own(f);
-        mwl__heap_give(&f->run->vm->heap, f, sizeof *f);
+        mwl__heap_give(&mwl__vm_of(f)->heap, f, frame_size(f->timed));
         if (last) return;
         f = parent;
     }
@@ -243,7 +247,7 @@ void mwl__frame_free(mwl__frame *top) {
 /* ---- waiting -------------------------------------------------------------------------------------------------- */
 
 void mwl__frame_ready(mwl__frame *f) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
     mwl__timer_cancel(&vm->timers, &f->timer);
     f->state = MWL_FRAME_READY;
@@ -263,7 +267,7 @@ mwl__entry *mwl__frame_bound(const mwl__frame *f) {
 }
 
 uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     f->pc = pc;
     f->state = (uint8_t)state;
     mwl__entry *bound = mwl__frame_bound(f);
@@ -276,7 +280,7 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
 }
 
 void mwl__frame_timer(mwl__frame *f) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     bool bound = f->timer.class_ == 1;
     mwl__timer_cancel(&vm->timers, &f->timer);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, -1, mwl_absent());
@@ -309,16 +313,22 @@ static void restore_regs(mwl__frame *f, mwl__exec *x) {
     f->rare->saved_regs = NULL;
 }
 
+/* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its reserve. */
+static size_t memory_limit(const mwl_run *run, size_t heap_used) {
+    size_t limit = run->limits->memory_bytes + (run->limit_hit ? MWL_RUN_RESERVE : 0);
+    if (limit < run->memory_used) return heap_used;
+    return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX : heap_used + (limit - run->memory_used);
+}
+
 static void begin_turn(mwl__frame *f, mwl__exec *x) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
     x->frame = f;
     x->slice = vm->config.slice;
     x->budget = f->run->budget;
     vm->executing = f->run;
-    vm->heap.limit = f->run->memory_limit > SIZE_MAX - vm->heap.used
-                         ? SIZE_MAX : vm->heap.used + (f->run->memory_limit - f->run->memory_used);
+    vm->heap.limit = memory_limit(f->run, vm->heap.used);
     f->state = MWL_FRAME_RUNNING;
     if (f->rare && f->rare->resume) {
         drop_saved(f);
@@ -357,7 +367,7 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
 
 void mwl__frame_run(mwl__frame *f) {
     mwl_run *run = f->run;
-    mwl_vm *vm = run->vm;
+    mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     size_t used = vm->heap.used;
     begin_turn(f, x);
@@ -392,7 +402,7 @@ void mwl__frame_run(mwl__frame *f) {
 /* ---- completion ---------------------------------------------------------------------------------------------------- */
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
-    mwl_heap *h = &f->run->vm->heap;
+    mwl_heap *h = &mwl__vm_of(f)->heap;
     mwl__value_set(h, &f->acc, mwl_absent());
     f->construct = MWL_IN_FRAME;
     return mwl__tables(f)->flows[f->flow].ascend_pc;
@@ -403,7 +413,7 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl__frame *parent = f->parent;
     f->state = MWL_FRAME_DONE;
-    if (mwl__tracing(run->vm)) mwl__trace(f, MWL_TRACE_FRAME_EXITED, NULL, -1, -1, f->res.v);
+    if (mwl__tracing(run->link->vm)) mwl__trace(f, MWL_TRACE_FRAME_EXITED, NULL, -1, -1, f->res.v);
     if (!parent) {
         mwl__result res = f->res;
         f->res.v = mwl_absent();

@@ -16,9 +16,9 @@
 
 #define FAILURES_LISTED 1000u /* of details.failures; failureCount tells of the rest */
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
-static const mwl__gather_rec *rec_of(const mwl__frame *f) { return &mwl__tables(f)->gathers[f->gather->ix]; }
+static const mwl__gather_rec *rec_of(const mwl__frame *f) { return &mwl__tables(f)->gathers[mwl__gather_of(f)->ix]; }
 
 static uint32_t call_ix(const mwl__frame *f, uint32_t slot) {
     const mwl__gather_rec *g = rec_of(f);
@@ -42,14 +42,14 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
 
 static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_heap *h = heap_of(f);
-    mwl__gather *g = mwl__heap_take(h, size_of(n));
+    mwl__gather *g = mwl__frame_rare(f) ? mwl__heap_take(h, size_of(n)) : NULL;
     if (!g) return false;
     memset(g, 0, size_of(n));
     g->ix = ix;
     g->n = n;
     g->need = n;
-    if (f->gather) mwl__gather_free(h, f->gather);
-    f->gather = g;
+    if (mwl__gather_of(f)) mwl__gather_free(h, mwl__gather_of(f));
+    f->rare->gather = g;
     return true;
 }
 
@@ -74,11 +74,11 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
         return mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, "more dispatches than this platform allows", d);
     }
     mwl_value over = mwl__keep(v);
-    if (!make(f, f->gather->ix, (uint32_t)n)) {
+    if (!make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {
         mwl__drop(heap_of(f), over);
         return MWL_PC_NOMEM;
     }
-    f->gather->over = over;
+    mwl__gather_of(f)->over = over;
     return next_pc;
 }
 
@@ -86,14 +86,14 @@ uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : NAN;
     if (!(floor(d) == d))
         return mwl__raise_parameter(f, "/completion/successes", v, "`successes` must be an integer");
-    f->gather->need = d > 0 ? d : 0;
+    mwl__gather_of(f)->need = d > 0 ? d : 0;
     return next_pc;
 }
 
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
 static void skip_rest(mwl__frame *f) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     for (; g->next < g->n; g->next++) {
         mwl__slot *s = &g->slots[g->next];
         s->state = MWL_SLOT_SKIPPED;
@@ -103,7 +103,7 @@ static void skip_rest(mwl__frame *f) {
 
 /* spec: step-actions, completion: determined when `successes` is reached or out of reach. */
 static void determine(mwl__frame *f) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     if (g->determined) return;
     bool met = g->n_ok >= g->need, lost = (double)(g->n - g->n_bad) < g->need;
     if (!met && !lost) return;
@@ -120,7 +120,7 @@ static void determine(mwl__frame *f) {
 
 /* Control goes to the next dispatch's call fields. */
 static uint32_t start_next(mwl__frame *f) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     uint32_t i = g->next++;
     uint32_t c = call_ix(f, i);
     if (!f->record) {
@@ -137,7 +137,7 @@ static uint32_t start_next(mwl__frame *f) {
 
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     (void)ix;
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     const mwl__gather_rec *rec = rec_of(f);
     determine(f);
     if (g->next < g->n && g->active < rec->concurrency) return start_next(f);
@@ -197,12 +197,12 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = &mwl__tables(f)->calls[ix];
     mwl__callrec *r = f->record;
-    mwl__slot *slot = &f->gather->slots[r->index];
+    mwl__slot *slot = &mwl__gather_of(f)->slots[r->index];
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
     if (pc != 0) return pc;
-    if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__vm_wall(f->run->vm);
-    if (mwl__tracing(f->run->vm))
+    if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
+    if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, r->index, args);
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
@@ -215,9 +215,9 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
 }
 
 uint32_t mwl__gather_field_fault(mwl__frame *f) {
-    mwl__slot *slot = &f->gather->slots[f->record->index];
-    mwl__result res = {f->run->vm->raised, false};
-    f->run->vm->raised = mwl_absent();
+    mwl__slot *slot = &mwl__gather_of(f)->slots[f->record->index];
+    mwl__result res = {mwl__vm_of(f)->raised, false};
+    mwl__vm_of(f)->raised = mwl_absent();
     slot->no_arm = true;
     mwl__callrec_clear(heap_of(f), f->record);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
@@ -225,7 +225,7 @@ uint32_t mwl__gather_field_fault(mwl__frame *f) {
 }
 
 void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__result take) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     uint32_t i = (uint32_t)(slot - g->slots);
     slot->state = (uint8_t)state;
     slot->is_frame = false;
@@ -240,13 +240,13 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
     g->active--;
     if (take.ok) g->n_ok++;
     else g->n_bad++;
-    if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
     if (f->rare && f->rare->awaiting) mwl__unwind_resolved(f);
     else if (f->state == MWL_FRAME_WAIT_GATHER) mwl__frame_ready(f);
 }
 
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     for (uint32_t i = 0; i < g->n; i++) {
         mwl__slot *s = &g->slots[i];
         if (s->state != MWL_SLOT_ACTIVE) continue;
@@ -256,7 +256,7 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
 }
 
 mwl_value mwl__gather_superseding(const mwl__frame *f) {
-    const mwl__gather *g = f->gather;
+    const mwl__gather *g = mwl__gather_of(f);
     for (uint32_t i = 0; i < g->n; i++)
         if (g->slots[i].superseded) return g->slots[i].res.v;
     return mwl_absent();
@@ -266,7 +266,7 @@ mwl_value mwl__gather_superseding(const mwl__frame *f) {
 
 uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
     (void)ix;
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     g->arming = true;
     for (; g->arm_at < g->n; g->arm_at++) {
         mwl__slot *s = &g->slots[g->arm_at];
@@ -285,7 +285,7 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
 }
 
 uint32_t mwl__gather_arm_end(mwl__frame *f) {
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     mwl__slot *s = &g->slots[g->arm_at++];
     mwl__value_set(heap_of(f), &s->res.v, f->res.v);
     s->res.ok = f->res.ok;
@@ -298,11 +298,11 @@ uint32_t mwl__gather_arm_end(mwl__frame *f) {
 
 uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
     (void)ix;
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     g->faulted = true;
     g->determined = true;
-    g->raised = f->run->vm->raised;
-    f->run->vm->raised = mwl_absent();
+    g->raised = mwl__vm_of(f)->raised;
+    mwl__vm_of(f)->raised = mwl_absent();
     skip_rest(f);
     return rec_of(f)->arms_pc;
 }
@@ -319,7 +319,7 @@ static bool slot_ok(const mwl__slot *s) { return s->state == MWL_SLOT_SETTLED &&
 
 static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
     mwl_heap *h = heap_of(f);
-    const mwl__gather *g = f->gather;
+    const mwl__gather *g = mwl__gather_of(f);
     mwl_value list = mwl_array(h, n_failed < FAILURES_LISTED ? n_failed : FAILURES_LISTED);
     for (uint32_t i = 0; i < g->n && mwl_count(list) < FAILURES_LISTED; i++) {
         if (slot_ok(&g->slots[i])) continue;
@@ -339,7 +339,7 @@ static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl_heap *h = heap_of(f);
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;
     for (uint32_t i = 0; i < g->n; i++) n_ok += slot_ok(&g->slots[i]);
     mwl__step_exit(f);
@@ -359,7 +359,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 mwl_value mwl__gather_results(mwl__frame *f) {
     mwl_heap *h = heap_of(f);
-    mwl__gather *g = f->gather;
+    mwl__gather *g = mwl__gather_of(f);
     if (!g || !f->step_done) return mwl_absent();
     if (!mwl_is_absent(g->results)) return g->results;
     mwl_value list = mwl_array(h, g->n);

@@ -139,9 +139,10 @@ typedef enum mwl__awaits { MWL_AWAITS_NOTHING, MWL_AWAITS_FRAME, MWL_AWAITS_CALL
 typedef enum mwl__construct { MWL_IN_FRAME, MWL_IN_STEP, MWL_IN_PHASE, MWL_IN_CALL } mwl__construct;
 
 /* What most frames never have, made when it is first needed: a failure being handled, an interruption,
- * registers saved by a yield inside a block. It keeps a parked frame small. */
+ * a fan-out, registers saved by a yield inside a block. It keeps a parked frame small. */
 typedef struct mwl__rare {
     mwl_value failure;    /* the failure context, or null */
+    mwl__gather *gather;   /* of a Gather Step, until the next Step begins */
     mwl_value *saved_regs; /* as many as the program has, or NULL */
     mwl_value cancel;     /* the frame's own: imposed by its parent, its Gather or from outside; or absent */
     mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
@@ -160,15 +161,14 @@ struct mwl__frame {
     } target;             /* as `awaits` says */
     mwl__entry *entries;  /* innermost */
     mwl__callrec *record; /* the call now being made */
-    mwl__gather *gather;
     mwl__rare *rare;
     uint32_t flow, pc, step;
     uint16_t depth;
     uint8_t state, construct, awaits; /* mwl__frame_state, mwl__construct, mwl__awaits */
     bool queued, step_done;
+    bool timed; /* mwl__times follow the frame: something in its Flow can read them */
     mwl_value vars, input, step_input, acc;
     mwl__result res; /* of a Match Step: its shaped input */
-    int64_t entered_ns, step_entered_ns, step_exited_ns; /* wall; 0: not kept */
     uint64_t step_id;
     union { /* a queued frame has no timer; the link lies over its order only */
         mwl__timer timer;
@@ -176,16 +176,20 @@ struct mwl__frame {
     };
 };
 
+/* Instants of a frame and of the Step it is in; wall. */
+typedef struct mwl__times {
+    int64_t entered_ns, step_entered_ns, step_exited_ns; /* 0: not kept */
+} mwl__times;
+
 /* ---- run and VM --------------------------------------------------------------------------------------------------------- */
 
 struct mwl_run {
-    struct mwl_vm *vm;
-    const struct mwl__link *link; /* with the program */
+    const struct mwl__link *link; /* the program and the VM */
     mwl_value id;     /* a string; or the number that one is made from when it is first read */
     mwl_value result; /* an object, when done; before, the reason of a cancellation that was asked for */
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
-    size_t memory_used, memory_limit;
+    size_t memory_used;
     const mwl_limits *limits; /* the VM's, or its own copy */
     mwl_run *next, *prev;
     void *user;
@@ -212,11 +216,13 @@ typedef struct mwl__provider {
 
 /* A program linked to a VM. */
 typedef struct mwl__link {
+    struct mwl_vm *vm;
     mwl_program *program; /* kept */
     const mwl__provider **providers;            /* by IMPORTS index */
     const mwl_function_def **functions;         /* by FUNCS index */
     mwl__schema **flow_schemas;                 /* by FLOWS index; NULL: takes no arguments */
     uint8_t *with_ok; /* calls, then entries * 4: constant arguments were validated */
+    uint8_t *timed;   /* by FLOWS index: frames of it keep instants */
     struct mwl__link *next;
 } mwl__link;
 
@@ -249,6 +255,11 @@ static inline const mwl_program *mwl__program_of(const mwl__frame *f) { return f
 static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
     return f->run->link->program->flow_tables;
 }
+static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
+static inline mwl__times *mwl__times_of(const mwl__frame *f) {
+    return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
+}
+static inline mwl__gather *mwl__gather_of(const mwl__frame *f) { return f->rare ? f->rare->gather : NULL; }
 static inline mwl_value mwl__failure_of(const mwl__frame *f) { return f->rare ? f->rare->failure : mwl_null(); }
 
 /* frame.c */

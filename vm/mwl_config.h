@@ -65,6 +65,11 @@
 #define MWL_RUN_MEMORY (1ull << 30)
 #endif
 
+/* What a run may still allocate after it reached its memory limit, so that cleanup can speak. */
+#ifndef MWL_RUN_RESERVE
+#define MWL_RUN_RESERVE (1u << 20)
+#endif
+
 /* Flows called inside each other. The definition's reference graph has no cycle, so only its own nesting
  * reaches this; frames are small. */
 #ifndef MWL_FRAME_DEPTH

@@ -12,12 +12,12 @@ struct mwl_phase {
     bool dispatch;
 };
 
-static mwl_heap *heap_of(const mwl_phase *p) { return &p->frame->run->vm->heap; }
+static mwl_heap *heap_of(const mwl_phase *p) { return &mwl__vm_of(p->frame)->heap; }
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
-    mwl__value_set(&f->run->vm->heap, &f->run->vm->raised, take);
+    mwl__value_set(&mwl__vm_of(f)->heap, &mwl__vm_of(f)->raised, take);
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix) : mwl__entry_phase_fault(f, e->ix);
 }
@@ -25,9 +25,9 @@ static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_val
 static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
     const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
     if (rec->struct_pc == MWL_NONE)
-        return mwl__raise_parameter(f, "/required", f->run->vm->empty, "`with` has no `call` to dispatch");
+        return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty, "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
-    mwl__value_set(&f->run->vm->heap, &f->acc, mwl__keep(e->input));
+    mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
     return rec->struct_pc;
 }
 
@@ -56,13 +56,13 @@ mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
 
 mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
 mwl_value mwl_phase_arguments(const mwl_phase *p) {
-    return mwl_is_absent(p->entry->args) ? p->frame->run->vm->empty : p->entry->args;
+    return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
 bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
 uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
-void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(p->frame->run->vm, out); }
+void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of(p->frame), out); }
 double mwl_phase_random(mwl_phase *p) {
     return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;
 }

@@ -27,7 +27,7 @@ void mwl__call_free(mwl_call *c) {
 
 mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
                           mwl_value take_args) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = vm->spare_call;
     vm->spare_call = NULL;
     if (!c) c = mwl__heap_take(&vm->heap, sizeof *c);

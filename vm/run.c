@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 /* What a run may still use after its limit was hit, for its onAlways phases: a few thousand instructions'
- * worth of cleanup, and memory for the envelopes. */
+ * worth of cleanup. Its memory reserve is MWL_RUN_RESERVE. */
 #define RESERVE_FUEL 200000u
-#define RESERVE_MEMORY (1u << 20)
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
@@ -32,7 +31,7 @@ static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
 /* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed and the
  * run's place among its runs make it unique to both. */
 mwl_value mwl__run_id(mwl_run *run) {
-    mwl_vm *vm = run->vm;
+    mwl_vm *vm = run->link->vm;
     if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
     uint64_t number = mwl_as_uint(run->id), mix = vm->id_seed + number;
     char id[48];
@@ -68,7 +67,6 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
     if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     memset(run, 0, sizeof *run);
-    run->vm = vm;
     run->link = link;
     run->limits = limits_of(vm, start->limits);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
@@ -76,7 +74,6 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     vm->next_run++;
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
-        run->memory_limit = run->limits->memory_bytes;
         mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
         run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
                                    mwl__keep(start->arguments));
@@ -114,7 +111,7 @@ void *mwl_run_user(const mwl_run *run) { return run->user; }
 
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
-    mwl_heap *h = &run->vm->heap;
+    mwl_heap *h = &run->link->vm->heap;
     mwl__value_set(h, &run->result, mwl__result_value(h, take));
     mwl__drop(h, take->v);
     if (mwl_is_absent(run->result)) {
@@ -123,7 +120,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
     } else {
         run->state = MWL_RUN_DONE;
     }
-    if (mwl__tracing(run->vm)) mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, run->result);
+    if (mwl__tracing(run->link->vm)) mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, run->result);
     mwl__frame *root = run->root;
     run->root = NULL;
     mwl__frame_free(root);
@@ -132,7 +129,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
 /* ---- ending it from outside --------------------------------------------------------------------------- */
 
 static void impose(mwl_run *run, const char *message, mwl_value details) {
-    mwl_heap *h = &run->vm->heap;
+    mwl_heap *h = &run->link->vm->heap;
     mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
                                    details, mwl_absent());
     if (mwl_is_absent(cancel)) {
@@ -146,10 +143,10 @@ static void impose(mwl_run *run, const char *message, mwl_value details) {
 
 void mwl_run_cancel(mwl_run *run, const char *reason) {
     if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
-    mwl_heap *h = &run->vm->heap;
-    if (run->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
+    mwl_heap *h = &run->link->vm->heap;
+    if (run->link->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
-        run->vm->exec.slice = -1;
+        run->link->vm->exec.slice = -1;
         if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
         return;
     }
@@ -168,8 +165,8 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     run->limit_hit = true;
     run->why = why;
     run->budget = RESERVE_FUEL;
-    run->memory_limit = run->memory_used + RESERVE_MEMORY;
-    mwl_heap *h = &run->vm->heap;
+    run->memory_used = run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
+    mwl_heap *h = &run->link->vm->heap;
     const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
     mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
     impose(run, why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
@@ -178,8 +175,8 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
 void mwl_run_abort(mwl_run *run) {
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
-    if (run->vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
-        run->vm->exec.slice = -1;
+    if (run->link->vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
+        run->link->vm->exec.slice = -1;
         return;
     }
     mwl__frame *root = run->root;
@@ -189,7 +186,7 @@ void mwl_run_abort(mwl_run *run) {
 
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
-    mwl_vm *vm = run->vm;
+    mwl_vm *vm = run->link->vm;
     mwl_run_abort(run);
     if (run->root) { /* aborted inside its own slice */
         mwl__frame *root = run->root;

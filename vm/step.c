@@ -5,12 +5,12 @@
 #include "machine.h"
 #include "temporal.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
 
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     const mwl__step_rec *rec = &mwl__tables(f)->steps[step];
     mwl__value_set(&vm->heap, &f->step_input, f->acc);
     f->acc = mwl_absent();
@@ -19,29 +19,24 @@ uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
     f->construct = MWL_IN_STEP;
     f->step_done = false;
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
-    if (f->gather) {
-        mwl__gather_free(&vm->heap, f->gather);
-        f->gather = NULL;
+    if (mwl__gather_of(f)) {
+        mwl__gather_free(&vm->heap, mwl__gather_of(f));
+        f->rare->gather = NULL;
     }
-    if ((rec->flags & MWL_NEEDS_ENTERED) || rec->action == MWL_ACTION_SLEEP) {
-        f->step_entered_ns = mwl__vm_wall(vm);
-    }
-    if (mwl__tracing(vm)) {
-        f->step_entered_ns = mwl__vm_wall(vm);
-        mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
-    }
+    if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__vm_wall(vm);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
     return next_pc;
 }
 
 void mwl__step_exit(mwl__frame *f) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     f->step_done = true;
     f->construct = MWL_IN_STEP;
-    if ((step_of(f)->flags & MWL_NEEDS_EXITED) || mwl__tracing(vm)) f->step_exited_ns = mwl__vm_wall(vm);
+    if (step_of(f)->flags & MWL_NEEDS_EXITED) mwl__times_of(f)->step_exited_ns = mwl__vm_wall(vm);
 }
 
 static void trace_exit(mwl__frame *f, mwl_value v) {
-    if (mwl__tracing(f->run->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, v);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, v);
 }
 
 /* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
@@ -127,13 +122,13 @@ static int64_t instant_ns(const mwl__instant *t) {
 
 static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
     if (left_ns <= 0) return next_pc;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc, mwl__add_ns(mwl__vm_mono(f->run->vm), left_ns));
+    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc, mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), left_ns));
 }
 
 uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc) {
     size_t len = 0;
     const char *text = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
-    int64_t wall = mwl__vm_wall(f->run->vm);
+    int64_t wall = mwl__vm_wall(mwl__vm_of(f));
     if (until) {
         mwl__instant t;
         if (!text || mwl__temporal_parse_instant(text, len, &t) < 0)
@@ -145,7 +140,9 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
     mwl_status st = text ? mwl_duration_parse(text, len, &ns) : MWL_E_SYNTAX;
     if (st == MWL_E_RANGE) ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
     else if (st < 0) return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
-    return wait_ns(f, mwl__add_ns(ns, f->step_entered_ns - wall), next_pc);
+    /* from the Step's entry; where nobody can read that instant, this one is it */
+    if (step_of(f)->flags & MWL_NEEDS_ENTERED) ns = mwl__add_ns(ns, mwl__times_of(f)->step_entered_ns - wall);
+    return wait_ns(f, ns, next_pc);
 }
 
 /* ---- endings ------------------------------------------------------------------------------------------------ */

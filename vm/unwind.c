@@ -15,7 +15,7 @@
  * spec: execution-model, the unwind and the conversion seam. */
 #include "machine.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &f->run->vm->heap; }
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
 /* Is an onAlways running inside the owner (NULL: inside the frame)? */
 static bool cleanup_inside(const mwl__frame *f, const mwl__entry *owner) {
@@ -33,12 +33,12 @@ static bool encloses(const mwl__entry *outer, const mwl__entry *inner) {
 /* ---- beginning -------------------------------------------------------------------------------------------- */
 
 static bool outstanding(const mwl__frame *f) {
-    return f->awaits || (f->gather && f->gather->active > 0);
+    return f->awaits || (mwl__gather_of(f) && mwl__gather_of(f)->active > 0);
 }
 
 /* From here the frame is no longer where it was: what it waited for is interrupted, what it held dropped. */
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     mwl__rare *u = f->rare;
     u->owner = owner;
     u->running = true;
@@ -50,7 +50,7 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME) mwl__unwind_frame(f->target.frame, cancel);
     else if (f->awaits == MWL_AWAITS_CALL) mwl__call_cancel(f->target.call, cancel);
-    else if (f->gather && f->gather->active > 0) mwl__gather_interrupt(f, cancel);
+    else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0) mwl__gather_interrupt(f, cancel);
     mwl__unwind_resolved(f);
 }
 
@@ -59,7 +59,7 @@ void mwl__unwind_resolved(mwl__frame *f) {
     if (!u || !u->awaiting || outstanding(f)) return;
     u->awaiting = false;
     u->resume = true;
-    if (f->gather) { /* several dispatches' cleanups may have failed: the lowest-indexed one's chain unwinds on */
+    if (mwl__gather_of(f)) { /* several dispatches' cleanups may have failed: the lowest-indexed one's chain unwinds on */
         mwl_value v = mwl__gather_superseding(f);
         if (!mwl_is_absent(v)) mwl__frame_set_res(f, false, mwl__keep(v));
     }
@@ -102,7 +102,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
             /* it goes on waiting for what the cleanup waits for; other bounds may still be due */
             mwl__entry *next = mwl__frame_bound(f);
             if (next && f->timer.at == 0)
-                (void)mwl__timer_arm(&f->run->vm->timers, &f->timer, next->bound_ns, 1, f->depth * 64u + next->depth);
+                (void)mwl__timer_arm(&mwl__vm_of(f)->timers, &f->timer, next->bound_ns, 1, f->depth * 64u + next->depth);
         }
         return;
     }
@@ -111,7 +111,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
 
 bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
-    if (!e || mwl__vm_mono(f->run->vm) < e->bound_ns) return false;
+    if (!e || mwl__vm_mono(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
     return f->rare && f->rare->resume;
 }

@@ -131,6 +131,7 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     mwl__mem_free(a, l->with_ok, with_ok_size(t));
+    mwl__mem_free(a, l->timed, t->n_flows);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
 }
@@ -263,6 +264,18 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     return MWL_OK;
 }
 
+/* Frames keep instants when their Flow's or one of its Steps' can be read. */
+static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
+    const mwl__flow_tables *t = l->program->flow_tables;
+    const unsigned any = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
+    l->timed = mwl__mem_zero(&vm->config.alloc, t->n_flows, 1);
+    if (t->n_flows && !l->timed) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < t->n_flows; i++) l->timed[i] = (t->flows[i].flags & any) != 0;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].flags & any) l->timed[t->steps[i].flow] = 1;
+    return MWL_OK;
+}
+
 static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const char *missing = NULL;
     mwl_status st = mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
@@ -270,6 +283,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_schemas(vm, l, error);
     if (st == MWL_OK) st = link_constants(vm, l);
+    if (st == MWL_OK) st = link_times(vm, l);
     if (st == MWL_OK) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
 }
@@ -282,6 +296,7 @@ mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out,
         }
     mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
     if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    l->vm = vm;
     l->program = mwl__program_keep(program);
     if (error) error->status = MWL_OK;
     mwl_status st = link_all(vm, l, error);
@@ -402,7 +417,7 @@ static const char *name_at(const mwl_program *p, uint32_t k) {
 void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
                 mwl_value value) {
     static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
-    mwl_vm *vm = f->run->vm;
+    mwl_vm *vm = mwl__vm_of(f);
     const mwl_program *p = mwl__program_of(f);
     const mwl__flow_tables *t = p->flow_tables;
     mwl_trace_event e;
