@@ -371,8 +371,7 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
 
 int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
     read_now(vm);
-    int64_t stop = budget_ns == MWL_NO_BUDGET || vm->config.virtual_time
-                       ? MWL_NEVER : mwl__add_ns(vm->now.mono_ns, budget_ns);
+    int64_t stop = budget_ns == MWL_NO_BUDGET ? MWL_NEVER : mwl__add_ns(vm->now.mono_ns, budget_ns);
     for (;;) {
         read_now(vm);
         int64_t now = vm->now.mono_ns;
@@ -386,10 +385,14 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
         if (!mwl__timers_first(&vm->timers, &due)) return MWL_NEVER;
         if (!vm->config.virtual_time) {
             if (due > mwl__vm_mono(vm)) return due;
-        } else if (due > now) { /* time moves only when there is nothing to do */
-            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, due - now);
-            vm->now.mono_ns = due;
+            continue;
         }
+        int64_t to = due < stop ? due : stop;
+        if (to > now) { /* time moves only when there is nothing to do, and no further than the budget */
+            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, to - now);
+            vm->now.mono_ns = to;
+        }
+        if (due > stop) return due;
     }
 }
 
