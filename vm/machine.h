@@ -226,6 +226,15 @@ typedef struct mwl__link {
     struct mwl__link *next;
 } mwl__link;
 
+/* Where the last failures were born, for people: identities, nothing is held. */
+enum { MWL_BIRTHS = 16 };
+typedef struct mwl__birth {
+    const mwl_run *run;
+    const void *failure;
+    uint32_t flow, step;
+    uint32_t depth;
+} mwl__birth;
+
 struct mwl_vm {
     mwl_config config;
     mwl_heap heap;
@@ -244,6 +253,8 @@ struct mwl_vm {
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
     mwl_value empty;    /* {} */
+    mwl__birth births[MWL_BIRTHS];
+    uint32_t n_births; /* ever */
     mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
     char message[256];  /* of the last registration that was refused */

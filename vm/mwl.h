@@ -362,6 +362,17 @@ MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
 MWL_API void mwl_run_abort(mwl_run *run);
 MWL_API void mwl_run_free(mwl_run *run); /* aborts it first when it is not done; NULL is ignored */
 MWL_API const char *mwl_run_id(mwl_run *run); /* execution.id, lent */
+
+/* Where a failure was born: the innermost Step that failed with it. For people; the names are lent as long as
+ * the program. */
+typedef struct mwl_place {
+    const char *flow, *step; /* names; "" for the root and inline Flows */
+    uint32_t line, column;   /* of the Step in the definition; 0 when positions were stripped */
+} mwl_place;
+/* `failure` is the Result of a run that is done, or one below it by `previous`. False when it is not known: the
+ * VM remembers its last few failures only. */
+MWL_API bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out);
+
 MWL_API void mwl_run_set_user(mwl_run *run, void *user);
 MWL_API void *mwl_run_user(const mwl_run *run);
 

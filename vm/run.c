@@ -109,6 +109,25 @@ const char *mwl_run_id(mwl_run *run) {
 void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
 void *mwl_run_user(const mwl_run *run) { return run->user; }
 
+bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
+    const mwl_vm *vm = run->link->vm;
+    const mwl_program *p = run->link->program;
+    for (uint32_t n = 0; n < MWL_BIRTHS && n < vm->n_births; n++) { /* the latest first */
+        const mwl__birth *b = &vm->births[(vm->n_births - 1 - n) % MWL_BIRTHS];
+        if (b->run != run || b->failure != failure.as.p) continue;
+        const mwl__flow_rec *flow = &p->flow_tables->flows[b->flow];
+        const mwl__step_rec *step = &p->flow_tables->steps[b->step];
+        mwl__where w = {0, 0, 0, 0};
+        mwl__program_where(p, step->pc, 0, &w);
+        out->flow = flow->name_k == MWL_NONE ? "" : mwl_as_text(p->consts[flow->name_k], NULL);
+        out->step = mwl_as_text(p->consts[step->name_k], NULL);
+        out->line = w.line;
+        out->column = w.column;
+        return true;
+    }
+    return false;
+}
+
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl_heap *h = &run->link->vm->heap;
@@ -187,6 +206,8 @@ void mwl_run_abort(mwl_run *run) {
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
     mwl_vm *vm = run->link->vm;
+    for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
+        if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
     mwl_run_abort(run);
     if (run->root) { /* aborted inside its own slice */
         mwl__frame *root = run->root;

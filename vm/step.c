@@ -48,10 +48,23 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 
 /* ---- failure ----------------------------------------------------------------------------------------- */
 
+/* Remember where a failure was born. One that rose from a deeper frame was noted there. */
+static void note_failure(mwl__frame *f, mwl_value failure) {
+    mwl_vm *vm = f->run->link->vm;
+    for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++) {
+        const mwl__birth *b = &vm->births[i];
+        if (b->failure == failure.as.p && b->run == f->run && b->depth > f->depth) return;
+    }
+    mwl__birth *b = &vm->births[vm->n_births++ % MWL_BIRTHS];
+    *b = (mwl__birth){f->run, failure.as.p, f->flow, f->step, f->depth};
+}
+
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath. */
 static bool set_failure(mwl__frame *f) {
     f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
-    return !mwl_is_absent(f->res.v) && mwl__frame_fail(f, f->res.v);
+    if (mwl_is_absent(f->res.v)) return false;
+    note_failure(f, f->res.v);
+    return mwl__frame_fail(f, f->res.v);
 }
 
 uint32_t mwl__step_failed(mwl__frame *f) {
@@ -160,6 +173,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     if (mwl_is_absent(take)) return MWL_PC_NOMEM;
     mwl__step_exit(f);
     mwl__frame_set_res(f, false, take);
+    if (take.as.p != mwl__failure_of(f).as.p) note_failure(f, take); /* else it is raised again */
     if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
     trace_exit(f, take);
     return mwl__frame_ascend(f);
