@@ -27,7 +27,7 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_BUILT = 3 };
 
 static int print_help(void) {
-    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] KIND DIR\n"
+    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time] KIND DIR\n"
            "       mwl-suite --help\n\n"
            "Runs the test data in DIR. Prints a line per failing case and closes with\n"
            "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
@@ -36,7 +36,8 @@ static int print_help(void) {
            "  -q             no line per failing case\n"
            "  --filter TEXT  only cases whose name contains TEXT\n"
            "  --reader=NAME  json: data (the default), or definition, which also refuses\n"
-           "                 repeated member names; for that alone it fails no case\n\n"
+           "                 repeated member names; for that alone it fails no case\n"
+           "  --real-time    mwl: under the system's clock; else waits cost no time\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++)
         printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text,
@@ -75,6 +76,8 @@ int main(int argc, char **argv) {
             s.quiet = true;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             s.filter = argv[++i];
+        else if (strcmp(argv[i], "--real-time") == 0)
+            s.real_time = true;
         else if (strcmp(argv[i], "--reader=data") == 0 || strcmp(argv[i], "--reader=definition") == 0)
             s.reader = strchr(argv[i], '=') + 1;
         else if (argv[i][0] == '-')

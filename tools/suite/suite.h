@@ -23,6 +23,7 @@ struct suite {
     bool verbose;       /* a line for passed and skipped cases too */
     bool quiet;         /* no line per failing case */
     const char *filter; /* run only cases whose name contains this; NULL: all */
+    bool real_time;     /* mwl: under the system's clock */
     const char *reader; /* json: "data" or "definition"; NULL: data */
 };
 

@@ -1,0 +1,231 @@
+/* suite_mwl.c: MWL cases: a definition and its scenarios, each run to its Result.
+ *
+ * A case is a folder with case.json and definition.json; its scenarios are named in case.json and lie in
+ * scenarios/<name>/. Folders that are no case are looked into and otherwise passed over. Every scenario has a VM
+ * of its own, under virtual time unless the real clock was asked for. */
+#include "suite_mwl.h"
+
+#include "mwl_asm.h"
+#include "mwl_std.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NESTING_MAX = 8, WHY_SIZE = 2000 };
+
+struct scenario {
+    mwl_vm *vm;
+    mwl_heap *heap;
+    mwl_run *run;
+    mwl_value input, arguments, expected;
+    struct suite_mwl_control control;
+    struct suite_mwl_trace trace;
+    char why[WHY_SIZE]; /* what is wrong, or "" */
+};
+
+/* ---- one scenario -------------------------------------------------------------------------------------- */
+
+static bool complain(struct scenario *c, const char *what, const char *why) {
+    snprintf(c->why, sizeof c->why, "%s: %s", what, why);
+    return false;
+}
+
+/* A file of the scenario; absent when it is not there. */
+static bool read_value(struct scenario *c, const char *dir, const char *name, mwl_value *out) {
+    char *path = suite_path(dir, name);
+    size_t len = 0;
+    char *text = suite_read(path, &len);
+    mwl_error error = {MWL_OK, NULL, 0};
+    *out = mwl_absent();
+    mwl_status status = text ? mwl_json_parse(c->heap, text, len, out, &error) : MWL_OK;
+    free(text);
+    free(path);
+    return status == MWL_OK || complain(c, name, error.message ? error.message : mwl_status_text(status));
+}
+
+static bool read_files(struct scenario *c, const char *dir) {
+    if (!suite_is_dir(dir)) return complain(c, "scenario", "it has no folder");
+    if (!read_value(c, dir, "input.json", &c->input) || !read_value(c, dir, "arguments.json", &c->arguments) ||
+        !read_value(c, dir, "expected-result.json", &c->expected) ||
+        !read_value(c, dir, "expected-trace.json", &c->trace.expected))
+        return false;
+    return !mwl_is_absent(c->expected) || complain(c, "expected-result.json", "it is not there");
+}
+
+static bool make_vm(struct scenario *c, bool real_time) {
+    mwl_config config = mwl_config_default();
+    mwl_error error = {MWL_OK, NULL, 0};
+    config.virtual_time = !real_time;
+    config.limits = c->control.limits;
+    config.seed = c->control.seed;
+    mwl_status status = mwl_vm_new(&config, &c->vm);
+    if (status == MWL_OK) status = mwl_std_register(c->vm, &error);
+    if (status < 0) return complain(c, "VM", error.message ? error.message : mwl_status_text(status));
+    c->heap = c->trace.heap = mwl_vm_heap(c->vm);
+    return true;
+}
+
+static bool is_over(const mwl_run *run) {
+    mwl_run_state state = mwl_run_get_state(run);
+    return state == MWL_RUN_DONE || state == MWL_RUN_ABORTED;
+}
+
+static void sleep_until(mwl_vm *vm, int64_t due_ns) {
+    mwl_instant now;
+    mwl_vm_now(vm, &now);
+    int64_t left = due_ns - now.mono_ns;
+    if (left <= 0) return;
+    struct timespec t = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+    nanosleep(&t, NULL);
+}
+
+/* Pump until the run is over, nothing is left to wait for, or the instant has come. */
+static void pump_until(struct scenario *c, int64_t stop_ns, bool real_time) {
+    mwl_instant now;
+    while (!is_over(c->run)) {
+        mwl_vm_now(c->vm, &now);
+        if (now.mono_ns >= stop_ns) return;
+        int64_t due = mwl_vm_pump(c->vm, stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns);
+        if (due == MWL_NEVER) return;
+        if (real_time && due > 0) sleep_until(c->vm, due < stop_ns ? due : stop_ns);
+    }
+}
+
+static bool drive(struct scenario *c, bool real_time) {
+    if (c->control.cancel_after_ns >= 0) {
+        mwl_instant now;
+        mwl_vm_now(c->vm, &now);
+        pump_until(c, now.mono_ns + c->control.cancel_after_ns, real_time);
+        mwl_run_cancel(c->run, c->control.reason);
+    }
+    pump_until(c, MWL_NEVER, real_time);
+    if (mwl_run_get_state(c->run) == MWL_RUN_DONE) return true;
+    return complain(c, "run", is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
+}
+
+static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
+    mwl_error error = {MWL_OK, NULL, 0};
+    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, suite_mwl_trace_listen, &c->trace);
+    const mwl_start start = {.input = c->input, .arguments = c->arguments};
+    mwl_status status = mwl_run_start(c->vm, program, &start, &c->run, &error);
+    if (status < 0) return complain(c, "start", error.message ? error.message : mwl_status_text(status));
+    if (!drive(c, real_time)) return false;
+    if (!suite_mwl_matches(c->heap, c->expected, mwl_run_result(c->run), c->why, sizeof c->why)) return false;
+    suite_mwl_trace_end(&c->trace);
+    return !*c->trace.why || complain(c, "trace", c->trace.why);
+}
+
+static void one_scenario(struct suite *s, const char *name, const char *dir, mwl_program *program) {
+    struct scenario c;
+    memset(&c, 0, sizeof c);
+    char *control = suite_path(dir, "control.json");
+    bool good = suite_mwl_control_read(control, &c.control, c.why, sizeof c.why) && make_vm(&c, s->real_time) &&
+                read_files(&c, dir) && run_scenario(&c, program, s->real_time);
+    free(control);
+    if (good) suite_pass(s, name);
+    else suite_fail(s, name, "%s", c.why);
+    if (c.vm) {
+        const mwl_value held[] = {c.input, c.arguments, c.expected, c.trace.expected};
+        for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl_value_drop(c.heap, held[i]);
+        mwl_run_free(c.run);
+        mwl_vm_free(c.vm);
+    }
+    free(c.control.reason);
+}
+
+/* ---- one case ----------------------------------------------------------------------------------------------- */
+
+/* The program, or NULL with the reason. */
+static mwl_program *assemble(const char *dir, char *why, size_t size) {
+    char *path = suite_path(dir, "definition.json");
+    size_t len = 0;
+    char *text = suite_read(path, &len);
+    mwl_program *program = NULL;
+    mwl_error error = {MWL_OK, NULL, 0};
+    if (!text) {
+        snprintf(why, size, "definition.json cannot be read");
+        free(path);
+        return NULL;
+    }
+    const mwl_asm_options options = {.file = "definition.json"};
+    mwl_asm_result result;
+    mwl_status status = mwl_assemble(text, len, &options, &result);
+    if (status < 0) {
+        snprintf(why, size, "%s\n%s", mwl_status_text(status), result.diagnostics ? result.diagnostics : "");
+    } else if (mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, &error) < 0) {
+        snprintf(why, size, "the image is refused: %s", error.message);
+    }
+    mwl_asm_free(&result);
+    free(text);
+    free(path);
+    return program;
+}
+
+static void run_case(struct suite *s, const char *dir, const char *relative, mwl_value scenarios) {
+    char why[WHY_SIZE] = "";
+    mwl_program *program = NULL;
+    mwl_value key, value;
+    for (size_t i = 0; mwl_object_at(scenarios, i, &key, &value); i++) {
+        char *name = suite_path(relative, mwl_as_text(key, NULL));
+        if (suite_wants(s, name)) {
+            if (!program && !*why) program = assemble(dir, why, sizeof why);
+            char *folder = suite_path(dir, "scenarios"), *scenario = suite_path(folder, mwl_as_text(key, NULL));
+            if (program) one_scenario(s, name, scenario, program);
+            else suite_fail(s, name, "%s", why);
+            free(scenario);
+            free(folder);
+        }
+        free(name);
+    }
+    mwl_program_release(program);
+}
+
+/* False when case.json has not the shape. */
+static bool read_case(struct suite *s, const char *dir, const char *relative, const char *text, size_t len) {
+    mwl_heap *heap = NULL;
+    mwl_value v = mwl_absent();
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return false;
+    bool good = mwl_json_parse(heap, text, len, &v, NULL) == MWL_OK;
+    mwl_value scenarios = mwl_object_get(v, "scenarios", 9);
+    good = good && mwl_count(scenarios) > 0;
+    if (good) run_case(s, dir, relative, scenarios);
+    mwl_value_drop(heap, v);
+    mwl_heap_free(heap);
+    return good;
+}
+
+static int look_into(struct suite *s, const char *dir, const char *relative, int depth) {
+    char *path = suite_path(dir, "case.json");
+    size_t len = 0;
+    char *text = suite_read(path, &len);
+    free(path);
+    if (text) {
+        if (!read_case(s, dir, relative, text, len)) suite_fail(s, relative, "case.json names no scenarios");
+        free(text);
+        return 0;
+    }
+    struct suite_list list;
+    if (depth >= NESTING_MAX) return 0;
+    if (!suite_list_dir(dir, &list)) return -1;
+    int answer = 0;
+    for (size_t i = 0; i < list.count && answer == 0; i++) {
+        char *child = suite_path(dir, list.names[i]);
+        char *name = depth ? suite_path(relative, list.names[i]) : suite_path(list.names[i], "");
+        if (!depth) name[strlen(list.names[i])] = '\0';
+        if (suite_is_dir(child)) answer = look_into(s, child, name, depth + 1);
+        free(name);
+        free(child);
+    }
+    suite_list_free(&list);
+    return answer;
+}
+
+int suite_mwl(struct suite *s, const char *dir) {
+    char *valid = suite_path(dir, "valid"), *invalid = suite_path(dir, "invalid");
+    bool documents = suite_is_dir(valid) || suite_is_dir(invalid);
+    free(valid);
+    free(invalid);
+    return documents ? suite_mwl_documents(s, dir) : look_into(s, dir, "case", 0);
+}
