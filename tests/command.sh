@@ -12,7 +12,7 @@ trap 'rm -rf "$out" "$err" "$dir"' EXIT
 expect() {
     want=$1
     shift
-    "$@" >"$out" 2>"$err"
+    "$@" >"$out" 2>"$err" </dev/null
     got=$?
     [ "$got" -eq "$want" ] || complain "$*: status $got instead of $want"
 }
@@ -37,15 +37,7 @@ says "$err" "unknown option '--nonsense'"
 expect 2 "$mwlvm" nonsense
 says "$err" "no such command: 'nonsense'"
 expect 2 "$mwlvm" run
-expect 1 "$mwlvm" ./no/such/file.json
-says "$err" 'no/such/file.json: No such file'
-expect 0 "$mwlvm" run tools/examples/hello.json
-says "$out" '^{"\$schema":"https://mwl.dev/v0.1/flow/schema.json","comment":'
-says "$err" 'execution is not built yet'
-expect 0 "$mwlvm" tools/examples/hello.json
-printf '{\n  "a": [1, 2,, 3]\n}' >"$dir/bad.json"
-expect 1 "$mwlvm" run "$dir/bad.json"
-says "$err" 'bad.json:2:14: '
+. "$(dirname "$0")/command_run.sh"
 
 expect 0 "$mwlvm" eval 'step.input.a + vars.b' --input '{"a": 1}' --vars '{"b": 2}'
 says "$out" '^3$'

@@ -7,7 +7,7 @@
 
 /* name, operands, one line of help */
 #define CMD_LIST(X)                                   \
-    X(run, "FILE", "run a program or a definition")   \
+    X(run, "FILE", "run a program (.mwlb) or a definition (.json); 'mwlvm run --help'") \
     X(eval, "EXPR", "evaluate one CEL expression (--vars JSON, --input JSON, --cel)") \
     X(check, "FILE...", "the diagnostics of definitions (--provider FILE, --allow, --deny, --format)") \
     X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them") \
@@ -15,8 +15,16 @@
     X(dis, "FILE", "list the code of a program or a definition")   \
     X(decompile, "FILE", "print the definition that a program was made of")
 
-/* Exit statuses: 0 success, 1 the work failed, 2 the command line was wrong. */
-enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
+/* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. */
+enum {
+    CMD_OK = 0,
+    CMD_FAILED = 1,    /* a failure Result; a command's work failed */
+    CMD_USAGE = 2,     /* the command line was wrong, a file could not be read or written */
+    CMD_REJECTED = 3,  /* the definition or the program file was refused */
+    CMD_CANCELLED = 4, /* a Result of type cancellation, or aborted */
+    CMD_TIMEOUT = 5,   /* a Result of type timeout */
+    CMD_LIMIT = 6      /* out of fuel or memory */
+};
 
 /* argv[0] is the subcommand's name. */
 #define CMD_X(name, operands, text) int cmd_##name(int argc, char **argv);
@@ -28,6 +36,9 @@ int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print "mwlvm: ..." on standard error; answers CMD_FAILED. */
 int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, about something that is no failure. */
+void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The whole file (or standard input for "-") in malloc'd memory with a NUL behind it; NULL with a
  * message printed. */

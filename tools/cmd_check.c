@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CMD_REJECTED = 3 };
-
 typedef struct file {
     const char *path;
     char *text;

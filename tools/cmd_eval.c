@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { EXIT_REJECTED = 3 };
 
 /* ---- pointing ------------------------------------------------------------------------------------------ */
 
@@ -206,7 +205,7 @@ static int evaluate(struct eval *e) {
     if (status == MWL_E_NOMEM) return cmd_fail("%s", mwl_status_text(status));
     if (status != MWL_OK) {
         fprintf(stderr, "mwlvm: the expression is rejected\n");
-        return EXIT_REJECTED;
+        return CMD_REJECTED;
     }
     e->x.zones = &e->zones;
     e->x.wall = read_clock;

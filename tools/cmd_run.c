@@ -1,59 +1,188 @@
-/* cmd_run.c: `mwlvm run FILE`.
+/* cmd_run.c: `mwlvm run FILE`: from the command line to the Result and the exit status.
  *
- * Until the machine exists, it reads the file as JSON and prints it canonically. */
+ * Owns: the order of things and what a run's end means for the shell. Refuses to know: where values come
+ * from (input.h), how programs are made (load.h), time and signals (host_uv.h), wording (explain.h). */
 #include "cmd.h"
-#include "mwl.h"
+#include "explain.h"
+#include "host_uv.h"
+#include "input.h"
+#include "load.h"
+#include "mwl_std.h"
+#include "run_options.h"
+#include "stub_provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-/* "FILE:LINE:COLUMN: message"; columns count bytes. */
-static int complain_at(const char *path, const char *text, const mwl_error *error) {
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < error->offset && text[i]; i++) {
-        column++;
-        if (text[i] == '\n') {
-            line++;
-            column = 1;
-        }
+struct session {
+    struct run_options options;
+    mwl_asm_provider *documents; /* of --provider; their texts are malloc'd */
+    mwl_program *program;
+    mwl_vm *vm;
+    mwl_heap *heap;
+    mwl_value input, arguments;
+    struct trace_text trace;
+};
+
+/* ---- making ready -------------------------------------------------------------------------------------- */
+
+static int read_documents(struct session *s) {
+    size_t n = s->options.providers.count;
+    if (n == 0) return CMD_OK;
+    s->documents = calloc(n, sizeof *s->documents);
+    if (!s->documents) return cmd_usage("out of memory");
+    for (size_t i = 0; i < n; i++) {
+        mwl_asm_provider *d = &s->documents[i];
+        d->file = s->options.providers.words[i];
+        d->text = cmd_read_file(d->file, &d->len);
+        if (!d->text) return CMD_USAGE;
     }
-    return cmd_fail("%s:%zu:%zu: %s", path, line, column, error->message);
+    return CMD_OK;
+}
+
+static int make_vm(struct session *s) {
+    mwl_config config = mwl_config_default();
+    mwl_error error = {MWL_OK, NULL, 0};
+    config.clock = host_clock();
+    config.virtual_time = s->options.virtual_time;
+    config.seed = s->options.seed;
+    if (!config.seed && !config.virtual_time) { /* ids and jitter differ from run to run unless asked */
+        mwl_instant now;
+        config.clock.read(config.clock.ctx, &now);
+        config.seed = (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
+    }
+    config.limits.fuel = s->options.fuel;
+    config.limits.memory_bytes = s->options.memory_bytes;
+    mwl_status status = mwl_vm_new(&config, &s->vm);
+    if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
+    if (status < 0) {
+        cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
+        return CMD_LIMIT;
+    }
+    s->heap = mwl_vm_heap(s->vm);
+    return CMD_OK;
+}
+
+static int add_stubs(struct session *s) {
+    int status = CMD_OK;
+    for (size_t i = 0; i < s->options.providers.count && status == CMD_OK; i++)
+        status = stub_provider_add(s->vm, s->documents[i].file, s->documents[i].text, s->documents[i].len);
+    return status;
+}
+
+static int read_values(struct session *s) {
+    const struct run_options *o = &s->options;
+    int status = CMD_OK;
+    if (o->input)
+        status = input_word(s->heap, o->input, &s->input);
+    else if (strcmp(o->file, "-") != 0)
+        status = input_stdin(s->heap, &s->input);
+    s->arguments = mwl_object(s->heap, 0);
+    if (status == CMD_OK && o->args_file)
+        status = input_arguments_file(s->heap, o->args_file, &s->arguments);
+    for (size_t i = 0; i < o->args.count && status == CMD_OK; i++)
+        status = input_argument(s->heap, o->args.words[i], &s->arguments);
+    return status;
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------- */
+
+static bool type_is(mwl_value result, const char *type) {
+    size_t len = 0;
+    const char *text = mwl_as_text(mwl_object_get(result, "type", 4), &len);
+    return text && len == strlen(type) && memcmp(text, type, len) == 0;
+}
+
+static int print_json(struct session *s, mwl_value v) {
+    bool pretty = s->options.pretty || (!s->options.compact && isatty(STDOUT_FILENO));
+    char *text = NULL;
+    size_t len = 0;
+    mwl_status status = mwl_json_write(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, &text, &len);
+    if (status < 0) {
+        cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
+        return CMD_LIMIT;
+    }
+    fwrite(text, 1, len, stdout);
+    putchar('\n');
+    fflush(stdout); /* before what is said about it */
+    mwl_text_free(s->heap, text, len);
+    return CMD_OK;
+}
+
+static int report(struct session *s, const mwl_run *run) {
+    mwl_status why = mwl_run_why(run);
+    if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
+        cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "", why < 0 ? mwl_status_text(why) : "");
+        return why < 0 ? CMD_LIMIT : CMD_CANCELLED;
+    }
+    mwl_value result = mwl_run_result(run);
+    bool success = type_is(result, "success");
+    int status = print_json(s, success && !s->options.whole_result ? mwl_object_get(result, "value", 5) : result);
+    if (status != CMD_OK) return status;
+    if (!success) explain_failure(s->heap, run, s->options.file);
+    if (why < 0) {
+        cmd_note("a limit ended the run: %s", mwl_status_text(why));
+        return CMD_LIMIT;
+    }
+    if (success) return CMD_OK;
+    return type_is(result, "cancellation") ? CMD_CANCELLED : type_is(result, "timeout") ? CMD_TIMEOUT : CMD_FAILED;
+}
+
+static int run_program(struct session *s) {
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_run *run = NULL;
+    if (s->options.trace) {
+        s->trace.heap = s->heap;
+        mwl_vm_now(s->vm, &s->trace.start);
+        mwl_vm_trace(s->vm, trace_text, &s->trace);
+    }
+    const mwl_start start = {.id = s->options.id, .input = s->input, .arguments = s->arguments};
+    mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
+    if (status == MWL_E_NOT_FOUND) {
+        cmd_fail("%s needs '%s', which this command does not have", s->options.file, error.message);
+        return CMD_REJECTED;
+    }
+    if (status < 0) {
+        cmd_fail("%s: %s", s->options.file, error.message ? error.message : mwl_status_text(status));
+        return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
+    }
+    status = host_drive(s->vm, run, s->options.virtual_time);
+    int answer = status < 0 ? CMD_USAGE : report(s, run);
+    mwl_run_free(run);
+    return answer;
+}
+
+static int run_session(struct session *s) {
+    int status = read_documents(s);
+    if (status == CMD_OK)
+        status = load_program(s->options.file, s->documents, s->options.providers.count, &s->program);
+    if (status == CMD_OK) status = make_vm(s);
+    if (status == CMD_OK) status = add_stubs(s);
+    if (status == CMD_OK) status = read_values(s);
+    if (status == CMD_OK) status = run_program(s);
+    if (s->vm) {
+        mwl_value_drop(s->heap, s->input);
+        mwl_value_drop(s->heap, s->arguments);
+        mwl_vm_free(s->vm);
+    }
+    mwl_program_release(s->program);
+    for (size_t i = 0; s->documents && i < s->options.providers.count; i++)
+        free((void *)(uintptr_t)s->documents[i].text);
+    free(s->documents);
+    return status;
 }
 
 int cmd_run(int argc, char **argv) {
-    if (argc != 2) return cmd_usage("run takes one FILE");
-    size_t size = 0, len = 0;
-    char *text = cmd_read_file(argv[1], &size), *canonical = NULL;
-    mwl_heap *heap = NULL;
-    mwl_value value = mwl_absent();
-    mwl_error error = {MWL_OK, NULL, 0};
-    int answer = CMD_FAILED;
-    if (!text) return CMD_FAILED;
-    mwl_status status = mwl_heap_new(NULL, &heap);
-    if (status < 0) {
-        cmd_fail("%s", mwl_status_text(status));
-        goto out;
-    }
-    status = mwl_json_parse(heap, text, size, &value, &error);
-    if (status < 0) {
-        if (!error.message) error.message = mwl_status_text(status);
-        complain_at(argv[1], text, &error);
-        goto out;
-    }
-    status = mwl_json_write(heap, value, MWL_JSON_CANONICAL, &canonical, &len);
-    if (status < 0) {
-        cmd_fail("%s: %s", argv[1], mwl_status_text(status));
-        goto out;
-    }
-    fwrite(canonical, 1, len, stdout);
-    putchar('\n');
-    fprintf(stderr,
-            "mwlvm: execution is not built yet; this is the definition in canonical form\n");
-    answer = CMD_OK;
-out:
-    if (canonical) mwl_text_free(heap, canonical, len);
-    mwl_value_drop(heap, value);
-    mwl_heap_free(heap);
-    free(text);
-    return answer;
+    struct session s;
+    memset(&s, 0, sizeof s);
+    s.input = s.arguments = mwl_absent();
+    int status = run_options_parse(&s.options, argc, argv);
+    if (status == CMD_OK && s.options.help)
+        run_options_help();
+    else if (status == CMD_OK)
+        status = run_session(&s);
+    run_options_free(&s.options);
+    return status;
 }

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name, *operands, *text;
@@ -48,6 +50,13 @@ int cmd_fail(const char *format, ...) {
     return CMD_FAILED;
 }
 
+void cmd_note(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+}
+
 char *cmd_read_file(const char *path, size_t *size) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
@@ -80,14 +89,15 @@ failed:
 }
 
 static int print_help(void) {
-    printf("usage: mwlvm FILE\n"
+    printf("usage: mwlvm FILE [OPTIONS]\n"
            "       mwlvm COMMAND [OPERANDS]\n"
            "       mwlvm --help | --version\n\n"
            "Runs workflows written in the Metolia Workflow Language.\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %-12s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf(
-        "\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage.\n");
+    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage or a\n"
+           "file that cannot be read, 3 rejected definition or program, 4 cancelled, 5 timed out,\n"
+           "6 a limit was hit.\n");
     return CMD_OK;
 }
 
@@ -99,26 +109,31 @@ static int print_version(void) {
     return CMD_OK;
 }
 
+static const struct command *find_command(const char *word) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0) return &commands[i];
+    return NULL;
+}
+
+/* A bare word that names no file is far more often a mistyped command. */
+static bool looks_like_file(const char *word) {
+    return strpbrk(word, "./") != NULL || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+}
+
+static int dispatch(int argc, char **argv) {
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
+    if (strcmp(word, "--version") == 0) return print_version();
+    const struct command *command = find_command(word);
+    if (command) return command->run(argc - 1, argv + 1);
+    if (word[0] != '-' && !looks_like_file(word)) return cmd_usage("no such command: '%s'", word);
+    return cmd_run(argc, argv);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return cmd_usage("no command and no file given");
-    const char *word = argv[1];
-    int status = -1;
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        status = print_help();
-    } else if (strcmp(word, "--version") == 0) {
-        status = print_version();
-    } else if (word[0] == '-' && word[1] != '\0') {
-        return cmd_usage("unknown option '%s'", word);
-    }
-    for (size_t i = 0; i < N_COMMANDS && status < 0; i++)
-        if (strcmp(word, commands[i].name) == 0) status = commands[i].run(argc - 1, argv + 1);
-    if (status < 0) {
-        /* A bare word is far more often a mistyped command than a file. */
-        if (!strpbrk(word, "./") && strcmp(word, "-") != 0)
-            return cmd_usage("no such command: '%s'", word);
-        status = cmd_run(argc, argv);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return cmd_fail("standard output: %s", strerror(errno));
-    return status;
+    int status = dispatch(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    cmd_fail("standard output: %s", strerror(errno));
+    return CMD_USAGE;
 }

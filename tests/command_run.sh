@@ -1,0 +1,180 @@
+# command_run.sh: `mwlvm run`, seen from outside. Sourced by command.sh, which has expect, says and complain.
+
+# is TEXT: standard output is exactly this line.
+is() { [ "$(cat "$out")" = "$1" ] || complain "standard output is not $1"; }
+quiet() { [ ! -s "$err" ] || complain "standard error is not empty"; }
+# fed STATUS INPUT COMMAND...: like expect, with INPUT on a pipe.
+fed() {
+    want=$1
+    text=$2
+    shift 2
+    printf '%s' "$text" | "$@" >"$out" 2>"$err"
+    got=$?
+    [ "$got" -eq "$want" ] || complain "$*: status $got instead of $want"
+}
+flow() { # flow NAME STEPS: a definition whose entrypoint is the Step a
+    printf '{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a",\n%s}' "$2" >"$dir/$1.json"
+}
+
+# ---- files and the input
+hello=tools/examples/hello.json
+expect 0 "$mwlvm" $hello
+is '{"greeting":"Hello, world!"}'
+quiet
+expect 0 "$mwlvm" run $hello --input '{"name": "Ada"}'
+is '{"greeting":"Hello, Ada!"}'
+expect 0 "$mwlvm" --input='{"name": "Ada"}' $hello
+is '{"greeting":"Hello, Ada!"}'
+printf '{"name": "file"}' >"$dir/input.json"
+expect 0 "$mwlvm" $hello --input "$dir/input.json"
+is '{"greeting":"Hello, file!"}'
+fed 0 '{"name": "pipe"}' "$mwlvm" $hello --input -
+is '{"greeting":"Hello, pipe!"}'
+fed 0 '{"name": "pipe"}' "$mwlvm" $hello
+is '{"greeting":"Hello, pipe!"}'
+fed 0 '' "$mwlvm" $hello
+is '{"greeting":"Hello, world!"}'
+fed 2 '{"name": ' "$mwlvm" $hello
+says "$err" 'standard input:1:'
+fed 0 "$(cat $hello)" "$mwlvm" - --input '{"name": "both"}'
+is '{"greeting":"Hello, both!"}'
+"$mwlvm" $hello <"$dir/input.json" >"$out" 2>"$err"
+is '{"greeting":"Hello, file!"}'
+expect 0 "$mwlvm" $hello --result
+is '{"type":"success","value":{"greeting":"Hello, world!"}}'
+expect 0 "$mwlvm" $hello --pretty
+says "$out" '^  "greeting": "Hello, world!"$'
+expect 0 "$mwlvm" $hello --trace
+says "$err" 'Step entered greet'
+is '{"greeting":"Hello, world!"}'
+cp $hello "$dir/bare"
+(cd "$dir" && "$mwlvm" bare </dev/null >"$out" 2>"$err")
+is '{"greeting":"Hello, world!"}'
+
+# ---- arguments
+flow args '"parameters": {"type": "object", "properties": {"n": {"type": "number"}, "s": {"default": "d"}}},
+"steps": {"a": {"action": "Return", "value": "{{ vars }}"}}'
+expect 0 "$mwlvm" "$dir/args.json" --arg n=1 --arg 's={"x": [true]}'
+is '{"s":{"x":[true]},"n":1}'
+printf '{"n": 5, "s": "file"}' >"$dir/a.json"
+expect 0 "$mwlvm" "$dir/args.json" --args "$dir/a.json" --arg n=6
+is '{"s":"file","n":6}'
+expect 1 "$mwlvm" "$dir/args.json" --arg 'n="text"'
+says "$out" 'System.ParameterValidationFailed'
+expect 2 "$mwlvm" "$dir/args.json" --arg s=word
+says "$err" "a string is written 's=\"word\"'"
+expect 2 "$mwlvm" "$dir/args.json" --arg word
+says "$err" 'name=JSON'
+printf '[1]' >"$dir/list.json"
+expect 2 "$mwlvm" "$dir/args.json" --args "$dir/list.json"
+says "$err" 'must hold an object'
+
+# ---- failures in words
+flow raise '"steps": {"a": {"action": "Call", "call": {"flow": "sub"}, "next": "b"}, "b": {"action": "Return"}},
+"flows": {"sub": {"entrypoint": "x", "steps": {"x": {"action": "Call",
+  "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"failure": {"code": "My.First"}}}, "next": "y",
+  "catch": [{"match": {"codes": ["*"]}, "next": "z"}]},
+ "y": {"action": "Return"},
+ "z": {"action": "Raise", "result": {"code": "My.Second", "message": "in words"}}}}}'
+expect 1 "$mwlvm" "$dir/raise.json"
+says "$out" '^{"type":"error","code":"My.Second","message":"in words","previous":{.*"My.First".*}}$'
+says "$err" '^mwlvm: error My.Second: in words$'
+says "$err" "^  at Flow 'sub', Step 'z', .*raise.json:7:"
+says "$err" '^  after error My.First$'
+says "$err" "^    at Flow 'sub', Step 'x', .*raise.json:3:"
+flow fault '"steps": {"a": {"action": "Return",
+ "value": "{{ step.input.missing }}"}}'
+expect 1 "$mwlvm" "$dir/fault.json" --input '{}'
+says "$err" 'error System.ExpressionEvaluationError: '
+says "$err" "Step 'a', .*fault.json:3:"
+
+# ---- statuses 3 to 6
+expect 2 "$mwlvm" ./no/such/file.json
+says "$err" 'no/such/file.json: No such file'
+[ ! -s "$out" ] || complain "something on standard output"
+expect 2 "$mwlvm" run "$dir"
+printf '{\n  "a": [1, 2,, 3]\n}' >"$dir/bad.json"
+expect 3 "$mwlvm" run "$dir/bad.json"
+says "$err" 'bad.json:2:14'
+flow unknown '"steps": {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/acme/geo/v1"}, "next": "b"},
+"b": {"action": "Return"}}'
+expect 3 "$mwlvm" "$dir/unknown.json"
+says "$err" 'acme/geo'
+cat >"$dir/geo.json" <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/provider/schema.json", "uri": "mwl:provider.call/acme/geo/v1", "codePrefix": "Geo",
+ "description": "Finds places.", "failureCatalog": {"closed": [], "open": ["*"]}, "parameters": {"type": "object"}}
+EOF
+expect 1 "$mwlvm" "$dir/unknown.json" --provider "$dir/geo.json"
+says "$err" 'nothing implements mwl:provider.call/acme/geo/v1'
+says "$out" 'Mwlvm.NotImplemented'
+printf 'MWLB damaged' >"$dir/damaged.mwlb"
+expect 3 "$mwlvm" "$dir/damaged.mwlb"
+says "$err" 'damaged.mwlb: '
+flow timeout '"steps": {"a": {"action": "Call", "middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1",
+  "onEntry": {"with": {"duration": "PT1M"}}}],
+  "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}, "next": "b"}, "b": {"action": "Return"}}'
+expect 5 "$mwlvm" "$dir/timeout.json" --virtual-time
+says "$out" 'Provider.Middleware.Timeout.Exceeded'
+flow spin '"steps": {"a": {"action": "Pass", "assign": {"n": "{{ step.input }}"}, "next": "a"}}'
+expect 6 "$mwlvm" "$dir/spin.json" --fuel 100000
+says "$err" 'the work limit was reached'
+flow grow '"steps": {"a": {"action": "Pass", "output": "{{ [step.input, step.input] }}", "assign": {"n": "{{ toJson(step.input) }}"}, "next": "a"}}'
+expect 6 "$mwlvm" "$dir/grow.json" --memory 1M
+
+# ---- Ctrl-C: cancelled with cleanup, in real time, busy, and under virtual time
+flow sleep '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
+  {"call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT0.05S"}}}}}],
+"steps": {"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}'
+# interrupt SIGNAL TEXT COMMAND...: starts it, waits until TEXT is on standard error, signals.
+interrupt() {
+    signal=$1
+    text=$2
+    shift 2
+    : >"$err"
+    "$@" >"$out" 2>"$err" </dev/null &
+    pid=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        grep -q "$text" "$err" && break
+        sleep 0.1
+    done
+    kill "-$signal" "$pid"
+    wait "$pid"
+    got=$?
+    [ "$got" -eq 4 ] || complain "$*: status $got instead of 4"
+}
+interrupt INT 'Step entered a' "$mwlvm" "$dir/sleep.json" --trace
+says "$out" '"code":"System.Cancelled"'
+says "$err" 'phase.* onAlways'
+interrupt TERM 'Step entered a' "$mwlvm" "$dir/sleep.json" --trace
+says "$out" '"code":"System.Cancelled"'
+interrupt INT 'Step entered a' "$mwlvm" "$dir/spin.json" --trace
+interrupt INT 'Step entered a' "$mwlvm" "$dir/spin.json" --trace --virtual-time
+says "$out" '"code":"System.Cancelled"'
+flow hang '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
+  {"call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}}}}],
+"steps": {"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}'
+: >"$err"
+"$mwlvm" "$dir/hang.json" --trace >"$out" 2>"$err" </dev/null &
+pid=$!
+for text in 'Step entered a' 'cancelling'; do
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        grep -q "$text" "$err" && break
+        sleep 0.1
+    done
+    kill -INT "$pid"
+done
+wait "$pid"
+got=$?
+[ "$got" -eq 4 ] || complain "two signals: status $got instead of 4"
+says "$err" 'ended without a Result'
+
+# ---- usage
+expect 0 "$mwlvm" run --help
+says "$out" '--virtual-time'
+for words in '--nonsense' '--input' '--seed x' '--seed 0' '--fuel -1' '--memory 1X' '--pretty --compact' \
+    'other.json' '--result=1' '--id a --id b' '--input {' '--input no/such'; do
+    # shellcheck disable=SC2086
+    expect 2 "$mwlvm" run $hello $words
+    says "$err" "'mwlvm --help' tells the usage"
+    [ "$(wc -l <"$err")" -eq 2 ] || complain "$words: not one line and the hint"
+done
