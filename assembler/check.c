@@ -222,7 +222,7 @@ static void check_whole(mwl__checker *c) {
         mwl__flow *f = mwl__flow_of(c->m->flows[i]);
         if (f->errors == 0) mwl__check_graph(c, f);
         if (clean) check_unused(c, f);
-        if (clean || f->errors == 0) mwl__check_variables(c, f);
+        if (f->errors == 0) mwl__check_variables(c, f, clean);
     }
     if (c->status == MWL_OK) mwl__check_all_args(c);
     if (!sound || !clean || c->status < 0) return;

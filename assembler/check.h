@@ -155,7 +155,9 @@ void mwl__check_codes(mwl__checker *c, mwl__flow **order);
 void mwl__check_compositions(mwl__checker *c, mwl__flow **order);
 
 /* scope.c */
-void mwl__check_variables(mwl__checker *c, mwl__flow *f);
+/* Variables that nothing binds; with `parameters`, also parameters that nothing reads, which can be
+ * told only when every expression was understood. */
+void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters);
 
 static inline mwl__flow *mwl__flow_of(mwl__m_flow *m) { return (mwl__flow *)m; }
 

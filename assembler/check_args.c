@@ -75,17 +75,21 @@ static bool has(const char *text, size_t len, const char *part) {
 /* What undeclared and missing arguments are told about elsewhere is left out, and what may depend
  * on a part that is computed. */
 static void refused(void *ctx, const mwl__judged *e) {
-    static const char *const depends[] = {"/if",        "/then",        "/else",
-                                          "/anyOf",     "/oneOf",       "/not",
-                                          "/dependent", "/unevaluated", "/contains"};
+    static const char *const inside[] = {"/if",    "/then", "/else",    "/anyOf",
+                                         "/oneOf", "/not",  "/contains"};
+    static const char *const anywhere[] = {"/dependent", "/unevaluated"};
     args *a = ctx;
     bool top = e->keyword_len && !memchr(e->keyword + 1, '/', e->keyword_len - 1);
     if (top && (has(e->keyword, e->keyword_len, "/additionalProperties") ||
                 has(e->keyword, e->keyword_len, "/required")))
         return;
     if (mwl__model_computed(a->c->m, e->node) || (e->keyword_len == 0 && a->said)) return;
-    for (size_t i = 0; i < sizeof depends / sizeof *depends && a->partly; i++)
-        if (has(e->keyword, e->keyword_len, depends[i])) return;
+    size_t last = e->keyword_len; /* the keyword itself judges this value, which is literal */
+    while (last > 0 && e->keyword[last - 1] != '/') last--;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside && a->partly; i++)
+        if (has(e->keyword, last, inside[i])) return;
+    for (size_t i = 0; i < sizeof anywhere / sizeof *anywhere && a->partly; i++)
+        if (has(e->keyword, e->keyword_len, anywhere[i])) return;
     mwl__diag *d =
         mwl__node_report(a->c->tree, e->node, MWL_DIAG_INVALID_ARGUMENTS,
                          "the schema refuses this: %.*s", (int)e->message_len, e->message);

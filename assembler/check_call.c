@@ -342,7 +342,8 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
         if (e->phase[i].node) check_phase(c, f, e, i, &site);
     }
     if (!e->provider) return NULL;
-    if (mwl__contract_is(e->provider, "loop")) check_loop(c, e, provider);
+    bool broken = mwl__node_get(n, "onSuccess") && !e->phase[MWL_ON_SUCCESS].node;
+    if (mwl__contract_is(e->provider, "loop") && !broken) check_loop(c, e, provider);
     if (c->sink->n_broken == before) mwl__check_list(c, NULL, e);
     return e;
 }

@@ -9,14 +9,16 @@
 
 #define CODES_MAX 256 /* a larger set counts as everything, so that time stays linear */
 
+struct code {
+    const char *text; /* without the `.*` of an open one */
+    size_t len;
+    bool open;
+};
+
 struct mwl__codes {
     bool any;
     uint32_t n;
-    struct {
-        const char *text; /* without the `.*` of an open one */
-        size_t len;
-        bool open;
-    } item[CODES_MAX];
+    struct code *item; /* room for CODES_MAX while the set is being made */
 };
 typedef struct mwl__codes codes;
 
@@ -179,8 +181,26 @@ static void check_reached(mwl__checker *c, const mwl__m_step *s) {
 /* ---- stacks and Flows
  * ---------------------------------------------------------------------------------------------- */
 
+/* Sets in the making, one per level of cleanups inside cleanups. */
+typedef struct scratch {
+    struct scratch *deeper;
+    codes set;
+} scratch;
+
+static scratch *clear(mwl__checker *c, scratch **at) {
+    if (!*at) {
+        *at = mwl__check_new(c, 1, sizeof **at);
+        if (*at) (*at)->set.item = mwl__check_new(c, CODES_MAX, sizeof(struct code));
+        if (c->status < 0) return *at = NULL;
+    }
+    (*at)->set.any = false;
+    (*at)->set.n = 0;
+    return *at;
+}
+
 /* The set that rises out of a stack whose operation lets `s` rise; matchers of Retry on the way. */
-static void rise(mwl__checker *c, codes *s, mwl__m_entry *const *stack, uint32_t n) {
+static void rise(mwl__checker *c, scratch *level, mwl__m_entry *const *stack, uint32_t n) {
+    codes *s = &level->set;
     while (n-- > 0) {
         const mwl__m_entry *e = stack[n];
         if (mwl__contract_is(e->provider, "retry")) {
@@ -193,37 +213,43 @@ static void rise(mwl__checker *c, codes *s, mwl__m_entry *const *stack, uint32_t
         add_written(s, c, e->phase[MWL_ON_FAILURE].fields[1]);
         for (int i = 0; i < 4; i++) {
             if (!e->phase[i].call) continue;
-            codes *inner = mwl__check_new(c, 1, sizeof *inner); /* rare: a cleanup */
+            scratch *inner = clear(c, &level->deeper);
             if (!inner) return;
-            add_call(inner, e->phase[i].call);
+            add_call(&inner->set, e->phase[i].call);
             rise(c, inner, e->phase[i].stack, e->phase[i].n_stack);
-            add_all(s, inner);
+            add_all(s, &inner->set);
         }
     }
 }
 
-static void check_flow_codes(mwl__checker *c, mwl__flow *f, codes *scratch) {
-    f->codes = mwl__check_new(c, 1, sizeof *f->codes);
-    if (!f->codes) return;
+static void check_flow_codes(mwl__checker *c, mwl__flow *f, scratch *whole, scratch *one) {
     for (uint32_t i = 0; i < f->m.n_steps && c->status == MWL_OK; i++) {
         const mwl__m_step *s = f->m.steps[i];
-        scratch->any = false;
-        scratch->n = 0;
+        clear(c, &one);
         if (s->action == MWL_ACTION_CALL && s->n_calls) {
-            add_call(scratch, s->calls[0]);
-            rise(c, scratch, s->stack, s->n_stack);
+            add_call(&one->set, s->calls[0]);
+            rise(c, one, s->stack, s->n_stack);
         } else if (s->action == MWL_ACTION_RAISE && s->result) {
-            add_written(scratch, c, mwl__node_get(s->result, "code"));
+            add_written(&one->set, c, mwl__node_get(s->result, "code"));
         }
-        for (uint32_t k = 0; k < s->n_catches; k++) check_patterns(c, scratch, s->catches[k].codes);
+        for (uint32_t k = 0; k < s->n_catches; k++)
+            check_patterns(c, &one->set, s->catches[k].codes);
         check_reached(c, s);
-        add_all(f->codes, scratch);
+        add_all(&whole->set, &one->set);
     }
-    rise(c, f->codes, f->m.stack, f->m.n_stack);
+    rise(c, whole, f->m.stack, f->m.n_stack);
+    f->codes = mwl__check_new(c, 1, sizeof *f->codes);
+    if (!f->codes) return;
+    f->codes->any = whole->set.any;
+    if (whole->set.any || !whole->set.n) return;
+    f->codes->item = mwl__check_new(c, whole->set.n, sizeof(struct code));
+    if (!f->codes->item) return;
+    f->codes->n = whole->set.n;
+    memcpy(f->codes->item, whole->set.item, whole->set.n * sizeof(struct code));
 }
 
 void mwl__check_codes(mwl__checker *c, mwl__flow **order) {
-    codes *scratch = mwl__check_new(c, 1, sizeof *scratch);
-    for (uint32_t i = 0; scratch && i < c->m->n_flows && c->status == MWL_OK; i++)
-        check_flow_codes(c, order[i], scratch);
+    scratch *whole = NULL, *one = NULL;
+    for (uint32_t i = 0; i < c->m->n_flows && c->status == MWL_OK; i++)
+        if (clear(c, &whole) && clear(c, &one)) check_flow_codes(c, order[i], whole, one);
 }

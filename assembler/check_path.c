@@ -277,12 +277,25 @@ static bool is_guarded(const paths *p, const mwl__cel_path *path) {
     return false;
 }
 
-static bool look_at(void *ctx, const mwl__cel_path *path) {
+/* Whether some member on the way is asked for with `.?` or `[?`: then absence is no fault. */
+static bool is_optional(const mwl__cel_path *path) {
+    const mwl__cel_node *n = path->root;
+    for (size_t i = 0; i < path->n_members && n->parent; i++) {
+        n = n->parent;
+        if (n->flags & MWL__CEL_OPTIONAL) return true;
+    }
+    return false;
+}
+
+static bool look_at(void *ctx, const mwl__cel_path *found) {
     paths *p = ctx;
+    mwl__cel_path given = *found, *path = &given;
+    bool optional = is_optional(path);
+    if (optional && path->n_members) path->n_members = 1, path->tested = true;
     mwl__cel_text root = path->root->name;
     if (is(root, "vars")) read_variable(p, path);
     if (is(root, "flow")) read_window(p, path);
-    if (is_guarded(p, path)) return p->c->status == MWL_OK;
+    if (optional || is_guarded(p, path)) return p->c->status == MWL_OK;
     if (is(root, "step"))
         look_step(p, path);
     else if (is(root, "call"))

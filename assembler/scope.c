@@ -110,7 +110,7 @@ static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
 }
 
-void mwl__check_variables(mwl__checker *c, mwl__flow *f) {
+void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters) {
     for (uint32_t i = 0; i < f->vars.cap; i++) {
         const mwl__name *v = &f->vars.slots[i];
         if (!v->text) continue;
@@ -118,8 +118,8 @@ void mwl__check_variables(mwl__checker *c, mwl__flow *f) {
         if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open &&
             v->node)
             unbound(c, f, v);
-        if ((v->flags & MWL__VAR_PARAMETER) && !(v->flags & (MWL__VAR_READ | MWL__VAR_TESTED)) &&
-            !f->all_read)
+        if (parameters && (v->flags & MWL__VAR_PARAMETER) &&
+            !(v->flags & (MWL__VAR_READ | MWL__VAR_TESTED)) && !f->all_read)
             mwl__node_report_key(
                 c->tree,
                 mwl__node_find(mwl__node_get(f->m.parameters, "properties"), v->text, v->len),

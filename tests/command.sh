@@ -39,6 +39,38 @@ says "$err" "no such command: 'nonsense'"
 expect 2 "$mwlvm" run
 . "$(dirname "$0")/command_run.sh"
 
+# check: 0 clean or warnings only, 3 rejected, 2 usage or unreadable
+expect 0 "$mwlvm" check tools/examples/hello.json
+[ -s "$out" ] && complain 'check of a clean definition says something'
+expect 3 "$mwlvm" check tests/diag/unknown-step.json
+says "$out" '^error\[MWL0301\]: '
+says "$out" 'unknown-step.json:6:38$'
+expect 0 "$mwlvm" check tests/diag/unused-parameter.json
+says "$out" '^warning\[MWL0809\]: '
+expect 3 "$mwlvm" check --deny unused-parameter tests/diag/unused-parameter.json
+expect 3 "$mwlvm" check --deny=warnings tests/diag/unused-parameter.json
+expect 0 "$mwlvm" check --allow MWL0809 tests/diag/unused-parameter.json
+[ -s "$out" ] && complain 'an allowed warning is printed'
+expect 3 "$mwlvm" check tests/diag/unknown-step.json tools/examples/hello.json tests/diag/unknown-flow.json
+says "$out" '^2 errors$'
+expect 3 "$mwlvm" check --format=json tests/diag/unknown-step.json
+says "$out" 'MWL0301'
+expect 3 "$mwlvm" check --format sarif tests/diag/unknown-step.json
+says "$out" '2\.1\.0'
+expect 3 "$mwlvm" check --provider tests/diag/provider-bad-prefix.json
+says "$out" 'MWL0409'
+expect 2 "$mwlvm" check
+expect 2 "$mwlvm" check --format=xml tools/examples/hello.json
+expect 2 "$mwlvm" check --allow unknown-step tools/examples/hello.json
+expect 2 "$mwlvm" check --deny no-such-thing tools/examples/hello.json
+expect 2 "$mwlvm" check ./no/such/file.json
+expect 0 "$mwlvm" explain mwl0301
+says "$out" 'MWL0301'
+expect 0 "$mwlvm" explain
+says "$out" '^MWL0819  warning  endless-loop '
+expect 2 "$mwlvm" explain unknown-stpe
+says "$err" "did you mean 'unknown-step'"
+
 expect 0 "$mwlvm" eval 'step.input.a + vars.b' --input '{"a": 1}' --vars '{"b": 2}'
 says "$out" '^3$'
 expect 0 "$mwlvm" eval --cel '[1, 2u, 3.0]'
