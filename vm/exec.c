@@ -212,11 +212,11 @@ static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_v
 }
 
 /* Follow n keys from *v, as long as there are objects and members; answers how many were followed. */
-static inline unsigned follow(const mwl_program *p, const uint32_t *keys, unsigned n, const mwl_value **v) {
+static inline unsigned follow(const mwl_program *p, uint32_t first, unsigned n, const mwl_value **v) {
     const mwl_value *at = *v;
     unsigned i = 0;
     for (; i < n && MWL_KINDS(*at) == MWL_KIND_OBJECT; i++) {
-        const mwl_value *next = member(at->as.p, at->aux, &p->consts[keys[i]]);
+        const mwl_value *next = member(at->as.p, at->aux, &p->consts[p->keys[first + i]]);
         if (!next) break;
         at = next;
     }
@@ -390,7 +390,7 @@ dispatch:
         const mwl__path_rec *path = &p->paths[X];
         if (path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env) {
             const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
-            if (LIKELY(follow(p, p->keys + path->first_key, path->n_keys, &at) == path->n_keys &&
+            if (LIKELY(follow(p, path->first_key, path->n_keys, &at) == path->n_keys &&
                        !mwl_is_absent(*at))) {
                 set_lent(h, &A, at);
                 NEXT();
@@ -400,7 +400,7 @@ dispatch:
             out = mwl__context_load(x, path->base);
             const mwl_value *at = &out;
             if (LIKELY(!(out.tag & MWL_OWNED) && x->halt == MWL_EXEC_END &&
-                       follow(p, p->keys + path->first_key, path->n_keys, &at) == path->n_keys &&
+                       follow(p, path->first_key, path->n_keys, &at) == path->n_keys &&
                        !mwl_is_absent(*at))) {
                 set_lent(h, &A, at);
                 NEXT();
@@ -416,10 +416,9 @@ dispatch:
         if (LIKELY(path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env &&
                    path->n_keys)) {
             const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
-            const uint32_t *keys = p->keys + path->first_key;
             unsigned last = path->n_keys - 1u;
-            if (LIKELY(follow(p, keys, last, &at) == last && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
-                set_bool(h, &A, member(at->as.p, at->aux, &K[keys[last]]) != NULL);
+            if (LIKELY(follow(p, path->first_key, last, &at) == last && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
+                set_bool(h, &A, member(at->as.p, at->aux, &K[p->keys[path->first_key + last]]) != NULL);
                 NEXT();
             }
         }
