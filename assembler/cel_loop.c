@@ -3,13 +3,12 @@
  * Every loop has the same frame, in one register window:
  *
  *           ITER i, range
- *     next: NEXT i, end       i+2, i+3: the variables
- *           ... body ...
  *           JUMP next
- *     end:
+ *     body: ...               i+2, i+3: the variables
+ *     next: NEXT i, body
  *
- * `all` and `exists` absorb faults as && and || do: the body's faults go to a few instructions after it,
- * which keep the first one and go on; it is raised when the range ends without a decision. */
+ * `all` and `exists` absorb faults as && and || do: the body's faults go to an instruction after it,
+ * which keeps the first one and goes on; it is raised when the range ends without a decision. */
 #include "cel_lowerer.h"
 
 #define abc mwl__cel_lower_abc
@@ -19,7 +18,9 @@
 
 typedef struct loop {
     unsigned it;
-    uint32_t next; /* the NEXT instruction */
+    uint32_t body;
+    uint32_t to_next[2]; /* jumps to NEXT: the one before the body, and a filter's */
+    unsigned n_to_next;
 } loop;
 
 static loop begin_loop(lowerer *l, const mwl__cel_node *n, unsigned range) {
@@ -31,25 +32,32 @@ static loop begin_loop(lowerer *l, const mwl__cel_node *n, unsigned range) {
         v->reg = (uint16_t)(p.it + 2 + i);
         v->may_fault = false;
     }
-    p.next = 0;
+    p.body = 0;
+    p.n_to_next = 0;
     return p;
 }
 
 /* After what must be ready before the first round. */
-static void next_round(lowerer *l, const mwl__cel_node *n, loop *p) {
-    p->next = ax(l, n, n->n_vars == 2 ? MWL_OP_NEXT2 : MWL_OP_NEXT, p->it, 0);
+static void begin_body(lowerer *l, const mwl__cel_node *n, loop *p) {
+    p->to_next[p->n_to_next++] = ax(l, n, MWL_OP_JUMP, 0, 0);
+    p->body = mwl__emit_here(l->e);
+}
+
+/* On to the next element when the test in t says so. */
+static void skip(lowerer *l, const mwl__cel_node *test, loop *p, mwl__op op, unsigned t) {
+    p->to_next[p->n_to_next++] = ax(l, test, op, t, 0);
 }
 
 static void end_loop(lowerer *l, const mwl__cel_node *n, const loop *p) {
-    ax(l, n, MWL_OP_JUMP, 0, p->next);
-    mwl__emit_patch(l->e, p->next, mwl__emit_here(l->e));
+    uint32_t next = ax(l, n, n->n_vars == 2 ? MWL_OP_NEXT2 : MWL_OP_NEXT, p->it, p->body);
+    for (unsigned i = 0; i < p->n_to_next; i++) mwl__emit_patch(l->e, p->to_next[i], next);
 }
 
 /* The body when it is told apart by a filter: kids 1 and 2, or kid 1 alone. */
-static const mwl__cel_node *filtered(lowerer *l, const mwl__cel_node *n, const loop *p, unsigned t) {
+static const mwl__cel_node *filtered(lowerer *l, const mwl__cel_node *n, loop *p, unsigned t) {
     if (!(n->flags & MWL__CEL_FILTERED)) return n->kids[1];
     into(l, n->kids[1], t);
-    ax(l, n->kids[1], MWL_OP_JUMP_UNLESS, t, p->next);
+    skip(l, n->kids[1], p, MWL_OP_JUMP_UNLESS, t);
     return n->kids[2];
 }
 
@@ -60,10 +68,10 @@ static void quantifier(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned 
     loop p = begin_loop(l, n, src);
     unsigned t = take(l, n, 1);
     ax(l, n, MWL_OP_LOAD_K, d, k_neutral);
-    next_round(l, n, &p);
+    begin_body(l, n, &p);
     uint32_t begin = mwl__emit_here(l->e);
     into(l, n->kids[1], t);
-    ax(l, n->kids[1], is_all ? MWL_OP_JUMP_IF : MWL_OP_JUMP_UNLESS, t, p.next);
+    skip(l, n->kids[1], &p, is_all ? MWL_OP_JUMP_IF : MWL_OP_JUMP_UNLESS, t);
     uint32_t end = mwl__emit_here(l->e);
     ax(l, n, MWL_OP_LOAD_K, d, k_decided);
     uint32_t out = ax(l, n, MWL_OP_JUMP, 0, 0);
@@ -80,9 +88,9 @@ static void exists_one(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned 
     loop p = begin_loop(l, n, src);
     unsigned t = take(l, n, 2), count = t + 1;
     ax(l, n, MWL_OP_LOAD_INT, count, 0);
-    next_round(l, n, &p);
+    begin_body(l, n, &p);
     into(l, n->kids[1], t);
-    ax(l, n->kids[1], MWL_OP_JUMP_UNLESS, t, p.next);
+    skip(l, n->kids[1], &p, MWL_OP_JUMP_UNLESS, t);
     if (k > 0xffffu) {
         mwl__cel_lower_fail(l, n, "too many constants for exists_one()");
         return;
@@ -96,9 +104,9 @@ static void filter(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src)
     loop p = begin_loop(l, n, src);
     unsigned t = take(l, n, 1);
     ax(l, n, MWL_OP_NEW_LIST, d, 0);
-    next_round(l, n, &p);
+    begin_body(l, n, &p);
     into(l, n->kids[1], t);
-    ax(l, n->kids[1], MWL_OP_JUMP_UNLESS, t, p.next);
+    skip(l, n->kids[1], &p, MWL_OP_JUMP_UNLESS, t);
     abc(l, n, MWL_OP_LIST_PUSH, d, p.it + 2, 0); /* an element is borrowed: taking it counts it */
     end_loop(l, n, &p);
 }
@@ -106,8 +114,11 @@ static void filter(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src)
 static void transform_list(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src) {
     loop p = begin_loop(l, n, src);
     unsigned t = take(l, n, 1);
-    ax(l, n, MWL_OP_NEW_LIST, d, 0);
-    next_round(l, n, &p);
+    if (n->flags & MWL__CEL_FILTERED)
+        ax(l, n, MWL_OP_NEW_LIST, d, 0);
+    else
+        abc(l, n, MWL_OP_NEW_LIST_LIKE, d, p.it, 0);
+    begin_body(l, n, &p);
     into(l, filtered(l, n, &p, t), t);
     abc(l, n, MWL_OP_LIST_PUSH, d, t, 0);
     end_loop(l, n, &p);
@@ -117,7 +128,7 @@ static void transform_map(lowerer *l, const mwl__cel_node *n, unsigned d, unsign
     loop p = begin_loop(l, n, src);
     unsigned t = take(l, n, 2);
     ax(l, n, MWL_OP_NEW_MAP, d, 0);
-    next_round(l, n, &p);
+    begin_body(l, n, &p);
     into(l, filtered(l, n, &p, t), t);
     if (n->kind == MWL__CEL_TRANSFORM_ENTRY) {
         abc(l, n, MWL_OP_MAP_MERGE, d, t, 0);
@@ -134,8 +145,8 @@ static void sort_by(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src
     abc(l, n, src == d ? MWL_OP_TAKE : MWL_OP_MOVE, list, src, 0);
     loop p = begin_loop(l, n, list);
     unsigned t = take(l, n, 1);
-    ax(l, n, MWL_OP_NEW_LIST, keys, 0);
-    next_round(l, n, &p);
+    abc(l, n, MWL_OP_NEW_LIST_LIKE, keys, p.it, 0);
+    begin_body(l, n, &p);
     into(l, n->kids[1], t);
     abc(l, n, MWL_OP_LIST_PUSH, keys, t, 0);
     end_loop(l, n, &p);

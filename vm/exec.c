@@ -344,11 +344,11 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     } while (0)
 #define STEP_LOOP(two)                                                                \
     do {                                                                              \
-        uint32_t body_ = X - (uint32_t)(ip - code);                                   \
+        uint32_t at_ = (uint32_t)(ip - code), body_ = at_ - X;                        \
         if (!is_iterator(&A)) goto malformed;                                         \
         if (x->slice <= 0) goto yield;                                                \
-        if (!mwl__exec_charge(x, body_ < (1u << 20) ? body_ : 1)) goto out_of_fuel;   \
-        if (!advance(h, &A, two)) GO(X);                                              \
+        if (!mwl__exec_charge(x, X < at_ ? body_ : 1)) goto out_of_fuel;              \
+        if (advance(h, &A, two)) GO(X);                                               \
         NEXT();                                                                       \
     } while (0)
 
@@ -451,13 +451,22 @@ dispatch:
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
+    CASE(NEW_LIST_LIKE):
+        out = mwl__list_new(h, mwl_count(B));
+        TRY(!mwl_is_absent(out));
+        SET_OUT(A);
+        NEXT();
     CASE(LIST_PUSH):
         NEED(A, ARRAY);
-        out = mwl__list_push(h, A, B);
-        B = mwl_null();
-        A = mwl_is_absent(out) ? mwl_null() : out;
-        TRY(!mwl_is_absent(out));
-        NEXT();
+        {
+            mwl_value grown = mwl__list_push(h, A, B);
+            B.tag = MWL_KIND_NULL;
+            A = grown;
+            if (LIKELY(!mwl_is_absent(grown))) NEXT();
+        }
+        A = mwl_null();
+        HERE();
+        goto fail;
     CASE(LIST_PUSH_OPT):
         NEED(A, ARRAY);
         out = B;

@@ -72,6 +72,7 @@
     X(INDEX_OPT, REG, REG, REG, 0, "ra := rb[?rc]")                                                 \
     /* -- construction ---------------------------------------------------------------------- */  \
     X(NEW_LIST, REG, IMMX, NONE, 0, "ra := [] with room")                                           \
+    X(NEW_LIST_LIKE, REG, REG, NONE, 0, "ra := [] with room for as many as rb has")                   \
     X(LIST_PUSH, REG, REG, NONE, 0, "ra := ra + [rb]; takes rb")                                    \
     X(LIST_PUSH_OPT, REG, REG, NONE, 0, "appends what the optional rb holds, if anything; takes rb") \
     X(LIST_OF, REG, REGS, IMM, 0, "ra := [rb, ... c elements]; takes them")                         \
@@ -121,8 +122,8 @@
     X(OR_END, REG, REG, REG, 0, "as OR, and a fault that remains is raised")                          \
     X(RAISE_IF, REG, NONE, NONE, 0, "raise the fault in ra, if it is one")                          \
     X(ITER, REGS, REG, NONE, 0, "ra.. := iterator over the list or map rb: uses ra to ra+3")        \
-    X(NEXT, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2 := next element (of a map: key), or go there")    \
-    X(NEXT2, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2, ra+3 := next index or key, and element, or go there") \
+    X(NEXT, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2 := next element (of a map: key), and go there; at the end go on") \
+    X(NEXT2, REGS, JUMPX, NONE, MWL_OPF_LOOP, "ra+2, ra+3 := next index or key, and element, and go there; at the end go on") \
     X(OPT_TEST, REG, JUMPX, NONE, 0, "go there if the optional ra is none; fault unless an optional") \
     X(OPT_GET, REG, REG, NONE, 0, "ra := what the optional rb holds; fault when none")              \
     X(OPT_OF, REG, REG, NONE, 0, "ra := optional.of(rb); takes rb")                                   \

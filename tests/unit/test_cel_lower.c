@@ -108,10 +108,10 @@ UTEST(cel_lower, logic_costs_little_without_faults) {
 
 UTEST(cel_lower, loops) {
     EXPECT_STREQ(names("a.filter(x, x > 1.0)"),
-                 "load_path iter new_list next gt_k jump_unless list_push jump");
-    EXPECT_STREQ(names("a.map(x, x.v)"), "load_path iter new_list next select list_push jump");
+                 "load_path iter new_list jump gt_k jump_unless list_push next");
+    EXPECT_STREQ(names("a.map(x, x.v)"), "load_path iter new_list_like jump select list_push next");
     EXPECT_STREQ(names("a.all(x, x)"),
-                 "load_path iter load_k next move jump_if load_k jump and jump raise_if");
+                 "load_path iter load_k jump move jump_if load_k jump and next raise_if");
     EXPECT_STREQ(names("cel.bind(x, 5, x + x)"), "load_int add");
 }
 

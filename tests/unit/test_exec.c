@@ -196,8 +196,8 @@ UTEST(exec, a_loop_without_an_iterator) {
     mwl__emit_regs(m.emit, 8);
     AX(LOAD_INT, 0, 1);
     uint32_t next = AX(NEXT, 0, 0);
-    AX(JUMP, 0, next);
-    mwl__emit_patch(m.emit, next, ABC(END, 0, 0, 0));
+    mwl__emit_patch(m.emit, next, next);
+    ABC(END, 0, 0, 0);
     ASSERT_EQ(run(&m), MWL_EXEC_FAULT);
     EXPECT_TRUE(strstr(fault_text(&m), "malformed") != NULL);
     EXPECT_TRUE(close_machine(&m));
@@ -228,10 +228,11 @@ UTEST(exec, a_yield_is_before_a_round_and_loses_nothing) {
     AX(LOAD_PATH, 1, env_path(&m, 0));
     AX(LOAD_K, 0, mwl__emit_const(m.emit, mwl_number(0)));
     ABC(ITER, 2, 1, 0);
-    uint32_t next = AX(NEXT, 2, 0);
-    ABC(ADD, 0, 0, 4);
-    AX(JUMP, 0, next);
-    mwl__emit_patch(m.emit, next, ABC(END, 0, 0, 0));
+    uint32_t enter = AX(JUMP, 0, 0);
+    uint32_t body = ABC(ADD, 0, 0, 4);
+    uint32_t next = AX(NEXT, 2, body);
+    mwl__emit_patch(m.emit, enter, next);
+    ABC(END, 0, 0, 0);
     m.x.slice = 1;
     mwl__outcome outcome = run(&m);
     unsigned yields = 0;
