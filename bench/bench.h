@@ -15,7 +15,8 @@
     X(image)                                                                                       \
     X(expr)                                                                                        \
     X(schema)                                                                                      \
-    X(wf)
+    X(wf)                                                                                          \
+    X(asm)
 
 struct bench {
     mwl_alloc alloc; /* counts; what a case allocates must come from here to be reported */
