@@ -125,10 +125,10 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
         return emit_at_entry(f, e, true, mwl__keep(e->output));
     if (e->armed && e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
-        mwl_value why = mwl__phase_elapsed(f, e);
-        if (mwl_is_absent(why)) return MWL_PC_NOMEM;
-        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
-        return emit_at_entry(f, e, false, why);
+        mwl__result why = mwl__phase_elapsed(f, e);
+        if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why.v);
+        return emit_at_entry(f, e, why.ok, why.v);
     }
     e->runs = 1;
     return next_pc;
@@ -147,14 +147,15 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
-        mwl_value why = mwl__phase_elapsed(f, e); /* it came too late: the bound had elapsed */
-        if (mwl_is_absent(why)) return MWL_PC_NOMEM;
+        mwl__result why = mwl__phase_elapsed(f, e); /* it came too late: the bound had elapsed */
+        if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
         mwl__frame_set_res(f, false, mwl_absent());
-        mwl__entry_set_res(f, e, false, why);
+        mwl__entry_set_res(f, e, why.ok, why.v);
         e->accepted = true;
         return rec->always_pc;
     }
     e->accepted = true;
+    if (e->fired) mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
     mwl__entry_set_res(f, e, f->res.ok, f->res.v);
     f->res.v = mwl_absent();
     begin_phase(f, e, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);

@@ -339,7 +339,7 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 
 /* phase.c: the middleware contract around one callback. */
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc);
-mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e); /* the explanatory failure, given */
+mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e); /* what is emitted instead, given; absent: memory */
 
 /* unwind.c */
 void mwl__unwind_frame(mwl__frame *f, mwl_value cancel);  /* impose on the whole frame; lent */

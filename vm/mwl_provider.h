@@ -121,7 +121,7 @@ typedef struct mwl_middleware {
     void (*failure)(mwl_phase *phase, void *user);
     void (*always)(mwl_phase *phase, void *user);
     /* The bound of mwl_phase_arm has elapsed before the rising Result was accepted: answers with
-     * mwl_phase_interrupt. Only for those that arm one. */
+     * mwl_phase_interrupt or mwl_phase_interrupt_with. Only for those that arm one. */
     void (*elapsed)(mwl_phase *phase, void *user);
 } mwl_middleware;
 
@@ -162,6 +162,9 @@ MWL_API void mwl_phase_dispatch(mwl_phase *phase);
 MWL_API void mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
 /* Answer of `elapsed`: interrupt the inner scope, and emit this explanatory failure at the seam. */
 MWL_API void mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
+/* Likewise, but emit this success at the seam, in place of what the scope would have made. A cleanup that
+ * fails while the scope is torn down is not hidden by it: that failure rises instead. */
+MWL_API void mwl_phase_interrupt_with(mwl_phase *phase, mwl_value take_value);
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
 

@@ -8,8 +8,9 @@ struct mwl_phase {
     mwl__frame *frame;
     mwl__entry *entry;
     unsigned phase;
-    mwl_value failure;  /* the action failed, or the explanation of `elapsed` */
-    bool dispatch;
+    mwl__result instead; /* the action failed, or what `elapsed` emits; v absent: nothing was said */
+    bool dispatch, elapsed;
+    bool nomem; /* an absent value came in: its maker found no memory */
 };
 
 static mwl_heap *heap_of(const mwl_phase *p) { return &mwl__vm_of(p->frame)->heap; }
@@ -36,20 +37,25 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t n
     const mwl_middleware *m = &p->middleware;
     void (*const act[])(mwl_phase *, void *) = {m->entry, m->success, m->failure, m->always};
     if (!act[phase]) return next_pc;
-    mwl_phase ph = {f, e, phase, mwl_absent(), false};
+    mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
     act[phase](&ph, p->user);
-    if (!mwl_is_absent(ph.failure)) return fail_phase(f, e, phase, ph.failure);
+    if (ph.nomem) {
+        mwl__drop(heap_of(&ph), ph.instead.v);
+        return MWL_PC_NOMEM;
+    }
+    if (!mwl_is_absent(ph.instead.v)) return fail_phase(f, e, phase, ph.instead.v);
     return ph.dispatch ? dispatch_structural(f, e, next_pc) : next_pc;
 }
 
-mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
+mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
-    mwl_phase ph = {f, e, MWL_ON_ENTRY, mwl_absent(), false};
+    mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
-    if (mwl_is_absent(ph.failure)) /* a middleware that arms and does not explain */
-        return mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed", mwl_absent(),
-                           mwl_absent());
-    return ph.failure;
+    if (ph.nomem) mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
+    else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
+        ph.instead.v = mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed",
+                                   mwl_absent(), mwl_absent());
+    return ph.instead;
 }
 
 /* ---- what a middleware reads -------------------------------------------------------------------------------- */
@@ -68,36 +74,55 @@ double mwl_phase_random(mwl_phase *p) {
 }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->state; }
 
-void mwl_phase_set_state(mwl_phase *p, mwl_value take) { mwl__value_set(heap_of(p), &p->entry->state, take); }
+/* What a middleware hands over; an absent one ends the run, when the callback is back. */
+static mwl_value taken(mwl_phase *p, mwl_value take) {
+    if (mwl_is_absent(take)) p->nomem = true;
+    return take;
+}
+
+void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
+    mwl__value_set(heap_of(p), &p->entry->state, taken(p, take));
+}
 
 void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_value o = p->entry->contributed;
     if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(heap_of(p), 1);
-    p->entry->contributed = mwl_object_set(heap_of(p), o, name, strlen(name), take_value);
+    p->entry->contributed = taken(p, mwl_object_set(heap_of(p), o, name, strlen(name), take_value));
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------- */
 
-void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
-                    mwl_value take_details) {
-    mwl__value_set(heap_of(p), &p->failure,
-                   mwl_failure(heap_of(p), type, code, message, take_details, mwl_absent()));
+static void say(mwl_phase *p, bool ok, mwl_value take) {
+    mwl__value_set(heap_of(p), &p->instead.v, taken(p, take));
+    p->instead.ok = ok;
 }
 
-void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
-    mwl__value_set(heap_of(p), &p->failure, take_failure);
+void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
+                    mwl_value take_details) {
+    say(p, false, mwl_failure(heap_of(p), type, code, message, take_details, mwl_absent()));
 }
+
+static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
+    if (p->elapsed) say(p, ok, take);
+    else mwl__drop(heap_of(p), take); /* there is nothing to interrupt */
+}
+
+void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) { interrupt(p, false, take_failure); }
+void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) { interrupt(p, true, take_value); }
 
 void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
     if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl_object_get(take, "previous", 8)))
         take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
-    mwl__entry_set_emit(p->frame, e, is_success, take);
+    mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
 }
 
+/* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a transform's effect.
+ * So onEntry's `output`, whose default is middleware.input, reads the transformed value there. */
 void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
-    if (p->phase == MWL_ON_ENTRY) mwl__value_set(heap_of(p), &p->frame->acc, take_value);
+    take_value = taken(p, take_value);
+    if (p->phase == MWL_ON_ENTRY) mwl__value_set(heap_of(p), &p->entry->input, take_value);
     else mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
 }
 

@@ -87,10 +87,13 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
         return;
     }
     if (u->running && (!u->owner || encloses(u->owner, owner))) return;
-    mwl_value why = mwl__phase_elapsed(f, owner);
-    mwl_value cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
-                                   mwl__failure_code_text(MWL_FAILURE_CANCELLED),
-                                   "interrupted by an enclosing middleware", mwl_absent(), why);
+    mwl__result why = mwl__phase_elapsed(f, owner);
+    mwl_value cancel = mwl_absent();
+    if (!mwl_is_absent(why.v)) /* a failure explains the cancellation; a success waits for the seam */
+        cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
+                             mwl__failure_code_text(MWL_FAILURE_CANCELLED), "interrupted by an enclosing middleware",
+                             mwl_absent(), why.ok ? mwl_absent() : why.v);
+    if (why.ok) mwl__entry_set_emit(f, owner, true, why.v);
     if (mwl_is_absent(cancel)) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
@@ -137,6 +140,16 @@ static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 
+/* What the owner's own cancellation converts to, given: a success it substitutes, or the explanation. */
+static mwl__result conversion(mwl__entry *owner) {
+    mwl__result r = owner->emit;
+    owner->emit.v = mwl_absent();
+    if (!mwl_is_absent(r.v)) return r;
+    r.v = mwl__keep(mwl_object_get(owner->cancel, "previous", 8));
+    r.ok = false;
+    return r;
+}
+
 /* The arriving Result at the owner's position decides: its own bare cancellation converts to the explanation;
  * anything else rises as it is. An interruption that waits outside takes over instead of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
@@ -153,7 +166,10 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
         mwl__frame_set_res(f, false, v);
         u->owner = next;
     } else {
-        if (own) mwl__frame_set_res(f, false, mwl__keep(mwl_object_get(owner->cancel, "previous", 8)));
+        if (own) {
+            mwl__result r = conversion(owner);
+            mwl__frame_set_res(f, r.ok, r.v);
+        }
         u->running = false;
         u->owner = NULL;
     }

@@ -125,7 +125,7 @@ static const char *flow_again(flow *f, const char *input) {
 }
 
 /* Assemble and run once in a VM of its own. */
-static const char *flow_run(flow *f, const char *definition, const char *input) {
+static inline const char *flow_run(flow *f, const char *definition, const char *input) {
     if (!flow_vm(f, 7)) snprintf(f->result, sizeof f->result, "no VM");
     else if (flow_load(f, definition)) flow_again(f, input);
     flow_close(f);

@@ -1,4 +1,4 @@
-# Unit tests (one executable per tests/unit/test_*.c), example hosts, and the installation test.
+# Unit tests and small hosts (one executable per tests/unit/test_*.c and tests/api/test_*.c), example hosts, and the installation test.
 
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
@@ -13,7 +13,7 @@ target_link_libraries(mwl_test_flags INTERFACE mwl_flags)
 target_compile_options(mwl_test_flags INTERFACE -Wno-sign-compare)
 target_include_directories(mwl_test_flags SYSTEM INTERFACE ${MWL_UTEST_INCLUDE})
 
-file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c)
+file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)
   add_executable(${test} ${source})

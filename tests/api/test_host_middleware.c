@@ -1,0 +1,220 @@
+/* test_host_middleware.c: middleware of a host's own has the whole contract: phases, kinds, the race. */
+#include "utest.h"
+
+#include "acme.h"
+#include "run_flow.h"
+
+#define S INT64_C(1000000000)
+#define CACHE "'" ACME_URI("cache") "'"
+#define NOTIFY "'" ACME_URI("notify") "'"
+#define TRANSLATE "'" ACME_URI("translate-error") "'"
+#define DECRYPT "'" ACME_URI("decrypt") "'"
+#define STALE "'" ACME_URI("stale-on-slow") "'"
+#define DONE "'done':{'action':'Return'}"
+#define CALL(stack, with)                                                                            \
+    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" MOCK ",'with':" with "}," \
+         "'next':'done'}," DONE)
+
+typedef struct host {
+    flow f;
+    acme a;
+    mwl_asm_provider documents[ACME_COUNT];
+} host;
+
+struct host_middleware {
+    host h;
+};
+
+static void close_host(host *h) {
+    if (h->a.heap) acme_done(&h->a);
+    flow_close(&h->f);
+}
+
+UTEST_F_SETUP(host_middleware) {
+    host *h = &utest_fixture->h;
+    memset(h, 0, sizeof *h);
+    ASSERT_TRUE(flow_vm(&h->f, 1));
+    h->a.heap = mwl_vm_heap(h->f.vm);
+    h->a.cached = mwl_object(h->a.heap, 0);
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_status st = mwl_vm_provide_middleware(h->f.vm, acme_middleware, ACME_COUNT, &h->a, &error);
+    if (st < 0) fprintf(stderr, "%s\n", error.message);
+    ASSERT_EQ((int)st, (int)MWL_OK);
+    for (size_t i = 0; i < ACME_COUNT; i++) {
+        const char *text = acme_middleware[i].document;
+        h->documents[i] = (mwl_asm_provider){acme_middleware[i].uri, text, strlen(text)};
+    }
+    h->f.documents = h->documents;
+    h->f.n_documents = ACME_COUNT;
+}
+
+UTEST_F_TEARDOWN(host_middleware) { close_host(&utest_fixture->h); }
+
+static const char *run(host *h, const char *definition, const char *input) {
+    h->a.log[0] = 0;
+    mwl_program_release(h->f.program);
+    h->f.program = NULL;
+    return flow_load(&h->f, definition) ? flow_again(&h->f, input) : h->f.result;
+}
+
+UTEST_F(host_middleware, cache) {
+    host *h = &utest_fixture->h;
+    const char *flow_text =
+        FLOW("'a':{'action':'Call','middleware':[{'provider':" NOTIFY "},{'provider':" CACHE
+             ",'onEntry':{'with':{'key':'{{ middleware.input }}'}},"
+             "'onAlways':{'assign':{'hit':'{{ middleware.metadata.hit }}'}}}],'call':{'provider':" MOCK
+             ",'with':{'delay':'PT9S','value':'made'}},'output':'{{ [step.result.value, vars.hit] }}',"
+             "'next':'done'}," DONE);
+    EXPECT_STREQ(run(h, flow_text, "'k'"), "{'type':'success','value':['made',false]}");
+    EXPECT_EQ(h->f.took_ns, 9 * S);
+    EXPECT_STREQ(run(h, flow_text, "'k'"), "{'type':'success','value':['made',true]}");
+    EXPECT_EQ(h->f.took_ns, 0); /* the inner scope did not run */
+    EXPECT_STREQ(h->a.log, " entry success always+"); /* and outer entries see a success */
+    run(h, flow_text, "'other'");
+    EXPECT_EQ(h->f.took_ns, 9 * S);
+}
+
+UTEST_F(host_middleware, notify_at_every_phase) {
+    host *h = &utest_fixture->h;
+    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{}"), "5"), "{'type':'success','value':5}");
+    EXPECT_STREQ(h->a.log, " entry success always+");
+    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{'failure':{'code':'A'}}"), "5"), "{'code':'A','type':'error'}");
+    EXPECT_STREQ(h->a.log, " entry failure always-");
+    run(h, CALL("{'provider':" NOTIFY ",'onEntry':{'when':false},'onAlways':{'when':false}}", "{}"), "5");
+    EXPECT_STREQ(h->a.log, " success");
+}
+
+#define N_FAILED "'code':'Provider.Middleware.Notify.Failed','message':'nobody answers'"
+
+UTEST_F(host_middleware, a_failing_action_fails_its_phase) {
+    host *h = &utest_fixture->h;
+#define OUTER(phase) CALL("{'provider':" NOTIFY "},{'provider':" NOTIFY ",'" phase "':{'with':{'fail':true}}}", "{}")
+    EXPECT_STREQ(run(h, OUTER("onEntry"), "5"), "{" N_FAILED ",'type':'error'}");
+    EXPECT_STREQ(h->a.log, " entry entry failure always-"); /* not established: no onAlways of its own */
+    EXPECT_STREQ(run(h, OUTER("onSuccess"), "5"), "{" N_FAILED ",'type':'error'}");
+    EXPECT_STREQ(h->a.log, " entry entry success always- failure always-");
+    EXPECT_STREQ(run(h, OUTER("onAlways"), "5"), "{" N_FAILED ",'type':'error'}");
+    EXPECT_STREQ(h->a.log, " entry entry success always+ failure always-");
+    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY ",'onFailure':{'with':{'fail':true}}}", "{'failure':{'code':'A'}}"), "5"),
+                 "{" N_FAILED ",'previous':{'code':'A','type':'error'},'type':'error'}");
+}
+
+UTEST_F(host_middleware, translate_error) {
+    host *h = &utest_fixture->h;
+#define TRANSLATED(with, more) \
+    CALL("{'provider':" TRANSLATE ",'onFailure':{'with':" with more "}}", "{'failure':{'code':'A','message':'m'}}")
+    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B'}", ""), "5"), "{'code':'B','message':'m','type':'error'}");
+    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B','keep':true}", ""), "5"),
+                 "{'code':'B','previous':{'code':'A','message':'m','type':'error'},'type':'error'}");
+    /* shaping comes after the action and sees a transform's effect */
+    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B'}", ",'details':'{{ middleware.result.code }}'"), "5"),
+                 "{'code':'B','details':'B','message':'m','previous':{'code':'B','message':'m','type':'error'},"
+                 "'type':'error'}");
+    EXPECT_TRUE(strstr(run(h, TRANSLATED("{'code':5}", ""), "5"), "System.ParameterValidationFailed") != NULL);
+}
+
+UTEST_F(host_middleware, decrypt) {
+    host *h = &utest_fixture->h;
+    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT ",'onSuccess':{'when':false}}", "{}"), "'abc'"),
+                 "{'type':'success','value':'cba'}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT "}", "{}"), "'abc'"), "{'type':'success','value':'abc'}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT ",'onEntry':{'output':'{{ middleware.input + \\'!\\' }}'},"
+                             "'onSuccess':{'value':'{{ middleware.result.value + \\'?\\' }}'}}", "{}"), "'abc'"),
+                 "{'type':'success','value':'!abc?'}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT "}", "{}"), "5"),
+                 "{'code':'Provider.Middleware.Decrypt.Failed','message':'not a short text','type':'error'}");
+}
+
+UTEST_F(host_middleware, stale_on_slow) {
+    host *h = &utest_fixture->h;
+#define SLOW(delay)                                                                                       \
+    CALL("{'provider':" NOTIFY "},{'provider':" STALE ",'onEntry':{'with':{'after':'PT5S'}}},{'provider':" NOTIFY "}", \
+         "{'delay':'" delay "','value':'" delay "'}")
+    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'code':'Provider.Middleware.Stale.Failed','type':'timeout'}");
+    EXPECT_STREQ(h->a.log, " entry entry elapsed always- failure always-");
+    EXPECT_EQ(h->f.took_ns, 5 * S);
+    EXPECT_STREQ(run(h, SLOW("PT1S"), "5"), "{'type':'success','value':'PT1S'}");
+    /* a remembered success in place of the scope, which is torn down under the cancellation rules */
+    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'type':'success','value':'PT1S'}");
+    EXPECT_STREQ(h->a.log, " entry entry elapsed always- success always+");
+    EXPECT_EQ(h->f.took_ns, 5 * S);
+}
+
+UTEST_F(host_middleware, a_failed_cleanup_is_not_hidden_by_a_stale_success) {
+    host *h = &utest_fixture->h;
+    run(h, SLOW("PT1S"), "5");
+    const char *result =
+        run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT5S'}}},"
+                    "{'provider':" NOTIFY ",'onAlways':{'with':{'fail':true}}}", "{'delay':'PT9S'}"), "5");
+    EXPECT_TRUE(strstr(result, N_FAILED) != NULL && strstr(result, "'cancellation'") != NULL);
+}
+
+UTEST_F(host_middleware, stale_at_once) {
+    host *h = &utest_fixture->h;
+    run(h, SLOW("PT1S"), "5");
+    EXPECT_STREQ(run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT0S'}}}", "{}"), "5"),
+                 "{'type':'success','value':'PT1S'}");
+}
+
+/* ---- registration ------------------------------------------------------------------------------------------ */
+
+#define CALL_DOC(uri, type)                                                                                \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" uri "\",\"codePrefix\":\"X\"," \
+    "\"description\":\"d\",\"parameters\":{\"type\":" type "},\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+#define OBJECT "\"object\""
+
+static void echo(mwl_call *call, void *user) {
+    (void)user;
+    mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
+}
+
+UTEST(registration, refusals_say_what_is_wrong) {
+#define ACME_CALL "mwl:provider.call/acme/x/v1"
+    static const struct {
+        mwl_call_provider p;
+        mwl_status status;
+        const char *says;
+    } rows[] = {
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_OK, NULL},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_E_DUPLICATE, "already"},
+        {{ACME_CALL, NULL, echo, NULL, NULL}, MWL_E_USAGE, "document"},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), NULL, NULL, NULL}, MWL_E_USAGE, "start"},
+        {{ACME_CALL, "{", echo, NULL, NULL}, MWL_E_REJECTED, "line 1"},
+        {{ACME_CALL, CALL_DOC("mwl:provider.call/acme/y/v1", OBJECT), echo, NULL, NULL}, MWL_E_REJECTED, "acme/y/v1"},
+        {{ACME_URI("x"), CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_E_REJECTED, "begins with"},
+        {{"mwl:provider.call/acme/z/v1", CALL_DOC("mwl:provider.call/acme/z/v1", "7"), echo,
+          NULL, NULL}, MWL_E_REJECTED, "acme/z/v1"},
+        {{"mwl:provider.call/mwl/x/v1", CALL_DOC("mwl:provider.call/mwl/x/v1", OBJECT), echo, NULL, NULL},
+         MWL_E_REJECTED, "'mwl'"},
+        {{"mwl:provider.call/example/x/v1", CALL_DOC("mwl:provider.call/example/x/v1", OBJECT), echo, NULL, NULL},
+         MWL_E_REJECTED, "'example'"},
+    };
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mwl_error error = {MWL_OK, "", 0};
+        EXPECT_EQ((int)mwl_vm_provide(f.vm, &rows[i].p, 1, NULL, &error), (int)rows[i].status);
+        EXPECT_EQ((int)error.status, (int)rows[i].status);
+        if (!rows[i].says || strstr(error.message, rows[i].says)) continue;
+        EXPECT_STREQ(error.message, rows[i].says);
+    }
+    EXPECT_EQ((int)mwl_vm_provide(f.vm, &rows[4].p, 1, NULL, NULL), (int)MWL_E_REJECTED); /* error may be NULL */
+    flow_close(&f);
+}
+
+UTEST(registration, an_action_must_be_declared) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    mwl_middleware m = acme_middleware[2];
+    m.success = acme_notify_success;
+    mwl_error error = {MWL_OK, "", 0};
+    EXPECT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, &error), (int)MWL_E_REJECTED);
+    EXPECT_TRUE(strstr(error.message, "onSuccess") != NULL);
+    m.success = NULL;
+    m.run_count = "tries";
+    EXPECT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, &error), (int)MWL_E_REJECTED);
+    EXPECT_TRUE(strstr(error.message, "'tries'") != NULL);
+    flow_close(&f);
+}
+
+UTEST_MAIN()
