@@ -48,6 +48,7 @@ void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
     if (c->input) mwl__lower_field(l, c->input, MWL_OP_CALL_INPUT);
     if (c->with && mwl__model_computed(l->model, c->with)) mwl__lower_field(l, c->with, MWL_OP_CALL_WITH);
     else if (c->with) to.with_k = mwl__lower_const(l, c->with);
+    else to.with_k = mwl__emit_const(l->e, mwl__map_new(NULL, 0)); /* checked when the program is linked */
     mwl__lower_ax(l, c->node, MWL_OP_DISPATCH, 0, c->ix);
     mwl__lower_guard_from(l, begin, stub);
     arms(l, c, &to);

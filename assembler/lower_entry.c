@@ -51,8 +51,8 @@ static void with_beside(mwl__lowerer *l, const mwl__m_entry *entry, unsigned pha
 
 static void lower_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
     const mwl__node *with = entry->phase[phase].with, *names;
-    if (!with) return;
-    if (with->kind == MWL_NODE_OBJECT && structural_names(entry->provider, phase, &names) > 0)
+    if (!with) set_with(l, entry, phase, mwl__emit_const(l->e, mwl__map_new(NULL, 0)));
+    else if (with->kind == MWL_NODE_OBJECT && structural_names(entry->provider, phase, &names) > 0)
         with_beside(l, entry, phase, names);
     else if (mwl__model_computed(l->model, with)) mwl__lower_field(l, with, MWL_OP_WITH);
     else set_with(l, entry, phase, mwl__lower_const(l, with));

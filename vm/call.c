@@ -16,10 +16,20 @@ mwl__callrec *mwl__callrec_new(mwl_heap *h) {
     return r;
 }
 
+static void clear(mwl_heap *h, mwl_value *place) {
+    if (mwl_is_absent(*place)) return;
+    mwl__value_set(h, place, mwl_absent());
+}
+
 void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
-    const mwl_value held[] = {r->input, r->target_input, r->args, r->res.v, r->metadata, r->flow_vars};
-    memset(r, 0, sizeof *r);
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
+    clear(h, &r->input);
+    clear(h, &r->target_input);
+    clear(h, &r->args);
+    clear(h, &r->res.v);
+    clear(h, &r->metadata);
+    clear(h, &r->flow_vars);
+    if (r->dispatched_ns | r->accepted_ns | r->exited_ns | r->flow_entered_ns)
+        r->dispatched_ns = r->accepted_ns = r->exited_ns = r->flow_entered_ns = r->flow_exited_ns = 0;
 }
 
 void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
@@ -106,8 +116,10 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
         f->awaits = MWL_AWAITS_CALL;
         return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
-    mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
-    call->metadata = mwl_absent();
+    if (!mwl_is_absent(call->metadata)) {
+        mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
+        call->metadata = mwl_absent();
+    }
     mwl_value v = call->res.v;
     call->res.v = mwl_absent();
     bool ok = call->res.ok;

@@ -261,6 +261,16 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     }
 }
 
+bool mwl__context_run_count(const mwl__exec *x, mwl_value key, mwl_value *out) {
+    const mwl__entry *e = x->frame ? mwl__entry_reading(x->frame) : NULL;
+    if (!e) return false;
+    const mwl__provider *p = x->frame->run->link->providers[mwl__tables(x->frame)->entries[e->ix].import];
+    const mwl__str *name = mwl__as_str(key);
+    if (p->run_count_len != name->len || memcmp(p->middleware.run_count, name->s, name->len) != 0) return false;
+    *out = mwl_number((double)e->runs);
+    return true;
+}
+
 /* spec: execution-model, the clock pin: the entry instant of the construct that evaluates. */
 int64_t mwl__context_now(const mwl__exec *x) {
     const mwl__frame *f = x->frame;

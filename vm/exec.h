@@ -87,6 +87,10 @@ bool mwl__exec_heap_failed(mwl__exec *x);
  * there at this moment. */
 mwl_value mwl__context_load(mwl__exec *x, unsigned base);
 
+/* Is this key the count of runs that the middleware being read contributes? Then *out is the count: a loop's
+ * condition reads it every time, and needs no object for it. */
+bool mwl__context_run_count(const mwl__exec *x, mwl_value key, mwl_value *out);
+
 /* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and x->halt;
  * always answers false, for `return`. Texts over some hundred bytes are cut. */
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)

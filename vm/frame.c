@@ -380,7 +380,7 @@ void mwl__frame_run(mwl__frame *f) {
     run->budget = x->budget;
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
-    run->memory_used += vm->heap.used - used;
+    mwl__run_used(run, used);
     switch (outcome) {
     case MWL_EXEC_PARK:
     case MWL_EXEC_END: break;

@@ -94,7 +94,7 @@ struct mwl_call {
     const struct mwl__provider *provider;
     mwl_value input, args, state, metadata;
     mwl__result res;
-    bool settled, starting, cancelled;
+    bool settled, starting, cancelled, listed;
     mwl__timer timer;
     mwl_call *next, *prev; /* the VM's list of live executions */
 };
@@ -186,7 +186,7 @@ typedef struct mwl__times {
 struct mwl_run {
     const struct mwl__link *link; /* the program and the VM */
     mwl_value id;     /* a string; or the number that one is made from when it is first read */
-    mwl_value result; /* an object, when done; before, the reason of a cancellation that was asked for */
+    mwl_value result; /* when done; before, the reason of a cancellation that was asked for */
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
     size_t memory_used;
@@ -195,6 +195,7 @@ struct mwl_run {
     void *user;
     mwl_run_state state;
     mwl_status why;
+    bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
     bool limit_hit;
     bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
 };
@@ -210,6 +211,7 @@ typedef struct mwl__provider {
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
     mwl__schema *metadata;
     uint8_t structural;         /* bit per phase: has a structural call */
+    uint32_t run_count_len;     /* of middleware.run_count; 0: none */
     char *run_count;            /* what middleware.run_count points to, or NULL */
     struct mwl__provider *next;
 } mwl__provider;
@@ -406,6 +408,9 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
                                const mwl_value *values, mwl_value *out, bool *wrote_previous);
 
 /* run.c */
+/* The run did something since the VM's heap held `before`: its account moves by the difference. What happens
+ * between its turns (timers, settlements) may free more than it took, so the account stops at zero. */
+void mwl__run_used(mwl_run *run, size_t before);
 mwl_value mwl__run_id(mwl_run *run); /* lent; absent when memory is out */
 void mwl__run_done(mwl_run *run, mwl__result *take);
 void mwl__run_limit(mwl_run *run, mwl_status why); /* fuel or memory: cancel with the reason, once */

@@ -13,11 +13,16 @@ static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
 void mwl__call_free(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
-    const mwl_value held[] = {c->input, c->args, c->state, c->metadata, c->res.v};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(&vm->heap, held[i]);
-    if (c->prev) c->prev->next = c->next;
-    else vm->calls = c->next;
-    if (c->next) c->next->prev = c->prev;
+    mwl__drop(&vm->heap, c->input);
+    mwl__drop(&vm->heap, c->args);
+    mwl__drop(&vm->heap, c->state);
+    mwl__drop(&vm->heap, c->metadata);
+    mwl__drop(&vm->heap, c->res.v);
+    if (c->listed) {
+        if (c->prev) c->prev->next = c->next;
+        else vm->calls = c->next;
+        if (c->next) c->next->prev = c->prev;
+    }
     if (!vm->spare_call) { /* one is kept, so that calls which settle at once allocate nothing */
         vm->spare_call = c;
         return;
@@ -45,12 +50,14 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
     c->args = take_args;
     c->state = mwl_null();
     c->timer.owner = MWL_TIMER_CALL;
-    c->next = vm->calls;
-    if (c->next) c->next->prev = c;
-    vm->calls = c;
     c->starting = true;
     p->call.start(c, p->user);
     c->starting = false;
+    if (c->settled) return c;
+    c->listed = true; /* it outlives its start: the VM knows of it */
+    c->next = vm->calls;
+    if (c->next) c->next->prev = c;
+    vm->calls = c;
     return c;
 }
 

@@ -97,8 +97,25 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
 
-mwl_value mwl_run_result(const mwl_run *run) {
-    return run->state == MWL_RUN_DONE ? mwl__borrow(run->result) : mwl_absent();
+/* Most hosts look at a success's value, many at nothing: the Result's object is made when it is asked for. */
+mwl_value mwl_run_result(mwl_run *run) {
+    if (run->state != MWL_RUN_DONE) return mwl_absent();
+    if (run->bare) {
+        mwl_heap *h = &run->link->vm->heap;
+        mwl__result bare = {run->result, true};
+        mwl_value whole = mwl__result_value(h, &bare);
+        if (mwl_is_absent(whole)) return whole;
+        mwl__value_set(h, &run->result, whole);
+        run->bare = false;
+    }
+    return mwl__borrow(run->result);
+}
+
+bool mwl_run_succeeded(const mwl_run *run) { return run->state == MWL_RUN_DONE && run->succeeded; }
+
+mwl_value mwl_run_value(const mwl_run *run) {
+    if (!mwl_run_succeeded(run)) return mwl_absent();
+    return run->bare ? mwl__borrow(run->result) : mwl_object_get(run->result, "value", 5);
 }
 mwl_status mwl_run_why(const mwl_run *run) { return run->why; }
 const char *mwl_run_id(mwl_run *run) {
@@ -128,18 +145,19 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     return false;
 }
 
+void mwl__run_used(mwl_run *run, size_t before) {
+    size_t after = run->link->vm->heap.used;
+    if (after >= before) run->memory_used += after - before;
+    else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
+}
+
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
-    mwl_heap *h = &run->link->vm->heap;
-    mwl__value_set(h, &run->result, mwl__result_value(h, take));
-    mwl__drop(h, take->v);
-    if (mwl_is_absent(run->result)) {
-        run->why = MWL_E_NOMEM;
-        run->state = MWL_RUN_ABORTED;
-    } else {
-        run->state = MWL_RUN_DONE;
-    }
-    if (mwl__tracing(run->link->vm)) mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, run->result);
+    mwl__value_set(&run->link->vm->heap, &run->result, take->v);
+    run->succeeded = run->bare = take->ok;
+    run->state = MWL_RUN_DONE;
+    if (mwl__tracing(run->link->vm))
+        mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, mwl_run_result(run));
     mwl__frame *root = run->root;
     run->root = NULL;
     mwl__frame_free(root);

@@ -183,6 +183,7 @@ const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t 
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
     if (mwl__vm_provider(vm, take->uri, take->uri_len)) return MWL_E_DUPLICATE;
     if (vm->links) return MWL_E_STATE;
+    take->run_count_len = take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
     take->next = vm->providers;
     vm->providers = take;
     return MWL_OK;
@@ -314,13 +315,18 @@ mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out,
 /* ---- the pump --------------------------------------------------------------------------------------------------- */
 
 static void fire(mwl_vm *vm, mwl__timer *t) {
-    (void)vm;
+    size_t used = vm->heap.used;
     if (t->owner == MWL_TIMER_CALL) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
-        if (mwl__tracing(vm) && c->frame) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
+        mwl_run *run = c->frame->run; /* one that nobody awaits has no timer */
+        if (mwl__tracing(vm)) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
         mwl__call_timer(c);
+        mwl__run_used(run, used);
     } else {
-        mwl__frame_timer((mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer)));
+        mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
+        mwl_run *run = f->run;
+        mwl__frame_timer(f);
+        mwl__run_used(run, used);
     }
 }
 
