@@ -13,6 +13,9 @@
 #define NONE MWL__SCHEMA_NONE
 #define REPORT_FUEL 300000u /* of one report: it may look at a value many times */
 
+/* Not inlined: the frame of mwl__schema_run, of which there may be a thousand, stays small. */
+#define APART __attribute__((noinline))
+
 static bool stop(mwl__schema_eval *e, mwl_status why) {
     if (e->status == MWL_OK) e->status = why;
     return false;
@@ -44,7 +47,7 @@ bool mwl__schema_type_fits(uint32_t mask, mwl_value v) {
     return type == MWL__TYPE_NUMBER && (mask & MWL__TYPE_INTEGER) && mwl__schema_is_integer(v);
 }
 
-static bool in_enum(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool in_enum(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     uint32_t n = t[2], m = t[3];
     if (MWL_KINDS(v) != MWL_KIND_STRING) {
         for (uint32_t i = 0; i < m; i++)
@@ -83,7 +86,7 @@ static bool below(mwl_value v, mwl_value bound, bool excluded) {
     return order == -1 || (order == 0 && !excluded);
 }
 
-static bool search(mwl__schema_eval *e, uint32_t pattern, mwl_value text) {
+static APART bool search(mwl__schema_eval *e, uint32_t pattern, mwl_value text) {
     const mwl__str *s = mwl__as_str(text);
     bool matched = false;
     mwl_status st = mwl__pattern_search(e->schema->patterns[pattern], e->env->scratch, s->s, s->len,
@@ -96,7 +99,7 @@ static bool regex_valid(void *ctx, const char *s, size_t len) {
     return mwl__pattern_valid(&((mwl_heap *)ctx)->alloc, s, len);
 }
 
-static bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value text) {
+static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value text) {
     const mwl__str *s = mwl__as_str(text);
     mwl__format_env env = {
         .rfc3339_duration = e->words[MWL__SCHEMA_H_FLAGS] & MWL__SCHEMA_RFC3339_DURATION,
@@ -130,16 +133,23 @@ static inline const uint32_t *props_patterns(const uint32_t *t) {
 
 /* `properties`, `patternProperties`, `additionalProperties` and `required` in one pass: names in a
  * value are distinct, so required ones need only be counted. */
-static bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const mwl__member *member = mwl__as_map(v)->member;
     const uint32_t n_patterns = t[MWL__PROPS_PATTERNS], rest = t[MWL__PROPS_REST];
+    const uint32_t *guess = t + MWL__PROPS_SLOTS + (1u << (32 - t[MWL__PROPS_SHIFT]));
+    const uint32_t *const end = guess + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
     uint32_t required = t[MWL__PROPS_REQUIRED];
     if (v.aux < required) return false;
     for (uint32_t i = 0; i < v.aux; i++) {
         const mwl_value key = member[i].key;
-        const uint32_t *entry = mwl__schema_entry(e, t, key);
+        const uint32_t *entry = guess; /* members mostly come in the order they are declared in */
+        if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
+            MWL_KINDS(key) != MWL_KIND_STRING ||
+            !mwl__str_same(e->consts[guess[MWL__ENTRY_KEY]], key))
+            entry = mwl__schema_entry(e, t, key);
         bool named = false;
         if (entry) {
+            guess = entry + MWL__ENTRY_SIZE;
             required -= entry[MWL__ENTRY_REQUIRED];
             if (entry[MWL__ENTRY_NODE] != NONE) {
                 if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], member[i].val)) return false;
@@ -162,7 +172,7 @@ static bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     return required == 0 && charge(e, v.aux / 4);
 }
 
-static bool run_needs(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_needs(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const uint32_t *end = t + t[1];
     for (const uint32_t *p = t + 2; p < end; p += 2 + p[1]) {
         if (!mwl__map_get(v, e->consts[p[0]])) continue;
@@ -172,13 +182,13 @@ static bool run_needs(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     return charge(e, t[1] / 8);
 }
 
-static bool run_whens(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_whens(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     for (const uint32_t *p = t + 2, *end = t + t[1]; p < end; p += 2)
         if (mwl__map_get(v, e->consts[p[0]]) && !mwl__schema_run(e, p[1], v)) return false;
     return true;
 }
 
-static bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
+static APART bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     for (uint32_t i = 0; i < v.aux; i++)
         if (!mwl__schema_run(e, node, mwl__map_key(&mwl__as_map(v)->member[i]))) return false;
     return true;
@@ -186,7 +196,7 @@ static bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
 
 /* ---- arrays --------------------------------------------------------------------------------------- */
 
-static bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const mwl_value *item = mwl__as_list(v)->item;
     uint32_t n_prefix = t[1] - 3, rest = t[2], i = 0;
     for (; i < v.aux && i < n_prefix; i++)
@@ -197,7 +207,7 @@ static bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     return true;
 }
 
-static bool run_contains(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
+static APART bool run_contains(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
     const mwl_value *item = mwl__as_list(v)->item;
     uint32_t least = ins[2], most = ins[3], n = 0;
     if (least == 0 && most == NONE) return true;
@@ -211,7 +221,7 @@ static bool run_contains(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) 
     return n >= least;
 }
 
-static bool run_unique(mwl__schema_eval *e, mwl_value v) {
+static APART bool run_unique(mwl__schema_eval *e, mwl_value v) {
     bool found = false;
     uint32_t at[2];
     mwl_status st = mwl__schema_find_equal(e->env->heap, v, &e->fuel, &found, at);
@@ -221,13 +231,13 @@ static bool run_unique(mwl__schema_eval *e, mwl_value v) {
 
 /* ---- several schemas on one value ------------------------------------------------------------------- */
 
-static bool run_all(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_all(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     for (uint32_t i = 2; i < t[1]; i++)
         if (!mwl__schema_run(e, t[i], v)) return false;
     return true;
 }
 
-static bool run_any(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_any(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     for (uint32_t i = 2; i < t[1]; i++) {
         if (mwl__schema_run(e, t[i], v)) return true;
         if (e->status) return false;
@@ -235,7 +245,7 @@ static bool run_any(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     return false;
 }
 
-static bool run_one(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
+static APART bool run_one(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     bool one = false;
     for (uint32_t i = 2; i < t[1]; i++) {
         if (mwl__schema_run(e, t[i], v)) {
@@ -247,7 +257,7 @@ static bool run_one(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     return one;
 }
 
-static bool run_if(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
+static APART bool run_if(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
     uint32_t next = mwl__schema_run(e, ins[1], v) ? ins[2] : ins[3];
     if (e->status) return false;
     return next == NONE || mwl__schema_run(e, next, v);
@@ -272,7 +282,7 @@ uint32_t mwl__schema_dynamic(const mwl__schema_eval *e, const uint32_t *t) {
     return found;
 }
 
-static bool run_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
+static APART bool run_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) {
     struct mwl__schema_scope scope;
     if (!mwl__schema_enter(e, ins[1], &scope)) return mwl__schema_run(e, ins[2], v);
     e->scope = &scope;
@@ -388,7 +398,7 @@ static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_ma
 }
 
 /* The members or elements that nothing in the node evaluated must be valid against `ins`'s node. */
-static bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v) {
+static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v) {
     bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
     for (uint32_t first = 0; first < v.aux; first += MWL__MARKS) {
         mwl__schema_marks m = {.first = first};
@@ -405,7 +415,8 @@ static bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *
 
 /* ---- a node ------------------------------------------------------------------------------------------- */
 
-bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *p, mwl_value v) {
+static inline __attribute__((always_inline)) bool step(mwl__schema_eval *e, uint32_t node,
+                                                       const uint32_t *p, mwl_value v) {
     const uint32_t *w = e->words;
     switch ((mwl__schema_op)(*p & 0xff)) {
     case MWL__SCHEMA_CONST: return equal(e, e->consts[p[1]], v);
@@ -444,24 +455,57 @@ bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *p, mwl
     return true;
 }
 
-bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v) {
-    const uint32_t *p = e->words + node;
-    uint32_t type = mwl__schema_type_of(v), mask = *p >> 8;
-    if (e->fuel == 0) return stop(e, MWL_E_FUEL);
-    e->fuel--;
-    if (!(mask & type) && !(type == MWL__TYPE_NUMBER && (mask & MWL__TYPE_INTEGER) &&
-                            mwl__schema_is_integer(v)))
-        return false;
-    if (e->depth >= MWL__SCHEMA_DEPTH) return stop(e, MWL_E_DEPTH);
-    e->depth++;
+bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v) {
+    return step(e, node, ins, v);
+}
+
+/* The node's instructions; its type has been found to fit. A reference at the end is a jump: it may be
+ * taken as often as schemas may nest, so that one that leads to itself ends. */
+static bool run_node(mwl__schema_eval *e, uint32_t node, uint32_t type, mwl_value v) {
+    const uint32_t depth = e->depth;
+    const uint32_t *p = e->words + node + 2;
     bool valid = true;
-    for (p += 2; (*p & 0xff) != MWL__SCHEMA_END; p += *p >> 16) {
-        if (!(*p >> 8 & type)) continue;
-        if (!mwl__schema_step(e, node, p, v)) {
+    for (;;) {
+        const uint32_t head = *p, op = head & 0xff;
+        if (op == MWL__SCHEMA_END) break;
+        if (!(head >> 8 & type)) {
+            p += head >> 16;
+            continue;
+        }
+        if (op == MWL__SCHEMA_REF && (p[2] & 0xff) == MWL__SCHEMA_END) {
+            if (++e->depth >= MWL__SCHEMA_DEPTH) {
+                valid = stop(e, MWL_E_DEPTH);
+                break;
+            }
+            node = p[1];
+            p = e->words + node;
+            if (!(*p >> 8 & type) && !mwl__schema_type_fits(*p >> 8, v)) {
+                valid = false;
+                break;
+            }
+            p += 2;
+            continue;
+        }
+        if (!step(e, node, p, v)) {
             valid = false;
             break;
         }
+        p += head >> 16;
     }
+    e->depth = depth;
+    return valid;
+}
+
+bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v) {
+    const uint32_t *p = e->words + node;
+    uint32_t type = mwl__schema_type_of(v);
+    if (!(*p >> 8 & type) && !mwl__schema_type_fits(*p >> 8, v)) return false;
+    if (e->fuel == 0) return stop(e, MWL_E_FUEL);
+    e->fuel--;
+    if ((p[2] & 0xff) == MWL__SCHEMA_END) return true;
+    if (e->depth >= MWL__SCHEMA_DEPTH) return stop(e, MWL_E_DEPTH);
+    e->depth++;
+    bool valid = run_node(e, node, type, v);
     e->depth--;
     return valid;
 }

@@ -203,7 +203,10 @@ bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,
                        struct mwl__schema_scope *scope);
 
 /* schema_value.c: what keywords ask of values */
-uint8_t mwl__schema_type_of(mwl_value v); /* one MWL__TYPE bit, never INTEGER */
+extern const uint8_t mwl__schema_type_bits[16]; /* by kind: one MWL__TYPE bit, never INTEGER */
+static inline uint32_t mwl__schema_type_of(mwl_value v) {
+    return mwl__schema_type_bits[MWL_KINDS(v) & 15u];
+}
 bool mwl__schema_is_integer(mwl_value v);
 bool mwl__schema_is_multiple(mwl_value v, double of);
 /* Whether two elements are equal; their places then in at[]. Statuses as mwl__schema_check. */

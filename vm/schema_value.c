@@ -7,19 +7,16 @@
 
 #include <math.h>
 
-uint8_t mwl__schema_type_of(mwl_value v) {
-    static const uint8_t type[16] = {
-        [MWL_KIND_NULL] = MWL__TYPE_NULL,       [MWL_KIND_BOOL] = MWL__TYPE_BOOL,
-        [MWL_KIND_NUMBER] = MWL__TYPE_NUMBER,   [MWL_KIND_INT] = MWL__TYPE_NUMBER,
-        [MWL_KIND_UINT] = MWL__TYPE_NUMBER,     [MWL_KIND_STRING] = MWL__TYPE_STRING,
-        [MWL_KIND_ARRAY] = MWL__TYPE_ARRAY,     [MWL_KIND_OBJECT] = MWL__TYPE_OBJECT,
-        [MWL_KIND_ABSENT] = MWL__TYPE_OTHER,    [MWL_KIND_DURATION] = MWL__TYPE_OTHER,
-        [MWL_KIND_TIMESTAMP] = MWL__TYPE_OTHER, [MWL_KIND_BYTES] = MWL__TYPE_OTHER,
-        [MWL_KIND_TYPE] = MWL__TYPE_OTHER,      [MWL_KIND_OPTIONAL] = MWL__TYPE_OTHER,
-        [MWL_KIND_EXT] = MWL__TYPE_OTHER,       [MWL_KIND_FAULT] = MWL__TYPE_OTHER,
-    };
-    return type[MWL_KINDS(v) & 15u];
-}
+const uint8_t mwl__schema_type_bits[16] = {
+    [MWL_KIND_NULL] = MWL__TYPE_NULL,       [MWL_KIND_BOOL] = MWL__TYPE_BOOL,
+    [MWL_KIND_NUMBER] = MWL__TYPE_NUMBER,   [MWL_KIND_INT] = MWL__TYPE_NUMBER,
+    [MWL_KIND_UINT] = MWL__TYPE_NUMBER,     [MWL_KIND_STRING] = MWL__TYPE_STRING,
+    [MWL_KIND_ARRAY] = MWL__TYPE_ARRAY,     [MWL_KIND_OBJECT] = MWL__TYPE_OBJECT,
+    [MWL_KIND_ABSENT] = MWL__TYPE_OTHER,    [MWL_KIND_DURATION] = MWL__TYPE_OTHER,
+    [MWL_KIND_TIMESTAMP] = MWL__TYPE_OTHER, [MWL_KIND_BYTES] = MWL__TYPE_OTHER,
+    [MWL_KIND_TYPE] = MWL__TYPE_OTHER,      [MWL_KIND_OPTIONAL] = MWL__TYPE_OTHER,
+    [MWL_KIND_EXT] = MWL__TYPE_OTHER,       [MWL_KIND_FAULT] = MWL__TYPE_OTHER,
+};
 
 bool mwl__schema_is_integer(mwl_value v) {
     uint32_t k = MWL_KINDS(v);
