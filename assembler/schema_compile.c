@@ -125,6 +125,70 @@ static void finish(mwl__schema_build *b, uint32_t (*number)(void *ctx, mwl_value
     if (b->status == MWL_OK) b->words.at[MWL__SCHEMA_H_WORDS] = (uint32_t)b->words.n;
 }
 
+static uint32_t number_in_memory(void *ctx, mwl_value v, uint32_t i) {
+    (void)ctx;
+    (void)v;
+    return i;
+}
+
+/* ---- defaults ---------------------------------------------------------------------------------------------- */
+
+static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *tree,
+                          const mwl__node *property, const mwl__node *value) {
+    uint32_t place = mwl__schema_place_of(b, property);
+    mwl_value v = mwl__node_value(b->heap, value), report = mwl_absent();
+    size_t len = 0;
+    e->fuel = 1000000; /* what takes longer is left for the run */
+    if (mwl_is_absent(v)) {
+        (void)mwl__schema_stop(b, mwl_heap_why(b->heap));
+    } else if (place != NONE && !mwl__schema_run(e, b->places.at[place].offset, v) && !e->status) {
+        report = mwl__schema_explain(e, b->places.at[place].offset, v);
+        const char *why = mwl_as_text(mwl_object_get(report, "message", 7), &len);
+        if (why)
+            (void)mwl__node_report(tree, value, MWL_DIAG_DEFAULT_MISMATCH,
+                                   "the default breaks its own schema: %s", why);
+    }
+    if (e->status == MWL_E_NOMEM) (void)mwl__schema_stop(b, MWL_E_NOMEM);
+    e->status = MWL_OK;
+    mwl_value_drop(b->heap, report);
+    mwl_value_drop(b->heap, v);
+}
+
+/* A default is bound as it is, so one that its own schema refuses is probably a mistake. The code is run
+ * here before it is handed out. */
+static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node) {
+    const mwl__node *properties = mwl__node_get(node, "properties");
+    size_t n_words = b->words.n, n = 0;
+    mwl__schema *schema = NULL;
+    mwl__schema_env env = {.heap = b->heap};
+    for (const mwl__node *c = properties ? mwl__node_first(properties) : NULL; c; c = c->next)
+        n += mwl__node_get(c, "default") != NULL;
+    if (n == 0 || !mwl__diags_wants(tree->sink, MWL_DIAG_DEFAULT_MISMATCH)) return;
+    finish(b, number_in_memory, NULL);
+    mwl_status st = b->status;
+    if (st == MWL_OK) st = mwl__regex_scratch_new(&b->alloc, &env.scratch);
+    if (st == MWL_OK)
+        st = mwl__schema_load(&b->alloc, b->words.at, b->words.n, 0, b->consts.at,
+                              (uint32_t)b->consts.n, &schema, NULL);
+    if (st == MWL_OK) {
+        mwl__schema_eval e = {.schema = schema,
+                              .words = schema->words,
+                              .consts = schema->consts,
+                              .env = &env};
+        for (const mwl__node *c = mwl__node_first(properties); c; c = c->next) {
+            const mwl__node *value = mwl__node_get(c, "default");
+            if (value && b->status == MWL_OK) check_default(b, &e, tree, c, value);
+        }
+    } else {
+        (void)mwl__schema_stop(b, st);
+    }
+    mwl__schema_free(schema);
+    mwl__regex_scratch_free(env.scratch);
+    b->words.n = n_words;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
 static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node,
                         const mwl__schema_options *options, mwl_alloc alloc) {
     size_t errors = tree->sink->n_errors;
@@ -144,6 +208,8 @@ static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *
     if (b->status == MWL_OK && tree->sink->n_errors != errors) b->status = MWL_E_REJECTED;
     if (b->status == MWL_OK && tree->sink->status < 0) b->status = tree->sink->status;
     if (b->status == MWL_OK) write_all(b, root);
+    if (b->status == MWL_OK && options->parameters) check_defaults(b, tree, node);
+    if (b->status == MWL_OK && tree->sink->n_errors != errors) b->status = MWL_E_REJECTED;
     return b->status;
 }
 
@@ -170,12 +236,6 @@ mwl_status mwl__schema_emit(mwl__tree *tree, const mwl__node *node,
     }
     build_free(&b);
     return st;
-}
-
-static uint32_t number_in_memory(void *ctx, mwl_value v, uint32_t i) {
-    (void)ctx;
-    (void)v;
-    return i;
 }
 
 /* Words and constants in blocks of exactly their size. */

@@ -523,7 +523,7 @@ mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
     if (e.status == MWL_OK && !*valid && report) {
         uint64_t left = e.fuel, lent = left < REPORT_FUEL ? left : REPORT_FUEL;
         e.fuel = lent;
-        *report = mwl__schema_explain(&e, instance);
+        *report = mwl__schema_explain(&e, schema->words[MWL__SCHEMA_H_ROOT], instance);
         e.fuel = left - (lent - e.fuel);
     }
     if (env->fuel) *env->fuel = e.fuel;

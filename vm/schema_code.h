@@ -213,7 +213,7 @@ bool mwl__schema_is_multiple(mwl_value v, double of);
 mwl_status mwl__schema_find_equal(mwl_heap *heap, mwl_value array, uint64_t *fuel, bool *found,
                                   uint32_t at[2]);
 
-/* schema_report.c: why the value, known to be invalid, is. Given, or absent with e->status. */
-mwl_value mwl__schema_explain(mwl__schema_eval *e, mwl_value v);
+/* schema_report.c: why the value is not valid against the node. Given, or absent with e->status. */
+mwl_value mwl__schema_explain(mwl__schema_eval *e, uint32_t node, mwl_value v);
 
 #endif

@@ -32,6 +32,7 @@ struct report {
     struct error errors[2 * MWL__SCHEMA_ERRORS]; /* the kept ones, then those of an alternative */
     uint32_t n, limit;
     uint32_t level;
+    size_t branch; /* length of the instance path where the innermost alternative began */
 };
 
 /* ---- paths ------------------------------------------------------------------------------------------ */
@@ -222,7 +223,7 @@ static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
         mwl__buf_puts(&r->text, kind_name(v));
     size_t at = r->keyword.len;
     push_name(&r->keyword, "type");
-    add_error(r, v, 100);
+    add_error(r, v, r->instance.len == r->branch ? 100 : 1);
     r->keyword.len = at;
 }
 
@@ -233,7 +234,7 @@ static void explain_enum(struct report *r, const uint32_t *t, mwl_value v) {
         s = mwl__suggest_make(mwl__as_str(v)->s, mwl__as_str(v)->len);
     TEXT(r, all ? "must be " : "has no allowed value");
     for (uint32_t i = 0; i < all; i++) {
-        mwl_value k = r->e->consts[i < n ? t[4 + n + i] : t[4 + n + i]];
+        mwl_value k = r->e->consts[t[4 + n + i]];
         if (MWL_KINDS(k) == MWL_KIND_STRING)
             mwl__suggest_offer(&s, mwl__as_str(k)->s, mwl__as_str(k)->len);
         if (i == SHOWN_NAMES && all > SHOWN_NAMES + 1)
@@ -350,13 +351,11 @@ static void explain_undeclared(struct report *r, const char *keyword, const uint
     r->instance.len = at;
 }
 
-static void explain_member(struct report *r, const uint32_t *ins, const uint32_t *t,
-                           const mwl__member *m) {
+static void explain_member(struct report *r, const uint32_t *t, const mwl__member *m) {
     mwl__schema_eval *e = r->e;
     const uint32_t *entry = mwl__schema_entry(e, t, m->key);
     const uint32_t *p = entries_of(t) + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
     bool named = entry && entry[MWL__ENTRY_NODE] != NONE;
-    (void)ins;
     if (named) into_member(r, "properties", mwl__map_key(m), m, entry[MWL__ENTRY_NODE]);
     for (uint32_t j = 0; j < t[MWL__PROPS_PATTERNS] && !full(r); j++, p += 2) {
         if (MWL_KINDS(m->key) != MWL_KIND_STRING) break;
@@ -381,7 +380,7 @@ static void explain_props(struct report *r, const uint32_t *ins, mwl_value v) {
     const uint32_t *t = r->e->words + ins[1];
     explain_missing(r, t, v);
     for (uint32_t i = 0; i < v.aux && !full(r); i++)
-        explain_member(r, ins, t, &mwl__as_map(v)->member[i]);
+        explain_member(r, t, &mwl__as_map(v)->member[i]);
 }
 
 static void explain_names(struct report *r, uint32_t node, mwl_value v) {
@@ -462,10 +461,13 @@ static void explain_unique(struct report *r, mwl_value v) {
 static uint32_t try_branch(struct report *r, const char *keyword, uint32_t i, uint32_t node,
                            mwl_value v) {
     uint32_t from = r->n, limit = r->limit, cost = 0;
+    size_t outer = r->branch;
+    r->branch = r->instance.len;
     r->limit = from + 8 < 2 * MWL__SCHEMA_ERRORS ? from + 8 : 2 * MWL__SCHEMA_ERRORS;
     below(r, keyword, i, mwl_absent(), node, v);
     for (uint32_t j = from; j < r->n; j++) cost += r->errors[j].cost;
     r->limit = limit;
+    r->branch = outer;
     return cost ? cost : UINT32_MAX;
 }
 
@@ -657,10 +659,10 @@ static mwl_value build(struct report *r) {
     return mwl_object_set(r->heap, all, "errors", 6, list);
 }
 
-mwl_value mwl__schema_explain(mwl__schema_eval *e, mwl_value v) {
+mwl_value mwl__schema_explain(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     struct report r = {.e = e, .heap = e->env->heap, .limit = MWL__SCHEMA_ERRORS};
     r.keyword = r.instance = r.text = mwl__buf_make(e->env->heap->alloc);
-    explain(&r, e->words[MWL__SCHEMA_H_ROOT], v);
+    explain(&r, node, v);
     if (e->status == MWL_E_FUEL || e->status == MWL_E_DEPTH) e->status = MWL_OK; /* what there is */
     if (e->status == MWL_OK && r.n == 0) {
         TEXT(&r, "does not match its schema");
