@@ -128,7 +128,8 @@ typedef struct mwl__schema_build {
     MWL__LIST(mwl__schema_place) places;
     uint32_t *place_index; /* by node: place + 1; a power of two */
     size_t n_index;
-    MWL__LIST(uint32_t) queue; /* live places whose references are to be resolved; then code to write */
+    MWL__LIST(uint32_t)
+    queue;        /* live places whose references are to be resolved; then code to write */
     bool dynamic; /* something depends on the dynamic scope */
 
     MWL__LIST(uint32_t) words;
@@ -159,8 +160,10 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member);
 /* schema_resolve.c */
 void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *root,
                        const char *uri, size_t uri_len);
-uint32_t mwl__schema_place_of(mwl__schema_build *b, const mwl__node *node); /* NONE when memory is out */
-void mwl__schema_link(mwl__schema_build *b, uint32_t place); /* it and all it needs; resolves references */
+uint32_t mwl__schema_place_of(mwl__schema_build *b,
+                              const mwl__node *node); /* NONE when memory is out */
+void mwl__schema_link(mwl__schema_build *b,
+                      uint32_t place); /* it and all it needs; resolves references */
 
 /* schema_uri.c: both parts of `ref` (a URI reference) taken against base; out gets the URI without
  * its fragment, *fragment where that begins in ref (at its end when there is none). */
@@ -176,7 +179,8 @@ uint32_t mwl__schema_const(mwl__schema_build *b, const mwl__node *value);
 uint32_t mwl__schema_string(mwl__schema_build *b, const char *text, size_t len);
 uint32_t mwl__schema_number(mwl__schema_build *b, double d);
 uint32_t mwl__schema_pattern(mwl__schema_build *b, const char *text, size_t len);
-uint32_t mwl__schema_begin(mwl__schema_build *b, uint32_t kind); /* a table; end it before the next */
+uint32_t mwl__schema_begin(mwl__schema_build *b,
+                           uint32_t kind); /* a table; end it before the next */
 void mwl__schema_put(mwl__schema_build *b, uint32_t word);
 void mwl__schema_put_place(mwl__schema_build *b, uint32_t from_resource, const mwl__node *schema);
 void mwl__schema_put_target(mwl__schema_build *b, uint32_t from_resource, uint32_t place);

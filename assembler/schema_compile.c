@@ -1,7 +1,7 @@
 /* schema_compile.c: a schema of a document, compiled: into an image, or into memory.
  *
- * Owns: the order of the work (index, link, write, patch), the language's own rules about `parameters`,
- * and the two ways out. */
+ * Owns: the order of the work (index, link, write, patch), the language's own rules about
+ * `parameters`, and the two ways out. */
 #include "schema_build.h"
 
 #define NONE MWL__SCHEMA_NONE
@@ -11,7 +11,8 @@ mwl__schema_options mwl__schema_parameters(void) {
     return o;
 }
 
-/* ---- the language's rules ------------------------------------------------------------------------------ */
+/* ---- the language's rules
+ * ------------------------------------------------------------------------------ */
 
 static void check_parameters(mwl__tree *tree, const mwl__node *node) {
     const mwl__node *type = mwl__node_get(node, "type");
@@ -45,7 +46,8 @@ static void check_top(mwl__schema_build *b, mwl__tree *tree, const mwl__node *no
         check_parameters(tree, node);
 }
 
-/* ---- building -------------------------------------------------------------------------------------------- */
+/* ---- building
+ * -------------------------------------------------------------------------------------------- */
 
 static void build_free(mwl__schema_build *b) {
     while (b->docs) {
@@ -131,7 +133,8 @@ static uint32_t number_in_memory(void *ctx, mwl_value v, uint32_t i) {
     return i;
 }
 
-/* ---- defaults ---------------------------------------------------------------------------------------------- */
+/* ---- defaults
+ * ---------------------------------------------------------------------------------------------- */
 
 static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *tree,
                           const mwl__node *property, const mwl__node *value) {
@@ -154,8 +157,8 @@ static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *
     mwl_value_drop(b->heap, v);
 }
 
-/* A default is bound as it is, so one that its own schema refuses is probably a mistake. The code is run
- * here before it is handed out. */
+/* A default is bound as it is, so one that its own schema refuses is probably a mistake. The code
+ * is run here before it is handed out. */
 static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node) {
     const mwl__node *properties = mwl__node_get(node, "properties");
     size_t n_words = b->words.n, n = 0;
@@ -171,10 +174,8 @@ static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__nod
         st = mwl__schema_load(&b->alloc, b->words.at, b->words.n, 0, b->consts.at,
                               (uint32_t)b->consts.n, &schema, NULL);
     if (st == MWL_OK) {
-        mwl__schema_eval e = {.schema = schema,
-                              .words = schema->words,
-                              .consts = schema->consts,
-                              .env = &env};
+        mwl__schema_eval e = {
+            .schema = schema, .words = schema->words, .consts = schema->consts, .env = &env};
         for (const mwl__node *c = mwl__node_first(properties); c; c = c->next) {
             const mwl__node *value = mwl__node_get(c, "default");
             if (value && b->status == MWL_OK) check_default(b, &e, tree, c, value);
@@ -187,7 +188,8 @@ static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__nod
     b->words.n = n_words;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------------------------- */
 
 static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node,
                         const mwl__schema_options *options, mwl_alloc alloc) {
@@ -213,7 +215,8 @@ static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *
     return b->status;
 }
 
-/* ---- ways out ---------------------------------------------------------------------------------------------- */
+/* ---- ways out
+ * ---------------------------------------------------------------------------------------------- */
 
 static uint32_t number_in_image(void *ctx, mwl_value v, uint32_t i) {
     (void)i;

@@ -1,4 +1,5 @@
-/* schema_compile.h: JSON Schema 2020-12 as written in a document, to compiled schemas (vm/schema.h).
+/* schema_compile.h: JSON Schema 2020-12 as written in a document, to compiled schemas
+ * (vm/schema.h).
  *
  * Owns: the dialect's keywords, references and base URIs, and the diagnostics about schemas (05xx).
  * Refuses to know: where in a definition schemas stand. */
@@ -16,8 +17,8 @@ typedef struct mwl__schema_options {
     bool assert_formats;   /* `format` is an assertion */
     bool rfc3339_duration; /* `duration` has the narrow grammar of RFC 3339 */
     const char *base_uri;  /* of the schema; NULL: none */
-    /* The text of another document, by absolute URI without fragment: MWL_OK and the text, lent until
-     * compiling ends; anything else: there is none. NULL: no other documents. */
+    /* The text of another document, by absolute URI without fragment: MWL_OK and the text, lent
+     * until compiling ends; anything else: there is none. NULL: no other documents. */
     mwl_status (*resolve)(void *ctx, const char *uri, size_t uri_len, const char **text,
                           size_t *len);
     void *ctx;

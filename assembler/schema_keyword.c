@@ -1,7 +1,8 @@
 /* schema_keyword.c: the keywords of JSON Schema 2020-12 and what their values may be.
  *
- * Owns: the table, and the diagnostics about single values. The same rules in the dialect's own form
- * are in schema_meta.c; a test holds the two against each other. Refuses to know: references. */
+ * Owns: the table, and the diagnostics about single values. The same rules in the dialect's own
+ * form are in schema_meta.c; a test holds the two against each other. Refuses to know: references.
+ */
 #include "schema_build.h"
 #include "format.h"
 #include "suggest.h"
@@ -9,63 +10,64 @@
 #include <math.h>
 
 static const mwl__keyword keywords[] = {
-#define KEYWORD(name, vocabulary, rule) {name, MWL__VOC_##vocabulary, MWL__RULE_##rule, false},
-    KEYWORD("type", VALIDATION, TYPE)
-    KEYWORD("properties", APPLICATOR, SCHEMA_MAP)
-    KEYWORD("required", VALIDATION, NAMES)
-    KEYWORD("additionalProperties", APPLICATOR, SCHEMA)
-    KEYWORD("items", APPLICATOR, ITEMS)
-    KEYWORD("enum", VALIDATION, ARRAY)
-    KEYWORD("const", VALIDATION, ANY)
-    KEYWORD("default", META, ANY)
-    KEYWORD("title", META, STRING)
-    KEYWORD("description", META, STRING)
-    KEYWORD("format", FORMAT, FORMAT)
-    KEYWORD("pattern", VALIDATION, PATTERN)
-    KEYWORD("minLength", VALIDATION, COUNT)
-    KEYWORD("maxLength", VALIDATION, COUNT)
-    KEYWORD("minimum", VALIDATION, NUMBER)
-    KEYWORD("maximum", VALIDATION, NUMBER)
-    KEYWORD("exclusiveMinimum", VALIDATION, NUMBER)
-    KEYWORD("exclusiveMaximum", VALIDATION, NUMBER)
-    KEYWORD("multipleOf", VALIDATION, POSITIVE)
-    KEYWORD("minItems", VALIDATION, COUNT)
-    KEYWORD("maxItems", VALIDATION, COUNT)
-    KEYWORD("uniqueItems", VALIDATION, BOOL)
-    KEYWORD("minProperties", VALIDATION, COUNT)
-    KEYWORD("maxProperties", VALIDATION, COUNT)
-    KEYWORD("minContains", VALIDATION, COUNT)
-    KEYWORD("maxContains", VALIDATION, COUNT)
-    KEYWORD("dependentRequired", VALIDATION, NAMES_MAP)
-    KEYWORD("patternProperties", APPLICATOR, PATTERN_MAP)
-    KEYWORD("propertyNames", APPLICATOR, SCHEMA)
-    KEYWORD("dependentSchemas", APPLICATOR, SCHEMA_MAP)
-    KEYWORD("dependencies", APPLICATOR, DEPENDENCIES)
-    KEYWORD("prefixItems", APPLICATOR, SCHEMAS)
-    KEYWORD("contains", APPLICATOR, SCHEMA)
-    KEYWORD("allOf", APPLICATOR, SCHEMAS)
-    KEYWORD("anyOf", APPLICATOR, SCHEMAS)
-    KEYWORD("oneOf", APPLICATOR, SCHEMAS)
-    KEYWORD("not", APPLICATOR, SCHEMA)
-    KEYWORD("if", APPLICATOR, SCHEMA)
-    KEYWORD("then", APPLICATOR, SCHEMA)
-    KEYWORD("else", APPLICATOR, SCHEMA)
-    KEYWORD("unevaluatedItems", UNEVALUATED, SCHEMA)
-    KEYWORD("unevaluatedProperties", UNEVALUATED, SCHEMA)
-    KEYWORD("$ref", CORE, STRING)
-    KEYWORD("$dynamicRef", CORE, STRING)
-    KEYWORD("$id", CORE, ID)
-    KEYWORD("$schema", CORE, STRING)
-    KEYWORD("$anchor", CORE, ANCHOR)
-    KEYWORD("$dynamicAnchor", CORE, ANCHOR)
-    KEYWORD("$vocabulary", CORE, VOCABULARY)
-    KEYWORD("$comment", CORE, STRING)
-    KEYWORD("deprecated", META, BOOL)
-    KEYWORD("readOnly", META, BOOL)
-    KEYWORD("writeOnly", META, BOOL)
-    KEYWORD("examples", META, ARRAY)
-    KEYWORD("contentEncoding", CONTENT, STRING)
-    KEYWORD("contentMediaType", CONTENT, STRING)
+#define KEYWORD(name, vocabulary, rule)                                                            \
+    { name, MWL__VOC_##vocabulary, MWL__RULE_##rule, false }
+    KEYWORD("type", VALIDATION, TYPE),
+    KEYWORD("properties", APPLICATOR, SCHEMA_MAP),
+    KEYWORD("required", VALIDATION, NAMES),
+    KEYWORD("additionalProperties", APPLICATOR, SCHEMA),
+    KEYWORD("items", APPLICATOR, ITEMS),
+    KEYWORD("enum", VALIDATION, ARRAY),
+    KEYWORD("const", VALIDATION, ANY),
+    KEYWORD("default", META, ANY),
+    KEYWORD("title", META, STRING),
+    KEYWORD("description", META, STRING),
+    KEYWORD("format", FORMAT, FORMAT),
+    KEYWORD("pattern", VALIDATION, PATTERN),
+    KEYWORD("minLength", VALIDATION, COUNT),
+    KEYWORD("maxLength", VALIDATION, COUNT),
+    KEYWORD("minimum", VALIDATION, NUMBER),
+    KEYWORD("maximum", VALIDATION, NUMBER),
+    KEYWORD("exclusiveMinimum", VALIDATION, NUMBER),
+    KEYWORD("exclusiveMaximum", VALIDATION, NUMBER),
+    KEYWORD("multipleOf", VALIDATION, POSITIVE),
+    KEYWORD("minItems", VALIDATION, COUNT),
+    KEYWORD("maxItems", VALIDATION, COUNT),
+    KEYWORD("uniqueItems", VALIDATION, BOOL),
+    KEYWORD("minProperties", VALIDATION, COUNT),
+    KEYWORD("maxProperties", VALIDATION, COUNT),
+    KEYWORD("minContains", VALIDATION, COUNT),
+    KEYWORD("maxContains", VALIDATION, COUNT),
+    KEYWORD("dependentRequired", VALIDATION, NAMES_MAP),
+    KEYWORD("patternProperties", APPLICATOR, PATTERN_MAP),
+    KEYWORD("propertyNames", APPLICATOR, SCHEMA),
+    KEYWORD("dependentSchemas", APPLICATOR, SCHEMA_MAP),
+    KEYWORD("dependencies", APPLICATOR, DEPENDENCIES),
+    KEYWORD("prefixItems", APPLICATOR, SCHEMAS),
+    KEYWORD("contains", APPLICATOR, SCHEMA),
+    KEYWORD("allOf", APPLICATOR, SCHEMAS),
+    KEYWORD("anyOf", APPLICATOR, SCHEMAS),
+    KEYWORD("oneOf", APPLICATOR, SCHEMAS),
+    KEYWORD("not", APPLICATOR, SCHEMA),
+    KEYWORD("if", APPLICATOR, SCHEMA),
+    KEYWORD("then", APPLICATOR, SCHEMA),
+    KEYWORD("else", APPLICATOR, SCHEMA),
+    KEYWORD("unevaluatedItems", UNEVALUATED, SCHEMA),
+    KEYWORD("unevaluatedProperties", UNEVALUATED, SCHEMA),
+    KEYWORD("$ref", CORE, STRING),
+    KEYWORD("$dynamicRef", CORE, STRING),
+    KEYWORD("$id", CORE, ID),
+    KEYWORD("$schema", CORE, STRING),
+    KEYWORD("$anchor", CORE, ANCHOR),
+    KEYWORD("$dynamicAnchor", CORE, ANCHOR),
+    KEYWORD("$vocabulary", CORE, VOCABULARY),
+    KEYWORD("$comment", CORE, STRING),
+    KEYWORD("deprecated", META, BOOL),
+    KEYWORD("readOnly", META, BOOL),
+    KEYWORD("writeOnly", META, BOOL),
+    KEYWORD("examples", META, ARRAY),
+    KEYWORD("contentEncoding", CONTENT, STRING),
+    KEYWORD("contentMediaType", CONTENT, STRING),
 #undef KEYWORD
     {"contentSchema", MWL__VOC_CONTENT, MWL__RULE_SCHEMA, true},
     {"$defs", MWL__VOC_CORE, MWL__RULE_SCHEMA_MAP, true},
@@ -82,7 +84,8 @@ const mwl__keyword *mwl__keyword_find(const char *name, size_t len) {
 }
 
 void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
-    if (member->key_len >= 2 && memcmp(member->key, "x-", 2) == 0) return; /* meant as an extension */
+    if (member->key_len >= 2 && memcmp(member->key, "x-", 2) == 0)
+        return; /* meant as an extension */
     mwl__diag *d = mwl__node_report_key(doc->tree, member, MWL_DIAG_UNKNOWN_KEYWORD,
                                         "unknown keyword '%.*s'", MWL__NODE_KEY(member));
     if (!d) return;
@@ -93,11 +96,13 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
+/* ---- values
+ * ----------------------------------------------------------------------------------------- */
 
-static void wrong(mwl__schema_doc *doc, const mwl__node *at, const char *keyword, const char *must) {
-    mwl__diag *d = mwl__node_report(doc->tree, at, MWL_DIAG_INVALID_SCHEMA, "'%s' must be %s",
-                                    keyword, must);
+static void wrong(mwl__schema_doc *doc, const mwl__node *at, const char *keyword,
+                  const char *must) {
+    mwl__diag *d =
+        mwl__node_report(doc->tree, at, MWL_DIAG_INVALID_SCHEMA, "'%s' must be %s", keyword, must);
     mwl__diag_text(d, "this is %s", mwl__node_kind_name(at));
 }
 
@@ -172,7 +177,8 @@ static void check_pattern(mwl__schema_build *b, mwl__schema_doc *doc, const mwl_
     const char *why = error.message ? error.message : mwl_status_text(st);
     uint32_t at = error.offset < len ? (uint32_t)error.offset : (uint32_t)len;
     if (name)
-        (void)mwl__node_report_key(doc->tree, v, MWL_DIAG_INVALID_PATTERN, "wrong pattern: %s", why);
+        (void)mwl__node_report_key(doc->tree, v, MWL_DIAG_INVALID_PATTERN, "wrong pattern: %s",
+                                   why);
     else
         (void)mwl__node_report_text(doc->tree, v, at, at, MWL_DIAG_INVALID_PATTERN,
                                     "wrong pattern: %s", why);
@@ -198,8 +204,9 @@ static void check_anchor(mwl__schema_doc *doc, const mwl__node *v, const char *k
         good = first || (i > 0 && ((c >= '0' && c <= '9') || c == '-' || c == '.'));
     }
     if (!good)
-        wrong(doc, v, keyword, "a name of letters, digits, '-', '_' and '.', not beginning with a "
-                               "digit, '-' or '.'");
+        wrong(doc, v, keyword,
+              "a name of letters, digits, '-', '_' and '.', not beginning with a "
+              "digit, '-' or '.'");
 }
 
 static void check_id(mwl__schema_doc *doc, const mwl__node *v) {
@@ -233,8 +240,8 @@ void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__k
     case MWL__RULE_SCHEMA: break;
     case MWL__RULE_ITEMS:
         if (v->kind == MWL_NODE_ARRAY && !(vocabularies & MWL__VOC_TUPLES)) {
-            mwl__diag *d = mwl__node_report(doc->tree, v, MWL_DIAG_INVALID_SCHEMA,
-                                            "'items' must be a schema");
+            mwl__diag *d =
+                mwl__node_report(doc->tree, v, MWL_DIAG_INVALID_SCHEMA, "'items' must be a schema");
             mwl__diag_text(d, "this is an array");
             mwl__diag_help(d, "schemas for the first elements stand in 'prefixItems'");
         }

@@ -1,8 +1,8 @@
 /* schema_node.c: one schema to one node of code.
  *
- * Owns: which instruction a keyword becomes. The schema has been checked: values have the kinds they
- * must have. Tables are written before the node that uses them; instructions stand in the order of
- * MWL__SCHEMA_OPS. */
+ * Owns: which instruction a keyword becomes. The schema has been checked: values have the kinds
+ * they must have. Tables are written before the node that uses them; instructions stand in the
+ * order of MWL__SCHEMA_OPS. */
 #include "schema_build.h"
 #include "format.h"
 
@@ -25,16 +25,17 @@ static const mwl__node *get(const struct writer *w, const char *name) {
 
 static uint32_t count_of(double d) { return d >= 4294967295.0 ? NONE : (uint32_t)d; }
 
-/* ---- scalars ----------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * ----------------------------------------------------------------------------------------- */
 
 static uint32_t type_bit(const mwl__node *name) {
     static const struct {
         const char *name;
         uint32_t bits;
     } types[] = {
-        {"null", MWL__TYPE_NULL},     {"boolean", MWL__TYPE_BOOL},
-        {"string", MWL__TYPE_STRING}, {"number", MWL__TYPE_NUMBER | MWL__TYPE_INTEGER},
-        {"array", MWL__TYPE_ARRAY},   {"object", MWL__TYPE_OBJECT},
+        {"null", MWL__TYPE_NULL},       {"boolean", MWL__TYPE_BOOL},
+        {"string", MWL__TYPE_STRING},   {"number", MWL__TYPE_NUMBER | MWL__TYPE_INTEGER},
+        {"array", MWL__TYPE_ARRAY},     {"object", MWL__TYPE_OBJECT},
         {"integer", MWL__TYPE_INTEGER},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -154,7 +155,8 @@ static void write_scalars(const struct writer *w) {
     }
 }
 
-/* ---- members --------------------------------------------------------------------------------------------- */
+/* ---- members
+ * --------------------------------------------------------------------------------------------- */
 
 struct entry {
     uint32_t hash, key;
@@ -173,7 +175,8 @@ static struct entry *list_entries(const struct writer *w, const mwl__node *prope
         (void)mwl__schema_stop(b, MWL_E_NOMEM);
         return NULL;
     }
-    for (const mwl__node *c = properties ? mwl__node_first(properties) : NULL; c; c = c->next, n++) {
+    for (const mwl__node *c = properties ? mwl__node_first(properties) : NULL; c;
+         c = c->next, n++) {
         entry[n].hash = mwl__str_hash(c->key, c->key_len);
         entry[n].key = mwl__schema_string(b, c->key, c->key_len);
         entry[n].schema = c;
@@ -316,7 +319,8 @@ static void write_objects(const struct writer *w) {
     }
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------- */
+/* ---- elements
+ * ------------------------------------------------------------------------------------------- */
 
 static void write_items(const struct writer *w) {
     mwl__schema_build *b = w->b;
@@ -355,7 +359,8 @@ static void write_arrays(const struct writer *w) {
     if (v && v->boolean) mwl__schema_ins(b, MWL__SCHEMA_UNIQUE);
 }
 
-/* ---- several schemas, references --------------------------------------------------------------------------- */
+/* ---- several schemas, references
+ * --------------------------------------------------------------------------- */
 
 static void write_list(const struct writer *w, const char *keyword, mwl__schema_op op) {
     mwl__schema_build *b = w->b;

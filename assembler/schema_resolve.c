@@ -10,7 +10,8 @@
 
 #define NONE MWL__SCHEMA_NONE
 
-/* ---- places ----------------------------------------------------------------------------------------- */
+/* ---- places
+ * ----------------------------------------------------------------------------------------- */
 
 static size_t node_hash(const mwl__node *n) {
     uint64_t h = (uint64_t)(uintptr_t)n * 0x9E3779B97F4A7C15u;
@@ -68,7 +69,8 @@ uint32_t mwl__schema_place_of(mwl__schema_build *b, const mwl__node *node) {
     return place;
 }
 
-/* ---- children ---------------------------------------------------------------------------------------- */
+/* ---- children
+ * ---------------------------------------------------------------------------------------- */
 
 typedef void visit_fn(mwl__schema_build *b, uint32_t parent, const mwl__node *schema);
 
@@ -98,7 +100,8 @@ static void visit_below(mwl__schema_build *b, uint32_t parent, const mwl__keywor
     }
 }
 
-/* ---- resources and dialects --------------------------------------------------------------------------- */
+/* ---- resources and dialects
+ * --------------------------------------------------------------------------- */
 
 static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t len, bool *usable);
 
@@ -154,8 +157,8 @@ static const struct {
      (MWL__VOC_DIALECT & ~MWL__VOC_PREFIX & ~MWL__VOC_DEPENDENT) | MWL__VOC_TUPLES},
 };
 
-/* `$schema`, where it may be: at the root of a resource. Older dialects are known so far as that documents
- * of others may be written in them; a definition's own may not. */
+/* `$schema`, where it may be: at the root of a resource. Older dialects are known so far as that
+ * documents of others may be written in them; a definition's own may not. */
 static void read_dialect(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *at,
                          uint32_t *vocabularies) {
     size_t len = at->count;
@@ -206,7 +209,8 @@ static void add_anchor(mwl__schema_build *b, uint32_t place, const mwl__node *na
     b->anchors.at[b->anchors.n++] = a;
 }
 
-/* ---- walking a document -------------------------------------------------------------------------------- */
+/* ---- walking a document
+ * -------------------------------------------------------------------------------- */
 
 static void visit_new(mwl__schema_build *b, uint32_t parent, const mwl__node *schema) {
     bool fresh = false;
@@ -267,7 +271,8 @@ void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__no
     if (r != NONE) (void)read_below(b, root, r);
 }
 
-/* ---- documents of others --------------------------------------------------------------------------------- */
+/* ---- documents of others
+ * --------------------------------------------------------------------------------- */
 
 /* NULL when there is none. It is kept in the list also when it is not usable. */
 static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t len, bool *usable) {
@@ -298,7 +303,8 @@ static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t l
     return doc;
 }
 
-/* ---- references --------------------------------------------------------------------------------------------- */
+/* ---- references
+ * --------------------------------------------------------------------------------------------- */
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -319,7 +325,8 @@ static void percent_decode(const char *s, size_t len, mwl__buf *out) {
 
 static const mwl__node *child_named(const mwl__node *n, const char *name, size_t len) {
     if (n->kind == MWL_NODE_OBJECT) return mwl__node_find(n, name, len);
-    if (n->kind != MWL_NODE_ARRAY || len == 0 || len > 9 || (len > 1 && name[0] == '0')) return NULL;
+    if (n->kind != MWL_NODE_ARRAY || len == 0 || len > 9 || (len > 1 && name[0] == '0'))
+        return NULL;
     uint32_t at = 0;
     for (size_t i = 0; i < len; i++) {
         if (name[i] < '0' || name[i] > '9') return NULL;
@@ -330,8 +337,8 @@ static const mwl__node *child_named(const mwl__node *n, const char *name, size_t
     return c;
 }
 
-/* Follow a JSON Pointer from a resource's root; *resource becomes the innermost on the way. NULL when
- * it leads nowhere; then *last is where it ended and `token` the name that is not there. */
+/* Follow a JSON Pointer from a resource's root; *resource becomes the innermost on the way. NULL
+ * when it leads nowhere; then *last is where it ended and `token` the name that is not there. */
 static const mwl__node *follow(mwl__schema_build *b, uint32_t *resource, const char *s, size_t len,
                                const mwl__node **last, mwl__buf *token) {
     const mwl__node *n = b->resources.at[*resource].root;
@@ -400,7 +407,8 @@ static uint32_t need_resource(mwl__schema_build *b, mwl__schema_doc *from, const
     return doc && usable ? find_uri(b, text, uri->len) : NONE;
 }
 
-/* The place that a reference leads to, or NONE, reported. *anchor: the dynamic anchor that was named. */
+/* The place that a reference leads to, or NONE, reported. *anchor: the dynamic anchor that was
+ * named. */
 static uint32_t resolve(mwl__schema_build *b, uint32_t place, const mwl__node *ref,
                         const mwl__schema_anchor **anchor) {
     mwl__schema_resource *base = &b->resources.at[b->places.at[place].resource];
@@ -411,12 +419,14 @@ static uint32_t resolve(mwl__schema_build *b, uint32_t place, const mwl__node *r
     size_t hash = 0;
     uint32_t found = NONE;
     mwl__uri_resolve(base->uri, base->uri_len, ref->as.text, ref->count, &uri, &hash);
-    if (hash < ref->count) percent_decode(ref->as.text + hash + 1, ref->count - hash - 1, &fragment);
+    if (hash < ref->count)
+        percent_decode(ref->as.text + hash + 1, ref->count - hash - 1, &fragment);
     uint32_t r = uri.failed || fragment.failed ? NONE : need_resource(b, doc, ref, &uri);
     if (r == NONE) goto out;
     if (fragment.len == 0 || fragment.data[0] == '/') {
         target = follow(b, &r, fragment.data, fragment.len, &last, &token);
-        if (!target && !token.failed) unresolved(b, doc, ref, "there is no such place", last, &token);
+        if (!target && !token.failed)
+            unresolved(b, doc, ref, "there is no such place", last, &token);
     } else {
         const mwl__schema_anchor *a = find_anchor(b, r, fragment.data, fragment.len);
         if (!a) unresolved(b, doc, ref, "there is no such anchor", NULL, NULL);
@@ -436,7 +446,9 @@ out:
     return found;
 }
 
-/* ---- linking ------------------------------------------------------------------------------------------------ */
+/* ---- linking
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void make_live(mwl__schema_build *b, uint32_t place) {
     if (place == NONE || b->places.at[place].live || !MWL__ROOM(b, b->queue)) return;

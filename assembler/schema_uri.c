@@ -77,7 +77,8 @@ static void put_path(mwl__buf *out, const char *s, size_t len) {
     }
 }
 
-static void put_merged(mwl__buf *out, const struct uri *base, const struct uri *ref, mwl__buf *tmp) {
+static void put_merged(mwl__buf *out, const struct uri *base, const struct uri *ref,
+                       mwl__buf *tmp) {
     if (base->authority.there && base->path.len == 0) {
         mwl__buf_putc(tmp, '/');
     } else {

@@ -1,7 +1,7 @@
 /* schema_words.c: the words of a compiled schema while it is written.
  *
- * Owns: lists that grow, interned constants, tables and nodes as items, and the places whose code is
- * not written yet (fixups). Refuses to know: keywords. */
+ * Owns: lists that grow, interned constants, tables and nodes as items, and the places whose code
+ * is not written yet (fixups). Refuses to know: keywords. */
 #include "schema_build.h"
 
 bool mwl__schema_stop(mwl__schema_build *b, mwl_status why) {
@@ -13,12 +13,12 @@ bool mwl__schema_room(mwl__schema_build *b, void **p, size_t *cap, size_t need, 
     if (b->status == MWL_E_NOMEM) return false;
     if (need <= *cap) return true;
     if (need > 0x10000000u) return mwl__schema_stop(b, MWL_E_TOO_BIG); /* offsets have 32 bits */
-    if (mwl__mem_grow(&b->alloc, p, cap, need, size) < 0)
-        return mwl__schema_stop(b, MWL_E_NOMEM);
+    if (mwl__mem_grow(&b->alloc, p, cap, need, size) < 0) return mwl__schema_stop(b, MWL_E_NOMEM);
     return true;
 }
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants
+ * --------------------------------------------------------------------------------------- */
 
 /* Takes over v, absent included. */
 static uint32_t add_const(mwl__schema_build *b, mwl_value v) {
@@ -65,13 +65,10 @@ uint32_t mwl__schema_string(mwl__schema_build *b, const char *text, size_t len) 
     return k;
 }
 
-uint32_t mwl__schema_number(mwl__schema_build *b, double d) {
-    return add_const(b, mwl_number(d));
-}
+uint32_t mwl__schema_number(mwl__schema_build *b, double d) { return add_const(b, mwl_number(d)); }
 
 uint32_t mwl__schema_const(mwl__schema_build *b, const mwl__node *value) {
-    if (value->kind == MWL_NODE_STRING)
-        return mwl__schema_string(b, value->as.text, value->count);
+    if (value->kind == MWL_NODE_STRING) return mwl__schema_string(b, value->as.text, value->count);
     return add_const(b, mwl__node_value(b->heap, value));
 }
 
@@ -84,7 +81,8 @@ uint32_t mwl__schema_pattern(mwl__schema_build *b, const char *text, size_t len)
     return (uint32_t)b->patterns.n++;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables
+ * -------------------------------------------------------------------------------------------- */
 
 void mwl__schema_put(mwl__schema_build *b, uint32_t word) {
     if (MWL__ROOM(b, b->words)) b->words.at[b->words.n++] = word;
@@ -106,7 +104,8 @@ static bool crosses(const mwl__schema_build *b, uint32_t from_resource, uint32_t
     return b->dynamic && b->places.at[place].resource != from_resource;
 }
 
-static void add_fixup(mwl__schema_build *b, uint32_t at, uint32_t place, bool scoped, bool in_node) {
+static void add_fixup(mwl__schema_build *b, uint32_t at, uint32_t place, bool scoped,
+                      bool in_node) {
     if (place == MWL__SCHEMA_NONE || !MWL__ROOM(b, b->fixups) || !MWL__ROOM(b, b->queue)) return;
     mwl__schema_fixup f = {at, place, scoped, in_node};
     b->fixups.at[b->fixups.n++] = f;
@@ -132,7 +131,9 @@ void mwl__schema_put_place(mwl__schema_build *b, uint32_t from_resource, const m
         mwl__schema_put_target(b, from_resource, mwl__schema_place_of(b, schema));
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 void mwl__schema_arg(mwl__schema_build *b, uint32_t word) {
     if (MWL__ROOM(b, b->node)) b->node.at[b->node.n++] = word;

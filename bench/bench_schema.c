@@ -1,8 +1,8 @@
-/* Validation of parsed values against a compiled schema: one of middle size, its refusal with a report,
- * and the way from text to a compiled schema.
+/* Validation of parsed values against a compiled schema: one of middle size, its refusal with a
+ * report, and the way from text to a compiled schema.
  *
- * `validate` uses schema.json and instance.json of the folder MWL_PEER_SCHEMA_DIR names, so that peers
- * can be given the same; without it, and in the other cases, the pair below. */
+ * `validate` uses schema.json and instance.json of the folder MWL_PEER_SCHEMA_DIR names, so that
+ * peers can be given the same; without it, and in the other cases, the pair below. */
 #include "bench.h"
 #include "schema_compile.h"
 
@@ -16,7 +16,8 @@ static const char own_schema[] =
     "\"order\":{\"type\":\"string\",\"pattern\":\"^ORD-[0-9]{6}$\"},"
     "\"placed\":{\"type\":\"string\",\"format\":\"date-time\"},"
     "\"currency\":{\"enum\":[\"EUR\",\"USD\",\"GBP\",\"CHF\",\"NOK\"]},"
-    "\"express\":{\"type\":\"boolean\"},\"note\":{\"type\":[\"string\",\"null\"],\"maxLength\":200},"
+    "\"express\":{\"type\":\"boolean\"},\"note\":{\"type\":[\"string\",\"null\"],\"maxLength\":200}"
+    ","
     "\"discount\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1},"
     "\"total\":{\"type\":\"number\",\"multipleOf\":0.01},\"channel\":{\"const\":\"web\"},"
     "\"hold\":{\"type\":\"string\",\"format\":\"duration\"},"
@@ -24,7 +25,8 @@ static const char own_schema[] =
     "\"name\":{\"type\":\"string\",\"minLength\":1},\"mail\":{\"type\":\"string\",\"minLength\":3},"
     "\"since\":{\"type\":\"integer\",\"minimum\":1990},\"address\":{\"$ref\":\"#/$defs/address\"},"
     "\"billing\":{\"$ref\":\"#/$defs/address\"}}},"
-    "\"lines\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":100,\"items\":{\"$ref\":\"#/$defs/line\"}},"
+    "\"lines\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":100,\"items\":{\"$ref\":\"#/$defs/"
+    "line\"}},"
     "\"labels\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true},"
     "\"extra\":{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"number\",\"string\"]}}},"
     "\"$defs\":{\"address\":{\"type\":\"object\",\"required\":[\"street\",\"city\"],"

@@ -26,18 +26,18 @@ typedef struct mwl__schema_env {
     uint64_t *fuel;              /* NULL: unlimited. About one per schema and value visited */
 } mwl__schema_env;
 
-/* MWL_OK and *valid, MWL_E_FUEL, MWL_E_DEPTH (recursion on data), MWL_E_NOMEM. Without a report (NULL)
- * it stops at the first error; with one (absent on entry, given on *valid == false) it is an object
- * for System.ParameterValidationFailed's details: `errors`, an array of {keywordLocation,
+/* MWL_OK and *valid, MWL_E_FUEL, MWL_E_DEPTH (recursion on data), MWL_E_NOMEM. Without a report
+ * (NULL) it stops at the first error; with one (absent on entry, given on *valid == false) it is an
+ * object for System.ParameterValidationFailed's details: `errors`, an array of {keywordLocation,
  * instanceLocation, value, message}, at most 16, and the first one's members beside it. */
 mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
                              const mwl__schema_env *env, bool *valid, mwl_value *report);
 void mwl__schema_free(mwl__schema *schema); /* NULL is ignored */
 
-/* A compiled schema inside an image: words at an offset of SCHEMAS, constants of the program. Checks
- * everything that evaluation relies on, in linear time. The words and what the constants refer to
- * are lent until mwl__schema_free. MWL_E_IMAGE with a message; `offset` of the error counts bytes
- * of SCHEMAS. */
+/* A compiled schema inside an image: words at an offset of SCHEMAS, constants of the program.
+ * Checks everything that evaluation relies on, in linear time. The words and what the constants
+ * refer to are lent until mwl__schema_free. MWL_E_IMAGE with a message; `offset` of the error
+ * counts bytes of SCHEMAS. */
 mwl_status mwl__schema_load(const mwl_alloc *alloc, const uint32_t *words, size_t n_words,
                             uint32_t offset, const mwl_value *consts, uint32_t n_consts,
                             mwl__schema **out, mwl_error *error);

@@ -1,12 +1,12 @@
 /* schema_check.c: running a compiled schema over a value.
  *
- * Owns: the meaning of every instruction, once; the report asks here, too. Refuses to know: words of
- * messages (schema_report.c), whether the code is sound (schema_load.c has seen to it).
+ * Owns: the meaning of every instruction, once; the report asks here, too. Refuses to know: words
+ * of messages (schema_report.c), whether the code is sound (schema_load.c has seen to it).
  *
- * Recursion follows schemas, not data alone, and is counted: MWL__SCHEMA_DEPTH. What was evaluated by
- * whom (annotations) is not collected on the way: an UNEVALUATED instruction asks for it afterwards
- * (mwl__schema_mark_before), for 512 members or elements at a time. So schemas that do not use it pay
- * nothing, and nothing is allocated. */
+ * Recursion follows schemas, not data alone, and is counted: MWL__SCHEMA_DEPTH. What was evaluated
+ * by whom (annotations) is not collected on the way: an UNEVALUATED instruction asks for it
+ * afterwards (mwl__schema_mark_before), for 512 members or elements at a time. So schemas that do
+ * not use it pay nothing, and nothing is allocated. */
 #include "format.h"
 #include "schema_code.h"
 
@@ -39,7 +39,8 @@ static bool equal(mwl__schema_eval *e, mwl_value a, mwl_value b) {
     return same;
 }
 
-/* ---- scalars -------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * -------------------------------------------------------------------------------------- */
 
 bool mwl__schema_type_fits(uint32_t mask, mwl_value v) {
     uint32_t type = mwl__schema_type_of(v);
@@ -109,7 +110,8 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
     return charge(e, s->len / 8) && mwl__format_check((int)format, s->s, s->len, &env);
 }
 
-/* ---- objects -------------------------------------------------------------------------------------- */
+/* ---- objects
+ * -------------------------------------------------------------------------------------- */
 
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
     if (MWL_KINDS(key) != MWL_KIND_STRING) return NULL;
@@ -194,7 +196,8 @@ static APART bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     return true;
 }
 
-/* ---- arrays --------------------------------------------------------------------------------------- */
+/* ---- arrays
+ * --------------------------------------------------------------------------------------- */
 
 static APART bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const mwl_value *item = mwl__as_list(v)->item;
@@ -229,7 +232,8 @@ static APART bool run_unique(mwl__schema_eval *e, mwl_value v) {
     return !found;
 }
 
-/* ---- several schemas on one value ------------------------------------------------------------------- */
+/* ---- several schemas on one value
+ * ------------------------------------------------------------------- */
 
 static APART bool run_all(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     for (uint32_t i = 2; i < t[1]; i++)
@@ -263,7 +267,8 @@ static APART bool run_if(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) 
     return next == NONE || mwl__schema_run(e, next, v);
 }
 
-/* ---- references -------------------------------------------------------------------------------------- */
+/* ---- references
+ * -------------------------------------------------------------------------------------- */
 
 bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,
                        struct mwl__schema_scope *scope) {
@@ -291,7 +296,8 @@ static APART bool run_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value 
     return valid;
 }
 
-/* ---- what was evaluated ------------------------------------------------------------------------------- */
+/* ---- what was evaluated
+ * ------------------------------------------------------------------------------- */
 
 static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *m);
 
@@ -330,7 +336,8 @@ static void mark_contained(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl_
         if (mwl__schema_run(e, node, mwl__as_list(v)->item[i])) set_marks(m, i, i + 1);
 }
 
-static void mark_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v, mwl__schema_marks *m) {
+static void mark_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value v,
+                       mwl__schema_marks *m) {
     struct mwl__schema_scope scope;
     if (!mwl__schema_enter(e, ins[1], &scope)) {
         mark(e, ins[2], v, m);
@@ -398,7 +405,8 @@ static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_ma
 }
 
 /* The members or elements that nothing in the node evaluated must be valid against `ins`'s node. */
-static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v) {
+static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins,
+                                  mwl_value v) {
     bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
     for (uint32_t first = 0; first < v.aux; first += MWL__MARKS) {
         mwl__schema_marks m = {.first = first};
@@ -413,7 +421,8 @@ static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint
     return true;
 }
 
-/* ---- a node ------------------------------------------------------------------------------------------- */
+/* ---- a node
+ * ------------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) bool step(mwl__schema_eval *e, uint32_t node,
                                                        const uint32_t *p, mwl_value v) {
@@ -459,8 +468,8 @@ bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, m
     return step(e, node, ins, v);
 }
 
-/* The node's instructions; its type has been found to fit. A reference at the end is a jump: it may be
- * taken as often as schemas may nest, so that one that leads to itself ends. */
+/* The node's instructions; its type has been found to fit. A reference at the end is a jump: it may
+ * be taken as often as schemas may nest, so that one that leads to itself ends. */
 static bool run_node(mwl__schema_eval *e, uint32_t node, uint32_t type, mwl_value v) {
     const uint32_t depth = e->depth;
     const uint32_t *p = e->words + node + 2;

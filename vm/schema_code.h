@@ -1,7 +1,7 @@
 /* schema_code.h: the form of a compiled schema: words, items, instructions.
  *
- * Owns: the layout that assembler/schema_emit.c writes, schema_load.c checks and schema_check.c runs.
- * Nothing outside these and schema_report.c looks inside.
+ * Owns: the layout that assembler/schema_emit.c writes, schema_load.c checks and schema_check.c
+ * runs. Nothing outside these and schema_report.c looks inside.
  *
  * A compiled schema is a run of 32-bit words, position-independent: offsets count words from its
  * beginning. A header (MWL__SCHEMA_H_*), items back to back, then the constants it uses (indexes of
@@ -31,17 +31,17 @@
 #define MWL__SCHEMA_NONE 0xffffffffu
 
 enum { /* the header's words */
-    MWL__SCHEMA_H_MAGIC,
-    MWL__SCHEMA_H_WORDS, /* in all */
-    MWL__SCHEMA_H_FLAGS,
-    MWL__SCHEMA_H_ROOT, /* a node */
-    MWL__SCHEMA_H_CONSTS,
-    MWL__SCHEMA_H_PATTERNS,
-    MWL__SCHEMA_H_SIZE
+       MWL__SCHEMA_H_MAGIC,
+       MWL__SCHEMA_H_WORDS, /* in all */
+       MWL__SCHEMA_H_FLAGS,
+       MWL__SCHEMA_H_ROOT, /* a node */
+       MWL__SCHEMA_H_CONSTS,
+       MWL__SCHEMA_H_PATTERNS,
+       MWL__SCHEMA_H_SIZE
 };
-enum { /* flags */
-    MWL__SCHEMA_RFC3339_DURATION = 1, /* `duration` is the narrow grammar */
-    MWL__SCHEMA_PARAMETERS = 2        /* the root describes parameters: words of messages */
+enum {                                   /* flags */
+       MWL__SCHEMA_RFC3339_DURATION = 1, /* `duration` is the narrow grammar */
+       MWL__SCHEMA_PARAMETERS = 2        /* the root describes parameters: words of messages */
 };
 
 /* Types as bits. A number is NUMBER; INTEGER alone in a node's mask asks for an integral one. */
@@ -78,10 +78,10 @@ enum {
     X(END, ANY, "")                                                                                \
     X(CONST, ANY, "K")                                                                             \
     X(ENUM, ANY, "e")                                                                              \
-    X(MIN, NUMBER, "DB")      /* bound; 1: it is excluded */                                       \
+    X(MIN, NUMBER, "DB") /* bound; 1: it is excluded */                                            \
     X(MAX, NUMBER, "DB")                                                                           \
     X(MULTIPLE, NUMBER, "D")                                                                       \
-    X(LENGTH, STRING, "UU")   /* least, most (NONE: no bound) */                                   \
+    X(LENGTH, STRING, "UU") /* least, most (NONE: no bound) */                                     \
     X(COUNT, ARRAY, "UU")                                                                          \
     X(MEMBERS, OBJECT, "UU")                                                                       \
     X(PATTERN, STRING, "P")                                                                        \
@@ -98,7 +98,7 @@ enum {
     X(ONE, ANY, "l")                                                                               \
     X(NOT, ANY, "N")                                                                               \
     X(IF, ANY, "NMM")                                                                              \
-    X(SCOPE, ANY, "UN")       /* enters a resource, for SCOPES */                                  \
+    X(SCOPE, ANY, "UN") /* enters a resource, for SCOPES */                                        \
     X(DYNAMIC, ANY, "s")                                                                           \
     X(REF, ANY, "N")                                                                               \
     X(UNEVALUATED_ITEMS, ARRAY, "N")                                                               \
@@ -120,8 +120,8 @@ static inline uint32_t mwl__schema_head(mwl__schema_op op) {
            (uint32_t)(1 + strlen(mwl__schema_operands[op])) << 16;
 }
 
-/* PROPS, after the two words of an item. The slots are a hash table over the names: (hash * FACTOR) >>
- * SHIFT, then onwards; a slot is an entry's number + 1, or 0; at least one is 0. */
+/* PROPS, after the two words of an item. The slots are a hash table over the names: (hash * FACTOR)
+ * >> SHIFT, then onwards; a slot is an entry's number + 1, or 0; at least one is 0. */
 enum {
     MWL__PROPS_ENTRIES = 2, /* their number */
     MWL__PROPS_SHIFT,       /* 32 - log2 of the number of slots; 1 .. 31 */
@@ -132,16 +132,16 @@ enum {
     MWL__PROPS_SLOTS     /* slots; entries; patterns (pattern, node each) */
 };
 enum { /* an entry */
-    MWL__ENTRY_HASH,
-    MWL__ENTRY_KEY,  /* constant, a string */
-    MWL__ENTRY_NODE, /* NONE: named by `required` alone */
-    MWL__ENTRY_REQUIRED,
-    MWL__ENTRY_SIZE
+       MWL__ENTRY_HASH,
+       MWL__ENTRY_KEY,  /* constant, a string */
+       MWL__ENTRY_NODE, /* NONE: named by `required` alone */
+       MWL__ENTRY_REQUIRED,
+       MWL__ENTRY_SIZE
 };
 
 struct mwl__schema_own { /* what a schema outside an image owns */
-    mwl_heap *heap;    /* of the constants */
-    mwl_value *consts; /* counted; the words' constants are numbers of these */
+    mwl_heap *heap;      /* of the constants */
+    mwl_value *consts;   /* counted; the words' constants are numbers of these */
     uint32_t *words;
     uint32_t n_consts, n_words;
 };
@@ -155,11 +155,13 @@ struct mwl__schema {
     struct mwl__schema_own own; /* all zero in a schema of an image */
 };
 
-/* A schema of its own: takes over `own`, also when it fails. Its blocks were allocated with alloc. */
+/* A schema of its own: takes over `own`, also when it fails. Its blocks were allocated with alloc.
+ */
 mwl_status mwl__schema_make(const mwl_alloc *alloc, struct mwl__schema_own take_own,
                             mwl__schema **out, mwl_error *error);
 
-/* ---- evaluation, for schema_report.c ----------------------------------------------------------- */
+/* ---- evaluation, for schema_report.c -----------------------------------------------------------
+ */
 
 struct mwl__schema_scope { /* resources entered, each once, the innermost first */
     const struct mwl__schema_scope *outer;
@@ -188,15 +190,15 @@ typedef struct mwl__schema_marks {
 bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v);
 bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v);
 bool mwl__schema_type_fits(uint32_t mask, mwl_value v);
-/* Marks what the node's instructions before `until` (NULL: all) have evaluated; the value must be valid
- * against those. */
+/* Marks what the node's instructions before `until` (NULL: all) have evaluated; the value must be
+ * valid against those. */
 void mwl__schema_mark_before(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
                              mwl__schema_marks *marks);
 static inline bool mwl__schema_marked(const mwl__schema_marks *m, uint32_t i) {
     return m->bit[(i - m->first) / 64] >> ((i - m->first) & 63) & 1;
 }
-/* The entry of a PROPS table for a key, or NULL; the node that a DYNAMIC leads to; whether the scope
- * gains by entering the resource (then `scope` is filled and to be put in e->scope). */
+/* The entry of a PROPS table for a key, or NULL; the node that a DYNAMIC leads to; whether the
+ * scope gains by entering the resource (then `scope` is filled and to be put in e->scope). */
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *props, mwl_value key);
 uint32_t mwl__schema_dynamic(const mwl__schema_eval *e, const uint32_t *scopes);
 bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,

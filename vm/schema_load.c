@@ -45,7 +45,8 @@ static bool is_string(const struct loader *l, uint32_t k) {
     return k < l->schema->n_consts && MWL_KINDS(l->schema->consts[k]) == MWL_KIND_STRING;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------- */
 
 static bool operand_fits(const struct loader *l, char letter, uint32_t x) {
     static const char tables[] = "eliprws";
@@ -61,7 +62,9 @@ static bool operand_fits(const struct loader *l, char letter, uint32_t x) {
     case 'U': return true;
     case 'F': return x < MWL__N_FORMATS;
     case 'B': return x <= 1;
-    default: t = strchr(tables, letter); return is_item(l, x, MWL__ITEM_ENUM + (unsigned)(t - tables));
+    default:
+        t = strchr(tables, letter);
+        return is_item(l, x, MWL__ITEM_ENUM + (unsigned)(t - tables));
     }
 }
 
@@ -86,7 +89,8 @@ static bool check_node(struct loader *l, uint32_t at, uint32_t end) {
     return refuse(l, "a schema's node has no end", at);
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------- */
+/* ---- tables
+ * ---------------------------------------------------------------------------------------- */
 
 static bool check_enum(struct loader *l, uint32_t at, uint32_t end) {
     const uint32_t *w = l->words;
@@ -117,8 +121,8 @@ static bool check_props(struct loader *l, uint32_t at, uint32_t end) {
     if (end - at < MWL__PROPS_SLOTS || t[MWL__PROPS_SHIFT] < 1 || t[MWL__PROPS_SHIFT] > 31)
         return refuse(l, "a schema's members are cut off", at);
     uint64_t n_slots = 1ull << (32 - t[MWL__PROPS_SHIFT]), n = t[MWL__PROPS_ENTRIES];
-    uint64_t need = MWL__PROPS_SLOTS + n_slots + n * MWL__ENTRY_SIZE +
-                    2 * (uint64_t)t[MWL__PROPS_PATTERNS];
+    uint64_t need =
+        MWL__PROPS_SLOTS + n_slots + n * MWL__ENTRY_SIZE + 2 * (uint64_t)t[MWL__PROPS_PATTERNS];
     if (need != end - at) return refuse(l, "a schema's members have a wrong length", at);
     if (!is_node_or_none(l, t[MWL__PROPS_REST]))
         return refuse(l, "a schema's operand is out of bounds", at + MWL__PROPS_REST);
@@ -207,7 +211,8 @@ static bool check_all(struct loader *l) {
     return true;
 }
 
-/* ---- making --------------------------------------------------------------------------------------- */
+/* ---- making
+ * --------------------------------------------------------------------------------------- */
 
 static mwl_status fail(mwl_error *error, mwl_status status, const char *why, size_t word) {
     if (error) {
@@ -277,8 +282,7 @@ static mwl_status fill(mwl__schema *s, const mwl_value *consts, uint32_t n_const
     l.n_words = w[MWL__SCHEMA_H_WORDS] - s->n_consts - s->n_patterns;
     l.starts = mwl__mem_zero(&s->alloc, l.n_words, 1);
     if (!l.starts) return MWL_E_NOMEM;
-    if (!check_all(&l))
-        st = fail(error, MWL_E_IMAGE, l.why, l.at);
+    if (!check_all(&l)) st = fail(error, MWL_E_IMAGE, l.why, l.at);
     mwl__mem_free(&s->alloc, l.starts, l.n_words);
     return st;
 }
@@ -324,7 +328,8 @@ mwl_status mwl__schema_make(const mwl_alloc *alloc, struct mwl__schema_own take_
     mwl__schema *s = why ? NULL : new_schema(alloc);
     if (!s) {
         free_own(alloc, &take_own);
-        return why ? fail(error, MWL_E_IMAGE, why, 0) : fail(error, MWL_E_NOMEM, "out of memory", 0);
+        return why ? fail(error, MWL_E_IMAGE, why, 0)
+                   : fail(error, MWL_E_NOMEM, "out of memory", 0);
     }
     s->words = take_own.words;
     s->own = take_own;

@@ -1,9 +1,9 @@
 /* schema_report.c: why a value is not valid, in words.
  *
- * Owns: locations and messages. Refuses to know: what instructions mean; it asks schema_check.c about
- * each and then looks into the one that refuses. That asks again what was asked before, once per
- * level, which only a refused value pays; fuel bounds it, and when that is out the report ends early
- * with what it has.
+ * Owns: locations and messages. Refuses to know: what instructions mean; it asks schema_check.c
+ * about each and then looks into the one that refuses. That asks again what was asked before, once
+ * per level, which only a refused value pays; fuel bounds it, and when that is out the report ends
+ * early with what it has.
  *
  * Two paths grow and shrink with the walk: where in the schema, where in the value. Of several
  * alternatives (anyOf, oneOf) all are looked at, and only the errors of the closest are kept. */
@@ -35,7 +35,8 @@ struct report {
     size_t branch; /* length of the instance path where the innermost alternative began */
 };
 
-/* ---- paths ------------------------------------------------------------------------------------------ */
+/* ---- paths
+ * ------------------------------------------------------------------------------------------ */
 
 static void push_token(mwl__buf *path, const char *s, size_t len) {
     mwl__buf_putc(path, '/');
@@ -57,7 +58,8 @@ static void push_key(mwl__buf *path, mwl_value key) {
         push_name(path, "?"); /* a key that is no text: no pointer leads there */
 }
 
-/* ---- words -------------------------------------------------------------------------------------------- */
+/* ---- words
+ * -------------------------------------------------------------------------------------------- */
 
 static const char *kind_name(mwl_value v) {
     switch (MWL_KINDS(v)) {
@@ -110,7 +112,8 @@ static void put_count(struct report *r, uint32_t n, const char *one, const char 
     mwl__buf_printf(&r->text, "%u %s", n, n == 1 ? one : many);
 }
 
-/* ---- errors -------------------------------------------------------------------------------------------- */
+/* ---- errors
+ * -------------------------------------------------------------------------------------------- */
 
 static mwl_value observed(struct report *r, mwl_value v) {
     if (mwl__value_weight(v) <= WEIGHT_SHOWN) return mwl__keep(v);
@@ -158,11 +161,13 @@ static void say(struct report *r, const char *keyword, mwl_value v) {
 
 #define TEXT(r, ...) ((r)->text.len = 0, mwl__buf_printf(&(r)->text, __VA_ARGS__))
 
-/* ---- going down ------------------------------------------------------------------------------------------ */
+/* ---- going down
+ * ------------------------------------------------------------------------------------------ */
 
 static void explain(struct report *r, uint32_t node, mwl_value v);
 
-/* A schema under the keyword (and a name or number below it: NULL, absent, NONE), on the same value. */
+/* A schema under the keyword (and a name or number below it: NULL, absent, NONE), on the same
+ * value. */
 static void below(struct report *r, const char *keyword, uint32_t number, mwl_value key,
                   uint32_t node, mwl_value v) {
     size_t at = r->keyword.len;
@@ -173,8 +178,8 @@ static void below(struct report *r, const char *keyword, uint32_t number, mwl_va
     r->keyword.len = at;
 }
 
-static void into_member(struct report *r, const char *keyword, mwl_value name,
-                        const mwl__member *m, uint32_t node) {
+static void into_member(struct report *r, const char *keyword, mwl_value name, const mwl__member *m,
+                        uint32_t node) {
     size_t at = r->instance.len;
     push_key(&r->instance, mwl__map_key(m));
     below(r, keyword, NONE, name, node, m->val);
@@ -194,16 +199,18 @@ static bool is_false(const struct report *r, uint32_t node) {
     return p[0] >> 8 == 0 && (p[2] & 0xff) == MWL__SCHEMA_END;
 }
 
-/* ---- scalars ----------------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
     static const struct {
         uint32_t bits;
         const char *name;
     } types[] = {
-        {MWL__TYPE_STRING, "a string"}, {MWL__TYPE_NUMBER, "a number"},
+        {MWL__TYPE_STRING, "a string"},    {MWL__TYPE_NUMBER, "a number"},
         {MWL__TYPE_INTEGER, "an integer"}, {MWL__TYPE_BOOL, "a boolean"},
-        {MWL__TYPE_OBJECT, "an object"}, {MWL__TYPE_ARRAY, "an array"},
+        {MWL__TYPE_OBJECT, "an object"},   {MWL__TYPE_ARRAY, "an array"},
         {MWL__TYPE_NULL, "null"},
     };
     unsigned n = 0, done = 0;
@@ -212,7 +219,10 @@ static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
     TEXT(r, "must be ");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!(mask & types[i].bits)) continue;
-        mwl__buf_printf(&r->text, "%s%s", done == 0 ? "" : done + 1 == n ? " or " : ", ",
+        mwl__buf_printf(&r->text, "%s%s",
+                        done == 0       ? ""
+                        : done + 1 == n ? " or "
+                                        : ", ",
                         types[i].name);
         done++;
     }
@@ -308,7 +318,9 @@ static void explain_format(struct report *r, uint32_t format, mwl_value v) {
     say(r, "format", v);
 }
 
-/* ---- members --------------------------------------------------------------------------------------------------- */
+/* ---- members
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static const uint32_t *entries_of(const uint32_t *t) {
     return t + MWL__PROPS_SLOTS + (1u << (32 - t[MWL__PROPS_SHIFT]));
@@ -361,8 +373,8 @@ static void explain_member(struct report *r, const uint32_t *t, const mwl__membe
         if (MWL_KINDS(m->key) != MWL_KIND_STRING) break;
         const mwl__str *s = mwl__as_str(m->key);
         bool matched = false;
-        mwl_status st = mwl__pattern_search(e->schema->patterns[p[0]], e->env->scratch, s->s, s->len,
-                                            &e->fuel, &matched);
+        mwl_status st = mwl__pattern_search(e->schema->patterns[p[0]], e->env->scratch, s->s,
+                                            s->len, &e->fuel, &matched);
         if (st < 0) e->status = st;
         if (!matched) continue;
         uint32_t n_words = e->words[MWL__SCHEMA_H_WORDS], n = e->words[MWL__SCHEMA_H_PATTERNS];
@@ -415,7 +427,9 @@ static void explain_whens(struct report *r, const uint32_t *t, mwl_value v) {
             below(r, "dependentSchemas", NONE, r->e->consts[t[i]], t[i + 1], v);
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------------- */
+/* ---- elements
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void explain_items(struct report *r, const uint32_t *t, mwl_value v) {
     uint32_t n_prefix = t[1] - 3;
@@ -455,7 +469,9 @@ static void explain_unique(struct report *r, mwl_value v) {
     say(r, "uniqueItems", v);
 }
 
-/* ---- alternatives ------------------------------------------------------------------------------------------------- */
+/* ---- alternatives
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* The errors of one alternative after those that are kept; the answer is how far off it is. */
 static uint32_t try_branch(struct report *r, const char *keyword, uint32_t i, uint32_t node,
@@ -483,7 +499,8 @@ static void explain_none(struct report *r, const char *keyword, const uint32_t *
     }
     if (r->e->status) return;
     TEXT(r, "matches none of %u alternatives", n);
-    if (n > 1) mwl__buf_printf(&r->text, "; number %u (%s/%u) comes closest", best + 1, keyword, best);
+    if (n > 1)
+        mwl__buf_printf(&r->text, "; number %u (%s/%u) comes closest", best + 1, keyword, best);
     say(r, keyword, v);
     if (full(r)) return;
     r->errors[r->n - 1].cost = least < 100 ? least : 100;
@@ -548,7 +565,9 @@ static void explain_unevaluated(struct report *r, uint32_t node, const uint32_t 
     }
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------ */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void explain_scope(struct report *r, const uint32_t *p, mwl_value v) {
     struct mwl__schema_scope scope;
@@ -637,7 +656,9 @@ static void explain(struct report *r, uint32_t node, mwl_value v) {
     r->level--;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static mwl_value put(mwl_heap *h, mwl_value object, const char *key, mwl_value lent) {
     return mwl_object_set(h, object, key, strlen(key), mwl__keep(lent));

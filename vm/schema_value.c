@@ -26,7 +26,8 @@ bool mwl__schema_is_integer(mwl_value v) {
     return isfinite(d); /* beyond 2^53 there is nothing else */
 }
 
-/* ---- multiples ---------------------------------------------------------------------------------- */
+/* ---- multiples ----------------------------------------------------------------------------------
+ */
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -79,10 +80,11 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
     return a.digits % divisor == 0;
 }
 
-/* ---- equal elements ------------------------------------------------------------------------------ */
+/* ---- equal elements
+ * ------------------------------------------------------------------------------ */
 
-/* Levels of a value that its hash looks at; below, only sizes count. Deeper ones would rarely differ
- * there alone, and the C stack stays small. */
+/* Levels of a value that its hash looks at; below, only sizes count. Deeper ones would rarely
+ * differ there alone, and the C stack stays small. */
 enum { HASH_LEVELS = 6 };
 
 static uint64_t mix(uint64_t h) {
@@ -147,8 +149,8 @@ static mwl_status find_by_pairs(mwl_value array, uint64_t *fuel, bool *found, ui
     return MWL_OK;
 }
 
-/* slot: hash in the high half, element + 1 in the low. n_slots is a power of two, at least twice the
- * elements, and all zero. */
+/* slot: hash in the high half, element + 1 in the low. n_slots is a power of two, at least twice
+ * the elements, and all zero. */
 static mwl_status find_by_hash(mwl_value array, uint64_t *slot, size_t n_slots, uint64_t *fuel,
                                bool *found, uint32_t at[2]) {
     const mwl_value *item = mwl__as_list(array)->item;

@@ -77,10 +77,11 @@ static inline const char *kit_report(struct kit *k, const char *json, char *out,
     mwl_value errors = mwl_object_get(report, "errors", 6);
     for (size_t i = 0; i < mwl_count(errors); i++) {
         mwl_value x = mwl_array_at(errors, i);
-        len += (size_t)snprintf(out + len, cap - len, "%s%s %s %s", i ? "\n" : "",
-                                mwl_as_text(mwl_object_get(x, "keywordLocation", 15), &(size_t){0}),
-                                mwl_as_text(mwl_object_get(x, "instanceLocation", 16), &(size_t){0}),
-                                mwl_as_text(mwl_object_get(x, "message", 7), &(size_t){0}));
+        len +=
+            (size_t)snprintf(out + len, cap - len, "%s%s %s %s", i ? "\n" : "",
+                             mwl_as_text(mwl_object_get(x, "keywordLocation", 15), &(size_t){0}),
+                             mwl_as_text(mwl_object_get(x, "instanceLocation", 16), &(size_t){0}),
+                             mwl_as_text(mwl_object_get(x, "message", 7), &(size_t){0}));
         if (len >= cap) break;
     }
     mwl_value_drop(k->heap, report);

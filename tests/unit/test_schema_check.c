@@ -1,5 +1,5 @@
-/* test_schema_check.c: what the keywords of JSON Schema mean, at the edges that the public suite leaves
- * out: exact decimals, long arrays, limits, and the language's closed parameters. */
+/* test_schema_check.c: what the keywords of JSON Schema mean, at the edges that the public suite
+ * leaves out: exact decimals, long arrays, limits, and the language's closed parameters. */
 #include "utest.h"
 #include "schema_kit.h"
 
@@ -102,8 +102,10 @@ UTEST(schema_check, unique_items_of_long_arrays) {
     strcpy(text + len, ",[7.0]]");
     EXPECT_EQ(0, kit_check(&k, text, NULL));
     EXPECT_LT((double)(clock() - before) / CLOCKS_PER_SEC, 5.0);
-    EXPECT_EQ(0, kit_check(&k, "[1,2,3,4,5,6,7,8,9,10,11,{\"a\":1,\"b\":2},{\"b\":2,\"a\":1}]", NULL));
-    EXPECT_EQ(1, kit_check(&k, "[1,2,3,4,5,6,7,8,9,10,11,{\"a\":1,\"b\":2},{\"b\":1,\"a\":2}]", NULL));
+    EXPECT_EQ(0,
+              kit_check(&k, "[1,2,3,4,5,6,7,8,9,10,11,{\"a\":1,\"b\":2},{\"b\":2,\"a\":1}]", NULL));
+    EXPECT_EQ(1,
+              kit_check(&k, "[1,2,3,4,5,6,7,8,9,10,11,{\"a\":1,\"b\":2},{\"b\":1,\"a\":2}]", NULL));
     EXPECT_EQ(1, kit_check(&k, "[1,true,\"1\",[1],0,false,null,\"\",[],{},\"a\",-1]", NULL));
     kit_close(&k);
     free(text);
@@ -124,14 +126,17 @@ UTEST(schema_check, unevaluated_beyond_one_chunk) {
     strcpy(text + len, ",\"z\":0}");
     EXPECT_EQ(0, kit_check(&k, text, NULL));
     kit_close(&k);
-    kit_open(&k, "{\"prefixItems\":[{},{}],\"contains\":{\"type\":\"string\"},\"unevaluatedItems\":false}",
-             (mwl__schema_options){0});
+    kit_open(
+        &k,
+        "{\"prefixItems\":[{},{}],\"contains\":{\"type\":\"string\"},\"unevaluatedItems\":false}",
+        (mwl__schema_options){0});
     EXPECT_EQ(1, kit_check(&k, "[1,2,\"a\",\"b\"]", NULL));
     EXPECT_EQ(0, kit_check(&k, "[1,2,\"a\",3]", NULL));
     kit_close(&k);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------- */
+/* ---- limits
+ * -------------------------------------------------------------------------------------- */
 
 static void nest(char *out, int levels) {
     int n = 0;
@@ -159,10 +164,11 @@ UTEST(schema_check, references_to_themselves_end) {
     EXPECT_EQ(MWL_E_DEPTH, kit_valid("{\"$ref\":\"#\"}", "1"));
     EXPECT_EQ(MWL_E_DEPTH, kit_valid("{\"allOf\":[{\"$ref\":\"#\"}]}", "1"));
     EXPECT_EQ(MWL_E_DEPTH, kit_valid("{\"not\":{\"$ref\":\"#\"}}", "1"));
-    EXPECT_EQ(MWL_E_DEPTH,
-              kit_valid("{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}},"
-                        "\"$ref\":\"#/$defs/a\",\"unevaluatedItems\":false}",
-                        "[1]"));
+    EXPECT_EQ(
+        MWL_E_DEPTH,
+        kit_valid("{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}},"
+                  "\"$ref\":\"#/$defs/a\",\"unevaluatedItems\":false}",
+                  "[1]"));
 }
 
 /* Two ways at every level: 2^60 visits without a limit. */
@@ -186,7 +192,8 @@ UTEST(schema_check, fuel) {
     kit_close(&k);
 }
 
-/* ---- the language's rules ------------------------------------------------------------------------- */
+/* ---- the language's rules
+ * ------------------------------------------------------------------------- */
 
 static int parameters_valid(const char *schema, const char *json) {
     struct kit k;
@@ -203,7 +210,8 @@ UTEST(schema_check, parameters_are_closed) {
     EXPECT_EQ(0, parameters_valid(schema, "{\"b\":1}"));
     EXPECT_EQ(1, parameters_valid("{\"type\":\"object\"}", "{}"));
     EXPECT_EQ(0, parameters_valid("{\"type\":\"object\"}", "{\"a\":1}"));
-    EXPECT_EQ(1, parameters_valid("{\"type\":\"object\",\"additionalProperties\":true}", "{\"a\":1}"));
+    EXPECT_EQ(1,
+              parameters_valid("{\"type\":\"object\",\"additionalProperties\":true}", "{\"a\":1}"));
     EXPECT_EQ(1, parameters_valid("{\"type\":\"object\",\"patternProperties\":{\"^x\":{}}}",
                                   "{\"xy\":1}"));
     EXPECT_EQ(0, parameters_valid("{\"type\":\"object\",\"allOf\":[{\"properties\":{\"a\":{}},"

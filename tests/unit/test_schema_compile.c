@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-static const char *first_diagnostic(const char *schema, mwl__schema_options options, char out[512]) {
+static const char *first_diagnostic(const char *schema, mwl__schema_options options,
+                                    char out[512]) {
     struct kit k;
     kit_open(&k, schema, options);
     mwl__diags_sort(&k.sink);
@@ -65,10 +66,12 @@ UTEST(schema_compile, parameters) {
                       "{\"type\":[\"object\"]}");
     EXPECT_PARAMETERS("MWL0507 1:30 'a' is required, and not declared",
                       "{\"type\":\"object\",\"required\":[\"a\"]}");
-    EXPECT_PARAMETERS("MWL0506 1:63 the default breaks its own schema: must be a number, is a string",
-                      "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"number\",\"default\":\"ten\"}}}");
-    EXPECT_PARAMETERS("ok", "{\"type\":\"object\",\"properties\":{\"n\":{\"$ref\":\"#/$defs/n\",\"default\":"
-                            "10}},\"$defs\":{\"n\":{\"type\":\"number\"}}}");
+    EXPECT_PARAMETERS(
+        "MWL0506 1:63 the default breaks its own schema: must be a number, is a string",
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"number\",\"default\":\"ten\"}}}");
+    EXPECT_PARAMETERS(
+        "ok", "{\"type\":\"object\",\"properties\":{\"n\":{\"$ref\":\"#/$defs/n\",\"default\":"
+              "10}},\"$defs\":{\"n\":{\"type\":\"number\"}}}");
 }
 
 UTEST(schema_compile, defaults) {
@@ -86,12 +89,14 @@ UTEST(schema_compile, defaults) {
     kit_close(&k);
 }
 
-/* ---- references ------------------------------------------------------------------------------------ */
+/* ---- references
+ * ------------------------------------------------------------------------------------ */
 
 static mwl_status resolve_some(void *ctx, const char *uri, size_t uri_len, const char **text,
                                size_t *len) {
-    static const char number[] = "{\"$id\":\"other\",\"$defs\":{\"n\":{\"$anchor\":\"num\",\"type\":"
-                                 "\"number\"}},\"type\":\"string\"}";
+    static const char number[] =
+        "{\"$id\":\"other\",\"$defs\":{\"n\":{\"$anchor\":\"num\",\"type\":"
+        "\"number\"}},\"type\":\"string\"}";
     static const char broken[] = "{\"type\":\"text\"}";
     (void)ctx;
     *text = NULL;
@@ -106,8 +111,9 @@ UTEST(schema_compile, other_documents) {
     mwl__schema_options options = {.base_uri = "http://example.org/a/b", .resolve = resolve_some};
     struct kit k;
     char found[512];
-    kit_open(&k, "{\"properties\":{\"s\":{\"$ref\":\"../num\"},\"n\":{\"$ref\":\"/num#num\"},"
-                 "\"m\":{\"$ref\":\"../num#/$defs/n\"}}}",
+    kit_open(&k,
+             "{\"properties\":{\"s\":{\"$ref\":\"../num\"},\"n\":{\"$ref\":\"/num#num\"},"
+             "\"m\":{\"$ref\":\"../num#/$defs/n\"}}}",
              options);
     EXPECT_EQ(1, kit_check(&k, "{\"s\":\"x\",\"n\":1,\"m\":2}", NULL));
     EXPECT_EQ(0, kit_check(&k, "{\"s\":1}", NULL));
@@ -123,19 +129,32 @@ UTEST(schema_compile, other_documents) {
 /* RFC 3986, section 5.4. */
 UTEST(schema_compile, uri_references) {
     static const char *const rows[][2] = {
-        {"g", "http://a/b/c/g"},         {"./g", "http://a/b/c/g"},
-        {"g/", "http://a/b/c/g/"},       {"/g", "http://a/g"},
-        {"//g", "http://g"},             {"?y", "http://a/b/c/d;p?y"},
-        {"g?y", "http://a/b/c/g?y"},     {"#s", "http://a/b/c/d;p?q"},
-        {"", "http://a/b/c/d;p?q"},      {".", "http://a/b/c/"},
-        {"./", "http://a/b/c/"},         {"..", "http://a/b/"},
-        {"../g", "http://a/b/g"},        {"../..", "http://a/"},
-        {"../../g", "http://a/g"},       {"../../../g", "http://a/g"},
-        {"/./g", "http://a/g"},          {"/../g", "http://a/g"},
-        {"g.", "http://a/b/c/g."},       {"..g", "http://a/b/c/..g"},
-        {"./../g", "http://a/b/g"},      {"./g/.", "http://a/b/c/g/"},
-        {"g/./h", "http://a/b/c/g/h"},   {"g/../h", "http://a/b/c/h"},
-        {"g;x=1/../y", "http://a/b/c/y"}, {"urn:x:y", "urn:x:y"},
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {"#s", "http://a/b/c/d;p?q"},
+        {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"},
+        {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"},
+        {"../g", "http://a/b/g"},
+        {"../..", "http://a/"},
+        {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"},
+        {"/./g", "http://a/g"},
+        {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."},
+        {"..g", "http://a/b/c/..g"},
+        {"./../g", "http://a/b/g"},
+        {"./g/.", "http://a/b/c/g/"},
+        {"g/./h", "http://a/b/c/g/h"},
+        {"g/../h", "http://a/b/c/h"},
+        {"g;x=1/../y", "http://a/b/c/y"},
+        {"urn:x:y", "urn:x:y"},
     };
     const char *base = "http://a/b/c/d;p?q";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -150,29 +169,86 @@ UTEST(schema_compile, uri_references) {
 /* What the compiler refuses, the meta-schema refuses, and the other way round. */
 UTEST(schema_compile, meta_schema_agrees) {
     static const char *const rows[] = {
-        "{}", "true", "1", "[]", "{\"type\":\"string\"}", "{\"type\":\"text\"}", "{\"type\":[]}",
-        "{\"type\":[\"null\",\"null\"]}", "{\"type\":[\"null\",\"string\"]}", "{\"type\":1}",
-        "{\"enum\":1}", "{\"enum\":[]}", "{\"const\":{\"type\":1}}", "{\"multipleOf\":0}",
-        "{\"multipleOf\":0.5}", "{\"maximum\":\"1\"}", "{\"minLength\":-1}", "{\"minLength\":2.0}",
-        "{\"minLength\":2.5}", "{\"pattern\":1}", "{\"pattern\":\"[\"}", "{\"pattern\":\"a\"}",
-        "{\"uniqueItems\":\"a\"}", "{\"required\":[1]}", "{\"required\":[\"a\",\"a\"]}",
-        "{\"required\":[\"a\"]}", "{\"dependentRequired\":{\"a\":[\"b\"]}}",
-        "{\"dependentRequired\":{\"a\":1}}", "{\"properties\":[]}", "{\"properties\":{\"a\":1}}",
-        "{\"properties\":{\"a\":{\"type\":1}}}", "{\"patternProperties\":{\"[\":{}}}",
-        "{\"patternProperties\":{\"a\":{}}}", "{\"additionalProperties\":1}", "{\"items\":[{}]}",
-        "{\"prefixItems\":[]}", "{\"prefixItems\":[{}]}", "{\"allOf\":[]}", "{\"anyOf\":{}}",
-        "{\"oneOf\":[{},1]}", "{\"not\":null}", "{\"if\":1}", "{\"then\":1}", "{\"else\":[]}",
-        "{\"contains\":1}", "{\"propertyNames\":1}", "{\"unevaluatedItems\":1}",
-        "{\"unevaluatedProperties\":1}", "{\"$id\":1}", "{\"$id\":\"a#b\"}", "{\"$id\":\"a#\"}",
-        "{\"$anchor\":\"1a\"}", "{\"$anchor\":\"a.b-c\"}", "{\"$dynamicAnchor\":\"#a\"}",
-        "{\"$comment\":1}", "{\"$defs\":1}", "{\"$defs\":{\"a\":1}}", "{\"definitions\":{\"a\":1}}",
-        "{\"dependencies\":{\"a\":1}}", "{\"dependencies\":{\"a\":[\"b\"],\"c\":{}}}",
-        "{\"title\":1}", "{\"description\":1}", "{\"deprecated\":1}", "{\"readOnly\":1}",
-        "{\"writeOnly\":1}", "{\"examples\":1}", "{\"format\":1}", "{\"contentEncoding\":1}",
-        "{\"contentMediaType\":1}", "{\"contentSchema\":1}", "{\"dependentSchemas\":{\"a\":1}}",
-        "{\"maxItems\":-1}", "{\"minItems\":0.5}", "{\"maxProperties\":\"\"}", "{\"minContains\":-1}",
-        "{\"maxContains\":-1}", "{\"exclusiveMinimum\":true}", "{\"exclusiveMaximum\":true}",
-        "{\"$vocabulary\":{\"http://a\":1}}", "{\"$vocabulary\":{\"http://a\":false}}",
+        "{}",
+        "true",
+        "1",
+        "[]",
+        "{\"type\":\"string\"}",
+        "{\"type\":\"text\"}",
+        "{\"type\":[]}",
+        "{\"type\":[\"null\",\"null\"]}",
+        "{\"type\":[\"null\",\"string\"]}",
+        "{\"type\":1}",
+        "{\"enum\":1}",
+        "{\"enum\":[]}",
+        "{\"const\":{\"type\":1}}",
+        "{\"multipleOf\":0}",
+        "{\"multipleOf\":0.5}",
+        "{\"maximum\":\"1\"}",
+        "{\"minLength\":-1}",
+        "{\"minLength\":2.0}",
+        "{\"minLength\":2.5}",
+        "{\"pattern\":1}",
+        "{\"pattern\":\"[\"}",
+        "{\"pattern\":\"a\"}",
+        "{\"uniqueItems\":\"a\"}",
+        "{\"required\":[1]}",
+        "{\"required\":[\"a\",\"a\"]}",
+        "{\"required\":[\"a\"]}",
+        "{\"dependentRequired\":{\"a\":[\"b\"]}}",
+        "{\"dependentRequired\":{\"a\":1}}",
+        "{\"properties\":[]}",
+        "{\"properties\":{\"a\":1}}",
+        "{\"properties\":{\"a\":{\"type\":1}}}",
+        "{\"patternProperties\":{\"[\":{}}}",
+        "{\"patternProperties\":{\"a\":{}}}",
+        "{\"additionalProperties\":1}",
+        "{\"items\":[{}]}",
+        "{\"prefixItems\":[]}",
+        "{\"prefixItems\":[{}]}",
+        "{\"allOf\":[]}",
+        "{\"anyOf\":{}}",
+        "{\"oneOf\":[{},1]}",
+        "{\"not\":null}",
+        "{\"if\":1}",
+        "{\"then\":1}",
+        "{\"else\":[]}",
+        "{\"contains\":1}",
+        "{\"propertyNames\":1}",
+        "{\"unevaluatedItems\":1}",
+        "{\"unevaluatedProperties\":1}",
+        "{\"$id\":1}",
+        "{\"$id\":\"a#b\"}",
+        "{\"$id\":\"a#\"}",
+        "{\"$anchor\":\"1a\"}",
+        "{\"$anchor\":\"a.b-c\"}",
+        "{\"$dynamicAnchor\":\"#a\"}",
+        "{\"$comment\":1}",
+        "{\"$defs\":1}",
+        "{\"$defs\":{\"a\":1}}",
+        "{\"definitions\":{\"a\":1}}",
+        "{\"dependencies\":{\"a\":1}}",
+        "{\"dependencies\":{\"a\":[\"b\"],\"c\":{}}}",
+        "{\"title\":1}",
+        "{\"description\":1}",
+        "{\"deprecated\":1}",
+        "{\"readOnly\":1}",
+        "{\"writeOnly\":1}",
+        "{\"examples\":1}",
+        "{\"format\":1}",
+        "{\"contentEncoding\":1}",
+        "{\"contentMediaType\":1}",
+        "{\"contentSchema\":1}",
+        "{\"dependentSchemas\":{\"a\":1}}",
+        "{\"maxItems\":-1}",
+        "{\"minItems\":0.5}",
+        "{\"maxProperties\":\"\"}",
+        "{\"minContains\":-1}",
+        "{\"maxContains\":-1}",
+        "{\"exclusiveMinimum\":true}",
+        "{\"exclusiveMaximum\":true}",
+        "{\"$vocabulary\":{\"http://a\":1}}",
+        "{\"$vocabulary\":{\"http://a\":false}}",
     };
     struct kit meta;
     kit_open(&meta, "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}",
@@ -189,7 +265,8 @@ UTEST(schema_compile, meta_schema_agrees) {
     kit_close(&meta);
 }
 
-/* ---- images ------------------------------------------------------------------------------------------ */
+/* ---- images
+ * ------------------------------------------------------------------------------------------ */
 
 static const char rich[] =
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"minimum\":0,\"default\":1},"
@@ -200,11 +277,12 @@ static const char rich[] =
     "\"propertyNames\":{\"maxLength\":9},\"anyOf\":[{\"required\":[\"c\"]},true],"
     "\"if\":{\"required\":[\"d\"]},\"then\":{},\"not\":{\"required\":[\"zzz\"]},"
     "\"unevaluatedProperties\":false,"
-    "\"$defs\":{\"list\":{\"$dynamicAnchor\":\"T\",\"type\":\"array\",\"items\":{\"$dynamicRef\":\"#T\"},"
+    "\"$defs\":{\"list\":{\"$dynamicAnchor\":\"T\",\"type\":\"array\",\"items\":{\"$dynamicRef\":"
+    "\"#T\"},"
     "\"prefixItems\":[{\"type\":\"string\"}],\"contains\":{},\"uniqueItems\":true,"
     "\"unevaluatedItems\":false}}}";
-static const char rich_data[] =
-    "{\"a\":1,\"b\":\"x\",\"c\":[\"s\",[\"t\"]],\"d\":\"abc\",\"e\":\"2026-01-01T00:00:00Z\",\"x_1\":1.5}";
+static const char rich_data[] = "{\"a\":1,\"b\":\"x\",\"c\":[\"s\",[\"t\"]],\"d\":\"abc\",\"e\":"
+                                "\"2026-01-01T00:00:00Z\",\"x_1\":1.5}";
 
 static mwl_status emit_rich(mwl_alloc alloc, mwl__buf *image, uint32_t *offset) {
     mwl__source source;
@@ -217,7 +295,8 @@ static mwl_status emit_rich(mwl_alloc alloc, mwl__buf *image, uint32_t *offset) 
     mwl_status st = mwl__source_init(&source, alloc, "t.json", rich, sizeof rich - 1);
     if (st == MWL_OK) st = mwl__tree_read(&tree, alloc, &source, &sink);
     if (st == MWL_OK) st = mwl__schema_emit(&tree, tree.root, &options, e, offset);
-    if (st == MWL_OK) st = mwl__schema_emit(&tree, tree.root, &options, e, offset); /* a second one */
+    if (st == MWL_OK)
+        st = mwl__schema_emit(&tree, tree.root, &options, e, offset); /* a second one */
     (void)mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
     if (st == MWL_OK) st = mwl__emit_finish(e, 0, image);
     mwl__tree_free(&tree);
@@ -318,7 +397,8 @@ UTEST(schema_compile, hostile_words) {
     mwl__buf_free(&image);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ------------------------------------------------------------------------------------------- */
 
 static bool compile_and_run(mwl_alloc alloc) {
     mwl__schema_options options = mwl__schema_parameters();

@@ -36,8 +36,8 @@ UTEST(schema_report, single_keywords) {
     EXPECT_REASON("/properties/a/uniqueItems /a must have different elements; those at 0 and 2 are "
                   "equal",
                   WITH("\"a\":{\"uniqueItems\":true}"), "{\"a\":[1,2,1]}");
-    EXPECT_REASON("/properties/a/const /a must be {\"x\":1}",
-                  WITH("\"a\":{\"const\":{\"x\":1}}"), "{\"a\":2}");
+    EXPECT_REASON("/properties/a/const /a must be {\"x\":1}", WITH("\"a\":{\"const\":{\"x\":1}}"),
+                  "{\"a\":2}");
     EXPECT_REASON("/properties/a/not /a must not match the schema under 'not'",
                   WITH("\"a\":{\"not\":{\"type\":\"null\"}}"), "{\"a\":null}");
     EXPECT_REASON("/properties/a/contains /a must contain at least 1 element that matches "
@@ -46,9 +46,10 @@ UTEST(schema_report, single_keywords) {
 }
 
 UTEST(schema_report, names_that_were_meant) {
-    EXPECT_REASON("/additionalProperties /colour 'colour' is not a declared parameter; did you mean "
-                  "'color'?",
-                  WITH("\"color\":{},\"size\":{}"), "{\"colour\":1}");
+    EXPECT_REASON(
+        "/additionalProperties /colour 'colour' is not a declared parameter; did you mean "
+        "'color'?",
+        WITH("\"color\":{},\"size\":{}"), "{\"colour\":1}");
     EXPECT_REASON("/properties/o/additionalProperties /o/zzz 'zzz' is not allowed here",
                   WITH("\"o\":{\"additionalProperties\":false}"), "{\"o\":{\"zzz\":1}}");
     char found[1024];
@@ -58,12 +59,13 @@ UTEST(schema_report, names_that_were_meant) {
 }
 
 UTEST(schema_report, all_errors_with_their_places) {
-    EXPECT_REASON("/required  'b' is required\n"
-                  "/properties/a/items/minimum /a/1 must be at least 0, is -1\n"
-                  "/properties/a/items/type /a/2 must be a number, is a string",
-                  "{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"items\":"
-                  "{\"type\":\"number\",\"minimum\":0}},\"b\":{}}}",
-                  "{\"a\":[1,-1,\"x\"]}");
+    EXPECT_REASON(
+        "/required  'b' is required\n"
+        "/properties/a/items/minimum /a/1 must be at least 0, is -1\n"
+        "/properties/a/items/type /a/2 must be a number, is a string",
+        "{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"items\":"
+        "{\"type\":\"number\",\"minimum\":0}},\"b\":{}}}",
+        "{\"a\":[1,-1,\"x\"]}");
     EXPECT_REASON("/properties/x/$ref/properties/a~1b/type /x/a~1b must be null, is a number",
                   "{\"type\":\"object\",\"properties\":{\"x\":{\"$ref\":\"#/$defs/d\"}},\"$defs\":"
                   "{\"d\":{\"properties\":{\"a/b\":{\"type\":\"null\"}}}}}",
@@ -80,19 +82,20 @@ UTEST(schema_report, all_errors_with_their_places) {
 }
 
 UTEST(schema_report, the_closest_alternative) {
-    const char *schema =
-        WITH("\"s\":{\"oneOf\":[{\"type\":\"string\"},"
-             "{\"type\":\"object\",\"required\":[\"kind\"],\"properties\":{\"kind\":{\"const\":\"a\"},"
-             "\"n\":{\"type\":\"number\"}}},"
-             "{\"type\":\"object\",\"required\":[\"kind\"],\"properties\":{\"kind\":{\"const\":\"b\"},"
-             "\"n\":{\"type\":\"number\"}}}]}");
+    const char *schema = WITH(
+        "\"s\":{\"oneOf\":[{\"type\":\"string\"},"
+        "{\"type\":\"object\",\"required\":[\"kind\"],\"properties\":{\"kind\":{\"const\":\"a\"},"
+        "\"n\":{\"type\":\"number\"}}},"
+        "{\"type\":\"object\",\"required\":[\"kind\"],\"properties\":{\"kind\":{\"const\":\"b\"},"
+        "\"n\":{\"type\":\"number\"}}}]}");
     EXPECT_REASON("/properties/s/oneOf /s matches none of 3 alternatives; number 3 (oneOf/2) comes "
                   "closest\n"
                   "/properties/s/oneOf/2/properties/n/type /s/n must be a number, is a string",
                   schema, "{\"s\":{\"kind\":\"b\",\"n\":\"x\"}}");
-    EXPECT_REASON("/properties/s/oneOf /s must match exactly one of 2 alternatives; numbers 1 and 2 "
-                  "match",
-                  WITH("\"s\":{\"oneOf\":[{},{}]}"), "{\"s\":1}");
+    EXPECT_REASON(
+        "/properties/s/oneOf /s must match exactly one of 2 alternatives; numbers 1 and 2 "
+        "match",
+        WITH("\"s\":{\"oneOf\":[{},{}]}"), "{\"s\":1}");
 }
 
 /* The value is what was observed; a large one is only described; at most 16 errors. */
@@ -128,7 +131,8 @@ UTEST(schema_report, ends) {
     json[81] = '\0';
     kit_open(&k,
              "{\"$defs\":{\"n\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/n\"},"
-             "{\"$ref\":\"#/$defs/m\"}]}},\"m\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/n\"}}},"
+             "{\"$ref\":\"#/$defs/m\"}]}},\"m\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
+             "n\"}}},"
              "\"$ref\":\"#/$defs/n\"}",
              (mwl__schema_options){0});
     json[12] = '1';

@@ -2,9 +2,9 @@
  * JSON Schema test suite: DIR/draft2020-12 and DIR/remotes, which are served under
  * http://localhost:1234/.
  *
- * Formats are asserted in the folder optional/format and left as annotations elsewhere, which is what
- * those files expect; `duration` has the narrow grammar of RFC 3339. Each value is also checked with a
- * report, which must agree. */
+ * Formats are asserted in the folder optional/format and left as annotations elsewhere, which is
+ * what those files expect; `duration` has the narrow grammar of RFC 3339. Each value is also
+ * checked with a report, which must agree. */
 #include "schema_compile.h"
 #include "suite.h"
 
@@ -26,10 +26,11 @@ struct world {
         struct suite_text *next;
         char *uri, *text;
         size_t len;
-    } *texts; /* served so far */
+    } * texts; /* served so far */
 };
 
-static mwl_status serve(void *ctx, const char *uri, size_t uri_len, const char **text, size_t *len) {
+static mwl_status serve(void *ctx, const char *uri, size_t uri_len, const char **text,
+                        size_t *len) {
     struct world *w = ctx;
     static const char host[] = "http://localhost:1234/";
     const size_t n = sizeof host - 1;
@@ -99,8 +100,8 @@ static void run_group(struct world *w, mwl__tree *tree, const char *file, const 
     char name[1024];
     mwl__diags_free(tree->sink);
     mwl__diags_init(tree->sink, w->alloc);
-    mwl_status st = mwl__schema_compile(tree, mwl__node_get(group, "schema"), &options, &w->alloc,
-                                        &schema);
+    mwl_status st =
+        mwl__schema_compile(tree, mwl__node_get(group, "schema"), &options, &w->alloc, &schema);
     mwl__diags_sort(tree->sink);
     const char *why = mwl_status_text(st);
     for (size_t i = 0; i < tree->sink->n_items; i++)

@@ -1,6 +1,7 @@
-/* suite_mwl_schemas.c: the language's own meta-schemas, run by our engine: DIR/spec/flow.schema.json and
- * provider.schema.json must accept every document of DIR/schemas/valid/{flow,provider} and the
- * providers' documents DIR/spec/NAME.v1.json, and refuse all of DIR/schemas/invalid/... with a reason. */
+/* suite_mwl_schemas.c: the language's own meta-schemas, run by our engine:
+ * DIR/spec/flow.schema.json and provider.schema.json must accept every document of
+ * DIR/schemas/valid/{flow,provider} and the providers' documents DIR/spec/NAME.v1.json, and refuse
+ * all of DIR/schemas/invalid/... with a reason. */
 #include "schema_compile.h"
 #include "suite.h"
 
