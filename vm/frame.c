@@ -320,7 +320,8 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
     return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX : heap_used + (limit - run->memory_used);
 }
 
-static void begin_turn(mwl__frame *f, mwl__exec *x) {
+/* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may be read after. */
+static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = mwl__vm_of(f);
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
@@ -333,12 +334,11 @@ static void begin_turn(mwl__frame *f, mwl__exec *x) {
     if (f->rare && f->rare->resume) {
         drop_saved(f);
         f->rare->resume = false;
-        f->pc = mwl__unwind_next(f);
-    } else if (f->pc == MWL_NONE) {
-        f->pc = mwl__frame_complete(f);
-    } else {
-        restore_regs(f, x);
+        return mwl__unwind_next(f);
     }
+    if (f->pc == MWL_NONE) return mwl__frame_complete(f);
+    restore_regs(f, x);
+    return f->pc;
 }
 
 /* A fault that no handler of the program takes: only a damaged image has one. The Flow fails with it. */
@@ -370,11 +370,11 @@ void mwl__frame_run(mwl__frame *f) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     size_t used = vm->heap.used;
-    begin_turn(f, x);
+    uint32_t pc = begin_turn(f, x);
     mwl__outcome outcome = MWL_EXEC_PARK;
-    if (f->pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
-    else if (f->pc != MWL_PC_PARK) {
-        x->pc = f->pc;
+    if (pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
+    else if (pc != MWL_PC_PARK) {
+        x->pc = pc;
         outcome = mwl__exec_run(x);
     }
     run->budget = x->budget;
