@@ -353,7 +353,7 @@ MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_sta
                                  mwl_run **out, mwl_error *error);
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
 /* The Result, an object with `type`: lent until the run is freed; absent before MWL_RUN_DONE. */
-MWL_API mwl_value mwl_run_result(mwl_run *run);
+MWL_API mwl_value mwl_run_result(const mwl_run *run);
 MWL_API bool mwl_run_succeeded(const mwl_run *run);
 MWL_API mwl_value mwl_run_value(const mwl_run *run); /* a success's value, lent; else absent */
 /* Why the machine itself ended the run (a limit): MWL_OK, MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM. */

@@ -98,7 +98,8 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
 }
 
 /* Most hosts look at a success's value, many at nothing: the Result's object is made when it is asked for. */
-mwl_value mwl_run_result(mwl_run *run) {
+mwl_value mwl_run_result(const mwl_run *asked) {
+    mwl_run *run = (mwl_run *)(uintptr_t)asked; /* the same Result in another form */
     if (run->state != MWL_RUN_DONE) return mwl_absent();
     if (run->bare) {
         mwl_heap *h = &run->link->vm->heap;
