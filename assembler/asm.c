@@ -3,6 +3,7 @@
 
 #include "cel_lib.h"
 #include "lower.h"
+#include "pack.h"
 
 /* The standard library's function tables, of stdlib/std.c: what definitions may call by default. The assembler
  * includes nothing of stdlib; what it needs of it is declared here, by the side that needs it. */
@@ -70,6 +71,12 @@ static mwl_status emit_image(job *j, mwl_asm_result *out) {
     mwl__buf image = mwl__buf_make(j->alloc);
     mwl_status status = mwl__lower(&j->model, &j->functions, emit);
     if (status == MWL_OK) status = mwl__emit_finish(emit, j->options->flags & MWL_ASM_STRIP, &image);
+    if (status == MWL_OK && (j->options->flags & MWL_ASM_PACK)) {
+        mwl__buf packed = mwl__buf_make(j->alloc);
+        status = mwl__pack(image.data, image.len, &packed);
+        mwl__buf_free(&image);
+        image = packed;
+    }
     /* the image alone, in a block of its size */
     if (status == MWL_OK) {
         out->image = mwl__mem_new(&j->alloc, image.len);

@@ -17,7 +17,13 @@ typedef struct mwl_asm_provider { /* a provider definition document that definit
 
 typedef enum mwl_asm_format { MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF } mwl_asm_format;
 
-enum { MWL_ASM_STRIP_SOURCE = 1, MWL_ASM_STRIP_POSITIONS = 2, MWL_ASM_STRIP = 3, MWL_ASM_CHECK_ONLY = 4 };
+enum {
+    MWL_ASM_STRIP_SOURCE = 1,    /* without the definition: it cannot be decompiled, failures quote nothing */
+    MWL_ASM_STRIP_POSITIONS = 2, /* failures name no lines */
+    MWL_ASM_STRIP = 3,
+    MWL_ASM_CHECK_ONLY = 4,
+    MWL_ASM_PACK = 8 /* the small form: loading unpacks it into memory instead of using it in place */
+};
 
 typedef struct mwl_asm_options {
     mwl_alloc alloc;              /* fn NULL: the default */

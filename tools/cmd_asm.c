@@ -59,7 +59,7 @@ int cmd_asm(int argc, char **argv) {
         int taken = definition_option(&d, argc, argv, &i);
         if (taken > 0) continue;
         if (taken < 0) status = CMD_USAGE;
-        else if (strcmp(argv[i], "--strip") == 0) d.options.flags |= MWL_ASM_STRIP;
+        else if (strcmp(argv[i], "--strip") == 0) d.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
         else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) output = argv[++i];
         else if (argv[i][0] == '-' && argv[i][1]) status = cmd_usage("asm: unknown option '%s'", argv[i]);
         else if (path) status = cmd_usage("asm takes one FILE");

@@ -7,6 +7,7 @@
  */
 #include "program.h"
 
+#include "pack.h"
 #include "verify.h"
 
 #include <stdatomic.h>
@@ -191,9 +192,27 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc) 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* A packed program becomes an image of our own. */
+static mwl_status take_packed(mwl_program *p, const void *bytes, size_t size, mwl_error *error) {
+    mwl__buf image = mwl__buf_make(p->alloc);
+    mwl_status status = mwl__unpack(bytes, size, &image, error);
+    void *own = status == MWL_OK ? mwl__mem_new(&p->alloc, image.len) : NULL;
+    if (own) {
+        memcpy(own, image.data, image.len);
+        p->bytes = own;
+        p->size = image.len;
+        p->owns_bytes = true;
+    } else if (status == MWL_OK) {
+        status = mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
+    }
+    mwl__buf_free(&image);
+    return status;
+}
+
 static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, bool copy,
                              mwl_error *error) {
     if (!bytes) return mwl__image_refuse(&p->image, error, MWL_E_USAGE, "no image", NULL);
+    if (mwl__pack_is(bytes, size)) return take_packed(p, bytes, size, error);
     p->bytes = bytes;
     p->size = size;
     if (!copy && (uintptr_t)bytes % 8 == 0) return MWL_OK;

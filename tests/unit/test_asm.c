@@ -66,6 +66,18 @@ UTEST(asm, stripping) {
     assembled_free(&both);
 }
 
+UTEST(asm, packing) {
+    struct assembled whole, packed;
+    assembled_make(&whole, rich, MWL_ASM_STRIP);
+    assembled_make(&packed, rich, MWL_ASM_STRIP | MWL_ASM_PACK);
+    ASSERT_EQ(MWL_OK, (int)packed.status);
+    EXPECT_LT(packed.result.image_size, strlen(rich));
+    ASSERT_EQ(whole.result.image_size, packed.program->size);
+    EXPECT_EQ(0, memcmp(whole.result.image, packed.program->bytes, whole.result.image_size));
+    assembled_free(&whole);
+    assembled_free(&packed);
+}
+
 UTEST(asm, rejects_with_diagnostics) {
     static const char text[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Pass\", \"next\": \"b\"}}}";
     mwl_asm_options options;
@@ -174,6 +186,7 @@ static bool assemble_rich(mwl_alloc alloc) {
     mwl_asm_result result;
     memset(&options, 0, sizeof options);
     options.alloc = alloc;
+    options.flags = MWL_ASM_PACK;
     mwl_status status = mwl_assemble(rich, sizeof rich - 1, &options, &result);
     if (status != MWL_OK && status != MWL_E_NOMEM) printf("status %d: %s\n", (int)status, result.diagnostics);
     mwl_asm_free(&result);
