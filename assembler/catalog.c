@@ -18,6 +18,7 @@ struct mwl__catalog {
     mwl_alloc alloc;
     mwl__diags sink; /* for the built-in documents, in which nothing is wrong */
     document *first, **last;
+    document *refused; /* kept for their URIs */
     mwl__contract **list;
     size_t n, cap;
 };
@@ -400,8 +401,19 @@ mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *si
     document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
     if (!d) return MWL_E_NOMEM;
     mwl_status status = add(c, d, source, sink, trusted);
-    if (status < 0) document_free(c, d);
+    if (status == MWL_E_REJECTED && d->contract.uri) {
+        d->next = c->refused;
+        c->refused = d;
+    } else if (status < 0) {
+        document_free(c, d);
+    }
     return status;
+}
+
+bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len) {
+    for (const document *d = c->refused; d; d = d->next)
+        if (d->contract.uri_len == len && memcmp(d->contract.uri, uri, len) == 0) return true;
+    return false;
 }
 
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink) {
@@ -448,6 +460,7 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
 
 void mwl__catalog_free(mwl__catalog *c) {
     if (!c) return;
+    *c->last = c->refused;
     for (document *d = c->first, *next; d; d = next) {
         next = d->next;
         document_free(c, d);

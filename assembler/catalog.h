@@ -73,6 +73,8 @@ mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *si
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink);
 const mwl__contract *mwl__catalog_find(const mwl__catalog *c, const char *uri,
                                        size_t len); /* or NULL */
+/* Whether a document of this URI was refused: about what names it there is no more to say. */
+bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len);
 size_t mwl__catalog_count(const mwl__catalog *c);
 const mwl__contract *mwl__catalog_at(const mwl__catalog *c, size_t i);
 

@@ -210,7 +210,7 @@ static void check_unused(mwl__checker *c, const mwl__flow *f) {
 
 /* What needs every Flow at hand. */
 static void check_whole(mwl__checker *c) {
-    bool sound = mwl__check_cycles(c), clean = c->sink->n_broken == 0;
+    bool sound = mwl__check_cycles(c), clean = c->sink->n_broken == 0 && !c->refused;
     for (uint32_t i = 0; i < c->m->n_flows && c->status == MWL_OK; i++) {
         mwl__flow *f = mwl__flow_of(c->m->flows[i]);
         if (f->errors == 0) mwl__check_graph(c, f);
@@ -261,5 +261,5 @@ mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *
     mwl__judge_free(&c.judge);
     if (c.status < 0) return c.status;
     if (tree->sink->status < 0) return tree->sink->status;
-    return tree->sink->n_errors > errors ? MWL_E_REJECTED : MWL_OK;
+    return tree->sink->n_errors > errors || c.refused ? MWL_E_REJECTED : MWL_OK;
 }

@@ -103,7 +103,10 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
         return NULL;
     }
     const mwl__contract *found = mwl__catalog_find(c->catalog, n->as.text, n->count);
-    if (!found) unknown_provider(c, n, &uri);
+    if (!found && mwl__catalog_refused(c->catalog, n->as.text, n->count))
+        c->refused = true;
+    else if (!found)
+        unknown_provider(c, n, &uri);
     return found;
 }
 

@@ -28,6 +28,7 @@ static const mwl_function_def checked_defs[] = {
     {"lists.range", NULL, 1, 1, MWL_FN_GLOBAL, "lists.range(n) -> list"},
     {"split", NULL, 2, 3, MWL_FN_MEMBER, "string.split(separator [, limit]) -> list"},
     {"join", NULL, 1, 2, MWL_FN_MEMBER, "list.join([separator]) -> string"},
+    {"orValue", NULL, 2, 2, MWL_FN_MEMBER, "optional.orValue(x)"},
     {"math.greatest", NULL, 1, 255, MWL_FN_GLOBAL, "math.greatest(x, ...)"},
 };
 #define CHECKED_N (sizeof checked_defs / sizeof *checked_defs)

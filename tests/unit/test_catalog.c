@@ -138,6 +138,15 @@ UTEST(catalog, hosts_own) {
         DOCUMENT("mwl:provider.call/acme/x/v1", "\"a\":1,\"parameters\":{\"type\":\"object\"}"));
 }
 
+/* A document that is refused is told about once, not again at each call. */
+UTEST(catalog, refused_ones_do_not_cascade) {
+    EXPECT_CODES(
+        "409", CALLS("mwl:provider.call/acme/x/v1"),
+        DOCUMENT("mwl:provider.call/acme/x/v1", "\"a\":1,\"parameters\":{\"type\":\"object\"}"));
+    EXPECT_CODES("410", CALLS("mwl:provider.call/example/x/v1"),
+                 CALL("mwl:provider.call/example/x/v1"));
+}
+
 UTEST(catalog, levels) {
 #define CACHE "mwl:provider.middleware/acme/cache/v1"
     EXPECT_CODES("", FLOW_LEVEL(CACHE), WRAP(CACHE, "[\"flow\"]"));
