@@ -16,6 +16,12 @@
 #define MWL__SCHEMA_DEPTH 1024
 #endif
 
+/* Bytes of one schema's compiled patterns: twenty bytes of text can ask for a megabyte, so without
+ * a limit a small image could ask for any amount when it is loaded. */
+#ifndef MWL__SCHEMA_PATTERNS_LIMIT
+#define MWL__SCHEMA_PATTERNS_LIMIT (16u << 20)
+#endif
+
 #define MWL__SCHEMA_ERRORS 16 /* kept in one report: what a person reads */
 
 typedef struct mwl__schema mwl__schema; /* loaded: its code, constants and patterns; immutable */

@@ -152,6 +152,8 @@ struct mwl__schema {
     mwl_value *consts;     /* those it uses; borrowed from the program or from own */
     mwl__pattern **patterns;
     uint32_t n_consts, n_patterns;
+    size_t patterns_used; /* bytes; bounded while loading: MWL__SCHEMA_PATTERNS_LIMIT */
+    bool patterns_full;
     struct mwl__schema_own own; /* all zero in a schema of an image */
 };
 

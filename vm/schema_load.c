@@ -239,6 +239,19 @@ static mwl_status take_consts(mwl__schema *s, const uint32_t *w, const mwl_value
     return MWL_OK;
 }
 
+/* The patterns' memory, counted. */
+static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
+    mwl__schema *s = ctx;
+    if (new_size > old_size &&
+        new_size - old_size > MWL__SCHEMA_PATTERNS_LIMIT - s->patterns_used) {
+        s->patterns_full = true;
+        return NULL;
+    }
+    void *q = s->alloc.fn(s->alloc.ctx, ptr, old_size, new_size);
+    if (q || new_size == 0) s->patterns_used = s->patterns_used - old_size + new_size;
+    return q;
+}
+
 static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *error) {
     uint32_t n = w[MWL__SCHEMA_H_PATTERNS];
     const uint32_t *row = w + w[MWL__SCHEMA_H_WORDS] - n;
@@ -246,13 +259,15 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
     s->patterns = mwl__mem_zero(&s->alloc, n, sizeof *s->patterns);
     if (!s->patterns) return MWL_E_NOMEM;
     s->n_patterns = n;
+    const mwl_alloc counted = {pattern_alloc, s};
     for (uint32_t i = 0; i < n; i++) {
         size_t at = (size_t)(row + i - w);
         if (row[i] >= s->n_consts || MWL_KINDS(s->consts[row[i]]) != MWL_KIND_STRING)
             return fail(error, MWL_E_IMAGE, "a schema's pattern is no string", at);
         const mwl__str *text = mwl__as_str(s->consts[row[i]]);
-        mwl_error why = {MWL_OK, NULL, 0};
-        mwl_status st = mwl__pattern_compile(&s->alloc, text->s, text->len, &s->patterns[i], &why);
+        mwl_status st = mwl__pattern_compile(&counted, text->s, text->len, &s->patterns[i], NULL);
+        if (st == MWL_E_NOMEM && s->patterns_full)
+            return fail(error, MWL_E_TOO_BIG, "a schema's patterns need too much memory", at);
         if (st == MWL_E_NOMEM) return st;
         if (st < 0) return fail(error, MWL_E_IMAGE, "a schema's pattern does not compile", at);
     }

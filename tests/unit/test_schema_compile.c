@@ -397,6 +397,19 @@ UTEST(schema_compile, hostile_words) {
     mwl__buf_free(&image);
 }
 
+/* 60 patterns, each of 700 kB when compiled. */
+UTEST(schema_compile, patterns_are_bounded) {
+    static char text[20000];
+    size_t n = (size_t)sprintf(text, "{\"patternProperties\":{");
+    for (int i = 0; i < 60; i++)
+        n += (size_t)sprintf(text + n, "%s\"x%d(%050d%040d){990}\":{}", i ? "," : "", i, 1, 2);
+    sprintf(text + n, "}}");
+    struct kit k;
+    kit_open(&k, text, (mwl__schema_options){0});
+    EXPECT_EQ(MWL_E_TOO_BIG, k.status);
+    kit_close(&k);
+}
+
 /* ---- memory
  * ------------------------------------------------------------------------------------------- */
 
