@@ -3,17 +3,18 @@
 
 #include "cel_lower.h"
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *const type_names[] = {
-    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint",
-    "optional_type", "net.IP", "net.CIDR",
+    "bool",   "bytes", "double", "int",           "list",   "map",      "null_type",
+    "string", "type",  "uint",   "optional_type", "net.IP", "net.CIDR",
 };
 
 /* The messages that can be written as literals; Timestamp and Duration are types of values too. */
 static const char *const message_names[] = {
-    "Any", "BoolValue", "BytesValue", "DoubleValue", "Duration", "FloatValue", "Int32Value", "Int64Value",
-    "ListValue", "StringValue", "Struct", "Timestamp", "UInt32Value", "UInt64Value", "Value",
+    "Any",        "BoolValue",  "BytesValue",  "DoubleValue", "Duration",
+    "FloatValue", "Int32Value", "Int64Value",  "ListValue",   "StringValue",
+    "Struct",     "Timestamp",  "UInt32Value", "UInt64Value", "Value",
 };
 
 static bool is_one_of(const char *const *names, size_t n, const char *name, size_t len) {
@@ -60,7 +61,7 @@ const char *mwl__cel_pattern_fault(void *ctx, const char *pattern, size_t len) {
     return error.message ? error.message : mwl_status_text(status);
 }
 
-/* ---- compiling ----------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 #define MARK 128u /* bytes between places that are remembered */
 typedef struct place {
@@ -151,7 +152,8 @@ static mwl_status check(const compiler *c, mwl__arena *arena, const mwl__cel_tre
 }
 
 /* Instructions, tables and the source itself, as an image. */
-static mwl_status make_image(compiler *c, const mwl_alloc *alloc, const mwl__cel_tree *tree, mwl__buf *out) {
+static mwl_status make_image(compiler *c, const mwl_alloc *alloc, const mwl__cel_tree *tree,
+                             mwl__buf *out) {
     mwl__emit *emit = mwl__emit_new(alloc);
     if (!emit) return MWL_E_NOMEM;
     const mwl__cel_lowering options = {
@@ -180,14 +182,16 @@ static mwl_status make_image(compiler *c, const mwl_alloc *alloc, const mwl__cel
 }
 
 static mwl_status load(const mwl__cel_env *env, const mwl__buf *image, mwl__cel_code *out) {
-    mwl_status status = mwl__program_load(&out->alloc, image->data, image->len, true, &out->program, NULL);
+    mwl_status status =
+        mwl__program_load(&out->alloc, image->data, image->len, true, &out->program, NULL);
     if (status != MWL_OK) return status;
     const char *missing = NULL;
-    status = mwl__functions_link(env->functions, &out->alloc, out->program, &out->functions, &missing);
+    status =
+        mwl__functions_link(env->functions, &out->alloc, out->program, &out->functions, &missing);
     if (status == MWL_OK) return status;
     if (missing && env->sink.report) {
-        const mwl__cel_problem problem = {MWL__CEL_ERROR, 0, 0, "unknown function", missing,
-                                          MWL__CEL_WHY_FUNCTION};
+        const mwl__cel_problem problem = {MWL__CEL_ERROR,     0,       0,
+                                          "unknown function", missing, MWL__CEL_WHY_FUNCTION};
         env->sink.report(env->sink.ctx, &problem);
     }
     mwl__program_release(out->program);
@@ -195,7 +199,8 @@ static mwl_status load(const mwl__cel_env *env, const mwl__buf *image, mwl__cel_
     return status;
 }
 
-mwl_status mwl__cel_compile(const mwl__cel_env *env, const char *text, size_t len, mwl__cel_code *out) {
+mwl_status mwl__cel_compile(const mwl__cel_env *env, const char *text, size_t len,
+                            mwl__cel_code *out) {
     mwl_alloc alloc = env->alloc ? *env->alloc : mwl_alloc_default();
     mwl__arena arena = mwl__arena_make(alloc);
     mwl__buf image = mwl__buf_make(alloc);
@@ -225,12 +230,13 @@ mwl_status mwl__cel_compile(const mwl__cel_env *env, const char *text, size_t le
 
 void mwl__cel_free(mwl__cel_code *code) {
     if (code->program)
-        mwl__mem_free(&code->alloc, code->functions, code->program->n_funcs * sizeof *code->functions);
+        mwl__mem_free(&code->alloc, code->functions,
+                      code->program->n_funcs * sizeof *code->functions);
     mwl__program_release(code->program);
     memset(code, 0, sizeof *code);
 }
 
-/* ---- evaluating ------------------------------------------------------------------------------------------ */
+/* ---- evaluating ------------------------------------------------------------------------------ */
 
 mwl__outcome mwl__cel_resume(mwl__exec *x, mwl_value *out) {
     mwl__outcome outcome = mwl__exec_run(x);
@@ -242,8 +248,8 @@ mwl__outcome mwl__cel_resume(mwl__exec *x, mwl_value *out) {
     return outcome;
 }
 
-mwl__outcome mwl__cel_eval(const mwl__cel_code *code, mwl__exec *x, const mwl_value *values, size_t n_values,
-                           mwl_value *out) {
+mwl__outcome mwl__cel_eval(const mwl__cel_code *code, mwl__exec *x, const mwl_value *values,
+                           size_t n_values, mwl_value *out) {
     x->program = code->program;
     x->functions = code->functions;
     x->env = values;

@@ -1,18 +1,21 @@
 /* cel_fold.c: constant folding. See cel_fold.h.
  *
- * One walk from the leaves up, by the parent links: no recursion. Comprehensions are left alone, for
- * their work belongs to run time; so is a call whose result would be large or is no constant. */
+ * One walk from the leaves up, by the parent links: no recursion. Comprehensions are left alone,
+ * for their work belongs to run time; so is a call whose result would be large. */
 #include "cel_fold.h"
 
 #include "ops.h"
 
-#define FOLD_FUEL 100000u  /* work that all calls of one expression may do while it is assembled */
-#define FOLD_NODES 1024u   /* a call's result beyond this is computed at run time instead of stored */
+/* Work that all calls of one expression may do while it is assembled; nodes and bytes beyond which
+ * a call's result is computed at run time instead of stored. */
+#define FOLD_FUEL 100000u
+#define FOLD_NODES 1024u
 #define FOLD_BYTES 4096u
 #define FOLD_ARGS 16u
 #define FOLD_DEPTH 16
 
-mwl_status mwl__cel_fold_init(mwl__cel_fold *f, const mwl_alloc *alloc, const mwl__functions *functions) {
+mwl_status mwl__cel_fold_init(mwl__cel_fold *f, const mwl_alloc *alloc,
+                              const mwl__functions *functions) {
     memset(f, 0, sizeof *f);
     mwl_status status = mwl__heap_init(&f->heap, alloc);
     if (status != MWL_OK) return status;
@@ -30,9 +33,8 @@ void mwl__cel_fold_done(mwl__cel_fold *f) {
 }
 
 static void keep(mwl__cel_fold *f, mwl__cel_node *n, mwl_value take) {
-    if (mwl_is_absent(take) ||
-        mwl__mem_grow(&f->heap.alloc, (void **)&f->values, &f->cap, f->n + 1, sizeof *f->values) !=
-            MWL_OK) {
+    if (mwl_is_absent(take) || mwl__mem_grow(&f->heap.alloc, (void **)&f->values, &f->cap, f->n + 1,
+                                             sizeof *f->values) != MWL_OK) {
         mwl__drop(&f->heap, take);
         f->failed = true;
         return;
@@ -141,7 +143,7 @@ static bool map(mwl__cel_fold *f, const mwl__cel_node *n, mwl_value *out) {
     return true;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Whether a program's constants can hold it, within reason. */
 static bool storable(mwl_value v, int depth) {
@@ -165,8 +167,8 @@ static bool storable(mwl_value v, int depth) {
     }
 }
 
-static void call(mwl__cel_fold *f, mwl__cel_node *n, const mwl_function_def *def, const mwl_value *args,
-                 size_t n_args) {
+static void call(mwl__cel_fold *f, mwl__cel_node *n, const mwl_function_def *def,
+                 const mwl_value *args, size_t n_args) {
     mwl_value out = mwl_absent();
     if (!def || (def->style & MWL_FN_IMPURE)) return;
     bool ok = mwl__functions_call(&f->x, def, args, n_args, &out);
@@ -202,7 +204,7 @@ static void message(mwl__cel_fold *f, mwl__cel_node *n) {
     mwl__drop(h, args[1]);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void fold_access(mwl__cel_fold *f, mwl__cel_node *n) {
     mwl_value of = value_of(f, n->kids[0]), out = mwl_absent();
@@ -230,7 +232,8 @@ static void fold_node(mwl__cel_fold *f, mwl__cel_node *n) {
     switch (n->kind) {
     case MWL__CEL_LIT: keep(f, n, literal(&f->heap, &n->lit)); return;
     case MWL__CEL_IDENT:
-        if (n->ref == MWL__CEL_REF_TYPE) keep(f, n, mwl__type_new(&f->heap, n->name.data, n->name.len));
+        if (n->ref == MWL__CEL_REF_TYPE)
+            keep(f, n, mwl__type_new(&f->heap, n->name.data, n->name.len));
         return;
     case MWL__CEL_AND:
     case MWL__CEL_OR: logic(f, n); return;

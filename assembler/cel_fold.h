@@ -1,7 +1,7 @@
 /* cel_fold.h: which nodes of a tree are constants, and what they are.
  *
- * Owns: evaluating what depends on no variable, with the operators that run time uses. What would raise
- * is no constant: its fault belongs to run time. */
+ * Owns: evaluating what depends on no variable, with the operators that run time uses. What would
+ * raise is no constant: its fault belongs to run time. */
 #ifndef MWL_CEL_FOLD_H
 #define MWL_CEL_FOLD_H
 
@@ -17,7 +17,8 @@ typedef struct mwl__cel_fold {
     bool failed; /* memory is out */
 } mwl__cel_fold;
 
-mwl_status mwl__cel_fold_init(mwl__cel_fold *f, const mwl_alloc *alloc, const mwl__functions *functions);
+mwl_status mwl__cel_fold_init(mwl__cel_fold *f, const mwl_alloc *alloc,
+                              const mwl__functions *functions);
 void mwl__cel_fold_done(mwl__cel_fold *f);
 
 /* Settle every node. MWL_OK or MWL_E_NOMEM. */

@@ -7,8 +7,8 @@
  *     body: ...               i+2, i+3: the variables
  *     next: NEXT i, body
  *
- * `all` and `exists` absorb faults as && and || do: the body's faults go to an instruction after it,
- * which keeps the first one and goes on; it is raised when the range ends without a decision. */
+ * `all` and `exists` absorb faults as && and || do: the body's faults go to an instruction after
+ * it, which keeps the first one and goes on; it is raised when the range ends undecided. */
 #include "cel_lowerer.h"
 
 #define abc mwl__cel_lower_abc
@@ -183,8 +183,8 @@ void mwl__cel_lower_loop(lowerer *l, const mwl__cel_node *n, unsigned d, unsigne
     }
 }
 
-/* Initialisers run once, in order, before the body; but a fault of one is raised where its variable is
- * used, as if it were evaluated there: `cel.bind(x, 1 / 0, true || x > 0)` is true. */
+/* Initialisers run once, in order, before the body; but a fault of one is raised where its variable
+ * is used, as if it were evaluated there: `cel.bind(x, 1 / 0, true || x > 0)` is true. */
 void mwl__cel_lower_bind(lowerer *l, const mwl__cel_node *n, unsigned d) {
     uint32_t n_init = n->n_kids - 1;
     for (uint32_t i = 0; i < n_init && i < n->n_vars; i++) {

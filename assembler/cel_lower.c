@@ -1,20 +1,22 @@
 /* cel_lower.c: the walk from a tree to instructions: names, paths, operators, calls, literals.
  *
- * Owns: register allocation, a stack: `dest` below, temporaries above, freed in order. Loops and binding
- * macros are cel_loop.c.
+ * Owns: register allocation, a stack: `dest` below, temporaries above, freed in order. Loops and
+ * binding macros are cel_loop.c.
  *
- * A left-deep chain is walked down by its spine and lowered on the way up, so recursion is as deep as the
- * tree's height, which the parser bounds. A register that an instruction takes from (its row says
- * "takes") is always a temporary, never a variable's. */
+ * A left-deep chain is walked down by its spine and lowered on the way up, so recursion is as deep
+ * as the tree's height, which the parser bounds. A register that an instruction takes from (its row
+ * says "takes") is always a temporary, never a variable's. */
 #include "cel_lowerer.h"
 
-#define SPREAD 32u /* elements of a literal that get a register each; longer ones are built one by one */
+#define SPREAD                                                                                     \
+    32u /* elements of a literal that get a register each; longer ones are built one by one */
 #define PATH_KEYS 64u
 
-/* ---- emitting ---------------------------------------------------------------------------------------- */
+/* ---- emitting -------------------------------------------------------------------------------- */
 
 static void record_where(lowerer *l, uint32_t pc, unsigned sub, const mwl__cel_node *n) {
-    if (l->o->where) mwl__emit_where(l->e, pc, sub, l->o->where(l->o->ctx, n->begin, n->end, n->at));
+    if (l->o->where)
+        mwl__emit_where(l->e, pc, sub, l->o->where(l->o->ctx, n->begin, n->end, n->at));
 }
 
 uint32_t mwl__cel_lower_abc(lowerer *l, const mwl__cel_node *n, mwl__op op, unsigned a, unsigned b,
@@ -35,8 +37,8 @@ uint32_t mwl__cel_lower_ax(lowerer *l, const mwl__cel_node *n, mwl__op op, unsig
 void mwl__cel_lower_fail(lowerer *l, const mwl__cel_node *n, const char *message) {
     if (l->status != MWL_OK) return;
     l->status = MWL_E_TOO_BIG;
-    const mwl__cel_problem problem = {MWL__CEL_ERROR, n->begin, n->end, message, NULL,
-                                      MWL__CEL_WHY_SIZE};
+    const mwl__cel_problem problem = {MWL__CEL_ERROR, n->begin, n->end,
+                                      message,        NULL,     MWL__CEL_WHY_SIZE};
     if (l->o->sink.report) l->o->sink.report(l->o->sink.ctx, &problem);
 }
 
@@ -87,7 +89,7 @@ static unsigned operand(lowerer *l, const mwl__cel_node *n, unsigned hint) {
     return r;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* The member that the node selects, if that is a fixed text. */
 static bool member_of(const lowerer *l, const mwl__cel_node *n, mwl__cel_text *member) {
@@ -103,10 +105,10 @@ static bool member_of(const lowerer *l, const mwl__cel_node *n, mwl__cel_text *m
     return true;
 }
 
-/* A variable and what is selected from it, up to `limit` at most, as one instruction. Answers the last node
- * that it covers. */
-static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable, const mwl__cel_node *limit,
-                                 unsigned d) {
+/* A variable and what is selected from it, up to `limit` at most, as one instruction. Answers the
+ * last node that it covers. */
+static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable,
+                                 const mwl__cel_node *limit, unsigned d) {
     mwl__cel_text members[PATH_KEYS];
     const mwl__cel_node *nodes[PATH_KEYS], *n = variable;
     mwl__op op = MWL_OP_LOAD_PATH;
@@ -115,8 +117,10 @@ static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable, cons
            member_of(l, n->parent, &members[count])) {
         n = n->parent;
         nodes[count++] = n;
-        if (n->flags & MWL__CEL_TEST) op = MWL_OP_HAS_PATH;
-        else if (n->flags & MWL__CEL_OPTIONAL) op = MWL_OP_OPT_PATH;
+        if (n->flags & MWL__CEL_TEST)
+            op = MWL_OP_HAS_PATH;
+        else if (n->flags & MWL__CEL_OPTIONAL)
+            op = MWL_OP_OPT_PATH;
     }
     unsigned base = MWL_BASE_ENV + 0x7fffu; /* no slot: raises */
     uint32_t keys[PATH_KEYS];
@@ -131,7 +135,7 @@ static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable, cons
     return n;
 }
 
-/* ---- operators --------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 typedef struct operation {
     uint16_t reg, k, mirrored; /* instructions; NOP: there is none. mirrored: k op x as x op' k */
@@ -194,18 +198,19 @@ static unsigned row(lowerer *l, const mwl__cel_node *n, unsigned d) {
     return d + 1 == l->top ? d : mwl__cel_lower_take(l, n, 1);
 }
 
-/* ---- strings put together ---------------------------------------------------------------------------- */
+/* ---- strings put together -------------------------------------------------------------------- */
 
 static bool is_text(const lowerer *l, const mwl__cel_node *n) {
     const mwl_value *k = constant(l, n);
     return k && MWL_KINDS(*k) == MWL_KIND_STRING;
 }
 
-/* The top of the row of additions that begins with n, at most `limit`; *n_parts is how many values it adds
- * and *has_text whether one of them is a string literal: then all must be strings, since a string adds to
- * nothing else. */
+/* The top of the row of additions that begins with n, at most `limit`; *n_parts is how many values
+ * it adds and *has_text whether one of them is a string literal: then all must be strings, since a
+ * string adds to nothing else. */
 static const mwl__cel_node *addition_row(const lowerer *l, const mwl__cel_node *n,
-                                         const mwl__cel_node *limit, uint32_t *n_parts, bool *has_text) {
+                                         const mwl__cel_node *limit, uint32_t *n_parts,
+                                         bool *has_text) {
     *n_parts = 2;
     *has_text = is_text(l, n->kids[0]) || is_text(l, n->kids[1]);
     while (n != limit && n->parent->kind == MWL__CEL_ADD) {
@@ -231,10 +236,10 @@ static void concat(lowerer *l, const mwl__cel_node *n, uint32_t n_parts, unsigne
     l->top = top;
 }
 
-/* ---- logic ------------------------------------------------------------------------------------------- */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
-/* a && b: faults of an operand go on to the next with the fault in the operand's place, and are raised
- * only when no operand decides. Without a fault that costs nothing. */
+/* a && b: faults of an operand go on to the next with the fault in the operand's place, and are
+ * raised only when no operand decides. Without a fault that costs nothing. */
 static void logic(lowerer *l, const mwl__cel_node *n, unsigned d) {
     bool is_or = n->kind == MWL__CEL_OR;
     mwl__op leave = is_or ? MWL_OP_JUMP_IF : MWL_OP_JUMP_UNLESS;
@@ -257,7 +262,8 @@ static void logic(lowerer *l, const mwl__cel_node *n, unsigned d) {
         abc(l, n, i + 1 < n->n_kids ? both : last, d, d, t);
         if (i + 1 < n->n_kids) exits[i] = ax(l, n, test, d, 0);
     }
-    for (uint32_t i = 0; i + 1 < n->n_kids; i++) mwl__emit_patch(l->e, exits[i], mwl__emit_here(l->e));
+    for (uint32_t i = 0; i + 1 < n->n_kids; i++)
+        mwl__emit_patch(l->e, exits[i], mwl__emit_here(l->e));
     mwl__mem_free(&l->alloc, exits, n->n_kids * sizeof *exits);
     l->top = top;
 }
@@ -277,7 +283,7 @@ static void conditional(lowerer *l, const mwl__cel_node *n, unsigned d) {
     mwl__emit_patch(l->e, to_end, mwl__emit_here(l->e));
 }
 
-/* ---- calls and literals -------------------------------------------------------------------------------- */
+/* ---- calls and literals ---------------------------------------------------------------------- */
 
 /* Values i and up of a row: each is lowered as the topmost register. */
 static void fill(lowerer *l, mwl__cel_node *const *kids, uint32_t from, uint32_t n, unsigned first,
@@ -288,15 +294,16 @@ static void fill(lowerer *l, mwl__cel_node *const *kids, uint32_t from, uint32_t
     }
 }
 
-void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, unsigned d, unsigned first,
-                         uint32_t n_args, bool member) {
+void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, unsigned d,
+                         unsigned first, uint32_t n_args, bool member) {
     if (!fits(l, n, n_args, "the call has too many arguments")) return;
     uint32_t f = mwl__emit_func(l->e, name, n_args, member);
     if (fits(l, n, f, "too many functions are called")) abc(l, n, MWL_OP_CALL_FN, d, first, f);
 }
 
 /* `matches` with a pattern that is known and right: compiled when the program is loaded. */
-static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subject, bool is_lowered) {
+static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subject,
+                  bool is_lowered) {
     const mwl_value *pattern = n->n_kids == 2 ? constant(l, n->kids[1]) : NULL;
     if (!pattern || MWL_KINDS(*pattern) != MWL_KIND_STRING || n->name.len != 7 ||
         memcmp(n->name.data, "matches", 7) != 0)
@@ -332,7 +339,9 @@ static void member_call(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned
     l->top = top;
 }
 
-static bool is_optional(const mwl__cel_node *n, uint32_t i) { return n->kid_optional && n->kid_optional[i]; }
+static bool is_optional(const mwl__cel_node *n, uint32_t i) {
+    return n->kid_optional && n->kid_optional[i];
+}
 
 static void list_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     unsigned top = l->top;
@@ -398,13 +407,14 @@ static void message(lowerer *l, const mwl__cel_node *n, unsigned d) {
         const mwl__cel_text *field = &n->fields[i];
         ax(l, n, MWL_OP_LOAD_K, t, mwl__emit_string(l->e, field->data, field->len));
         mwl__cel_lower_into(l, n->kids[i], t + 1);
-        abc(l, n->kids[i], is_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, first + 1, t, t + 1);
+        abc(l, n->kids[i], is_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, first + 1, t,
+            t + 1);
     }
     mwl__cel_lower_call(l, n, "@message", d, first, 2, false);
     l->top = top;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void select_member(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned of) {
     uint32_t k = mwl__emit_string(l->e, n->name.data, n->name.len);
@@ -451,7 +461,8 @@ static unsigned leaf(lowerer *l, const mwl__cel_node *n, unsigned d) {
     case MWL__CEL_CALL: global_call(l, n, d); break;
     case MWL__CEL_NOT:
     case MWL__CEL_NEG:
-        abc(l, n, n->kind == MWL__CEL_NOT ? MWL_OP_NOT : MWL_OP_NEG, d, operand(l, n->kids[0], d + 1), 0);
+        abc(l, n, n->kind == MWL__CEL_NOT ? MWL_OP_NOT : MWL_OP_NEG, d,
+            operand(l, n->kids[0], d + 1), 0);
         break;
     case MWL__CEL_AND:
     case MWL__CEL_OR: logic(l, n, d); break;

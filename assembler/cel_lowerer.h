@@ -31,8 +31,8 @@ unsigned mwl__cel_lower_take(lowerer *l, const mwl__cel_node *n, unsigned count)
 /* Code that leaves the node's value in register d, which is below `top`. */
 void mwl__cel_lower_into(lowerer *l, const mwl__cel_node *n, unsigned d);
 
-void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, unsigned d, unsigned first,
-                         uint32_t n_args, bool member);
+void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, unsigned d,
+                         unsigned first, uint32_t n_args, bool member);
 
 /* cel_loop.c: comprehensions, sortBy, optMap and optFlatMap: kid 0 is in register src. */
 void mwl__cel_lower_loop(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src);

@@ -45,8 +45,9 @@ static void write_bytes(mwl__buf *out, const char *s, size_t len) {
 
 static void write_double(mwl__buf *out, double d) {
     if (d - d != 0) {
-        mwl__buf_puts(out, d != d ? "double(\"NaN\")" : d > 0 ? "double(\"Infinity\")"
-                                                              : "double(\"-Infinity\")");
+        mwl__buf_puts(out, d != d  ? "double(\"NaN\")"
+                           : d > 0 ? "double(\"Infinity\")"
+                                   : "double(\"-Infinity\")");
         return;
     }
     char text[MWL__NUM_MAX];

@@ -1,4 +1,5 @@
-/* Expressions, compiled once, per evaluation: the set that the peers' programs run, on the same data. */
+/* Expressions, compiled once, per evaluation: the set that the peers' programs run, on the same
+ * data. */
 #include "bench.h"
 
 #include "../tools/tool_functions.h"
@@ -38,13 +39,14 @@ static const struct expression expressions[] = {
 
 static mwl_value make_input(mwl_heap *heap) {
     char text[16384];
-    size_t n = (size_t)snprintf(text, sizeof text,
-                                "{\"input\":{\"id\":\"granule-0001\",\"collection\":\"modis-l1\",\"a\":7,\"b\":20,"
-                                "\"user\":{\"name\":\"ada\",\"address\":{\"street\":\"main\",\"city\":\"oslo\"}},"
-                                "\"items\":[");
+    size_t n = (size_t)snprintf(
+        text, sizeof text,
+        "{\"input\":{\"id\":\"granule-0001\",\"collection\":\"modis-l1\",\"a\":7,\"b\":20,"
+        "\"user\":{\"name\":\"ada\",\"address\":{\"street\":\"main\",\"city\":\"oslo\"}},"
+        "\"items\":[");
     for (int i = 0; i < 100; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s{\"id\":\"i%d\",\"v\":%d}", i ? "," : "", i,
-                              i * 37 % 100);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s{\"id\":\"i%d\",\"v\":%d}",
+                              i ? "," : "", i, i * 37 % 100);
     n += (size_t)snprintf(text + n, sizeof text - n, "]}}");
     mwl_value v = mwl_absent();
     (void)mwl_json_parse(heap, text, n, &v, NULL);
@@ -81,7 +83,8 @@ static void open_expression(struct bench *b, const struct expression *e) {
     BENCH_CHECK(b, tool_add_functions(&s->functions) == MWL_OK);
     BENCH_CHECK(b, mwl__exec_init(&s->x, s->heap) == MWL_OK);
     s->step = make_input(s->heap);
-    const mwl__cel_env env = {.functions = &s->functions, .vars = vars, .n_vars = 1, .as_data = true};
+    const mwl__cel_env env = {
+        .functions = &s->functions, .vars = vars, .n_vars = 1, .as_data = true};
     BENCH_CHECK(b, mwl__cel_compile(&env, e->text, strlen(e->text), &s->code) == MWL_OK);
     if (!b->failed) check_answer(b, e);
 }
@@ -109,20 +112,22 @@ static void run(struct bench *b, unsigned long n) {
 }
 
 /* Setup knows its case only by its function. */
-#define CASE(i) \
+#define CASE(i)                                                                                    \
     static void open_##i(struct bench *b) { open_expression(b, &expressions[i]); }
-CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+CASE(0)
+CASE(1)
+CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
 
-const struct bench_case bench_expr_cases[] = {
-    {"expr", "e1_select", open_0, run, close_expression, 0},
-    {"expr", "e2_arith", open_1, run, close_expression, 0},
-    {"expr", "e3_concat", open_2, run, close_expression, 0},
-    {"expr", "e4_has", open_3, run, close_expression, 0},
-    {"expr", "e5_list100", open_4, run, close_expression, 0},
-    {"expr", "e6_map", open_5, run, close_expression, 0},
-    {"expr", "e7_compare", open_6, run, close_expression, 0},
-    {"expr", "e8_match", open_7, run, close_expression, 0},
-    {"expr", "e9_all100", open_8, run, close_expression, 0},
-    {NULL, NULL, NULL, NULL, NULL, 0},
+    const struct bench_case bench_expr_cases[] = {
+        {"expr", "e1_select", open_0, run, close_expression, 0},
+        {"expr", "e2_arith", open_1, run, close_expression, 0},
+        {"expr", "e3_concat", open_2, run, close_expression, 0},
+        {"expr", "e4_has", open_3, run, close_expression, 0},
+        {"expr", "e5_list100", open_4, run, close_expression, 0},
+        {"expr", "e6_map", open_5, run, close_expression, 0},
+        {"expr", "e7_compare", open_6, run, close_expression, 0},
+        {"expr", "e8_match", open_7, run, close_expression, 0},
+        {"expr", "e9_all100", open_8, run, close_expression, 0},
+        {NULL, NULL, NULL, NULL, NULL, 0},
 };

@@ -1,7 +1,7 @@
 /* cmd_eval.c: `mwlvm eval EXPR`: evaluates one expression, without a Flow around it.
  *
- * Owns: the roots that such an expression sees (vars, input, and step with its input), and how a fault or
- * a rejected expression is shown: a sentence, the line, and a mark under the place. */
+ * Owns: the roots that such an expression sees (vars, input, and step with its input), and how a
+ * fault or a rejected expression is shown: a sentence, the line, and a mark under the place. */
 #include "cel.h"
 #include "cmd.h"
 #include "tool_functions.h"
@@ -11,8 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-
-/* ---- pointing ------------------------------------------------------------------------------------------ */
+/* ---- pointing -------------------------------------------------------------------------------- */
 
 static bool is_lead(char c) { return ((unsigned char)c & 0xc0u) != 0x80u; }
 
@@ -63,7 +62,7 @@ static void report(void *ctx, const mwl__cel_problem *problem) {
           problem->end > problem->begin ? problem->end - problem->begin : 1);
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static void print_having(mwl_value having) {
     if (mwl_value_kind(having) != MWL_KIND_ARRAY) return;
@@ -112,7 +111,7 @@ static void print_fault(const mwl__exec *x, const struct source *s) {
     }
 }
 
-/* ---- the command ----------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 enum { VARS, INPUT, STEP, N_ROOTS };
 static const char *const root_names[N_ROOTS] = {"vars", "input", "step"};

@@ -1,16 +1,16 @@
 /* access.c: reaching into values: selection, indexing, presence, optionals, whole paths.
  *
- * Owns: what a missing key or a wrong kind says, with the keys that are there. Refuses to know: where
- * bases come from (context.c). */
+ * Owns: what a missing key or a wrong kind says, with the keys that are there. Refuses to know:
+ * where bases come from (context.c). */
 #include "functions.h"
 #include "ops.h"
 
 #include <stdio.h>
 
-#define CLIP 80u /* bytes of a key that a message shows */
+#define CLIP 80u   /* bytes of a key that a message shows */
 #define HAVING 10u /* keys that the details of a missing one list */
 
-/* ---- faults ------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static int clip(mwl_value text) { /* at a code point's edge */
     const mwl__str *s = mwl__as_str(text);
@@ -40,7 +40,9 @@ static bool no_such_key(mwl__exec *x, mwl_value map, mwl_value key) {
         mwl__exec_raise(x, code, "no such key %lluu", (unsigned long long)key.as.u);
         break;
     case MWL_KIND_NUMBER: mwl__exec_raise(x, code, "no such key %g", key.as.d); break;
-    case MWL_KIND_BOOL: mwl__exec_raise(x, code, "no such key %s", key.as.i ? "true" : "false"); break;
+    case MWL_KIND_BOOL:
+        mwl__exec_raise(x, code, "no such key %s", key.as.i ? "true" : "false");
+        break;
     default:
         mwl__exec_raise(x, code, "no such key: a %s cannot be one", mwl__type_name(key));
         break;
@@ -57,7 +59,7 @@ static bool not_a_map(mwl__exec *x, mwl_value of, mwl_value key) {
                            clip(key), mwl__as_str(key)->s, mwl__type_name(of));
 }
 
-/* ---- one step ---------------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 /* As ops.h says: the part's count depends on whether the whole carries one. */
 static mwl_value part(mwl_value whole, const mwl_value *p) {
@@ -81,7 +83,8 @@ bool mwl__access_select(mwl__exec *x, mwl_value of, mwl_value key, mwl_value *ou
     return not_a_map(x, of, key);
 }
 
-/* The element's place, from an int, a uint or an integral double: 1 found, 0 out of range, -1 no index. */
+/* The element's place, from an int, a uint or an integral double: 1 found, 0 out of range, -1 no
+ * index. */
 static int element_at(mwl_value index, uint32_t n, uint32_t *at) {
     uint64_t i;
     switch (MWL_KINDS(index)) {
@@ -103,8 +106,8 @@ static bool no_index(mwl__exec *x, mwl_value of, mwl_value index) {
     if (MWL_KINDS(index) == MWL_KIND_NUMBER && MWL_KINDS(of) == MWL_KIND_ARRAY)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "a list index must be a whole number: %g",
                                index.as.d);
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s[%s]", mwl__type_name(of),
-                           mwl__type_name(index));
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s[%s]",
+                           mwl__type_name(of), mwl__type_name(index));
 }
 
 static bool out_of_range(mwl__exec *x, mwl_value of, mwl_value index) {
@@ -114,9 +117,13 @@ static bool out_of_range(mwl__exec *x, mwl_value of, mwl_value index) {
     else if (MWL_KINDS(index) == MWL_KIND_UINT)
         snprintf(text, sizeof text, "%llu", (unsigned long long)index.as.u);
     else
-        snprintf(text, sizeof text, "%.0f", index.as.d > 1e17 ? 1e17 : index.as.d < -1e17 ? -1e17 : index.as.d);
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "index %s out of range: the list has %u element%s",
-                           text, of.aux, of.aux == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%.0f",
+                 index.as.d > 1e17    ? 1e17
+                 : index.as.d < -1e17 ? -1e17
+                                      : index.as.d);
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "index %s out of range: the list has %u element%s", text, of.aux,
+                           of.aux == 1 ? "" : "s");
 }
 
 bool mwl__access_index(mwl__exec *x, mwl_value of, mwl_value index, mwl_value *out) {
@@ -152,7 +159,8 @@ bool mwl__access_has(mwl__exec *x, mwl_value of, mwl_value key, bool *out) {
     return true;
 }
 
-bool mwl__access_optional(mwl__exec *x, mwl_value of, mwl_value index, bool is_select, mwl_value *out) {
+bool mwl__access_optional(mwl__exec *x, mwl_value of, mwl_value index, bool is_select,
+                          mwl_value *out) {
     const mwl_value *p = NULL;
     uint32_t at = 0;
     if (MWL_KINDS(of) == MWL_KIND_OPTIONAL) of = content(of);
@@ -173,12 +181,13 @@ bool mwl__access_optional_value(mwl__exec *x, mwl_value optional, mwl_value *out
     if (MWL_KINDS(optional) != MWL_KIND_OPTIONAL)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "not an optional but a value of type %s",
                                mwl__type_name(optional));
-    if (!optional.as.p) return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "optional.none() has no value");
+    if (!optional.as.p)
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "optional.none() has no value");
     *out = part(optional, &mwl__as_box(optional)->v);
     return true;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static const char *const base_texts[] = {
 #define X(name, text) text,
@@ -210,7 +219,8 @@ static bool step(mwl__exec *x, mwl_value *v, mwl_value key) {
     return ok;
 }
 
-bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mode, mwl_value *out) {
+bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mode,
+                      mwl_value *out) {
     const mwl_program *p = x->program;
     const uint32_t *keys = path->n_keys ? p->keys + path->first_key : NULL;
     unsigned n = path->n_keys, last = n && mode != MWL_PATH_LOAD ? n - 1 : n;

@@ -10,12 +10,14 @@
 
 bool mwl__arith_no_overload(mwl__exec *x, const char *op, mwl_value a, mwl_value b) {
     if (mwl_is_absent(b))
-        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s%s", op, mwl__type_name(a));
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s%s", op,
+                               mwl__type_name(a));
     bool number_a = MWL_KINDS(a) >= MWL_KIND_NUMBER && MWL_KINDS(a) <= MWL_KIND_UINT;
     bool number_b = MWL_KINDS(b) >= MWL_KIND_NUMBER && MWL_KINDS(b) <= MWL_KIND_UINT;
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s %s %s%s", mwl__type_name(a),
-                           op, mwl__type_name(b),
-                           number_a && number_b ? "; convert one side, with double() or int()" : "");
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s %s %s%s",
+                           mwl__type_name(a), op, mwl__type_name(b),
+                           number_a && number_b ? "; convert one side, with double() or int()"
+                                                : "");
 }
 
 static bool overflow(mwl__exec *x, const char *what) {
@@ -36,7 +38,8 @@ static bool shift(mwl__exec *x, mwl_value time, mwl_value by, bool back, mwl_val
     mwl_status status = back ? mwl__temporal_sub(instant_of(time), by.as.i, &t)
                              : mwl__temporal_add(instant_of(time), by.as.i, &t);
     if (status != MWL_OK)
-        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "timestamp out of range: years 1 to 9999");
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                               "timestamp out of range: years 1 to 9999");
     *out = mwl_timestamp(t.sec, t.ns);
     return true;
 }

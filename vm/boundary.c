@@ -1,8 +1,8 @@
 /* boundary.c: an expression's result becomes a value of the data model.
  *
- * Owns: the table of the specification's "Result values" and "Numbers": which CEL types have a JSON form,
- * and what to convert the others with. A container that is all data passes as it is; else it is
- * rebuilt, without recursion: containers nest at most MWL_DEPTH_LIMIT deep. */
+ * Owns: the table of the specification's "Result values" and "Numbers": which CEL types have a JSON
+ * form, and what to convert the others with. A container that is all data passes as it is; else it
+ * is rebuilt, without recursion: containers nest at most MWL_DEPTH_LIMIT deep. */
 #include "functions.h"
 #include "ops.h"
 
@@ -31,7 +31,8 @@ static void place_text(const walk *w, char *text, size_t size) {
         if (MWL_KINDS(l->from) == MWL_KIND_ARRAY) {
             len += (size_t)snprintf(text + len, size - len, "%s[%u]", lead, l->at);
         } else {
-            mwl_value key = l->at < l->from.aux ? mwl__as_map(l->from)->member[l->at].key : mwl_null();
+            mwl_value key =
+                l->at < l->from.aux ? mwl__as_map(l->from)->member[l->at].key : mwl_null();
             len += (size_t)snprintf(text + len, size - len, "%s['%.40s']", lead,
                                     MWL_KINDS(key) == MWL_KIND_STRING ? mwl__as_str(key)->s : "?");
         }
@@ -41,8 +42,8 @@ static void place_text(const walk *w, char *text, size_t size) {
 static bool refuse(const walk *w, const char *what, const char *instead) {
     char place[160];
     place_text(w, place, sizeof place);
-    return mwl__exec_raise(w->x, MWL_FAILURE_UNREPRESENTABLE, "the result%s is %s, which has no JSON form; %s",
-                           place, what, instead);
+    return mwl__exec_raise(w->x, MWL_FAILURE_UNREPRESENTABLE,
+                           "the result%s is %s, which has no JSON form; %s", place, what, instead);
 }
 
 /* A value without parts. */
@@ -57,7 +58,10 @@ static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
             *out = v;
             return true;
         }
-        return refuse(w, v.as.d != v.as.d ? "NaN" : v.as.d > 0 ? "infinity" : "negative infinity",
+        return refuse(w,
+                      v.as.d != v.as.d ? "NaN"
+                      : v.as.d > 0     ? "infinity"
+                                       : "negative infinity",
                       "only finite numbers have one");
     case MWL_KIND_INT:
         if (v.as.i >= -EXACT && v.as.i <= EXACT) {
@@ -75,8 +79,7 @@ static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
         return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
     case MWL_KIND_BYTES: return refuse(w, "bytes", "use base64.encode(b)");
     case MWL_KIND_TIMESTAMP: return refuse(w, "a timestamp", "use string(t)");
-    case MWL_KIND_DURATION:
-        return refuse(w, "a duration", "use durationToIso8601(d) or string(d)");
+    case MWL_KIND_DURATION: return refuse(w, "a duration", "use durationToIso8601(d) or string(d)");
     case MWL_KIND_TYPE: return refuse(w, "a type", "compare it instead");
     case MWL_KIND_OPTIONAL: return refuse(w, "an optional", "use orValue(v) or value()");
     default:

@@ -1,6 +1,7 @@
 /* build.c: list, map and object literals, and what comprehensions collect.
  *
- * Owns: the rules of map keys: string, int, uint, bool, each once. Limits and memory are the heap's. */
+ * Owns: the rules of map keys: string, int, uint, bool, each once. Limits and memory are the
+ * heap's. */
 #include "functions.h"
 #include "ops.h"
 
@@ -15,7 +16,8 @@ static bool repeated_key(mwl__exec *x, mwl_value key) {
     if (MWL_KINDS(key) == MWL_KIND_STRING)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the map has the key '%.80s' twice",
                                mwl__as_str(key)->s);
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the map has a %s key twice", mwl__type_name(key));
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the map has a %s key twice",
+                           mwl__type_name(key));
 }
 
 static bool is_key(mwl_value v) {
@@ -31,7 +33,8 @@ static bool is_key(mwl_value v) {
 bool mwl__build_put(mwl__exec *x, mwl_value *map, mwl_value take_key, mwl_value take_val) {
     bool ok = true;
     if (!is_key(take_key))
-        ok = mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "a map key must be a string, int, uint or bool: not a %s",
+        ok = mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                             "a map key must be a string, int, uint or bool: not a %s",
                              mwl__type_name(take_key));
     else if (mwl__map_find(*map, take_key))
         ok = repeated_key(x, take_key);
@@ -44,8 +47,8 @@ bool mwl__build_put(mwl__exec *x, mwl_value *map, mwl_value take_key, mwl_value 
 }
 
 static bool not_optional(mwl__exec *x, mwl_value v) {
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "what follows `?` must be an optional: not a %s",
-                           mwl__type_name(v));
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "what follows `?` must be an optional: not a %s", mwl__type_name(v));
 }
 
 bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_value take_optional) {
@@ -53,18 +56,21 @@ bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_value take_opti
     if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL)
         ok = not_optional(x, take_optional);
     else if (take_optional.as.p)
-        ok = stored(x, list, mwl__list_push(x->heap, *list, mwl__keep(mwl__as_box(take_optional)->v)));
+        ok = stored(x, list,
+                    mwl__list_push(x->heap, *list, mwl__keep(mwl__as_box(take_optional)->v)));
     mwl__drop(x->heap, take_optional);
     return ok;
 }
 
-bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_value take_key, mwl_value take_optional) {
+bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_value take_key,
+                             mwl_value take_optional) {
     bool ok = true;
     if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL)
         ok = not_optional(x, take_optional);
     else if (take_optional.as.p)
         ok = mwl__build_put(x, map, mwl__own(take_key), mwl__keep(mwl__as_box(take_optional)->v));
-    if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL || !take_optional.as.p) mwl__drop(x->heap, take_key);
+    if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL || !take_optional.as.p)
+        mwl__drop(x->heap, take_key);
     mwl__drop(x->heap, take_optional);
     return ok;
 }
@@ -102,7 +108,8 @@ bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out)
 }
 
 /* A map small enough to be scanned has no index to keep: its members are laid down one by one. */
-static bool lay_down(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
+static bool lay_down(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n,
+                     mwl_value *map) {
     mwl__map *m = mwl__as_map(*map);
     for (uint32_t i = 0; i < n; i++) {
         mwl_status status = mwl__value_weigh(vals[i], &m->depth, &m->odd, &m->weight);

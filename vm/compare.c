@@ -1,7 +1,7 @@
 /* compare.c: equality, order, membership and the logic that absorbs faults.
  *
  * Owns: how operators compare; the walks themselves are value.c's. Values of different types are
- * unequal, except that numbers compare by value across types; order between types is no overload. */
+ * unequal, but numbers compare by value across types; order between types is no overload. */
 #include "functions.h"
 #include "ops.h"
 
@@ -40,7 +40,8 @@ bool mwl__compare_in(mwl__exec *x, mwl_value item, mwl_value container, bool *ou
         *out = mwl__map_find(container, item) != NULL;
         return true;
     }
-    if (MWL_KINDS(container) != MWL_KIND_ARRAY) return mwl__arith_no_overload(x, "in", item, container);
+    if (MWL_KINDS(container) != MWL_KIND_ARRAY)
+        return mwl__arith_no_overload(x, "in", item, container);
     *out = false;
     if (!mwl__exec_charge(x, container.aux / 8)) {
         x->halt = MWL_EXEC_FUEL;

@@ -1,14 +1,15 @@
 /* exec.c: the interpreter loop, and only that.
  *
- * Owns: dispatch, registers, the way of a fault to its handler. The operators are arith.c, compare.c,
- * access.c, build.c and boundary.c; their common cases are decided here before they are called.
+ * Owns: dispatch, registers, the way of a fault to its handler. The operators are arith.c,
+ * compare.c, access.c, build.c and boundary.c; their common cases are decided here before they are
+ * called.
  *
- * Registers: a value written to one drops what it owned. Loads borrow where the source holds still (a
- * variable, a constant, an iterated list); what a register owns is moved by the instructions whose row says
- * "takes" and counted by the others. One label raises, one leaves.
+ * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
+ * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
+ * whose row says "takes" and counted by the others. One label raises, one leaves.
  *
- * Relies on a verified program: operands in range, no way past the end of the code. What registers hold
- * is not verified, so instructions that need a kind ask for it. */
+ * Relies on a verified program: operands in range, no way past the end of the code. What registers
+ * hold is not verified, so instructions that need a kind ask for it. */
 #include "functions.h"
 #include "ops.h"
 #include "utf8.h"
@@ -16,7 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the context ----------------------------------------------------------------------------------- */
+/* ---- the context ----------------------------------------------------------------------------- */
 
 mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
     memset(x, 0, sizeof *x);
@@ -42,7 +43,8 @@ void mwl__exec_done(mwl__exec *x) {
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {
     if (n_regs <= x->n_regs) return MWL_OK;
     size_t cap = x->n_regs;
-    mwl_status status = mwl__mem_grow(&x->heap->alloc, (void **)&x->regs, &cap, n_regs, sizeof *x->regs);
+    mwl_status status =
+        mwl__mem_grow(&x->heap->alloc, (void **)&x->regs, &cap, n_regs, sizeof *x->regs);
     if (status != MWL_OK) return status;
     for (size_t i = x->n_regs; i < cap; i++) x->regs[i] = mwl_null();
     x->n_regs = (uint32_t)cap;
@@ -57,9 +59,9 @@ void mwl__exec_clear(mwl__exec *x, uint32_t n) {
     }
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
-/* Keys are cut at a byte count by some formats: what is no UTF-8 any more becomes question marks. */
+/* Some formats cut keys at a byte count: what is no UTF-8 any more becomes question marks. */
 static void mend(char *text, size_t len) {
     while (len) {
         size_t good = mwl__utf8_valid_prefix(text, len);
@@ -119,7 +121,7 @@ static void locate(mwl__exec *x) {
     mwl__exec_raise_detail(x, "expression", mwl__str_new(x->heap, p->source + w.offset, len));
 }
 
-/* ---- what the loop calls ------------------------------------------------------------------------------- */
+/* ---- what the loop calls --------------------------------------------------------------------- */
 
 static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
     if (MWL_KINDS(subject) != MWL_KIND_STRING)
@@ -141,7 +143,8 @@ static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *o
 }
 
 static bool not_a_bool(mwl__exec *x, mwl_value v) {
-    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: a condition must be a bool, not a %s",
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "no such overload: a condition must be a bool, not a %s",
                            mwl__type_name(v));
 }
 
@@ -206,13 +209,15 @@ static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_v
     }
     uint32_t hash = key->aux;
     for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
-        if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING && mwl__str_same(at->key, *key))
+        if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING &&
+            mwl__str_same(at->key, *key))
             return &at->val;
     return NULL;
 }
 
-/* Follow n keys from *v, as long as there are objects and members; answers how many were followed. */
-static inline unsigned follow(const mwl_program *p, uint32_t first, unsigned n, const mwl_value **v) {
+/* Follow n keys from *v, while there are objects and members; answers how many were followed. */
+static inline unsigned follow(const mwl_program *p, uint32_t first, unsigned n,
+                              const mwl_value **v) {
     const mwl_value *at = *v;
     unsigned i = 0;
     for (; i < n && MWL_KINDS(*at) == MWL_KIND_OBJECT; i++) {
@@ -242,7 +247,7 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     return true;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------ */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(MWL_STRESS)
 #define MWL__GOTO 1
@@ -258,6 +263,8 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
 #define LIKELY(c) (c)
 #endif
 
+/* One line per instruction where one is enough. */
+/* clang-format off */
 #if MWL__GOTO
 #define CASE(name) L_##name
 #define DISPATCH() goto *labels[ip->op]
@@ -692,6 +699,7 @@ fail:
     }
 }
 
+/* clang-format on */
 #if MWL__GOTO
 #pragma GCC diagnostic pop
 #endif

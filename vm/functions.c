@@ -1,13 +1,13 @@
 /* functions.c: the registry of functions, linking, and the extension API's functions about a call.
  *
- * Owns: how a name, a style and a number of arguments choose a definition. Refuses to know: what any
- * function does. */
+ * Owns: how a name, a style and a number of arguments choose a definition. Refuses to know: what
+ * any function does. */
 #include "functions.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the registry ---------------------------------------------------------------------------------- */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 void mwl__functions_init(mwl__functions *f, const mwl_alloc *alloc) {
     memset(f, 0, sizeof *f);
@@ -65,8 +65,7 @@ static mwl_status add_one(mwl__functions *f, const mwl_function_def *def) {
     for (uint32_t i = first_of(f, def->name, len); i; i = f->next[i - 1])
         if (overlap(f->defs[i - 1], def)) return MWL_E_DUPLICATE;
     mwl_status status = MWL_OK;
-    if (f->n_table < 2 * (f->n_defs + 1))
-        status = rehash(f, f->n_table ? f->n_table * 2 : 64);
+    if (f->n_table < 2 * (f->n_defs + 1)) status = rehash(f, f->n_table ? f->n_table * 2 : 64);
     if (status == MWL_OK)
         status = mwl__mem_grow(&f->alloc, (void **)&f->defs, &f->cap_defs, f->n_defs + 1,
                                sizeof *f->defs);
@@ -101,12 +100,14 @@ const mwl_function_def *mwl__functions_find(const mwl__functions *f, const char 
 
 unsigned mwl__functions_styles(const mwl__functions *f, const char *name, size_t len) {
     unsigned styles = 0;
-    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1]) styles |= f->defs[i - 1]->style;
+    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1])
+        styles |= f->defs[i - 1]->style;
     return styles;
 }
 
-mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc, const mwl_program *p,
-                               const mwl_function_def ***out, const char **missing) {
+mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc,
+                               const mwl_program *p, const mwl_function_def ***out,
+                               const char **missing) {
     *out = NULL;
     if (p->n_funcs == 0) return MWL_OK;
     const mwl_function_def **defs = mwl__mem_zero(alloc, p->n_funcs, sizeof *defs);
@@ -124,8 +125,8 @@ mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc, 
     return MWL_OK;
 }
 
-bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args, size_t n_args,
-                         mwl_value *out) {
+bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args,
+                         size_t n_args, mwl_value *out) {
     mwl_fn fn = {x, def, args, n_args};
     if (!mwl__exec_charge(x, 1)) {
         x->halt = MWL_EXEC_FUEL;
@@ -140,7 +141,7 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
     return x->halt == MWL_EXEC_END ? mwl__exec_heap_failed(x) : false;
 }
 
-/* ---- names of types ---------------------------------------------------------------------------------- */
+/* ---- names of types -------------------------------------------------------------------------- */
 
 const char *mwl__type_name(mwl_value v) {
     switch (MWL_KINDS(v)) {
@@ -162,7 +163,7 @@ const char *mwl__type_name(mwl_value v) {
     }
 }
 
-/* ---- the extension API --------------------------------------------------------------------------------- */
+/* ---- the extension API ----------------------------------------------------------------------- */
 
 mwl_heap *mwl_fn_heap(mwl_fn *fn) { return fn->x->heap; }
 

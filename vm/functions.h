@@ -27,8 +27,9 @@ typedef struct mwl__functions {
 void mwl__functions_init(mwl__functions *f, const mwl_alloc *alloc); /* NULL: the default */
 void mwl__functions_done(mwl__functions *f);
 
-/* Adds a table, which must outlive the registry. MWL_E_DUPLICATE when a call could mean two functions
- * (same name, style and number of arguments), MWL_E_USAGE for a def without name, call or style. */
+/* Adds a table, which must outlive the registry. MWL_E_DUPLICATE when a call could mean two
+ * functions (same name, style and number of arguments), MWL_E_USAGE for a def without name, call or
+ * style. */
 mwl_status mwl__functions_add(mwl__functions *f, const mwl_function_def *defs, size_t n);
 
 /* What a call means, or NULL. n_args counts the receiver of a member call. */
@@ -37,16 +38,17 @@ const mwl_function_def *mwl__functions_find(const mwl__functions *f, const char 
 /* Whether the name is a function at all, in whatever style: MWL_FN_* bits. */
 unsigned mwl__functions_styles(const mwl__functions *f, const char *name, size_t len);
 
-/* Resolve every function reference of the program: n_funcs pointers, from alloc (NULL when there are none).
- * MWL_E_NOT_FOUND with the name in *missing (lent by the program) when one is unknown. */
-mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc, const mwl_program *p,
-                               const mwl_function_def ***out, const char **missing);
+/* Resolve every function reference of the program: n_funcs pointers, from alloc (NULL when there
+ * are none). MWL_E_NOT_FOUND, with the name in *missing (lent by the program). */
+mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc,
+                               const mwl_program *p, const mwl_function_def ***out,
+                               const char **missing);
 
 /* Call one, charging a step: true and *out given, or false with x->halt set. */
-bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args, size_t n_args,
-                         mwl_value *out);
+bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args,
+                         size_t n_args, mwl_value *out);
 
-/* The name of a value's type as type(v) answers it: "int", "google.protobuf.Timestamp" ...; lent. */
+/* The name of a value's type as type(v) answers it: "int", "google.protobuf.Timestamp"; lent. */
 const char *mwl__type_name(mwl_value v);
 
 #endif

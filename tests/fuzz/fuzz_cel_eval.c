@@ -1,13 +1,13 @@
-/* Any bytes as an expression, evaluated: it ends within its fuel, in a value or a fault whose place lies
- * in the text; in slices it ends the same way; nothing is left in memory. */
+/* Any bytes as an expression, evaluated: it ends within its fuel, in a value or a fault whose place
+ * lies in the text; in slices it ends the same way; nothing is left in memory. */
 #include "../../tools/tool_functions.h"
 #include "cel.h"
 
 #include <stdlib.h>
 
 static const char *const names[] = {"vars", "a"};
-static const char vars_text[] =
-    "{\"s\":\"text\",\"n\":5,\"l\":[1,2,{\"k\":[true,null]}],\"o\":{\"k\":\"v\",\"z\":{}},\"t\":true}";
+static const char vars_text[] = "{\"s\":\"text\",\"n\":5,\"l\":[1,2,{\"k\":[true,null]}],\"o\":{"
+                                "\"k\":\"v\",\"z\":{}},\"t\":true}";
 
 static mwl__functions *functions(void) {
     static mwl__functions f;
@@ -57,7 +57,10 @@ static mwl__buf outcome_of(const mwl__cel_code *code, mwl_heap *heap, const mwl_
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const mwl__cel_env env = {.functions = functions(), .vars = names, .n_vars = 2, .no_check = true,
+    const mwl__cel_env env = {.functions = functions(),
+                              .vars = names,
+                              .n_vars = 2,
+                              .no_check = true,
                               .as_data = size % 2 == 0};
     mwl__cel_code code = {0};
     mwl_heap *heap = NULL;

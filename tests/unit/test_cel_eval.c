@@ -38,11 +38,15 @@ static void place_close(struct place *p) {
     mwl_heap_free(p->heap);
 }
 
-static mwl_status place_compile(struct place *p, const mwl_alloc *alloc, const char *text, size_t len,
-                                bool as_data) {
+static mwl_status place_compile(struct place *p, const mwl_alloc *alloc, const char *text,
+                                size_t len, bool as_data) {
     static const char *const names[] = {"vars"};
     const mwl__cel_env env = {
-        .alloc = alloc, .functions = &p->functions, .vars = names, .n_vars = 1, .as_data = as_data,
+        .alloc = alloc,
+        .functions = &p->functions,
+        .vars = names,
+        .n_vars = 1,
+        .as_data = as_data,
         .no_check = true}; /* what the checker would refuse must be right at run time too */
     mwl__cel_free(&p->code);
     return mwl__cel_compile(&env, text, len, &p->code);
@@ -54,7 +58,8 @@ static mwl__outcome place_eval(struct place *p, mwl_value *out) {
 
 /* ---- lines of tests/cel --------------------------------------------------------------------- */
 
-static bool shows(struct place *p, mwl_value v, bool as_data, const char *wanted, char *got, size_t size) {
+static bool shows(struct place *p, mwl_value v, bool as_data, const char *wanted, char *got,
+                  size_t size) {
     if (as_data) {
         char *text = NULL;
         size_t len = 0;
@@ -135,7 +140,8 @@ static int run_file(const char *name) {
         } else if (strncmp(line, ":vars ", 6) == 0) {
             mwl_value_drop(p.heap, p.vars);
             p.vars = mwl_absent();
-            if (mwl_json_parse(p.heap, line + 6, strlen(line + 6), &p.vars, NULL) != MWL_OK) wrong++;
+            if (mwl_json_parse(p.heap, line + 6, strlen(line + 6), &p.vars, NULL) != MWL_OK)
+                wrong++;
         } else if (!check_line(&p, line, as_data, got, sizeof got)) {
             printf("%s: %s\n    got %s\n", name, line, got);
             wrong++;
@@ -177,8 +183,9 @@ UTEST(cel_eval, details_of_a_missing_key) {
 
 UTEST(cel_eval, at_most_ten_keys_are_listed) {
     struct place p;
-    ASSERT_TRUE(place_open(&p, NULL, "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
-                                     "\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1}"));
+    ASSERT_TRUE(place_open(&p, NULL,
+                           "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
+                           "\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1}"));
     ASSERT_EQ(place_compile(&p, NULL, "vars.z", 6, true), MWL_OK);
     mwl_value out = mwl_absent();
     ASSERT_EQ(place_eval(&p, &out), MWL_EXEC_FAULT);
@@ -308,7 +315,8 @@ UTEST(cel_eval, long_chains_need_no_stack) {
     ASSERT_TRUE(place_open(&p, NULL, "{\"n\":1,\"l\":[1,2]}"));
     ASSERT_EQ(outcome_of(&p, repeated("vars.n", " + vars.n", "", 20000), &out), MWL_EXEC_END);
     EXPECT_EQ(mwl_as_number(out), 20001.0);
-    ASSERT_EQ(outcome_of(&p, repeated("vars.l", ".filter(x, x > 0.0)", "[1]", 2000), &out), MWL_EXEC_END);
+    ASSERT_EQ(outcome_of(&p, repeated("vars.l", ".filter(x, x > 0.0)", "[1]", 2000), &out),
+              MWL_EXEC_END);
     EXPECT_EQ(mwl_as_number(out), 2.0);
     ASSERT_EQ(outcome_of(&p, repeated("true", " && vars.n == 1", "", 5000), &out), MWL_EXEC_END);
     EXPECT_TRUE(mwl_as_bool(out));

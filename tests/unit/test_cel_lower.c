@@ -21,7 +21,8 @@ static mwl__functions *functions(void) {
 }
 
 static mwl_status compile(const char *text, mwl__cel_code *code) {
-    const mwl__cel_env env = {.functions = functions(), .vars = vars, .n_vars = 3, .no_check = true};
+    const mwl__cel_env env = {
+        .functions = functions(), .vars = vars, .n_vars = 3, .no_check = true};
     return mwl__cel_compile(&env, text, strlen(text), code);
 }
 
@@ -86,7 +87,8 @@ UTEST(cel_lower, literals) {
     EXPECT_STREQ(names("[a, b]"), "load_path load_path list_of");
     EXPECT_STREQ(names("{'x': a, 'y': b}"), "load_path load_path map_of");
     EXPECT_STREQ(names("{a: b}"), "new_map load_path load_path map_put");
-    EXPECT_STREQ(names("{'x': 1, 'x': a}"), "new_map load_k load_int map_put load_k load_path map_put");
+    EXPECT_STREQ(names("{'x': 1, 'x': a}"),
+                 "new_map load_k load_int map_put load_k load_path map_put");
     EXPECT_STREQ(names("'/' + a + '/' + b"), "load_k load_path load_k load_path concat");
     EXPECT_STREQ(names("a + b + a"), "load_path load_path add load_path add");
 }
@@ -102,7 +104,8 @@ UTEST(cel_lower, calls_and_patterns) {
 
 UTEST(cel_lower, logic_costs_little_without_faults) {
     EXPECT_STREQ(names("a && b"), "load_path jump_unless load_path and_end");
-    EXPECT_STREQ(names("a || b || vars"), "load_path jump_if load_path or or_test load_path or_end");
+    EXPECT_STREQ(names("a || b || vars"),
+                 "load_path jump_if load_path or or_test load_path or_end");
     EXPECT_STREQ(names("a ? b : vars"), "load_path jump_unless load_path jump load_path");
 }
 
@@ -143,8 +146,8 @@ static mwl_status compile_call(unsigned n_args) {
     mwl__functions_init(&f, NULL);
     any.call = functions()->defs[0]->call; /* never called */
     mwl_status status = mwl__functions_add(&f, &any, 1);
-    const mwl__cel_env env = {.functions = &f, .vars = vars, .n_vars = 3, .no_check = true,
-                              .sink = {count_report, NULL}};
+    const mwl__cel_env env = {
+        .functions = &f, .vars = vars, .n_vars = 3, .no_check = true, .sink = {count_report, NULL}};
     mwl__cel_code code = {0};
     if (status == MWL_OK) status = mwl__cel_compile(&env, text, strlen(text), &code);
     mwl__cel_free(&code);

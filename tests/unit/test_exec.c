@@ -1,11 +1,11 @@
-/* The interpreter on hand-written code: registers and counts, faults and handlers, malformed code. */
+/* The interpreter on hand-written code: registers, counts, faults, handlers, malformed code. */
 #include "utest.h"
 
 #include "emit.h"
 #include "faulty.h"
 #include "functions.h"
 
-/* ---- a program from a few instructions -------------------------------------------------------------- */
+/* ---- a program from a few instructions ------------------------------------------------------- */
 
 struct machine {
     struct faulty memory;
@@ -67,10 +67,12 @@ static uint32_t env_path(struct machine *m, unsigned slot) {
 }
 
 static const char *fault_text(const struct machine *m) {
-    return MWL_KINDS(m->x.fault) == MWL_KIND_FAULT ? mwl__as_str(mwl__as_fault(m->x.fault)->message)->s : "";
+    return MWL_KINDS(m->x.fault) == MWL_KIND_FAULT
+               ? mwl__as_str(mwl__as_fault(m->x.fault)->message)->s
+               : "";
 }
 
-/* ---- registers --------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 UTEST(exec, the_product_is_counted_the_load_is_not) {
     struct machine m;
@@ -96,7 +98,8 @@ UTEST(exec, moving_and_taking) {
     ABC(END, 0, 0, 0);
     ASSERT_EQ(run(&m), MWL_EXEC_END);
     ASSERT_EQ(mwl_count(m.x.product), (size_t)2);
-    EXPECT_EQ(mwl_count(mwl_array_at(m.x.product, 0)), (size_t)0); /* the older version is as it was */
+    EXPECT_EQ(mwl_count(mwl_array_at(m.x.product, 0)),
+              (size_t)0); /* the older version is as it was */
     EXPECT_EQ(mwl_count(mwl_array_at(m.x.product, 1)), (size_t)1);
     EXPECT_TRUE(close_machine(&m));
 }
@@ -117,7 +120,7 @@ UTEST(exec, a_part_outlives_the_temporary_it_came_from) {
     EXPECT_TRUE(close_machine(&m));
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 UTEST(exec, the_innermost_handler_gets_the_fault) {
     struct machine m;
@@ -135,7 +138,8 @@ UTEST(exec, the_innermost_handler_gets_the_fault) {
     mwl__emit_handler(m.emit, 0, end, outer, 4, MWL_HANDLER_EXPR);
     ASSERT_EQ(run(&m), MWL_EXEC_END);
     EXPECT_EQ(mwl_as_int(m.x.product), 20);
-    EXPECT_EQ(mwl__as_fault(m.x.regs[4])->where, begin); /* raised again, it names its first place */
+    EXPECT_EQ(mwl__as_fault(m.x.regs[4])->where,
+              begin); /* raised again, it names its first place */
     EXPECT_TRUE(close_machine(&m));
 }
 
@@ -162,14 +166,14 @@ UTEST(exec, a_variable_without_a_value) {
     EXPECT_TRUE(close_machine(&m));
 }
 
-/* ---- what the verifier cannot see: the kinds in registers ------------------------------------------------ */
+/* ---- what the verifier cannot see: the kinds in registers ------------------------------------ */
 
 UTEST(exec, instructions_ask_for_the_kinds_they_need) {
-    static const mwl__op ops[] = {MWL_OP_LIST_PUSH, MWL_OP_LIST_PUSH_OPT, MWL_OP_MAP_PUT,
-                                  MWL_OP_MAP_PUT_OPT, MWL_OP_MAP_MERGE,  MWL_OP_OPT_GET,
-                                  MWL_OP_NEG,          MWL_OP_INDEX,
-                                  MWL_OP_INDEX_OPT, MWL_OP_ADD,          MWL_OP_LT,
-                                  MWL_OP_IN,        MWL_OP_ITER,         MWL_OP_CONCAT};
+    static const mwl__op ops[] = {
+        MWL_OP_LIST_PUSH, MWL_OP_LIST_PUSH_OPT, MWL_OP_MAP_PUT, MWL_OP_MAP_PUT_OPT,
+        MWL_OP_MAP_MERGE, MWL_OP_OPT_GET,       MWL_OP_NEG,     MWL_OP_INDEX,
+        MWL_OP_INDEX_OPT, MWL_OP_ADD,           MWL_OP_LT,      MWL_OP_IN,
+        MWL_OP_ITER,      MWL_OP_CONCAT};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         struct machine m;
         open_machine(&m);
@@ -216,7 +220,7 @@ UTEST(exec, a_constant_that_is_no_name) {
     EXPECT_TRUE(close_machine(&m));
 }
 
-/* ---- fuel -------------------------------------------------------------------------------------------- */
+/* ---- fuel ------------------------------------------------------------------------------------ */
 
 UTEST(exec, a_yield_is_before_a_round_and_loses_nothing) {
     struct machine m;
@@ -248,7 +252,7 @@ UTEST(exec, a_yield_is_before_a_round_and_loses_nothing) {
     EXPECT_TRUE(close_machine(&m));
 }
 
-/* ---- the registry ------------------------------------------------------------------------------------ */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 static mwl_value answer(mwl_fn *fn, const mwl_value *args, size_t n) {
     (void)fn;
@@ -262,8 +266,10 @@ static mwl_value fails(mwl_fn *fn, const mwl_value *args, size_t n) {
 
 UTEST(exec, functions_are_found_by_name_style_and_count) {
     static const mwl_function_def defs[] = {
-        {"f", answer, 1, 1, MWL_FN_GLOBAL, ""},  {"f", fails, 2, 3, MWL_FN_GLOBAL, ""},
-        {"f", answer, 1, 2, MWL_FN_MEMBER, ""},  {"g.h", answer, 0, 255, MWL_FN_GLOBAL, ""},
+        {"f", answer, 1, 1, MWL_FN_GLOBAL, ""},
+        {"f", fails, 2, 3, MWL_FN_GLOBAL, ""},
+        {"f", answer, 1, 2, MWL_FN_MEMBER, ""},
+        {"g.h", answer, 0, 255, MWL_FN_GLOBAL, ""},
     };
     static const mwl_function_def again = {"f", answer, 3, 4, MWL_FN_GLOBAL | MWL_FN_MEMBER, ""};
     mwl__functions f;

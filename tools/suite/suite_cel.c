@@ -12,8 +12,7 @@
 const char suite_cel_skips[] = "tests that need protobuf messages (needs_proto); of a disputed "
                                "pair the one that differs from cel-go";
 
-/* ---- one test
- * ------------------------------------------------------------------------------------------ */
+/* ---- one test -------------------------------------------------------------------------------- */
 
 struct run {
     struct suite *s;
@@ -158,9 +157,7 @@ static void run_test(struct run *r, mwl_value test) {
     }
 }
 
-/* ---- files
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool run_file(void *user, const char *path, const char *relative) {
     struct run *r = user;

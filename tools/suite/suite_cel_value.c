@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the context ----------------------------------------------------------------------------------- */
+/* ---- the context ----------------------------------------------------------------------------- */
 
 bool cel_exec_init(struct cel_suite *c) {
     if (mwl__exec_init(&c->x, c->heap) != MWL_OK) return false;
@@ -30,7 +30,7 @@ void cel_suite_done(struct cel_suite *c) {
     mwl_heap_free(c->heap);
 }
 
-/* ---- members --------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 mwl_value cel_member(mwl_value object, const char *name) {
     return mwl_object_get(object, name, strlen(name));
@@ -53,7 +53,7 @@ static char *text_copy(mwl_value v) {
 
 char *cel_text(mwl_value object, const char *name) { return text_copy(cel_member(object, name)); }
 
-/* ---- values ------------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int digit64(char c) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -95,8 +95,10 @@ static mwl_value map_value(struct cel_suite *c, mwl_value pairs) {
 static mwl_value time_value(const char *s, size_t len, bool is_duration) {
     int64_t ns = 0;
     mwl__instant t = {0, 0};
-    if (is_duration) return mwl__temporal_parse_cel(s, len, &ns) == MWL_OK ? mwl_duration(ns) : mwl_absent();
-    return mwl__temporal_parse_instant(s, len, &t) == MWL_OK ? mwl_timestamp(t.sec, t.ns) : mwl_absent();
+    if (is_duration)
+        return mwl__temporal_parse_cel(s, len, &ns) == MWL_OK ? mwl_duration(ns) : mwl_absent();
+    return mwl__temporal_parse_instant(s, len, &t) == MWL_OK ? mwl_timestamp(t.sec, t.ns)
+                                                             : mwl_absent();
 }
 
 mwl_value cel_value(struct cel_suite *c, mwl_value text) {
@@ -154,7 +156,7 @@ bool cel_same(mwl_value a, mwl_value b, int depth) {
     }
 }
 
-/* ---- declarations ------------------------------------------------------------------------------------------ */
+/* ---- declarations ---------------------------------------------------------------------------- */
 
 static bool has_name(char *const *names, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
@@ -248,17 +250,19 @@ bool cel_deduced_type(struct cel_suite *c, mwl_value test, char *type, size_t si
     bool ok = mwl__cel_parse(&parse, &tree) == MWL_OK &&
               mwl__cel_resolve(&arena, &tree, &names) == MWL_OK;
     mwl_value env = cel_member(test, "type_env");
-    ok = ok && mwl__cel_deduce(&arena, &tree, declarations(&arena, env), mwl_count(env), &text) == MWL_OK;
+    ok = ok &&
+         mwl__cel_deduce(&arena, &tree, declarations(&arena, env), mwl_count(env), &text) == MWL_OK;
     if (ok) snprintf(type, size, "%s", text);
     free(container);
     mwl__arena_free(&arena);
     return ok;
 }
 
-/* ---- macros for tests only ----------------------------------------------------------------------------------- */
+/* ---- macros for tests only ------------------------------------------------------------------- */
 
 static bool small_int(const mwl__cel_node *n, int *out) {
-    if (n->kind != MWL__CEL_LIT || n->lit.kind != MWL__CEL_INT || n->lit.as.i < 0 || n->lit.as.i > 999)
+    if (n->kind != MWL__CEL_LIT || n->lit.kind != MWL__CEL_INT || n->lit.as.i < 0 ||
+        n->lit.as.i > 999)
         return false;
     *out = (int)n->lit.as.i;
     return true;
@@ -267,7 +271,8 @@ static bool small_int(const mwl__cel_node *n, int *out) {
 static mwl__cel_node *expand_index(mwl__cel_parser *p, mwl__cel_node *call) {
     char name[32];
     int i;
-    if (!small_int(call->kids[1], &i)) return mwl__cel_macro_fail(p, call, "cel.index takes a small int");
+    if (!small_int(call->kids[1], &i))
+        return mwl__cel_macro_fail(p, call, "cel.index takes a small int");
     snprintf(name, sizeof name, "@index%d", i);
     return mwl__cel_make_ident(p, call, name);
 }
@@ -294,7 +299,8 @@ static mwl__cel_node *expand_block(mwl__cel_parser *p, mwl__cel_node *call) {
         if (!idents[i]) return NULL;
     }
     kids[list->n_kids] = call->kids[2];
-    return mwl__cel_make_scope(p, MWL__CEL_BLOCK, call, list->n_kids + 1, kids, list->n_kids, idents);
+    return mwl__cel_make_scope(p, MWL__CEL_BLOCK, call, list->n_kids + 1, kids, list->n_kids,
+                               idents);
 }
 
 const mwl__cel_macro cel_test_macros[] = {
