@@ -1,12 +1,14 @@
-/* asm.c: the assembler's public face: read, check, lower, emit; diagnostics as text. See mwl_asm.h. */
+/* asm.c: the assembler's public face: read, check, lower, emit; diagnostics as text. See mwl_asm.h.
+ */
 #include "mwl_asm.h"
 
 #include "cel_lib.h"
 #include "lower.h"
 #include "pack.h"
 
-/* The standard library's function tables, of stdlib/std.c: what definitions may call by default. The assembler
- * includes nothing of stdlib; what it needs of it is declared here, by the side that needs it. */
+/* The standard library's function tables, of stdlib/std.c: what definitions may call by default.
+ * The assembler includes nothing of stdlib; what it needs of it is declared here, by the side that
+ * needs it. */
 MWL_API const mwl_function_def *mwl_std_functions(size_t i, size_t *count);
 
 /* Everything that one assembly holds. */
@@ -41,7 +43,8 @@ static mwl_status collect_functions(job *j) {
         status = mwl__functions_add(&j->functions, table, n);
     for (size_t i = 0; status == MWL_OK && (table = mwl_std_functions(i, &n)); i++)
         status = mwl__functions_add(&j->functions, table, n);
-    for (; status == MWL_OK && own && *own; own++) status = mwl__functions_add(&j->functions, *own, 1);
+    for (; status == MWL_OK && own && *own; own++)
+        status = mwl__functions_add(&j->functions, *own, 1);
     return status;
 }
 
@@ -56,8 +59,8 @@ static mwl_status collect_providers(job *j) {
     if (!j->sources) return MWL_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         const mwl_asm_provider *p = &j->options->providers[i];
-        mwl_status one = mwl__source_init(&j->sources[i], j->alloc, p->file ? p->file : "provider", p->text,
-                                          p->len);
+        mwl_status one = mwl__source_init(&j->sources[i], j->alloc, p->file ? p->file : "provider",
+                                          p->text, p->len);
         if (one == MWL_OK) one = mwl__catalog_add(j->catalog, &j->sources[i], &j->sink, false);
         if (one == MWL_E_NOMEM) return one;
         if (one < 0) status = one;
@@ -70,7 +73,8 @@ static mwl_status emit_image(job *j, mwl_asm_result *out) {
     if (!emit) return MWL_E_NOMEM;
     mwl__buf image = mwl__buf_make(j->alloc);
     mwl_status status = mwl__lower(&j->model, &j->functions, emit);
-    if (status == MWL_OK) status = mwl__emit_finish(emit, j->options->flags & MWL_ASM_STRIP, &image);
+    if (status == MWL_OK)
+        status = mwl__emit_finish(emit, j->options->flags & MWL_ASM_STRIP, &image);
     if (status == MWL_OK && (j->options->flags & MWL_ASM_PACK)) {
         mwl__buf packed = mwl__buf_make(j->alloc);
         status = mwl__pack(image.data, image.len, &packed);
@@ -80,8 +84,10 @@ static mwl_status emit_image(job *j, mwl_asm_result *out) {
     /* the image alone, in a block of its size */
     if (status == MWL_OK) {
         out->image = mwl__mem_new(&j->alloc, image.len);
-        if (!out->image) status = MWL_E_NOMEM;
-        else memcpy(out->image, image.data, out->image_size = image.len);
+        if (!out->image)
+            status = MWL_E_NOMEM;
+        else
+            memcpy(out->image, image.data, out->image_size = image.len);
     }
     mwl__buf_free(&image);
     mwl__emit_free(emit);
@@ -94,13 +100,14 @@ static mwl_status assemble(job *j, const char *definition, size_t len, mwl_asm_r
     if (status == MWL_OK) {
         providers = collect_providers(j);
         if (providers == MWL_E_NOMEM) return providers;
-        status = mwl__source_init(&j->source, j->alloc, j->options->file ? j->options->file : "definition",
-                                  definition, len);
+        status =
+            mwl__source_init(&j->source, j->alloc,
+                             j->options->file ? j->options->file : "definition", definition, len);
     }
     if (status == MWL_OK) status = mwl__tree_read(&j->tree, j->alloc, &j->source, &j->sink);
     if (status != MWL_OK && !(status == MWL_E_REJECTED && j->tree.root)) return status;
-    mwl_status checked = mwl__model_check(&j->model, &j->tree, j->catalog, j->functions.defs,
-                                          j->functions.n_defs);
+    mwl_status checked =
+        mwl__model_check(&j->model, &j->tree, j->catalog, j->functions.defs, j->functions.n_defs);
     if (status == MWL_OK) status = checked;
     if (status == MWL_OK) status = providers;
     if (status == MWL_OK && j->sink.n_errors > 0) status = MWL_E_REJECTED;
@@ -131,7 +138,8 @@ static void release(job *j) {
     mwl__tree_free(&j->tree);
     mwl__source_free(&j->source);
     mwl__catalog_free(j->catalog);
-    for (size_t i = 0; j->sources && i < j->options->n_providers; i++) mwl__source_free(&j->sources[i]);
+    for (size_t i = 0; j->sources && i < j->options->n_providers; i++)
+        mwl__source_free(&j->sources[i]);
     mwl__mem_free(&j->alloc, j->sources, j->options->n_providers * sizeof *j->sources);
     mwl__functions_done(&j->functions);
     mwl__diags_free(&j->sink);
@@ -166,6 +174,7 @@ mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_option
 void mwl_asm_free(mwl_asm_result *result) {
     if (!result || !result->alloc.fn) return;
     mwl__mem_free(&result->alloc, result->image, result->image_size);
-    if (result->diagnostics) mwl__mem_free(&result->alloc, result->diagnostics, result->diagnostics_len + 1);
+    if (result->diagnostics)
+        mwl__mem_free(&result->alloc, result->diagnostics, result->diagnostics_len + 1);
     memset(result, 0, sizeof *result);
 }

@@ -1,5 +1,5 @@
 /* disasm.c: see disasm.h. */
-#include "disasm.h"
+#include "disasm_impl.h"
 
 #include "num.h"
 #include "utf8.h"
@@ -10,20 +10,6 @@
     60u                /* bytes of a constant or of source in a comment: listings are for reading  \
                         */
 #define CODE_WIDTH 34u /* columns of an instruction before its comment */
-
-/* What begins at an instruction. */
-typedef struct mark {
-    uint32_t flow, step; /* or MWL_NONE */
-    bool label;
-} mark;
-
-typedef struct listing {
-    const mwl_program *p;
-    mwl__buf *out;
-    mwl__buf text; /* of one constant */
-    mark *marks;
-    mwl__where last; /* where the last line came from */
-} listing;
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -86,14 +72,14 @@ static void write_const(mwl__buf *out, mwl_value v) {
     }
 }
 
-static void put_const(listing *l, uint32_t k) {
+void mwl__disasm_const(listing *l, uint32_t k) {
     l->text.len = 0;
     write_const(&l->text, l->p->consts[k]);
     put_cut(l->out, l->text.data, l->text.len);
 }
 
 /* A string constant without quotes, or a word when there is none. */
-static void put_name(listing *l, uint32_t k, const char *otherwise) {
+void mwl__disasm_name(listing *l, uint32_t k, const char *otherwise) {
     if (k == MWL_NONE)
         mwl__buf_puts(l->out, otherwise);
     else
@@ -143,22 +129,22 @@ static void put_shape(listing *l, uint32_t index) {
     mwl__buf_putc(l->out, '{');
     for (uint32_t i = 0; i < shape->n_keys && i < 8; i++) {
         if (i) mwl__buf_puts(l->out, ", ");
-        put_name(l, l->p->keys[shape->first_key + i], "");
+        mwl__disasm_name(l, l->p->keys[shape->first_key + i], "");
     }
     mwl__buf_puts(l->out, shape->n_keys > 8 ? ", ...}" : "}");
 }
 
-static void put_flow(listing *l, uint32_t flow) {
+void mwl__disasm_flow(listing *l, uint32_t flow) {
     bool root = flow == l->p->tables.root_flow;
-    put_name(l, l->p->tables.flows[flow].name_k, root ? "root Flow" : "inline Flow");
+    mwl__disasm_name(l, l->p->tables.flows[flow].name_k, root ? "root Flow" : "inline Flow");
 }
 
-static void put_call(listing *l, uint32_t call) {
+void mwl__disasm_call(listing *l, uint32_t call) {
     const mwl__call_rec *c = &l->p->tables.calls[call];
     if (c->flow != MWL_NONE)
-        put_flow(l, c->flow);
+        mwl__disasm_flow(l, c->flow);
     else
-        put_name(l, l->p->tables.imports[c->import].uri_k, "");
+        mwl__disasm_name(l, l->p->tables.imports[c->import].uri_k, "");
 }
 
 static bool has_meaning(unsigned kind, uint32_t v) {
@@ -180,9 +166,9 @@ static void put_meaning(listing *l, unsigned kind, uint32_t v) {
     switch ((mwl__operand)kind) {
     case MWL_OPERAND_K:
     case MWL_OPERAND_KEY:
-    case MWL_OPERAND_KX: put_const(l, v); break;
+    case MWL_OPERAND_KX: mwl__disasm_const(l, v); break;
     case MWL_OPERAND_FN:
-        put_name(l, p->funcs[v].name_k, "");
+        mwl__disasm_name(l, p->funcs[v].name_k, "");
         mwl__buf_printf(l->out, p->funcs[v].member ? "/%u member" : "/%u",
                         (unsigned)p->funcs[v].n_args);
         break;
@@ -192,16 +178,16 @@ static void put_meaning(listing *l, unsigned kind, uint32_t v) {
     case MWL_OPERAND_PATHX: put_path(l, v); break;
     case MWL_OPERAND_JUMPX: mwl__buf_printf(l->out, "L%u", (unsigned)v); break;
     case MWL_OPERAND_REGEXX:
-        put_const(l, ((const uint32_t *)p->image.section[MWL_SECTION_REGEXES].data)[v]);
+        mwl__disasm_const(l, ((const uint32_t *)p->image.section[MWL_SECTION_REGEXES].data)[v]);
         break;
-    case MWL_OPERAND_FLOWX: put_flow(l, v); break;
-    case MWL_OPERAND_STEPX: put_name(l, p->tables.steps[v].name_k, ""); break;
+    case MWL_OPERAND_FLOWX: mwl__disasm_flow(l, v); break;
+    case MWL_OPERAND_STEPX: mwl__disasm_name(l, p->tables.steps[v].name_k, ""); break;
     case MWL_OPERAND_ENTRYX:
-        put_name(l, p->tables.imports[p->tables.entries[v].import].uri_k, "");
+        mwl__disasm_name(l, p->tables.imports[p->tables.entries[v].import].uri_k, "");
         break;
-    case MWL_OPERAND_CALLX: put_call(l, v); break;
+    case MWL_OPERAND_CALLX: mwl__disasm_call(l, v); break;
     case MWL_OPERAND_GATHERX:
-        put_name(l, p->tables.steps[p->tables.gathers[v].step].name_k, "");
+        mwl__disasm_name(l, p->tables.steps[p->tables.gathers[v].step].name_k, "");
         break;
     default: break;
     }
@@ -250,27 +236,9 @@ static void put_comment(listing *l, uint32_t pc, size_t line_start) {
     put_cut(l->out, l->p->source + where.offset, where.len);
 }
 
-static void put_heads(listing *l, uint32_t pc) {
-    static const char *const actions[] = {"Call",  "Gather", "Match", "Pass",
-                                          "Sleep", "Return", "Raise"};
-    const mark *m = &l->marks[pc];
-    if (m->flow != MWL_NONE) {
-        mwl__buf_printf(l->out, "\n; ==== flow%u ", (unsigned)m->flow);
-        put_flow(l, m->flow);
-        mwl__buf_puts(l->out, "\n");
-    }
-    if (m->step != MWL_NONE) {
-        const mwl__step_rec *s = &l->p->tables.steps[m->step];
-        mwl__buf_printf(l->out, "\n; ---- step%u %s ", (unsigned)m->step, actions[s->action]);
-        put_name(l, s->name_k, "");
-        mwl__buf_puts(l->out, "\n");
-    }
-    if (m->label) mwl__buf_printf(l->out, "L%u:\n", (unsigned)pc);
-}
-
 static void put_code(listing *l) {
     for (uint32_t pc = 0; pc < l->p->n_code; pc++) {
-        put_heads(l, pc);
+        mwl__disasm_heads(l, pc);
         size_t start = l->out->len;
         mwl__buf_printf(l->out, "%6u  ", (unsigned)pc);
         mwl__op_print(l->out, l->p->code[pc]);
@@ -283,13 +251,11 @@ static mwl_status mark_code(listing *l) {
     const mwl_program *p = l->p;
     l->marks = mwl__mem_new(&l->out->alloc, (size_t)p->n_code * sizeof *l->marks);
     if (!l->marks) return MWL_E_NOMEM;
-    for (uint32_t pc = 0; pc < p->n_code; pc++) l->marks[pc] = (mark){MWL_NONE, MWL_NONE, false};
+    memset(l->marks, 0, (size_t)p->n_code * sizeof *l->marks);
     for (uint32_t pc = 0; pc < p->n_code; pc++)
         if (mwl__op_get(p->code[pc].op)->kind[1] == MWL_OPERAND_JUMPX)
-            l->marks[mwl__ins_x(p->code[pc])].label = true;
-    for (uint32_t i = 0; i < p->n_handlers; i++) l->marks[p->handlers[i].target].label = true;
-    for (uint32_t i = p->tables.n_flows; i-- > 0;) l->marks[p->tables.flows[i].pc].flow = i;
-    for (uint32_t i = p->tables.n_steps; i-- > 0;) l->marks[p->tables.steps[i].pc].step = i;
+            l->marks[mwl__ins_x(p->code[pc])] = true;
+    for (uint32_t i = 0; i < p->n_handlers; i++) l->marks[p->handlers[i].target] = true;
     return MWL_OK;
 }
 
@@ -315,7 +281,7 @@ static void put_consts(listing *l) {
     if (l->p->n_consts) mwl__buf_puts(l->out, "\n; constants\n");
     for (uint32_t k = 0; k < l->p->n_consts; k++) {
         mwl__buf_printf(l->out, ";   k%-5u ", (unsigned)k);
-        put_const(l, k);
+        mwl__disasm_const(l, k);
         mwl__buf_putc(l->out, '\n');
     }
 }
@@ -334,12 +300,18 @@ static void put_handlers(listing *l) {
 }
 
 mwl_status mwl__disasm(const mwl_program *p, unsigned flags, mwl__buf *out) {
-    listing l = {p, out, mwl__buf_make(out->alloc), NULL, {0, 0, 0, 0}};
+    listing l;
+    memset(&l, 0, sizeof l);
+    l.p = p;
+    l.out = out;
+    l.text = mwl__buf_make(out->alloc);
     mwl_status status = mark_code(&l);
+    if (status == MWL_OK) status = mwl__disasm_note_flow(&l);
     if (status == MWL_OK) {
         if (!(flags & MWL_DISASM_CODE_ONLY)) {
             put_summary(&l);
             put_consts(&l);
+            mwl__disasm_tables(&l);
             put_handlers(&l);
             mwl__buf_puts(out, "\n; code\n");
         }
@@ -347,6 +319,7 @@ mwl_status mwl__disasm(const mwl_program *p, unsigned flags, mwl__buf *out) {
         if (out->failed || l.text.failed) status = MWL_E_NOMEM;
     }
     mwl__mem_free(&out->alloc, l.marks, (size_t)p->n_code * sizeof *l.marks);
+    mwl__mem_free(&out->alloc, l.notes, l.cap_notes * sizeof *l.notes);
     mwl__buf_free(&l.text);
     return status;
 }

@@ -1,14 +1,16 @@
-/* lower.c: Flows to code: the order of things, instructions with their places, stubs, shared records.
+/* lower.c: Flows to code: the order of things, instructions with their places, stubs, shared
+ * records.
  *
- * Flows are lowered in the order in which calls find them, the root first; inside a Flow the entrypoint comes
- * first and the other Steps as written. Steps that no path leads to, and Flows that no such Step calls, are
- * left out. All of that depends on the definition alone, so its bytes always come out the same.
+ * Flows are lowered in the order in which calls find them, the root first; inside a Flow the
+ * entrypoint comes first and the other Steps as written. Steps that no path leads to, and Flows
+ * that no such Step calls, are left out. All of that depends on the definition alone, so its bytes
+ * always come out the same.
  *
  * Nothing recurses over calls or Flows: both wait in lists (flows, later) until their turn. */
 #include "lower_impl.h"
 #include "schema_compile.h"
 
-/* ---- failing ------------------------------------------------------------------------------------------- */
+/* ---- failing --------------------------------------------------------------------------------- */
 
 void mwl__lower_fail(mwl__lowerer *l, mwl_status why) {
     if (l->status == MWL_OK) l->status = why;
@@ -30,7 +32,7 @@ bool mwl__lower_room(mwl__lowerer *l, void *array, size_t *cap, size_t need, siz
     return grown == MWL_OK;
 }
 
-/* ---- instructions ---------------------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 uint32_t mwl__lower_ax(mwl__lowerer *l, const mwl__node *n, mwl__op op, unsigned a, uint32_t x) {
     uint32_t pc = mwl__emit_ax(l->e, op, a, x);
@@ -45,7 +47,7 @@ uint32_t mwl__lower_abc(mwl__lowerer *l, const mwl__node *n, mwl__op op, unsigne
     return pc;
 }
 
-/* ---- stubs ----------------------------------------------------------------------------------------------- */
+/* ---- stubs ----------------------------------------------------------------------------------- */
 
 uint32_t mwl__lower_stub_new(mwl__lowerer *l, const mwl__node *n, mwl__op op, uint32_t x) {
     if (!mwl__lower_room(l, &l->stubs, &l->cap_stubs, l->n_stubs + 1, sizeof *l->stubs)) return 0;
@@ -86,12 +88,12 @@ void mwl__lower_flush(mwl__lowerer *l) {
         if (l->stubs[i].used)
             l->stubs[i].pc = mwl__lower_ax(l, l->stubs[i].node, l->stubs[i].op, 0, l->stubs[i].x);
     for (size_t i = 0; i < l->n_guards; i++)
-        mwl__emit_handler(l->e, l->guards[i].begin, l->guards[i].end, l->stubs[l->guards[i].stub].pc, 0,
-                          MWL_HANDLER_SITE);
+        mwl__emit_handler(l->e, l->guards[i].begin, l->guards[i].end,
+                          l->stubs[l->guards[i].stub].pc, 0, MWL_HANDLER_SITE);
     l->n_stubs = l->n_guards = 0;
 }
 
-/* ---- shared records -------------------------------------------------------------------------------------- */
+/* ---- shared records -------------------------------------------------------------------------- */
 
 uint32_t mwl__lower_name(mwl__lowerer *l, const mwl__node *member) {
     return mwl__emit_string(l->e, member->key, member->key_len);
@@ -100,11 +102,13 @@ uint32_t mwl__lower_name(mwl__lowerer *l, const mwl__node *member) {
 uint32_t mwl__lower_import(mwl__lowerer *l, const mwl__contract *c, const mwl__node *user) {
     for (size_t i = 0; i < l->n_imports; i++)
         if (l->imports[i] == c) return (uint32_t)i;
-    if (!mwl__lower_room(l, &l->imports, &l->cap_imports, l->n_imports + 1, sizeof *l->imports)) return 0;
+    if (!mwl__lower_room(l, &l->imports, &l->cap_imports, l->n_imports + 1, sizeof *l->imports))
+        return 0;
     const mwl__node *named = mwl__node_get(user, "provider");
     mwl__where at = mwl__lower_node_where(l, named ? named : user);
     mwl__import_rec rec = {mwl__emit_string(l->e, c->uri, c->uri_len),
-                           c->is_middleware ? MWL_IMPORT_MIDDLEWARE : MWL_IMPORT_CALL, at.line, at.column};
+                           c->is_middleware ? MWL_IMPORT_MIDDLEWARE : MWL_IMPORT_CALL, at.line,
+                           at.column};
     l->imports[l->n_imports++] = c;
     return mwl__emit_record(l->e, MWL_SECTION_IMPORTS, &rec, sizeof rec);
 }
@@ -119,7 +123,7 @@ uint32_t mwl__lower_flow_ix(mwl__lowerer *l, mwl__m_flow *flow) {
     return flow->ix;
 }
 
-/* ---- Flows --------------------------------------------------------------------------------------------- */
+/* ---- Flows ----------------------------------------------------------------------------------- */
 
 /* The parameters' schema, and the object of the declared defaults. */
 static void lower_parameters(mwl__lowerer *l, const mwl__m_flow *flow) {
@@ -129,8 +133,10 @@ static void lower_parameters(mwl__lowerer *l, const mwl__m_flow *flow) {
     mwl_status status = mwl__schema_emit(l->model->tree, flow->parameters, &options, l->e, &schema);
     if (status < 0) mwl__lower_fail(l, status);
     mwl_value all = mwl__schema_defaults(&l->heap, flow->parameters);
-    if (mwl_is_absent(all)) mwl__lower_fail(l, l->heap.why);
-    else if (all.aux) defaults_k = mwl__emit_const(l->e, all);
+    if (mwl_is_absent(all))
+        mwl__lower_fail(l, l->heap.why);
+    else if (all.aux)
+        defaults_k = mwl__emit_const(l->e, all);
     mwl__drop(&l->heap, all);
     mwl__flow_rec *rec = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
     if (!rec) return;
@@ -147,7 +153,8 @@ static void lower_flow(mwl__lowerer *l, mwl__m_flow *flow) {
     l->site = (mwl__lower_site){.flow = flow, .gather = MWL_NONE};
     new_step(l, flow->entrypoint);
     for (uint32_t i = 0; i < flow->n_steps; i++)
-        if (flow->steps[i]->reachable && flow->steps[i] != flow->entrypoint) new_step(l, flow->steps[i]);
+        if (flow->steps[i]->reachable && flow->steps[i] != flow->entrypoint)
+            new_step(l, flow->steps[i]);
     mwl__flow_rec *rec = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
     if (rec) rec->pc = mwl__lower_here(l);
     mwl__lower_descent(l, flow->stack, flow->n_stack, false);
@@ -173,7 +180,6 @@ static void release(mwl__lowerer *l) {
     mwl__mem_free(a, l->stubs, l->cap_stubs * sizeof *l->stubs);
     mwl__mem_free(a, l->guards, l->cap_guards * sizeof *l->guards);
     mwl__mem_free(a, l->later, l->cap_later * sizeof *l->later);
-    mwl__mem_free(a, l->matchers, l->cap_matchers * sizeof *l->matchers);
     mwl__arena_free(&l->arena);
     mwl__heap_done(&l->heap);
 }

@@ -3,19 +3,22 @@
 
 static bool is_empty(const mwl__node *assign) { return !assign || assign->count == 0; }
 
-/* ---- calls -------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 uint32_t mwl__lower_call_new(mwl__lowerer *l, mwl__m_call *c, uint32_t gather) {
     mwl__call_rec rec = {MWL_NONE, MWL_NONE, 0, MWL_NONE, 0, MWL_NONE, MWL_NONE, 0, gather};
-    if (c->provider) rec.import = mwl__lower_import(l, c->provider, c->node);
-    else rec.flow = mwl__lower_flow_ix(l, c->flow);
+    if (c->provider)
+        rec.import = mwl__lower_import(l, c->provider, c->node);
+    else
+        rec.flow = mwl__lower_flow_ix(l, c->flow);
     c->ix = mwl__emit_record(l->e, MWL_SECTION_CALLS, &rec, sizeof rec);
     return c->ix;
 }
 
 /* success_pc and failure_pc are those of what follows where an arm has nothing to do. */
 static void arms(mwl__lowerer *l, const mwl__m_call *c, mwl__call_rec *out) {
-    bool success = c->success_value || !is_empty(c->success_assign), failure = !is_empty(c->failure_assign);
+    bool success = c->success_value || !is_empty(c->success_assign),
+         failure = !is_empty(c->failure_assign);
     if (!success && !failure) return;
     uint32_t stub = mwl__lower_stub_new(l, c->node, MWL_OP_ARM_FAULT, c->ix), over = MWL_NONE;
     mwl__lower_ax(l, c->on_success ? c->on_success : c->on_failure, MWL_OP_ARMS, 0, c->ix);
@@ -46,9 +49,13 @@ void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
     to.fields_pc = mwl__lower_ax(l, c->node, MWL_OP_CALL, 0, c->ix);
     uint32_t begin = mwl__lower_here(l);
     if (c->input) mwl__lower_field(l, c->input, MWL_OP_CALL_INPUT);
-    if (c->with && mwl__model_computed(l->model, c->with)) mwl__lower_field(l, c->with, MWL_OP_CALL_WITH);
-    else if (c->with) to.with_k = mwl__lower_const(l, c->with);
-    else to.with_k = mwl__emit_const(l->e, mwl__map_new(NULL, 0)); /* checked when the program is linked */
+    if (c->with && mwl__model_computed(l->model, c->with))
+        mwl__lower_field(l, c->with, MWL_OP_CALL_WITH);
+    else if (c->with)
+        to.with_k = mwl__lower_const(l, c->with);
+    else
+        to.with_k =
+            mwl__emit_const(l->e, mwl__map_new(NULL, 0)); /* checked when the program is linked */
     mwl__lower_ax(l, c->node, MWL_OP_DISPATCH, 0, c->ix);
     mwl__lower_guard_from(l, begin, stub);
     arms(l, c, &to);
@@ -64,7 +71,7 @@ void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
     r->end_pc = to.end_pc;
 }
 
-/* ---- Gather --------------------------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 static uint32_t new_gather(mwl__lowerer *l, mwl__m_step *s) {
     uint32_t ix = mwl__emit_record_count(l->e, MWL_SECTION_GATHERS);
@@ -74,7 +81,8 @@ static uint32_t new_gather(mwl__lowerer *l, mwl__m_step *s) {
         return 0;
     }
     for (uint32_t i = 0; i < s->n_calls; i++) calls[i] = mwl__lower_call_new(l, s->calls[i], ix);
-    mwl__gather_rec rec = {s->ix, mwl__emit_keys(l->e, calls, s->n_calls), s->n_calls, s->concurrency, 0, 0, 0, 0};
+    mwl__gather_rec rec = {
+        s->ix, mwl__emit_keys(l->e, calls, s->n_calls), s->n_calls, s->concurrency, 0, 0, 0, 0};
     if (s->over) rec.flags |= MWL_GATHER_OVER;
     if (!s->wait) rec.flags |= MWL_GATHER_NO_WAIT;
     if (s->successes) rec.flags |= MWL_GATHER_NEED;

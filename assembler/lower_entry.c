@@ -1,19 +1,14 @@
 /* lower_entry.c: middleware stacks: the descent and the ascent of each entry, and structural calls.
  *
- * A phase's code, in the order the specification fixes: when, with, action, shaping, assign. A phase that the
- * definition leaves out and where the middleware does nothing has no code of its own. */
+ * A phase's code, in the order the specification fixes: when, with, action, shaping, assign. A
+ * phase that the definition leaves out and where the middleware does nothing has no code of its
+ * own. */
 #include "lower_impl.h"
 
 static const mwl__op fault_op[4] = {MWL_OP_ENTRY_FAULT, MWL_OP_PHASE_FAULT, MWL_OP_PHASE_FAULT,
                                     MWL_OP_ALWAYS_FAULT};
 
-/* ---- with ------------------------------------------------------------------------------------------------ */
-
-/* The names of the structural members of a phase's `with`; at most a few, NULL-terminated. */
-static size_t structural_names(const mwl__contract *c, unsigned phase, const mwl__node **names) {
-    *names = c->structural[phase];
-    return *names ? (*names)->count : 0;
-}
+/* ---- with ------------------------------------------------------------------------------------ */
 
 static bool is_structural(const mwl__node *names, const mwl__node *member) {
     for (const mwl__node *n = names ? mwl__node_first(names) : NULL; n; n = n->next)
@@ -28,13 +23,15 @@ static void set_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
     if (r) r->with_k[phase] = k;
 }
 
-/* `with` less its structural members: what the middleware's parameters are checked against. One member at a
- * time, since such objects are rare and small. */
-static void with_beside(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase, const mwl__node *names) {
+/* `with` less its structural members: what the middleware's parameters are checked against. One
+ * member at a time, since such objects are rare and small. */
+static void with_beside(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
+                        const mwl__node *names) {
     const mwl__node *with = entry->phase[phase].with;
     unsigned top = l->top, d = top, key = top + 1, value = top + 2;
     uint32_t others = 0;
-    for (const mwl__node *c = mwl__node_first(with); c; c = c->next) others += !is_structural(names, c);
+    for (const mwl__node *c = mwl__node_first(with); c; c = c->next)
+        others += !is_structural(names, c);
     if (others == 0) return;
     l->top += 3;
     mwl__emit_regs(l->e, l->top);
@@ -50,15 +47,18 @@ static void with_beside(mwl__lowerer *l, const mwl__m_entry *entry, unsigned pha
 }
 
 static void lower_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
-    const mwl__node *with = entry->phase[phase].with, *names;
-    if (!with) set_with(l, entry, phase, mwl__emit_const(l->e, mwl__map_new(NULL, 0)));
-    else if (with->kind == MWL_NODE_OBJECT && structural_names(entry->provider, phase, &names) > 0)
+    const mwl__node *with = entry->phase[phase].with, *names = entry->provider->structural[phase];
+    if (!with)
+        set_with(l, entry, phase, mwl__emit_const(l->e, mwl__map_new(NULL, 0)));
+    else if (with->kind == MWL_NODE_OBJECT && names && names->count > 0)
         with_beside(l, entry, phase, names);
-    else if (mwl__model_computed(l->model, with)) mwl__lower_field(l, with, MWL_OP_WITH);
-    else set_with(l, entry, phase, mwl__lower_const(l, with));
+    else if (mwl__model_computed(l->model, with))
+        mwl__lower_field(l, with, MWL_OP_WITH);
+    else
+        set_with(l, entry, phase, mwl__lower_const(l, with));
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------ */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 /* when, with, action; falls through to the shaping. */
 static void act(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
@@ -98,7 +98,8 @@ static void envelope(mwl__lowerer *l, const mwl__m_phase *p) {
 }
 
 /* onSuccess or onFailure, up to its REENTER, whose pc is the answer. */
-static uint32_t ascent_phase(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase, uint32_t stub) {
+static uint32_t ascent_phase(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
+                             uint32_t stub) {
     const mwl__m_phase *p = &entry->phase[phase];
     bool shapes = phase == MWL_ON_SUCCESS ? p->shape != NULL : has_fields(p);
     l->site.phase = phase;
@@ -106,8 +107,10 @@ static uint32_t ascent_phase(mwl__lowerer *l, const mwl__m_entry *entry, unsigne
     act(l, entry, phase);
     if (shapes) {
         uint32_t skip = mwl__lower_ax(l, p->node, MWL_OP_SHAPE_SKIP, 0, 0);
-        if (phase == MWL_ON_SUCCESS) mwl__lower_field(l, p->shape, MWL_OP_SHAPE);
-        else envelope(l, p);
+        if (phase == MWL_ON_SUCCESS)
+            mwl__lower_field(l, p->shape, MWL_OP_SHAPE);
+        else
+            envelope(l, p);
         mwl__emit_patch(l->e, skip, mwl__lower_here(l));
     }
     mwl__lower_assign(l, p->assign);
@@ -115,7 +118,7 @@ static uint32_t ascent_phase(mwl__lowerer *l, const mwl__m_entry *entry, unsigne
     return mwl__lower_ax(l, p->node ? p->node : entry->node, MWL_OP_REENTER, 0, entry->ix);
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static void new_entry(mwl__lowerer *l, mwl__m_entry *entry, uint32_t flags) {
     mwl__entry_rec rec = {mwl__lower_import(l, entry->provider, entry->node),
@@ -168,7 +171,8 @@ static void ascent(mwl__lowerer *l, mwl__m_entry *entry) {
     l->site.phase = MWL_ON_ALWAYS;
     const mwl__m_phase *p = &entry->phase[MWL_ON_ALWAYS];
     const mwl__node *at = p->node ? p->node : entry->node;
-    uint32_t always_pc = mwl__lower_ax(l, at, MWL_OP_ALWAYS, 0, entry->ix), begin = mwl__lower_here(l);
+    uint32_t always_pc = mwl__lower_ax(l, at, MWL_OP_ALWAYS, 0, entry->ix),
+             begin = mwl__lower_here(l);
     act(l, entry, MWL_ON_ALWAYS);
     mwl__lower_assign(l, p->assign);
     mwl__lower_guard_from(l, begin, last);
@@ -198,7 +202,7 @@ void mwl__lower_ascent(mwl__lowerer *l, mwl__m_entry **stack, uint32_t n) {
     l->site = site;
 }
 
-/* ---- structural calls ------------------------------------------------------------------------------------------ */
+/* ---- structural calls ------------------------------------------------------------------------ */
 
 void mwl__lower_structural(mwl__lowerer *l) {
     mwl__lower_site site = l->site;

@@ -7,8 +7,9 @@
 
 /* Elements of a literal that get a register each; longer ones are built one by one. */
 #define MWL__LOWER_SPREAD 32u
-/* Rows of registers end here. What is deeper is built one by one with two registers a level, and the reader
- * bounds the levels; so an expression always finds at least MWL_REGS_LIMIT / 4 registers. */
+/* Rows of registers end here. What is deeper is built one by one with two registers a level, and
+ * the reader bounds the levels; so an expression always finds at least MWL_REGS_LIMIT / 4
+ * registers. */
 #define MWL__LOWER_ROWS (MWL_REGS_LIMIT / 2)
 
 /* Where faults of a construct go: one instruction out of line, emitted when something needs it. */
@@ -31,7 +32,8 @@ typedef struct mwl__lower_later {
     mwl__m_step *step; /* around it, or NULL at Flow level */
 } mwl__lower_later;
 
-/* The constructs around the expression that is being lowered: whose records it can reach, whose pin now() is. */
+/* The constructs around the expression that is being lowered: whose records it can reach, whose pin
+ * now() is. */
 typedef struct mwl__lower_site {
     mwl__m_flow *flow;
     mwl__m_step *step;
@@ -46,10 +48,10 @@ typedef struct mwl__lowerer {
     const mwl__functions *functions;
     mwl__emit *e;
     mwl_alloc alloc;
-    mwl_heap heap; /* constants on their way */
-    mwl__arena arena; /* of reached paths */
+    mwl_heap heap;     /* constants on their way */
+    mwl__arena arena;  /* of reached paths */
     mwl_status status; /* E_REJECTED or E_NOMEM beside the emitter's */
-    unsigned top;     /* the first free register */
+    unsigned top;      /* the first free register */
     mwl__lower_site site;
     const mwl__m_expr *expr; /* being lowered */
     mwl__m_flow **flows;     /* by ix, in the order they were found */
@@ -62,8 +64,6 @@ typedef struct mwl__lowerer {
     size_t n_guards, cap_guards;
     mwl__lower_later *later;
     size_t n_later, cap_later;
-    uint32_t *matchers; /* open addressing: MATCHERS index + 1 */
-    size_t n_matchers, cap_matchers;
 } mwl__lowerer;
 
 /* lower.c */
@@ -78,26 +78,28 @@ static inline uint32_t mwl__lower_here(const mwl__lowerer *l) { return mwl__emit
 /* Send faults of [begin, here) to a stub; nothing happens when nothing in there can fault. */
 uint32_t mwl__lower_stub_new(mwl__lowerer *l, const mwl__node *n, mwl__op op, uint32_t x);
 void mwl__lower_guard_from(mwl__lowerer *l, uint32_t begin, uint32_t stub);
-void mwl__lower_flush(mwl__lowerer *l); /* write the stubs here: the last instruction must not fall through */
+void mwl__lower_flush(
+    mwl__lowerer *l); /* write the stubs here: the last instruction must not fall through */
 uint32_t mwl__lower_import(mwl__lowerer *l, const mwl__contract *c, const mwl__node *user);
 uint32_t mwl__lower_flow_ix(mwl__lowerer *l, mwl__m_flow *flow);
 uint32_t mwl__lower_name(mwl__lowerer *l, const mwl__node *member); /* its key as a constant */
 /* Records that already exist; a scratch one when the emitter has failed. */
-#define mwl__lower_rec(l, section, type, ix) \
+#define mwl__lower_rec(l, section, type, ix)                                                       \
     ((type *)mwl__emit_record_at((l)->e, MWL_SECTION_##section, ix, sizeof(type)))
 
 /* lower_value.c: values into registers. d is below top. */
 void mwl__lower_value(mwl__lowerer *l, const mwl__node *n, unsigned d);
 /* The value, and the instruction that takes it from its register: OUT, CALL_INPUT ... */
 void mwl__lower_field(mwl__lowerer *l, const mwl__node *n, mwl__op op);
-/* As a condition, without conversion to data, and the jump that tests it; answers the jump's pc, to be
- * patched. */
+/* As a condition, without conversion to data, and the jump that tests it; answers the jump's pc, to
+ * be patched. */
 uint32_t mwl__lower_condition(mwl__lowerer *l, const mwl__node *n, mwl__op jump);
 uint32_t mwl__lower_const(mwl__lowerer *l, const mwl__node *n); /* a subtree without expressions */
-/* The named members of an object but those in `skip` (NULL-terminated; NULL: none) in a row of registers
- * from *first on, and their keys as a shape. False: too large, reported. Give back by restoring top. */
-bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object, const char *const *skip, unsigned *first,
-                    uint32_t *shape);
+/* The named members of an object but those in `skip` (NULL-terminated; NULL: none) in a row of
+ * registers from *first on, and their keys as a shape. False: too large, reported. Give back by
+ * restoring top. */
+bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object, const char *const *skip,
+                    unsigned *first, uint32_t *shape);
 void mwl__lower_assign(mwl__lowerer *l, const mwl__node *assign); /* NULL or {}: nothing */
 /* What is known about a condition: 1 true, 0 false, -1 nothing. */
 int mwl__lower_known(const mwl__lowerer *l, const mwl__node *n);

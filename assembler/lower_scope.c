@@ -1,10 +1,11 @@
 /* lower_scope.c: what the names in an expression mean to the machine, and what they make it keep.
  *
- * Owns: the way from a path's text to one of the bases of program.h, and the flags of tables.h that say which
- * instants and windows something can observe. A root used as a whole reaches everything under it. */
+ * Owns: the way from a path's text to one of the bases of program.h, and the flags of tables.h that
+ * say which instants and windows something can observe. A root used as a whole reaches everything
+ * under it. */
 #include "lower_impl.h"
 
-/* ---- bases --------------------------------------------------------------------------------------------- */
+/* ---- bases ----------------------------------------------------------------------------------- */
 
 static const char *const base_texts[MWL_BASE_COUNT] = {
 #define X(name, text) text,
@@ -24,14 +25,16 @@ static int takes(const char *text, mwl__cel_text root, const mwl__cel_text *memb
     while (dot) {
         const char *word = dot + 1;
         dot = strchr(word, '.');
-        if ((size_t)used >= n || !text_is(members[used], word, dot ? (size_t)(dot - word) : strlen(word)))
+        if ((size_t)used >= n ||
+            !text_is(members[used], word, dot ? (size_t)(dot - word) : strlen(word)))
             return -1;
         used++;
     }
     return used;
 }
 
-/* Bases one member below something that may not be there: asking has() of them must look there first. */
+/* Bases one member below something that may not be there: asking has() of them must look there
+ * first. */
 static bool is_below_result(int base) {
     return base == MWL_BASE_STEP_RESULT_VALUE || base == MWL_BASE_CALL_RESULT_VALUE ||
            base == MWL_BASE_MW_RESULT_VALUE;
@@ -58,7 +61,7 @@ bool mwl__lower_resolve(void *ctx, const mwl__cel_node *variable, const mwl__cel
     return best >= 0;
 }
 
-/* ---- positions ----------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 static mwl__where place(const mwl__lowerer *l, mwl__span span, uint32_t at) {
     mwl__place p = mwl__source_place(l->model->tree->source, at);
@@ -84,7 +87,7 @@ mwl__where mwl__lower_where(void *ctx, uint32_t begin, uint32_t end, uint32_t at
     return place(l, span, mwl__node_text_offset(tree, x->node, x->body_at + at));
 }
 
-/* ---- reach ----------------------------------------------------------------------------------------------- */
+/* ---- reach ----------------------------------------------------------------------------------- */
 
 static void mark_flow(mwl__lowerer *l, const mwl__m_flow *flow, uint32_t flags) {
     mwl__flow_rec *r = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
@@ -110,7 +113,8 @@ static void mark_phase(mwl__lowerer *l) {
 }
 
 static void mark_results(mwl__lowerer *l) {
-    if (l->site.gather == MWL_NONE || l->site.call) return; /* nothing inside the fan-out reads them */
+    if (l->site.gather == MWL_NONE || l->site.call)
+        return; /* nothing inside the fan-out reads them */
     mwl__gather_rec *r = mwl__lower_rec(l, GATHERS, mwl__gather_rec, l->site.gather);
     if (r) r->flags |= MWL_GATHER_RESULTS;
 }
@@ -145,22 +149,33 @@ static bool reach_path(void *ctx, const mwl__cel_path *p) {
     bool whole = p->n_members == 0, meta = whole || member_is(p, 0, "metadata");
     const uint32_t pair = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
     uint32_t needs = meta ? instants(p, 1) : 0;
-    if (strcmp(root, "execution") == 0) mark_flow(l, l->flows[0], needs & MWL_NEEDS_ENTERED);
-    else if (strcmp(root, "frame") == 0) mark_flow(l, l->site.flow, needs & MWL_NEEDS_ENTERED);
-    else if (strcmp(root, "step") == 0 || strcmp(root, "match") == 0) mark_step(l, needs & pair);
-    else if (strcmp(root, "call") == 0) mark_call(l, needs);
-    else if (strcmp(root, "middleware") == 0 && (needs & MWL_NEEDS_ENTERED)) mark_phase(l);
-    else if (strcmp(root, "flow") == 0) reach_window(l, p, true);
-    else if (strcmp(root, "provider") == 0) reach_window(l, p, false);
+    if (strcmp(root, "execution") == 0)
+        mark_flow(l, l->flows[0], needs & MWL_NEEDS_ENTERED);
+    else if (strcmp(root, "frame") == 0)
+        mark_flow(l, l->site.flow, needs & MWL_NEEDS_ENTERED);
+    else if (strcmp(root, "step") == 0 || strcmp(root, "match") == 0)
+        mark_step(l, needs & pair);
+    else if (strcmp(root, "call") == 0)
+        mark_call(l, needs);
+    else if (strcmp(root, "middleware") == 0 && (needs & MWL_NEEDS_ENTERED))
+        mark_phase(l);
+    else if (strcmp(root, "flow") == 0)
+        reach_window(l, p, true);
+    else if (strcmp(root, "provider") == 0)
+        reach_window(l, p, false);
     if (strcmp(root, "step") == 0 && (whole || member_is(p, 0, "results"))) mark_results(l);
     return true;
 }
 
-/* The construct whose entry instant now() reads: the innermost one that evaluates the expression. */
+/* The construct whose entry instant now() reads: the innermost one that evaluates the expression.
+ */
 static void mark_pin(mwl__lowerer *l) {
-    if (l->site.call) mark_call(l, MWL_NEEDS_ENTERED);
-    else if (l->site.entry) mark_phase(l);
-    else mark_step(l, MWL_NEEDS_ENTERED);
+    if (l->site.call)
+        mark_call(l, MWL_NEEDS_ENTERED);
+    else if (l->site.entry)
+        mark_phase(l);
+    else
+        mark_step(l, MWL_NEEDS_ENTERED);
 }
 
 static bool is_now(const mwl__cel_node *n) {

@@ -1,10 +1,7 @@
 /* lower_step.c: Steps to code: the seven actions, catch clauses and matchers. */
 #include "lower_impl.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-/* ---- catch ---------------------------------------------------------------------------------------------- */
+/* ---- catch ----------------------------------------------------------------------------------- */
 
 static uint32_t key_run(mwl__lowerer *l, const mwl__node *list, uint32_t *n) {
     *n = list ? list->count : 0;
@@ -41,8 +38,10 @@ static void clauses(mwl__lowerer *l, const mwl__m_step *s, uint32_t first) {
     for (uint32_t i = 0; i < s->n_catches; i++) {
         const mwl__m_catch *c = &s->catches[i];
         uint32_t pc = mwl__lower_here(l);
-        if (c->output) mwl__lower_field(l, c->output, MWL_OP_OUT);
-        else mwl__lower_abc(l, c->node, MWL_OP_PASS_INPUT, 0, 0, 0);
+        if (c->output)
+            mwl__lower_field(l, c->output, MWL_OP_OUT);
+        else
+            mwl__lower_abc(l, c->node, MWL_OP_PASS_INPUT, 0, 0, 0);
         mwl__lower_assign(l, c->assign);
         mwl__lower_guard_from(l, pc, stub);
         mwl__lower_ax(l, c->node, MWL_OP_TO_HANDLER, 0, c->next->ix);
@@ -51,11 +50,13 @@ static void clauses(mwl__lowerer *l, const mwl__m_step *s, uint32_t first) {
     }
 }
 
-/* ---- actions -------------------------------------------------------------------------------------------- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static void pass_or(mwl__lowerer *l, const mwl__m_step *s, const mwl__node *field) {
-    if (field) mwl__lower_field(l, field, MWL_OP_OUT);
-    else mwl__lower_abc(l, s->node, MWL_OP_PASS_INPUT, 0, 0, 0);
+    if (field)
+        mwl__lower_field(l, field, MWL_OP_OUT);
+    else
+        mwl__lower_abc(l, s->node, MWL_OP_PASS_INPUT, 0, 0, 0);
 }
 
 static void to(mwl__lowerer *l, const mwl__m_step *s) {
@@ -80,8 +81,10 @@ static void lower_pass(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
 }
 
 static void lower_clause(mwl__lowerer *l, const mwl__m_clause *c) {
-    if (c->output) mwl__lower_field(l, c->output, MWL_OP_OUT);
-    else mwl__lower_abc(l, c->node, MWL_OP_PASS_MATCH, 0, 0, 0);
+    if (c->output)
+        mwl__lower_field(l, c->output, MWL_OP_OUT);
+    else
+        mwl__lower_abc(l, c->node, MWL_OP_PASS_MATCH, 0, 0, 0);
     mwl__lower_assign(l, c->assign);
     mwl__lower_ax(l, c->node, MWL_OP_TO, 0, c->next->ix);
 }
@@ -101,7 +104,8 @@ static void lower_match(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
         const mwl__m_clause *c = &s->clauses[i];
         int known = c->when ? mwl__lower_known(l, c->when) : 1;
         if (known == 0) continue;
-        uint32_t miss = known == 1 ? MWL_NONE : mwl__lower_condition(l, c->when, MWL_OP_JUMP_UNLESS);
+        uint32_t miss =
+            known == 1 ? MWL_NONE : mwl__lower_condition(l, c->when, MWL_OP_JUMP_UNLESS);
         lower_clause(l, c);
         if (miss == MWL_NONE) break; /* what follows cannot be reached */
         mwl__emit_patch(l->e, miss, mwl__lower_here(l));
@@ -111,8 +115,10 @@ static void lower_match(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
 
 static void lower_sleep(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     uint32_t begin = mwl__lower_here(l);
-    if (s->sleep_for) mwl__lower_field(l, s->sleep_for, MWL_OP_SLEEP_FOR);
-    else mwl__lower_field(l, s->sleep_until, MWL_OP_SLEEP_UNTIL);
+    if (s->sleep_for)
+        mwl__lower_field(l, s->sleep_for, MWL_OP_SLEEP_FOR);
+    else
+        mwl__lower_field(l, s->sleep_until, MWL_OP_SLEEP_UNTIL);
     mwl__lower_guard_from(l, begin, fault);
     mwl__lower_abc(l, s->node, MWL_OP_PASS_INPUT, 0, 0, 0);
     to(l, s);
@@ -129,7 +135,8 @@ static void lower_raise(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     static const char *const others[] = {"comment", NULL};
     uint32_t begin = mwl__lower_here(l), shape;
     unsigned top = l->top, first;
-    if (!s->result) mwl__lower_abc(l, s->node, MWL_OP_RERAISE, 0, 0, 0);
+    if (!s->result)
+        mwl__lower_abc(l, s->node, MWL_OP_RERAISE, 0, 0, 0);
     else if (mwl__lower_row(l, s->result, others, &first, &shape))
         mwl__lower_abc(l, s->result, MWL_OP_RAISE, first, shape, 0);
     if (s->result) mwl__lower_guard_from(l, begin, fault);
@@ -155,7 +162,8 @@ static void lower_call_step(mwl__lowerer *l, mwl__m_step *s, uint32_t fault) {
 void mwl__lower_step(mwl__lowerer *l, mwl__m_step *s) {
     if (l->status != MWL_OK) return;
     l->site = (mwl__lower_site){.flow = s->flow, .step = s, .gather = MWL_NONE};
-    uint32_t first = new_catches(l, s), fault = mwl__lower_stub_new(l, s->node, MWL_OP_STEP_FAULT, s->ix);
+    uint32_t first = new_catches(l, s),
+             fault = mwl__lower_stub_new(l, s->node, MWL_OP_STEP_FAULT, s->ix);
     mwl__step_rec *r = mwl__lower_rec(l, STEPS, mwl__step_rec, s->ix);
     if (r) {
         r->pc = mwl__lower_here(l);

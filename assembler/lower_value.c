@@ -1,14 +1,15 @@
-/* lower_value.c: values into registers: constants, templates with expressions in their leaves, assign.
+/* lower_value.c: values into registers: constants, templates with expressions in their leaves,
+ * assign.
  *
- * Registers are a stack: a value goes into `d`, what it needs lies from `top` on and is given back. A subtree
- * without expressions is one constant. What an expression yields is made a data model value by DATA, unless
- * its tree shows that it is one already. Recursion is as deep as the definition is nested, which the reader
- * bounds (MWL_DEPTH_LIMIT). */
+ * Registers are a stack: a value goes into `d`, what it needs lies from `top` on and is given back.
+ * A subtree without expressions is one constant. What an expression yields is made a data model
+ * value by DATA, unless its tree shows that it is one already. Recursion is as deep as the
+ * definition is nested, which the reader bounds (MWL_DEPTH_LIMIT). */
 #include "lower_impl.h"
 
 #include <math.h>
 
-/* ---- registers and constants --------------------------------------------------------------------------- */
+/* ---- registers and constants ----------------------------------------------------------------- */
 
 static unsigned take(mwl__lowerer *l, const mwl__node *n, unsigned count) {
     unsigned r = l->top;
@@ -35,12 +36,13 @@ uint32_t mwl__lower_const(mwl__lowerer *l, const mwl__node *n) {
     return const_of(l, mwl__node_value(&l->heap, n));
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------ */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 /* Functions whose answer is always a string or a boolean. */
 static bool answers_data(mwl__cel_text name) {
-    static const char *const names[] = {"string", "toJson", "startsWith", "endsWith", "contains", "matches",
-                                        "lowerAscii", "upperAscii", "trim", "durationToIso8601"};
+    static const char *const names[] = {"string",   "toJson",           "startsWith", "endsWith",
+                                        "contains", "matches",          "lowerAscii", "upperAscii",
+                                        "trim",     "durationToIso8601"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == name.len && memcmp(names[i], name.data, name.len) == 0) return true;
     return false;
@@ -57,12 +59,13 @@ static bool parts_are_data(const mwl__cel_node *n, uint32_t from, uint32_t strid
 
 static bool keys_are_text(const mwl__cel_node *map) {
     for (uint32_t i = 0; i < map->n_kids; i += 2)
-        if (map->kids[i]->kind != MWL__CEL_LIT || map->kids[i]->lit.kind != MWL__CEL_STRING) return false;
+        if (map->kids[i]->kind != MWL__CEL_LIT || map->kids[i]->lit.kind != MWL__CEL_STRING)
+            return false;
     return true;
 }
 
-/* Whether what the tree yields, if it yields anything, is a data model value: roots hold nothing else, and
- * so do parts of what they hold; tests are booleans. */
+/* Whether what the tree yields, if it yields anything, is a data model value: roots hold nothing
+ * else, and so do parts of what they hold; tests are booleans. */
 static bool yields_data(const mwl__cel_node *n) {
     for (;;) {
         switch (n->kind) {
@@ -108,8 +111,9 @@ static void report(void *ctx, const mwl__cel_problem *problem) {
     mwl__lowerer *l = ctx;
     const mwl__m_expr *x = l->expr;
     if (problem->severity != MWL__CEL_ERROR || l->status != MWL_OK) return;
-    mwl__node_report_text(l->model->tree, x->node, x->body_at + problem->begin, x->body_at + problem->end,
-                          MWL_DIAG_EXPRESSION_TOO_LARGE, "%s", problem->message);
+    mwl__node_report_text(l->model->tree, x->node, x->body_at + problem->begin,
+                          x->body_at + problem->end, MWL_DIAG_EXPRESSION_TOO_LARGE, "%s",
+                          problem->message);
     mwl__lower_fail(l, MWL_E_REJECTED);
 }
 
@@ -119,7 +123,8 @@ static bool int_literal(mwl__lowerer *l, const mwl__m_expr *x, unsigned d) {
     const int64_t exact = (int64_t)1 << 53;
     if (n->kind != MWL__CEL_LIT || n->lit.kind != MWL__CEL_INT) return false;
     if (n->lit.as.i > exact || n->lit.as.i < -exact) return false;
-    mwl__lower_ax(l, x->node, MWL_OP_LOAD_K, d, mwl__emit_const(l->e, mwl_number((double)n->lit.as.i)));
+    mwl__lower_ax(l, x->node, MWL_OP_LOAD_K, d,
+                  mwl__emit_const(l->e, mwl_number((double)n->lit.as.i)));
     return true;
 }
 
@@ -144,15 +149,17 @@ static void expression(mwl__lowerer *l, const mwl__m_expr *x, unsigned d, bool a
 int mwl__lower_known(const mwl__lowerer *l, const mwl__node *n) {
     if (n->kind == MWL_NODE_BOOL) return n->boolean;
     const mwl__m_expr *x = n->kind == MWL_NODE_STRING ? mwl__model_expr(l->model, n) : NULL;
-    if (!x || x->tree.root->kind != MWL__CEL_LIT || x->tree.root->lit.kind != MWL__CEL_BOOL) return -1;
+    if (!x || x->tree.root->kind != MWL__CEL_LIT || x->tree.root->lit.kind != MWL__CEL_BOOL)
+        return -1;
     return x->tree.root->lit.as.b;
 }
 
-/* ---- templates ----------------------------------------------------------------------------------------------- */
+/* ---- templates ------------------------------------------------------------------------------- */
 
 /* Values of a row: `count` children from `first` on, each in its register. */
 static void fill(mwl__lowerer *l, const mwl__node *parent, unsigned first) {
-    for (const mwl__node *c = mwl__node_first(parent); c; c = c->next) mwl__lower_value(l, c, first++);
+    for (const mwl__node *c = mwl__node_first(parent); c; c = c->next)
+        mwl__lower_value(l, c, first++);
 }
 
 static bool fits_row(const mwl__lowerer *l, const mwl__node *n) {
@@ -177,7 +184,8 @@ static void array(mwl__lowerer *l, const mwl__node *n, unsigned d) {
 static void object(mwl__lowerer *l, const mwl__node *n, unsigned d) {
     if (fits_row(l, n)) {
         uint32_t keys[MWL__LOWER_SPREAD], n_keys = 0;
-        for (const mwl__node *c = mwl__node_first(n); c; c = c->next) keys[n_keys++] = mwl__lower_name(l, c);
+        for (const mwl__node *c = mwl__node_first(n); c; c = c->next)
+            keys[n_keys++] = mwl__lower_name(l, c);
         uint32_t shape = mwl__emit_shape(l->e, keys, n_keys);
         if (mwl__emit_fits16(shape)) {
             unsigned first = take(l, n, n_keys);
@@ -200,9 +208,12 @@ void mwl__lower_value(mwl__lowerer *l, const mwl__node *n, unsigned d) {
     unsigned top = l->top;
     if (!mwl__model_computed(l->model, n))
         mwl__lower_ax(l, n, MWL_OP_LOAD_K, d, mwl__lower_const(l, n));
-    else if (n->kind == MWL_NODE_STRING) expression(l, mwl__model_expr(l->model, n), d, true);
-    else if (n->kind == MWL_NODE_ARRAY) array(l, n, d);
-    else object(l, n, d);
+    else if (n->kind == MWL_NODE_STRING)
+        expression(l, mwl__model_expr(l->model, n), d, true);
+    else if (n->kind == MWL_NODE_ARRAY)
+        array(l, n, d);
+    else
+        object(l, n, d);
     l->top = top;
 }
 
@@ -216,14 +227,16 @@ void mwl__lower_field(mwl__lowerer *l, const mwl__node *n, mwl__op op) {
 uint32_t mwl__lower_condition(mwl__lowerer *l, const mwl__node *n, mwl__op jump) {
     unsigned top = l->top, d = take(l, n, 1);
     const mwl__m_expr *x = n->kind == MWL_NODE_STRING ? mwl__model_expr(l->model, n) : NULL;
-    if (x) expression(l, x, d, false);
-    else mwl__lower_value(l, n, d);
+    if (x)
+        expression(l, x, d, false);
+    else
+        mwl__lower_value(l, n, d);
     uint32_t pc = mwl__lower_ax(l, n, jump, d, 0);
     l->top = top;
     return pc;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_skipped(const mwl__node *c, const char *const *skip) {
     for (; skip && *skip; skip++)
@@ -231,10 +244,11 @@ static bool is_skipped(const mwl__node *c, const char *const *skip) {
     return false;
 }
 
-bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object_node, const char *const *skip, unsigned *first,
-                    uint32_t *shape) {
+bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object_node, const char *const *skip,
+                    unsigned *first, uint32_t *shape) {
     uint32_t n = 0;
-    for (const mwl__node *c = mwl__node_first(object_node); c; c = c->next) n += !is_skipped(c, skip);
+    for (const mwl__node *c = mwl__node_first(object_node); c; c = c->next)
+        n += !is_skipped(c, skip);
     if (n > MWL__LOWER_ROWS) {
         mwl__lower_too_big(l, object_node, "this binds too many names at once");
         return false;

@@ -1,5 +1,6 @@
-/* Assembling: definitions of 10, 1,000 and 10,000 Steps (every third one a Call with a retry and a catch, the
- * others Pass and Match with expressions). Time per Step must not grow; reported per Step. */
+/* Assembling: definitions of 10, 1,000 and 10,000 Steps (every third one a Call with a retry and a
+ * catch, the others Pass and Match with expressions). Time per Step must not grow; reported per
+ * Step. */
 #include "bench.h"
 #include "mwl_asm.h"
 
@@ -16,12 +17,16 @@ struct state {
 static const char *const bodies[] = {
     "\"action\": \"Pass\", \"output\": {\"n\": \"{{ step.input.n + 1.0 }}\", \"tag\": \"t\"}, "
     "\"assign\": {\"v%u\": \"{{ step.input.n }}\"}, \"next\": \"s%u\"",
-    "\"action\": \"Match\", \"cases\": [{\"when\": \"{{ match.input.n > %u.0 && has(match.input.tag) }}\", "
+    "\"action\": \"Match\", \"cases\": [{\"when\": \"{{ match.input.n > %u.0 && "
+    "has(match.input.tag) }}\", "
     "\"next\": \"s%u\"}], \"default\": {\"next\": \"end\"}",
-    "\"action\": \"Call\", \"call\": {\"provider\": \"mwl:provider.call/mwl/mock/v1\", \"with\": {\"value\": "
+    "\"action\": \"Call\", \"call\": {\"provider\": \"mwl:provider.call/mwl/mock/v1\", \"with\": "
+    "{\"value\": "
     "\"{{ {'n': call.input.n, 'k': '%u'} }}\"}}, \"middleware\": [{\"provider\": "
-    "\"mwl:provider.middleware/mwl/retry/v1\", \"onEntry\": {\"with\": {\"policies\": [{\"match\": {\"codes\": "
-    "[\"*\"]}, \"attempts\": 3}]}}}], \"catch\": [{\"match\": {\"codes\": [\"*\"]}, \"next\": \"end\"}], "
+    "\"mwl:provider.middleware/mwl/retry/v1\", \"onEntry\": {\"with\": {\"policies\": [{\"match\": "
+    "{\"codes\": "
+    "[\"*\"]}, \"attempts\": 3}]}}}], \"catch\": [{\"match\": {\"codes\": [\"*\"]}, \"next\": "
+    "\"end\"}], "
     "\"next\": \"s%u\"",
 };
 
@@ -34,8 +39,9 @@ static size_t write_flow(char *text, size_t size, unsigned steps) {
         at += (size_t)snprintf(text + at, size - at, bodies[i % 3], i, i + 1);
         at += (size_t)snprintf(text + at, size - at, "},\n");
     }
-    at += (size_t)snprintf(text + at, size - at,
-                           "\"s%u\": {\"action\": \"Return\"}, \"end\": {\"action\": \"Return\"}}}\n", steps);
+    at += (size_t)snprintf(
+        text + at, size - at,
+        "\"s%u\": {\"action\": \"Return\"}, \"end\": {\"action\": \"Return\"}}}\n", steps);
     return at;
 }
 
@@ -51,8 +57,8 @@ static void prepare(struct bench *b, unsigned steps) {
     mwl_status status = mwl_assemble(s->text, s->len, NULL, &result);
     if (status != MWL_OK) bench_fail(b, "%s", result.diagnostics ? result.diagnostics : "");
     mwl_program *program = NULL;
-    BENCH_CHECK(b, status == MWL_OK && mwl_program_load(NULL, result.image, result.image_size, MWL_COPY,
-                                                        &program, NULL) == MWL_OK);
+    BENCH_CHECK(b, status == MWL_OK && mwl_program_load(NULL, result.image, result.image_size,
+                                                        MWL_COPY, &program, NULL) == MWL_OK);
     mwl_program_release(program);
     mwl_asm_free(&result);
 }

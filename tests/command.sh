@@ -84,6 +84,32 @@ expect 2 "$mwlvm" eval
 expect 2 "$mwlvm" eval 1 --vars
 expect 2 "$mwlvm" eval 1 --vars '{'
 
+expect 0 "$mwlvm" asm tests/golden/steps.json -o "$dir/steps.mwlb"
+expect 0 "$mwlvm" decompile "$dir/steps.mwlb"
+cmp -s "$out" tests/golden/steps.json || complain "what is decompiled is not what was assembled"
+cp "$out" "$dir/back.json"
+expect 0 "$mwlvm" asm "$dir/back.json" -o "$dir/again.mwlb"
+cmp -s "$dir/steps.mwlb" "$dir/again.mwlb" || complain "assembling what was decompiled gives other bytes"
+expect 0 "$mwlvm" asm --strip tests/golden/steps.json -o -
+cp "$out" "$dir/small.mwlb"
+[ "$(wc -c <"$dir/small.mwlb")" -lt 700 ] || complain "a stripped program is not small"
+expect 1 "$mwlvm" decompile "$dir/small.mwlb"
+says "$err" 'the definition was stripped'
+expect 0 "$mwlvm" dis "$dir/small.mwlb"
+says "$out" '^; ---- step0 Pass shape$'
+expect 0 "$mwlvm" dis tests/golden/steps.json
+says "$out" 'match.input > vars.limit'
+cp tests/golden/call.json "$dir/call.json"
+expect 0 "$mwlvm" asm "$dir/call.json"
+[ -s "$dir/call.mwlb" ] || complain "the program is not beside its definition"
+echo '{' | expect 3 "$mwlvm" asm - -o "$dir/none.mwlb"
+[ ! -e "$dir/none.mwlb" ] || complain "a rejected definition left a file"
+expect 2 "$mwlvm" asm
+expect 2 "$mwlvm" asm "$dir/no-such.json"
+expect 2 "$mwlvm" asm --allow no-such-warning "$dir/call.json"
+expect 2 "$mwlvm" dis --nonsense
+expect 2 "$mwlvm" decompile
+
 expect 0 "$suite" --help
 says "$out" 'What is skipped'
 expect 2 "$suite"

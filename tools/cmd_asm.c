@@ -21,7 +21,8 @@ static char *default_output(const char *path) {
 
 static int write_image(const char *path, const mwl_asm_result *result) {
     bool is_stdout = strcmp(path, "-") == 0;
-    if (is_stdout && isatty(STDOUT_FILENO)) return cmd_usage("a program file is not for a terminal");
+    if (is_stdout && isatty(STDOUT_FILENO))
+        return cmd_usage("a program file is not for a terminal");
     FILE *file = is_stdout ? stdout : fopen(path, "wb");
     bool good = file && fwrite(result->image, 1, result->image_size, file) == result->image_size;
     if (good && is_stdout) good = fflush(file) == 0;
@@ -58,14 +59,21 @@ int cmd_asm(int argc, char **argv) {
     for (int i = 1; i < argc && status == CMD_OK; i++) {
         int taken = definition_option(&d, argc, argv, &i);
         if (taken > 0) continue;
-        if (taken < 0) status = CMD_USAGE;
-        else if (strcmp(argv[i], "--strip") == 0) d.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
-        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) output = argv[++i];
-        else if (argv[i][0] == '-' && argv[i][1]) status = cmd_usage("asm: unknown option '%s'", argv[i]);
-        else if (path) status = cmd_usage("asm takes one FILE");
-        else path = argv[i];
+        if (taken < 0)
+            status = CMD_USAGE;
+        else if (strcmp(argv[i], "--strip") == 0)
+            d.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
+        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            output = argv[++i];
+        else if (argv[i][0] == '-' && argv[i][1])
+            status = cmd_usage("asm: unknown option '%s'", argv[i]);
+        else if (path)
+            status = cmd_usage("asm takes one FILE");
+        else
+            path = argv[i];
     }
-    if (status == CMD_OK) status = path ? assemble(&d, path, output) : cmd_usage("asm takes one FILE");
+    if (status == CMD_OK)
+        status = path ? assemble(&d, path, output) : cmd_usage("asm takes one FILE");
     definition_free(&d);
     return status;
 }

@@ -1,4 +1,5 @@
-/* cmd_decompile.c: `mwlvm decompile FILE`: the definition that a program file was made of, byte by byte. */
+/* cmd_decompile.c: `mwlvm decompile FILE`: the definition that a program file was made of, byte by
+ * byte. */
 #include "cmd.h"
 #include "definition.h"
 #include "program.h"
@@ -9,7 +10,8 @@ int cmd_decompile(int argc, char **argv) {
     struct definition d;
     mwl_program *program = NULL;
     memset(&d, 0, sizeof d);
-    if (argc != 2 || (argv[1][0] == '-' && argv[1][1])) return cmd_usage("decompile takes one FILE");
+    if (argc != 2 || (argv[1][0] == '-' && argv[1][1]))
+        return cmd_usage("decompile takes one FILE");
     int status = definition_load(&d, argv[1], &program);
     if (status == CMD_OK && !program->source)
         status = cmd_fail("%s: the definition was stripped from this program", argv[1]);

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- options ----------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* The value of --name VALUE or --name=VALUE; NULL when the word is another option; "" when there is none. */
+/* The value of --name VALUE or --name=VALUE; NULL when the word is another option; "" when there is
+ * none. */
 static const char *value_of(const char *name, int argc, char **argv, int *i) {
     size_t len = strlen(name);
     if (strncmp(argv[*i], name, len) != 0) return NULL;
@@ -85,7 +86,7 @@ void definition_free(struct definition *d) {
     memset(d, 0, sizeof *d);
 }
 
-/* ---- assembling and loading --------------------------------------------------------------------------- */
+/* ---- assembling and loading ------------------------------------------------------------------ */
 
 int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
                         mwl_asm_result *out) {

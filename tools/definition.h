@@ -1,5 +1,5 @@
-/* definition.h: definitions and programs that are named on the command line: what `asm`, `dis` and others
- * share. Diagnostics go to standard error. */
+/* definition.h: definitions and programs that are named on the command line: what `asm`, `dis` and
+ * others share. Diagnostics go to standard error. */
 #ifndef MWL_TOOLS_DEFINITION_H
 #define MWL_TOOLS_DEFINITION_H
 
@@ -15,12 +15,14 @@ struct definition {
     size_t n_providers, n_allow, n_deny;
 };
 
-/* If argv[*i] is --provider FILE, --allow NAME, --deny NAME or --format FORM (or --option=VALUE): takes it and
- * its value, advancing *i to the last word used, and answers 1. 0: another word. -1: wrong, with a message. */
+/* If argv[*i] is --provider FILE, --allow NAME, --deny NAME or --format FORM (or --option=VALUE):
+ * takes it and its value, advancing *i to the last word used, and answers 1. 0: another word. -1:
+ * wrong, with a message. */
 int definition_option(struct definition *d, int argc, char **argv, int *i);
 void definition_free(struct definition *d);
 
-/* Assemble a file's text. An exit status; on CMD_OK *out holds an image, to be freed with mwl_asm_free. */
+/* Assemble a file's text. An exit status; on CMD_OK *out holds an image, to be freed with
+ * mwl_asm_free. */
 int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
                         mwl_asm_result *out);
 /* Load a .mwlb, or a definition, assembled in memory; "-" is standard input. An exit status. */

@@ -6,7 +6,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { HEAD = 20, CHECKSUM_AT = 12, FLAG_PACKED = 1, TAG_TEXT = 64, TAG_SMALL = 128, SMALL_LIMIT = 1 << 30 };
+enum {
+    HEAD = 20,
+    CHECKSUM_AT = 12,
+    FLAG_PACKED = 1,
+    TAG_TEXT = 64,
+    TAG_SMALL = 128,
+    SMALL_LIMIT = 1 << 30
+};
 
 /* The fields of a section's records, by their width; NULL: not made of such records. */
 static const char *fields_of(unsigned id) {
@@ -60,7 +67,7 @@ void mwl__pack_reseal(void *bytes, size_t size) {
     for (int i = 0; i < 8; i++) b[CHECKSUM_AT + i] = (unsigned char)(sum >> (8 * i));
 }
 
-/* ---- packing ----------------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 static void put(mwl__buf *out, uint64_t v) {
     for (; v >= 0x80; v >>= 7) mwl__buf_putc(out, (char)(v | 0x80));
@@ -123,7 +130,8 @@ static void pack_text(mwl__buf *out, const mwl__image *image, const mwl__const_r
     mwl__buf_put(out, s->s, s->len);
 }
 
-static void pack_tree(mwl__buf *out, const mwl__image *image, const mwl__const_rec *rec, uint32_t k) {
+static void pack_tree(mwl__buf *out, const mwl__image *image, const mwl__const_rec *rec,
+                      uint32_t k) {
     const uint32_t *list = (const uint32_t *)image->section[MWL_SECTION_TREES].data + rec->payload;
     uint64_t n = rec->kind == MWL_KIND_OBJECT ? (uint64_t)*list * 2 : *list;
     put(out, rec->kind);
@@ -150,7 +158,8 @@ static void pack_number(mwl__buf *out, uint64_t bits) {
 }
 
 /* The image's constants must be as loading wants them; an image that the emitter made is. */
-static void pack_consts(mwl__buf *out, const mwl__image *image, const mwl__const_rec *recs, uint32_t n) {
+static void pack_consts(mwl__buf *out, const mwl__image *image, const mwl__const_rec *recs,
+                        uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
         const mwl__const_rec *rec = &recs[k];
         switch (rec->kind) {
@@ -176,10 +185,14 @@ static bool pack_section(mwl__buf *out, const mwl__image *image, unsigned id) {
     put(out, id);
     put(out, n);
     if (id == MWL_SECTION_CODE) return pack_code(out, data, n);
-    if (id == MWL_SECTION_CONSTS) pack_consts(out, image, data, (uint32_t)n);
-    else if (!fields) mwl__buf_put(out, data, n * record);
-    else if (!fields_fit(fields, record)) return false;
-    else pack_records(out, data, n, fields);
+    if (id == MWL_SECTION_CONSTS)
+        pack_consts(out, image, data, (uint32_t)n);
+    else if (!fields)
+        mwl__buf_put(out, data, n * record);
+    else if (!fields_fit(fields, record))
+        return false;
+    else
+        pack_records(out, data, n, fields);
     return true;
 }
 
@@ -192,7 +205,8 @@ mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
     mwl__buf_put(out, "\0\0\0\0\0\0\0", 8);
     bool good = true;
     for (unsigned id = 1; good && id < MWL_SECTION_LIMIT; id++) {
-        if (!view.section[id].data || id == MWL_SECTION_STRINGS || id == MWL_SECTION_TREES) continue;
+        if (!view.section[id].data || id == MWL_SECTION_STRINGS || id == MWL_SECTION_TREES)
+            continue;
         good = pack_section(out, &view, id);
     }
     put(out, 0);
@@ -205,7 +219,7 @@ mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
     return MWL_OK;
 }
 
-/* ---- unpacking --------------------------------------------------------------------------------------- */
+/* ---- unpacking ------------------------------------------------------------------------------- */
 
 typedef struct unpacker {
     const unsigned char *begin, *at, *end;
@@ -240,10 +254,12 @@ static uint32_t get32(unpacker *u) {
     return v > UINT32_MAX ? (uint32_t)refuse(u, "a number is too large") : (uint32_t)v;
 }
 
-/* How many items follow; each takes a byte at least, so that nobody allocates for what is not there. */
+/* How many items follow; each takes a byte at least, so that nobody allocates for what is not
+ * there. */
 static size_t get_count(unpacker *u) {
     uint64_t n = get(u);
-    if (n > (uint64_t)(u->end - u->at)) return (size_t)refuse(u, "a count is larger than what is left");
+    if (n > (uint64_t)(u->end - u->at))
+        return (size_t)refuse(u, "a count is larger than what is left");
     return (size_t)n;
 }
 
@@ -344,7 +360,8 @@ static void unpack_consts(unpacker *u, mwl__buf *out, size_t n) {
             unpack_number(u, &rec, tag >= TAG_SMALL);
         } else if (tag == MWL_KIND_STRING || tag == MWL_KIND_BYTES || tag == MWL_KIND_TYPE) {
             size_t len = get_count(u);
-            if (tag == MWL_KIND_STRING && len < TAG_TEXT) refuse(u, "a text's length is written at length");
+            if (tag == MWL_KIND_STRING && len < TAG_TEXT)
+                refuse(u, "a text's length is written at length");
             unpack_text(u, &rec, len);
         } else if (tag == MWL_KIND_ARRAY || tag == MWL_KIND_OBJECT) {
             unpack_tree(u, &rec, k);
@@ -380,16 +397,21 @@ static void unpack_section(unpacker *u, unsigned id) {
 static mwl_status check_head(const unsigned char *b, size_t size, mwl_error *error) {
     mwl__image none = {b, 0, 0, {{NULL, 0}}};
     uint64_t sum = 0;
-    if (!mwl__pack_is(b, size)) return mwl__image_refuse(&none, error, MWL_E_IMAGE, "no packed program", b);
+    if (!mwl__pack_is(b, size))
+        return mwl__image_refuse(&none, error, MWL_E_IMAGE, "no packed program", b);
     if (b[4] != (MWL_IMAGE_FORMAT & 0xff) || b[5] != MWL_IMAGE_FORMAT >> 8)
-        return mwl__image_refuse(&none, error, MWL_E_VERSION, "a program format of another version", b + 4);
+        return mwl__image_refuse(&none, error, MWL_E_VERSION, "a program format of another version",
+                                 b + 4);
     for (int i = 0; i < 8; i++) sum |= (uint64_t)b[CHECKSUM_AT + i] << (8 * i);
     if (sum != checksum(b, size))
-        return mwl__image_refuse(&none, error, MWL_E_IMAGE, "the checksum does not match", b + CHECKSUM_AT);
-    uint32_t isa = (uint32_t)b[8] | (uint32_t)b[9] << 8 | (uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
+        return mwl__image_refuse(&none, error, MWL_E_IMAGE, "the checksum does not match",
+                                 b + CHECKSUM_AT);
+    uint32_t isa =
+        (uint32_t)b[8] | (uint32_t)b[9] << 8 | (uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
     if (isa != mwl__op_isa()) /* operands cannot be told apart */
         return mwl__image_refuse(&none, error, MWL_E_VERSION,
-                                 "the program is for another instruction set; assemble it again", b + 8);
+                                 "the program is for another instruction set; assemble it again",
+                                 b + 8);
     return MWL_OK;
 }
 
@@ -420,7 +442,8 @@ mwl_status mwl__unpack(const void *bytes, size_t size, mwl__buf *out, mwl_error 
         if (u.wrong || id == 0) break;
         if (id <= last || id >= MWL_SECTION_LIMIT || mwl__image_record_size((unsigned)id) == 0)
             refuse(&u, "an unknown section, or one out of order");
-        else unpack_section(&u, last = (unsigned)id);
+        else
+            unpack_section(&u, last = (unsigned)id);
         if (u.wrong) break;
     }
     if (!u.wrong && u.at != u.end) u.wrong = "bytes after the end";
@@ -429,7 +452,8 @@ mwl_status mwl__unpack(const void *bytes, size_t size, mwl__buf *out, mwl_error 
         status = mwl__image_refuse(&where, error, MWL_E_IMAGE, u.wrong, from);
     } else {
         status = write_image(&u, out);
-        if (status < 0) status = mwl__image_refuse(NULL, error, status, mwl_status_text(status), NULL);
+        if (status < 0)
+            status = mwl__image_refuse(NULL, error, status, mwl_status_text(status), NULL);
     }
     for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) mwl__buf_free(&u.section[id]);
     return status;

@@ -6,7 +6,7 @@
  *
  * The code of a Flow (what the lowering must lay out; brackets are optional parts):
  *
- *   flow.pc:      descent of each entry, outermost first (below); JUMP to the entrypoint's step.pc
+ *   flow.pc:      descent of each entry, outermost first (below); the entrypoint's Step, which it falls into
  *   flow.ascend_pc: ascent of each entry, innermost first; COMPLETE flow
  *
  *   Pass:    STEP; [STEP_EXIT]; output -> OUT | PASS_INPUT; [assign -> ASSIGN]; TO next
@@ -19,8 +19,9 @@
  *            [output -> OUT]; [ASSIGN]; TO next
  *   Gather:  STEP; GATHER; [over -> GATHER_OVER]; [successes -> GATHER_NEED]; run_pc: GATHER_RUN;
  *            the calls; arms_pc: GATHER_ARMS; end_pc: GATHER_END; [output -> OUT]; [ASSIGN]; TO next
- *   Fault of a Step's own fields: site handler -> STEP_FAULT (of a clause's: CLAUSE_FAULT), placed out of
- *   line. A Gather's over and successes: -> GATHER_FAULT.
+ *   Fault of a Step's own fields, a Match's clauses among them: site handler -> STEP_FAULT (of a catch
+ *   clause's: CLAUSE_FAULT), placed out of line. A Gather's over and successes: -> GATHER_FAULT. One stub per
+ *   construct and kind; a range in which nothing can fault has no handler.
  *   A catch clause (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER next
  *
  *   descent: ENTER; [when -> GATE L]; [with -> WITH]; ACTION 0 (when the middleware acts there, or
@@ -41,7 +42,13 @@
  *            faults of the fields -> CALL_FAULT, of the arms -> ARM_FAULT
  *
  * A phase whose block is empty and where the middleware declares no action has no code: its pc is the
- * pc of what follows (success_pc, failure_pc: a REENTER is still needed; always_pc: ALWAYS, UNWIND). */
+ * pc of what follows (success_pc, failure_pc: the one REENTER that both phases share; always_pc: ALWAYS, UNWIND).
+ * An arm without fields has none either: its pc is end_pc. A `when` that is literally false leaves out `with`
+ * and the ACTION behind its GATE; one that is literally true has no GATE; Match clauses behind one that always
+ * holds are left out, as are those that never do.
+ *
+ * Structural members of a `with` are in no constant and no WITH: what they leave is, or nothing when they were
+ * all. Steps that no path leads to, and Flows that no Step left calls, are in no table. */
 #ifndef MWL_TABLES_H
 #define MWL_TABLES_H
 
@@ -79,7 +86,7 @@ typedef struct mwl__flow_rec {
 /* Which instants something can observe; bit n of an entry's flags also for phase n (1 << (8 + n)). */
 enum { MWL_NEEDS_ENTERED = 1, MWL_NEEDS_EXITED = 2, MWL_NEEDS_DISPATCHED = 4, MWL_NEEDS_ACCEPTED = 8,
        MWL_NEEDS_PHASE = 0x100,
-       MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads flow.vars, provider.metadata ... */
+       MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads more of flow or provider than its `result` */
        MWL_CALL_HAS_ARMS = 0x2000 };
 
 /* STEPS */

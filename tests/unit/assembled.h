@@ -1,4 +1,5 @@
-/* assembled.h: a definition assembled and loaded, for tests; and its code as a line of instruction names. */
+/* assembled.h: a definition assembled and loaded, for tests; and its code as a line of instruction
+ * names. */
 #ifndef ASSEMBLED_H
 #define ASSEMBLED_H
 
@@ -28,7 +29,8 @@ static inline void assembled_make(struct assembled *a, const char *text, unsigne
     options.flags = flags;
     a->status = mwl_assemble(text, strlen(text), &options, &a->result);
     if (a->status == MWL_OK)
-        a->status = mwl__program_load(NULL, a->result.image, a->result.image_size, true, &a->program, &error);
+        a->status = mwl__program_load(NULL, a->result.image, a->result.image_size, true,
+                                      &a->program, &error);
     if (a->status != MWL_OK) {
         printf("%s\n%s\n", a->result.diagnostics ? a->result.diagnostics : "",
                error.message ? error.message : "");

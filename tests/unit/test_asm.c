@@ -6,21 +6,39 @@
 static const char small[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}}}";
 
 /* Every construct once. */
-static const char rich[] =
-    FLOW_HEAD
-    "\"comment\": \"all of it\", \"parameters\": {\"type\": \"object\", \"properties\": {\"n\": {\"type\": \"number\", "
-    "\"default\": 3}}}, \"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": \"Return\"}}}}, "
-    "\"middleware\": [{" MW("timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1H\"}}}], "
-    "\"steps\": {\"a\": {\"action\": \"Gather\", \"over\": \"{{ step.input.filter(x, x > vars.n) }}\", "
-    "\"call\": {\"flow\": \"F\", \"onSuccess\": {\"assign\": {\"k\": \"{{ call.index }}\"}}}, "
-    "\"catch\": [{\"match\": {\"codes\": [\"System.*\"], \"types\": [\"error\"], \"retryable\": true}, \"next\": \"z\"}], "
-    "\"next\": \"b\"}, \"b\": {\"action\": \"Call\", \"call\": {" MOCK ", \"with\": {\"value\": \"{{ {'a': [1, 2]} }}\"}}, "
-    "\"middleware\": [{" MW("finally") ", \"onAlways\": {\"with\": {\"call\": {" MOCK "}}}}, {" MW("retry")
-    ", \"onEntry\": {\"with\": {\"policies\": [{\"match\": {\"codes\": [\"*\"]}, \"attempts\": 2}]}}, "
-    "\"onFailure\": {\"details\": {\"was\": \"{{ middleware.result.code.matches('^A') || true }}\"}}}], \"next\": \"m\"}, "
-    "\"m\": {\"action\": \"Match\", \"cases\": [{\"when\": \"{{ match.input == null }}\", \"next\": \"z\"}], "
-    "\"default\": {\"next\": \"s\"}}, \"s\": {\"action\": \"Sleep\", \"for\": \"PT0S\", \"next\": \"z\"}, "
-    "\"z\": {\"action\": \"Raise\", \"result\": {\"code\": \"A.B\", \"message\": \"{{ 'n' + string(vars.n) }}\"}}}}";
+static const char rich[] = FLOW_HEAD
+    "\"comment\": \"all of it\", \"parameters\": {\"type\": \"object\", \"properties\": {\"n\": "
+    "{\"type\": \"number\", "
+    "\"default\": 3}}}, \"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": "
+    "\"Return\"}}}}, "
+    "\"middleware\": [{" MW(
+        "timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1H\"}}}], "
+                   "\"steps\": {\"a\": {\"action\": \"Gather\", \"over\": \"{{ "
+                   "step.input.filter(x, x > vars.n) }}\", "
+                   "\"call\": {\"flow\": \"F\", \"onSuccess\": {\"assign\": {\"k\": \"{{ "
+                   "call.index }}\"}}}, "
+                   "\"catch\": [{\"match\": {\"codes\": [\"System.*\"], \"types\": [\"error\"], "
+                   "\"retryable\": true}, \"next\": \"z\"}], "
+                   "\"next\": \"b\"}, \"b\": {\"action\": \"Call\", \"call\": {" MOCK
+                   ", \"with\": {\"value\": \"{{ {'a': [1, 2]} }}\"}}, "
+                   "\"middleware\": [{" MW(
+                       "finally") ", \"onAlways\": {\"with\": {\"call\": {" MOCK
+                                  "}}}}, {" MW(
+                                      "retry") ", \"onEntry\": {\"with\": {\"policies\": "
+                                               "[{\"match\": {\"codes\": [\"*\"]}, \"attempts\": "
+                                               "2}]}}, "
+                                               "\"onFailure\": {\"details\": {\"was\": \"{{ "
+                                               "middleware.result.code.matches('^A') || true "
+                                               "}}\"}}}], \"next\": \"m\"}, "
+                                               "\"m\": {\"action\": \"Match\", \"cases\": "
+                                               "[{\"when\": \"{{ match.input == null }}\", "
+                                               "\"next\": \"z\"}], "
+                                               "\"default\": {\"next\": \"s\"}}, \"s\": "
+                                               "{\"action\": \"Sleep\", \"for\": \"PT0S\", "
+                                               "\"next\": \"z\"}, "
+                                               "\"z\": {\"action\": \"Raise\", \"result\": "
+                                               "{\"code\": \"A.B\", \"message\": \"{{ 'n' + "
+                                               "string(vars.n) }}\"}}}}";
 
 UTEST(asm, assembles) {
     struct assembled a;
@@ -79,7 +97,8 @@ UTEST(asm, packing) {
 }
 
 UTEST(asm, rejects_with_diagnostics) {
-    static const char text[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Pass\", \"next\": \"b\"}}}";
+    static const char text[] =
+        FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Pass\", \"next\": \"b\"}}}";
     mwl_asm_options options;
     mwl_asm_result result;
     memset(&options, 0, sizeof options);
@@ -115,8 +134,10 @@ UTEST(asm, check_only_makes_no_image) {
 }
 
 UTEST(asm, warnings_can_be_silenced_or_denied) {
-    static const char text[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}, \"b\": {\"action\": \"Return\"}}}";
-    static const char *const names[] = {"unreachable-step", NULL}, *const unknown[] = {"no-such", NULL};
+    static const char text[] =
+        FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}, \"b\": {\"action\": \"Return\"}}}";
+    static const char *const names[] = {"unreachable-step", NULL}, *const unknown[] = {"no-such",
+                                                                                       NULL};
     mwl_asm_options options;
     mwl_asm_result result;
     memset(&options, 0, sizeof options);
@@ -138,14 +159,16 @@ UTEST(asm, warnings_can_be_silenced_or_denied) {
 }
 
 UTEST(asm, providers_of_the_host) {
-    static const char text[] = FLOW_HEAD
-        "\"steps\": {\"a\": {\"action\": \"Call\", \"call\": {\"provider\": \"mwl:provider.call/acme/geo/v1\"}, "
-        "\"next\": \"z\"}, \"z\": {\"action\": \"Return\"}}}";
-    static const char document[] =
-        "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", \"uri\": \"mwl:provider.call/acme/geo/v1\", "
-        "\"codePrefix\": \"Geo\", \"description\": \"places\", \"parameters\": {\"type\": \"object\"}, "
-        "\"failureCatalog\": {\"closed\": [], \"open\": []}}";
-    const mwl_asm_provider good = {"geo.json", document, sizeof document - 1}, bad = {"bad.json", "{}", 2};
+    static const char text[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Call\", \"call\": "
+                                         "{\"provider\": \"mwl:provider.call/acme/geo/v1\"}, "
+                                         "\"next\": \"z\"}, \"z\": {\"action\": \"Return\"}}}";
+    static const char document[] = "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", "
+                                   "\"uri\": \"mwl:provider.call/acme/geo/v1\", "
+                                   "\"codePrefix\": \"Geo\", \"description\": \"places\", "
+                                   "\"parameters\": {\"type\": \"object\"}, "
+                                   "\"failureCatalog\": {\"closed\": [], \"open\": []}}";
+    const mwl_asm_provider good = {"geo.json", document, sizeof document - 1},
+                           bad = {"bad.json", "{}", 2};
     mwl_asm_options options;
     mwl_asm_result result;
     memset(&options, 0, sizeof options);
@@ -168,7 +191,8 @@ static mwl_value twice(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 }
 
 UTEST(asm, functions_of_the_host) {
-    static const char text[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": \"{{ acme.twice(2.0) }}\"}}}";
+    static const char text[] = FLOW_HEAD
+        "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": \"{{ acme.twice(2.0) }}\"}}}";
     static const mwl_function_def def = {"acme.twice", twice, 1, 1, MWL_FN_GLOBAL, "acme.twice(x)"};
     static const mwl_function_def *const defs[] = {&def, NULL};
     mwl_asm_options options;
@@ -188,7 +212,8 @@ static bool assemble_rich(mwl_alloc alloc) {
     options.alloc = alloc;
     options.flags = MWL_ASM_PACK;
     mwl_status status = mwl_assemble(rich, sizeof rich - 1, &options, &result);
-    if (status != MWL_OK && status != MWL_E_NOMEM) printf("status %d: %s\n", (int)status, result.diagnostics);
+    if (status != MWL_OK && status != MWL_E_NOMEM)
+        printf("status %d: %s\n", (int)status, result.diagnostics);
     mwl_asm_free(&result);
     return status == MWL_OK;
 }

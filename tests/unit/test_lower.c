@@ -3,7 +3,8 @@
 #include "utest.h"
 
 /* A Flow whose first Step is this object's inside; `z` returns. */
-#define STEP_A(inside) FLOW_HEAD "\"steps\": {\"a\": {" inside "}, \"z\": {\"action\": \"Return\"}}}"
+#define STEP_A(inside)                                                                             \
+    FLOW_HEAD "\"steps\": {\"a\": {" inside "}, \"z\": {\"action\": \"Return\"}}}"
 #define TO_Z "\"next\": \"z\""
 #define TAIL " step pass_input return complete"
 
@@ -20,29 +21,33 @@ static void expect_ops(int *utest_result, const struct shape *shapes, size_t n) 
         assembled_free(&a);
     }
 }
-#define EXPECT_OPS(...)                                                       \
-    do {                                                                      \
-        static const struct shape shapes_[] = {__VA_ARGS__};                  \
-        expect_ops(utest_result, shapes_, sizeof shapes_ / sizeof *shapes_);  \
+#define EXPECT_OPS(...)                                                                            \
+    do {                                                                                           \
+        static const struct shape shapes_[] = {__VA_ARGS__};                                       \
+        expect_ops(utest_result, shapes_, sizeof shapes_ / sizeof *shapes_);                       \
     } while (0)
 
 UTEST(lower, defaults_evaluate_nothing) {
-    EXPECT_OPS({FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}}}", "step pass_input return complete"},
+    EXPECT_OPS({FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}}}",
+                "step pass_input return complete"},
                {STEP_A("\"action\": \"Pass\", " TO_Z), "step pass_input to" TAIL},
                {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, " TO_Z),
                 "step pass_input call dispatch call_end step_result to call_fault" TAIL},
                {STEP_A("\"action\": \"Gather\", \"calls\": [{" MOCK "}], " TO_Z),
-                "step gather gather_run call dispatch call_end gather_arms gather_end to call_fault" TAIL});
+                "step gather gather_run call dispatch call_end gather_arms gather_end to "
+                "call_fault" TAIL});
 }
 
 UTEST(lower, values) {
     EXPECT_OPS(/* a constant is loaded; nothing in it can fault */
-               {STEP_A("\"action\": \"Pass\", \"output\": {\"b\": [1, 2]}, " TO_Z), "step load_k out to" TAIL},
+               {STEP_A("\"action\": \"Pass\", \"output\": {\"b\": [1, 2]}, " TO_Z),
+                "step load_k out to" TAIL},
                /* a path is one instruction, and what it finds is data */
                {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step.input.b.c }}\", " TO_Z),
                 "step load_path out to step_fault" TAIL},
                /* an int becomes the number it is in data, at assembly */
-               {STEP_A("\"action\": \"Pass\", \"output\": \"{{ 7 }}\", " TO_Z), "step load_k out to" TAIL},
+               {STEP_A("\"action\": \"Pass\", \"output\": \"{{ 7 }}\", " TO_Z),
+                "step load_k out to" TAIL},
                /* what is computed is made data */
                {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step.input + 1.0 }}\", " TO_Z),
                 "step load_path add_k data out to step_fault" TAIL},
@@ -50,97 +55,121 @@ UTEST(lower, values) {
                {STEP_A("\"action\": \"Pass\", \"output\": \"{{ has(step.input.b) }}\", " TO_Z),
                 "step has_path out to step_fault" TAIL},
                /* leaves in registers side by side */
-               {STEP_A("\"action\": \"Pass\", \"output\": {\"b\": 1, \"c\": [\"{{ step.input }}\", 2]}, " TO_Z),
+               {STEP_A("\"action\": \"Pass\", \"output\": {\"b\": 1, \"c\": [\"{{ step.input }}\", "
+                       "2]}, " TO_Z),
                 "step load_k load_path load_k list_of map_of out to step_fault" TAIL});
 }
 
 UTEST(lower, assign) {
-    EXPECT_OPS({STEP_A("\"action\": \"Pass\", \"assign\": {\"b\": \"{{ step.input }}\", \"c\": 1}, " TO_Z),
-                "step pass_input load_path load_k assign to step_fault" TAIL},
-               {STEP_A("\"action\": \"Pass\", \"assign\": {}, " TO_Z), "step pass_input to" TAIL});
+    EXPECT_OPS(
+        {STEP_A("\"action\": \"Pass\", \"assign\": {\"b\": \"{{ step.input }}\", \"c\": 1}, " TO_Z),
+         "step pass_input load_path load_k assign to step_fault" TAIL},
+        {STEP_A("\"action\": \"Pass\", \"assign\": {}, " TO_Z), "step pass_input to" TAIL});
 }
 
 UTEST(lower, exit_is_recorded_where_it_is_read) {
-    EXPECT_OPS({STEP_A("\"action\": \"Pass\", \"assign\": {\"b\": \"{{ step.metadata.exitedAt }}\"}, " TO_Z),
-                "step step_exit pass_input load_path assign to step_fault" TAIL},
-               {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step }}\", " TO_Z),
-                "step step_exit load_path out to step_fault" TAIL},
-               {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step.metadata.enteredAt }}\", " TO_Z),
-                "step load_path out to step_fault" TAIL});
+    EXPECT_OPS(
+        {STEP_A(
+             "\"action\": \"Pass\", \"assign\": {\"b\": \"{{ step.metadata.exitedAt }}\"}, " TO_Z),
+         "step step_exit pass_input load_path assign to step_fault" TAIL},
+        {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step }}\", " TO_Z),
+         "step step_exit load_path out to step_fault" TAIL},
+        {STEP_A("\"action\": \"Pass\", \"output\": \"{{ step.metadata.enteredAt }}\", " TO_Z),
+         "step load_path out to step_fault" TAIL});
 }
 
 UTEST(lower, match) {
-    EXPECT_OPS({STEP_A("\"action\": \"Match\", \"cases\": [{\"when\": \"{{ match.input > 1.0 }}\", " TO_Z
-                       "}], \"default\": {\"output\": 1, \"assign\": {\"b\": 2}, " TO_Z "}"),
-                "step pass_input match_input load_path gt_k jump_unless pass_match to "
-                "load_k out load_k assign to step_fault" TAIL},
-               /* what follows a clause that always holds is left out, as is one that never does */
-               {STEP_A("\"action\": \"Match\", \"cases\": [{\"when\": \"{{ false }}\", " TO_Z
-                       "}, {\"when\": \"{{ true }}\", " TO_Z "}], \"default\": {" TO_Z "}"),
-                "step pass_input match_input pass_match to" TAIL});
+    EXPECT_OPS(
+        {STEP_A("\"action\": \"Match\", \"cases\": [{\"when\": \"{{ match.input > 1.0 }}\", " TO_Z
+                "}], \"default\": {\"output\": 1, \"assign\": {\"b\": 2}, " TO_Z "}"),
+         "step pass_input match_input load_path gt_k jump_unless pass_match to "
+         "load_k out load_k assign to step_fault" TAIL},
+        /* what follows a clause that always holds is left out, as is one that never does */
+        {STEP_A("\"action\": \"Match\", \"cases\": [{\"when\": \"{{ false }}\", " TO_Z
+                "}, {\"when\": \"{{ true }}\", " TO_Z "}], \"default\": {" TO_Z "}"),
+         "step pass_input match_input pass_match to" TAIL});
 }
 
 UTEST(lower, sleep_return_raise) {
-    EXPECT_OPS({STEP_A("\"action\": \"Sleep\", \"for\": \"PT1S\", " TO_Z),
-                "step load_k sleep_for pass_input to step_fault" TAIL},
-               {STEP_A("\"action\": \"Sleep\", \"until\": \"{{ vars.x }}\", " TO_Z),
-                "step load_path sleep_until pass_input to step_fault" TAIL},
-               {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": \"{{ step.input }}\"}}}",
-                "step load_path out return step_fault complete"},
-               {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Raise\"}}}", "step reraise complete"},
-               {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Raise\", \"result\": {\"code\": \"A.B\", "
-                          "\"details\": \"{{ step.input }}\"}}}}",
-                "step load_k load_path raise step_fault complete"});
+    EXPECT_OPS(
+        {STEP_A("\"action\": \"Sleep\", \"for\": \"PT1S\", " TO_Z),
+         "step load_k sleep_for pass_input to step_fault" TAIL},
+        {STEP_A("\"action\": \"Sleep\", \"until\": \"{{ vars.x }}\", " TO_Z),
+         "step load_path sleep_until pass_input to step_fault" TAIL},
+        {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": \"{{ step.input }}\"}}}",
+         "step load_path out return step_fault complete"},
+        {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Raise\"}}}", "step reraise complete"},
+        {FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Raise\", \"result\": {\"code\": \"A.B\", "
+                   "\"details\": \"{{ step.input }}\"}}}}",
+         "step load_k load_path raise step_fault complete"});
 }
 
 UTEST(lower, call) {
-    EXPECT_OPS({STEP_A("\"action\": \"Call\", \"input\": 1, \"output\": \"{{ step.result.value.b }}\", \"call\": {" MOCK
-                       ", \"input\": 2, \"with\": {\"value\": \"{{ call.input }}\"}, "
-                       "\"onSuccess\": {\"value\": 3, \"assign\": {\"b\": 4}}, \"onFailure\": {\"assign\": {\"b\": "
-                       "\"{{ call.result.code }}\"}}}, " TO_Z),
-                "step load_k out call load_k call_input load_path map_of call_with dispatch arms "
-                "load_k arm_value load_k assign jump load_path assign call_end step_result load_path out to "
-                "step_fault call_fault arm_fault" TAIL},
-               /* an arm without anything in it is no code */
-               {STEP_A("\"action\": \"Call\", \"call\": {" MOCK ", \"onSuccess\": {}, \"onFailure\": {}}, " TO_Z),
-                "step pass_input call dispatch call_end step_result to call_fault" TAIL},
-               {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"catch\": [{\"match\": {\"codes\": [\"*\"]}, "
-                       "\"output\": \"{{ failure.code }}\", " TO_Z "}], " TO_Z),
-                "step pass_input call dispatch call_end step_result to load_path out to_handler "
-                "call_fault clause_fault" TAIL});
+    EXPECT_OPS(
+        {STEP_A("\"action\": \"Call\", \"input\": 1, \"output\": \"{{ step.result.value.b }}\", "
+                "\"call\": {" MOCK ", \"input\": 2, \"with\": {\"value\": \"{{ call.input }}\"}, "
+                "\"onSuccess\": {\"value\": 3, \"assign\": {\"b\": 4}}, \"onFailure\": "
+                "{\"assign\": {\"b\": "
+                "\"{{ call.result.code }}\"}}}, " TO_Z),
+         "step load_k out call load_k call_input load_path map_of call_with dispatch arms "
+         "load_k arm_value load_k assign jump load_path assign call_end step_result load_path out "
+         "to "
+         "step_fault call_fault arm_fault" TAIL},
+        /* an arm without anything in it is no code */
+        {STEP_A("\"action\": \"Call\", \"call\": {" MOCK
+                ", \"onSuccess\": {}, \"onFailure\": {}}, " TO_Z),
+         "step pass_input call dispatch call_end step_result to call_fault" TAIL},
+        {STEP_A("\"action\": \"Call\", \"call\": {" MOCK
+                "}, \"catch\": [{\"match\": {\"codes\": [\"*\"]}, "
+                "\"output\": \"{{ failure.code }}\", " TO_Z "}], " TO_Z),
+         "step pass_input call dispatch call_end step_result to load_path out to_handler "
+         "call_fault clause_fault" TAIL});
 }
 
 UTEST(lower, entries) {
-    EXPECT_OPS({STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW("timeout")
-                       ", \"onEntry\": {\"with\": {\"duration\": \"PT1S\"}}}], " TO_Z),
-                "step pass_input enter action establish call dispatch call_end ascend reenter always unwind "
-                "step_result to entry_fault call_fault" TAIL},
-               /* when, with, action, shaping, assign */
-               {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW("retry")
-                       ", \"onEntry\": {\"when\": \"{{ vars.on }}\", \"with\": {\"policies\": \"{{ vars.p }}\"}, "
-                       "\"output\": 1, \"assign\": {\"b\": 2}}, "
-                       "\"onSuccess\": {\"value\": 3}, \"onFailure\": {\"code\": \"A.B\", \"assign\": {\"b\": 4}}}], " TO_Z),
-                "step pass_input enter load_path gate load_path map_of with action load_k out load_k assign "
-                "establish call dispatch call_end ascend shape_skip load_k shape reenter "
-                "action shape_skip load_k envelope load_k assign reenter always unwind step_result to "
-                "entry_fault call_fault phase_fault" TAIL},
-               /* an action that is never on has no code */
-               {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW("timeout")
-                       ", \"onEntry\": {\"when\": false, \"with\": {\"duration\": \"{{ vars.d }}\"}}}], " TO_Z),
-                "step pass_input enter load_k gate establish call dispatch call_end ascend reenter always unwind "
-                "step_result to entry_fault call_fault" TAIL});
+    EXPECT_OPS(
+        {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW(
+             "timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1S\"}}}], " TO_Z),
+         "step pass_input enter action establish call dispatch call_end ascend reenter always "
+         "unwind "
+         "step_result to entry_fault call_fault" TAIL},
+        /* when, with, action, shaping, assign */
+        {STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW(
+             "retry") ", \"onEntry\": {\"when\": \"{{ vars.on }}\", \"with\": {\"policies\": \"{{ "
+                      "vars.p }}\"}, "
+                      "\"output\": 1, \"assign\": {\"b\": 2}}, "
+                      "\"onSuccess\": {\"value\": 3}, \"onFailure\": {\"code\": \"A.B\", "
+                      "\"assign\": {\"b\": 4}}}], " TO_Z),
+         "step pass_input enter load_path gate load_path map_of with action load_k out load_k "
+         "assign "
+         "establish call dispatch call_end ascend shape_skip load_k shape reenter "
+         "action shape_skip load_k envelope load_k assign reenter always unwind step_result to "
+         "entry_fault call_fault phase_fault" TAIL},
+        /* an action that is never on has no code */
+        {STEP_A("\"action\": \"Call\", \"call\": {" MOCK
+                "}, \"middleware\": [{" MW("timeout") ", \"onEntry\": {\"when\": false, \"with\": "
+                                                      "{\"duration\": \"{{ vars.d }}\"}}}], " TO_Z),
+         "step pass_input enter load_k gate establish call dispatch call_end ascend reenter always "
+         "unwind "
+         "step_result to entry_fault call_fault" TAIL});
 }
 
 UTEST(lower, structural_calls_are_code) {
     struct assembled a;
-    assembled_make(&a, STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW("finally")
-                              ", \"onAlways\": {\"with\": {\"call\": {" MOCK ", \"input\": \"{{ middleware.result }}\"}, "
-                              "\"middleware\": [{" MW("timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1S\"}}}]}}}], " TO_Z),
-                   MWL_ASM_STRIP);
+    assembled_make(
+        &a,
+        STEP_A("\"action\": \"Call\", \"call\": {" MOCK "}, \"middleware\": [{" MW(
+            "finally") ", \"onAlways\": {\"with\": {\"call\": {" MOCK
+                       ", \"input\": \"{{ middleware.result }}\"}, "
+                       "\"middleware\": [{" MW("timeout") ", \"onEntry\": {\"with\": "
+                                                          "{\"duration\": \"PT1S\"}}}]}}}], " TO_Z),
+        MWL_ASM_STRIP);
     ASSERT_EQ(MWL_OK, (int)a.status);
-    EXPECT_STREQ("step pass_input enter establish call dispatch call_end ascend reenter always action unwind "
+    EXPECT_STREQ("step pass_input enter establish call dispatch call_end ascend reenter always "
+                 "action unwind "
                  "step_result to call_fault always_fault step pass_input return complete "
-                 "enter action establish call load_path call_input dispatch call_end ascend reenter always unwind "
+                 "enter action establish call load_path call_input dispatch call_end ascend "
+                 "reenter always unwind "
                  "action_done entry_fault call_fault",
                  a.ops);
     const mwl__flow_tables *t = &a.program->tables;
@@ -154,11 +183,14 @@ UTEST(lower, structural_calls_are_code) {
 
 UTEST(lower, flow_level_entries_bracket_the_graph) {
     struct assembled a;
-    assembled_make(&a, FLOW_HEAD "\"middleware\": [{" MW("loop") ", \"onSuccess\": {\"when\": \"{{ vars.go }}\"}}], "
-                                 "\"steps\": {\"a\": {\"action\": \"Return\"}}}",
+    assembled_make(&a,
+                   FLOW_HEAD "\"middleware\": [{" MW(
+                       "loop") ", \"onSuccess\": {\"when\": \"{{ vars.go }}\"}}], "
+                               "\"steps\": {\"a\": {\"action\": \"Return\"}}}",
                    MWL_ASM_STRIP);
     ASSERT_EQ(MWL_OK, (int)a.status);
-    EXPECT_STREQ("enter action establish step pass_input return entry_fault ascend load_path gate action reenter "
+    EXPECT_STREQ("enter action establish step pass_input return entry_fault ascend load_path gate "
+                 "action reenter "
                  "always unwind complete phase_fault",
                  a.ops);
     const mwl__flow_tables *t = &a.program->tables;
@@ -177,17 +209,23 @@ UTEST(lower, flow_level_entries_bracket_the_graph) {
 
 UTEST(lower, gather) {
     struct assembled a;
-    assembled_make(&a, STEP_A("\"action\": \"Gather\", \"over\": \"{{ step.input }}\", \"call\": {" MOCK
-                              ", \"onSuccess\": {\"assign\": {\"b\": \"{{ call.index }}\"}}}, \"concurrency\": 3, "
-                              "\"completion\": {\"successes\": 1, \"wait\": false}, "
-                              "\"output\": \"{{ step.results }}\", " TO_Z),
-                   MWL_ASM_STRIP);
+    assembled_make(
+        &a,
+        STEP_A("\"action\": \"Gather\", \"over\": \"{{ step.input }}\", \"call\": {" MOCK
+               ", \"onSuccess\": {\"assign\": {\"b\": \"{{ call.index }}\"}}}, \"concurrency\": 3, "
+               "\"completion\": {\"successes\": 1, \"wait\": false}, "
+               "\"output\": \"{{ step.results }}\", " TO_Z),
+        MWL_ASM_STRIP);
     ASSERT_EQ(MWL_OK, (int)a.status);
-    EXPECT_STREQ("step gather load_path gather_over load_k gather_need gather_run call dispatch arms load_path assign "
-                 "call_end gather_arms gather_end load_path out to step_fault gather_fault call_fault arm_fault" TAIL,
+    EXPECT_STREQ("step gather load_path gather_over load_k gather_need gather_run call dispatch "
+                 "arms load_path assign "
+                 "call_end gather_arms gather_end load_path out to step_fault gather_fault "
+                 "call_fault arm_fault" TAIL,
                  a.ops);
     const mwl__gather_rec *g = &a.program->tables.gathers[0];
-    EXPECT_EQ((unsigned)(MWL_GATHER_OVER | MWL_GATHER_NO_WAIT | MWL_GATHER_RESULTS | MWL_GATHER_NEED), g->flags);
+    EXPECT_EQ(
+        (unsigned)(MWL_GATHER_OVER | MWL_GATHER_NO_WAIT | MWL_GATHER_RESULTS | MWL_GATHER_NEED),
+        g->flags);
     EXPECT_EQ(3u, g->concurrency);
     EXPECT_EQ(6u, g->run_pc);
     EXPECT_EQ(13u, g->arms_pc);
@@ -196,19 +234,24 @@ UTEST(lower, gather) {
     assembled_free(&a);
 }
 
-/* ---- what is kept --------------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void make_reader(struct assembled *a, const char *where, const char *expression) {
     char text[4096];
-    snprintf(text, sizeof text,
-             FLOW_HEAD "\"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": \"Return\"}}}}, "
-                       "\"steps\": {\"a\": {\"action\": \"Call\", \"call\": {\"flow\": \"F\"%s%s%s}, "
-                       "\"middleware\": [{" MW("timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1S\"}%s%s%s}}], "
+    snprintf(
+        text, sizeof text,
+        FLOW_HEAD
+        "\"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": "
+        "\"Return\"}}}}, "
+        "\"steps\": {\"a\": {\"action\": \"Call\", \"call\": {\"flow\": \"F\"%s%s%s}, "
+        "\"middleware\": [{" MW(
+            "timeout") ", \"onEntry\": {\"with\": {\"duration\": \"PT1S\"}%s%s%s}}], "
                        "\"output\": \"%s\", \"next\": \"z\"}, \"z\": {\"action\": \"Return\"}}}",
-             strcmp(where, "arm") == 0 ? ", \"onSuccess\": {\"value\": \"" : "",
-             strcmp(where, "arm") == 0 ? expression : "", strcmp(where, "arm") == 0 ? "\"}" : "",
-             strcmp(where, "phase") == 0 ? ", \"output\": \"" : "", strcmp(where, "phase") == 0 ? expression : "",
-             strcmp(where, "phase") == 0 ? "\"" : "", strcmp(where, "step") == 0 ? expression : "x");
+        strcmp(where, "arm") == 0 ? ", \"onSuccess\": {\"value\": \"" : "",
+        strcmp(where, "arm") == 0 ? expression : "", strcmp(where, "arm") == 0 ? "\"}" : "",
+        strcmp(where, "phase") == 0 ? ", \"output\": \"" : "",
+        strcmp(where, "phase") == 0 ? expression : "", strcmp(where, "phase") == 0 ? "\"" : "",
+        strcmp(where, "step") == 0 ? expression : "x");
     assembled_make(a, text, MWL_ASM_STRIP);
 }
 
@@ -218,8 +261,14 @@ struct need {
 };
 
 UTEST(lower, only_what_is_read_is_kept) {
-    enum { IN = MWL_NEEDS_ENTERED, OUT = MWL_NEEDS_EXITED, ALL = 15, ARMS = MWL_CALL_HAS_ARMS,
-           WIN = MWL_CALL_KEEPS_WINDOW, PIN = MWL_NEEDS_PHASE };
+    enum {
+        IN = MWL_NEEDS_ENTERED,
+        OUT = MWL_NEEDS_EXITED,
+        ALL = 15,
+        ARMS = MWL_CALL_HAS_ARMS,
+        WIN = MWL_CALL_KEEPS_WINDOW,
+        PIN = MWL_NEEDS_PHASE
+    };
     static const struct need needs[] = {
         {"step", "{{ step.input }}", 0, 0, 0, 0, 0},
         {"step", "{{ step.id + step.name }}", 0, 0, 0, 0, 0},
@@ -265,7 +314,7 @@ UTEST(lower, only_what_is_read_is_kept) {
     }
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const mwl__path_rec *only_path(const struct assembled *a) {
     return a->program->n_paths == 1 ? &a->program->paths[0] : NULL;
@@ -307,14 +356,18 @@ UTEST(lower, paths_begin_at_the_nearest_base) {
     }
 }
 
-/* ---- what is left out ------------------------------------------------------------------------------------- */
+/* ---- what is left out ------------------------------------------------------------------------ */
 
 UTEST(lower, unreachable_steps_and_flows_are_left_out) {
     struct assembled a;
-    assembled_make(&a, FLOW_HEAD "\"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": \"Return\"}}}}, "
-                                 "\"steps\": {\"b\": {\"action\": \"Call\", \"call\": {\"flow\": \"F\"}, \"next\": \"b\"}, "
-                                 "\"a\": {\"action\": \"Return\"}}}",
-                   MWL_ASM_STRIP);
+    assembled_make(
+        &a,
+        FLOW_HEAD
+        "\"flows\": {\"F\": {\"entrypoint\": \"r\", \"steps\": {\"r\": {\"action\": "
+        "\"Return\"}}}}, "
+        "\"steps\": {\"b\": {\"action\": \"Call\", \"call\": {\"flow\": \"F\"}, \"next\": \"b\"}, "
+        "\"a\": {\"action\": \"Return\"}}}",
+        MWL_ASM_STRIP);
     ASSERT_EQ(MWL_OK, (int)a.status);
     EXPECT_EQ(1u, a.program->tables.n_flows);
     EXPECT_EQ(1u, a.program->tables.n_steps);
@@ -324,10 +377,13 @@ UTEST(lower, unreachable_steps_and_flows_are_left_out) {
 
 UTEST(lower, parameters) {
     struct assembled a;
-    assembled_make(&a, FLOW_HEAD "\"parameters\": {\"type\": \"object\", \"properties\": {\"n\": {\"type\": \"number\", "
-                                 "\"default\": 3}, \"m\": {}}}, \"steps\": {\"a\": {\"action\": \"Return\", "
-                                 "\"value\": \"{{ vars.n + vars.m }}\"}}}",
-                   MWL_ASM_STRIP);
+    assembled_make(
+        &a,
+        FLOW_HEAD
+        "\"parameters\": {\"type\": \"object\", \"properties\": {\"n\": {\"type\": \"number\", "
+        "\"default\": 3}, \"m\": {}}}, \"steps\": {\"a\": {\"action\": \"Return\", "
+        "\"value\": \"{{ vars.n + vars.m }}\"}}}",
+        MWL_ASM_STRIP);
     ASSERT_EQ(MWL_OK, (int)a.status);
     const mwl__flow_rec *f = &a.program->tables.flows[0];
     EXPECT_NE(MWL_NONE, f->schema);
@@ -338,8 +394,10 @@ UTEST(lower, parameters) {
 
 UTEST(lower, deep_and_wide_templates_need_few_registers) {
     static char text[200000];
-    size_t at = (size_t)snprintf(text, sizeof text, FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": ");
-    for (int i = 0; i < 400; i++) at += (size_t)snprintf(text + at, sizeof text - at, "{\"a\": 1, \"b\": ");
+    size_t at = (size_t)snprintf(
+        text, sizeof text, FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": ");
+    for (int i = 0; i < 400; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "{\"a\": 1, \"b\": ");
     at += (size_t)snprintf(text + at, sizeof text - at, "[");
     for (int i = 0; i < 2000; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "\"{{ vars.v%d }}\", ", i);
@@ -355,7 +413,8 @@ UTEST(lower, deep_and_wide_templates_need_few_registers) {
 
 UTEST(lower, too_many_names_at_once_are_refused) {
     static char text[200000];
-    size_t at = (size_t)snprintf(text, sizeof text, FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Pass\", \"assign\": {");
+    size_t at = (size_t)snprintf(
+        text, sizeof text, FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Pass\", \"assign\": {");
     for (int i = 0; i < 3000; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s\"v%d\": 1", i ? ", " : "", i);
     snprintf(text + at, sizeof text - at, "}, \"next\": \"z\"}, \"z\": {\"action\": \"Return\"}}}");
@@ -367,7 +426,8 @@ UTEST(lower, too_many_names_at_once_are_refused) {
 }
 
 UTEST(lower, every_instruction_has_its_place) {
-    static const char text[] = FLOW_HEAD "\n\"steps\": {\n\"a\": {\"action\": \"Return\",\n\"value\": \"{{ vars.a + 1.0 }}\"}}}";
+    static const char text[] = FLOW_HEAD
+        "\n\"steps\": {\n\"a\": {\"action\": \"Return\",\n\"value\": \"{{ vars.a + 1.0 }}\"}}}";
     struct assembled a;
     assembled_make(&a, text, 0);
     ASSERT_EQ(MWL_OK, (int)a.status);
@@ -375,8 +435,14 @@ UTEST(lower, every_instruction_has_its_place) {
     static const struct {
         uint32_t line;
         const char *words;
-    } places[] = {{3, "\"a\""}, {4, "vars.a"}, {4, "vars.a + 1.0"}, {4, "\"{{ vars.a + 1.0 }}\""},
-                  {4, "\"{{ vars.a + 1.0 }}\""}, {3, "\"a\""}, {3, "\"a\""}, {1, "{"}};
+    } places[] = {{3, "\"a\""},
+                  {4, "vars.a"},
+                  {4, "vars.a + 1.0"},
+                  {4, "\"{{ vars.a + 1.0 }}\""},
+                  {4, "\"{{ vars.a + 1.0 }}\""},
+                  {3, "\"a\""},
+                  {3, "\"a\""},
+                  {1, "{"}};
     for (uint32_t pc = 0; pc < 8; pc++) {
         mwl__where w;
         ASSERT_TRUE(mwl__program_where(a.program, pc, 0, &w));

@@ -14,7 +14,8 @@ static mwl_status make(mwl_alloc alloc, mwl__buf *out) {
     char longer[100];
     memset(longer, 'x', sizeof longer);
     const double numbers[] = {0, -0.0, 1, 1073741823, 1073741824, -1, 0.5, 1e300, HUGE_VAL};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mwl__emit_const(e, mwl_number(numbers[i]));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        mwl__emit_const(e, mwl_number(numbers[i]));
     mwl__emit_const(e, mwl_int(-5));
     mwl__emit_const(e, mwl_int(INT64_MIN));
     mwl__emit_const(e, mwl_uint(UINT64_MAX));
@@ -65,7 +66,8 @@ UTEST(pack, there_is_one_way_to_write_it) {
         mwl__buf back = mwl__buf_make(image.alloc), again = back;
         mwl_error error = {MWL_OK, NULL, 0};
         packed.data[i / 8] = (char)(packed.data[i / 8] ^ (1 << i % 8));
-        EXPECT_NE(MWL_OK, (int)mwl__unpack(packed.data, packed.len, &back, &error)); /* the checksum */
+        EXPECT_NE(MWL_OK,
+                  (int)mwl__unpack(packed.data, packed.len, &back, &error)); /* the checksum */
         mwl__pack_reseal(packed.data, packed.len);
         mwl_status status = mwl__unpack(packed.data, packed.len, &back, &error);
         if (status == MWL_OK && mwl__pack(back.data, back.len, &again) == MWL_OK) {
@@ -96,7 +98,8 @@ UTEST(pack, there_is_one_way_to_write_it) {
 static bool pack_and_load(mwl_alloc alloc) {
     mwl__buf image = mwl__buf_make(alloc), packed = image;
     mwl_program *program = NULL;
-    bool good = make(alloc, &image) == MWL_OK && mwl__pack(image.data, image.len, &packed) == MWL_OK &&
+    bool good = make(alloc, &image) == MWL_OK &&
+                mwl__pack(image.data, image.len, &packed) == MWL_OK &&
                 mwl__program_load(&alloc, packed.data, packed.len, false, &program, NULL) == MWL_OK;
     mwl__program_release(program);
     mwl__buf_free(&image);
