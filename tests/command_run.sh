@@ -178,3 +178,36 @@ for words in '--nonsense' '--input' '--seed x' '--seed 0' '--fuel -1' '--memory 
     says "$err" "'mwlvm --help' tells the usage"
     [ "$(wc -l <"$err")" -eq 2 ] || complain "$words: not one line and the hint"
 done
+
+# ---- a program file, and standard input that stays open without a byte
+expect 0 "$mwlvm" asm $hello -o "$dir/hello.mwlb"
+expect 0 "$mwlvm" "$dir/hello.mwlb" --input '{"name": "program"}'
+is '{"greeting":"Hello, program!"}'
+quiet
+sleep 4 | "$mwlvm" $hello >"$out" 2>"$err"
+is '{"greeting":"Hello, world!"}'
+says "$err" 'nothing came on standard input'
+(sleep 0.3; printf '{"name": "slow"}') | "$mwlvm" $hello >"$out" 2>"$err"
+is '{"greeting":"Hello, slow!"}'
+quiet
+
+# ---- the runner of cases tells what differs, and passes over what is no case
+cases=$dir/cases
+mkdir -p "$cases/none" "$cases/group/one/scenarios/base"
+base=$cases/group/one/scenarios/base
+printf '{"description": "", "profiles": [], "marks": [], "scenarios": {"base": {}}}' >"$cases/group/one/case.json"
+cp "$dir/sleep.json" "$cases/group/one/definition.json"
+printf '{"cancelAfter": "PT5S", "reason": "because"}' >"$base/control.json"
+printf '{"type": "cancellation", "code": "System.Cancelled", "previous": null}' >"$base/expected-result.json"
+printf '["STEP_ENTERED a", "PHASE onEntry mwl:provider.middleware/mwl/finally/v1"]' >"$base/expected-trace.json"
+expect 1 "$suite" mwl "$cases"
+says "$out" "^FAIL group/one/base: trace: trace event 0: expected 'STEP_ENTERED a', got 'PHASE onEntry"
+rm "$base/expected-trace.json"
+expect 0 "$suite" mwl "$cases"
+says "$out" '^1 passed, 0 failed, 0 skipped$'
+printf '{"type": "cancellation", "code": "System.Cancelled", "previous": {"type": "error"}}' >"$base/expected-result.json"
+expect 1 "$suite" mwl "$cases"
+says "$out" '^FAIL group/one/base: previous: expected {"type":"error"}, got nothing$'
+printf '{"cancelAfter": "soon"}' >"$base/control.json"
+expect 1 "$suite" mwl "$cases"
+says "$out" "'cancelAfter' is unknown or wrong"

@@ -111,7 +111,7 @@ static int print_json(struct session *s, mwl_value v) {
     return CMD_OK;
 }
 
-static int report(struct session *s, mwl_run *run) {
+static int report(struct session *s, const mwl_run *run) {
     mwl_status why = mwl_run_why(run);
     if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
         cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "", why < 0 ? mwl_status_text(why) : "");

@@ -69,7 +69,7 @@ static void print_one(mwl_heap *heap, const mwl_run *run, mwl_value failure, con
     print_details(heap, failure, level);
 }
 
-void explain_failure(mwl_heap *heap, mwl_run *run, const char *file) {
+void explain_failure(mwl_heap *heap, const mwl_run *run, const char *file) {
     mwl_value failure = mwl_run_result(run);
     fputs("mwlvm: ", stderr);
     for (int level = 1; mwl_value_kind(failure) == MWL_KIND_OBJECT; level++) {
