@@ -1,7 +1,8 @@
 /* cmd_run.c: `mwlvm run FILE`: from the command line to the Result and the exit status.
  *
- * Owns: the order of things and what a run's end means for the shell. Refuses to know: where values come
- * from (input.h), how programs are made (load.h), time and signals (host_uv.h), wording (explain.h). */
+ * Owns: the order of things and what a run's end means for the shell. Refuses to know: where values
+ * come from (input.h), how programs are made (load.h), time and signals (host_uv.h), wording
+ * (explain.h). */
 #include "cmd.h"
 #include "explain.h"
 #include "host_uv.h"
@@ -26,7 +27,7 @@ struct session {
     struct trace_text trace;
 };
 
-/* ---- making ready -------------------------------------------------------------------------------------- */
+/* ---- making ready ---------------------------------------------------------------------------- */
 
 static int read_documents(struct session *s) {
     size_t n = s->options.providers.count;
@@ -48,10 +49,11 @@ static int make_vm(struct session *s) {
     config.clock = host_clock();
     config.virtual_time = s->options.virtual_time;
     config.seed = s->options.seed;
-    if (!config.seed && !config.virtual_time) { /* ids and jitter differ from run to run unless asked */
+    if (!config.seed && !config.virtual_time) { /* else ids and jitter would repeat, unasked */
         mwl_instant now;
         config.clock.read(config.clock.ctx, &now);
-        config.seed = (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
+        config.seed =
+            (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
     }
     config.limits.fuel = s->options.fuel;
     config.limits.memory_bytes = s->options.memory_bytes;
@@ -68,7 +70,8 @@ static int make_vm(struct session *s) {
 static int add_stubs(struct session *s) {
     int status = CMD_OK;
     for (size_t i = 0; i < s->options.providers.count && status == CMD_OK; i++)
-        status = stub_provider_add(s->vm, s->documents[i].file, s->documents[i].text, s->documents[i].len);
+        status = stub_provider_add(s->vm, s->documents[i].file, s->documents[i].text,
+                                   s->documents[i].len);
     return status;
 }
 
@@ -87,7 +90,7 @@ static int read_values(struct session *s) {
     return status;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static bool type_is(mwl_value result, const char *type) {
     size_t len = 0;
@@ -99,7 +102,8 @@ static int print_json(struct session *s, mwl_value v) {
     bool pretty = s->options.pretty || (!s->options.compact && isatty(STDOUT_FILENO));
     char *text = NULL;
     size_t len = 0;
-    mwl_status status = mwl_json_write(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, &text, &len);
+    mwl_status status =
+        mwl_json_write(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, &text, &len);
     if (status < 0) {
         cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
         return CMD_LIMIT;
@@ -114,12 +118,14 @@ static int print_json(struct session *s, mwl_value v) {
 static int report(struct session *s, const mwl_run *run) {
     mwl_status why = mwl_run_why(run);
     if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
-        cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "", why < 0 ? mwl_status_text(why) : "");
+        cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "",
+                 why < 0 ? mwl_status_text(why) : "");
         return why < 0 ? CMD_LIMIT : CMD_CANCELLED;
     }
     mwl_value result = mwl_run_result(run);
     bool success = type_is(result, "success");
-    int status = print_json(s, success && !s->options.whole_result ? mwl_object_get(result, "value", 5) : result);
+    int status = print_json(
+        s, success && !s->options.whole_result ? mwl_object_get(result, "value", 5) : result);
     if (status != CMD_OK) return status;
     if (!success) explain_failure(s->heap, run, s->options.file);
     if (why < 0) {
@@ -127,7 +133,9 @@ static int report(struct session *s, const mwl_run *run) {
         return CMD_LIMIT;
     }
     if (success) return CMD_OK;
-    return type_is(result, "cancellation") ? CMD_CANCELLED : type_is(result, "timeout") ? CMD_TIMEOUT : CMD_FAILED;
+    return type_is(result, "cancellation") ? CMD_CANCELLED
+           : type_is(result, "timeout")    ? CMD_TIMEOUT
+                                           : CMD_FAILED;
 }
 
 static int run_program(struct session *s) {
@@ -145,7 +153,8 @@ static int run_program(struct session *s) {
         return CMD_REJECTED;
     }
     if (status < 0) {
-        cmd_fail("%s: %s", s->options.file, error.message ? error.message : mwl_status_text(status));
+        cmd_fail("%s: %s", s->options.file,
+                 error.message ? error.message : mwl_status_text(status));
         return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
     }
     status = host_drive(s->vm, run, s->options.virtual_time);
@@ -157,7 +166,8 @@ static int run_program(struct session *s) {
 static int run_session(struct session *s) {
     int status = read_documents(s);
     if (status == CMD_OK)
-        status = load_program(s->options.file, s->documents, s->options.providers.count, &s->program);
+        status =
+            load_program(s->options.file, s->documents, s->options.providers.count, &s->program);
     if (status == CMD_OK) status = make_vm(s);
     if (status == CMD_OK) status = add_stubs(s);
     if (status == CMD_OK) status = read_values(s);

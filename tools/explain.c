@@ -1,7 +1,7 @@
 /* explain.c: a failure Result in words.
  *
- * Owns: the wording. Refuses to know: how a failure arose; it reads the Result, and asks the run for the
- * Step where it was born. */
+ * Owns: the wording. Refuses to know: how a failure arose; it reads the Result, and asks the run
+ * for the Step where it was born. */
 #include "explain.h"
 
 #include <stdio.h>
@@ -60,7 +60,8 @@ static void print_details(mwl_heap *heap, mwl_value failure, int level) {
     mwl_text_free(heap, text, len);
 }
 
-static void print_one(mwl_heap *heap, const mwl_run *run, mwl_value failure, const char *file, int level) {
+static void print_one(mwl_heap *heap, const mwl_run *run, mwl_value failure, const char *file,
+                      int level) {
     const char *type = text_of(failure, "type"), *code = text_of(failure, "code");
     const char *message = text_of(failure, "message");
     fprintf(stderr, "%s %s%s%s\n", type ? type : "failure", code ? code : "without a code",

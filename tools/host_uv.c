@@ -1,8 +1,9 @@
 /* host_uv.c: see host_uv.h. The only file that sees libuv.
  *
- * The VM is pumped for a few milliseconds at a time; between two pumps the loop gives signals their turn,
- * and sleeps when the VM says that it needs nothing before some instant. Under virtual time the budget is
- * one slice and the VM's time is moved by hand, so that a busy run can be interrupted too. */
+ * The VM is pumped for a few milliseconds at a time; between two pumps the loop gives signals their
+ * turn, and sleeps when the VM says that it needs nothing before some instant. Under virtual time
+ * the budget is one slice and the VM's time is moved by hand, so that a busy run can be interrupted
+ * too. */
 #include "host_uv.h"
 
 #include "cmd.h"
@@ -83,7 +84,7 @@ static void drive_real(struct host *host, mwl_vm *vm) {
     }
 }
 
-/* Under virtual time a budget is virtual too: 0 is one slice, and more lets time skip ahead so far. */
+/* Under virtual time a budget is virtual too: 0 is one slice, and more lets time skip so far. */
 static void drive_virtual(struct host *host, mwl_vm *vm) {
     int64_t skip = 0;
     while (!is_over(host->run)) {

@@ -49,7 +49,7 @@ int input_word(mwl_heap *heap, const char *word, mwl_value *out) {
     return cmd_usage("--input: '%s' is neither a file nor JSON", word);
 }
 
-/* ---- standard input, unasked ------------------------------------------------------------------------- */
+/* ---- standard input, unasked ----------------------------------------------------------------- */
 
 static bool brings_something(void) {
     struct stat st;
@@ -58,7 +58,8 @@ static bool brings_something(void) {
     if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)) return false;
     struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
     if (poll(&fd, 1, INPUT_PATIENCE_MS) > 0) return true;
-    cmd_note("nothing came on standard input: running with the input null ('--input -' waits for it)");
+    cmd_note(
+        "nothing came on standard input: running with the input null ('--input -' waits for it)");
     return false;
 }
 
@@ -80,7 +81,7 @@ int input_stdin(mwl_heap *heap, mwl_value *out) {
     return status;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int put(mwl_heap *heap, mwl_value *object, const char *name, size_t len, mwl_value take) {
     *object = mwl_object_set(heap, *object, name, len, take);
@@ -112,7 +113,8 @@ int input_argument(mwl_heap *heap, const char *word, mwl_value *object) {
     if (mwl_json_parse(heap, text, strlen(text), &value, &error) == MWL_OK)
         return put(heap, object, word, len, value);
     if (*text && !strpbrk(text, "{[\"'\\"))
-        return cmd_usage("--arg %.*s: '%s' is no JSON; a string is written '%.*s=\"%s\"'", (int)len, word, text,
-                         (int)len, word, text);
-    return cmd_usage("--arg %.*s: not JSON: %s, at byte %zu", (int)len, word, error.message, error.offset);
+        return cmd_usage("--arg %.*s: '%s' is no JSON; a string is written '%.*s=\"%s\"'", (int)len,
+                         word, text, (int)len, word, text);
+    return cmd_usage("--arg %.*s: not JSON: %s, at byte %zu", (int)len, word, error.message,
+                     error.offset);
 }

@@ -1,4 +1,5 @@
-/* load.c: see load.h. Owns: telling a program file from a definition, and what is said of a refused one. */
+/* load.c: see load.h. Owns: telling a program file from a definition, and what is said of a refused
+ * one. */
 #include "load.h"
 
 #include "cmd.h"
@@ -26,8 +27,8 @@ static void print_diagnostics(const mwl_asm_result *result) {
     if (result->diagnostics[len - 1] != '\n') fputc('\n', stderr);
 }
 
-static int assemble(const char *path, const char *text, size_t size, const mwl_asm_provider *providers,
-                    size_t n_providers, mwl_program **out) {
+static int assemble(const char *path, const char *text, size_t size,
+                    const mwl_asm_provider *providers, size_t n_providers, mwl_program **out) {
     mwl_asm_options options = {.file = strcmp(path, "-") == 0 ? "standard input" : path,
                                .providers = providers,
                                .n_providers = n_providers,
@@ -46,7 +47,8 @@ static int assemble(const char *path, const char *text, size_t size, const mwl_a
     return answer;
 }
 
-int load_program(const char *path, const mwl_asm_provider *providers, size_t n_providers, mwl_program **out) {
+int load_program(const char *path, const mwl_asm_provider *providers, size_t n_providers,
+                 mwl_program **out) {
     size_t size = 0;
     char *bytes = cmd_read_file(path, &size);
     if (!bytes) return CMD_USAGE;

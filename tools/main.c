@@ -95,7 +95,8 @@ static int print_help(void) {
            "Runs workflows written in the Metolia Workflow Language.\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %-12s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage or a\n"
+    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage "
+           "or a\n"
            "file that cannot be read, 3 rejected definition or program, 4 cancelled, 5 timed out,\n"
            "6 a limit was hit.\n");
     return CMD_OK;

@@ -26,11 +26,14 @@ static const struct option {
     {"--result", FLAG, AT(whole_result), "", "print the whole Result, not its value alone"},
     {"--pretty", FLAG, AT(pretty), "", "print on several lines (as on a terminal)"},
     {"--compact", FLAG, AT(compact), "", "print on one line (as into a file or pipe)"},
-    {"--virtual-time", FLAG, AT(virtual_time), "", "waits cost no time: the clock skips to the next timer"},
-    {"--seed", NUMBER, AT(seed), "N", "of jitter and generated ids; a run with the same one repeats them"},
+    {"--virtual-time", FLAG, AT(virtual_time), "",
+     "waits cost no time: the clock skips to the next timer"},
+    {"--seed", NUMBER, AT(seed), "N",
+     "of jitter and generated ids; a run with the same one repeats them"},
     {"--id", WORD, AT(id), "ID", "the execution's id"},
     {"--fuel", NUMBER, AT(fuel), "N", "at most N instructions"},
-    {"--memory", SIZE, AT(memory_bytes), "SIZE", "at most so many bytes; K, M and G may follow the number"},
+    {"--memory", SIZE, AT(memory_bytes), "SIZE",
+     "at most so many bytes; K, M and G may follow the number"},
     {"--trace", FLAG, AT(trace), "", "tell what happens on standard error"},
     {"--help", FLAG, AT(help), "", "this text"},
 #undef AT
@@ -38,24 +41,30 @@ static const struct option {
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
 void run_options_help(void) {
-    printf("usage: mwlvm [run] FILE [OPTIONS]\n\n"
-           "Runs FILE: a program (.mwlb), or a definition (.json), which is assembled in memory.\n"
-           "Prints the value of its Result, or the Result when it is a failure; everything else goes\n"
-           "to standard error.\n\n");
+    printf(
+        "usage: mwlvm [run] FILE [OPTIONS]\n\n"
+        "Runs FILE: a program (.mwlb), or a definition (.json), which is assembled in memory.\n"
+        "Prints the value of its Result, or the Result when it is a failure; everything else goes\n"
+        "to standard error.\n\n");
     for (size_t i = 0; i < N_OPTIONS; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", options[i].name, options[i].operand);
         printf("  %-22s %s\n", left, options[i].text);
     }
-    printf("\nWithout --input, a file or a pipe on standard input is the input when there is something\n"
-           "in it; else the input is null. Ctrl-C cancels the run, with its cleanup; once more ends it.\n\n"
-           "Exit status: 0 success, 1 failure, 2 wrong usage or a file that cannot be read or written,\n"
-           "3 rejected definition or program, 4 cancelled, 5 a Result of type timeout, 6 a limit was hit.\n");
+    printf("\nWithout --input, a file or a pipe on standard input is the input when there is "
+           "something\n"
+           "in it; else the input is null. Ctrl-C cancels the run, with its cleanup; once more "
+           "ends it.\n\n"
+           "Exit status: 0 success, 1 failure, 2 wrong usage or a file that cannot be read or "
+           "written,\n"
+           "3 rejected definition or program, 4 cancelled, 5 a Result of type timeout, 6 a limit "
+           "was hit.\n");
 }
 
 static const struct option *find(const char *word, size_t len) {
     for (size_t i = 0; i < N_OPTIONS; i++)
-        if (strlen(options[i].name) == len && memcmp(options[i].name, word, len) == 0) return &options[i];
+        if (strlen(options[i].name) == len && memcmp(options[i].name, word, len) == 0)
+            return &options[i];
     return NULL;
 }
 
@@ -103,7 +112,8 @@ static int set(struct run_options *o, const struct option *option, const char *w
     case NUMBER: return parse_number(option, word, field);
     case SIZE:
         status = parse_number(option, word, &n);
-        if (status == CMD_OK && n > SIZE_MAX) return cmd_usage("%s: %s is too large", option->name, word);
+        if (status == CMD_OK && n > SIZE_MAX)
+            return cmd_usage("%s: %s is too large", option->name, word);
         *(size_t *)field = (size_t)n;
         break;
     }

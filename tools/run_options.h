@@ -20,8 +20,8 @@ struct run_options {
     bool virtual_time, whole_result, trace, pretty, compact, help;
 };
 
-/* CMD_OK, or CMD_USAGE with a message printed. Options may stand before and after FILE; "--" ends them.
- * Free in either case. */
+/* CMD_OK, or CMD_USAGE with a message printed. Options may stand before and after FILE; "--" ends
+ * them. Free in either case. */
 int run_options_parse(struct run_options *o, int argc, char **argv);
 void run_options_free(struct run_options *o);
 void run_options_help(void);

@@ -36,7 +36,8 @@ int stub_provider_add(mwl_vm *vm, const char *file, const char *document, size_t
             mwl_call_provider p = {.uri = uri, .document = document, .start = fail_call};
             status = mwl_vm_provide(vm, &p, 1, NULL, &error);
         }
-        if (status == MWL_OK) cmd_note("%s: nothing implements %s here; a call of it fails", file, uri);
+        if (status == MWL_OK)
+            cmd_note("%s: nothing implements %s here; a call of it fails", file, uri);
     }
     mwl_value_drop(heap, tree);
     if (status == MWL_OK) return CMD_OK;

@@ -1,14 +1,14 @@
 /* stub_provider.h: providers that a document describes and nothing here implements.
  *
- * They let a definition be assembled and run up to the place where one is called: a call of a stub fails, and
- * so does the onEntry phase of a stub middleware. */
+ * They let a definition be assembled and run up to the place where one is called: a call of a stub
+ * fails, and so does the onEntry phase of a stub middleware. */
 #ifndef MWL_TOOLS_STUB_PROVIDER_H
 #define MWL_TOOLS_STUB_PROVIDER_H
 
 #include "mwl.h"
 
-/* Register a stub for the document and say on standard error that it is one. CMD_OK, or CMD_REJECTED with a
- * message. The text must outlive the VM. */
+/* Register a stub for the document and say on standard error that it is one. CMD_OK, or
+ * CMD_REJECTED with a message. The text must outlive the VM. */
 int stub_provider_add(mwl_vm *vm, const char *file, const char *document, size_t len);
 
 #endif

@@ -38,7 +38,8 @@ void trace_text(void *ctx, const mwl_trace_event *event) {
     int64_t ns = event->at.mono_ns - t->start.mono_ns;
     fprintf(stderr, "%6" PRId64 ".%06" PRId64 " %*s%s", ns / 1000000000, ns % 1000000000 / 1000,
             (int)(2 * (event->depth < 40 ? event->depth : 40)), "", words_of(event->kind));
-    bool names_flow = event->kind == MWL_TRACE_FRAME_ENTERED || event->kind == MWL_TRACE_FRAME_EXITED;
+    bool names_flow =
+        event->kind == MWL_TRACE_FRAME_ENTERED || event->kind == MWL_TRACE_FRAME_EXITED;
     if (names_flow && *event->flow) fprintf(stderr, " %s", event->flow);
     if (!names_flow && *event->step) fprintf(stderr, " %s", event->step);
     if (*event->phase) fprintf(stderr, " %s", event->phase);

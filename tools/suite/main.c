@@ -78,7 +78,8 @@ int main(int argc, char **argv) {
             s.filter = argv[++i];
         else if (strcmp(argv[i], "--real-time") == 0)
             s.real_time = true;
-        else if (strcmp(argv[i], "--reader=data") == 0 || strcmp(argv[i], "--reader=definition") == 0)
+        else if (strcmp(argv[i], "--reader=data") == 0 ||
+                 strcmp(argv[i], "--reader=definition") == 0)
             s.reader = strchr(argv[i], '=') + 1;
         else if (argv[i][0] == '-')
             return wrong_usage("unknown option ", argv[i]);

@@ -1,8 +1,8 @@
 /* suite_mwl.c: MWL cases: a definition and its scenarios, each run to its Result.
  *
- * A case is a folder with case.json and definition.json; its scenarios are named in case.json and lie in
- * scenarios/<name>/. Folders that are no case are looked into and otherwise passed over. Every scenario has a VM
- * of its own, under virtual time unless the real clock was asked for. */
+ * A case is a folder with case.json and definition.json; its scenarios are named in case.json and
+ * lie in scenarios/<name>/. Folders that are no case are looked into and otherwise passed over.
+ * Every scenario has a VM of its own, under virtual time unless the real clock was asked for. */
 #include "suite_mwl.h"
 
 #include "mwl_asm.h"
@@ -25,7 +25,7 @@ struct scenario {
     char why[WHY_SIZE]; /* what is wrong, or "" */
 };
 
-/* ---- one scenario -------------------------------------------------------------------------------------- */
+/* ---- one scenario ---------------------------------------------------------------------------- */
 
 static bool complain(struct scenario *c, const char *what, const char *why) {
     snprintf(c->why, sizeof c->why, "%s: %s", what, why);
@@ -42,12 +42,14 @@ static bool read_value(struct scenario *c, const char *dir, const char *name, mw
     mwl_status status = text ? mwl_json_parse(c->heap, text, len, out, &error) : MWL_OK;
     free(text);
     free(path);
-    return status == MWL_OK || complain(c, name, error.message ? error.message : mwl_status_text(status));
+    return status == MWL_OK ||
+           complain(c, name, error.message ? error.message : mwl_status_text(status));
 }
 
 static bool read_files(struct scenario *c, const char *dir) {
     if (!suite_is_dir(dir)) return complain(c, "scenario", "it has no folder");
-    if (!read_value(c, dir, "input.json", &c->input) || !read_value(c, dir, "arguments.json", &c->arguments) ||
+    if (!read_value(c, dir, "input.json", &c->input) ||
+        !read_value(c, dir, "arguments.json", &c->arguments) ||
         !read_value(c, dir, "expected-result.json", &c->expected) ||
         !read_value(c, dir, "expected-trace.json", &c->trace.expected))
         return false;
@@ -62,7 +64,8 @@ static bool make_vm(struct scenario *c, bool real_time) {
     config.seed = c->control.seed;
     mwl_status status = mwl_vm_new(&config, &c->vm);
     if (status == MWL_OK) status = mwl_std_register(c->vm, &error);
-    if (status < 0) return complain(c, "VM", error.message ? error.message : mwl_status_text(status));
+    if (status < 0)
+        return complain(c, "VM", error.message ? error.message : mwl_status_text(status));
     c->heap = c->trace.heap = mwl_vm_heap(c->vm);
     return true;
 }
@@ -87,7 +90,8 @@ static void pump_until(struct scenario *c, int64_t stop_ns, bool real_time) {
     while (!is_over(c->run)) {
         mwl_vm_now(c->vm, &now);
         if (now.mono_ns >= stop_ns) return;
-        int64_t due = mwl_vm_pump(c->vm, stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns);
+        int64_t due =
+            mwl_vm_pump(c->vm, stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns);
         if (due == MWL_NEVER) return;
         if (real_time && due > 0) sleep_until(c->vm, due < stop_ns ? due : stop_ns);
     }
@@ -102,7 +106,8 @@ static bool drive(struct scenario *c, bool real_time) {
     }
     pump_until(c, MWL_NEVER, real_time);
     if (mwl_run_get_state(c->run) == MWL_RUN_DONE) return true;
-    return complain(c, "run", is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
+    return complain(c, "run",
+                    is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
 }
 
 static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
@@ -110,9 +115,11 @@ static bool run_scenario(struct scenario *c, mwl_program *program, bool real_tim
     if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, suite_mwl_trace_listen, &c->trace);
     const mwl_start start = {.input = c->input, .arguments = c->arguments};
     mwl_status status = mwl_run_start(c->vm, program, &start, &c->run, &error);
-    if (status < 0) return complain(c, "start", error.message ? error.message : mwl_status_text(status));
+    if (status < 0)
+        return complain(c, "start", error.message ? error.message : mwl_status_text(status));
     if (!drive(c, real_time)) return false;
-    if (!suite_mwl_matches(c->heap, c->expected, mwl_run_result(c->run), c->why, sizeof c->why)) return false;
+    if (!suite_mwl_matches(c->heap, c->expected, mwl_run_result(c->run), c->why, sizeof c->why))
+        return false;
     suite_mwl_trace_end(&c->trace);
     return !*c->trace.why || complain(c, "trace", c->trace.why);
 }
@@ -121,11 +128,14 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     struct scenario c;
     memset(&c, 0, sizeof c);
     char *control = suite_path(dir, "control.json");
-    bool good = suite_mwl_control_read(control, &c.control, c.why, sizeof c.why) && make_vm(&c, s->real_time) &&
-                read_files(&c, dir) && run_scenario(&c, program, s->real_time);
+    bool good = suite_mwl_control_read(control, &c.control, c.why, sizeof c.why) &&
+                make_vm(&c, s->real_time) && read_files(&c, dir) &&
+                run_scenario(&c, program, s->real_time);
     free(control);
-    if (good) suite_pass(s, name);
-    else suite_fail(s, name, "%s", c.why);
+    if (good)
+        suite_pass(s, name);
+    else
+        suite_fail(s, name, "%s", c.why);
     if (c.vm) {
         const mwl_value held[] = {c.input, c.arguments, c.expected, c.trace.expected};
         for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl_value_drop(c.heap, held[i]);
@@ -135,7 +145,7 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     free(c.control.reason);
 }
 
-/* ---- one case ----------------------------------------------------------------------------------------------- */
+/* ---- one case ---------------------------------------------------------------------------------- */
 
 /* The program, or NULL with the reason. */
 static mwl_program *assemble(const char *dir, char *why, size_t size) {
@@ -153,8 +163,10 @@ static mwl_program *assemble(const char *dir, char *why, size_t size) {
     mwl_asm_result result;
     mwl_status status = mwl_assemble(text, len, &options, &result);
     if (status < 0) {
-        snprintf(why, size, "%s\n%s", mwl_status_text(status), result.diagnostics ? result.diagnostics : "");
-    } else if (mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, &error) < 0) {
+        snprintf(why, size, "%s\n%s", mwl_status_text(status),
+                 result.diagnostics ? result.diagnostics : "");
+    } else if (mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, &error) <
+               0) {
         snprintf(why, size, "the image is refused: %s", error.message);
     }
     mwl_asm_free(&result);
@@ -171,9 +183,12 @@ static void run_case(struct suite *s, const char *dir, const char *relative, mwl
         char *name = suite_path(relative, mwl_as_text(key, NULL));
         if (suite_wants(s, name)) {
             if (!program && !*why) program = assemble(dir, why, sizeof why);
-            char *folder = suite_path(dir, "scenarios"), *scenario = suite_path(folder, mwl_as_text(key, NULL));
-            if (program) one_scenario(s, name, scenario, program);
-            else suite_fail(s, name, "%s", why);
+            char *folder = suite_path(dir, "scenarios"),
+                 *scenario = suite_path(folder, mwl_as_text(key, NULL));
+            if (program)
+                one_scenario(s, name, scenario, program);
+            else
+                suite_fail(s, name, "%s", why);
             free(scenario);
             free(folder);
         }
@@ -183,7 +198,8 @@ static void run_case(struct suite *s, const char *dir, const char *relative, mwl
 }
 
 /* False when case.json has not the shape. */
-static bool read_case(struct suite *s, const char *dir, const char *relative, const char *text, size_t len) {
+static bool read_case(struct suite *s, const char *dir, const char *relative, const char *text,
+                      size_t len) {
     mwl_heap *heap = NULL;
     mwl_value v = mwl_absent();
     if (mwl_heap_new(NULL, &heap) != MWL_OK) return false;
@@ -202,7 +218,8 @@ static int look_into(struct suite *s, const char *dir, const char *relative, int
     char *text = suite_read(path, &len);
     free(path);
     if (text) {
-        if (!read_case(s, dir, relative, text, len)) suite_fail(s, relative, "case.json names no scenarios");
+        if (!read_case(s, dir, relative, text, len))
+            suite_fail(s, relative, "case.json names no scenarios");
         free(text);
         return 0;
     }

@@ -5,11 +5,12 @@
 #include "mwl.h"
 #include "suite.h"
 
-/* Does the actual Result satisfy the expected one? Types are equal; a success's value is deeply equal; of a
- * failure every expected member is there and deeply equal, where an expected null also stands for an absent
- * member, and `previous` and the Results inside details.failures are compared by these same rules. When not,
- * `why` says where they differ. */
-bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why, size_t size);
+/* Does the actual Result satisfy the expected one? Types are equal; a success's value is deeply
+ * equal; of a failure every expected member is there and deeply equal, where an expected null also
+ * stands for an absent member, and `previous` and the Results inside details.failures are compared
+ * by these same rules. When not, `why` says where they differ. */
+bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why,
+                       size_t size);
 
 /* What scenarios/<name>/control.json asks for. */
 struct suite_mwl_control {
@@ -19,7 +20,8 @@ struct suite_mwl_control {
     uint64_t seed;
 };
 /* False with `why` when the file is wrong; no file is all defaults. */
-bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why, size_t size);
+bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why,
+                            size_t size);
 
 /* Collects the events of the kinds that expected-trace.json names. */
 struct suite_mwl_trace {

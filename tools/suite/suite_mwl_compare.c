@@ -10,13 +10,16 @@ struct compare {
     size_t size;
 };
 
-static mwl_value member(mwl_value object, const char *name) { return mwl_object_get(object, name, strlen(name)); }
+static mwl_value member(mwl_value object, const char *name) {
+    return mwl_object_get(object, name, strlen(name));
+}
 
 static bool differ(struct compare *c, const char *what, mwl_value expected, mwl_value actual) {
     char *texts[2] = {NULL, NULL};
     size_t lens[2] = {0, 0};
     mwl_value values[2] = {expected, actual};
-    for (int i = 0; i < 2; i++) mwl_json_write(c->heap, values[i], MWL_JSON_CANONICAL, &texts[i], &lens[i]);
+    for (int i = 0; i < 2; i++)
+        mwl_json_write(c->heap, values[i], MWL_JSON_CANONICAL, &texts[i], &lens[i]);
     snprintf(c->why, c->size, "%s: expected %s, got %s", what, texts[0] ? texts[0] : "nothing",
              texts[1] ? texts[1] : "nothing");
     for (int i = 0; i < 2; i++)
@@ -53,14 +56,16 @@ static bool match_details(struct compare *c, mwl_value expected, mwl_value actua
         return equal(c, "details", expected, actual);
     for (size_t i = 0; mwl_object_at(expected, i, &key, &value); i++) {
         const char *name = mwl_as_text(key, NULL);
-        if (strcmp(name, "failures") != 0 && !equal(c, name, value, mwl_object_find(actual, key))) return false;
+        if (strcmp(name, "failures") != 0 && !equal(c, name, value, mwl_object_find(actual, key)))
+            return false;
     }
     for (size_t i = 0; i < mwl_count(want); i++)
         if (!match_outcome(c, mwl_array_at(want, i), mwl_array_at(got, i), depth)) return false;
     return true;
 }
 
-static bool match_member(struct compare *c, const char *name, mwl_value expected, mwl_value actual, int depth) {
+static bool match_member(struct compare *c, const char *name, mwl_value expected, mwl_value actual,
+                         int depth) {
     if (mwl_value_kind(expected) == MWL_KIND_NULL && mwl_is_absent(actual)) return true;
     if (mwl_is_absent(actual)) return differ(c, name, expected, actual);
     if (strcmp(name, "previous") == 0 && mwl_value_kind(expected) == MWL_KIND_OBJECT)
@@ -72,18 +77,20 @@ static bool match_member(struct compare *c, const char *name, mwl_value expected
 /* A chain is as deep as its file, and files are as deep as the JSON reader allows. */
 static bool match_result(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
     mwl_value type = member(expected, "type"), key, value;
-    if (mwl_value_kind(expected) != MWL_KIND_OBJECT || mwl_value_kind(actual) != MWL_KIND_OBJECT || depth > 256 ||
-        !mwl_value_equal(type, member(actual, "type")))
+    if (mwl_value_kind(expected) != MWL_KIND_OBJECT || mwl_value_kind(actual) != MWL_KIND_OBJECT ||
+        depth > 256 || !mwl_value_equal(type, member(actual, "type")))
         return differ(c, "Result", expected, actual);
     const char *text = mwl_as_text(type, NULL);
     if (text && strcmp(text, "success") == 0)
         return equal(c, "value", member(expected, "value"), member(actual, "value"));
     for (size_t i = 0; mwl_object_at(expected, i, &key, &value); i++)
-        if (!match_member(c, mwl_as_text(key, NULL), value, mwl_object_find(actual, key), depth)) return false;
+        if (!match_member(c, mwl_as_text(key, NULL), value, mwl_object_find(actual, key), depth))
+            return false;
     return true;
 }
 
-bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why, size_t size) {
+bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why,
+                       size_t size) {
     struct compare c = {heap, why, size};
     *why = '\0';
     return match_result(&c, expected, actual, 0);

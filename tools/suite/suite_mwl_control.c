@@ -1,5 +1,5 @@
-/* suite_mwl_control.c: what the project's own cases add to a scenario: control.json and expected-trace.json
- * (tests/README.md has their form). */
+/* suite_mwl_control.c: what the project's own cases add to a scenario: control.json and
+ * expected-trace.json (tests/README.md has their form). */
 #include "suite_mwl.h"
 
 #include <inttypes.h>
@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- control.json -------------------------------------------------------------------------------------- */
+/* ---- control.json ---------------------------------------------------------------------------- */
 
 static bool set_number(mwl_value v, uint64_t *out) {
-    if (mwl_value_kind(v) != MWL_KIND_NUMBER || mwl_as_number(v) < 1 || mwl_as_number(v) > 9e15) return false;
+    if (mwl_value_kind(v) != MWL_KIND_NUMBER || mwl_as_number(v) < 1 || mwl_as_number(v) > 9e15)
+        return false;
     *out = (uint64_t)mwl_as_number(v);
     return true;
 }
@@ -19,7 +20,8 @@ static bool set_member(struct suite_mwl_control *c, const char *name, mwl_value 
     size_t len = 0;
     const char *text = mwl_as_text(v, &len);
     uint64_t n = 0;
-    if (strcmp(name, "cancelAfter") == 0) return text && mwl_duration_parse(text, len, &c->cancel_after_ns) == MWL_OK;
+    if (strcmp(name, "cancelAfter") == 0)
+        return text && mwl_duration_parse(text, len, &c->cancel_after_ns) == MWL_OK;
     if (strcmp(name, "reason") == 0) {
         if (!text || c->reason) return false;
         c->reason = suite_alloc(len + 1);
@@ -27,14 +29,19 @@ static bool set_member(struct suite_mwl_control *c, const char *name, mwl_value 
         return true;
     }
     if (!set_number(v, &n)) return false;
-    if (strcmp(name, "fuel") == 0) c->limits.fuel = n;
-    else if (strcmp(name, "memory") == 0) c->limits.memory_bytes = (size_t)n;
-    else if (strcmp(name, "seed") == 0) c->seed = n;
-    else return false;
+    if (strcmp(name, "fuel") == 0)
+        c->limits.fuel = n;
+    else if (strcmp(name, "memory") == 0)
+        c->limits.memory_bytes = (size_t)n;
+    else if (strcmp(name, "seed") == 0)
+        c->seed = n;
+    else
+        return false;
     return true;
 }
 
-bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why, size_t size) {
+bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why,
+                            size_t size) {
     memset(out, 0, sizeof *out);
     out->cancel_after_ns = -1;
     size_t len = 0;
@@ -42,12 +49,14 @@ bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, cha
     if (!text) return true;
     mwl_heap *heap = NULL;
     mwl_value v = mwl_absent(), key, value;
-    bool good = mwl_heap_new(NULL, &heap) == MWL_OK && mwl_json_parse(heap, text, len, &v, NULL) == MWL_OK &&
+    bool good = mwl_heap_new(NULL, &heap) == MWL_OK &&
+                mwl_json_parse(heap, text, len, &v, NULL) == MWL_OK &&
                 mwl_value_kind(v) == MWL_KIND_OBJECT;
     snprintf(why, size, "control.json is not an object");
     for (size_t i = 0; good && mwl_object_at(v, i, &key, &value); i++) {
         good = set_member(out, mwl_as_text(key, NULL), value);
-        if (!good) snprintf(why, size, "control.json: '%s' is unknown or wrong", mwl_as_text(key, NULL));
+        if (!good)
+            snprintf(why, size, "control.json: '%s' is unknown or wrong", mwl_as_text(key, NULL));
     }
     mwl_value_drop(heap, v);
     mwl_heap_free(heap);
@@ -55,7 +64,7 @@ bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, cha
     return good;
 }
 
-/* ---- expected-trace.json --------------------------------------------------------------------------------- */
+/* ---- expected-trace.json --------------------------------------------------------------------- */
 
 static const char *text_at(mwl_value array, size_t i) {
     const char *text = mwl_as_text(mwl_array_at(array, i), NULL);
@@ -92,11 +101,13 @@ void suite_mwl_trace_listen(void *ctx, const mwl_trace_event *e) {
     }
     const char *want = text_at(t->expected, t->at);
     if (strcmp(want, line) != 0)
-        snprintf(t->why, sizeof t->why, "trace event %zu: expected '%s', got '%.120s'", t->at, want, line);
+        snprintf(t->why, sizeof t->why, "trace event %zu: expected '%s', got '%.120s'", t->at, want,
+                 line);
     t->at++;
 }
 
 void suite_mwl_trace_end(struct suite_mwl_trace *t) {
     if (*t->why || t->at >= mwl_count(t->expected)) return;
-    snprintf(t->why, sizeof t->why, "trace event %zu is missing: '%s'", t->at, text_at(t->expected, t->at));
+    snprintf(t->why, sizeof t->why, "trace event %zu is missing: '%s'", t->at,
+             text_at(t->expected, t->at));
 }
