@@ -145,7 +145,7 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     free(c.control.reason);
 }
 
-/* ---- one case ---------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 /* The program, or NULL with the reason. */
 static mwl_program *assemble(const char *dir, char *why, size_t size) {
