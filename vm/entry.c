@@ -44,7 +44,7 @@ static void begin_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
     e->in_phase = true;
     f->construct = MWL_IN_PHASE;
     if (!mwl_is_absent(e->args)) mwl__value_set(&vm->heap, &e->args, mwl_absent());
-    if (rec_of(f, e->ix)->flags & (MWL_NEEDS_PHASE << phase)) e->entered_ns = mwl__vm_wall(vm);
+    if (rec_of(f, e->ix)->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) e->entered_ns = mwl__vm_wall(vm);
     if (mwl__tracing(vm)) {
         e->entered_ns = mwl__vm_wall(vm);
         mwl__trace(f, MWL_TRACE_PHASE, provider_of(f, e->ix)->uri, (int)phase, -1,
