@@ -11,6 +11,7 @@
  * Relies on a verified program: operands in range, no way past the end of the code. What registers
  * hold is not verified, so instructions that need a kind ask for it. */
 #include "functions.h"
+#include "machine.h"
 #include "ops.h"
 #include "utf8.h"
 
@@ -247,6 +248,13 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     return true;
 }
 
+/* A register's value, counted, its count moved out of the register: its block ends here. */
+static inline mwl_value taken(mwl_value *reg) {
+    mwl_value v = mwl__own(*reg);
+    *reg = mwl_null();
+    return v;
+}
+
 /* ---- the loop -------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(MWL_STRESS)
@@ -375,6 +383,7 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
     const mwl__ins *ip = code + x->pc;
     mwl_value out;
     bool is;
+    uint32_t next;
     x->halt = MWL_EXEC_END;
 
 #if MWL__GOTO
@@ -403,7 +412,18 @@ dispatch:
                 NEXT();
             }
         } else if (path->base < MWL_BASE_ENV) {
+            const mwl_value *slot = x->frame ? mwl__context_slot(x->frame, path->base) : NULL;
+            if (LIKELY(slot && follow(p, path->first_key, path->n_keys, &slot) == path->n_keys &&
+                       !mwl_is_absent(*slot))) {
+                set_lent(h, &A, slot);
+                NEXT();
+            }
             HERE();
+            if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
+                mwl__context_run_count(x, K[p->keys[path->first_key]], &out)) {
+                SET(A, out);
+                NEXT();
+            }
             out = mwl__context_load(x, path->base);
             const mwl_value *at = &out;
             if (LIKELY(!(out.tag & MWL_OWNED) && x->halt == MWL_EXEC_END &&
@@ -627,30 +647,83 @@ dispatch:
         A = mwl_null();
         return MWL_EXEC_END;
 
-#if MWL__GOTO
-#define X_MACHINE(name, a, b, c, flags, text) L_##name:
-#else
-#define X_MACHINE(name, a, b, c, flags, text) case MWL_OP_##name:
-#endif
-    MWL_MACHINE_OPCODES(X_MACHINE)
-#undef X_MACHINE
-    {
-        HERE();
-        uint32_t next = mwl__machine_step(x, *ip, x->pc + 1);
-        if (!LIKELY(next < MWL_PC_LIMIT)) {
-            if (next == MWL_PC_PARK) goto park;
-            if (next == MWL_PC_MALFORMED) goto malformed;
-            x->halt = next == MWL_PC_FAULT ? MWL_EXEC_FAULT : MWL_EXEC_NOMEM;
-            goto fail;
-        }
-        ip = code + next;
-        if (!mwl__exec_charge(x, 1)) goto out_of_fuel;
-        if (LIKELY(x->slice > 0)) DISPATCH();
-        HERE(); /* between blocks: registers hold nothing that is needed */
-        mwl__exec_clear(x, p->n_regs);
-        x->in_block = false;
-        return MWL_EXEC_YIELD;
+    /* -- the machine: each instruction is a function of the file that owns it -- */
+#define F (x->frame)
+#define AT_NEXT (x->pc + 1)
+#define MACHINE(call)        \
+    do {                     \
+        HERE();              \
+        next = (call);       \
+        goto machine;        \
+    } while (0)
+#define PLAIN(statement) do { statement; NEXT(); } while (0)
+    CASE(STEP): MACHINE(mwl__step_begin(F, X, AT_NEXT));
+    CASE(STEP_EXIT): PLAIN(mwl__step_exit(F));
+    CASE(OUT): PLAIN(mwl__value_set(h, &F->acc, taken(&A)));
+    CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->step_input)));
+    CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
+    CASE(TO): MACHINE(mwl__step_to(F, X, false));
+    CASE(TO_HANDLER): MACHINE(mwl__step_to(F, X, true));
+    CASE(STEP_RESULT): MACHINE(mwl__step_result(F, AT_NEXT));
+    CASE(STEP_FAULT): MACHINE(mwl__step_fault(F));
+    CASE(CLAUSE_FAULT): MACHINE(mwl__step_clause_fault(F));
+    CASE(MATCH_INPUT):
+        mwl__frame_set_res(F, true, F->acc);
+        PLAIN(F->acc = mwl_absent());
+    CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->res.v)));
+    CASE(SLEEP_FOR): MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
+    CASE(SLEEP_UNTIL): MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
+    CASE(RETURN): MACHINE(mwl__step_return(F));
+    CASE(RAISE): MACHINE(mwl__step_raise(F, &A, ip->b));
+    CASE(RERAISE): MACHINE(mwl__step_reraise(F));
+    CASE(COMPLETE): MACHINE(mwl__frame_complete(F));
+    CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
+    CASE(GATE): MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
+    CASE(WITH): PLAIN(mwl__entry_with(F, taken(&A)));
+    CASE(ACTION): MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
+    CASE(ACTION_DONE): MACHINE(mwl__entry_action_done(F, ip->a, X));
+    CASE(ESTABLISH): MACHINE(mwl__entry_establish(F, X, AT_NEXT));
+    CASE(ENTRY_FAULT): MACHINE(mwl__entry_fault(F, X));
+    CASE(ASCEND): MACHINE(mwl__entry_ascend(F, X));
+    CASE(SHAPE_SKIP): MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
+    CASE(SHAPE): PLAIN(mwl__entry_shape(F, taken(&A)));
+    CASE(ENVELOPE): MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
+    CASE(PHASE_FAULT): MACHINE(mwl__entry_phase_fault(F, X));
+    CASE(REENTER): MACHINE(mwl__entry_reenter(F, X));
+    CASE(ALWAYS): MACHINE(mwl__entry_always(F, X, AT_NEXT));
+    CASE(ALWAYS_FAULT): MACHINE(mwl__entry_always_fault(F, X));
+    CASE(UNWIND): MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
+    CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
+    CASE(CALL_INPUT): PLAIN(mwl__value_set(h, &F->record->target_input, taken(&A)));
+    CASE(CALL_WITH): PLAIN(mwl__value_set(h, &F->record->args, taken(&A)));
+    CASE(DISPATCH): MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
+    CASE(ARMS): MACHINE(mwl__call_arms(F, X));
+    CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(F, true, taken(&A)));
+    CASE(CALL_FAULT): MACHINE(mwl__call_fault(F, X));
+    CASE(ARM_FAULT): MACHINE(mwl__call_arm_fault(F, X));
+    CASE(CALL_END): MACHINE(mwl__call_end(F, X, AT_NEXT));
+    CASE(GATHER): MACHINE(mwl__gather_begin(F, X, AT_NEXT));
+    CASE(GATHER_OVER): MACHINE(mwl__gather_over(F, A, AT_NEXT));
+    CASE(GATHER_NEED): MACHINE(mwl__gather_need(F, A, AT_NEXT));
+    CASE(GATHER_RUN): MACHINE(mwl__gather_run(F, X));
+    CASE(GATHER_ARMS): MACHINE(mwl__gather_arms(F, X));
+    CASE(GATHER_FAULT): MACHINE(mwl__gather_fault(F, X));
+    CASE(GATHER_END): MACHINE(mwl__gather_end(F, X, AT_NEXT));
+
+machine:
+    if (!LIKELY(next < MWL_PC_LIMIT)) {
+        if (next == MWL_PC_PARK) goto park;
+        x->halt = next == MWL_PC_FAULT ? MWL_EXEC_FAULT : MWL_EXEC_NOMEM;
+        goto fail;
     }
+    ip = code + next;
+    if (!mwl__exec_charge(x, 1)) goto out_of_fuel;
+    if (LIKELY(x->slice > 0)) DISPATCH();
+    HERE(); /* between blocks: registers hold nothing that is needed */
+    mwl__exec_clear(x, p->n_regs);
+    x->in_block = false;
+    return MWL_EXEC_YIELD;
+
 #if !MWL__GOTO
     case MWL_OP_COUNT: break;
     }
@@ -687,7 +760,7 @@ fail:
         }
         locate(x);
         if (handler) { /* a construct's: it goes on with the failure it made */
-            if (mwl__machine_raised(x)) GO(handler->target);
+            if (mwl__frame_raised(x)) GO(handler->target);
             return MWL_EXEC_NOMEM;
         }
         return MWL_EXEC_FAULT;

@@ -103,19 +103,17 @@ static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
 /* Adds a member to the details of the fault in flight; takes the value. A failure to is ignored. */
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
 
-/* ---- the machine's half (machine.c, context.c) ------------------------------------------------------ */
+/* ---- the machine's half (frame.c, context.c) ------------------------------------------------------ */
 
 /* Not instructions: what the machine answers instead of the next pc. */
 #define MWL_PC_PARK 0xffffffffu      /* the frame waits, or is done (and may be gone): leave the loop */
 #define MWL_PC_FAULT 0xfffffffeu     /* x->fault is set: find the handler */
 #define MWL_PC_NOMEM 0xfffffffdu     /* memory is out, or a limit of the run was reached */
-#define MWL_PC_MALFORMED 0xfffffffcu /* there is no frame to run it in */
 #define MWL_PC_LIMIT 0xfffffff0u     /* instructions lie below */
 
-uint32_t mwl__machine_step(mwl__exec *x, mwl__ins ins, uint32_t next_pc);
-/* A site handler takes the fault in flight: it becomes the frame's `raised` failure, registers are
+/* A site handler takes the fault in flight: it becomes the VM's `raised` failure, registers are
  * cleared. False when memory is out or there is no frame. */
-bool mwl__machine_raised(mwl__exec *x);
+bool mwl__frame_raised(mwl__exec *x);
 /* The instant of the construct being executed, wall nanoseconds: what now() answers in a frame. */
 int64_t mwl__context_now(const mwl__exec *x);
 

@@ -12,12 +12,6 @@ int64_t mwl__add_ns(int64_t a, int64_t b) {
     return b > 0 ? MWL_NEVER - 1 : INT64_MIN;
 }
 
-void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take) {
-    mwl_value old = *place;
-    *place = take;
-    mwl__drop(h, old);
-}
-
 void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     mwl__value_set(&mwl__vm_of(f)->heap, &f->res.v, take);
     f->res.ok = ok;
@@ -26,6 +20,15 @@ void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
 void mwl__frame_take_raised(mwl__frame *f) {
     mwl__frame_set_res(f, false, mwl__vm_of(f)->raised);
     mwl__vm_of(f)->raised = mwl_absent();
+}
+
+bool mwl__frame_raised(mwl__exec *x) {
+    mwl_value failure = mwl__failure_from_fault(x, x->fault);
+    x->fault = mwl_absent();
+    mwl__exec_clear(x, x->program->n_regs);
+    if (!x->frame || mwl_is_absent(failure)) return false;
+    mwl__value_set(x->heap, &x->vm->raised, failure);
+    return true;
 }
 
 /* ---- faults of typed fields ---------------------------------------------------------------------------- */

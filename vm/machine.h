@@ -12,7 +12,7 @@
  *   call.c     calls, provider executions                         gather.c  fan-out
  *   context.c  what expressions read                              failure.c envelopes, chains, matching
  *   timer.c    due times                                          phase.c   the middleware contract
- *   machine.c  an instruction to its function                     exec.c    the loop
+ *   exec.c     the loop: an instruction to its function
  *
  * An instruction's function answers the next pc, or one of the MWL_PC_* of exec.h. */
 #ifndef MWL_MACHINE_H
@@ -268,6 +268,21 @@ static inline const mwl_program *mwl__program_of(const mwl__frame *f) { return f
 static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
     return f->run->link->program->flow_tables;
 }
+static inline void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take) {
+    mwl_value old = *place;
+    *place = take;
+    mwl__drop(h, old);
+}
+/* Where a base lies in the frame as it is, or NULL: what most paths begin with, without a call. */
+static inline const mwl_value *mwl__context_slot(const mwl__frame *f, unsigned base) {
+    switch (base) {
+    case MWL_BASE_STEP_INPUT: return &f->step_input;
+    case MWL_BASE_VARS: return &f->vars;
+    case MWL_BASE_FRAME_INPUT: return &f->input;
+    case MWL_BASE_CALL_INPUT: return f->record ? &f->record->input : NULL;
+    default: return NULL;
+    }
+}
 static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
 static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
@@ -290,7 +305,6 @@ void mwl__frame_take_raised(mwl__frame *f); /* res := the failure a site handler
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
 mwl__rare *mwl__frame_rare(mwl__frame *f);          /* made if need be; NULL: memory is out */
 bool mwl__frame_fail(mwl__frame *f, mwl_value failure); /* set the failure context, lent; null clears it */
-void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take);
 int64_t mwl__vm_mono(mwl_vm *vm); /* readings of this moment, ns */
 int64_t mwl__vm_wall(mwl_vm *vm);
 int64_t mwl__add_ns(int64_t a, int64_t b); /* saturating */
