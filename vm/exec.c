@@ -324,6 +324,8 @@ static inline mwl_value taken(mwl_value *reg) {
             is = l_->as.d cmp r_->as.d;                                                    \
         else if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)         \
             is = l_->as.i cmp r_->as.i;                                                    \
+        else if (MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_INT)      \
+            is = l_->as.d cmp (double)r_->as.i; /* a data-plane number beside a literal */ \
         else                                                                               \
             TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
         set_bool(h, &A, is);                                                               \
