@@ -202,7 +202,8 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call, const mwl_m
     j.uri = call ? call->uri : middleware->uri;
     if (!j.uri) return refuse(&j, MWL_E_USAGE, 0, "a provider needs one");
     if (!text) return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
-    if (call && !call->start) return refuse(&j, MWL_E_USAGE, 0, "a call provider needs `start`");
+    if (call && !call->start == !call->blocking)
+        return refuse(&j, MWL_E_USAGE, 0, "a call provider needs either `start` or `blocking`");
     const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",

@@ -3,7 +3,7 @@
  * Owns: the records of a run: frames, entry records, call records, Gathers, provider executions. All of it
  * is plain data on the VM's heap. Pointers between records are links of one tree (run, frames, entries,
  * dispatch slots), rebuilt from indexes when a run is read back; everything else is a value, a number or
- * an index into the program. No C stack is held by anything here.
+ * an index into the program. No C stack is held by anything here, but by an execution of a blocking provider.
  *
  * Who does what:
  *   vm.c       the VM, its catalog, the ready queue, the pump     run.c     a run's life
@@ -12,6 +12,7 @@
  *   call.c     calls, provider executions                         gather.c  fan-out
  *   context.c  what expressions read                              failure.c envelopes, chains, matching
  *   timer.c    due times                                          phase.c   the middleware contract
+ *   blocking.c providers on stacks of their own                   token.c   answers from other threads
  *   exec.c     the loop: an instruction to its function
  *
  * An instruction's function answers the next pc, or one of the MWL_PC_* of exec.h. */
@@ -24,6 +25,16 @@
 #include "schema.h"
 #include "tables.h"
 #include "timer.h"
+
+#include <pthread.h>
+
+/* Misuse by the host: in builds without NDEBUG the message goes to stderr and the process aborts. */
+#ifdef NDEBUG
+#define mwl__usage(ok, message) ((void)0)
+#else
+void mwl__usage_failed(const char *message);
+#define mwl__usage(ok, message) ((ok) ? (void)0 : mwl__usage_failed(message))
+#endif
 
 typedef struct mwl__frame mwl__frame;
 typedef struct mwl__entry mwl__entry;
@@ -95,7 +106,11 @@ struct mwl_call {
     mwl_value input, args, state, metadata;
     mwl__result res;
     bool settled, starting, cancelled, listed;
+    bool alive; /* false in memory that was one: tells of its use after it is gone */
     mwl__timer timer;
+    struct mwl__native *native; /* of a blocking provider: its function has not returned; or NULL */
+    mwl_token *tokens;          /* not answered yet */
+    void *user;
     mwl_call *next, *prev; /* the VM's list of live executions */
 };
 
@@ -184,7 +199,7 @@ typedef struct mwl__times {
 /* ---- run and VM --------------------------------------------------------------------------------------------------------- */
 
 struct mwl_run {
-    const struct mwl__link *link; /* the program and the VM */
+    struct mwl__link *link; /* the program and the VM */
     mwl_value id;     /* a string; or the number that one is made from when it is first read */
     mwl_value result; /* when done; before, the reason of a cancellation that was asked for */
     mwl__frame *root;
@@ -198,6 +213,7 @@ struct mwl_run {
     bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
     bool limit_hit;
     bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
+    bool free_asked;   /* likewise */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`. */
@@ -225,6 +241,7 @@ typedef struct mwl__link {
     mwl__schema **flow_schemas;                 /* by FLOWS index; NULL: takes no arguments */
     uint8_t *with_ok; /* calls, then entries * 4: constant arguments were validated */
     uint8_t *timed;   /* by FLOWS index: frames of it keep instants */
+    size_t n_runs;    /* not freed yet */
     struct mwl__link *next;
 } mwl__link;
 
@@ -260,6 +277,10 @@ struct mwl_vm {
     mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
     char message[256];  /* of the last registration that was refused */
+    struct mwl__mail *mail;        /* made with the first token */
+    struct mwl__coro_pool *stacks; /* made with the first blocking call */
+    pthread_t thread;   /* that used it last; for mwl__usage */
+    bool pumping, started; /* inside mwl_vm_pump; a run was started: the catalog is closed */
 };
 
 /* ---- between the files: what each answers is a pc unless it says otherwise --------------------------- */
@@ -390,6 +411,20 @@ void mwl__call_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent *
 void mwl__call_abandon(mwl_call *call);                  /* nobody awaits it any more */
 void mwl__call_timer(mwl_call *call);
 void mwl__call_free(mwl_call *call);
+mwl_status mwl__call_resolve(mwl_call *call, bool ok, mwl_value take); /* settle; the call may be gone then */
+void mwl__call_deliver(mwl_call *call); /* settled, and nothing runs on its behalf any more */
+
+/* blocking.c: the stack of a blocking provider's execution. The call may be gone after each. */
+mwl_status mwl__blocking_start(mwl_call *call);
+void mwl__blocking_timer(mwl_call *call);
+void mwl__blocking_stop(mwl_call *call); /* it is cancelled: its wait returns now, and none waits again */
+void mwl__blocking_answer(mwl_call *call, bool ok, mwl_value take);
+
+/* token.c: answers from other threads. */
+bool mwl__mail_adopt(mwl_vm *vm);       /* what has come; false: nothing */
+void mwl__mail_close(mwl_vm *vm);       /* afterwards no thread reaches the VM */
+void mwl__tokens_unwanted(mwl_call *call); /* it was cancelled */
+void mwl__tokens_free(mwl_call *call);     /* it is going */
 
 /* gather.c */
 uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
@@ -437,6 +472,7 @@ uint64_t mwl__random(uint64_t *state);
 const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len); /* or NULL */
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* not taken when it fails */
 void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p);
-mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out, mwl_error *error);
+mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error);
+void mwl__vm_unlink(mwl_vm *vm); /* forget programs without runs that no host holds any more */
 
 #endif

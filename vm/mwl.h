@@ -51,7 +51,9 @@ MWL_API const char *mwl_version(void);
     X(E_REJECTED, -15, "the definition was rejected; see the diagnostics")  \
     X(E_STATE, -16, "not possible in the present state")                    \
     X(E_IO, -17, "input or output failed")                                  \
-    X(E_UNSUPPORTED, -18, "not available in this build")
+    X(E_UNSUPPORTED, -18, "not available in this build")                    \
+    X(E_CANCELLED, -19, "the wait was cancelled")                           \
+    X(E_FAILED, -20, "the answer is a failure")
 
 typedef enum mwl_status {
 #define MWL_X(name, number, text) MWL_##name = (number),
@@ -326,6 +328,14 @@ typedef struct mwl_config {
     uint64_t seed;            /* jitter and generated ids; runs may bring their own */
     mwl_limits limits;
     uint32_t slice;           /* instructions between two looks at the clock; 0 takes the default */
+    size_t stack_bytes;       /* of a blocking call provider's stack; 0: 64 KiB (untouched pages cost nothing) */
+    /* Answers posted by other threads (mwl_token_succeed and so on) interrupt nothing: they wait for the next
+     * pump. `wake` tells the host's loop that one is due: called on the posting thread when the first answer
+     * comes into an empty mailbox. It must be short and must not call the library: write to an eventfd, signal a
+     * condition. Not called any more once mwl_vm_free has returned. NULL: the host pumps by itself often enough. */
+    void (*wake)(void *ctx);
+    void *wake_ctx;
+    mwl_alloc post_alloc;     /* memory of tokens and posted texts, used by several threads; fn NULL: the default */
 } mwl_config;
 
 MWL_API mwl_config mwl_config_default(void);

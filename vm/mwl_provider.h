@@ -68,30 +68,79 @@ typedef struct mwl_call_provider {
     /* The time asked for with mwl_call_wake_after has come. NULL when never asked for. */
     void (*wake)(mwl_call *call, void *user);
     /* Asked to stop. Still settles, once, now or later; what it settles with is not used. NULL: the
-     * execution is given up at once and the call is gone when cancellation begins. */
+     * execution is given up at once, and what it settles with later is dropped. */
     void (*cancel)(mwl_call *call, void *user);
+    /* Instead of the three above: a function on a stack of its own, which may wait in its middle with mwl_sleep
+     * and mwl_await. It settles the call and returns; returning without having settled is a failure
+     * (Mwlvm.NotSettled). A cancellation is the return code of the wait it is in, and of every wait after it:
+     * the function releases what it holds and returns. */
+    void (*blocking)(mwl_call *call, void *user);
 } mwl_call_provider;
 
 MWL_API mwl_value mwl_call_input(const mwl_call *call);     /* lent until the call settles */
 MWL_API mwl_value mwl_call_arguments(const mwl_call *call); /* an object; lent likewise */
-MWL_API mwl_heap *mwl_call_heap(mwl_call *call);
-MWL_API mwl_run *mwl_call_run(mwl_call *call);
+MWL_API mwl_heap *mwl_call_heap(mwl_call *call); /* where its values are made */
+MWL_API mwl_run *mwl_call_run(mwl_call *call);   /* lent; NULL when nobody awaits the call any more */
+MWL_API bool mwl_call_cancelled(const mwl_call *call); /* has it been asked to stop? */
 
-/* Settling: exactly one of these, once; the call is gone afterwards. */
-MWL_API void mwl_call_succeed(mwl_call *call, mwl_value take_value);
+/* Settling: exactly one of these, once; the call is gone afterwards (on a stack of its own: when the function
+ * returns). MWL_E_STATE: it was settled before; what was taken over is dropped. In builds without NDEBUG that,
+ * another thread than the VM's, and a call that is gone are assertions. An absent value means that its maker
+ * found no memory: the run is aborted. */
+MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
 /* type NULL: "error". message may be NULL, details absent. */
-MWL_API void mwl_call_fail(mwl_call *call, const char *type, const char *code, const char *message,
-                           mwl_value take_details);
+MWL_API mwl_status mwl_call_fail(mwl_call *call, const char *type, const char *code, const char *message,
+                                 mwl_value take_details);
 /* A whole Result: an object with `type`, and `value` or the envelope's members. */
-MWL_API void mwl_call_settle(mwl_call *call, mwl_value take_result);
+MWL_API mwl_status mwl_call_settle(mwl_call *call, mwl_value take_result);
 
-/* Before settling: the window's provider.metadata, an object within the declared schema. */
+/* Before settling: the window's provider.metadata, an object within the declared schema (else it is dropped). */
 MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
 /* Ask for `wake` after a time on the VM's clock. One at a time; a later one replaces it. */
 MWL_API void mwl_call_wake_after(mwl_call *call, int64_t delay_ns);
 /* What the provider wants to find again at wake: one value, so that a parked run stays plain data. */
 MWL_API void mwl_call_set_state(mwl_call *call, mwl_value take_state);
 MWL_API mwl_value mwl_call_state(const mwl_call *call); /* lent; null at the start */
+/* What the provider wants to find again in `cancel`: a pointer of its own, NULL at the start. */
+MWL_API void mwl_call_set_user(mwl_call *call, void *user);
+MWL_API void *mwl_call_user(const mwl_call *call);
+
+/* ---- on a stack of its own: inside `blocking` only ----------------------------------------------------- */
+
+/* Wait on the VM's clock; other work of the VM goes on. MWL_OK: the time has passed. MWL_E_CANCELLED: the call
+ * was asked to stop, the run aborted or the VM is being freed: no wait will wait any more, so clean up and
+ * return. MWL_E_STATE: it has settled. MWL_E_USAGE: not on this call's stack. MWL_E_NOMEM. */
+MWL_API mwl_status mwl_sleep(mwl_call *call, int64_t ns);
+/* Wait for an answer: from mwl_call_resume, or from a token that another thread answered; in their order, and
+ * those that came before the wait are not lost. MWL_OK with the value, MWL_E_FAILED with the failure's envelope;
+ * otherwise as mwl_sleep, with absent. *out is given; out NULL: dropped. */
+MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
+/* An answer for a blocking call, from the VM's thread. MWL_E_USAGE when it is not one, MWL_E_NOMEM; the value is
+ * taken over in any case. The call may be gone when this returns. */
+MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
+
+/* ---- answers from other threads ------------------------------------------------------------------------ */
+
+/* The right to answer one call once, from any thread. It outlives the call, the run and the VM without harm.
+ * For a provider with `start` the answer settles the call; for a blocking one it is what mwl_await returns. */
+typedef struct mwl_token mwl_token;
+
+/* On the VM's thread. Given: release it once. A call may give out several; a call that has settled gives out
+ * none (MWL_E_STATE). */
+MWL_API mwl_status mwl_call_token(mwl_call *call, mwl_token **out);
+
+/* Any thread, also several at a time. The texts are copied and taken into the run by the VM's next pump; the
+ * host is told by mwl_config.wake. MWL_E_STATE: this token has answered before. MWL_E_NOT_FOUND: nobody waits
+ * any more (settled, given up, run or VM freed): the answer is dropped. MWL_E_NOMEM: may be tried again.
+ * A text that is not JSON is a failure of the call, Mwlvm.AnswerRefused. */
+MWL_API mwl_status mwl_token_succeed(mwl_token *token, const char *json, size_t len);
+/* type NULL: "error"; message NULL: none; details_json NULL: none. */
+MWL_API mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code, const char *message,
+                                  const char *details_json, size_t len);
+/* Any thread: is the answer still of use? False once the call was asked to stop or is gone. A call with a
+ * `cancel` callback still waits to be answered then, whatever the answer. */
+MWL_API bool mwl_token_wanted(mwl_token *token);
+MWL_API void mwl_token_release(mwl_token *token); /* any thread; NULL is ignored. Answers nothing by itself */
 
 /* ---- middleware providers ------------------------------------------------------------------------------- */
 

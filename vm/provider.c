@@ -4,6 +4,7 @@
  *
  *   start ---settles at once---> Result taken by the dispatch, the call is freed
  *     \--later--> awaited --settles--> delivered to the frame or slot, freed
+ *                    \--posted by a token (token.c)--> settles in the next pump
  *                    \--cancelled--> told; resolves as the cancellation when it settles (without a `cancel`
  *                                    callback: at once, and whatever it settles with later is dropped) */
 #include "machine.h"
@@ -13,6 +14,8 @@ static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
 void mwl__call_free(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
+    c->alive = false;
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
     mwl__drop(&vm->heap, c->state);
@@ -50,8 +53,14 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
     c->args = take_args;
     c->state = mwl_null();
     c->timer.owner = MWL_TIMER_CALL;
-    c->starting = true;
-    p->call.start(c, p->user);
+    c->starting = c->alive = true;
+    if (!p->call.blocking) {
+        p->call.start(c, p->user);
+    } else if (mwl__blocking_start(c) < 0) {
+        mwl__call_free(c);
+        vm->heap.why = MWL_E_NOMEM;
+        return NULL;
+    }
     c->starting = false;
     if (c->settled) return c;
     c->listed = true; /* it outlives its start: the VM knows of it */
@@ -109,10 +118,7 @@ static void resolve_cancelled(mwl_call *c) {
     mwl__unwind_resolved(f);
 }
 
-static void settled(mwl_call *c) {
-    c->settled = true;
-    check_metadata(c);
-    if (c->starting) return; /* whoever started it takes it from here */
+void mwl__call_deliver(mwl_call *c) {
     if (!c->frame) mwl__call_free(c);
     else if (c->cancelled) resolve_cancelled(c);
     else if (mwl_is_absent(c->res.v)) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
@@ -120,15 +126,22 @@ static void settled(mwl_call *c) {
     else deliver_call(c);
 }
 
-static void settle(mwl_call *c, bool ok, mwl_value take) {
-    if (c->settled || c->cancelled) { /* settled twice is a provider's bug; cancelled: its Result is not used */
-        mwl__drop(heap_of(c), take);
-        if (!c->settled) settled(c);
-        return;
+mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
+    mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
+    mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
+               "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
+    mwl__usage(!c->settled, "mwl_call: settled twice");
+    if (c->settled || c->cancelled) mwl__drop(heap_of(c), take); /* of a cancelled one the Result is not used */
+    if (c->settled) return MWL_E_STATE;
+    if (!c->cancelled) {
+        c->res.ok = ok;
+        c->res.v = take;
     }
-    c->res.ok = ok;
-    c->res.v = take;
-    settled(c);
+    c->settled = true;
+    check_metadata(c);
+    /* otherwise whoever started it takes it from here, or its function has yet to return */
+    if (!c->starting && !c->native) mwl__call_deliver(c);
+    return MWL_OK;
 }
 
 /* ---- interruption --------------------------------------------------------------------------------------------- */
@@ -139,17 +152,31 @@ void mwl__call_abandon(mwl_call *c) {
     mwl__timer_cancel(&c->vm->timers, &c->timer);
     bool told = c->cancelled;
     c->cancelled = true;
+    if (c->native) {
+        mwl__blocking_stop(c);
+        return;
+    }
+    if (c->settled) { /* with an absent value, which ended the run */
+        mwl__call_free(c);
+        return;
+    }
+    mwl__tokens_unwanted(c);
     if (c->provider->call.cancel && !told) c->provider->call.cancel(c, c->provider->user);
     /* without a callback it stays until it settles; the VM frees what is left */
 }
 
 void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
-    if (c->cancelled || c->settled) return;
+    if (c->cancelled || (c->settled && !c->native)) return;
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
     mwl__value_set(&vm->heap, &c->res.v, mwl__keep(cancel));
     c->res.ok = false;
     c->cancelled = true;
+    mwl__tokens_unwanted(c);
+    if (c->native) {
+        mwl__blocking_stop(c);
+        return;
+    }
     if (c->provider->call.cancel) {
         c->provider->call.cancel(c, c->provider->user);
         return;
@@ -171,7 +198,8 @@ void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
 
 void mwl__call_timer(mwl_call *c) {
     mwl__timer_cancel(&c->vm->timers, &c->timer);
-    if (c->provider->call.wake) c->provider->call.wake(c, c->provider->user);
+    if (c->native) mwl__blocking_timer(c);
+    else if (c->provider->call.wake) c->provider->call.wake(c, c->provider->user);
 }
 
 /* ---- what a provider calls ---------------------------------------------------------------------------------------- */
@@ -180,34 +208,38 @@ mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
 mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
 mwl_heap *mwl_call_heap(mwl_call *c) { return heap_of(c); }
 mwl_run *mwl_call_run(mwl_call *c) { return c->frame ? c->frame->run : NULL; }
+bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
+void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
+void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
 void mwl_call_set_state(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->state, take); }
-void mwl_call_set_metadata(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->metadata, take); }
+
+void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
+    if (c->settled) mwl__drop(heap_of(c), take); /* it has been checked */
+    else mwl__value_set(heap_of(c), &c->metadata, take);
+}
 
 void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
-    if (c->cancelled || c->settled) return;
+    if (c->cancelled || c->settled || c->native) return;
     int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
     if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
 }
 
-void mwl_call_succeed(mwl_call *c, mwl_value take_value) { settle(c, true, take_value); }
+mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) { return mwl__call_resolve(c, true, take_value); }
 
-void mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
-                   mwl_value take_details) {
-    settle(c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
+mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
+                         mwl_value take_details) {
+    return mwl__call_resolve(c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
 }
 
-void mwl_call_settle(mwl_call *c, mwl_value take_result) {
+mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
     mwl_value type = mwl_object_get(take_result, "type", 4);
     size_t len = 0;
     const char *text = mwl_value_kind(type) == MWL_KIND_STRING ? mwl_as_text(type, &len) : NULL;
     bool ok = text && len == 7 && memcmp(text, "success", 7) == 0;
-    if (!ok) {
-        settle(c, false, take_result);
-        return;
-    }
+    if (!ok) return mwl__call_resolve(c, false, take_result);
     mwl_value v = mwl_object_get(take_result, "value", 5);
     v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
     mwl__drop(heap_of(c), take_result);
-    settle(c, true, v);
+    return mwl__call_resolve(c, true, v);
 }

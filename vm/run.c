@@ -60,7 +60,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
         return set_error(error, MWL_E_USAGE, "arguments must be an object");
-    const mwl__link *link;
+    vm->thread = pthread_self();
+    mwl__link *link;
     mwl_status st = mwl__vm_link(vm, program, &link, error);
     if (st < 0) return st;
     size_t used = vm->heap.used;
@@ -68,6 +69,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     memset(run, 0, sizeof *run);
     run->link = link;
+    link->n_runs++;
+    vm->started = true;
     run->limits = limits_of(vm, start->limits);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
     run->id = start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
@@ -225,14 +228,14 @@ void mwl_run_abort(mwl_run *run) {
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
     mwl_vm *vm = run->link->vm;
+    if (vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
+        mwl_run_abort(run);
+        run->free_asked = true;
+        return;
+    }
     for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
         if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
     mwl_run_abort(run);
-    if (run->root) { /* aborted inside its own slice */
-        mwl__frame *root = run->root;
-        run->root = NULL;
-        mwl__frame_free(root);
-    }
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)
@@ -240,5 +243,7 @@ void mwl_run_free(mwl_run *run) {
     if (run->prev) run->prev->next = run->next;
     else vm->runs = run->next;
     if (run->next) run->next->prev = run->prev;
+    bool last = --run->link->n_runs == 0;
     mwl__heap_give(&vm->heap, run, sizeof *run);
+    if (last) mwl__vm_unlink(vm);
 }

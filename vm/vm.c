@@ -5,9 +5,12 @@
  * an instant is accepted before a bound of that instant fires. Under virtual time bounds fire, and time
  * moves, only when nothing is ready. */
 #include "cel_lib.h"
+#include "coro.h"
 #include "machine.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
@@ -67,6 +70,7 @@ mwl_config mwl_config_default(void) {
 static void fill_config(mwl_config *c) {
     if (!c->alloc.fn) c->alloc = mwl_alloc_default();
     if (!c->clock.read) c->clock = mwl_clock_system();
+    if (!c->post_alloc.fn) c->post_alloc = mwl_alloc_default();
     if (!c->slice) c->slice = MWL_SLICE;
     mwl_limits *l = &c->limits;
     if (!l->fuel) l->fuel = MWL_RUN_FUEL;
@@ -132,14 +136,18 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     mwl__mem_free(a, l->with_ok, with_ok_size(t));
     mwl__mem_free(a, l->timed, t->n_flows);
+    atomic_fetch_sub_explicit(&l->program->n_links, 1, memory_order_relaxed);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
 }
 
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
+    mwl__usage(!vm->pumping, "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     while (vm->runs) mwl_run_free(vm->runs);
     while (vm->calls) mwl__call_free(vm->calls);
+    mwl__mail_close(vm);
+    mwl__coro_pool_free(vm->stacks);
     if (vm->spare_call) mwl__heap_give(&vm->heap, vm->spare_call, sizeof *vm->spare_call);
     while (vm->links) {
         mwl__link *next = vm->links->next;
@@ -182,7 +190,7 @@ const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t 
 
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
     if (mwl__vm_provider(vm, take->uri, take->uri_len)) return MWL_E_DUPLICATE;
-    if (vm->links) return MWL_E_STATE;
+    if (vm->started) return MWL_E_STATE;
     take->run_count_len = take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
     take->next = vm->providers;
     vm->providers = take;
@@ -190,7 +198,7 @@ mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
 }
 
 mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n) {
-    if (vm->links) return MWL_E_STATE;
+    if (vm->started) return MWL_E_STATE;
     return mwl__functions_add(&vm->functions, functions, n);
 }
 
@@ -289,16 +297,37 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return st;
 }
 
-mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, const mwl__link **out, mwl_error *error) {
+/* Every reference is a link's: no host can start it again. The two counts may be read while another VM's link
+ * goes, and then agree too early; all it costs is linking again. */
+static bool forgotten(const mwl__link *l) {
+    return l->n_runs == 0 && atomic_load_explicit(&l->program->n_links, memory_order_relaxed) ==
+                                 atomic_load_explicit(&l->program->refs, memory_order_relaxed);
+}
+
+void mwl__vm_unlink(mwl_vm *vm) {
+    for (mwl__link **at = &vm->links; *at;) {
+        mwl__link *l = *at;
+        if (!forgotten(l)) {
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        free_link(vm, l);
+    }
+}
+
+mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
     for (mwl__link *l = vm->links; l; l = l->next)
         if (l->program == program) {
             *out = l;
             return MWL_OK;
         }
+    mwl__vm_unlink(vm); /* a reload: what was released after its last run goes now */
     mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
     if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     l->vm = vm;
     l->program = mwl__program_keep(program);
+    atomic_fetch_add_explicit(&program->n_links, 1, memory_order_relaxed);
     if (error) error->status = MWL_OK;
     mwl_status st = link_all(vm, l, error);
     if (st < 0) {
@@ -349,7 +378,8 @@ static void run_one(mwl_vm *vm) {
     f->queued = false;
     mwl_run *run = f->run;
     mwl__frame_run(f);
-    if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
+    if (run->free_asked) mwl_run_free(run);
+    else if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
         mwl__frame *root = run->root;
         run->root = NULL;
         mwl__frame_free(root);
@@ -375,10 +405,11 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     return true;
 }
 
-int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     read_now(vm);
     int64_t stop = budget_ns == MWL_NO_BUDGET ? MWL_NEVER : mwl__add_ns(vm->now.mono_ns, budget_ns);
     for (;;) {
+        if (vm->mail) mwl__mail_adopt(vm);
         read_now(vm);
         int64_t now = vm->now.mono_ns;
         fire_due(vm, now, false);
@@ -401,6 +432,23 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
         if (due > stop) return due;
     }
 }
+
+int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+    mwl__usage(!vm->pumping, "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
+    if (vm->pumping) return 0;
+    vm->pumping = true;
+    vm->thread = pthread_self();
+    int64_t due = pump(vm, budget_ns);
+    vm->pumping = false;
+    return due;
+}
+
+#ifndef NDEBUG
+void mwl__usage_failed(const char *message) {
+    fprintf(stderr, "mwlvm: wrong use of the library: %s\n", message);
+    abort();
+}
+#endif
 
 /* ---- trace --------------------------------------------------------------------------------------------------------- */
 

@@ -175,18 +175,18 @@ UTEST(registration, refusals_say_what_is_wrong) {
         mwl_status status;
         const char *says;
     } rows[] = {
-        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_OK, NULL},
-        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_E_DUPLICATE, "already"},
-        {{ACME_CALL, NULL, echo, NULL, NULL}, MWL_E_USAGE, "document"},
-        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), NULL, NULL, NULL}, MWL_E_USAGE, "start"},
-        {{ACME_CALL, "{", echo, NULL, NULL}, MWL_E_REJECTED, "line 1"},
-        {{ACME_CALL, CALL_DOC("mwl:provider.call/acme/y/v1", OBJECT), echo, NULL, NULL}, MWL_E_REJECTED, "acme/y/v1"},
-        {{ACME_URI("x"), CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL}, MWL_E_REJECTED, "begins with"},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_OK, NULL},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_E_DUPLICATE, "already"},
+        {{ACME_CALL, NULL, echo, NULL, NULL, NULL}, MWL_E_USAGE, "document"},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), NULL, NULL, NULL, NULL}, MWL_E_USAGE, "start"},
+        {{ACME_CALL, "{", echo, NULL, NULL, NULL}, MWL_E_REJECTED, "line 1"},
+        {{ACME_CALL, CALL_DOC("mwl:provider.call/acme/y/v1", OBJECT), echo, NULL, NULL, NULL}, MWL_E_REJECTED, "acme/y/v1"},
+        {{ACME_URI("x"), CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_E_REJECTED, "begins with"},
         {{"mwl:provider.call/acme/z/v1", CALL_DOC("mwl:provider.call/acme/z/v1", "7"), echo,
-          NULL, NULL}, MWL_E_REJECTED, "acme/z/v1"},
-        {{"mwl:provider.call/mwl/x/v1", CALL_DOC("mwl:provider.call/mwl/x/v1", OBJECT), echo, NULL, NULL},
+          NULL, NULL, NULL}, MWL_E_REJECTED, "acme/z/v1"},
+        {{"mwl:provider.call/mwl/x/v1", CALL_DOC("mwl:provider.call/mwl/x/v1", OBJECT), echo, NULL, NULL, NULL},
          MWL_E_REJECTED, "'mwl'"},
-        {{"mwl:provider.call/example/x/v1", CALL_DOC("mwl:provider.call/example/x/v1", OBJECT), echo, NULL, NULL},
+        {{"mwl:provider.call/example/x/v1", CALL_DOC("mwl:provider.call/example/x/v1", OBJECT), echo, NULL, NULL, NULL},
          MWL_E_REJECTED, "'example'"},
     };
     flow f;
