@@ -66,6 +66,7 @@ mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *mess
 static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault *f) {
     mwl_heap *h = x->heap;
     mwl__where w;
+    if (f->where == MWL_NONE) return details; /* no instruction's doing: a frame's arguments */
     if (!mwl__program_where(x->program, f->where, f->reserved, &w)) return details;
     if (mwl_value_kind(details) != MWL_KIND_OBJECT) {
         mwl__drop(h, details);

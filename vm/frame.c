@@ -63,6 +63,23 @@ static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who
     return pc;
 }
 
+/* "retries must be an integer, is a string": the first error, with the argument it is about. */
+static void describe(mwl__buf *b, mwl_value report, mwl_status st) {
+    size_t len = 0, at_len = 0;
+    const char *text = mwl_as_text(mwl_object_get(report, "message", 7), &len);
+    const char *at = mwl_as_text(mwl_object_get(report, "instanceLocation", 16), &at_len);
+    if (!text) {
+        mwl__buf_puts(b, mwl_status_text(st));
+        return;
+    }
+    if (at && at_len > 1 && *text != '\'') { /* a message that begins with a name says it all */
+        mwl__buf_putc(b, '\'');
+        for (size_t i = 1; i < at_len; i++) mwl__buf_putc(b, at[i] == '/' ? '.' : at[i]);
+        mwl__buf_puts(b, "' ");
+    }
+    mwl__buf_put(b, text, len);
+}
+
 uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
                               uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
@@ -77,11 +94,9 @@ uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_valu
     mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
     if (st == MWL_OK && valid) return next_pc;
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
-    mwl_value first = mwl_object_get(report, "message", 7);
-    size_t len = 0;
-    const char *text = mwl_value_kind(first) == MWL_KIND_STRING ? mwl_as_text(first, &len) : NULL;
     mwl__buf b = mwl__buf_make(vm->heap.alloc);
-    mwl__buf_printf(&b, "%s: %s", who, text ? text : mwl_status_text(st));
+    mwl__buf_printf(&b, "%s: ", who);
+    describe(&b, report, st);
     uint32_t pc = mwl__raise(f, MWL_FAILURE_PARAMETER, mwl__buf_cstr(&b), report);
     mwl__buf_free(&b);
     return pc;
@@ -104,7 +119,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
     mwl__exec *x = &vm->exec;
     x->program = mwl__program_of(f);
-    x->pc = flow->pc;
+    x->pc = MWL_NONE;
     uint32_t pc = mwl__check_arguments(f, f->run->link->flow_schemas[f->flow], args, "parameters", flow->pc);
     if (pc == MWL_PC_NOMEM) return false;
     if (pc == MWL_PC_FAULT) {
