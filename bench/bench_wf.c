@@ -95,9 +95,9 @@ static void never_cancel(mwl_call *call, void *user) {
     "\"parameters\":{\"type\":\"object\"},\"failureCatalog\":{\"closed\":[],\"open\":[\"*\"]}}"
 
 static const mwl_call_provider providers[] = {
-    {"mwl:provider.call/bench/noop/v1", DOCUMENT("noop"), noop_start, NULL, NULL},
-    {"mwl:provider.call/bench/flaky/v1", DOCUMENT("flaky"), flaky_start, NULL, NULL},
-    {"mwl:provider.call/bench/never/v1", DOCUMENT("never"), never_start, NULL, never_cancel},
+    {.uri = "mwl:provider.call/bench/noop/v1", .document = DOCUMENT("noop"), .start = noop_start},
+    {.uri = "mwl:provider.call/bench/flaky/v1", .document = DOCUMENT("flaky"), .start = flaky_start},
+    {.uri = "mwl:provider.call/bench/never/v1", .document = DOCUMENT("never"), .start = never_start, .cancel = never_cancel},
 };
 
 static mwl_value make_input(struct state *s, const struct workflow *w) {
