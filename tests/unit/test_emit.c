@@ -168,7 +168,7 @@ UTEST(emit, a_program_there_and_back) {
     EXPECT_TRUE(equal);
     EXPECT_EQ(mwl_object_get(k, "k11", 3).as.d, 11.0);
     for (uint32_t i = 0; i < p->n_consts; i++)
-        EXPECT_EQ(p->consts[i].tag & (MWL_HEAP | MWL_OWNED), 0u);
+        EXPECT_EQ((p->consts[i].tag & (MWL_HEAP | MWL_OWNED)), 0u);
     mwl__drop(h, want);
 
     bool matched = false;

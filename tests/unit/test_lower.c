@@ -308,7 +308,7 @@ UTEST(lower, only_what_is_read_is_kept) {
         EXPECT_EQ_MSG(n->root, t->flows[0].flags, n->expression);
         EXPECT_EQ_MSG(n->callee, t->flows[1].flags, n->expression);
         EXPECT_EQ_MSG(n->step, t->steps[0].flags, n->expression);
-        EXPECT_EQ_MSG(n->entry | MWL_ENTRY_AROUND_CALL, t->entries[0].flags, n->expression);
+        EXPECT_EQ_MSG((n->entry | MWL_ENTRY_AROUND_CALL), t->entries[0].flags, n->expression);
         EXPECT_EQ_MSG(n->call, t->calls[0].flags, n->expression);
         assembled_free(&a);
     }

@@ -116,12 +116,13 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
 #define UTEST_LOUD_
 #endif
 
-/* Each operand is evaluated once; "+ 0" lets arrays, bit-fields and small integers decay. */
+/* Each operand is evaluated once; "+ 0" lets arrays, bit-fields and small integers decay. No
+ * parentheses there, because sheredom's has none: what compiles with one compiles with the other. */
 #define UTEST_COND_(x, y, op, msg, stop)                                                           \
     do {                                                                                           \
         UTEST_QUIET_                                                                               \
-        const __typeof__((x) + 0) utest_x = (x);                                                   \
-        const __typeof__((y) + 0) utest_y = (y);                                                   \
+        const __typeof__(x + 0) utest_x = (x);                                                     \
+        const __typeof__(y + 0) utest_y = (y);                                                     \
         UTEST_LOUD_                                                                                \
         if (!(utest_x op utest_y)) {                                                               \
             UTEST_FAIL_HEAD_("(" #x ") " #op " (" #y ")");                                         \
