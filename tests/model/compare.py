@@ -1,0 +1,111 @@
+"""compare.py [--first SEED] [--count N] [--batch PROGRAM] [--keep FOLDER]: random programs through the VM and
+the model; the Results and the Steps entered must agree. A disagreement is shrunk, printed and saved."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.setrecursionlimit(20000)
+
+import cel  # noqa: E402
+import generate  # noqa: E402
+import model  # noqa: E402
+import shrink  # noqa: E402
+from values import same  # noqa: E402
+
+
+class Machine:
+    """The VM's side: one process that answers line by line."""
+
+    def __init__(self, path):
+        self.path, self.process = path, None
+
+    def run(self, job):
+        if self.process is None:
+            self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.process.stdin.write(json.dumps(job).encode() + b"\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            status = self.process.wait()
+            self.process = None
+            return {"broken": f"mwl-batch died, status {status}"}
+        return json.loads(line)
+
+
+def disagreement(machine, job):
+    """None, "tie", "rejected", or in words where the two part."""
+    answer = machine.run(job)
+    if "rejected" in answer:
+        return "rejected"
+    if "broken" in answer:
+        return "the VM: " + answer["broken"]
+    try:
+        result, events, tie = model.run(job["definition"], job.get("input"), job.get("arguments"),
+                                        job.get("cancelAfter"))
+    except cel.Unsupported as e:
+        return f"unsupported: {e}"
+    if tie:
+        return "tie"
+    where = same(result, answer["result"])
+    if where:
+        return where
+    return same([list(e) for e in sorted(map(tuple, events))],
+                sorted(answer["events"]), "events")
+
+
+def save(folder, seed, job, where):
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"seed-{seed}.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(job, f, indent=2)
+    print(f"seed {seed}: {where}\n  saved as {path}")
+    print(json.dumps(job, indent=1))
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("--first", type=int, default=1)
+    args.add_argument("--count", type=int, default=1000)
+    args.add_argument("--batch", default="build/mwl-batch")
+    args.add_argument("--keep", default="build/disagreements")
+    args.add_argument("--most", type=int, default=5, help="stop after so many disagreements")
+    args.add_argument("--no-shrink", action="store_true")
+    args = args.parse_args()
+    machine, began = Machine(args.batch), time.time()
+    counts = {"agreed": 0, "tie": 0, "rejected": 0, "disagreed": 0}
+    for seed in range(args.first, args.first + args.count):
+        job = generate.program(seed)
+        where = disagreement(machine, job)
+        if where is None or where in counts:
+            counts[where or "agreed"] += 1
+            if where == "rejected":
+                print(f"seed {seed}: rejected: {machine.run(job)['rejected'][:600]}")
+            continue
+        counts["disagreed"] += 1
+        if not args.no_shrink:
+            job = shrink.smaller(job, lambda j: disagreement(machine, j) not in
+                                 (None, "tie", "rejected") and not broken_model(machine, j, where))
+            where = disagreement(machine, job)
+        save(args.keep, seed, job, where)
+        if counts["disagreed"] >= args.most:
+            break
+    print(", ".join(f"{n} {word}" for word, n in counts.items()) + f", {time.time() - began:.1f} s")
+    ok = counts["disagreed"] == 0 and counts["rejected"] == 0
+    print(f"{counts['agreed'] + counts['tie']} passed, {counts['disagreed'] + counts['rejected']} failed, 0 skipped")
+    return 0 if ok else 1
+
+
+def broken_model(machine, job, where):
+    """While shrinking, a program on which the model itself fails is of no use."""
+    return "unsupported" in (disagreement(machine, job) or "") and "unsupported" not in where
+
+
+if __name__ == "__main__":
+    sys.exit(main())
