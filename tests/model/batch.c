@@ -139,6 +139,7 @@ static void run(job *j) {
     config.clock.read = read_clock;
     config.clock.ctx = j;
     config.seed = 1;
+    config.limits.fuel = 500000; /* programs of the tests are small */
     j->now.mono_ns = 1000000000;
     j->now.wall_ns = START_NS;
     j->n_events = 0;

@@ -671,10 +671,14 @@ FUNCTIONS = {
 }
 
 
-def evaluate(text, roots, now, wall):
-    """An expression's result as a data-plane value; Failed when there is none."""
+def raw(text, roots, now, wall):
+    """An expression's result, whatever its kind; Failed when evaluation faults."""
     try:
-        value = ev(parse(text), Scope(roots, now, wall))
+        return ev(parse(text), Scope(roots, now, wall))
     except CelError as e:
         raise Failed("System.ExpressionEvaluationError", note=str(e) + " in " + text)
-    return result_value(value)
+
+
+def evaluate(text, roots, now, wall):
+    """An expression's result as a data-plane value."""
+    return result_value(raw(text, roots, now, wall))

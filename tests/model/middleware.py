@@ -127,7 +127,7 @@ class Stack:
                 return self.on_success(entry, phase, result)
             return self.on_failure(entry, phase, result)
         except Failed as fault:
-            return supersede(fault.result, result), False
+            return supersede(fault.result, phase.rising), False
 
     def on_success(self, entry, phase, result):
         again = phase.when()
@@ -143,11 +143,12 @@ class Stack:
             args = phase.arguments()
             if entry.name == "retry":
                 rising, delay = self.retry(entry, args, result)
+                phase.rising = rising
         if delay is not None:  # consumed: no emission, so no shaping; the gap's assign is the carry
             bindings = phase.captured()
             self.site.frame.vars = {**entry.saved, **bindings}
             return rising, delay or True
-        emitted = phase.envelope(rising)
+        emitted = phase.rising = phase.envelope(rising)
         phase.assign()
         return emitted, False
 
@@ -213,9 +214,10 @@ class Phase:
 
     def __init__(self, stack, entry, name, result):
         self.stack, self.entry, self.name = stack, entry, name
+        stack.machine.work()
         self.block = entry.definition.get(name, {})
         self.now = stack.machine.sched.now
-        self.result = result
+        self.result = self.rising = result  # `rising`: what a fault of the phase would supersede
 
     @property
     def roots(self):

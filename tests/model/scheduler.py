@@ -53,9 +53,10 @@ class Task:
     def resume(self, result, failed):
         """Forward execution would go on with this Result: an interruption that waited begins here. A
         failed cleanup stays at the head of the chain."""
-        for scope in self.open_scopes():
-            if scope.asked is not None:
-                raise Unwind(scope, link_end(result, scope.asked) if failed else scope.asked)
+        waiting = [s for s in self.open_scopes() if s.asked is not None]
+        if waiting:
+            scope = min(waiting, key=lambda s: s.number)  # who asked first
+            raise Unwind(scope, link_end(result, scope.asked) if failed else scope.asked)
 
     def wait(self, until=None):
         """Park; the scheduler resumes the generator, or throws."""
@@ -104,7 +105,7 @@ class Sched:
         task = scope.task
         if scope.asked is not None or scope not in task.stack:
             return
-        scope.asked = cancellation
+        scope.asked, scope.number = cancellation, self.number()
         if scope not in task.open_scopes():
             return  # shielded: imposed where forward execution would resume
         task.throw = Unwind(scope, cancellation)
