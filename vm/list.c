@@ -60,11 +60,16 @@ static size_t grown(size_t n, size_t need) {
 /* Only one reference is left, so nobody sees what newer versions had put beyond n. Depth and
  * oddness stay as upper bounds. */
 static void cut(mwl_heap *h, mwl__list *l, uint32_t n) {
+    bool known = true;
     while (l->used > n) {
         mwl_value last = l->item[--l->used];
-        l->weight -= mwl__value_weight(last);
+        known = known && mwl__weight_less(&l->weight, last, l->used);
         mwl__drop(h, last);
     }
+    if (known) return;
+    l->weight = 1;
+    for (uint32_t i = 0; i < n; i++) l->weight += mwl__value_weight(l->item[i]);
+    if (l->weight > MWL_WEIGHT_LIMIT) l->weight = MWL_WEIGHT_LIMIT;
 }
 
 static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t cap) {

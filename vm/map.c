@@ -193,15 +193,23 @@ static size_t grown(size_t n, size_t need) {
     return cap > MAP_LIMIT || cap > MWL_COUNT_LIMIT ? 0 : cap;
 }
 
+static void weigh_again(mwl__map *m) {
+    m->weight = 1;
+    for (uint32_t i = 0; i < m->used; i++) m->weight += mwl__value_weight(m->member[i].val);
+    if (m->weight > MWL_WEIGHT_LIMIT) m->weight = MWL_WEIGHT_LIMIT;
+}
+
 static void cut(mwl_heap *h, mwl__map *m, uint32_t n) {
+    bool known = true;
     while (m->used > n) {
         mwl__member last = m->member[m->used - 1];
         if (m->n_index) leave(m, m->used - 1);
         m->used--;
-        m->weight -= mwl__value_weight(last.val);
+        known = known && mwl__weight_less(&m->weight, last.val, m->used);
         mwl__drop(h, last.key);
         mwl__drop(h, last.val);
     }
+    if (!known) weigh_again(m);
 }
 
 static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
@@ -338,9 +346,13 @@ mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key) {
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val) {
     mwl__map *m = mwl__as_map(map);
     mwl_value old = *slot;
-    m->weight -= mwl__value_weight(old);
+    *slot = mwl_null(); /* weighs 1 */
+    if (mwl__weight_less(&m->weight, old, m->used - 1)) m->weight++;
+    else weigh_again(m);
+    m->weight--;
     if (!weigh(h, m, take_val)) {
-        m->weight += mwl__value_weight(old);
+        *slot = old;
+        weigh_again(m);
         return false;
     }
     *slot = mwl__own(take_val);

@@ -342,6 +342,16 @@ static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and str
     default: return 1;
     }
 }
+/* Take a part of `weight` that leaves `rest` others. What a part weighs now may be more than what it was entered
+ * with, because a version nested in it shares its buffer with newer ones. False: weigh the others again, which is
+ * exact; a container of many is only weighed again when the difference cannot be right. */
+#define MWL__FEW 64u
+static inline bool mwl__weight_less(uint64_t *weight, mwl_value part, uint32_t rest) {
+    uint64_t w = mwl__value_weight(part);
+    if (w > 1 && (rest <= MWL__FEW || *weight < w + rest + 1)) return false;
+    *weight -= w;
+    return true;
+}
 /* The MWL__ODD bits that v brings into a container. */
 uint16_t mwl__value_odd_slow(mwl_value v);
 static inline uint16_t mwl__value_odd(mwl_value v) {

@@ -127,6 +127,27 @@ UTEST(list, weight_limit_stops_doubling_by_sharing) {
     mwl_heap_free(h);
 }
 
+/* A nested version's buffer grows after it was entered: taking it out again must not take out more. */
+UTEST(list, weight_of_a_nested_version_that_grew) {
+    struct faulty f;
+    mwl_alloc a = faulty_alloc(&f);
+    mwl_heap *h = NULL;
+    mwl_heap_new(&a, &h);
+    mwl_value log = mwl_array(h, 8), outer = mwl_array(h, 8);
+    log = mwl_array_push(h, log, mwl_number(0));
+    outer = mwl_array_push(h, outer, mwl_number(0));
+    mwl_value with = mwl_array_push(h, mwl_value_keep(outer), mwl_value_keep(log));
+    for (int i = 0; i < 100; i++) log = mwl_array_push(h, log, mwl_number(i));
+    mwl_value_drop(h, with); /* its element is cut when the older version is appended to */
+    outer = mwl_array_push(h, outer, mwl_number(1));
+    ASSERT_EQ(mwl_count(outer), (size_t)2);
+    ASSERT_EQ(mwl_value_weight(outer), (uint64_t)3);
+    mwl_value_drop(h, outer);
+    mwl_value_drop(h, log);
+    mwl_heap_free(h);
+    ASSERT_EQ(f.live_blocks, (size_t)0);
+}
+
 UTEST(list, count_limit_and_huge_expectations) {
     mwl_heap *h = NULL;
     mwl_heap_new(NULL, &h);
