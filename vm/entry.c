@@ -282,7 +282,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         f->rare->owner = e->outer_owner;
     }
     mwl__entry_pop(f);
-    if (!f->rare) return next_pc;
+    if (!f->rare && !f->entries) return next_pc;
     return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, failed, next_pc);
 }
 

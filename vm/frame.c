@@ -276,10 +276,11 @@ void mwl__frame_ready(mwl__frame *f) {
     vm->ready_tail = f;
 }
 
-/* The earliest bound of the frame that can still fire; of equal ones the outermost. */
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. Those outside a running
+ * onAlways cannot: unwind.c asks for them when it ends. */
 mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     mwl__entry *first = NULL;
-    for (mwl__entry *e = f->entries; e; e = e->outer)
+    for (mwl__entry *e = f->entries; e && !e->in_always; e = e->outer)
         if (e->armed && !e->accepted && !e->fired && (!first || e->bound_ns <= first->bound_ns)) first = e;
     return first;
 }

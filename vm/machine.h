@@ -64,7 +64,7 @@ struct mwl__entry {
     uint8_t verdict;    /* mwl__verdict of the phase now running */
     uint8_t reenter;    /* MWL_REENTER_* */
     bool established, accepted;
-    bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed or waiting to be */
+    bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed */
     bool in_always, cleanup_failed;
     bool gated;         /* `when` was false at the phase now running */
     bool in_phase;      /* one of its phases is running: its `middleware` root is read */
@@ -160,6 +160,7 @@ typedef struct mwl__rare {
     mwl__gather *gather;   /* of a Gather Step, until the next Step begins */
     mwl_value *saved_regs; /* as many as the program has, or NULL */
     mwl_value cancel;     /* the frame's own: imposed by its parent, its Gather or from outside; or absent */
+    int64_t cancel_ns;    /* when that came */
     mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
     bool running;         /* an unwind is under way */
     bool awaiting;        /* waiting for target executions to resolve before it goes on */

@@ -2,12 +2,14 @@
  *
  * Owns: who interrupts what and what emerges. An interruption has an owner: an entry whose bound elapsed, or
  * the frame itself (imposed by its parent's unwind, by its Gather, or from outside). Its cancellation is one
- * value; "the owner's own cancellation, unchanged" is that value's identity.
+ * value; "the owner's own cancellation, unchanged" is that value's identity. A bound that has to wait needs no
+ * timer: whether it has elapsed is asked when forward execution would resume, and then the earliest begins.
  *
  *   arrives                                        what happens
- *   an onAlways inside the owner is running        it waits (fired, or the frame's cancel) until that phase ends
+ *   an onAlways inside the owner is running        it waits (elapsed, or the frame's cancel) until that phase ends
  *   an unwind to an owner inside is under way      it waits; imposed where that seam would resume
- *   an unwind to an owner outside is under way     nothing: its scope is going anyway
+ *   an unwind to an owner outside is under way,    nothing: its scope is going anyway
+ *   or such an interruption waits already
  *   otherwise                                      outstanding target executions are interrupted; when all have
  *                                                  resolved, established entries run onAlways, innermost first,
  *                                                  up to the owner
@@ -17,16 +19,10 @@
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
-/* Is an onAlways running inside the owner (NULL: inside the frame)? */
-static bool cleanup_inside(const mwl__frame *f, const mwl__entry *owner) {
-    for (const mwl__entry *e = f->entries; e && e != owner; e = e->outer)
+/* Is an onAlways of the frame running? */
+static bool cleaning(const mwl__frame *f) {
+    for (const mwl__entry *e = f->entries; e; e = e->outer)
         if (e->in_always) return true;
-    return false;
-}
-
-static bool encloses(const mwl__entry *outer, const mwl__entry *inner) {
-    for (; inner; inner = inner->outer)
-        if (inner == outer) return true;
     return false;
 }
 
@@ -75,18 +71,14 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     }
     if (!mwl_is_absent(u->cancel)) return; /* it is being torn down already */
     u->cancel = mwl__keep(cancel);
-    if (cleanup_inside(f, NULL) || u->running) return;
+    u->cancel_ns = mwl__vm_mono(mwl__vm_of(f));
+    if (cleaning(f) || u->running) return;
     begin(f, NULL, cancel);
 }
 
-void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
+/* The entry's bound has elapsed: its cancellation, with the explanation beneath. False: memory is out. */
+static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
-    mwl__rare *u = mwl__frame_rare(f);
-    if (!u) {
-        mwl__run_limit(f->run, MWL_E_NOMEM);
-        return;
-    }
-    if (u->running && (!u->owner || encloses(u->owner, owner))) return;
     mwl__result why = mwl__phase_elapsed(f, owner);
     mwl_value cancel = mwl_absent();
     if (!mwl_is_absent(why.v)) /* a failure explains the cancellation; a success waits for the seam */
@@ -94,22 +86,21 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
                              mwl__failure_code_text(MWL_FAILURE_CANCELLED), "interrupted by an enclosing middleware",
                              mwl_absent(), why.ok ? mwl_absent() : why.v);
     if (why.ok) mwl__entry_set_emit(f, owner, true, why.v);
-    if (mwl_is_absent(cancel)) {
+    if (mwl_is_absent(cancel)) return false;
+    owner->fired = true;
+    mwl__value_set(h, &owner->cancel, cancel);
+    return true;
+}
+
+void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
+    mwl__rare *u = mwl__frame_rare(f);
+    if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
     }
-    owner->fired = true;
-    mwl__value_set(h, &owner->cancel, cancel);
-    if (cleanup_inside(f, owner) || u->running) {
-        if (f->state != MWL_FRAME_READY && f->state != MWL_FRAME_RUNNING) {
-            /* it goes on waiting for what the cleanup waits for; other bounds may still be due */
-            mwl__entry *next = mwl__frame_bound(f);
-            if (next && f->timer.at == 0)
-                (void)mwl__timer_arm(&mwl__vm_of(f)->timers, &f->timer, next->bound_ns, 1, f->depth * 64u + next->depth);
-        }
-        return;
-    }
-    begin(f, owner, cancel);
+    if (u->running) return; /* inside the owner: its scope is going anyway; outside: the seam asks */
+    if (fire(f, owner)) begin(f, owner, owner->cancel);
+    else mwl__run_limit(f->run, MWL_E_NOMEM);
 }
 
 bool mwl__unwind_bounds_due(mwl__frame *f) {
@@ -121,16 +112,20 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
 
 /* ---- going on ------------------------------------------------------------------------------------------------- */
 
-/* The innermost interruption that waits outside `from` and may begin now: an entry, the frame (*frame true),
- * or none. An entry whose onAlways is running keeps those outside it waiting. */
-static mwl__entry *waiting(const mwl__frame *f, mwl__entry *from, bool *frame) {
+/* Of the interruptions that wait outside `from` and may begin now the one that came first, of equal ones the
+ * outermost: an entry, the frame (*frame true), or none. A bound of this very instant has not come yet. An entry
+ * whose onAlways is running keeps those outside it waiting. */
+static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
+    mwl__entry *first = NULL;
     *frame = false;
     for (mwl__entry *e = from; e; e = e->outer) {
-        if (e->in_always) return NULL;
-        if (e->fired && !e->accepted) return e;
+        if (e->in_always) return first;
+        if (e->armed && !e->accepted && (!first || e->bound_ns <= first->bound_ns) &&
+            e->bound_ns < mwl__vm_mono(mwl__vm_of(f)))
+            first = e;
     }
-    *frame = f->rare && !mwl_is_absent(f->rare->cancel);
-    return NULL;
+    *frame = f->rare && !mwl_is_absent(f->rare->cancel) && (!first || f->rare->cancel_ns <= first->bound_ns);
+    return *frame ? NULL : first;
 }
 
 static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
@@ -159,6 +154,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     bool frame;
     mwl__entry *next = waiting(f, owner->outer, &frame);
     owner->accepted = true;
+    if (next && !fire(f, next)) return MWL_PC_NOMEM;
     if (next || frame) {
         mwl_value cancel = next ? next->cancel : u->cancel;
         mwl_value v = own ? mwl__keep(cancel)
@@ -187,10 +183,11 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
 }
 
 uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc) {
-    mwl__rare *u = f->rare;
     bool frame;
     mwl__entry *owner = waiting(f, f->entries, &frame);
     if (!owner && !frame) return next_pc;
+    mwl__rare *u = mwl__frame_rare(f);
+    if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
     mwl_value cancel = owner ? owner->cancel : u->cancel;
     mwl_value v = cleanup_failed && !f->res.ok /* a failed cleanup is never hidden */
                       ? mwl__failure_chain(heap_of(f), mwl__keep(f->res.v), cancel, f->run->limits->chain_depth)
