@@ -48,7 +48,7 @@ def disagreement(machine, job):
         return "the VM: " + answer["broken"]
     try:
         result, events, tie = model.run(job["definition"], job.get("input"), job.get("arguments"),
-                                        job.get("cancelAfter"))
+                                        job.get("cancelAfter"), limit=8000)
     except cel.Unsupported as e:
         return f"unsupported: {e}"
     if tie:

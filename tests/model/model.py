@@ -4,11 +4,11 @@ from scheduler import Sched, Unwind
 from values import FREE, data
 
 
-def run(definition, value=None, arguments=None, cancel_after=None):
+def run(definition, value=None, arguments=None, cancel_after=None, limit=None):
     """The Result, the Steps entered as [nanoseconds, name], and whether the outcome hung on a tie between
     concurrent dispatches that the language leaves open."""
     sched = Sched()
-    machine = Machine(sched, data(definition))
+    machine = Machine(sched, data(definition), limit)
     out = []
 
     def body(task):

@@ -8,7 +8,7 @@ sys.setrecursionlimit(20000)
 
 import cel  # noqa: E402
 import model  # noqa: E402
-from values import expected  # noqa: E402
+from values import duration_ns, expected  # noqa: E402
 
 
 def load(path, default=None):
@@ -20,9 +20,13 @@ def load(path, default=None):
 
 def run_case(folder, name):
     scenario = os.path.join(folder, "scenarios", name)
+    control = load(os.path.join(scenario, "control.json"), {})
+    if set(control) - {"cancelAfter", "reason"}:
+        raise cel.Unsupported("a limit or a seed in control.json")
+    after = duration_ns(control["cancelAfter"]) if "cancelAfter" in control else None
     got, _, _ = model.run(load(os.path.join(folder, "definition.json")),
-                       load(os.path.join(scenario, "input.json")),
-                       load(os.path.join(scenario, "arguments.json"), {}))
+                          load(os.path.join(scenario, "input.json")),
+                          load(os.path.join(scenario, "arguments.json"), {}), after)
     return expected(load(os.path.join(scenario, "expected-result.json")), got)
 
 
@@ -37,7 +41,7 @@ def main(roots):
                     where = run_case(folder, name)
                 except cel.Unsupported as e:
                     skipped += 1
-                    print(f"skip {folder} {name}: CEL beyond the subset: {e}")
+                    print(f"skip {folder} {name}: {e}")
                     continue
                 except Exception as e:  # the model itself is wrong
                     where = f"{type(e).__name__}: {e}"
