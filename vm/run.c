@@ -236,6 +236,11 @@ void mwl_run_free(mwl_run *run) {
     for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
         if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
     mwl_run_abort(run);
+    if (run->root) { /* aborted inside its own slice */
+        mwl__frame *root = run->root;
+        run->root = NULL;
+        mwl__frame_free(root);
+    }
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)

@@ -176,7 +176,7 @@ mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code, 
 bool mwl_token_wanted(mwl_token *token) {
     mwl__mail *m = token->mail;
     pthread_mutex_lock(&m->lock);
-    bool wanted = !token->gone && !token->unwanted && !m->closed;
+    bool wanted = !token->answered && !token->gone && !token->unwanted && !m->closed;
     pthread_mutex_unlock(&m->lock);
     return wanted;
 }

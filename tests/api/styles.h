@@ -102,7 +102,7 @@ typedef struct counted {
     size_t bytes;
 } counted;
 
-static void *counted_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
+static inline void *counted_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     counted *c = ctx;
     if (!new_size) {
         c->bytes -= old_size;

@@ -1,0 +1,202 @@
+/* test_misuse.c: a host that gets it wrong is told: by a status, and in builds without NDEBUG by an assertion with
+ * a message wherever going on would be dangerous. */
+#include "utest.h"
+
+#include "run_flow.h"
+#include "styles.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define URI STYLES_URI("wrong")
+#define ONE FLOW("'a':{'action':'Call','call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
+
+typedef struct host {
+    flow f;
+    mwl_call *call;
+    mwl_status status;
+    int64_t due;
+} host;
+
+static bool open_host(host *h, void (*start)(mwl_call *call, void *user)) {
+    static const char document[] = STYLES_DOC("wrong");
+    static const mwl_asm_provider documents[] = {{"wrong", document, sizeof document - 1}};
+    const mwl_call_provider p = {.uri = URI, .document = document, .start = start};
+    memset(h, 0, sizeof *h);
+    if (!flow_vm(&h->f, 1)) return false;
+    h->f.documents = documents;
+    h->f.n_documents = 1;
+    return mwl_vm_provide(h->f.vm, &p, 1, h, NULL) == MWL_OK && flow_load(&h->f, ONE) && flow_start(&h->f, "5");
+}
+
+/* What a wrong host does: the status in builds with NDEBUG; without, the words of the assertion. */
+static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *user), void (*then)(host *h),
+                        mwl_status status, const char *words) {
+    host h;
+#ifdef NDEBUG
+    (void)words;
+    ASSERT_TRUE(open_host(&h, start));
+    mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+    if (then) then(&h);
+    EXPECT_EQ((int)h.status, (int)status);
+    flow_close(&h.f);
+#else
+    (void)status;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        if (open_host(&h, start)) mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+        if (then) then(&h);
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[512] = "";
+    size_t n = 0;
+    for (ssize_t got; n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;) n += (size_t)got;
+    close(ends[0]);
+    int how = 0;
+    waitpid(child, &how, 0);
+    EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+    if (!strstr(text, words)) EXPECT_STREQ(text, words);
+#endif
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+static void settles_twice(mwl_call *call, void *user) {
+    host *h = user;
+    mwl_call_succeed(call, mwl_number(1));
+    h->status = mwl_call_fail(call, NULL, "Acme.Late", NULL, mwl_string(mwl_call_heap(call), "dropped", 7));
+}
+UTEST(misuse, settling_twice) { expect_told(utest_result, settles_twice, NULL, MWL_E_STATE, "settled twice"); }
+
+static void waits_without_a_stack(mwl_call *call, void *user) {
+    host *h = user;
+    mwl_value answer;
+    h->status = mwl_sleep(call, 1) == mwl_await(call, &answer) ? MWL_E_USAGE : MWL_OK;
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(misuse, waiting_without_a_stack) {
+    expect_told(utest_result, waits_without_a_stack, NULL, MWL_E_USAGE, "outside the provider's blocking function");
+}
+
+static void pumps_inside(mwl_call *call, void *user) {
+    host *h = user;
+    h->status = mwl_vm_pump(h->f.vm, 0) == 0 ? MWL_E_USAGE : MWL_OK;
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(misuse, pumping_from_a_callback) {
+    expect_told(utest_result, pumps_inside, NULL, MWL_E_USAGE, "mwl_vm_pump: from inside a callback");
+}
+
+static void keeps(mwl_call *call, void *user) { ((host *)user)->call = call; }
+
+#ifndef NDEBUG
+static void *settle_elsewhere(void *arg) {
+    mwl_call_succeed(((host *)arg)->call, mwl_null());
+    return NULL;
+}
+static void settles_elsewhere(host *h) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, settle_elsewhere, h) == 0) pthread_join(t, NULL);
+}
+UTEST(misuse, settling_on_another_thread) {
+    expect_told(utest_result, keeps, settles_elsewhere, MWL_OK, "settled on another thread than the VM's");
+}
+
+static void settles_when_gone(host *h) {
+    mwl_call *call = h->call;
+    mwl_call_succeed(call, mwl_null());
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(misuse, settling_a_call_that_is_gone) {
+    expect_told(utest_result, keeps, settles_when_gone, MWL_OK, "used after it has settled and is gone");
+}
+#endif
+
+static void asks_after_settling(mwl_call *call, void *user) {
+    host *h = user;
+    mwl_token *token = NULL;
+    mwl_call_set_state(call, mwl_bool(true));
+    mwl_call_wake_after(call, 5);
+    mwl_call_succeed(call, mwl_value_keep(mwl_call_state(call)));
+    h->status = mwl_call_token(call, &token);
+}
+
+UTEST(misuse, wrong_states_have_a_status) {
+    host h;
+    ASSERT_TRUE(open_host(&h, asks_after_settling));
+    mwl_vm_pump(h.f.vm, 0);
+    EXPECT_EQ((int)h.status, (int)MWL_E_STATE);
+    mwl_call_provider late = {.uri = STYLES_URI("late"), .document = STYLES_DOC("late"), .start = keeps};
+    EXPECT_EQ((int)mwl_vm_provide(h.f.vm, &late, 1, NULL, NULL), (int)MWL_E_STATE);
+    size_t n;
+    EXPECT_EQ((int)mwl_vm_functions(h.f.vm, mwl_std_functions(0, &n), 1), (int)MWL_E_STATE);
+    flow_close(&h.f);
+
+    ASSERT_TRUE(open_host(&h, keeps));
+    mwl_vm_pump(h.f.vm, 0);
+    EXPECT_EQ((int)mwl_call_resume(h.call, mwl_null()), (int)MWL_E_USAGE); /* it is not a blocking one */
+    EXPECT_EQ((int)mwl_run_get_state(h.f.run), (int)MWL_RUN_PARKED);
+    EXPECT_TRUE(mwl_is_absent(mwl_run_result(h.f.run)));
+    mwl_run_abort(h.f.run);
+    mwl_run_abort(h.f.run);
+    mwl_run_cancel(h.f.run, "too late");
+    EXPECT_EQ((int)mwl_run_get_state(h.f.run), (int)MWL_RUN_ABORTED);
+    flow_close(&h.f);
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+
+UTEST(misuse, providers_need_one_way_to_run) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_call_provider p = {.uri = URI, .document = STYLES_DOC("wrong")};
+    EXPECT_EQ((int)mwl_vm_provide(f.vm, &p, 1, NULL, &error), (int)MWL_E_USAGE);
+    p.start = p.blocking = keeps;
+    EXPECT_EQ((int)mwl_vm_provide(f.vm, &p, 1, NULL, &error), (int)MWL_E_USAGE);
+    EXPECT_TRUE(strstr(error.message, "either `start` or `blocking`") != NULL);
+    flow_close(&f);
+}
+
+UTEST(misuse, missing_and_wrong_arguments) {
+    host h;
+    ASSERT_TRUE(open_host(&h, keeps));
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_run *run = NULL;
+    mwl_start start = {.arguments = mwl_number(1)};
+    EXPECT_EQ((int)mwl_run_start(NULL, h.f.program, NULL, &run, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_start(h.f.vm, NULL, NULL, &run, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_start(h.f.vm, h.f.program, NULL, NULL, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_start(h.f.vm, h.f.program, &start, &run, &error), (int)MWL_E_USAGE);
+    EXPECT_STREQ(error.message, "arguments must be an object");
+    flow_close(&h.f);
+    mwl_run_free(NULL);
+    mwl_run_cancel(NULL, NULL);
+    mwl_program_release(NULL);
+    mwl_token_release(NULL);
+    mwl_heap_free(NULL);
+    mwl_vm_free(NULL);
+    EXPECT_EQ((int)mwl_token_succeed(NULL, "1", 1), (int)MWL_E_USAGE);
+}
+
+UTEST(misuse, a_program_that_wants_more_than_the_vm_has) {
+    host h;
+    ASSERT_TRUE(open_host(&h, keeps));
+    mwl_vm *bare;
+    ASSERT_EQ((int)mwl_vm_new(NULL, &bare), (int)MWL_OK);
+    mwl_run *run = NULL;
+    mwl_error error = {MWL_OK, "", 0};
+    EXPECT_EQ((int)mwl_run_start(bare, h.f.program, NULL, &run, &error), (int)MWL_E_NOT_FOUND);
+    EXPECT_STREQ(error.message, URI);
+    mwl_vm_free(bare);
+    flow_close(&h.f);
+}
+
+UTEST_MAIN()
