@@ -243,6 +243,7 @@ typedef struct mwl__link {
     uint8_t *with_ok; /* calls, then entries * 4: constant arguments were validated */
     uint8_t *timed;   /* by FLOWS index: frames of it keep instants */
     size_t n_runs;    /* not freed yet */
+    bool forget;      /* the host has no use for it when they are */
     struct mwl__link *next;
 } mwl__link;
 
@@ -474,6 +475,6 @@ const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t 
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* not taken when it fails */
 void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p);
 mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error);
-void mwl__vm_unlink(mwl_vm *vm); /* forget programs without runs that no host holds any more */
+void mwl__vm_unlink(mwl_vm *vm); /* programs that the host forgot and whose last run is gone */
 
 #endif

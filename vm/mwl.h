@@ -184,6 +184,10 @@ MWL_API mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_valu
 MWL_API mwl_value mwl_value_keep(mwl_value v);
 MWL_API void mwl_value_drop(mwl_heap *heap, mwl_value take);
 
+/* The value as this heap's own, whichever heap it came from: nothing of it is shared, and nothing of it lies in a
+ * program. Given; absent (mwl_heap_why) when there is no memory, and for CEL's types. */
+MWL_API mwl_value mwl_value_copy(mwl_heap *heap, mwl_value v);
+
 /* Readers. What they answer is lent and lives as long as the value it came from. */
 static inline bool mwl_as_bool(mwl_value v) { return v.as.i != 0; }
 static inline int64_t mwl_as_int(mwl_value v) { return v.as.i; }
@@ -343,6 +347,13 @@ MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out); /* config
 /* Frees runs that are left without further language work. Programs are the caller's. NULL is ignored. */
 MWL_API void mwl_vm_free(mwl_vm *vm);
 MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm); /* where values for this VM are made */
+/* A VM holds on to every program that it has run, because values that came from a run may lie in its program's
+ * image: Results, what providers were given, what a middleware remembers. A host that reloads says when it has
+ * no use for the old one: runs of it that are left finish, and when the last is freed the VM lets go of it. By
+ * then no value that came from them may be kept, except as a copy (mwl_value_copy). The caller's own reference is
+ * still the caller's to release. MWL_E_NOT_FOUND: the VM does not hold it. Starting a run of it again takes the
+ * word back. */
+MWL_API mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program);
 MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out);
 
 /* ---- run ---------------------------------------------------------------------------------------------------- */

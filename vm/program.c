@@ -249,7 +249,6 @@ mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t s
     if (!p) return mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
     p->alloc = a;
     atomic_init(&p->refs, 1);
-    atomic_init(&p->n_links, 0);
     mwl_status status = mwl__heap_init(&p->trees, &p->alloc);
     if (status == MWL_OK) status = take_bytes(p, bytes, size, copy, error);
     if (status == MWL_OK) status = load(p, error);

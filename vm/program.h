@@ -117,7 +117,6 @@ struct mwl_function_def;
 struct mwl_program {
     mwl_alloc alloc;
     _Atomic uint32_t refs;
-    _Atomic uint32_t n_links; /* of refs: those of VMs that it is linked to */
     mwl__image image; /* the sections as they are */
     const void *bytes;
     size_t size;

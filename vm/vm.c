@@ -8,7 +8,6 @@
 #include "coro.h"
 #include "machine.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -136,7 +135,6 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     mwl__mem_free(a, l->with_ok, with_ok_size(t));
     mwl__mem_free(a, l->timed, t->n_flows);
-    atomic_fetch_sub_explicit(&l->program->n_links, 1, memory_order_relaxed);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
 }
@@ -297,17 +295,10 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return st;
 }
 
-/* Every reference is a link's: no host can start it again. The two counts may be read while another VM's link
- * goes, and then agree too early; all it costs is linking again. */
-static bool forgotten(const mwl__link *l) {
-    return l->n_runs == 0 && atomic_load_explicit(&l->program->n_links, memory_order_relaxed) ==
-                                 atomic_load_explicit(&l->program->refs, memory_order_relaxed);
-}
-
 void mwl__vm_unlink(mwl_vm *vm) {
     for (mwl__link **at = &vm->links; *at;) {
         mwl__link *l = *at;
-        if (!forgotten(l)) {
+        if (!l->forget || l->n_runs) {
             at = &l->next;
             continue;
         }
@@ -316,18 +307,27 @@ void mwl__vm_unlink(mwl_vm *vm) {
     }
 }
 
+mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program) {
+    for (mwl__link *l = vm->links; l; l = l->next) {
+        if (l->program != program) continue;
+        l->forget = true;
+        mwl__vm_unlink(vm);
+        return MWL_OK;
+    }
+    return MWL_E_NOT_FOUND;
+}
+
 mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
     for (mwl__link *l = vm->links; l; l = l->next)
         if (l->program == program) {
+            l->forget = false;
             *out = l;
             return MWL_OK;
         }
-    mwl__vm_unlink(vm); /* a reload: what was released after its last run goes now */
     mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
     if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     l->vm = vm;
     l->program = mwl__program_keep(program);
-    atomic_fetch_add_explicit(&program->n_links, 1, memory_order_relaxed);
     if (error) error->status = MWL_OK;
     mwl_status st = link_all(vm, l, error);
     if (st < 0) {

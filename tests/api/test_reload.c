@@ -14,7 +14,8 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
     for (int i = 0; i < 2; i++) {
         ASSERT_TRUE(flow_load(&f, i ? VERSION("2") : VERSION("1")));
         ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &old[i], NULL), (int)MWL_OK);
-        mwl_program_release(f.program); /* the run holds on to it */
+        ASSERT_EQ((int)mwl_vm_forget(f.vm, f.program), (int)MWL_OK); /* when its run is freed */
+        mwl_program_release(f.program);
         f.program = NULL;
         mwl_vm_pump(f.vm, 0);
     }
@@ -26,7 +27,7 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
     flow_close(&f);
 }
 
-/* What the VM holds after n reloads, each with a run; the program is released before or after its last run. */
+/* What the VM holds after n reloads, each with a run; the program is forgotten before or after its last run. */
 static size_t held_after(int n, bool before) {
     counted memory = {0};
     flow f;
@@ -37,11 +38,13 @@ static size_t held_after(int n, bool before) {
     if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return 0;
     for (int i = 0; i < n; i++) {
         if (!flow_load(&f, VERSION("1")) || !flow_start(&f, "null")) return 0;
-        if (before) mwl_program_release(f.program);
+        if (before && mwl_vm_forget(f.vm, f.program) < 0) return 0;
         mwl_vm_pump(f.vm, MWL_NO_BUDGET);
         mwl_run_free(f.run);
         f.run = NULL;
-        if (!before) mwl_program_release(f.program);
+        if (!before && mwl_vm_forget(f.vm, f.program) < 0) return 0;
+        if (mwl_vm_forget(f.vm, f.program) != MWL_E_NOT_FOUND) return 0;
+        mwl_program_release(f.program);
         f.program = NULL;
     }
     size_t held = memory.bytes;
@@ -57,13 +60,47 @@ UTEST(reload, a_vm_does_not_grow) {
     }
 }
 
-UTEST(reload, a_program_that_the_host_holds_stays_linked) {
+UTEST(reload, a_program_that_is_started_again_is_not_forgotten) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
     ASSERT_TRUE(flow_load(&f, VERSION("7")));
-    for (int i = 0; i < 3; i++) EXPECT_STREQ(flow_again(&f, "null"), "{'type':'success','value':{'version':7}}");
+    ASSERT_TRUE(flow_start(&f, "null"));
+    EXPECT_EQ((int)mwl_vm_forget(f.vm, f.program), (int)MWL_OK);
+    mwl_run *second;
+    ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &second, NULL), (int)MWL_OK);
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    mwl_run_free(second);
+    flow_finish(&f);
+    EXPECT_EQ((int)mwl_vm_forget(f.vm, f.program), (int)MWL_OK); /* it was still held */
     mwl_program *other = mwl_program_keep(f.program);
     mwl_program_release(other);
+    flow_close(&f);
+}
+
+UTEST(reload, a_copy_outlives_its_program) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    mwl_heap *h = mwl_vm_heap(f.vm);
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Return','value':{'k':['text',{'n':[null,true,1.5,{}]}],'e':[]}}")));
+    ASSERT_TRUE(flow_start(&f, "null"));
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    mwl_value kept = mwl_value_copy(h, mwl_run_value(f.run));
+    EXPECT_TRUE(mwl_value_equal(kept, mwl_run_value(f.run)));
+    mwl_run_free(f.run);
+    mwl_vm_forget(f.vm, f.program);
+    mwl_program_release(f.program);
+    f.run = NULL;
+    f.program = NULL;
+    char *text;
+    size_t len;
+    ASSERT_EQ((int)mwl_json_write(h, kept, MWL_JSON_COMPACT, &text, &len), (int)MWL_OK);
+    EXPECT_STREQ(text, "{\"k\":[\"text\",{\"n\":[null,true,1.5,{}]}],\"e\":[]}");
+    mwl_text_free(h, text, len);
+    mwl_value_drop(h, kept);
+    mwl_value some = mwl_optional(h, mwl_bytes(h, "ab", 2)), again = mwl_value_copy(h, some);
+    EXPECT_TRUE(mwl_value_equal(some, again));
+    mwl_value_drop(h, some);
+    mwl_value_drop(h, again);
     flow_close(&f);
 }
 
