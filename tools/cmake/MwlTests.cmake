@@ -30,14 +30,34 @@ target_link_libraries(utest_selfcheck PRIVATE mwl_flags)
 add_test(NAME utest_selfcheck COMMAND utest_selfcheck)
 mwl_test_setup(utest_selfcheck)
 
-file(GLOB MWL_EXAMPLE_SOURCES CONFIGURE_DEPENDS tools/examples/*.c)
+# ---- example hosts: each is run, with what it needs to be quick
+
+set(MWL_EXAMPLE_worker_pool 20000 2)
+set(MWL_EXAMPLE_game_loop 300 600)
+set(MWL_EXAMPLE_tool_config ${PROJECT_SOURCE_DIR}/tools/examples/tool_config.json
+    ${PROJECT_SOURCE_DIR}/LICENSE no-such-file)
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  set(MWL_EXAMPLES_CXX tools/examples/*.cpp)
+endif()
+file(GLOB MWL_EXAMPLE_SOURCES CONFIGURE_DEPENDS tools/examples/*.c ${MWL_EXAMPLES_CXX})
 foreach(source ${MWL_EXAMPLE_SOURCES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
   target_link_libraries(example_${name} PRIVATE mwl_flags mwlvm_static Threads::Threads)
-  add_test(NAME example_${name} COMMAND example_${name})
+  add_test(NAME example_${name} COMMAND example_${name} ${MWL_EXAMPLE_${name}})
   mwl_test_setup(example_${name})
 endforeach()
+
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT MWL_SANITIZE) # the interpreter does not bring the sanitizers' runtime
+  add_test(NAME example_python COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/examples/mwl.py)
+  mwl_test_setup(example_python)
+  set_property(TEST example_python APPEND PROPERTY ENVIRONMENT "MWLVM_LIBRARY=$<TARGET_FILE:mwlvm_shared>"
+               "PYTHONDONTWRITEBYTECODE=1")
+endif()
 
 # The reference page is what the opcode table says.
 add_test(NAME opcodes_page COMMAND mwl-opdoc --check ${PROJECT_SOURCE_DIR}/vm/OPCODES.md)

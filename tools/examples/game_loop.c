@@ -47,6 +47,12 @@ static double real_ms(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static double processor_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static void read_game_clock(void *ctx, mwl_instant *out) {
     const game *g = ctx;
     int64_t inside = (int64_t)((real_ms() - g->frame_ms) * 1e6);
@@ -109,9 +115,10 @@ int main(int argc, char **argv) {
         mwl_vm_provide(vm, &path, 1, &g, NULL) < 0)
         return 1;
     long finished = 0, failed = 0;
-    double worst = 0, all = 0;
+    double worst = 0, busiest = 0, all = 0;
     long over = 0;
     for (int frame = 0; frame < frames; frame++, g.frame_ns += FRAME_NS) {
+        double busy = processor_ms();
         g.frame_ms = real_ms();
         for (int i = 0; i < n; i++)
             if (!actors[i]) actors[i] = spawn(vm, program, i); /* an actor that is done gets a new script */
@@ -126,11 +133,12 @@ int main(int argc, char **argv) {
         double took = real_ms() - g.frame_ms;
         all += took;
         if (took > worst) worst = took;
+        if (processor_ms() - busy > busiest) busiest = processor_ms() - busy;
     }
     printf("%d actors, %d frames: %ld scripts done, %ld paths walked, %ld given up\n", n, frames, finished,
            g.paths_found, g.paths_refused);
-    printf("worst frame %.3f ms, mean %.4f ms, %ld over the budget of %.0f ms\n", worst, all / frames, over,
-           (double)BUDGET_NS / 1e6);
+    printf("worst frame %.3f ms (%.3f ms of processor time), mean %.4f ms; the budget of %.0f ms ran out %ld times\n",
+           worst, busiest, all / frames, (double)BUDGET_NS / 1e6, over);
     for (int i = 0; i < n; i++) mwl_run_free(actors[i]);
     free(actors);
     mwl_program_release(program);
