@@ -46,18 +46,60 @@ static void print_place(const mwl_run *run, mwl_value failure, const char *file,
     fprintf(stderr, "in %s\n", expression);
 }
 
-static void print_details(mwl_heap *heap, mwl_value failure, int level) {
-    enum { SHOWN = 300 };
-    mwl_value details = mwl_object_get(failure, "details", 7);
-    if (mwl_is_absent(details) || number_of(details, "line")) return; /* a place: told already */
+/* The value as JSON, cut at a character after `most` bytes; longer ones end with "...". */
+static void print_value(mwl_heap *heap, mwl_value v, size_t most) {
     char *text = NULL;
     size_t len = 0;
-    if (mwl_json_write(heap, details, MWL_JSON_COMPACT, &text, &len) < 0) return;
-    indent(level);
-    int shown = (int)(len < SHOWN ? len : SHOWN);
-    while (shown < (int)len && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
-    fprintf(stderr, "details %.*s%s\n", shown, text, (size_t)shown < len ? " ..." : "");
+    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) return;
+    size_t shown = len < most ? len : most;
+    while (shown < len && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
+    fprintf(stderr, "%.*s%s", (int)shown, text, shown < len ? " ..." : "");
     mwl_text_free(heap, text, len);
+}
+
+/* What a schema refused, a line each: "/name = "ABC": must match the pattern ...". */
+static void print_errors(mwl_heap *heap, mwl_value errors, int level) {
+    for (size_t i = 0; i < mwl_count(errors); i++) {
+        mwl_value error = mwl_array_at(errors, i);
+        const char *where = text_of(error, "instanceLocation"), *why = text_of(error, "message");
+        if (!where || !why || (!*where && mwl_count(errors) == 1))
+            continue; /* the message has it */
+        indent(level);
+        if (*where) {
+            fprintf(stderr, "%s = ", where);
+            print_value(heap, mwl_object_get(error, "value", 5), 60);
+            fputs(": ", stderr);
+        }
+        fprintf(stderr, "%s\n", why);
+    }
+}
+
+/* The members that the object has of which one was missed. */
+static void print_having(mwl_value having, int level) {
+    size_t n = mwl_count(having);
+    indent(level);
+    fputs("having {", stderr);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = mwl_as_text(mwl_array_at(having, i), NULL);
+        fprintf(stderr, "%s%s", i ? ", " : "", name ? name : "...");
+    }
+    fputs("}\n", stderr);
+}
+
+static void print_details(mwl_heap *heap, mwl_value failure, int level) {
+    mwl_value details = mwl_object_get(failure, "details", 7);
+    mwl_value having = mwl_object_get(details, "having", 6);
+    mwl_value errors = mwl_object_get(details, "errors", 6);
+    if (mwl_is_absent(details)) return;
+    if (mwl_value_kind(having) == MWL_KIND_ARRAY) print_having(having, level);
+    if (mwl_value_kind(errors) == MWL_KIND_ARRAY) {
+        print_errors(heap, errors, level);
+    } else if (!number_of(details, "line")) { /* else a place: told already */
+        indent(level);
+        fputs("details ", stderr);
+        print_value(heap, details, 300);
+        fputc('\n', stderr);
+    }
 }
 
 static void print_one(mwl_heap *heap, const mwl_run *run, mwl_value failure, const char *file,
