@@ -299,7 +299,10 @@ static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const
     } else if (k.when && !mwl__form_looks_computed(k.when)) {
         mwl__diag *d = mwl__node_report(c->tree, k.when, MWL_DIAG_LITERAL_CASE,
                                         "the 'when' of a case is an expression");
-        if (k.when->kind == MWL_NODE_STRING)
+        if (k.when->kind == MWL_NODE_STRING && k.when->count >= 2 &&
+            memcmp(k.when->as.text, "{{", 2) == 0)
+            mwl__diag_help(d, "it begins with `{{`, and must end with `}}`");
+        else if (k.when->kind == MWL_NODE_STRING)
             mwl__diag_help(d, "write \"{{ %.*s }}\"", MWL__NODE_TEXT(k.when));
     } else if (k.when) {
         mwl__check_condition(c, k.when, site);
