@@ -28,8 +28,15 @@ says "$out" '^mwlvm [0-9]*\.[0-9]*\.[0-9]*$'
 says "$out" '^program format: [0-9]*$'
 says "$out" '^instruction set: [0-9a-f]\{8\}$'
 says "$out" '^coroutines: \(minicoro\|ucontext\)$'
+says "$out" '^  https://mwl.dev/v0.1/conformance/core$'
+says "$out" '^  https://mwl.dev/v0.1/conformance/expressions/cel/math$'
 expect 0 "$mwlvm" --help
 says "$out" '^usage: '
+for command in run eval check explain asm dis decompile; do
+    says "$out" "^  $command "
+    "$mwlvm" $command --help >"$err" 2>&1 || complain "$command --help: status $?"
+    says "$err" "^usage: mwlvm \[*$command"
+done
 expect 2 "$mwlvm"
 says "$err" 'no command'
 expect 2 "$mwlvm" --nonsense
@@ -64,6 +71,8 @@ expect 2 "$mwlvm" check --format=xml tools/examples/hello.json
 expect 2 "$mwlvm" check --allow unknown-step tools/examples/hello.json
 expect 2 "$mwlvm" check --deny no-such-thing tools/examples/hello.json
 expect 2 "$mwlvm" check ./no/such/file.json
+expect 2 "$mwlvm" check tools/examples/hello.json --allow
+says "$err" 'lacks its value'
 expect 0 "$mwlvm" explain mwl0301
 says "$out" 'MWL0301'
 expect 0 "$mwlvm" explain
@@ -73,6 +82,12 @@ says "$err" "did you mean 'unknown-step'"
 
 expect 0 "$mwlvm" eval 'step.input.a + vars.b' --input '{"a": 1}' --vars '{"b": 2}'
 says "$out" '^3$'
+expect 0 "$mwlvm" eval '{{ 1 + 2 }}'
+says "$out" '^3$'
+expect 2 "$mwlvm" eval --vrs '{}' 1
+says "$err" "unknown option '--vrs'"
+expect 2 "$mwlvm" eval vars.x --vars '[1]'
+says "$err" 'must be an object'
 expect 0 "$mwlvm" eval --cel '[1, 2u, 3.0]'
 says "$out" '^\[1, 2u, 3.0\]$'
 expect 1 "$mwlvm" eval step.input.features --input '{"id": 1, "name": "x"}'

@@ -61,6 +61,9 @@ expect 0 "$mwlvm" "$dir/args.json" --args "$dir/a.json" --arg n=6
 is '{"s":"file","n":6}'
 expect 1 "$mwlvm" "$dir/args.json" --arg 'n="text"'
 says "$out" 'System.ParameterValidationFailed'
+says "$err" '^  /n = "text": must be a number, is a string$'
+expect 1 "$mwlvm" "$dir/args.json" --arg 'n="text"' --arg nn=1
+says "$err" "^  /nn = 1: 'nn' is not a declared parameter\$"
 expect 2 "$mwlvm" "$dir/args.json" --arg s=word
 says "$err" "a string is written 's=\"word\"'"
 expect 2 "$mwlvm" "$dir/args.json" --arg word
@@ -87,6 +90,13 @@ flow fault '"steps": {"a": {"action": "Return",
 expect 1 "$mwlvm" "$dir/fault.json" --input '{}'
 says "$err" 'error System.ExpressionEvaluationError: '
 says "$err" "Step 'a', .*fault.json:3:"
+expect 1 "$mwlvm" "$dir/fault.json" --input '{"id": 1, "name": 2}'
+says "$err" '^  having {id, name}$'
+expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1
+says "$err" 'MWL0809'
+expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --allow unused-parameter
+quiet
+expect 3 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --deny warnings
 
 # ---- statuses 3 to 6
 expect 2 "$mwlvm" ./no/such/file.json
@@ -110,6 +120,9 @@ says "$out" 'Mwlvm.NotImplemented'
 printf 'MWLB damaged' >"$dir/damaged.mwlb"
 expect 3 "$mwlvm" "$dir/damaged.mwlb"
 says "$err" 'damaged.mwlb: '
+printf 'no program' >"$dir/text.mwlb"
+expect 3 "$mwlvm" "$dir/text.mwlb"
+says "$err" 'text.mwlb: not a program'
 flow timeout '"steps": {"a": {"action": "Call", "middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1",
   "onEntry": {"with": {"duration": "PT1M"}}}],
   "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}, "next": "b"}, "b": {"action": "Return"}}'

@@ -3,16 +3,17 @@
 #ifndef MWL_TOOLS_CMD_H
 #define MWL_TOOLS_CMD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* name, operands, one line of help */
-#define CMD_LIST(X)                                   \
-    X(run, "FILE", "run a program (.mwlb) or a definition (.json); 'mwlvm run --help'") \
-    X(eval, "EXPR", "evaluate one CEL expression (--vars JSON, --input JSON, --cel)") \
-    X(check, "FILE...", "the diagnostics of definitions (--provider FILE, --allow, --deny, --format)") \
-    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them") \
-    X(asm, "FILE", "assemble a definition (-o OUT, --strip, --provider FILE, --allow, --deny, --format)") \
-    X(dis, "FILE", "list the code of a program or a definition")   \
+#define CMD_LIST(X)                                                                          \
+    X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                          \
+    X(eval, "EXPR", "evaluate one CEL expression")                                           \
+    X(check, "FILE...", "the diagnostics of definitions")                                    \
+    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")               \
+    X(asm, "FILE", "assemble a definition into a program file")                              \
+    X(dis, "FILE", "list the code of a program or a definition")                             \
     X(decompile, "FILE", "print the definition that a program was made of")
 
 /* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. */
@@ -30,6 +31,9 @@ enum {
 #define CMD_X(name, operands, text) int cmd_##name(int argc, char **argv);
 CMD_LIST(CMD_X)
 #undef CMD_X
+
+/* Whether --help is among the words of a subcommand; then the text has been printed. */
+bool cmd_help(int argc, char **argv, const char *text);
 
 /* Print "mwlvm: ..." and a hint at --help on standard error; answers CMD_USAGE. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,6 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char help[] =
+    "usage: mwlvm asm FILE [OPTIONS]\n\n"
+    "Assembles a definition into a program file.\n\n"
+    "  -o OUT                 where to; FILE with the ending .mwlb otherwise, '-' is standard "
+    "output\n"
+    "  --strip                without the definition and its positions, and packed: the smallest "
+    "file\n" DEFINITION_HELP "\nExit status: 0 assembled, perhaps with warnings, 2 wrong usage or "
+                             "a file that cannot be read\n"
+    "or written, 3 rejected.\n";
+
 /* "flow.json" -> "flow.mwlb"; other names get the ending added. malloc'd. */
 static char *default_output(const char *path) {
     size_t len = strlen(path);
@@ -52,6 +62,7 @@ static int assemble(struct definition *d, const char *path, const char *output) 
 }
 
 int cmd_asm(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct definition d;
     const char *path = NULL, *output = NULL;
     int status = CMD_OK;

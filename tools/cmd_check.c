@@ -3,6 +3,7 @@
  * Owns: options and exit statuses (0 clean or warnings only, 3 rejected, 2 usage or unreadable).
  * All files share one list of diagnostics, so that the machine-readable forms are one document. */
 #include "cmd.h"
+#include "definition.h"
 #include "model.h"
 #include "tool_functions.h"
 
@@ -21,86 +22,82 @@ typedef struct check {
     mwl__diags sink;
     mwl__functions functions;
     mwl__catalog *catalog;
-    file *files, *providers; /* argc of each */
-    int n_files, n_providers;
-    mwl__diag_format format;
+    struct definition how; /* its providers' texts are opened as sources below */
+    file *files;           /* argc of them */
+    mwl__source *providers;
+    size_t n_files;
     bool colour;
 } check;
 
-static int parse_format(check *k, const char *word) {
-    static const char *const words[] = {"human", "json", "sarif"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(word, words[i]) == 0) {
-            k->format = (mwl__diag_format)i;
-            return CMD_OK;
-        }
-    return cmd_usage("--format is human, json or sarif, not '%s'", word);
-}
+static const char help[] =
+    "usage: mwlvm check [OPTIONS] FILE...\n"
+    "       mwlvm check --provider FILE...\n\n"
+    "Prints the diagnostics of definitions; without any, those of the provider "
+    "documents.\n\n" DEFINITION_HELP
+    "  --color WHEN           auto (on a terminal, unless NO_COLOR is set), always or never\n\n"
+    "Exit status: 0 clean or warnings only, 2 wrong usage or a file that cannot be read,\n"
+    "3 rejected.\n";
 
 static int parse_colour(check *k, const char *word) {
     k->colour = strcmp(word, "always") == 0;
-    if (strcmp(word, "auto") == 0) k->colour = isatty(1) && !getenv("NO_COLOR");
+    if (strcmp(word, "auto") == 0) k->colour = definition_colour(STDOUT_FILENO);
     if (k->colour || strcmp(word, "never") == 0 || strcmp(word, "auto") == 0) return CMD_OK;
     return cmd_usage("--color is auto, always or never, not '%s'", word);
 }
 
-static int set_level(check *k, bool deny, const char *name) {
-    mwl_status status = deny ? mwl__diags_deny(&k->sink, name) : mwl__diags_allow(&k->sink, name);
-    if (status == MWL_E_NOT_FOUND)
-        return cmd_usage("there is no diagnostic '%s'; 'mwlvm explain' lists them", name);
-    if (status == MWL_E_USAGE) return cmd_usage("'%s' is an error and cannot be allowed", name);
-    return status < 0 ? cmd_fail("%s", mwl_status_text(status)) : CMD_OK;
-}
-
-/* The option's value: behind `=`, or the next argument. NULL when argv[*i] is another option. */
-static const char *option(int argc, char **argv, int *i, const char *name, bool *missing) {
-    size_t len = strlen(name);
-    if (strncmp(argv[*i], name, len) != 0) return NULL;
-    if (argv[*i][len] == '=') return argv[*i] + len + 1;
-    if (argv[*i][len] != '\0') return NULL;
-    if (*i + 1 < argc) return argv[++*i];
-    *missing = true;
-    return NULL;
-}
-
 static int parse(check *k, int argc, char **argv) {
-    bool only_files = false, missing = false;
+    bool only_files = false;
     const char *v;
-    int status = parse_colour(k, "auto");
+    int status = parse_colour(k, "auto"), taken;
     for (int i = 1; i < argc && status == CMD_OK; i++) {
         const char *word = argv[i];
         if (only_files || word[0] != '-' || word[1] == '\0')
             k->files[k->n_files++].path = word;
         else if (strcmp(word, "--") == 0)
             only_files = true;
-        else if ((v = option(argc, argv, &i, "--provider", &missing)))
-            k->providers[k->n_providers++].path = v;
-        else if ((v = option(argc, argv, &i, "--allow", &missing)))
-            status = set_level(k, false, v);
-        else if ((v = option(argc, argv, &i, "--deny", &missing)))
-            status = set_level(k, true, v);
-        else if ((v = option(argc, argv, &i, "--format", &missing)))
-            status = parse_format(k, v);
-        else if ((v = option(argc, argv, &i, "--color", &missing)))
+        else if ((taken = definition_option(&k->how, argc, argv, &i)))
+            status = taken > 0 ? CMD_OK : CMD_USAGE;
+        else if ((v = definition_value("--color", argc, argv, &i)))
             status = parse_colour(k, v);
         else
-            status = missing ? cmd_usage("%s needs a value", word)
-                             : cmd_usage("unknown option '%s'", word);
+            status = cmd_usage("check: '%s' is no option, or lacks its value", word);
     }
-    if (status == CMD_OK && k->n_files + k->n_providers == 0)
+    if (status == CMD_OK && k->n_files == 0 && k->how.n_providers == 0)
         status = cmd_usage("check takes one FILE or more");
     return status;
 }
 
-static int open_file(check *k, file *f) {
-    size_t len = 0;
-    f->text = cmd_read_file(f->path, &len);
-    if (!f->text) return CMD_USAGE;
-    mwl_status status = mwl__source_init(
-        &f->source, k->alloc, strcmp(f->path, "-") == 0 ? "standard input" : f->path, f->text, len);
+static mwl_status set_levels(check *k) {
+    mwl_status status = MWL_OK;
+    for (size_t i = 0; i < k->how.n_allow && status == MWL_OK; i++)
+        status = mwl__diags_allow(&k->sink, k->how.allow[i]);
+    for (size_t i = 0; i < k->how.n_deny && status == MWL_OK; i++)
+        status = mwl__diags_deny(&k->sink, k->how.deny[i]);
+    return status;
+}
+
+static int open_source(check *k, const char *path, const char *text, size_t len, mwl__source *out) {
+    mwl_status status = mwl__source_init(out, k->alloc, definition_name(path), text, len);
     if (status == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s", f->path, mwl_status_text(status));
+    cmd_fail("%s: %s", path, mwl_status_text(status));
     return CMD_USAGE;
+}
+
+static int open_files(check *k) {
+    int answer = CMD_OK;
+    k->providers = calloc(k->how.n_providers + 1, sizeof *k->providers);
+    if (!k->providers) return cmd_fail("out of memory");
+    for (size_t i = 0; i < k->how.n_providers && answer == CMD_OK; i++) {
+        const mwl_asm_provider *p = &k->how.providers[i];
+        answer = open_source(k, p->file, p->text, p->len, &k->providers[i]);
+    }
+    for (size_t i = 0; i < k->n_files && answer == CMD_OK; i++) {
+        file *f = &k->files[i];
+        size_t len = 0;
+        f->text = cmd_read_file(f->path, &len);
+        answer = f->text ? open_source(k, f->path, f->text, len, &f->source) : CMD_USAGE;
+    }
+    return answer;
 }
 
 static mwl_status check_file(check *k, file *f) {
@@ -117,30 +114,32 @@ static mwl_status check_file(check *k, file *f) {
     return status;
 }
 
-static int run(check *k) {
-    int answer = CMD_OK;
-    for (int i = 0; i < k->n_providers && answer == CMD_OK; i++)
-        answer = open_file(k, &k->providers[i]);
-    for (int i = 0; i < k->n_files && answer == CMD_OK; i++) answer = open_file(k, &k->files[i]);
-    if (answer != CMD_OK) return answer;
+static mwl_status check_all(check *k) {
     mwl_status status = tool_add_functions(&k->functions);
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
-    for (int i = 0; i < k->n_providers && status >= 0; i++) {
+    if (status >= 0) status = set_levels(k);
+    for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
-        mwl_status one =
-            k->n_files ? mwl__catalog_add(k->catalog, &k->providers[i].source, &k->sink, false)
-                       : mwl__catalog_judge(k->catalog, &k->providers[i].source, &k->sink);
+        mwl_status one = k->n_files
+                             ? mwl__catalog_add(k->catalog, &k->providers[i], &k->sink, false)
+                             : mwl__catalog_judge(k->catalog, &k->providers[i], &k->sink);
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
-    for (int i = 0; i < k->n_files && status >= 0; i++) {
+    for (size_t i = 0; i < k->n_files && status >= 0; i++) {
         mwl_status one = check_file(k, &k->files[i]);
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
-    if (status >= 0 && k->sink.status < 0) status = k->sink.status;
+    return status < 0 ? status : k->sink.status;
+}
+
+static int run(check *k) {
+    int answer = open_files(k);
+    if (answer != CMD_OK) return answer;
+    mwl_status status = check_all(k);
     if (status < 0) return cmd_fail("%s", mwl_status_text(status));
     mwl__buf out = mwl__buf_make(k->alloc);
-    mwl__diags_render(&k->sink, k->format, k->colour, &out);
+    mwl__diags_render(&k->sink, (mwl__diag_format)k->how.options.format, k->colour, &out);
     if (out.failed) answer = cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
     if (out.len) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);
@@ -148,23 +147,23 @@ static int run(check *k) {
 }
 
 int cmd_check(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     check k = {.alloc = mwl_alloc_default()};
     mwl__diags_init(&k.sink, k.alloc);
     mwl__functions_init(&k.functions, NULL);
     k.files = calloc((size_t)argc, sizeof *k.files);
-    k.providers = calloc((size_t)argc, sizeof *k.providers);
-    int answer = k.files && k.providers ? parse(&k, argc, argv) : cmd_fail("out of memory");
+    int answer = k.files ? parse(&k, argc, argv) : cmd_fail("out of memory");
     if (answer == CMD_OK) answer = run(&k);
     mwl__catalog_free(k.catalog);
     mwl__functions_done(&k.functions);
     mwl__diags_free(&k.sink);
-    for (int i = 0; i < argc && k.files && k.providers; i++) {
+    for (size_t i = 0; i < k.n_files; i++) {
         mwl__source_free(&k.files[i].source);
-        mwl__source_free(&k.providers[i].source);
         free(k.files[i].text);
-        free(k.providers[i].text);
     }
+    for (size_t i = 0; k.providers && i < k.how.n_providers; i++) mwl__source_free(&k.providers[i]);
     free(k.files);
     free(k.providers);
+    definition_free(&k.how);
     return answer;
 }

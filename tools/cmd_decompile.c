@@ -6,7 +6,13 @@
 
 #include <stdio.h>
 
+static const char help[] =
+    "usage: mwlvm decompile FILE\n\n"
+    "Prints the definition that a program file was made of, with its comments. A program that was\n"
+    "assembled with --strip has none.\n";
+
 int cmd_decompile(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct definition d;
     mwl_program *program = NULL;
     memset(&d, 0, sizeof d);

@@ -5,6 +5,12 @@
 
 #include <stdio.h>
 
+static const char help[] = "usage: mwlvm dis FILE [OPTIONS]\n\n"
+                           "Lists a program file, or the program of a definition: its sections, "
+                           "constants and tables, then\n"
+                           "the code with its Steps and the expressions it came from. "
+                           "vm/OPCODES.md tells the instructions.\n\n" DEFINITION_HELP;
+
 static int list(const mwl_program *program) {
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
     mwl_status status = mwl__disasm(program, 0, &out);
@@ -14,6 +20,7 @@ static int list(const mwl_program *program) {
 }
 
 int cmd_dis(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct definition d;
     const char *path = NULL;
     mwl_program *program = NULL;

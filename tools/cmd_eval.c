@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "tool_functions.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,30 @@ struct eval {
     mwl_value roots[N_ROOTS];
 };
 
+static const char help[] =
+    "usage: mwlvm eval EXPR [OPTIONS]\n\n"
+    "Evaluates one CEL expression, with or without its {{ }}, and prints its value as JSON.\n\n"
+    "  --vars JSON            the object that the expression sees as vars\n"
+    "  --input JSON           what it sees as input and as step.input\n"
+    "  --cel                  print the CEL value, which need not have a JSON form\n\n"
+    "Exit status: 0 a value, 1 a fault, 2 wrong usage, 3 no expression of CEL.\n";
+
+/* Inside of "{{ ... }}", as it stands in a definition: CEL itself has nothing that begins so. */
+static struct source inside(const char *text) {
+    size_t begin = 0, end = strlen(text);
+    while (begin < end && isspace((unsigned char)text[begin])) begin++;
+    while (end > begin && isspace((unsigned char)text[end - 1])) end--;
+    bool braced = end - begin >= 4 && memcmp(text + begin, "{{", 2) == 0 &&
+                  memcmp(text + end - 2, "}}", 2) == 0;
+    if (!braced) return (struct source){text, strlen(text)};
+    return (struct source){text + begin + 2, end - begin - 4};
+}
+
+/* Two dashes and a letter are a mistyped option sooner than a number negated twice. */
+static bool is_option(const char *word) {
+    return word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]);
+}
+
 static int parse_arguments(struct eval *e, int argc, char **argv) {
     const char *expr = NULL;
     for (int i = 1; i < argc; i++) {
@@ -137,6 +162,8 @@ static int parse_arguments(struct eval *e, int argc, char **argv) {
             i++;
         } else if (strcmp(argv[i], "--cel") == 0) {
             e->as_cel = true;
+        } else if (is_option(argv[i])) {
+            return cmd_usage("eval: unknown option '%s'", argv[i]);
         } else if (!expr) {
             expr = argv[i];
         } else {
@@ -144,14 +171,13 @@ static int parse_arguments(struct eval *e, int argc, char **argv) {
         }
     }
     if (!expr) return cmd_usage("eval: no expression given");
-    e->source.text = expr;
-    e->source.len = strlen(expr);
+    e->source = inside(expr);
     return CMD_OK;
 }
 
 static int read_json(struct eval *e, const char *what, const char *text, mwl_value *out) {
     mwl_error error = {MWL_OK, "", 0};
-    *out = mwl_object(e->heap, 0);
+    if (!text) *out = mwl_object(e->heap, 0);
     if (!text || mwl_json_parse(e->heap, text, strlen(text), out, &error) == MWL_OK) return CMD_OK;
     return cmd_usage("eval: %s: %s, at byte %zu", what, error.message, error.offset);
 }
@@ -160,6 +186,8 @@ static int read_roots(struct eval *e) {
     int status = read_json(e, "--vars", e->vars, &e->roots[VARS]);
     if (status == CMD_OK) status = read_json(e, "--input", e->input, &e->roots[INPUT]);
     if (status != CMD_OK) return status;
+    if (mwl_value_kind(e->roots[VARS]) != MWL_KIND_OBJECT)
+        return cmd_usage("eval: --vars must be an object");
     e->roots[STEP] = mwl_object_set(e->heap, mwl_object(e->heap, 1), "input", 5,
                                     mwl_value_keep(e->roots[INPUT]));
     return CMD_OK;
@@ -226,6 +254,7 @@ static int evaluate(struct eval *e) {
 }
 
 int cmd_eval(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct eval e;
     memset(&e, 0, sizeof e);
     int status = parse_arguments(&e, argc, argv);

@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+static const char help[] =
+    "usage: mwlvm explain [CODE]\n\n"
+    "Prints what a diagnostic means, with an example. CODE is its code (MWL0301) or its name\n"
+    "(unknown-step); without one, all of them are listed.\n";
+
 static int list_all(void) {
     size_t n;
     const mwl__diag_info *rows = mwl__diag_rows(&n);
@@ -15,6 +20,7 @@ static int list_all(void) {
 }
 
 int cmd_explain(int argc, char **argv) {
+    if (cmd_help(argc, argv, help)) return CMD_OK;
     if (argc > 2) return cmd_usage("explain takes one CODE");
     if (argc == 1) return list_all();
     const mwl__diag_info *row = mwl__diag_find(argv[1]);

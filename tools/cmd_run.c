@@ -1,13 +1,12 @@
 /* cmd_run.c: `mwlvm run FILE`: from the command line to the Result and the exit status.
  *
  * Owns: the order of things and what a run's end means for the shell. Refuses to know: where values
- * come from (input.h), how programs are made (load.h), time and signals (host_uv.h), wording
+ * come from (input.h), how programs are made (definition.h), time and signals (host_uv.h), wording
  * (explain.h). */
 #include "cmd.h"
 #include "explain.h"
 #include "host_uv.h"
 #include "input.h"
-#include "load.h"
 #include "mwl_std.h"
 #include "run_options.h"
 #include "stub_provider.h"
@@ -17,9 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct session {
+struct job {
     struct run_options options;
-    mwl_asm_provider *documents; /* of --provider; their texts are malloc'd */
     mwl_program *program;
     mwl_vm *vm;
     mwl_heap *heap;
@@ -29,21 +27,7 @@ struct session {
 
 /* ---- making ready ---------------------------------------------------------------------------- */
 
-static int read_documents(struct session *s) {
-    size_t n = s->options.providers.count;
-    if (n == 0) return CMD_OK;
-    s->documents = calloc(n, sizeof *s->documents);
-    if (!s->documents) return cmd_usage("out of memory");
-    for (size_t i = 0; i < n; i++) {
-        mwl_asm_provider *d = &s->documents[i];
-        d->file = s->options.providers.words[i];
-        d->text = cmd_read_file(d->file, &d->len);
-        if (!d->text) return CMD_USAGE;
-    }
-    return CMD_OK;
-}
-
-static int make_vm(struct session *s) {
+static int make_vm(struct job *s) {
     mwl_config config = mwl_config_default();
     mwl_error error = {MWL_OK, NULL, 0};
     config.clock = host_clock();
@@ -67,15 +51,16 @@ static int make_vm(struct session *s) {
     return CMD_OK;
 }
 
-static int add_stubs(struct session *s) {
+static int add_stubs(struct job *s) {
+    const struct definition *d = &s->options.definition;
     int status = CMD_OK;
-    for (size_t i = 0; i < s->options.providers.count && status == CMD_OK; i++)
-        status = stub_provider_add(s->vm, s->documents[i].file, s->documents[i].text,
-                                   s->documents[i].len);
+    for (size_t i = 0; i < d->n_providers && status == CMD_OK; i++)
+        status = stub_provider_add(s->vm, d->providers[i].file, d->providers[i].text,
+                                   d->providers[i].len);
     return status;
 }
 
-static int read_values(struct session *s) {
+static int read_values(struct job *s) {
     const struct run_options *o = &s->options;
     int status = CMD_OK;
     if (o->input)
@@ -98,7 +83,7 @@ static bool type_is(mwl_value result, const char *type) {
     return text && len == strlen(type) && memcmp(text, type, len) == 0;
 }
 
-static int print_json(struct session *s, mwl_value v) {
+static int print_json(struct job *s, mwl_value v) {
     bool pretty = s->options.pretty || (!s->options.compact && isatty(STDOUT_FILENO));
     char *text = NULL;
     size_t len = 0;
@@ -115,7 +100,7 @@ static int print_json(struct session *s, mwl_value v) {
     return CMD_OK;
 }
 
-static int report(struct session *s, const mwl_run *run) {
+static int report(struct job *s, const mwl_run *run) {
     mwl_status why = mwl_run_why(run);
     if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
         cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "",
@@ -138,7 +123,7 @@ static int report(struct session *s, const mwl_run *run) {
                                            : CMD_FAILED;
 }
 
-static int run_program(struct session *s) {
+static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
     if (s->options.trace) {
@@ -163,11 +148,8 @@ static int run_program(struct session *s) {
     return answer;
 }
 
-static int run_session(struct session *s) {
-    int status = read_documents(s);
-    if (status == CMD_OK)
-        status =
-            load_program(s->options.file, s->documents, s->options.providers.count, &s->program);
+static int run_job(struct job *s) {
+    int status = definition_load(&s->options.definition, s->options.file, &s->program);
     if (status == CMD_OK) status = make_vm(s);
     if (status == CMD_OK) status = add_stubs(s);
     if (status == CMD_OK) status = read_values(s);
@@ -178,21 +160,18 @@ static int run_session(struct session *s) {
         mwl_vm_free(s->vm);
     }
     mwl_program_release(s->program);
-    for (size_t i = 0; s->documents && i < s->options.providers.count; i++)
-        free((void *)(uintptr_t)s->documents[i].text);
-    free(s->documents);
     return status;
 }
 
 int cmd_run(int argc, char **argv) {
-    struct session s;
+    struct job s;
     memset(&s, 0, sizeof s);
     s.input = s.arguments = mwl_absent();
     int status = run_options_parse(&s.options, argc, argv);
     if (status == CMD_OK && s.options.help)
         run_options_help();
     else if (status == CMD_OK)
-        status = run_session(&s);
+        status = run_job(&s);
     run_options_free(&s.options);
     return status;
 }

@@ -10,14 +10,12 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* The value of --name VALUE or --name=VALUE; NULL when the word is another option; "" when there is
- * none. */
-static const char *value_of(const char *name, int argc, char **argv, int *i) {
+const char *definition_value(const char *name, int argc, char **argv, int *i) {
     size_t len = strlen(name);
     if (strncmp(argv[*i], name, len) != 0) return NULL;
     if (argv[*i][len] == '=') return argv[*i] + len + 1;
-    if (argv[*i][len] != '\0') return NULL;
-    return ++*i < argc ? argv[*i] : "";
+    if (argv[*i][len] != '\0' || *i + 1 == argc) return NULL;
+    return argv[++*i];
 }
 
 /* One more place at the end of a list, which stays NULL-terminated. */
@@ -36,10 +34,14 @@ static int no_memory(void) {
     return -1;
 }
 
-static int take_level(const char ***list, size_t *n, const char *name) {
+static int take_level(const char ***list, size_t *n, const char *name, bool allow) {
     const mwl__diag_info *row = mwl__diag_find(name);
     if (strcmp(name, "warnings") != 0 && !row) {
         cmd_usage("there is no warning '%s'; 'mwlvm explain' lists them", name);
+        return -1;
+    }
+    if (allow && row && row->severity == MWL_DIAG_ERROR) {
+        cmd_usage("'%s' is an error and cannot be allowed", name);
         return -1;
     }
     if (!grow(list, *n, sizeof **list)) return no_memory();
@@ -65,16 +67,18 @@ static int take_format(struct definition *d, const char *name) {
             d->options.format = formats[i];
             return 1;
         }
-    cmd_usage("the format of diagnostics is human, json or sarif, not '%s'", name);
+    cmd_usage("--format is human, json or sarif, not '%s'", name);
     return -1;
 }
 
 int definition_option(struct definition *d, int argc, char **argv, int *i) {
     const char *v;
-    if ((v = value_of("--provider", argc, argv, i))) return take_provider(d, v);
-    if ((v = value_of("--allow", argc, argv, i))) return take_level(&d->allow, &d->n_allow, v);
-    if ((v = value_of("--deny", argc, argv, i))) return take_level(&d->deny, &d->n_deny, v);
-    if ((v = value_of("--format", argc, argv, i))) return take_format(d, v);
+    if ((v = definition_value("--provider", argc, argv, i))) return take_provider(d, v);
+    if ((v = definition_value("--allow", argc, argv, i)))
+        return take_level(&d->allow, &d->n_allow, v, true);
+    if ((v = definition_value("--deny", argc, argv, i)))
+        return take_level(&d->deny, &d->n_deny, v, false);
+    if ((v = definition_value("--format", argc, argv, i))) return take_format(d, v);
     return 0;
 }
 
@@ -88,29 +92,41 @@ void definition_free(struct definition *d) {
 
 /* ---- assembling and loading ------------------------------------------------------------------ */
 
+bool definition_colour(int stream) { return isatty(stream) && !getenv("NO_COLOR"); }
+
+const char *definition_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
                         mwl_asm_result *out) {
-    d->options.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    d->options.file = definition_name(path);
     d->options.providers = d->providers;
     d->options.n_providers = d->n_providers;
     d->options.allow = d->allow;
     d->options.deny = d->deny;
-    d->options.colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+    d->options.colour = definition_colour(STDERR_FILENO);
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;
-    if (status != MWL_E_REJECTED) cmd_fail("%s: %s", path, mwl_status_text(status));
+    cmd_fail("%s: %s", d->options.file, mwl_status_text(status));
     mwl_asm_free(out);
-    return status == MWL_E_REJECTED ? DEFINITION_REJECTED : CMD_FAILED;
+    return status == MWL_E_REJECTED ? CMD_REJECTED : CMD_FAILED;
 }
 
 static int load(const char *path, const void *image, size_t size, mwl_program **out) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_status status = mwl_program_load(NULL, image, size, MWL_COPY, out, &error);
     if (status == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s, at byte %zu", path, error.message ? error.message : mwl_status_text(status),
-             error.offset);
-    return status == MWL_E_NOMEM ? CMD_FAILED : DEFINITION_REJECTED;
+    cmd_fail("%s: %s, at byte %zu", definition_name(path),
+             error.message ? error.message : mwl_status_text(status), error.offset);
+    if (status == MWL_E_VERSION) cmd_note("assemble its definition again with this mwlvm");
+    return status == MWL_E_NOMEM ? CMD_FAILED : CMD_REJECTED;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 int definition_load(struct definition *d, const char *path, mwl_program **out) {
@@ -118,7 +134,7 @@ int definition_load(struct definition *d, const char *path, mwl_program **out) {
     char *text = cmd_read_file(path, &size);
     if (!text) return CMD_USAGE;
     int status;
-    if (size >= 4 && memcmp(text, "MWLB", 4) == 0) {
+    if ((size >= 4 && memcmp(text, "MWLB", 4) == 0) || ends_with(path, ".mwlb")) {
         status = load(path, text, size, out);
     } else {
         mwl_asm_result result;

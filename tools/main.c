@@ -88,25 +88,45 @@ failed:
     return NULL;
 }
 
+bool cmd_help(int argc, char **argv, const char *text) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(text, stdout);
+            return true;
+        }
+    return false;
+}
+
 static int print_help(void) {
     printf("usage: mwlvm FILE [OPTIONS]\n"
            "       mwlvm COMMAND [OPERANDS]\n"
            "       mwlvm --help | --version\n\n"
            "Runs workflows written in the Metolia Workflow Language.\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-8s %-12s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf("\n'mwlvm FILE' is 'mwlvm run FILE'. Exit status: 0 success, 1 failure, 2 wrong usage "
-           "or a\n"
-           "file that cannot be read, 3 rejected definition or program, 4 cancelled, 5 timed out,\n"
-           "6 a limit was hit.\n");
+        printf("  %-9s %-8s %s\n", commands[i].name, commands[i].operands, commands[i].text);
+    printf("\n'mwlvm COMMAND --help' tells a command's options. 'mwlvm FILE' is 'mwlvm run FILE'.\n"
+           "Exit status: 0 success, 1 failure, 2 wrong usage or a file that cannot be read,\n"
+           "3 rejected definition or program, 4 cancelled, 5 timed out, 6 a limit was hit.\n");
     return CMD_OK;
 }
+
+/* What the engine satisfies: the specification's profiles, by their URIs. */
+static const char *const profiles[] = {"core",
+                                       "expressions/cel",
+                                       "expressions/cel/strings",
+                                       "expressions/cel/lists",
+                                       "expressions/cel/sets",
+                                       "expressions/cel/encoders",
+                                       "expressions/cel/math"};
 
 static int print_version(void) {
     printf("mwlvm %s\n", mwl_version());
     printf("program format: %u\n", MWL_IMAGE_FORMAT);
     printf("instruction set: %08" PRIx32 "\n", mwl__op_isa());
     printf("coroutines: %s\n", mwl__coro_backend());
+    printf("conformance profiles:\n");
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        printf("  https://mwl.dev/v0.1/conformance/%s\n", profiles[i]);
     return CMD_OK;
 }
 

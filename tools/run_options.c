@@ -22,7 +22,6 @@ static const struct option {
     {"--input", WORD, AT(input), "FILE|JSON|-", "the input; '-' reads standard input to its end"},
     {"--arg", LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated"},
     {"--args", WORD, AT(args_file), "FILE", "arguments: a file with an object; --arg goes over it"},
-    {"--provider", LIST, AT(providers), "FILE", "a provider definition document; may be repeated"},
     {"--result", FLAG, AT(whole_result), "", "print the whole Result, not its value alone"},
     {"--pretty", FLAG, AT(pretty), "", "print on several lines (as on a terminal)"},
     {"--compact", FLAG, AT(compact), "", "print on one line (as into a file or pipe)"},
@@ -31,7 +30,8 @@ static const struct option {
     {"--seed", NUMBER, AT(seed), "N",
      "of jitter and generated ids; a run with the same one repeats them"},
     {"--id", WORD, AT(id), "ID", "the execution's id"},
-    {"--fuel", NUMBER, AT(fuel), "N", "at most N instructions"},
+    {"--fuel", NUMBER, AT(fuel), "N",
+     "at most N units of work: about one per instruction and per element handled"},
     {"--memory", SIZE, AT(memory_bytes), "SIZE",
      "at most so many bytes; K, M and G may follow the number"},
     {"--trace", FLAG, AT(trace), "", "tell what happens on standard error"},
@@ -51,6 +51,7 @@ void run_options_help(void) {
         snprintf(left, sizeof left, "%s %s", options[i].name, options[i].operand);
         printf("  %-22s %s\n", left, options[i].text);
     }
+    fputs(DEFINITION_HELP, stdout);
     printf("\nWithout --input, a file or a pipe on standard input is the input when there is "
            "something\n"
            "in it; else the input is null. Ctrl-C cancels the run, with its cleanup; once more "
@@ -125,7 +126,10 @@ static int parse_option(struct run_options *o, int *i, int argc, char **argv) {
     const char *word = argv[*i], *value = strchr(word, '=');
     const struct option *option = find(word, value ? (size_t)(value - word) : strlen(word));
     if (strcmp(word, "-h") == 0) option = find("--help", 6);
-    if (!option) return cmd_usage("unknown option '%s'", word);
+    if (!option) {
+        int taken = definition_option(&o->definition, argc, argv, i);
+        return taken > 0 ? CMD_OK : taken < 0 ? CMD_USAGE : cmd_usage("unknown option '%s'", word);
+    }
     if (option->kind == FLAG)
         return value ? cmd_usage("%s takes no value", option->name) : set(o, option, NULL);
     if (value) return set(o, option, value + 1);
@@ -159,5 +163,5 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
 
 void run_options_free(struct run_options *o) {
     free(o->args.words);
-    free(o->providers.words);
+    definition_free(&o->definition);
 }

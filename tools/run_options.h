@@ -2,6 +2,8 @@
 #ifndef MWL_TOOLS_RUN_OPTIONS_H
 #define MWL_TOOLS_RUN_OPTIONS_H
 
+#include "definition.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +16,8 @@ struct word_list {
 
 struct run_options {
     const char *file, *input, *args_file, *id;
-    struct word_list args, providers;
+    struct word_list args;
+    struct definition definition; /* --provider, --allow, --deny, --format */
     uint64_t seed, fuel;
     size_t memory_bytes;
     bool virtual_time, whole_result, trace, pretty, compact, help;
