@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static mwl_value put(mwl_heap *h, mwl_value o, const char *key, mwl_value take) {
-    return mwl_is_absent(take) ? o : mwl_object_set(h, o, key, strlen(key), take);
+    return mwl_is_absent(take) ? o : mwl__map_put(h, o, mwl__key(h, key, strlen(key)), take);
 }
 
 static mwl_value text(mwl_heap *h, const char *s) { return mwl_string(h, s, strlen(s)); }

@@ -40,8 +40,9 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mw
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
+/* Keys here are our own words: no check, and shared with every other envelope. */
 static mwl_value put(mwl_heap *h, mwl_value o, const char *key, mwl_value take) {
-    return mwl_object_set(h, o, key, strlen(key), take);
+    return mwl__map_put(h, o, mwl__key(h, key, strlen(key)), take);
 }
 
 static mwl_value text(mwl_heap *h, const char *s) { return mwl_string(h, s, strlen(s)); }
@@ -49,7 +50,7 @@ static mwl_value text(mwl_heap *h, const char *s) { return mwl_string(h, s, strl
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
     mwl_value o = mwl_object(h, 5);
-    o = put(h, o, "type", text(h, type ? type : "error"));
+    o = put(h, o, "type", type ? text(h, type) : mwl__key(h, "error", 5));
     o = put(h, o, "code", text(h, code));
     if (message) o = put(h, o, "message", text(h, message));
     if (!mwl_is_absent(take_details)) o = put(h, o, "details", take_details);
