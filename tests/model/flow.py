@@ -117,7 +117,7 @@ class Machine:
                 frame.vars[name] = member["default"]
         frame.vars.update(arguments)
         stack = Stack(self, task, Site(frame), flow.get("middleware", []),
-                      lambda v: self.graph(task, frame, v))
+                      lambda v: self.graph(task, frame, v), wraps_graph=True)
         result = yield from stack.run(value)
         return frame, result
 

@@ -44,6 +44,7 @@ class Generator:
         self.tags = self.names = 0
         self.faulty = self.r.choice([0.0, 0.01, 0.03])
         self.coarse = self.r.random() < 0.5  # equal instants are likely
+        self.style = self.r.choice(["mixed", "mixed", "cleanup", "gather", "retry"])
         self.fault_left = 1
         self.named = []
 
@@ -263,7 +264,9 @@ class Generator:
         return out
 
     def entry(self, site, depth):
-        kind = self.pick(["retry", "retry", "timeout", "timeout", "loop", "finally", "finally"])
+        kind = self.pick({"cleanup": ["finally", "finally", "timeout", "timeout", "retry"],
+                          "retry": ["retry", "retry", "loop", "timeout", "finally"]}.get(
+                              self.style, ["retry", "retry", "timeout", "timeout", "loop", "finally", "finally"]))
         down = site.plus(vals=["middleware.input"])
         count = {"retry": ["middleware.metadata.attempt"], "loop": ["middleware.metadata.iteration"]}.get(kind, [])
         down = down.plus(nums=count)
@@ -316,8 +319,12 @@ class Generator:
     def finally_(self, out, sites, depth):
         site = sites["onAlways"]
         args = {"call": self.call(site, depth if self.chance(0.2) else 0, failing=0.25)}
-        if self.chance(0.25):
-            args["middleware"] = self.stack(FRAME if site is FRAME else site_of(site), 0, 1)
+        if self.style == "cleanup" and "provider" in args["call"] and self.chance(0.7):
+            args["call"].setdefault("with", {})["delay"] = self.duration()
+        if self.chance(self.faulty / 2):
+            del args["call"]
+        if self.chance(0.5 if self.style == "cleanup" else 0.25):
+            args["middleware"] = self.stack(site_of(site), 0, 2 if self.style == "cleanup" else 1)
         out["onAlways"]["with"] = args
 
     def __getattr__(self, name):
@@ -365,6 +372,8 @@ class Generator:
 
     def step(self, later, depth):
         kind = self.r.random()
+        if self.style == "gather" and depth > 0 and self.chance(0.3):
+            return self.gather_step(later, depth)
         if kind < 0.55:
             return self.call_step(later, depth)
         if kind < 0.72 and depth > 0:

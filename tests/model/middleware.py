@@ -28,7 +28,8 @@ class Stack:
     """A stack around an operation. `site` gives the roots of the contexts around it and the frame's
     variables; `operation(value)` is a generator that answers a Result."""
 
-    def __init__(self, machine, task, site, entries, operation):
+    def __init__(self, machine, task, site, entries, operation, wraps_graph=False):
+        self.wraps_graph = wraps_graph
         self.machine, self.task, self.site = machine, task, site
         self.entries, self.operation = entries, operation
 
@@ -89,6 +90,8 @@ class Stack:
             emitted, again = self.ascend(entry, result)
             if not again:
                 return emitted
+            if self.wraps_graph:
+                self.site.frame.failure = None  # a re-run begins as the first one did
             if entry.name == "loop":
                 value = emitted["value"]
             elif again > 0 and again is not True:
