@@ -247,16 +247,20 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
 
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
     mwl__gather *g = mwl__gather_of(f);
+    g->interrupted = true;
     for (uint32_t i = 0; i < g->n; i++) {
         mwl__slot *s = &g->slots[i];
+        s->superseded = false; /* of those resolved before, it is data in its slot */
         if (s->state != MWL_SLOT_ACTIVE) continue;
         if (s->is_frame) mwl__unwind_frame(s->as.frame, cancel);
         else if (s->as.call) mwl__call_cancel(s->as.call, cancel);
     }
 }
 
-mwl_value mwl__gather_superseding(const mwl__frame *f) {
-    const mwl__gather *g = mwl__gather_of(f);
+mwl_value mwl__gather_superseding(mwl__frame *f) {
+    mwl__gather *g = mwl__gather_of(f);
+    if (!g || !g->interrupted) return mwl_absent();
+    g->interrupted = false;
     for (uint32_t i = 0; i < g->n; i++)
         if (g->slots[i].superseded) return g->slots[i].res.v;
     return mwl_absent();

@@ -137,6 +137,7 @@ struct mwl__gather {
     uint32_t ix, n, next, active, n_ok, n_bad, arm_at;
     double need;
     bool determined, cancelling, faulted, arming;
+    bool interrupted;    /* with its frame: until the unwind has taken what its dispatches leave */
     mwl_value over;      /* the array, of the iterate form */
     mwl_value raised;    /* the failure of its own fields, when faulted */
     mwl_value results;   /* step.results once final and built; absent before */
@@ -264,6 +265,8 @@ struct mwl_vm {
     mwl__regex_scratch *regex;
     mwl__functions functions;
     mwl__timers timers;
+    int64_t bound_ns;     /* of the bound that fired last, */
+    uint32_t bound_rank;  /* and how deep it lies */
     mwl__provider *providers;
     mwl__link *links;
     mwl_run *runs;
@@ -442,7 +445,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f);
 /* A dispatch resolved: fills its slot, counts it, wakes the frame when it waits. */
 void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__result take);
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
-mwl_value mwl__gather_superseding(const mwl__frame *f); /* lent: the lowest-indexed failed cleanup, or absent */
+mwl_value mwl__gather_superseding(mwl__frame *f); /* lent: the lowest-indexed failed cleanup, or absent */
 mwl_value mwl__gather_results(mwl__frame *f); /* step.results: lent; absent before the end */
 void mwl__gather_free(mwl_heap *h, mwl__gather *g);
 

@@ -50,14 +50,24 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl__unwind_resolved(f);
 }
 
+static bool chained(mwl_value failure, mwl_value link) {
+    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl_object_get(failure, "previous", 8))
+        if (failure.as.p == link.as.p) return true;
+    return false;
+}
+
+/* When several dispatches' cleanups have failed, the lowest-indexed one's chain unwinds on. */
 void mwl__unwind_resolved(mwl__frame *f) {
     mwl__rare *u = f->rare;
     if (!u || !u->awaiting || outstanding(f)) return;
     u->awaiting = false;
     u->resume = true;
-    if (mwl__gather_of(f)) { /* several dispatches' cleanups may have failed: the lowest-indexed one's chain unwinds on */
-        mwl_value v = mwl__gather_superseding(f);
-        if (!mwl_is_absent(v)) mwl__frame_set_res(f, false, mwl__keep(v));
+    mwl_value v = mwl__gather_superseding(f); /* lent */
+    if (!mwl_is_absent(v)) {
+        mwl_value head = mwl__keep(v);
+        if (!chained(v, f->res.v)) /* its Gather had cancelled it before */
+            head = mwl__failure_chain(heap_of(f), head, f->res.v, f->run->limits->chain_depth);
+        if (!mwl_is_absent(head)) mwl__frame_set_res(f, false, head);
     }
     mwl__frame_ready(f);
 }
@@ -92,7 +102,19 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
     return true;
 }
 
+static uint32_t rank(const mwl__frame *f, const mwl__entry *e) { return f->depth * 64u + e->depth; }
+
+/* A bound of this very instant comes after its completions, and of equal bounds the outermost comes first: it has
+ * come when one further inside has fired. */
+static bool elapsed(mwl__frame *f, const mwl__entry *e) {
+    const mwl_vm *vm = mwl__vm_of(f);
+    int64_t now = mwl__vm_mono(mwl__vm_of(f));
+    return e->bound_ns < now || (e->bound_ns == now && vm->bound_ns == now && rank(f, e) < vm->bound_rank);
+}
+
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
+    mwl__vm_of(f)->bound_ns = owner->bound_ns;
+    mwl__vm_of(f)->bound_rank = rank(f, owner);
     mwl__rare *u = mwl__frame_rare(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
@@ -113,15 +135,14 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
 /* ---- going on ------------------------------------------------------------------------------------------------- */
 
 /* Of the interruptions that wait outside `from` and may begin now the one that came first, of equal ones the
- * outermost: an entry, the frame (*frame true), or none. A bound of this very instant has not come yet. An entry
- * whose onAlways is running keeps those outside it waiting. */
+ * outermost: an entry, the frame (*frame true), or none. An entry whose onAlways is running keeps those outside it
+ * waiting. */
 static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
     *frame = false;
     for (mwl__entry *e = from; e; e = e->outer) {
         if (e->in_always) return first;
-        if (e->armed && !e->accepted && (!first || e->bound_ns <= first->bound_ns) &&
-            e->bound_ns < mwl__vm_mono(mwl__vm_of(f)))
+        if (e->armed && !e->accepted && (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e))
             first = e;
     }
     *frame = f->rare && !mwl_is_absent(f->rare->cancel) && (!first || f->rare->cancel_ns <= first->bound_ns);
