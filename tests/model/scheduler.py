@@ -33,6 +33,7 @@ class Task:
     def __init__(self, sched, parent):
         self.sched, self.parent, self.stack = sched, parent, []
         self.depth = parent.depth + len(parent.stack) if parent else 0
+        self.ran = None
         self.body, self.park, self.parked, self.throw = None, 0, False, None
         self.root = self.push()
 
@@ -81,12 +82,12 @@ class Sched:
         return task
 
     def due(self, root):
-        """Whether the task or one below it has something to do at this very instant."""
+        """Whether the task or one below it has, or had, something to do at this very instant."""
         def below(task):
             while task is not None and task is not root:
                 task = task.parent
             return task is root
-        return any(below(t) for t in self.ready) \
+        return root.ran == self.now or any(below(t) for t in self.ready) \
             or any(at <= self.now and t.parked and t.park == park and below(t)
                    for at, park, t in self.waits) \
             or any(b[0] <= self.now and b[3] in b[3].task.stack and below(b[3].task)
@@ -112,6 +113,9 @@ class Sched:
         self.wake(task)
 
     def step(self, task):
+        up = task
+        while up is not None:
+            up.ran, up = self.now, up.parent
         try:
             if task.throw:
                 unwind, task.throw = task.throw, None
