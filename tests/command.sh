@@ -66,6 +66,10 @@ expect 3 "$mwlvm" check --format sarif tests/diag/unknown-step.json
 says "$out" '2\.1\.0'
 expect 3 "$mwlvm" check --provider tests/diag/provider-bad-prefix.json
 says "$out" 'MWL0409'
+sed 's|acme/cache|acme/store|; s|"step", "call"|"step"|' tests/diag/provider-bad-attachment.json >"$dir/store.json"
+expect 0 "$mwlvm" check --provider "$dir/store.json" tools/examples/hello.json
+expect 3 "$mwlvm" check --provider "$dir/store.json" --provider "$dir/store.json" tools/examples/hello.json
+says "$out" 'MWL0411'
 expect 2 "$mwlvm" check
 expect 2 "$mwlvm" check --format=xml tools/examples/hello.json
 expect 2 "$mwlvm" check --allow unknown-step tools/examples/hello.json

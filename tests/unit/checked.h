@@ -33,9 +33,17 @@ static const mwl_function_def checked_defs[] = {
 };
 #define CHECKED_N (sizeof checked_defs / sizeof *checked_defs)
 
+/* A host's provider that every checked definition may name: a middleware for Steps alone. */
+static const char checked_document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\","
+    "\"uri\":\"mwl:provider.middleware/acme/of-steps/v1\",\"codePrefix\":\"OfSteps\","
+    "\"description\":\"Attaches to Steps.\",\"attachment\":[\"step\"],"
+    "\"phases\":{\"onEntry\":{\"action\":{\"kind\":\"control\",\"description\":\"Looks.\"}}},"
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
 struct checked {
     mwl__catalog *catalog;
-    mwl__source source;
+    mwl__source source, document;
     mwl__diags sink;
     mwl__tree tree;
     mwl__model model;
@@ -53,6 +61,11 @@ static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const 
     if (k->status < 0) return k->status;
     k->catalog = mwl__catalog_new(&alloc);
     if (!k->catalog) return k->status = MWL_E_NOMEM;
+    k->status = mwl__source_init(&k->document, alloc, "document", checked_document,
+                                 sizeof checked_document - 1);
+    if (k->status == MWL_OK)
+        k->status = mwl__catalog_add(k->catalog, &k->document, &k->sink, false);
+    if (k->status < 0) return k->status;
     k->status = mwl__tree_read(&k->tree, alloc, &k->source, &k->sink);
     if (!k->tree.root) return k->status;
     mwl_status read = k->status;
@@ -67,6 +80,7 @@ static inline void checked_free(struct checked *k) {
     mwl__catalog_free(k->catalog);
     mwl__diags_free(&k->sink);
     mwl__source_free(&k->source);
+    mwl__source_free(&k->document);
 }
 
 #endif
