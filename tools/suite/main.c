@@ -24,14 +24,14 @@ static const struct kind {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_BUILT = 3 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static int print_help(void) {
     printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time] KIND DIR\n"
            "       mwl-suite --help\n\n"
            "Runs the test data in DIR. Prints a line per failing case and closes with\n"
            "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
-           "2 wrong usage or DIR has not the kind's shape, 3 the kind is not built yet.\n\n"
+           "2 wrong usage or DIR has not the kind's shape.\n\n"
            "  -v             a line for passed and skipped cases too\n"
            "  -q             no line per failing case\n"
            "  --filter TEXT  only cases whose name contains TEXT\n"
@@ -40,12 +40,11 @@ static int print_help(void) {
            "  --real-time    mwl: under the system's clock; else waits cost no time\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++)
-        printf("  %-12s %s%s\n", kinds[i].name, kinds[i].text,
-               kinds[i].run ? "" : " (not built yet)");
+        printf("  %-12s %s\n", kinds[i].name, kinds[i].text);
     printf("\nWhat is skipped, and why:\n");
     bool any = false;
     for (size_t i = 0; i < N_KINDS; i++) {
-        if (!kinds[i].run || !kinds[i].skips) continue;
+        if (!kinds[i].skips) continue;
         printf("  %s: %s\n", kinds[i].name, kinds[i].skips);
         any = true;
     }
@@ -92,10 +91,6 @@ int main(int argc, char **argv) {
     const struct kind *kind = find_kind(operand[0]);
     if (!kind) return wrong_usage("no such kind: ", operand[0]);
     if (!suite_is_dir(operand[1])) return wrong_usage("not a folder: ", operand[1]);
-    if (!kind->run) {
-        fprintf(stderr, "mwl-suite: the kind %s is not built yet\n", kind->name);
-        return EXIT_NOT_BUILT;
-    }
     setvbuf(stdout, NULL, _IOLBF, 0); /* a crash must not swallow earlier lines */
     if (kind->run(&s, operand[1]) < 0) return EXIT_USAGE;
     if (s.passed + s.failed + s.skipped == 0) return wrong_usage("no cases in ", operand[1]);
