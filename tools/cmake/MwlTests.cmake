@@ -72,4 +72,6 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
+  add_test(NAME guide COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/guide.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
+  mwl_test_setup(guide)
 endif()

@@ -1,0 +1,25 @@
+#!/bin/sh
+# guide.sh CMAKE BUILD: what tools/examples/README.md tells, in a new folder: fenced blocks with a file's name are
+# written to it, blocks of sh are run in their order.
+set -eu
+cmake=$1
+build=$2
+guide=$(cd "$(dirname "$0")/../.." && pwd)/tools/examples/README.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$cmake" --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+pc=$(find "$work/prefix" -name mwlvm.pc)
+# The file was configured for the default prefix.
+sed -i "s|^prefix=.*|prefix=$work/prefix|" "$pc"
+export PKG_CONFIG_PATH="${pc%/*}"
+mkdir "$work/empty"
+cd "$work/empty"
+awk '
+    /^```$/ { to = ""; next }
+    /^```sh$/ { to = "steps.sh"; next }
+    /^```[a-z]+ [a-z.]+$/ { to = $2; next }
+    /^```/ { to = "/dev/null"; next }
+    to != "" { print > to }
+' "$guide"
+[ -s steps.sh ] && [ -s host.c ] || { echo "the guide has no commands"; exit 1; }
+sh -eux steps.sh
