@@ -211,13 +211,6 @@ size_t mwl__num_write_i64(int64_t v, char out[MWL__NUM_INT_MAX]) {
     return n + 1;
 }
 
-size_t mwl__num_write_hex(uint64_t v, bool upper, char out[MWL__NUM_INT_MAX]) {
-    const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-    size_t n = v ? (size_t)(67 - __builtin_clzll(v)) / 4 : 1;
-    for (size_t i = n; i-- > 0; v >>= 4) out[i] = set[v & 15];
-    return n;
-}
-
 /* ---- doubles to text ----------------------------------------------------------------------- */
 
 static inline uint64_t bits_of(double d) {

@@ -34,16 +34,14 @@ mwl_status mwl__num_parse(const char *s, size_t len, double *out);
  * statuses; an infinity that was written as such is no error. */
 mwl_status mwl__num_parse_cel(const char *s, size_t len, double *out);
 
-/* Integers. Reading takes all of the text: [+-]?digits for i64, digits for u64 and for hexadecimal
- * (no prefix). MWL_E_SYNTAX or MWL_E_RANGE on failure, with *out untouched. */
+/* Integers. Reading takes all of the text: [+-]?digits for i64, digits for u64.
+ * MWL_E_SYNTAX or MWL_E_RANGE on failure, with *out untouched. */
 mwl_status mwl__num_parse_i64(const char *s, size_t len, int64_t *out);
 mwl_status mwl__num_parse_u64(const char *s, size_t len, uint64_t *out);
-mwl_status mwl__num_parse_hex(const char *s, size_t len, uint64_t *out);
 
-/* The answer is the length; no NUL is added. Hexadecimal is in lower case, or upper when asked. */
+/* The answer is the length; no NUL is added. */
 size_t mwl__num_write_i64(int64_t v, char out[MWL__NUM_INT_MAX]);
 size_t mwl__num_write_u64(uint64_t v, char out[MWL__NUM_INT_MAX]);
-size_t mwl__num_write_hex(uint64_t v, bool upper, char out[MWL__NUM_INT_MAX]);
 
 /* C's and Go's %.<precision>f and %.<precision>e of a finite double, exactly rounded (half to even
  * on the exact binary value), always with '.', an exponent of two digits or more. The answer is the

@@ -55,21 +55,6 @@ mwl_status mwl__num_parse_i64(const char *s, size_t len, int64_t *out) {
     return MWL_OK;
 }
 
-mwl_status mwl__num_parse_hex(const char *s, size_t len, uint64_t *out) {
-    uint64_t v = 0;
-    bool over = false;
-    if (len == 0) return MWL_E_SYNTAX;
-    for (size_t i = 0; i < len; i++) {
-        int digit = hex_digit(s[i]);
-        if (digit < 0) return MWL_E_SYNTAX;
-        over |= (v >> 60) != 0;
-        v = v << 4 | (uint64_t)digit;
-    }
-    if (over) return MWL_E_RANGE;
-    *out = v;
-    return MWL_OK;
-}
-
 /* ---- the parts of a number ----------------------------------------------------------------- */
 
 typedef struct {

@@ -364,7 +364,6 @@ UTEST(num, integers_read) {
     uint64_t u = 7;
 #define I64(text) mwl__num_parse_i64(text, strlen(text), &i)
 #define U64(text) mwl__num_parse_u64(text, strlen(text), &u)
-#define HEX(text) mwl__num_parse_hex(text, strlen(text), &u)
     EXPECT_EQ(MWL_OK, I64("-9223372036854775808"));
     EXPECT_EQ(i, INT64_MIN);
     EXPECT_EQ(MWL_OK, I64("+9223372036854775807"));
@@ -383,13 +382,6 @@ UTEST(num, integers_read) {
     EXPECT_EQ(u, UINT64_MAX);
     EXPECT_EQ(MWL_E_RANGE, U64("18446744073709551616"));
     EXPECT_EQ(MWL_E_SYNTAX, U64("+1"));
-    EXPECT_EQ(MWL_OK, HEX("FFFFffffFFFFffff"));
-    EXPECT_EQ(u, UINT64_MAX);
-    EXPECT_EQ(MWL_OK, HEX("0000000000000000001f"));
-    EXPECT_EQ(u, (uint64_t)31);
-    EXPECT_EQ(MWL_E_RANGE, HEX("10000000000000000"));
-    EXPECT_EQ(MWL_E_SYNTAX, HEX("g"));
-    EXPECT_EQ(MWL_E_SYNTAX, HEX(""));
 }
 
 UTEST(num, integers_write) {
@@ -403,9 +395,6 @@ UTEST(num, integers_write) {
             EXPECT_STREQ(want, out);
             out[mwl__num_write_i64((int64_t)u, out)] = '\0';
             snprintf(want, sizeof want, "%lld", (long long)u);
-            EXPECT_STREQ(want, out);
-            out[mwl__num_write_hex(u, d < 0, out)] = '\0';
-            snprintf(want, sizeof want, d < 0 ? "%llX" : "%llx", (unsigned long long)u);
             EXPECT_STREQ(want, out);
         }
     out[mwl__num_write_i64(INT64_MIN, out)] = '\0';
