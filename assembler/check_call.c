@@ -55,14 +55,6 @@ static const mwl__form phase_forms[4] = {MWL__FORM("an onEntry block", on_entry_
                                          MWL__FORM("an onFailure block", on_failure_fields, 0),
                                          MWL__FORM("an onAlways block", on_always_fields, 0)};
 
-static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad,
-                             const char *name) {
-    for (size_t i = 0; i < form->n_fields; i++)
-        if (strcmp(form->fields[i].name, name) == 0)
-            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
-    return NULL;
-}
-
 /* ---- providers ------------------------------------------------------------------------------ */
 
 bool mwl__contract_is(const mwl__contract *p, const char *name) {
@@ -160,8 +152,8 @@ static void check_target(mwl__checker *c, mwl__flow *f, mwl__m_call *call, uint3
                          "a call needs 'provider' or 'flow'");
         return;
     }
-    provider = good(n, &call_form, bad, "provider");
-    flow = good(n, &call_form, bad, "flow");
+    provider = mwl__form_member(n, &call_form, bad, "provider");
+    flow = mwl__form_member(n, &call_form, bad, "flow");
     if (provider) call->provider = check_provider(c, provider, false);
     if (!flow) return;
     mwl__flow *to =
@@ -183,8 +175,8 @@ static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok,
         site.settled = 1;
         mwl__form_check(c->tree, ok, &success_arm_form, &bad);
         call->on_success = ok;
-        call->success_value = good(ok, &success_arm_form, bad, "value");
-        call->success_assign = good(ok, &success_arm_form, bad, "assign");
+        call->success_value = mwl__form_member(ok, &success_arm_form, bad, "value");
+        call->success_assign = mwl__form_member(ok, &success_arm_form, bad, "assign");
         if (call->success_value) mwl__check_value(c, call->success_value, &site);
         if (call->success_assign) mwl__check_assign(c, call->success_assign, &site);
     }
@@ -192,7 +184,7 @@ static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok,
         site.settled = -1;
         mwl__form_check(c->tree, failed, &failure_arm_form, &bad);
         call->on_failure = failed;
-        call->failure_assign = good(failed, &failure_arm_form, bad, "assign");
+        call->failure_assign = mwl__form_member(failed, &failure_arm_form, bad, "assign");
         if (call->failure_assign) mwl__check_assign(c, call->failure_assign, &site);
     }
 }
@@ -211,12 +203,12 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
     mwl__site site = *around;
     site.roots |= MWL_SITE_CALL | (gathered ? (unsigned)MWL_SITE_INDEX : 0u);
     site.call = call;
-    call->input = good(n, &call_form, bad, "input");
-    call->with = good(n, &call_form, bad, "with");
+    call->input = mwl__form_member(n, &call_form, bad, "input");
+    call->with = mwl__form_member(n, &call_form, bad, "with");
     if (call->input) mwl__check_value(c, call->input, &site);
     if (call->with) mwl__check_value(c, call->with, &site);
-    check_arms(c, call, good(n, &call_form, bad, "onSuccess"),
-               good(n, &call_form, bad, "onFailure"), &site);
+    check_arms(c, call, mwl__form_member(n, &call_form, bad, "onSuccess"),
+               mwl__form_member(n, &call_form, bad, "onFailure"), &site);
     if (!call->provider && !call->flow) return NULL;
     if (c->sink->n_broken == before) mwl__check_list(c, call, NULL);
     return call;
@@ -270,10 +262,10 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     site.middleware = e->provider;
     site.rising = ix == MWL_ON_SUCCESS ? 1 : ix == MWL_ON_FAILURE ? -1 : 0;
     mwl__form_check(c->tree, n, form, &bad);
-    phase->when = good(n, form, bad, "when");
-    phase->with = good(n, form, bad, "with");
-    phase->assign = good(n, form, bad, "assign");
-    phase->shape = good(n, form, bad, ix == MWL_ON_ENTRY ? "output" : "value");
+    phase->when = mwl__form_member(n, form, bad, "when");
+    phase->with = mwl__form_member(n, form, bad, "with");
+    phase->assign = mwl__form_member(n, form, bad, "assign");
+    phase->shape = mwl__form_member(n, form, bad, ix == MWL_ON_ENTRY ? "output" : "value");
     if (phase->when) mwl__check_condition(c, phase->when, &site);
     const mwl__node *names = e->provider ? e->provider->structural[ix] : NULL;
     if (phase->with && names && names->count)
@@ -282,7 +274,7 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
         mwl__check_value(c, phase->with, &site);
     if (phase->shape) mwl__check_value(c, phase->shape, &site);
     for (int i = 0; i < 6 && ix == MWL_ON_FAILURE; i++)
-        phase->fields[i] = good(n, form, bad, on_failure_fields[i + 3].name);
+        phase->fields[i] = mwl__form_member(n, form, bad, on_failure_fields[i + 3].name);
     mwl__check_envelope(c, phase->fields, &site);
     if (phase->assign) mwl__check_assign(c, phase->assign, &site);
     if (!phase->when || !e->provider || e->provider->acts[ix]) return;
@@ -328,13 +320,13 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     size_t before = c->sink->n_broken;
     e->node = n;
     e->flow_level = flow_level;
-    const mwl__node *provider = good(n, &entry_form, bad, "provider");
+    const mwl__node *provider = mwl__form_member(n, &entry_form, bad, "provider");
     if (provider) e->provider = check_provider(c, provider, true);
     if (e->provider) check_level(c, e, provider);
     mwl__site site = *around;
     site.call = NULL; /* a cleanup's stack is outside of the cleanup's call */
     for (int i = 0; i < 4; i++) {
-        e->phase[i].node = good(n, &entry_form, bad, entry_fields[i].name);
+        e->phase[i].node = mwl__form_member(n, &entry_form, bad, entry_fields[i].name);
         if (e->phase[i].node) check_phase(c, f, e, i, &site);
     }
     if (!e->provider) return NULL;

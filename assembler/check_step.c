@@ -113,15 +113,6 @@ mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node 
     return NULL;
 }
 
-/* A member of the object when the form found nothing wrong with it. */
-static const mwl__node *good(const mwl__node *n, const mwl__form *form, uint32_t bad,
-                             const char *name) {
-    for (size_t i = 0; i < form->n_fields; i++)
-        if (strcmp(form->fields[i].name, name) == 0)
-            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
-    return NULL;
-}
-
 static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next) {
     return next ? mwl__check_step_ref(c, f, next) : NULL;
 }
@@ -175,7 +166,7 @@ bool mwl__check_matcher(mwl__checker *c, const mwl__node *n) {
         mwl__diag_help(d, "to match every failure, write { \"codes\": [\"*\"] }");
     }
     for (int i = 0; i < 2; i++) {
-        const mwl__node *list = good(n, &matcher_form, bad, matcher_fields[i].name);
+        const mwl__node *list = mwl__form_member(n, &matcher_form, bad, matcher_fields[i].name);
         if (!list) continue;
         if (list->count == 0)
             mwl__node_report(c->tree, list, MWL_DIAG_EMPTY_MATCHER_LIST,
@@ -196,16 +187,16 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
         uint32_t bad;
         mwl__m_catch k = {.node = n};
         mwl__form_check(c->tree, n, &catch_form, &bad);
-        const mwl__node *match = good(n, &catch_form, bad, "match");
+        const mwl__node *match = mwl__form_member(n, &catch_form, bad, "match");
         bool matcher = match && mwl__check_matcher(c, match);
         k.codes = mwl__node_get(match, "codes");
         k.types = mwl__node_get(match, "types");
         k.retryable = mwl__node_get(match, "retryable");
-        k.output = good(n, &catch_form, bad, "output");
-        k.assign = good(n, &catch_form, bad, "assign");
+        k.output = mwl__form_member(n, &catch_form, bad, "output");
+        k.assign = mwl__form_member(n, &catch_form, bad, "assign");
         if (k.output) mwl__check_value(c, k.output, site);
         if (k.assign) mwl__check_assign(c, k.assign, site);
-        k.next = next_of(c, f, good(n, &catch_form, bad, "next"));
+        k.next = next_of(c, f, mwl__form_member(n, &catch_form, bad, "next"));
         if (matcher && k.next) step->catches[step->n_catches++] = k;
     }
 }
@@ -291,7 +282,7 @@ static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const
     uint32_t bad;
     mwl__m_clause k = {.node = n};
     mwl__form_check(c->tree, n, form, &bad);
-    k.when = good(n, form, bad, "when");
+    k.when = mwl__form_member(n, form, bad, "when");
     if (k.when && form == &default_form) {
         mwl__node_report_key(c->tree, k.when, MWL_DIAG_WHEN_ON_DEFAULT,
                              "the default of a Match has no 'when'");
@@ -307,11 +298,11 @@ static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const
     } else if (k.when) {
         mwl__check_condition(c, k.when, site);
     }
-    k.output = good(n, form, bad, "output");
-    k.assign = good(n, form, bad, "assign");
+    k.output = mwl__form_member(n, form, bad, "output");
+    k.assign = mwl__form_member(n, form, bad, "assign");
     if (k.output) mwl__check_value(c, k.output, site);
     if (k.assign) mwl__check_assign(c, k.assign, site);
-    k.next = next_of(c, f, good(n, form, bad, "next"));
+    k.next = next_of(c, f, mwl__form_member(n, form, bad, "next"));
     if (k.next && (k.when || form == &default_form)) step->clauses[step->n_clauses++] = k;
 }
 
@@ -381,8 +372,8 @@ static void check_completion(mwl__checker *c, mwl__m_step *step, const mwl__node
     mwl__site site = *around;
     site.enumerated = true;
     mwl__form_check(c->tree, n, &completion_form, &bad);
-    const mwl__node *wait = good(n, &completion_form, bad, "wait"),
-                    *s = good(n, &completion_form, bad, "successes");
+    const mwl__node *wait = mwl__form_member(n, &completion_form, bad, "wait"),
+                    *s = mwl__form_member(n, &completion_form, bad, "successes");
     if (wait) step->wait = wait->boolean;
     if (!s) return;
     step->successes = s;
@@ -419,7 +410,7 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
     const mwl__node *n = step->node;
     const mwl__form *form = &step_forms[MWL_ACTION_GATHER];
     check_gather_form(c, n);
-    step->over = good(n, form, bad, "over");
+    step->over = mwl__form_member(n, form, bad, "over");
     if (step->over) {
         mwl__check_value(c, step->over, site);
         if (!mwl__form_looks_computed(step->over) && step->over->kind != MWL_NODE_ARRAY) {
@@ -430,7 +421,8 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
                            "the Gather fails with System.ParameterValidationFailed when it runs");
         }
     }
-    const mwl__node *call = good(n, form, bad, "call"), *calls = good(n, form, bad, "calls");
+    const mwl__node *call = mwl__form_member(n, form, bad, "call"),
+                    *calls = mwl__form_member(n, form, bad, "calls");
     mwl__site inside = *site;
     inside.enumerated = true;
     step->calls = mwl__check_new(c, calls ? calls->count : 1, sizeof *step->calls);
@@ -443,9 +435,9 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
         mwl__m_call *m = mwl__check_call(c, f, k, &inside, true);
         if (m) step->calls[step->n_calls++] = m;
     }
-    const mwl__node *m = good(n, form, bad, "completion");
+    const mwl__node *m = mwl__form_member(n, form, bad, "completion");
     if (m) check_completion(c, step, m, site);
-    m = good(n, form, bad, "concurrency");
+    m = mwl__form_member(n, form, bad, "concurrency");
     if (m) check_concurrency(c, step, m);
 }
 
@@ -537,26 +529,26 @@ static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const m
         mwl__diag_note(d, "only Return and Raise end a Flow");
         return;
     }
-    step->next = next_of(c, f, good(step->node, form, bad, "next"));
+    step->next = next_of(c, f, mwl__form_member(step->node, form, bad, "next"));
 }
 
 static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
                        uint32_t bad, const mwl__site *around) {
     mwl__site site = *around;
     site.tail = site.exited = site.enumerated = true;
-    step->output = good(step->node, form, bad, "output");
-    step->assign = good(step->node, form, bad, "assign");
+    step->output = mwl__form_member(step->node, form, bad, "output");
+    step->assign = mwl__form_member(step->node, form, bad, "assign");
     if (step->output) mwl__check_value(c, step->output, &site);
     if (step->assign) mwl__check_assign(c, step->assign, &site);
-    const mwl__node *list = good(step->node, form, bad, "catch");
+    const mwl__node *list = mwl__form_member(step->node, form, bad, "catch");
     if (list) check_catch(c, f, step, list, &site);
 }
 
 static void check_call_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad,
                             const mwl__site *site) {
     const mwl__form *form = &step_forms[MWL_ACTION_CALL];
-    const mwl__node *stack = good(step->node, form, bad, "middleware"),
-                    *call = good(step->node, form, bad, "call");
+    const mwl__node *stack = mwl__form_member(step->node, form, bad, "middleware"),
+                    *call = mwl__form_member(step->node, form, bad, "call");
     if (stack) mwl__check_stack(c, f, stack, site, false, &step->stack, &step->n_stack);
     step->calls = mwl__check_new(c, 1, sizeof *step->calls);
     if (!call || !step->calls) return;
@@ -573,23 +565,24 @@ void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step) {
     const mwl__form *form = &step_forms[action];
     mwl__site site = {.roots = MWL_SITE_STEP, .flow = f, .step = step};
     check_members(c, n, action, &bad);
-    step->input = good(n, form, bad, "input");
+    step->input = mwl__form_member(n, form, bad, "input");
     if (step->input) mwl__check_value(c, step->input, &site);
     switch (action) {
     case MWL_ACTION_CALL: check_call_step(c, f, step, bad, &site); break;
     case MWL_ACTION_GATHER: check_gather(c, f, step, bad, &site); break;
     case MWL_ACTION_MATCH:
-        check_match(c, f, step, good(n, form, bad, "cases"), good(n, form, bad, "default"), &site);
+        check_match(c, f, step, mwl__form_member(n, form, bad, "cases"),
+                    mwl__form_member(n, form, bad, "default"), &site);
         return;
     case MWL_ACTION_SLEEP: check_sleep(c, step, &site); break;
     case MWL_ACTION_RETURN:
         site.exited = true;
-        step->value = good(n, form, bad, "value");
+        step->value = mwl__form_member(n, form, bad, "value");
         if (step->value) mwl__check_value(c, step->value, &site);
         return;
     case MWL_ACTION_RAISE:
         site.exited = true;
-        n = good(n, form, bad, "result");
+        n = mwl__form_member(n, form, bad, "result");
         if (n) check_raise(c, step, n, &site);
         return;
     default: break;

@@ -85,3 +85,11 @@ bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
     if (bad) *bad = wrong;
     return !wrong && !unknown;
 }
+
+const mwl__node *mwl__form_member(const mwl__node *n, const mwl__form *form, uint32_t bad,
+                                  const char *name) {
+    for (size_t i = 0; i < form->n_fields; i++)
+        if (strcmp(form->fields[i].name, name) == 0)
+            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
+    return NULL;
+}

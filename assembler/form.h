@@ -46,6 +46,10 @@ bool mwl__form_looks_computed(const mwl__node *n);
  * NULL, a bit per field: these must not be looked at again. Missing ones count as bad too. */
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad);
 
+/* A member of the object when mwl__form_check found nothing wrong with it; else NULL. */
+const mwl__node *mwl__form_member(const mwl__node *n, const mwl__form *form, uint32_t bad,
+                                  const char *name);
+
 /* One value of a kind among `kinds`; `name` for the message ("'next'", "an entry of 'codes'"). */
 bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field *field,
                      mwl__diag_code code);
