@@ -15,7 +15,7 @@ static const char help[] =
     "output\n"
     "  --strip                without the definition and its positions, and packed: the smallest "
     "file\n" DEFINITION_HELP "\nExit status: 0 assembled, perhaps with warnings, 2 wrong usage or "
-                             "a file that cannot be read\n"
+    "a file that cannot be read\n"
     "or written, 3 rejected.\n";
 
 /* "flow.json" -> "flow.mwlb"; other names get the ending added. malloc'd. */
@@ -61,30 +61,29 @@ static int assemble(struct definition *d, const char *path, const char *output) 
     return status;
 }
 
+struct asm_options {
+    struct definition definition;
+    const char *output;
+};
+
+static int own_option(void *ctx, int argc, char **argv, int *i) {
+    struct asm_options *o = ctx;
+    if (strcmp(argv[*i], "--strip") == 0)
+        o->definition.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
+    else if (strcmp(argv[*i], "-o") == 0 && *i + 1 < argc)
+        o->output = argv[++*i];
+    else
+        return 0;
+    return 1;
+}
+
 int cmd_asm(int argc, char **argv) {
     if (cmd_help(argc, argv, help)) return CMD_OK;
-    struct definition d;
-    const char *path = NULL, *output = NULL;
-    int status = CMD_OK;
-    memset(&d, 0, sizeof d);
-    for (int i = 1; i < argc && status == CMD_OK; i++) {
-        int taken = definition_option(&d, argc, argv, &i);
-        if (taken > 0) continue;
-        if (taken < 0)
-            status = CMD_USAGE;
-        else if (strcmp(argv[i], "--strip") == 0)
-            d.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
-        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
-            output = argv[++i];
-        else if (argv[i][0] == '-' && argv[i][1])
-            status = cmd_usage("asm: unknown option '%s'", argv[i]);
-        else if (path)
-            status = cmd_usage("asm takes one FILE");
-        else
-            path = argv[i];
-    }
-    if (status == CMD_OK)
-        status = path ? assemble(&d, path, output) : cmd_usage("asm takes one FILE");
-    definition_free(&d);
+    struct asm_options o;
+    const char *path = NULL;
+    memset(&o, 0, sizeof o);
+    int status = definition_parse(&o.definition, argc, argv, &path, own_option, &o);
+    if (status == CMD_OK) status = assemble(&o.definition, path, o.output);
+    definition_free(&o.definition);
     return status;
 }

@@ -14,13 +14,13 @@ static const char help[] =
 int cmd_decompile(int argc, char **argv) {
     if (cmd_help(argc, argv, help)) return CMD_OK;
     struct definition d;
+    const char *path = NULL;
     mwl_program *program = NULL;
     memset(&d, 0, sizeof d);
-    if (argc != 2 || (argv[1][0] == '-' && argv[1][1]))
-        return cmd_usage("decompile takes one FILE");
-    int status = definition_load(&d, argv[1], &program);
+    int status = definition_parse(&d, argc, argv, &path, NULL, NULL);
+    if (status == CMD_OK) status = definition_load(&d, path, &program);
     if (status == CMD_OK && !program->source)
-        status = cmd_fail("%s: the definition was stripped from this program", argv[1]);
+        status = cmd_fail("%s: the definition was stripped from this program", path);
     if (status == CMD_OK) fwrite(program->source, 1, program->source_size, stdout);
     mwl_program_release(program);
     definition_free(&d);

@@ -24,22 +24,9 @@ int cmd_dis(int argc, char **argv) {
     struct definition d;
     const char *path = NULL;
     mwl_program *program = NULL;
-    int status = CMD_OK;
     memset(&d, 0, sizeof d);
-    for (int i = 1; i < argc && status == CMD_OK; i++) {
-        int taken = definition_option(&d, argc, argv, &i);
-        if (taken > 0) continue;
-        if (taken < 0)
-            status = CMD_USAGE;
-        else if (argv[i][0] == '-' && argv[i][1])
-            status = cmd_usage("dis: unknown option '%s'", argv[i]);
-        else if (path)
-            status = cmd_usage("dis takes one FILE");
-        else
-            path = argv[i];
-    }
-    if (status == CMD_OK)
-        status = path ? definition_load(&d, path, &program) : cmd_usage("dis takes one FILE");
+    int status = definition_parse(&d, argc, argv, &path, NULL, NULL);
+    if (status == CMD_OK) status = definition_load(&d, path, &program);
     if (status == CMD_OK) status = list(program);
     mwl_program_release(program);
     definition_free(&d);

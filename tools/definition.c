@@ -82,6 +82,22 @@ int definition_option(struct definition *d, int argc, char **argv, int *i) {
     return 0;
 }
 
+int definition_parse(struct definition *d, int argc, char **argv, const char **path,
+                     int (*other)(void *ctx, int argc, char **argv, int *i), void *ctx) {
+    *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        int taken = definition_option(d, argc, argv, &i);
+        if (taken == 0 && other) taken = other(ctx, argc, argv, &i);
+        if (taken < 0) return CMD_USAGE;
+        if (taken > 0) continue;
+        if (argv[i][0] == '-' && argv[i][1])
+            return cmd_usage("%s: '%s' is no option, or lacks its value", argv[0], argv[i]);
+        if (*path) return cmd_usage("%s takes one FILE, not '%s' too", argv[0], argv[i]);
+        *path = argv[i];
+    }
+    return *path ? CMD_OK : cmd_usage("%s takes one FILE", argv[0]);
+}
+
 void definition_free(struct definition *d) {
     for (size_t i = 0; i < d->n_providers; i++) free((void *)(uintptr_t)d->providers[i].text);
     free(d->providers);

@@ -26,6 +26,11 @@ struct definition {
 int definition_option(struct definition *d, int argc, char **argv, int *i);
 void definition_free(struct definition *d);
 
+/* The words of a command that takes one FILE, these options, and those that `other` knows (NULL:
+ * none): it answers like definition_option. CMD_OK and *path, or CMD_USAGE with a message. */
+int definition_parse(struct definition *d, int argc, char **argv, const char **path,
+                     int (*other)(void *ctx, int argc, char **argv, int *i), void *ctx);
+
 /* The value of --name VALUE or --name=VALUE, *i advanced to its word; NULL when argv[*i] is another
  * option or nothing follows. */
 const char *definition_value(const char *name, int argc, char **argv, int *i);

@@ -1,8 +1,8 @@
 /* suite.h: what the mwl-suite runner and its kinds agree on.
  *
  * A kind lives in suite_<kind>.c and defines `int suite_<kind>(struct suite *s, const char *dir)`
- * and, if it ever skips, `const char suite_<kind>_skips[]`: what it skips and why, for --help. The
- * runner finds it by name: SUITE_KINDS has its row already, or gets one. */
+ * and, if it ever skips, `const char suite_<kind>_skips[]`: what it skips and why, for --help; and
+ * it has its row in SUITE_KINDS. */
 #ifndef MWL_SUITE_H
 #define MWL_SUITE_H
 
