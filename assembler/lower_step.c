@@ -99,13 +99,13 @@ static void lower_match(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
     }
     pass_or(l, s, s->input);
     mwl__lower_abc(l, s->node, MWL_OP_MATCH_INPUT, 0, 0, 0);
-    exit_if_read(l, s);
     for (uint32_t i = 0; i < s->n_clauses; i++) {
         const mwl__m_clause *c = &s->clauses[i];
         int known = c->when ? mwl__lower_known(l, c->when) : 1;
         if (known == 0) continue;
         uint32_t miss =
             known == 1 ? MWL_NONE : mwl__lower_condition(l, c->when, MWL_OP_JUMP_UNLESS);
+        exit_if_read(l, s); /* selecting is the action: it is complete now */
         lower_clause(l, c);
         if (miss == MWL_NONE) break; /* what follows cannot be reached */
         mwl__emit_patch(l->e, miss, mwl__lower_here(l));

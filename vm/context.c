@@ -81,7 +81,7 @@ static mwl_value step_times(mwl_heap *h, const mwl__frame *f) {
 static mwl_value step_meta(mwl_heap *h, const mwl__frame *f) {
     mwl_value o = step_times(h, f);
     const mwl__step_rec *s = step_of(f);
-    if (s && s->action == MWL_ACTION_GATHER && mwl__gather_of(f))
+    if (s && s->action == MWL_ACTION_GATHER && mwl__gather_of(f) && mwl__gather_of(f)->enumerated)
         o = put(h, o, "dispatchCount", mwl_number((double)mwl__gather_of(f)->n));
     return o;
 }

@@ -178,8 +178,10 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     mwl__entry *e = f->entries;
     mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
     bool wrote_previous;
-    const char *wrong = mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure, &wrote_previous);
-    if (wrong) return mwl__raise_parameter(f, "/onFailure", regs[0], wrong);
+    uint32_t field;
+    const char *wrong =
+        mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    if (wrong) return mwl__failure_refuse(f, "/onFailure", shape, regs, field, wrong);
     if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
     mwl__entry_set_emit(f, e, false, failure);

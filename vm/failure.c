@@ -184,12 +184,13 @@ static const char *field_error(mwl_value key, mwl_value v) {
 }
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
-                               const mwl_value *values, mwl_value *out, bool *wrote_previous) {
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field) {
     static const char *const order[] = {"type", "code", "message", "details", "retryable", "previous"};
     const uint32_t *key = &p->keys[p->shapes[shape].first_key], n = p->shapes[shape].n_keys;
     *wrote_previous = false;
     for (uint32_t i = 0; i < n; i++) {
         const char *wrong = field_error(p->consts[key[i]], values[i]);
+        *field = i;
         if (wrong) return wrong;
         if (is_text(p->consts[key[i]], "previous")) *wrote_previous = true;
     }
@@ -205,6 +206,16 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
     }
     *out = o;
     return NULL;
+}
+
+uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
+                             uint32_t field, const char *wrong) {
+    const mwl_program *p = mwl__program_of(f);
+    char path[40];
+    size_t len;
+    const char *name = mwl_as_text(p->consts[p->keys[p->shapes[shape].first_key + field]], &len);
+    snprintf(path, sizeof path, "%s/%.*s", where, (int)(len < 16 ? len : 16), name);
+    return mwl__raise_parameter(f, path, values[field], wrong);
 }
 
 /* ---- the matcher ------------------------------------------------------------------------------------------------ */

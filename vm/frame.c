@@ -126,6 +126,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
         f->res.v = mwl__failure_from_fault(x, x->fault);
         x->fault = mwl_absent();
         f->pc = MWL_NONE;
+        f->vars = mwl__keep(vm->empty);
         return !mwl_is_absent(f->res.v);
     }
     f->pc = pc;
@@ -236,7 +237,7 @@ static mwl__frame *detach_child(mwl__frame *f) {
         if (s->state != MWL_SLOT_ACTIVE) continue;
         s->state = MWL_SLOT_CANCELLED;
         if (s->is_frame) return s->as.frame;
-        mwl__call_abandon(s->as.call);
+        if (s->as.call) mwl__call_abandon(s->as.call); /* else its fields were being evaluated */
         s->as.call = NULL;
     }
     return NULL;

@@ -58,7 +58,9 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
 uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__gather_rec *g = &mwl__tables(f)->gathers[ix];
     uint32_t n = g->flags & MWL_GATHER_OVER ? 0 : g->n_calls;
-    return make(f, ix, n) ? next_pc : MWL_PC_NOMEM;
+    if (!make(f, ix, n)) return MWL_PC_NOMEM;
+    mwl__gather_of(f)->enumerated = !(g->flags & MWL_GATHER_OVER);
+    return next_pc;
 }
 
 uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
@@ -79,6 +81,7 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
         return MWL_PC_NOMEM;
     }
     mwl__gather_of(f)->over = over;
+    mwl__gather_of(f)->enumerated = true;
     return next_pc;
 }
 
@@ -254,6 +257,8 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
         if (s->state != MWL_SLOT_ACTIVE) continue;
         if (s->is_frame) mwl__unwind_frame(s->as.frame, cancel);
         else if (s->as.call) mwl__call_cancel(s->as.call, cancel);
+        else /* its fields were being evaluated */
+            mwl__gather_resolved(f, s, MWL_SLOT_CANCELLED, (mwl__result){mwl__keep(cancel), false});
     }
 }
 
@@ -303,7 +308,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f) {
 uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
     (void)ix;
     mwl__gather *g = mwl__gather_of(f);
-    g->faulted = true;
+    g->faulted = g->enumerated = true;
     g->determined = true;
     g->raised = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
@@ -346,6 +351,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;
     for (uint32_t i = 0; i < g->n; i++) n_ok += slot_ok(&g->slots[i]);
+    if (f->record) f->record->index = -1; /* the next call is no dispatch */
     mwl__step_exit(f);
     if (g->faulted || n_ok < g->need) {
         mwl_value failure = g->faulted ? mwl__keep(g->raised) : unmet(f, g->n - n_ok);

@@ -138,6 +138,7 @@ struct mwl__gather {
     double need;
     bool determined, cancelling, faulted, arming;
     bool interrupted;    /* with its frame: until the unwind has taken what its dispatches leave */
+    bool enumerated;     /* n is settled: step.metadata.dispatchCount is there */
     mwl_value over;      /* the array, of the iterate form */
     mwl_value raised;    /* the failure of its own fields, when faulted */
     mwl_value results;   /* step.results once final and built; absent before */
@@ -456,10 +457,13 @@ mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault); /* with i
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t depth_limit);
 bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure);
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
-/* Build an envelope from an author's fields over a base (absent for Raise): NULL reason on success, else
- * what is wrong with which field, for System.ParameterValidationFailed. */
+/* Build an envelope from an author's fields over a base (absent for Raise). NULL on success, else what is wrong
+ * with the field whose index is *field, for System.ParameterValidationFailed. */
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
-                               const mwl_value *values, mwl_value *out, bool *wrote_previous);
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field);
+/* That failure's place and observed value; answers MWL_PC_FAULT. */
+uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
+                             uint32_t field, const char *wrong);
 
 /* run.c */
 /* The run did something since the VM's heap held `before`: its account moves by the difference. What happens

@@ -183,9 +183,10 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     mwl_heap *h = heap_of(f);
     mwl_value failure = mwl_absent();
     bool wrote_previous;
+    uint32_t field;
     const char *wrong =
-        mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs, &failure, &wrote_previous);
-    if (wrong) return mwl__raise_parameter(f, "/result", regs[0], wrong);
+        mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    if (wrong) return mwl__failure_refuse(f, "/result", shape, regs, field, wrong);
     if (!wrote_previous)
         failure = mwl__failure_chain(h, failure, mwl__failure_of(f), f->run->limits->chain_depth);
     return end_failing(f, failure);

@@ -10,8 +10,8 @@
  *   flow.ascend_pc: ascent of each entry, innermost first; COMPLETE flow
  *
  *   Pass:    STEP; [STEP_EXIT]; output -> OUT | PASS_INPUT; [assign -> ASSIGN]; TO next
- *   Match:   STEP; input -> OUT | PASS_INPUT; MATCH_INPUT; [STEP_EXIT];
- *            per clause: when -> JUMP_UNLESS next clause; output -> OUT | PASS_MATCH; [ASSIGN]; TO
+ *   Match:   STEP; input -> OUT | PASS_INPUT; MATCH_INPUT;
+ *            per clause: when -> JUMP_UNLESS next clause; [STEP_EXIT]; output -> OUT | PASS_MATCH; [ASSIGN]; TO
  *   Sleep:   STEP; value -> SLEEP_FOR | SLEEP_UNTIL; PASS_INPUT; TO next
  *   Return:  STEP; value -> OUT | PASS_INPUT; RETURN
  *   Raise:   STEP; fields -> RAISE | RERAISE

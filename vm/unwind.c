@@ -42,6 +42,10 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     u->awaiting = true;
     mwl__timer_cancel(&vm->timers, &f->timer);
     mwl__value_set(&vm->heap, &f->acc, mwl_absent());
+    if (f->record) { /* a cleanup's call begins with a record of its own */
+        mwl__callrec_free(&vm->heap, f->record);
+        f->record = NULL;
+    }
     mwl__frame_set_res(f, false, mwl__keep(cancel));
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME) mwl__unwind_frame(f->target.frame, cancel);
