@@ -30,7 +30,7 @@ typedef struct mwl_asm_options {
     const char *file;             /* name in diagnostics; NULL: "definition" */
     const mwl_asm_provider *providers;
     size_t n_providers;
-    const mwl_function_def *const *functions; /* beside the standard library's; NULL-terminated, or NULL */
+    const mwl_function_def *const *functions; /* beside the standard library's: a pointer to each, then NULL; or NULL */
     const char *const *allow;     /* warnings to leave out, by name or code; NULL-terminated, or NULL */
     const char *const *deny;      /* warnings to treat as errors; likewise */
     unsigned flags;               /* MWL_ASM_* */

@@ -21,7 +21,7 @@ static void acme_log(acme *a, const char *word) {
     snprintf(a->log + n, sizeof a->log - n, " %s", word);
 }
 
-static void acme_done(acme *a) {
+static inline void acme_done(acme *a) {
     mwl_value_drop(a->heap, a->cached);
     mwl_value_drop(a->heap, a->remembered);
 }

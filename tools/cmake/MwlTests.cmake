@@ -59,6 +59,9 @@ if(Python3_FOUND AND NOT MWL_SANITIZE) # the interpreter does not bring the sani
                "PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+add_test(NAME headers_used COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/headers.sh)
+mwl_test_setup(headers_used)
+
 # The reference page is what the opcode table says.
 add_test(NAME opcodes_page COMMAND mwl-opdoc --check ${PROJECT_SOURCE_DIR}/vm/OPCODES.md)
 mwl_test_setup(opcodes_page)
