@@ -178,14 +178,17 @@ static void mark_pin(mwl__lowerer *l) {
         mark_step(l, MWL_NEEDS_ENTERED);
 }
 
-static bool is_now(const mwl__cel_node *n) {
-    return n->kind == MWL__CEL_CALL && n->n_kids == 0 && text_is(n->name, "now", 3);
+/* now(), or a host's function that may ask for the same instant (mwl_fn_now). */
+static bool asks_for_now(const mwl__lowerer *l, const mwl__cel_node *n) {
+    if (n->kind != MWL__CEL_CALL && n->kind != MWL__CEL_MEMBER) return false;
+    if (text_is(n->name, "wallTime", 8)) return false;
+    return l->functions && (mwl__functions_styles(l->functions, n->name.data, n->name.len) & MWL_FN_IMPURE);
 }
 
-static bool reads_pin(const mwl__cel_tree *tree) {
+static bool reads_pin(const mwl__lowerer *l, const mwl__cel_tree *tree) {
     const mwl__cel_node *n = tree->root;
     while (n->n_kids) n = n->kids[0];
-    while (!is_now(n)) {
+    while (!asks_for_now(l, n)) {
         if (n == tree->root) return false;
         const mwl__cel_node *up = n->parent;
         if (n->ix + 1 < up->n_kids) {
@@ -200,7 +203,7 @@ static bool reads_pin(const mwl__cel_tree *tree) {
 
 void mwl__lower_reach(mwl__lowerer *l, const mwl__m_expr *x) {
     if (mwl__cel_reach(&l->arena, &x->tree, reach_path, l) < 0) mwl__lower_fail(l, MWL_E_NOMEM);
-    if (reads_pin(&x->tree)) mark_pin(l);
+    if (reads_pin(l, &x->tree)) mark_pin(l);
 }
 
 void mwl__lower_reach_all(mwl__lowerer *l, const mwl__node *n) {

@@ -1,7 +1,17 @@
 /* mwl.h: the host's API of mwlvm.
  *
- * Order: version, status list, allocator, values, time, program, VM, run, pump, trace. Every function
- * says what it borrows, what it gives and what it takes over. One VM belongs to one thread. */
+ * Order: version, status list, allocator, values, time, program, VM, run, pump, trace.
+ *
+ * Words. *Lent*: stays the other side's, valid as long as said. *Given*: the caller's to drop, free or release,
+ * once. *Taken over* (parameters named take_): no longer the caller's, whatever the function answers. A pointer may
+ * be NULL only where that is said.
+ *
+ * Threads. A VM, its heap, its runs and their values belong to one thread at a time; moving a VM to another
+ * thread needs what any memory needs (a lock, a join), and then to be pumped or started there first. Any thread may
+ * call what says so: versions and texts of statuses, mwl_assemble, loading, keeping and releasing programs, and the
+ * mwl_token_* functions of mwl_provider.h.
+ *
+ * Misuse is answered with a status where it can be told; builds without NDEBUG also stop with a message. */
 #ifndef MWL_H
 #define MWL_H
 
@@ -127,7 +137,8 @@ static inline bool mwl_is_absent(mwl_value v) { return mwl_value_kind(v) == MWL_
  * never mix with those of another (constants of a loaded program excepted: those belong to none). */
 typedef struct mwl_heap mwl_heap;
 
-MWL_API mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out); /* alloc NULL: the default */
+/* A heap of its own, for values beside any VM; given. alloc is copied; NULL: the default. MWL_E_NOMEM. */
+MWL_API mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out);
 MWL_API void mwl_heap_free(mwl_heap *heap); /* every value must have been dropped; NULL is ignored */
 MWL_API size_t mwl_heap_used(const mwl_heap *heap);              /* bytes held by live values */
 MWL_API void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes); /* 0: none, as at the start */
@@ -271,7 +282,7 @@ typedef enum mwl_json_style {
  * outside the data model: a CEL-only kind, a non-finite number, a key that is no string. */
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
-MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
+MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len); /* len as it was given */
 
 /* ---- time -------------------------------------------------------------------------------------------- */
 
@@ -281,12 +292,14 @@ typedef struct mwl_instant {
     int64_t mono_ns, wall_ns;
 } mwl_instant;
 
+/* A clock of the host's own (a game's time, a test's). Read often, on the VM's thread; its monotonic reading never
+ * goes back. The budget of mwl_vm_pump is measured with it. */
 typedef struct mwl_clock {
     void (*read)(void *ctx, mwl_instant *out);
     void *ctx;
 } mwl_clock;
 
-MWL_API mwl_clock mwl_clock_system(void);
+MWL_API mwl_clock mwl_clock_system(void); /* the system's. Any thread */
 
 /* ISO 8601 durations and RFC 3339 timestamps, as the language's temporal profile has them. A year is 365
  * days, a month 30. MWL_E_SYNTAX, MWL_E_RANGE. */
@@ -303,10 +316,11 @@ typedef enum mwl_ownership {
     MWL_BORROW /* the bytes stay the caller's, 8-byte aligned, until the last reference is released */
 } mwl_ownership;
 
-/* Check an image completely and make it ready to run. alloc NULL: the default. */
+/* Check an image completely and make it ready to run; given: release it once. alloc NULL: the default; it is used by
+ * whichever thread loads or releases. MWL_E_IMAGE, MWL_E_VERSION, MWL_E_NOMEM, with the place in *error. Any thread. */
 MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                                     mwl_ownership ownership, mwl_program **out, mwl_error *error);
-MWL_API mwl_program *mwl_program_keep(mwl_program *program); /* any thread */
+MWL_API mwl_program *mwl_program_keep(mwl_program *program); /* one more reference, given; any thread */
 MWL_API void mwl_program_release(mwl_program *program);      /* any thread; NULL is ignored */
 
 /* ---- VM ---------------------------------------------------------------------------------------------------- */
@@ -342,9 +356,12 @@ typedef struct mwl_config {
     mwl_alloc post_alloc;     /* memory of tokens and posted texts, used by several threads; fn NULL: the default */
 } mwl_config;
 
-MWL_API mwl_config mwl_config_default(void);
-MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out); /* config NULL: the default */
-/* Frees runs that are left without further language work. Programs are the caller's. NULL is ignored. */
+MWL_API mwl_config mwl_config_default(void); /* any thread */
+/* A VM; given. config is copied; NULL: the default. MWL_E_NOMEM. It has CEL's functions and no provider: see
+ * mwl_std_register (mwl_std.h) and mwl_vm_provide (mwl_provider.h). */
+MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out);
+/* Runs that are left are aborted and freed with it; values of its heap must have been dropped. The caller's
+ * references to programs are still the caller's. Not from inside a callback. NULL is ignored. */
 MWL_API void mwl_vm_free(mwl_vm *vm);
 MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm); /* where values for this VM are made */
 /* A VM holds on to every program that it has run, because values that came from a run may lie in its program's
@@ -354,22 +371,23 @@ MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm); /* where values for this VM are made 
  * still the caller's to release. MWL_E_NOT_FOUND: the VM does not hold it. Starting a run of it again takes the
  * word back. */
 MWL_API mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program);
-MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out);
+MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out); /* its clock, or its virtual time */
 
 /* ---- run ---------------------------------------------------------------------------------------------------- */
 
-typedef struct mwl_start {
-    const char *id;      /* execution.id; NULL: one is made */
+typedef struct mwl_start { /* all zero is a start: no input, no arguments */
+    const char *id;      /* execution.id, copied; NULL: one is made */
     mwl_value input;     /* lent; absent: null */
     mwl_value arguments; /* lent; an object, or absent */
     uint64_t seed;       /* 0: from the VM's */
-    const mwl_limits *limits; /* NULL: the VM's */
+    const mwl_limits *limits; /* copied; NULL: the VM's */
 } mwl_start;
 
 typedef enum mwl_run_state { MWL_RUN_READY, MWL_RUN_PARKED, MWL_RUN_DONE, MWL_RUN_ABORTED } mwl_run_state;
 
-/* Begin a run. It does its first work in the next pump. E_NOT_FOUND when the program imports a provider or
- * function that the VM does not have (error->message names it). The run is the VM's until mwl_run_free. */
+/* Begin a run; given: free it once, before or with its VM. It does its first work in the next pump. start NULL: an
+ * empty one. E_NOT_FOUND when the program imports a provider or function that the VM does not have
+ * (error->message names it, lent by the program). E_USAGE, E_NOMEM. The VM keeps the program by itself. */
 MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                  mwl_run **out, mwl_error *error);
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
@@ -379,12 +397,15 @@ MWL_API bool mwl_run_succeeded(const mwl_run *run);
 MWL_API mwl_value mwl_run_value(const mwl_run *run); /* a success's value, lent; else absent */
 /* Why the machine itself ended the run (a limit): MWL_OK, MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
-/* Ask it to stop: cleanup runs, the Result is a cancellation. Idempotent; nothing after it is done. */
+/* Ask it to stop: cleanup runs, in the pumps that follow, and the Result is a cancellation. reason is copied; NULL:
+ * none. Idempotent; nothing happens when the run is over. May be called from its own providers. */
 MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
 /* End it without further language work: providers are told, there is no Result. */
 MWL_API void mwl_run_abort(mwl_run *run);
-MWL_API void mwl_run_free(mwl_run *run); /* aborts it first when it is not done; NULL is ignored */
-MWL_API const char *mwl_run_id(mwl_run *run); /* execution.id, lent */
+/* Aborts it first when it is not over. From inside one of its own callbacks it goes when the callback's turn of the
+ * pump ends. NULL is ignored. */
+MWL_API void mwl_run_free(mwl_run *run);
+MWL_API const char *mwl_run_id(mwl_run *run); /* execution.id, lent by the run; "" when memory is out */
 
 /* Where a failure was born: the innermost Step that failed with it. For people; the names are lent as long as
  * the program. */
@@ -396,7 +417,7 @@ typedef struct mwl_place {
  * VM remembers its last few failures only. */
 MWL_API bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out);
 
-MWL_API void mwl_run_set_user(mwl_run *run, void *user);
+MWL_API void mwl_run_set_user(mwl_run *run, void *user); /* a pointer of the host's; NULL at the start */
 MWL_API void *mwl_run_user(const mwl_run *run);
 
 /* ---- pump ---------------------------------------------------------------------------------------------------- */
@@ -404,7 +425,7 @@ MWL_API void *mwl_run_user(const mwl_run *run);
 #define MWL_NEVER INT64_MAX
 #define MWL_NO_BUDGET INT64_MAX
 /* Do ready work for about budget_ns of monotonic time (checked once per slice), then answer when to pump
- * again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks. Under virtual time the budget is
+ * again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks; not from inside a callback. Under virtual time the budget is
  * of virtual time: it skips ahead at most so far, and 0 is one slice. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
 
@@ -436,7 +457,7 @@ typedef struct mwl_trace_event {
 /* One listener; NULL stops. Costs nothing when nobody listens. Called on the VM's thread; must not call
  * back into the VM. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx);
-MWL_API const char *mwl_trace_name(mwl_trace_kind kind);
+MWL_API const char *mwl_trace_name(mwl_trace_kind kind); /* "RUN_STARTED"; never NULL. Any thread */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,9 @@
 /* mwl_provider.h: the extension API of mwlvm: CEL functions, call providers, middleware providers.
  *
- * Everything in stdlib/ is written on this header and mwl.h alone. */
+ * Everything in stdlib/ is written on this header and mwl.h alone. Callbacks are called on the VM's thread, from
+ * inside mwl_vm_pump (`cancel`: also from mwl_run_cancel, mwl_run_abort and the functions that free), and must not
+ * pump or free the VM. Exceptions of other languages must not leave them. The words lent, given and taken over
+ * are those of mwl.h. */
 #ifndef MWL_PROVIDER_H
 #define MWL_PROVIDER_H
 
@@ -33,7 +36,7 @@ typedef struct mwl_function_def {
     const char *usage;          /* one line: "string.split(separator [, limit]) -> list" */
 } mwl_function_def;
 
-MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn);
+MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn); /* where its values are made */
 /* Fail with a reason; answers absent, for `return mwl_fn_fail(...)`. */
 MWL_API mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...)
 #if defined(__GNUC__)
@@ -50,7 +53,8 @@ MWL_API bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal);
 /* The list in the order of the keys, of which there is one per element: stable. Fails unless the keys are of
  * one comparable type. For list.sort pass the list twice. */
 MWL_API mwl_value mwl_fn_sort(mwl_fn *fn, mwl_value list, mwl_value keys);
-/* The construct's pinned instant and the wall clock, as timestamp values. */
+/* The construct's pinned instant and the wall clock, as timestamp values. A function that asks for either is
+ * MWL_FN_IMPURE. */
 MWL_API mwl_value mwl_fn_now(mwl_fn *fn);
 MWL_API mwl_value mwl_fn_wall_time(mwl_fn *fn);
 
@@ -174,7 +178,7 @@ typedef struct mwl_middleware {
     void (*elapsed)(mwl_phase *phase, void *user);
 } mwl_middleware;
 
-MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase);
+MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase); /* where its values are made */
 MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase); /* lent: the validated `with` */
 MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);     /* lent: middleware.input */
 MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);      /* is the rising Result a success? */
