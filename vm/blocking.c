@@ -1,9 +1,10 @@
 /* blocking.c: call providers on stacks of their own, which wait in the middle of a C function.
  *
- * Owns: the switch between the machine and such a function, and what it waits for. Refuses to know: how stacks
- * are made (coro.c) and what a Result does (provider.c). Invariants: a stack is never taken away under its
- * function: it ends when the function returns, and from a cancellation on no wait waits, so it does. The Result
- * is delivered after the function has returned, from the machine's own stack. */
+ * Owns: the switch between the machine and such a function, and what it waits for. Refuses to know:
+ * how stacks are made (coro.c) and what a Result does (provider.c). Invariants: a stack is never
+ * taken away under its function: it ends when the function returns, and from a cancellation on no
+ * wait waits, so it does. The Result is delivered after the function has returned, from the
+ * machine's own stack. */
 #include "coro.h"
 #include "machine.h"
 
@@ -16,8 +17,9 @@ typedef enum mwl__wait { MWL_WAIT_NONE, MWL_WAIT_TIME, MWL_WAIT_ANSWER } mwl__wa
 typedef struct mwl__native {
     mwl__coro *co;
     mwl__wait wait; /* NONE: it is running */
-    mwl_value inbox; /* answers not yet awaited: for each whether it is a value, and it; absent: none */
-    size_t taken;    /* of the inbox */
+    mwl_value
+        inbox; /* answers not yet awaited: for each whether it is a value, and it; absent: none */
+    size_t taken; /* of the inbox */
 } mwl__native;
 
 static void body(mwl__coro *co, void *user) {
@@ -38,8 +40,8 @@ static void go_on(mwl_call *c, mwl__coro *co) {
     }
     mwl_value none = mwl_null();
     if (!c->cancelled)
-        none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled", "the provider returned without a Result",
-                           mwl_absent(), mwl_absent());
+        none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
+                           "the provider returned without a Result", mwl_absent(), mwl_absent());
     (void)mwl__call_resolve(c, false, none);
 }
 
@@ -47,7 +49,9 @@ mwl_status mwl__blocking_start(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__coro *co;
     mwl_status st = MWL_OK;
-    if (!vm->stacks) st = mwl__coro_pool_new(&vm->config.alloc, vm->config.stack_bytes, IDLE_STACKS, &vm->stacks);
+    if (!vm->stacks)
+        st =
+            mwl__coro_pool_new(&vm->config.alloc, vm->config.stack_bytes, IDLE_STACKS, &vm->stacks);
     if (st == MWL_OK) st = mwl__coro_new(vm->stacks, body, c, &co);
     if (st == MWL_OK) go_on(c, co);
     return st;
@@ -74,7 +78,8 @@ void mwl__blocking_answer(mwl_call *c, bool ok, mwl_value take) {
     }
 }
 
-/* ---- what the function calls ----------------------------------------------------------------------------- */
+/* ---- what the function calls
+ * ----------------------------------------------------------------------------- */
 
 /* MWL_OK: it may wait. */
 static mwl_status may_wait(const mwl_call *c) {

@@ -20,7 +20,9 @@ static mwl_value copy_leaf(mwl_heap *h, mwl_value v) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING: return mwl_string(h, text, len);
     case MWL_KIND_BYTES: return mwl_bytes(h, text, len);
-    case MWL_KIND_EXT: text = mwl_ext_text(v, mwl_value_type(v), &len); return mwl_ext(h, mwl_value_type(v), text, len);
+    case MWL_KIND_EXT:
+        text = mwl_ext_text(v, mwl_value_type(v), &len);
+        return mwl_ext(h, mwl_value_type(v), text, len);
     case MWL_KIND_TYPE:
     case MWL_KIND_FAULT: return mwl__heap_fail(h, MWL_E_USAGE);
     default: return mwl__borrow(v); /* in the sixteen bytes themselves */
@@ -29,9 +31,12 @@ static mwl_value copy_leaf(mwl_heap *h, mwl_value v) {
 
 static level open_level(mwl_heap *h, mwl_value v) {
     level l = {v, mwl_absent(), 0};
-    if (mwl_value_kind(v) == MWL_KIND_ARRAY) l.to = mwl_array(h, mwl_count(v));
-    else if (mwl_value_kind(v) == MWL_KIND_OBJECT) l.to = mwl_object(h, mwl_count(v));
-    else l.to = mwl_null(); /* an optional: replaced by its one child */
+    if (mwl_value_kind(v) == MWL_KIND_ARRAY)
+        l.to = mwl_array(h, mwl_count(v));
+    else if (mwl_value_kind(v) == MWL_KIND_OBJECT)
+        l.to = mwl_object(h, mwl_count(v));
+    else
+        l.to = mwl_null(); /* an optional: replaced by its one child */
     return l;
 }
 

@@ -425,8 +425,9 @@ MWL_API void *mwl_run_user(const mwl_run *run);
 #define MWL_NEVER INT64_MAX
 #define MWL_NO_BUDGET INT64_MAX
 /* Do ready work for about budget_ns of monotonic time (checked once per slice), then answer when to pump
- * again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks; not from inside a callback. Under virtual time the budget is
- * of virtual time: it skips ahead at most so far, and 0 is one slice. */
+ * again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks. Not from inside a callback: then
+ * it does nothing and answers 0. Under virtual time the budget is of virtual time: it skips ahead at most so far,
+ * and 0 is one slice. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
 
 /* ---- trace ----------------------------------------------------------------------------------------------------- */

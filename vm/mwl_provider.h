@@ -141,8 +141,8 @@ MWL_API mwl_status mwl_token_succeed(mwl_token *token, const char *json, size_t 
 /* type NULL: "error"; message NULL: none; details_json NULL: none. */
 MWL_API mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code, const char *message,
                                   const char *details_json, size_t len);
-/* Any thread: is the answer still of use? False once it was given, and once the call was asked to stop or is gone. A call with a
- * `cancel` callback still waits to be answered then, whatever the answer. */
+/* Any thread: is the answer still of use? False once it was given, and once the call was asked to stop or is gone. A
+ * call with a `cancel` callback still waits to be answered then, whatever the answer. */
 MWL_API bool mwl_token_wanted(mwl_token *token);
 MWL_API void mwl_token_release(mwl_token *token); /* any thread; NULL is ignored. Answers nothing by itself */
 

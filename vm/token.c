@@ -1,13 +1,15 @@
 /* token.c: answers that other threads post to calls.
  *
- * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its call (provider.c,
- * blocking.c). The mailbox outlives the VM as long as a token is held, so posting is safe at any time.
+ * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its call
+ * (provider.c, blocking.c). The mailbox outlives the VM as long as a token is held, so posting is
+ * safe at any time.
  *
- * Who touches what: `call` and `next_of_call` belong to the VM's thread; refs are atomic; everything else of a
- * token and of the mailbox is under the mailbox's lock. The host's wake hook is called under it too: once the
- * mailbox is closed no call of the hook is under way.
+ * Who touches what: `call` and `next_of_call` belong to the VM's thread; refs are atomic;
+ * everything else of a token and of the mailbox is under the mailbox's lock. The host's wake hook
+ * is called under it too: once the mailbox is closed no call of the hook is under way.
  *
- *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await returns
+ *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await
+ * returns
  *    \---the call goes---> gone: posts are refused, and an answer on its way is dropped */
 #include "machine.h"
 
@@ -39,7 +41,9 @@ struct mwl_token {
     size_t json_len;
 };
 
-/* ---- life ------------------------------------------------------------------------------------------------ */
+/* ---- life
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void mail_release(mwl__mail *m) {
     if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1) return;
@@ -95,7 +99,8 @@ void mwl_token_release(mwl_token *token) {
     if (token) token_release(token);
 }
 
-/* ---- any thread ------------------------------------------------------------------------------------------- */
+/* ---- any thread
+ * ------------------------------------------------------------------------------------------- */
 
 static char *copy_text(char *to, const char *text, const char **place) {
     if (!text) return to;
@@ -120,8 +125,10 @@ static mwl_status enter(mwl__mail *m, mwl_token *t, const mwl_token *answer) {
     t->json = answer->json;
     t->json_len = answer->json_len;
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-    if (m->last) m->last->next = t;
-    else m->first = t;
+    if (m->last)
+        m->last->next = t;
+    else
+        m->first = t;
     m->last = t;
     bool first = !atomic_exchange_explicit(&m->filled, true, memory_order_release);
     if (first && m->wake) m->wake(m->wake_ctx);
@@ -181,7 +188,8 @@ bool mwl_token_wanted(mwl_token *token) {
     return wanted;
 }
 
-/* ---- the VM's thread ---------------------------------------------------------------------------------------- */
+/* ---- the VM's thread
+ * ---------------------------------------------------------------------------------------- */
 
 void mwl__tokens_unwanted(mwl_call *c) {
     if (!c->tokens) return;
@@ -220,7 +228,8 @@ static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
         *ok = false;
         if (error.status == MWL_E_NOMEM) return mwl_absent();
         char text[160];
-        snprintf(text, sizeof text, "the text that was posted is no JSON: %s, at byte %zu", error.message, error.offset);
+        snprintf(text, sizeof text, "the text that was posted is no JSON: %s, at byte %zu",
+                 error.message, error.offset);
         return mwl_failure(h, NULL, "Mwlvm.AnswerRefused", text, mwl_absent(), mwl_absent());
     }
     return t->ok ? v : mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
@@ -234,8 +243,10 @@ static void adopt(mwl_token *t) {
     detach(t);
     bool ok;
     mwl_value v = answer_of(&vm->heap, t, &ok);
-    if (c->native) mwl__blocking_answer(c, ok, v);
-    else (void)mwl__call_resolve(c, ok, v);
+    if (c->native)
+        mwl__blocking_answer(c, ok, v);
+    else
+        (void)mwl__call_resolve(c, ok, v);
     if (run) mwl__run_used(run, used);
 }
 

@@ -1,8 +1,9 @@
-/* styles.h: one call provider of each style, in the namespace `acme`, and a bench that answers the slow ones.
+/* styles.h: one call provider of each style, in the namespace `acme`, and a bench that answers the
+ * slow ones.
  *
- * `at-once` settles before it returns. `later` keeps its call and settles when the bench gets to it, cancelled or
- * not. `given-up` is the same without a cancel callback. `blocking` sleeps a second and then awaits the bench.
- * Every start, settlement and cancellation is counted. */
+ * `at-once` settles before it returns. `later` keeps its call and settles when the bench gets to
+ * it, cancelled or not. `given-up` is the same without a cancel callback. `blocking` sleeps a
+ * second and then awaits the bench. Every start, settlement and cancellation is counted. */
 #ifndef STYLES_H
 #define STYLES_H
 
@@ -12,11 +13,12 @@
 #include <string.h>
 
 #define STYLES_URI(name) "mwl:provider.call/acme/" name "/v1"
-#define STYLES_DOC(name)                                                                                       \
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" STYLES_URI(name)                   \
-    "\",\"codePrefix\":\"Acme\",\"description\":\"A test.\",\"parameters\":{\"type\":\"object\"},"             \
-    "\"metadata\":{\"type\":\"object\",\"properties\":{\"by\":{\"type\":\"string\"}}},"                         \
-    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+#define STYLES_DOC(name)                                                                           \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" STYLES_URI(            \
+        name) "\",\"codePrefix\":\"Acme\",\"description\":\"A "                                    \
+              "test.\",\"parameters\":{\"type\":\"object\"},"                                      \
+              "\"metadata\":{\"type\":\"object\",\"properties\":{\"by\":{\"type\":\"string\"}}},"  \
+              "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
 
 enum { STYLES_JOBS = 64 };
 
@@ -25,8 +27,9 @@ typedef struct styles {
     size_t n_jobs;
     int started, settled, cancelled; /* of calls */
     int answered, refused;           /* answers: accepted; that nobody wanted */
-    int blocked, blocked_settled, cancelled_inside; /* of the blocking ones: begun; and how they ended */
-    int on_stack;                    /* blocking functions that have not returned */
+    int blocked, blocked_settled,
+        cancelled_inside; /* of the blocking ones: begun; and how they ended */
+    int on_stack;         /* blocking functions that have not returned */
 } styles;
 
 static bool styles_job(styles *s, mwl_call *call) {
@@ -40,8 +43,10 @@ static inline bool styles_answer(styles *s) {
     if (!s->n_jobs) return false;
     mwl_token *job = s->jobs[0];
     memmove(s->jobs, s->jobs + 1, --s->n_jobs * sizeof *s->jobs);
-    if (mwl_token_succeed(job, "\"answer\"", 8) == MWL_OK) s->answered++;
-    else s->refused++;
+    if (mwl_token_succeed(job, "\"answer\"", 8) == MWL_OK)
+        s->answered++;
+    else
+        s->refused++;
     mwl_token_release(job);
     return true;
 }
@@ -81,7 +86,8 @@ static void styles_blocking(mwl_call *call, void *user) {
     if (st == MWL_E_CANCELLED) s->cancelled++, s->cancelled_inside++;
     if (st == MWL_OK) {
         s->blocked_settled++;
-        mwl_call_set_metadata(call, mwl_object_set(mwl_call_heap(call), mwl_object(mwl_call_heap(call), 1), "by", 2,
+        mwl_call_set_metadata(call, mwl_object_set(mwl_call_heap(call),
+                                                   mwl_object(mwl_call_heap(call), 1), "by", 2,
                                                    mwl_string(mwl_call_heap(call), "hand", 4)));
         if (mwl_call_succeed(call, answer) == MWL_OK) s->settled++;
     }
@@ -91,9 +97,14 @@ static void styles_blocking(mwl_call *call, void *user) {
 
 static const mwl_call_provider styles_providers[] = {
     {.uri = STYLES_URI("at-once"), .document = STYLES_DOC("at-once"), .start = styles_at_once},
-    {.uri = STYLES_URI("later"), .document = STYLES_DOC("later"), .start = styles_later, .cancel = styles_later_cancel},
+    {.uri = STYLES_URI("later"),
+     .document = STYLES_DOC("later"),
+     .start = styles_later,
+     .cancel = styles_later_cancel},
     {.uri = STYLES_URI("given-up"), .document = STYLES_DOC("given-up"), .start = styles_later},
-    {.uri = STYLES_URI("blocking"), .document = STYLES_DOC("blocking"), .blocking = styles_blocking},
+    {.uri = STYLES_URI("blocking"),
+     .document = STYLES_DOC("blocking"),
+     .blocking = styles_blocking},
 };
 #define STYLES_COUNT (sizeof styles_providers / sizeof *styles_providers)
 

@@ -1,4 +1,5 @@
-/* test_blocking.c: call providers on stacks of their own: waits, answers, cancellation, what they may not do. */
+/* test_blocking.c: call providers on stacks of their own: waits, answers, cancellation, what they
+ * may not do. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -8,8 +9,9 @@
 #define URI "mwl:provider.call/acme/act/v1"
 #define ACT "{'provider':'" URI "'}"
 #define ONE FLOW("'a':{'action':'Call','call':" ACT ",'next':'z'},'z':{'action':'Return'}")
-#define MANY \
-    FLOW("'a':{'action':'Gather','over':'{{ step.input }}','call':" ACT ",'next':'z'},'z':{'action':'Return'}")
+#define MANY                                                                                       \
+    FLOW("'a':{'action':'Gather','over':'{{ step.input }}','call':" ACT                            \
+         ",'next':'z'},'z':{'action':'Return'}")
 
 typedef void act(mwl_call *call, void *user);
 
@@ -40,7 +42,9 @@ static bool open_stage(stage *s, act *blocking, const char *definition, size_t s
            mwl_vm_provide(s->f.vm, &p, 1, s, NULL) == MWL_OK && flow_load(&s->f, definition);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------ */
+/* ---- waiting
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void nap(mwl_call *call, void *user) {
     stage *s = user;
@@ -76,7 +80,9 @@ UTEST(blocking, many_wait_at_a_time) {
     flow_close(&s.f);
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void ask_three(mwl_call *call, void *user) {
     stage *s = user;
@@ -100,14 +106,18 @@ UTEST(blocking, answers_come_in_order_and_are_not_lost) {
     mwl_heap *h = mwl_vm_heap(s.f.vm);
     EXPECT_EQ((int)mwl_call_resume(s.call, mwl_string(h, "first", 5)), (int)MWL_OK);
     EXPECT_TRUE(mwl_token_wanted(s.token));
-    EXPECT_EQ((int)mwl_token_fail(s.token, NULL, "Acme.No", "not today", "{\"when\":1}", 10), (int)MWL_OK);
-    EXPECT_EQ((int)mwl_token_fail(s.token, NULL, "Acme.No", NULL, NULL, 0), (int)MWL_E_STATE); /* once */
+    EXPECT_EQ((int)mwl_token_fail(s.token, NULL, "Acme.No", "not today", "{\"when\":1}", 10),
+              (int)MWL_OK);
+    EXPECT_EQ((int)mwl_token_fail(s.token, NULL, "Acme.No", NULL, NULL, 0),
+              (int)MWL_E_STATE); /* once */
     mwl_vm_pump(s.f.vm, 0);
     EXPECT_EQ((int)mwl_call_resume(s.call, mwl_number(3)), (int)MWL_OK);
     mwl_vm_pump(s.f.vm, MWL_NO_BUDGET);
     flow_finish(&s.f);
-    EXPECT_STREQ(s.f.result, "{\"type\":\"success\",\"value\":[\"first\",{\"code\":\"Acme.No\",\"details\":{\"when\":1},"
-                             "\"message\":\"not today\",\"type\":\"error\"},3]}");
+    EXPECT_STREQ(
+        s.f.result,
+        "{\"type\":\"success\",\"value\":[\"first\",{\"code\":\"Acme.No\",\"details\":{\"when\":1},"
+        "\"message\":\"not today\",\"type\":\"error\"},3]}");
     EXPECT_EQ((int)s.seen[2], (int)MWL_E_FAILED);
     EXPECT_FALSE(mwl_token_wanted(s.token));
     mwl_token_release(s.token);
@@ -171,7 +181,9 @@ UTEST(blocking, returning_without_a_result_is_a_failure) {
     flow_close(&s.f);
 }
 
-/* ---- ending ------------------------------------------------------------------------------------------------------ */
+/* ---- ending
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void stubborn(mwl_call *call, void *user) {
     stage *s = user;
@@ -190,14 +202,19 @@ UTEST(blocking, cancellation_is_the_code_of_every_wait) {
         s.n_seen = s.returned = 0;
         ASSERT_TRUE(flow_start(&s.f, "null"));
         mwl_vm_pump(s.f.vm, 0);
-        if (how == 0) mwl_run_cancel(s.f.run, "stop");
-        else if (how == 1) mwl_run_abort(s.f.run);
-        else mwl_run_free(s.f.run);
+        if (how == 0)
+            mwl_run_cancel(s.f.run, "stop");
+        else if (how == 1)
+            mwl_run_abort(s.f.run);
+        else
+            mwl_run_free(s.f.run);
         EXPECT_EQ(s.returned, 1);
         ASSERT_EQ(s.n_seen, 3);
         for (int i = 0; i < 3; i++) EXPECT_EQ((int)s.seen[i], (int)MWL_E_CANCELLED);
-        if (how == 2) s.f.run = NULL;
-        else mwl_vm_pump(s.f.vm, 0), flow_finish(&s.f);
+        if (how == 2)
+            s.f.run = NULL;
+        else
+            mwl_vm_pump(s.f.vm, 0), flow_finish(&s.f);
         if (how == 0) EXPECT_TRUE(strstr(s.f.result, "\"cancellation\"") != NULL);
     }
     ASSERT_TRUE(flow_start(&s.f, "null"));

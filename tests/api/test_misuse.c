@@ -1,5 +1,5 @@
-/* test_misuse.c: a host that gets it wrong is told: by a status, and in builds without NDEBUG by an assertion with
- * a message wherever going on would be dangerous. */
+/* test_misuse.c: a host that gets it wrong is told: by a status, and in builds without NDEBUG by an
+ * assertion with a message wherever going on would be dangerous. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #define URI STYLES_URI("wrong")
-#define ONE FLOW("'a':{'action':'Call','call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
+#define ONE                                                                                        \
+    FLOW("'a':{'action':'Call','call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
 
 typedef struct host {
     flow f;
@@ -28,12 +29,13 @@ static bool open_host(host *h, void (*start)(mwl_call *call, void *user)) {
     if (!flow_vm(&h->f, 1)) return false;
     h->f.documents = documents;
     h->f.n_documents = 1;
-    return mwl_vm_provide(h->f.vm, &p, 1, h, NULL) == MWL_OK && flow_load(&h->f, ONE) && flow_start(&h->f, "5");
+    return mwl_vm_provide(h->f.vm, &p, 1, h, NULL) == MWL_OK && flow_load(&h->f, ONE) &&
+           flow_start(&h->f, "5");
 }
 
 /* What a wrong host does: the status in builds with NDEBUG; without, the words of the assertion. */
-static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *user), void (*then)(host *h),
-                        mwl_status status, const char *words) {
+static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *user),
+                        void (*then)(host *h), mwl_status status, const char *words) {
     host h;
 #ifdef NDEBUG
     (void)words;
@@ -57,7 +59,9 @@ static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *u
     close(ends[1]);
     char text[512] = "";
     size_t n = 0;
-    for (ssize_t got; n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;) n += (size_t)got;
+    for (ssize_t got;
+         n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;)
+        n += (size_t)got;
     close(ends[0]);
     int how = 0;
     waitpid(child, &how, 0);
@@ -66,14 +70,19 @@ static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *u
 #endif
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void settles_twice(mwl_call *call, void *user) {
     host *h = user;
     mwl_call_succeed(call, mwl_number(1));
-    h->status = mwl_call_fail(call, NULL, "Acme.Late", NULL, mwl_string(mwl_call_heap(call), "dropped", 7));
+    h->status =
+        mwl_call_fail(call, NULL, "Acme.Late", NULL, mwl_string(mwl_call_heap(call), "dropped", 7));
 }
-UTEST(misuse, settling_twice) { expect_told(utest_result, settles_twice, NULL, MWL_E_STATE, "settled twice"); }
+UTEST(misuse, settling_twice) {
+    expect_told(utest_result, settles_twice, NULL, MWL_E_STATE, "settled twice");
+}
 
 static void waits_without_a_stack(mwl_call *call, void *user) {
     host *h = user;
@@ -82,7 +91,8 @@ static void waits_without_a_stack(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_null());
 }
 UTEST(misuse, waiting_without_a_stack) {
-    expect_told(utest_result, waits_without_a_stack, NULL, MWL_E_USAGE, "outside the provider's blocking function");
+    expect_told(utest_result, waits_without_a_stack, NULL, MWL_E_USAGE,
+                "outside the provider's blocking function");
 }
 
 static void pumps_inside(mwl_call *call, void *user) {
@@ -91,7 +101,8 @@ static void pumps_inside(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_null());
 }
 UTEST(misuse, pumping_from_a_callback) {
-    expect_told(utest_result, pumps_inside, NULL, MWL_E_USAGE, "mwl_vm_pump: from inside a callback");
+    expect_told(utest_result, pumps_inside, NULL, MWL_E_USAGE,
+                "mwl_vm_pump: from inside a callback");
 }
 
 static void keeps(mwl_call *call, void *user) { ((host *)user)->call = call; }
@@ -106,7 +117,8 @@ static void settles_elsewhere(host *h) {
     if (pthread_create(&t, NULL, settle_elsewhere, h) == 0) pthread_join(t, NULL);
 }
 UTEST(misuse, settling_on_another_thread) {
-    expect_told(utest_result, keeps, settles_elsewhere, MWL_OK, "settled on another thread than the VM's");
+    expect_told(utest_result, keeps, settles_elsewhere, MWL_OK,
+                "settled on another thread than the VM's");
 }
 
 static void settles_when_gone(host *h) {
@@ -115,7 +127,8 @@ static void settles_when_gone(host *h) {
     mwl_call_succeed(call, mwl_null());
 }
 UTEST(misuse, settling_a_call_that_is_gone) {
-    expect_told(utest_result, keeps, settles_when_gone, MWL_OK, "used after it has settled and is gone");
+    expect_told(utest_result, keeps, settles_when_gone, MWL_OK,
+                "used after it has settled and is gone");
 }
 #endif
 
@@ -133,7 +146,8 @@ UTEST(misuse, wrong_states_have_a_status) {
     ASSERT_TRUE(open_host(&h, asks_after_settling));
     mwl_vm_pump(h.f.vm, 0);
     EXPECT_EQ((int)h.status, (int)MWL_E_STATE);
-    mwl_call_provider late = {.uri = STYLES_URI("late"), .document = STYLES_DOC("late"), .start = keeps};
+    mwl_call_provider late = {
+        .uri = STYLES_URI("late"), .document = STYLES_DOC("late"), .start = keeps};
     EXPECT_EQ((int)mwl_vm_provide(h.f.vm, &late, 1, NULL, NULL), (int)MWL_E_STATE);
     size_t n;
     EXPECT_EQ((int)mwl_vm_functions(h.f.vm, mwl_std_functions(0, &n), 1), (int)MWL_E_STATE);
@@ -141,7 +155,8 @@ UTEST(misuse, wrong_states_have_a_status) {
 
     ASSERT_TRUE(open_host(&h, keeps));
     mwl_vm_pump(h.f.vm, 0);
-    EXPECT_EQ((int)mwl_call_resume(h.call, mwl_null()), (int)MWL_E_USAGE); /* it is not a blocking one */
+    EXPECT_EQ((int)mwl_call_resume(h.call, mwl_null()),
+              (int)MWL_E_USAGE); /* it is not a blocking one */
     EXPECT_EQ((int)mwl_run_get_state(h.f.run), (int)MWL_RUN_PARKED);
     EXPECT_TRUE(mwl_is_absent(mwl_run_result(h.f.run)));
     mwl_run_abort(h.f.run);
@@ -151,7 +166,9 @@ UTEST(misuse, wrong_states_have_a_status) {
     flow_close(&h.f);
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 UTEST(misuse, providers_need_one_way_to_run) {
     flow f;

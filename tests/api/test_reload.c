@@ -1,11 +1,13 @@
-/* test_reload.c: new programs for new runs while old runs finish; a VM does not grow with reloads. */
+/* test_reload.c: new programs for new runs while old runs finish; a VM does not grow with reloads.
+ */
 #include "utest.h"
 
 #include "run_flow.h"
 #include "styles.h"
 
-#define VERSION(n) \
-    FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'},'z':{'action':'Return','value':{'version':" n "}}")
+#define VERSION(n)                                                                                 \
+    FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'},'z':{'action':'Return','value':{'"        \
+         "version':" n "}}")
 
 UTEST(reload, old_runs_finish_on_the_old_program) {
     flow f;
@@ -27,7 +29,8 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
     flow_close(&f);
 }
 
-/* What the VM holds after n reloads, each with a run; the program is forgotten before or after its last run. */
+/* What the VM holds after n reloads, each with a run; the program is forgotten before or after its
+ * last run. */
 static size_t held_after(int n, bool before) {
     counted memory = {0};
     flow f;
@@ -81,7 +84,9 @@ UTEST(reload, a_copy_outlives_its_program) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
     mwl_heap *h = mwl_vm_heap(f.vm);
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Return','value':{'k':['text',{'n':[null,true,1.5,{}]}],'e':[]}}")));
+    ASSERT_TRUE(flow_load(
+        &f,
+        FLOW("'a':{'action':'Return','value':{'k':['text',{'n':[null,true,1.5,{}]}],'e':[]}}")));
     ASSERT_TRUE(flow_start(&f, "null"));
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
     mwl_value kept = mwl_value_copy(h, mwl_run_value(f.run));

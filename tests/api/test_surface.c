@@ -1,5 +1,5 @@
-/* test_surface.c: what a host rarely needs and must find working all the same: values of every kind, functions and
- * re-running middleware of its own, the trace, where a failure was born. */
+/* test_surface.c: what a host rarely needs and must find working all the same: values of every
+ * kind, functions and re-running middleware of its own, the trace, where a failure was born. */
 #include "utest.h"
 
 #include "acme.h"
@@ -7,7 +7,9 @@
 
 #define S INT64_C(1000000000)
 
-/* ---- values ------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * -------------------------------------------------------------------------------------------------
+ */
 
 UTEST(surface, values_of_every_kind) {
     mwl_heap *h;
@@ -60,7 +62,8 @@ UTEST(surface, values_of_every_kind) {
 
 UTEST(surface, versions_and_clocks) {
     char version[32];
-    snprintf(version, sizeof version, "%d.%d.%d", MWL_VERSION_MAJOR, MWL_VERSION_MINOR, MWL_VERSION_PATCH);
+    snprintf(version, sizeof version, "%d.%d.%d", MWL_VERSION_MAJOR, MWL_VERSION_MINOR,
+             MWL_VERSION_PATCH);
     EXPECT_STREQ(mwl_version(), version);
     mwl_clock clock = mwl_clock_system();
     mwl_instant a, b;
@@ -70,7 +73,9 @@ UTEST(surface, versions_and_clocks) {
     EXPECT_GT(a.wall_ns, INT64_C(1700000000) * S);
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------- */
+/* ---- functions
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* acme.median(list): also tells, when there is no answer, in the caller's words. */
 static mwl_value median(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -103,13 +108,15 @@ UTEST(surface, functions_of_a_host) {
     ASSERT_TRUE(flow_vm(&f, 1));
     ASSERT_EQ((int)mwl_vm_functions(f.vm, functions, 2), (int)MWL_OK);
     EXPECT_EQ((int)mwl_vm_functions(f.vm, functions, 2), (int)MWL_E_DUPLICATE);
-    char *text = flow_quoted(FLOW("'a':{'action':'Return','value':['{{ acme.median(step.input) }}','{{ acme.pinned() }}']}"));
+    char *text = flow_quoted(FLOW(
+        "'a':{'action':'Return','value':['{{ acme.median(step.input) }}','{{ acme.pinned() }}']}"));
     const mwl_function_def *const tables[] = {&functions[0], &functions[1], NULL};
     mwl_asm_options options = {.functions = tables, .flags = MWL_ASM_STRIP_POSITIONS};
     mwl_asm_result out;
     mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
     EXPECT_STREQ(out.diagnostics, "");
-    if (st == MWL_OK) st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL);
+    if (st == MWL_OK)
+        st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL);
     ASSERT_EQ((int)st, (int)MWL_OK);
     EXPECT_STREQ(flow_again(&f, "[5,1,3]"), "{'type':'success','value':[3,true]}");
     EXPECT_TRUE(strstr(flow_again(&f, "[]"), "no median of 0 numbers") != NULL);
@@ -118,33 +125,41 @@ UTEST(surface, functions_of_a_host) {
     flow_close(&f);
 }
 
-/* ---- middleware that runs its scope again, and one that calls -------------------------------------------------------- */
+/* ---- middleware that runs its scope again, and one that calls
+ * -------------------------------------------------------- */
 
 static const char again_doc[] = ACME_DOC(
     "again", "Again",
-    ACME_PHASE("onFailure", "control", "}") ",\"parameters\":{\"type\":\"object\",\"properties\":{\"on\":{\"type\":\"object\"}}}}",
+    ACME_PHASE(
+        "onFailure", "control",
+        "}") ",\"parameters\":{\"type\":\"object\",\"properties\":{\"on\":{\"type\":\"object\"}}}}",
     ",\"metadata\":{\"type\":\"object\",\"properties\":{\"tries\":{\"type\":\"integer\"}}}");
 
-/* Up to three tries of what the matcher selects, a second and a bit apart; variables as they were. */
+/* Up to three tries of what the matcher selects, a second and a bit apart; variables as they were.
+ */
 static void again_failure(mwl_phase *phase, void *user) {
     (void)user;
-    if (mwl_phase_runs(phase) < 3 && mwl_failure_matches(acme_argument(phase, "on"), mwl_phase_result_value(phase)))
+    if (mwl_phase_runs(phase) < 3 &&
+        mwl_failure_matches(acme_argument(phase, "on"), mwl_phase_result_value(phase)))
         mwl_phase_reenter(phase, MWL_REENTER_RESTORE, S + (int64_t)(mwl_phase_random(phase) * 1e6));
 }
 
-static const char until_doc[] =
-    ACME_DOC("until", "Until", ACME_PHASE("onSuccess", "control", "}") "}",
-             ",\"metadata\":{\"type\":\"object\",\"properties\":{\"round\":{\"type\":\"integer\"}}}");
+static const char until_doc[] = ACME_DOC(
+    "until", "Until", ACME_PHASE("onSuccess", "control", "}") "}",
+    ",\"metadata\":{\"type\":\"object\",\"properties\":{\"round\":{\"type\":\"integer\"}}}");
 
 static void until_success(mwl_phase *phase, void *user) {
     (void)user;
-    if (mwl_as_number(mwl_phase_result_value(phase)) < 100) mwl_phase_reenter(phase, MWL_REENTER_CARRY, 0);
+    if (mwl_as_number(mwl_phase_result_value(phase)) < 100)
+        mwl_phase_reenter(phase, MWL_REENTER_CARRY, 0);
 }
 
-static const char tell_doc[] =
-    ACME_DOC("tell", "Tell", ACME_PHASE("onSuccess", "side-effect", "}")
-             ",\"parameters\":{\"type\":\"object\",\"properties\":{\"call\":{\"type\":\"object\"}}},"
-             "\"structural\":[\"call\"]}", "");
+static const char tell_doc[] = ACME_DOC(
+    "tell", "Tell",
+    ACME_PHASE("onSuccess", "side-effect", "}") ",\"parameters\":{\"type\":\"object\","
+                                                "\"properties\":{\"call\":{\"type\":\"object\"}}},"
+                                                "\"structural\":[\"call\"]}",
+    "");
 
 static void tell_success(mwl_phase *phase, void *user) {
     (void)user;
@@ -152,8 +167,16 @@ static void tell_success(mwl_phase *phase, void *user) {
 }
 
 static const mwl_middleware rerunning[] = {
-    {.uri = ACME_URI("again"), .document = again_doc, .flags = MWL_MW_RESTORES, .run_count = "tries", .failure = again_failure},
-    {.uri = ACME_URI("until"), .document = until_doc, .flags = MWL_MW_OWNS_RUNS, .run_count = "round", .success = until_success},
+    {.uri = ACME_URI("again"),
+     .document = again_doc,
+     .flags = MWL_MW_RESTORES,
+     .run_count = "tries",
+     .failure = again_failure},
+    {.uri = ACME_URI("until"),
+     .document = until_doc,
+     .flags = MWL_MW_OWNS_RUNS,
+     .run_count = "round",
+     .success = until_success},
     {.uri = ACME_URI("tell"), .document = tell_doc, .success = tell_success},
 };
 
@@ -161,7 +184,8 @@ static bool open_rerunning(flow *f, mwl_asm_provider *documents) {
     if (!flow_vm(f, 1)) return false;
     mwl_error error = {MWL_OK, "", 0};
     for (int i = 0; i < 3; i++)
-        documents[i] = (mwl_asm_provider){"acme", rerunning[i].document, strlen(rerunning[i].document)};
+        documents[i] =
+            (mwl_asm_provider){"acme", rerunning[i].document, strlen(rerunning[i].document)};
     f->documents = documents;
     f->n_documents = 3;
     if (mwl_vm_provide_middleware(f->vm, rerunning, 3, NULL, &error) == MWL_OK) return true;
@@ -173,17 +197,21 @@ UTEST(surface, middleware_that_runs_its_scope_again) {
     flow f;
     mwl_asm_provider documents[3];
     ASSERT_TRUE(open_rerunning(&f, documents));
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI("again")
-                                   "','onFailure':{'with':{'on':{'codes':['No.*']}}},'onAlways':{'assign':{'n':"
-                                   "'{{ middleware.metadata.tries }}'}}}],'call':{'provider':" MOCK
-                                   ",'with':{'failure':{'code':'No.Way'}}},'next':'z','catch':[{'match':{'codes':['*']},"
-                                   "'next':'z'}]},'z':{'action':'Return','value':'{{ vars.n }}'}")));
+    ASSERT_TRUE(flow_load(
+        &f,
+        FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
+            "again") "','onFailure':{'with':{'on':{'codes':['No.*']}}},'onAlways':{'assign':{'n':"
+                     "'{{ middleware.metadata.tries }}'}}}],'call':{'provider':" MOCK
+                     ",'with':{'failure':{'code':'No.Way'}}},'next':'z','catch':[{'match':{'codes':"
+                     "['*']},"
+                     "'next':'z'}]},'z':{'action':'Return','value':'{{ vars.n }}'}")));
     EXPECT_STREQ(flow_again(&f, "1"), "{'type':'success','value':3}");
     EXPECT_TRUE(f.took_ns >= 2 * S && f.took_ns < 2 * S + 10000000);
     mwl_program_release(f.program);
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI("until")
-                                   "'}],'call':{'provider':" MOCK ",'onSuccess':{'value':'{{ call.input * 3.0 }}'}},"
-                                   "'next':'z'},'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
+                                  "until") "'}],'call':{'provider':" MOCK
+                                           ",'onSuccess':{'value':'{{ call.input * 3.0 }}'}},"
+                                           "'next':'z'},'z':{'action':'Return'}")));
     EXPECT_STREQ(flow_again(&f, "2"), "{'type':'success','value':162}");
     flow_close(&f);
 }
@@ -192,15 +220,19 @@ UTEST(surface, middleware_that_calls) {
     flow f;
     mwl_asm_provider documents[3];
     ASSERT_TRUE(open_rerunning(&f, documents));
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI("tell")
-                                   "','onSuccess':{'with':{'call':{'provider':" MOCK ",'with':{'delay':'PT7S'}}}}}],"
-                                   "'call':{'provider':" MOCK "},'next':'z'},'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
+                                  "tell") "','onSuccess':{'with':{'call':{'provider':" MOCK
+                                          ",'with':{'delay':'PT7S'}}}}}],"
+                                          "'call':{'provider':" MOCK
+                                          "},'next':'z'},'z':{'action':'Return'}")));
     EXPECT_STREQ(flow_again(&f, "'x'"), "{'type':'success','value':'x'}");
     EXPECT_EQ(f.took_ns, 7 * S);
     flow_close(&f);
 }
 
-/* ---- looking on -------------------------------------------------------------------------------------------------- */
+/* ---- looking on
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct watcher {
     int seen[16];
@@ -217,7 +249,8 @@ UTEST(surface, trace_user_and_place) {
     flow f;
     watcher w = {{0}, NULL};
     ASSERT_TRUE(flow_vm(&f, 1));
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},'b':{'action':'Raise','result':{'code':'Oh'}}")));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},'b':{'action':'"
+                                   "Raise','result':{'code':'Oh'}}")));
     ASSERT_TRUE(flow_start(&f, "1"));
     w.run = f.run;
     mwl_run_set_user(f.run, &w);

@@ -8,11 +8,15 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define ASK FLOW("'a':{'action':'Call','call':{'provider':'" STYLES_URI("ask") "'},'next':'z'},'z':{'action':'Return'}")
-#define ASK_ON_A_STACK \
-    FLOW("'a':{'action':'Call','call':{'provider':'" STYLES_URI("wait") "'},'next':'z'},'z':{'action':'Return'}")
+#define ASK                                                                                        \
+    FLOW("'a':{'action':'Call','call':{'provider':'" STYLES_URI(                                   \
+        "ask") "'},'next':'z'},'z':{'action':'Return'}")
+#define ASK_ON_A_STACK                                                                             \
+    FLOW("'a':{'action':'Call','call':{'provider':'" STYLES_URI(                                   \
+        "wait") "'},'next':'z'},'z':{'action':'Return'}")
 
-/* ---- a pool of threads with a queue of jobs, and a loop that sleeps until it is woken ------------------------ */
+/* ---- a pool of threads with a queue of jobs, and a loop that sleeps until it is woken
+ * ------------------------ */
 
 enum { THREADS = 3, RUNS = 600 };
 
@@ -35,10 +39,12 @@ static void *work(void *arg) {
         pthread_mutex_unlock(&p->lock);
         if (!job) return NULL;
         bool wanted = mwl_token_wanted(job);
-        mwl_status st = wanted ? mwl_token_succeed(job, "{\"n\":[1,2,3]}", 13)
-                               : mwl_token_fail(job, "error", "Acme.Unwanted", "nobody waits", NULL, 0);
+        mwl_status st =
+            wanted ? mwl_token_succeed(job, "{\"n\":[1,2,3]}", 13)
+                   : mwl_token_fail(job, "error", "Acme.Unwanted", "nobody waits", NULL, 0);
         atomic_fetch_add(st == MWL_OK ? &p->accepted : &p->refused, 1);
-        if (mwl_token_succeed(job, "1", 1) == MWL_OK) atomic_fetch_add(&p->accepted, 1000000); /* never twice */
+        if (mwl_token_succeed(job, "1", 1) == MWL_OK)
+            atomic_fetch_add(&p->accepted, 1000000); /* never twice */
         mwl_token_release(job);
     }
 }
@@ -92,7 +98,8 @@ static void give_out(mwl_call *call, pool *p) {
 
 static void ask_start(mwl_call *call, void *user) { give_out(call, user); }
 
-static void ask_cancel(mwl_call *call, void *user) { /* the thread's answer settles it, whatever it is */
+static void ask_cancel(mwl_call *call,
+                       void *user) { /* the thread's answer settles it, whatever it is */
     (void)call;
     (void)user;
 }
@@ -104,7 +111,10 @@ static void wait_blocking(mwl_call *call, void *user) {
 }
 
 static const mwl_call_provider providers[] = {
-    {.uri = STYLES_URI("ask"), .document = STYLES_DOC("ask"), .start = ask_start, .cancel = ask_cancel},
+    {.uri = STYLES_URI("ask"),
+     .document = STYLES_DOC("ask"),
+     .start = ask_start,
+     .cancel = ask_cancel},
     {.uri = STYLES_URI("wait"), .document = STYLES_DOC("wait"), .blocking = wait_blocking},
 };
 
@@ -115,14 +125,17 @@ static bool open_vm(flow *f, pool *p, const char *definition) {
     c.wake_ctx = p;
     mwl_asm_provider documents[2];
     for (int i = 0; i < 2; i++)
-        documents[i] = (mwl_asm_provider){"acme", providers[i].document, strlen(providers[i].document)};
+        documents[i] =
+            (mwl_asm_provider){"acme", providers[i].document, strlen(providers[i].document)};
     f->documents = documents;
     f->n_documents = 2;
     return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK &&
            mwl_vm_provide(f->vm, providers, 2, p, NULL) == MWL_OK && flow_load(f, definition);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void many_answers(int *utest_result, const char *definition, bool cancelling) {
     pool p;
@@ -130,7 +143,8 @@ static void many_answers(int *utest_result, const char *definition, bool cancell
     pool_open(&p);
     ASSERT_TRUE(open_vm(&f, &p, definition));
     static mwl_run *runs[RUNS];
-    for (int i = 0; i < RUNS; i++) ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &runs[i], NULL), (int)MWL_OK);
+    for (int i = 0; i < RUNS; i++)
+        ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &runs[i], NULL), (int)MWL_OK);
     int left = RUNS, succeeded = 0;
     for (int i = 0; left && i < 100 * RUNS; i++) {
         int64_t due = mwl_vm_pump(f.vm, 100000);
@@ -157,7 +171,9 @@ static void many_answers(int *utest_result, const char *definition, bool cancell
 UTEST(threads, settle_calls) { many_answers(utest_result, ASK, false); }
 UTEST(threads, settle_calls_that_are_cancelled_meanwhile) { many_answers(utest_result, ASK, true); }
 UTEST(threads, answer_blocking_calls) { many_answers(utest_result, ASK_ON_A_STACK, false); }
-UTEST(threads, answer_blocking_calls_that_are_cancelled_meanwhile) { many_answers(utest_result, ASK_ON_A_STACK, true); }
+UTEST(threads, answer_blocking_calls_that_are_cancelled_meanwhile) {
+    many_answers(utest_result, ASK_ON_A_STACK, true);
+}
 
 UTEST(threads, a_vm_may_go_while_they_answer) {
     for (int round = 0; round < 20; round++) {
@@ -166,7 +182,8 @@ UTEST(threads, a_vm_may_go_while_they_answer) {
         pool_open(&p);
         ASSERT_TRUE(open_vm(&f, &p, ASK));
         mwl_run *run;
-        for (int i = 0; i < 50; i++) ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &run, NULL), (int)MWL_OK);
+        for (int i = 0; i < 50; i++)
+            ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &run, NULL), (int)MWL_OK);
         mwl_vm_pump(f.vm, round * 10000);
         f.run = NULL;
         flow_close(&f);
@@ -175,7 +192,8 @@ UTEST(threads, a_vm_may_go_while_they_answer) {
     }
 }
 
-/* ---- one program, several VMs ------------------------------------------------------------------------------------------ */
+/* ---- one program, several VMs
+ * ------------------------------------------------------------------------------------------ */
 
 static void *run_many(void *arg) {
     mwl_program *program = arg;
@@ -197,11 +215,12 @@ static void *run_many(void *arg) {
 UTEST(threads, share_a_program) {
     flow f;
     memset(&f, 0, sizeof f);
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':" TIMEOUT
-                                   ",'onEntry':{'with':{'duration':'PT9S'}}}],'call':{'provider':" MOCK
-                                   ",'with':{'value':{'list':[1,'two',{'three':3}]},'delay':'PT1S'}},'output':"
-                                   "'{{ step.result.value.list.map(x, type(x) == string) }}','next':'z'},"
-                                   "'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_load(
+        &f, FLOW("'a':{'action':'Call','middleware':[{'provider':" TIMEOUT
+                 ",'onEntry':{'with':{'duration':'PT9S'}}}],'call':{'provider':" MOCK
+                 ",'with':{'value':{'list':[1,'two',{'three':3}]},'delay':'PT1S'}},'output':"
+                 "'{{ step.result.value.list.map(x, type(x) == string) }}','next':'z'},"
+                 "'z':{'action':'Return'}")));
     pthread_t t[2];
     for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, run_many, mwl_program_keep(f.program));
     mwl_program_release(f.program);

@@ -1,9 +1,10 @@
 /* game_loop.c: a game at 60 frames a second with hundreds of scripted actors, pumped in a budget.
  *
- * Every actor is a run: it walks, naps, and asks for a path, which the game answers a few frames later; when that
- * takes too long, a Timeout lets it wander instead. Almost all of them are parked at any moment. The game's time is
- * its own: it jumps from frame to frame, so that the example takes less than the seconds it simulates, and runs on
- * inside a frame, so that the budget is one of real time.
+ * Every actor is a run: it walks, naps, and asks for a path, which the game answers a few frames
+ * later; when that takes too long, a Timeout lets it wander instead. Almost all of them are parked
+ * at any moment. The game's time is its own: it jumps from frame to frame, so that the example
+ * takes less than the seconds it simulates, and runs on inside a frame, so that the budget is one
+ * of real time.
  *
  *   game_loop [ACTORS [FRAMES]] */
 #include <mwl_asm.h>
@@ -16,10 +17,11 @@
 #define FRAME_NS INT64_C(16666667)
 #define BUDGET_NS INT64_C(1000000)
 
-static const char path_document[] =
-    "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", \"uri\": \"mwl:provider.call/acme/path/v1\","
-    " \"codePrefix\": \"Path\", \"description\": \"Finds a way on the map.\", \"parameters\": {\"type\": \"object\"},"
-    " \"failureCatalog\": {\"closed\": [], \"open\": []}}";
+static const char path_document[] = "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", "
+                                    "\"uri\": \"mwl:provider.call/acme/path/v1\","
+                                    " \"codePrefix\": \"Path\", \"description\": \"Finds a way on "
+                                    "the map.\", \"parameters\": {\"type\": \"object\"},"
+                                    " \"failureCatalog\": {\"closed\": [], \"open\": []}}";
 
 static const char actor_script[] =
     "{\"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", \"entrypoint\": \"nap\", \"steps\": {"
@@ -56,7 +58,8 @@ static double processor_ms(void) {
 static void read_game_clock(void *ctx, mwl_instant *out) {
     const game *g = ctx;
     int64_t inside = (int64_t)((real_ms() - g->frame_ms) * 1e6);
-    out->mono_ns = g->frame_ns + (inside < FRAME_NS ? inside : FRAME_NS - 1); /* it never goes back */
+    out->mono_ns =
+        g->frame_ns + (inside < FRAME_NS ? inside : FRAME_NS - 1); /* it never goes back */
     out->wall_ns = out->mono_ns + INT64_C(1767225600000000000);
 }
 
@@ -66,7 +69,9 @@ static uint32_t dice(game *g, uint32_t sides) {
 }
 
 /* A path takes one to twenty frames; the answer is ready when `wake` says so. */
-static void path_start(mwl_call *call, void *user) { mwl_call_wake_after(call, (1 + dice(user, 20)) * FRAME_NS); }
+static void path_start(mwl_call *call, void *user) {
+    mwl_call_wake_after(call, (1 + dice(user, 20)) * FRAME_NS);
+}
 
 static void path_ready(mwl_call *call, void *user) {
     game *g = user;
@@ -94,7 +99,8 @@ static mwl_program *load_script(void) {
 static mwl_run *spawn(mwl_vm *vm, mwl_program *program, int id) {
     mwl_heap *h = mwl_vm_heap(vm);
     mwl_run *run = NULL;
-    mwl_start start = {.input = mwl_object_set(h, mwl_object(h, 1), "nap", 3, mwl_number(1 + id % 7))};
+    mwl_start start = {.input =
+                           mwl_object_set(h, mwl_object(h, 1), "nap", 3, mwl_number(1 + id % 7))};
     mwl_run_start(vm, program, &start, &run, NULL);
     mwl_value_drop(h, start.input);
     return run;
@@ -106,8 +112,11 @@ int main(int argc, char **argv) {
     mwl_config config = mwl_config_default();
     config.clock.read = read_game_clock;
     config.clock.ctx = &g;
-    static const mwl_call_provider path = {.uri = "mwl:provider.call/acme/path/v1", .document = path_document,
-                                           .start = path_start, .wake = path_ready, .cancel = path_cancel};
+    static const mwl_call_provider path = {.uri = "mwl:provider.call/acme/path/v1",
+                                           .document = path_document,
+                                           .start = path_start,
+                                           .wake = path_ready,
+                                           .cancel = path_cancel};
     mwl_vm *vm = NULL;
     mwl_program *program = load_script();
     mwl_run **actors = calloc((size_t)n, sizeof(mwl_run *));
@@ -121,8 +130,10 @@ int main(int argc, char **argv) {
         double busy = processor_ms();
         g.frame_ms = real_ms();
         for (int i = 0; i < n; i++)
-            if (!actors[i]) actors[i] = spawn(vm, program, i); /* an actor that is done gets a new script */
-        over += mwl_vm_pump(vm, BUDGET_NS) == 0; /* the rest of the work has time until the next frame */
+            if (!actors[i])
+                actors[i] = spawn(vm, program, i); /* an actor that is done gets a new script */
+        over += mwl_vm_pump(vm, BUDGET_NS) ==
+                0; /* the rest of the work has time until the next frame */
         for (int i = 0; i < n; i++) {
             if (!actors[i] || mwl_run_get_state(actors[i]) < MWL_RUN_DONE) continue;
             finished++;
@@ -135,9 +146,10 @@ int main(int argc, char **argv) {
         if (took > worst) worst = took;
         if (processor_ms() - busy > busiest) busiest = processor_ms() - busy;
     }
-    printf("%d actors, %d frames: %ld scripts done, %ld paths walked, %ld given up\n", n, frames, finished,
-           g.paths_found, g.paths_refused);
-    printf("worst frame %.3f ms (%.3f ms of processor time), mean %.4f ms; the budget of %.0f ms ran out %ld times\n",
+    printf("%d actors, %d frames: %ld scripts done, %ld paths walked, %ld given up\n", n, frames,
+           finished, g.paths_found, g.paths_refused);
+    printf("worst frame %.3f ms (%.3f ms of processor time), mean %.4f ms; the budget of %.0f ms "
+           "ran out %ld times\n",
            worst, busiest, all / frames, (double)BUDGET_NS / 1e6, over);
     for (int i = 0; i < n; i++) mwl_run_free(actors[i]);
     free(actors);

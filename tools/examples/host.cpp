@@ -18,10 +18,14 @@ using program_ptr = std::unique_ptr<mwl_program, freed_by<mwl_program, mwl_progr
 using run_ptr = std::unique_ptr<mwl_run, freed_by<mwl_run, mwl_run_free>>;
 
 void check(mwl_status status, const mwl_error &error = mwl_error()) {
-    if (status < 0) throw std::runtime_error(std::string(mwl_status_text(status)) + ": " + (error.message ? error.message : ""));
+    if (status < 0)
+        throw std::runtime_error(std::string(mwl_status_text(status)) + ": " +
+                                 (error.message ? error.message : ""));
 }
 
-mwl_value text(mwl_heap *heap, const std::string &s) { return mwl_string(heap, s.data(), s.size()); }
+mwl_value text(mwl_heap *heap, const std::string &s) {
+    return mwl_string(heap, s.data(), s.size());
+}
 
 std::string text_of(mwl_value v) {
     size_t len = 0;
@@ -61,8 +65,10 @@ program_ptr assemble(const std::string &definition) {
     mwl_program *program = nullptr;
     mwl_error error = mwl_error();
     mwl_status status = mwl_assemble(definition.data(), definition.size(), &options, &out);
-    if (status == MWL_OK) status = mwl_program_load(nullptr, out.image, out.image_size, MWL_COPY, &program, &error);
-    else std::cerr << out.diagnostics;
+    if (status == MWL_OK)
+        status = mwl_program_load(nullptr, out.image, out.image_size, MWL_COPY, &program, &error);
+    else
+        std::cerr << out.diagnostics;
     mwl_asm_free(&out);
     check(status, error);
     return program_ptr(program);

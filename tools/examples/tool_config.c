@@ -1,8 +1,9 @@
-/* tool_config.c: a tool whose configuration is a Flow: it adds up the bytes of files as the definition tells it.
+/* tool_config.c: a tool whose configuration is a Flow: it adds up the bytes of files as the
+ * definition tells it.
  *
- * Its provider `checksum` is in the blocking style: a C function that pauses and waits in its middle while others
- * like it go on. Reading a file blocks for real, so that happens on a thread, which posts the answer; the main loop
- * sleeps until the VM is due or an answer wakes it.
+ * Its provider `checksum` is in the blocking style: a C function that pauses and waits in its
+ * middle while others like it go on. Reading a file blocks for real, so that happens on a thread,
+ * which posts the answer; the main loop sleeps until the VM is due or an answer wakes it.
  *
  *   tool_config CONFIG.json FILE... */
 #include <mwl_asm.h>
@@ -14,13 +15,16 @@
 #include <time.h>
 
 static const char checksum_document[] =
-    "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", \"uri\": \"mwl:provider.call/acme/checksum/v1\","
-    " \"codePrefix\": \"Checksum\", \"description\": \"Adds up the bytes of the file that the input names.\","
+    "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", \"uri\": "
+    "\"mwl:provider.call/acme/checksum/v1\","
+    " \"codePrefix\": \"Checksum\", \"description\": \"Adds up the bytes of the file that the "
+    "input names.\","
     " \"parameters\": {\"type\": \"object\", \"properties\": {"
     "   \"pause\": {\"type\": \"string\", \"format\": \"duration\"}}},"
     " \"failureCatalog\": {\"closed\": [\"Provider.Call.Checksum.Unreadable\"], \"open\": []}}";
 
-/* ---- the thread that blocks ---------------------------------------------------------------------------------- */
+/* ---- the thread that blocks
+ * ---------------------------------------------------------------------------------- */
 
 typedef struct job {
     struct job *next;
@@ -47,7 +51,8 @@ static void read_file(const job *j) {
     for (int c; (c = getc(f)) != EOF; size++) sum = (sum * 31 + (unsigned long)c) & 0xffffffff;
     fclose(f);
     int n = snprintf(text, sizeof text, "{\"sum\": %lu, \"bytes\": %lu}", sum, size);
-    mwl_token_succeed(j->answer, text, (size_t)n); /* refused when nobody waits any more: nothing to do about it */
+    mwl_token_succeed(j->answer, text,
+                      (size_t)n); /* refused when nobody waits any more: nothing to do about it */
 }
 
 static void *read_files(void *arg) {
@@ -80,7 +85,8 @@ static bool give_out(tool *t, mwl_call *call, const char *path) {
     return true;
 }
 
-/* ---- the provider ---------------------------------------------------------------------------------------------- */
+/* ---- the provider
+ * ---------------------------------------------------------------------------------------------- */
 
 static void checksum(mwl_call *call, void *user) {
     size_t len;
@@ -89,25 +95,30 @@ static void checksum(mwl_call *call, void *user) {
     int64_t ns = 0;
     mwl_value answer;
     if (!path || (pause && mwl_duration_parse(pause, len, &ns) < 0)) {
-        mwl_call_fail(call, NULL, "Provider.Call.Checksum.Unreadable", "the input must name a file", mwl_absent());
+        mwl_call_fail(call, NULL, "Provider.Call.Checksum.Unreadable", "the input must name a file",
+                      mwl_absent());
         return;
     }
     if (mwl_sleep(call, ns) < 0) return; /* cancelled: nothing is held */
     if (!give_out(user, call, path)) {
-        mwl_call_fail(call, NULL, "Provider.Call.Checksum.Unreadable", "out of memory", mwl_absent());
+        mwl_call_fail(call, NULL, "Provider.Call.Checksum.Unreadable", "out of memory",
+                      mwl_absent());
         return;
     }
     mwl_heap *h = mwl_call_heap(call);
     switch (mwl_await(call, &answer)) {
     case MWL_OK:
-        mwl_call_succeed(call, mwl_object_set(h, answer, "file", 4, mwl_value_keep(mwl_call_input(call))));
+        mwl_call_succeed(
+            call, mwl_object_set(h, answer, "file", 4, mwl_value_keep(mwl_call_input(call))));
         break;
     case MWL_E_FAILED: mwl_call_settle(call, answer); break;
     default: break; /* cancelled: the thread's answer will be refused */
     }
 }
 
-/* ---- the tool ---------------------------------------------------------------------------------------------------- */
+/* ---- the tool
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void wake(void *ctx) { /* on the thread that answers */
     tool *t = ctx;
@@ -148,7 +159,8 @@ static mwl_program *load_config(const char *path) {
 static int run_config(tool *t, mwl_vm *vm, mwl_program *program, char **files, int n) {
     mwl_heap *h = mwl_vm_heap(vm);
     mwl_value list = mwl_array(h, (size_t)n);
-    for (int i = 0; i < n; i++) list = mwl_array_push(h, list, mwl_string(h, files[i], strlen(files[i])));
+    for (int i = 0; i < n; i++)
+        list = mwl_array_push(h, list, mwl_string(h, files[i], strlen(files[i])));
     mwl_start start = {.input = mwl_object_set(h, mwl_object(h, 1), "files", 5, list)};
     mwl_run *run = NULL;
     mwl_error error = {MWL_OK, "", 0};
@@ -159,7 +171,8 @@ static int run_config(tool *t, mwl_vm *vm, mwl_program *program, char **files, i
         int64_t due = mwl_vm_pump(vm, MWL_NO_BUDGET);
         mwl_instant now;
         mwl_vm_now(vm, &now);
-        if (due != 0) wait_until(t, due == MWL_NEVER ? 1000000000 : due - now.mono_ns);
+        if (due != 0 && mwl_run_get_state(run) < MWL_RUN_DONE)
+            wait_until(t, due == MWL_NEVER ? 1000000000 : due - now.mono_ns);
     }
     char *text;
     size_t len;
@@ -185,12 +198,14 @@ int main(int argc, char **argv) {
     config.wake = wake;
     config.wake_ctx = &t;
     static const mwl_call_provider provider = {.uri = "mwl:provider.call/acme/checksum/v1",
-                                               .document = checksum_document, .blocking = checksum};
+                                               .document = checksum_document,
+                                               .blocking = checksum};
     mwl_program *program = load_config(argv[1]);
     mwl_vm *vm = NULL;
     pthread_t reader;
     if (!program || mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0 ||
-        mwl_vm_provide(vm, &provider, 1, &t, NULL) < 0 || pthread_create(&reader, NULL, read_files, &t) != 0)
+        mwl_vm_provide(vm, &provider, 1, &t, NULL) < 0 ||
+        pthread_create(&reader, NULL, read_files, &t) != 0)
         return 1;
     int failed = run_config(&t, vm, program, argv + 2, argc - 2);
     pthread_mutex_lock(&t.lock);

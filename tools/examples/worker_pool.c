@@ -1,4 +1,5 @@
-/* worker_pool.c: N threads, each with a VM of its own, and one program that they share; a million runs.
+/* worker_pool.c: N threads, each with a VM of its own, and one program that they share; a million
+ * runs.
  *
  *   worker_pool [RUNS [THREADS]] */
 #include <mwl_asm.h>
@@ -12,15 +13,17 @@
 
 enum { THREADS_MAX = 64, AT_A_TIME = 64 };
 
-static const char definition[] =
-    "{\"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", \"entrypoint\": \"order\", \"steps\": {"
-    "  \"order\": {\"action\": \"Match\", \"cases\": ["
-    "    {\"when\": \"{{ step.input.total > 100.0 }}\", \"next\": \"large\"}], \"default\": {\"next\": \"small\"}},"
-    "  \"large\": {\"action\": \"Call\","
-    "    \"call\": {\"provider\": \"mwl:provider.call/mwl/mock/v1\", \"with\": {\"value\": \"approved\"}},"
-    "    \"output\": \"{{ step.result.value }}\", \"next\": \"done\"},"
-    "  \"small\": {\"action\": \"Return\", \"value\": \"booked\"},"
-    "  \"done\": {\"action\": \"Return\"}}}";
+static const char definition[] = "{\"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", "
+                                 "\"entrypoint\": \"order\", \"steps\": {"
+                                 "  \"order\": {\"action\": \"Match\", \"cases\": ["
+                                 "    {\"when\": \"{{ step.input.total > 100.0 }}\", \"next\": "
+                                 "\"large\"}], \"default\": {\"next\": \"small\"}},"
+                                 "  \"large\": {\"action\": \"Call\","
+                                 "    \"call\": {\"provider\": \"mwl:provider.call/mwl/mock/v1\", "
+                                 "\"with\": {\"value\": \"approved\"}},"
+                                 "    \"output\": \"{{ step.result.value }}\", \"next\": \"done\"},"
+                                 "  \"small\": {\"action\": \"Return\", \"value\": \"booked\"},"
+                                 "  \"done\": {\"action\": \"Return\"}}}";
 
 typedef struct pool {
     mwl_program *program;
@@ -33,7 +36,8 @@ static int batch(mwl_vm *vm, pool *p, long n) {
     mwl_run *runs[AT_A_TIME];
     int good = 0;
     for (long i = 0; i < n; i++) {
-        mwl_start start = {.input = mwl_object_set(h, mwl_object(h, 1), "total", 5, mwl_number((double)(i * 10)))};
+        mwl_start start = {
+            .input = mwl_object_set(h, mwl_object(h, 1), "total", 5, mwl_number((double)(i * 10)))};
         mwl_status st = mwl_run_start(vm, p->program, &start, &runs[i], NULL);
         mwl_value_drop(h, start.input);
         if (st < 0) runs[i] = NULL;
@@ -76,7 +80,8 @@ int main(int argc, char **argv) {
     atomic_init(&p.left, runs);
     atomic_init(&p.good, 0);
     if (mwl_assemble(definition, sizeof definition - 1, NULL, &out) == MWL_OK)
-        mwl_program_load(NULL, out.image, out.image_size, MWL_BORROW, &p.program, NULL); /* used in place */
+        mwl_program_load(NULL, out.image, out.image_size, MWL_BORROW, &p.program,
+                         NULL); /* used in place */
     fputs(out.diagnostics, stderr);
     if (!p.program) return 1;
     double from = seconds();
@@ -85,8 +90,8 @@ int main(int argc, char **argv) {
         if (pthread_create(&threads[i], NULL, work, &p) != 0) return 1;
     for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
     double took = seconds() - from;
-    printf("%ld of %ld runs succeeded on %d threads: %.2f s, %.0f a second\n", atomic_load(&p.good), runs, n, took,
-           (double)runs / took);
+    printf("%ld of %ld runs succeeded on %d threads: %.2f s, %.0f a second\n", atomic_load(&p.good),
+           runs, n, took, (double)runs / took);
     mwl_program_release(p.program);
     mwl_asm_free(&out); /* the image outlives the program that borrows it */
     return atomic_load(&p.good) != runs;
