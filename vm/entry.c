@@ -116,6 +116,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->output = mwl__keep(f->acc);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
     e->established = true;
+    f->run->owed++;
     e->in_phase = false;
     if (e->verdict == MWL_VERDICT_EMIT) {
         mwl_value v = e->emit.v;
@@ -262,6 +263,7 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
     mwl__entry *e = f->entries;
+    e->dispatched = false;
     f->construct = MWL_IN_PHASE;
     if (f->res.ok) { /* the cleanup's own Result is discarded */
         mwl__frame_set_res(f, false, mwl_absent());
@@ -277,6 +279,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
     bool failed = e->cleanup_failed;
+    f->run->owed--;
     mwl__frame_set_res(f, e->res.ok, e->res.v);
     e->res.v = mwl_absent();
     if (f->rare) {

@@ -12,6 +12,7 @@
  * hold is not verified, so instructions that need a kind ask for it. */
 #include "functions.h"
 #include "machine.h"
+#include "nest.h"
 #include "ops.h"
 #include "utf8.h"
 
@@ -658,59 +659,75 @@ dispatch:
         next = (call);       \
         goto machine;        \
     } while (0)
+#define NESTS(condition)                      \
+    do {                                      \
+        if (!LIKELY(condition)) goto tangled; \
+    } while (0)
 #define PLAIN(statement) do { statement; NEXT(); } while (0)
-    CASE(STEP): MACHINE(mwl__step_begin(F, X, AT_NEXT));
-    CASE(STEP_EXIT): PLAIN(mwl__step_exit(F));
+    CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
+    CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
     CASE(OUT): PLAIN(mwl__value_set(h, &F->acc, taken(&A)));
     CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
-    CASE(TO): MACHINE(mwl__step_to(F, X, false));
-    CASE(TO_HANDLER): MACHINE(mwl__step_to(F, X, true));
-    CASE(STEP_RESULT): MACHINE(mwl__step_result(F, AT_NEXT));
-    CASE(STEP_FAULT): MACHINE(mwl__step_fault(F));
-    CASE(CLAUSE_FAULT): MACHINE(mwl__step_clause_fault(F));
+    CASE(TO): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, false));
+    CASE(TO_HANDLER): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, true));
+    CASE(STEP_RESULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_result(F, AT_NEXT));
+    CASE(STEP_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_fault(F));
+    CASE(CLAUSE_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_clause_fault(F));
     CASE(MATCH_INPUT):
         mwl__frame_set_res(F, true, F->acc);
         PLAIN(F->acc = mwl_absent());
     CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->res.v)));
-    CASE(SLEEP_FOR): MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
-    CASE(SLEEP_UNTIL): MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
-    CASE(RETURN): MACHINE(mwl__step_return(F));
-    CASE(RAISE): MACHINE(mwl__step_raise(F, &A, ip->b));
-    CASE(RERAISE): MACHINE(mwl__step_reraise(F));
-    CASE(COMPLETE): MACHINE(mwl__frame_complete(F));
+    CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
+    CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
+    CASE(RETURN): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
+    CASE(RAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_raise(F, &A, ip->b));
+    CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
+    CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
-    CASE(GATE): MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
-    CASE(WITH): PLAIN(mwl__entry_with(F, taken(&A)));
-    CASE(ACTION): MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
-    CASE(ACTION_DONE): MACHINE(mwl__entry_action_done(F, ip->a, X));
-    CASE(ESTABLISH): MACHINE(mwl__entry_establish(F, X, AT_NEXT));
-    CASE(ENTRY_FAULT): MACHINE(mwl__entry_fault(F, X));
-    CASE(ASCEND): MACHINE(mwl__entry_ascend(F, X));
-    CASE(SHAPE_SKIP): MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
-    CASE(SHAPE): PLAIN(mwl__entry_shape(F, taken(&A)));
-    CASE(ENVELOPE): MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
-    CASE(PHASE_FAULT): MACHINE(mwl__entry_phase_fault(F, X));
-    CASE(REENTER): MACHINE(mwl__entry_reenter(F, X));
-    CASE(ALWAYS): MACHINE(mwl__entry_always(F, X, AT_NEXT));
-    CASE(ALWAYS_FAULT): MACHINE(mwl__entry_always_fault(F, X));
-    CASE(UNWIND): MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
+    CASE(GATE): NESTS(mwl__nest_in_phase(F)); MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
+    CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
+    CASE(ACTION):
+        NESTS(mwl__nest_phase(F, X, ip->a));
+        MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
+    CASE(ACTION_DONE):
+        NESTS(mwl__nest_action_done(F, X, ip->a));
+        MACHINE(mwl__entry_action_done(F, ip->a, X));
+    CASE(ESTABLISH): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_establish(F, X, AT_NEXT));
+    CASE(ENTRY_FAULT): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_fault(F, X));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, X));
+    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
+    CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
+    CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
+    CASE(PHASE_FAULT):
+        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
+        MACHINE(mwl__entry_phase_fault(F, X));
+    CASE(REENTER):
+        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
+        MACHINE(mwl__entry_reenter(F, X));
+    CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
+    CASE(ALWAYS_FAULT): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_always_fault(F, X));
+    CASE(UNWIND): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
     CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
-    CASE(CALL_INPUT): PLAIN(mwl__value_set(h, &F->record->target_input, taken(&A)));
-    CASE(CALL_WITH): PLAIN(mwl__value_set(h, &F->record->args, taken(&A)));
-    CASE(DISPATCH): MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
-    CASE(ARMS): MACHINE(mwl__call_arms(F, X));
+    CASE(CALL_INPUT):
+        NESTS(F->record != NULL);
+        PLAIN(mwl__value_set(h, &F->record->target_input, taken(&A)));
+    CASE(CALL_WITH): NESTS(F->record != NULL); PLAIN(mwl__value_set(h, &F->record->args, taken(&A)));
+    CASE(DISPATCH): NESTS(mwl__nest_dispatch(F, X)); MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
+    CASE(ARMS): NESTS(mwl__nest_arms(F, X)); MACHINE(mwl__call_arms(F, X));
     CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(F, true, taken(&A)));
-    CASE(CALL_FAULT): MACHINE(mwl__call_fault(F, X));
-    CASE(ARM_FAULT): MACHINE(mwl__call_arm_fault(F, X));
-    CASE(CALL_END): MACHINE(mwl__call_end(F, X, AT_NEXT));
-    CASE(GATHER): MACHINE(mwl__gather_begin(F, X, AT_NEXT));
-    CASE(GATHER_OVER): MACHINE(mwl__gather_over(F, A, AT_NEXT));
-    CASE(GATHER_NEED): MACHINE(mwl__gather_need(F, A, AT_NEXT));
-    CASE(GATHER_RUN): MACHINE(mwl__gather_run(F, X));
-    CASE(GATHER_ARMS): MACHINE(mwl__gather_arms(F, X));
-    CASE(GATHER_FAULT): MACHINE(mwl__gather_fault(F, X));
-    CASE(GATHER_END): MACHINE(mwl__gather_end(F, X, AT_NEXT));
+    CASE(CALL_FAULT): NESTS(mwl__nest_call_fault(F, X)); MACHINE(mwl__call_fault(F, X));
+    CASE(ARM_FAULT): NESTS(mwl__nest_call(F, X)); MACHINE(mwl__call_arm_fault(F, X));
+    CASE(CALL_END): NESTS(mwl__nest_call_end(F, X)); MACHINE(mwl__call_end(F, X, AT_NEXT));
+    CASE(GATHER): NESTS(mwl__nest_gather(F)); MACHINE(mwl__gather_begin(F, X, AT_NEXT));
+    CASE(GATHER_OVER):
+        NESTS(mwl__nest_gather_field(F, MWL_GATHER_OVER));
+        MACHINE(mwl__gather_over(F, A, AT_NEXT));
+    CASE(GATHER_NEED): NESTS(mwl__nest_gather_field(F, 0)); MACHINE(mwl__gather_need(F, A, AT_NEXT));
+    CASE(GATHER_RUN): NESTS(mwl__nest_gather_run(F, X)); MACHINE(mwl__gather_run(F, X));
+    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_arms(F, X));
+    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(F, X)); MACHINE(mwl__gather_fault(F, X));
+    CASE(GATHER_END): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_end(F, X, AT_NEXT));
 
 machine:
     if (!LIKELY(next < MWL_PC_LIMIT)) {
@@ -730,6 +747,11 @@ machine:
     case MWL_OP_COUNT: break;
     }
 #endif
+
+tangled: /* brackets that do not nest: nest.h */
+    F->run->why = MWL_E_IMAGE;
+    mwl_run_abort(F->run);
+    goto park;
 
 malformed:
     HERE();

@@ -157,6 +157,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
     f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
     f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
+    run->live++;
     if (timed) mwl__times_of(f)->entered_ns = mwl__vm_wall(vm);
     bool made = initialise(f, take_args);
     mwl__drop(&vm->heap, take_args);
@@ -222,6 +223,7 @@ static void unqueue(mwl__frame *f) {
     if (before) before->next_ready = f->next_ready;
     else vm->ready_head = f->next_ready;
     if (vm->ready_tail == f) vm->ready_tail = before;
+    vm->n_ready--;
     f->queued = false;
 }
 
@@ -256,6 +258,7 @@ void mwl__frame_free(mwl__frame *top) {
         if (f->queued) unqueue(f);
         mwl__frame *parent = f->parent;
         bool last = f == top;
+        f->run->live--;
         free_own(f);
         mwl__heap_give(&mwl__vm_of(f)->heap, f, frame_size(f->timed));
         if (last) return;
@@ -275,14 +278,18 @@ void mwl__frame_ready(mwl__frame *f) {
     if (vm->ready_tail) vm->ready_tail->next_ready = f;
     else vm->ready_head = f;
     vm->ready_tail = f;
+    vm->n_ready++;
 }
 
-/* The earliest bound of the frame that can still fire; of equal ones the outermost. Those outside a running
- * onAlways cannot: unwind.c asks for them when it ends. */
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races from its entry's
+ * establishment, where one that has elapsed by then is seen. Those outside a running onAlways cannot fire: unwind.c
+ * asks for them when it ends. */
 mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     mwl__entry *first = NULL;
     for (mwl__entry *e = f->entries; e && !e->in_always; e = e->outer)
-        if (e->armed && !e->accepted && !e->fired && (!first || e->bound_ns <= first->bound_ns)) first = e;
+        if (e->armed && e->established && !e->accepted && !e->fired &&
+            (!first || e->bound_ns <= first->bound_ns))
+            first = e;
     return first;
 }
 
@@ -350,6 +357,10 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     x->budget = f->run->budget;
     vm->executing = f->run;
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
+    if (f->rare && f->rare->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
+        f->state = MWL_FRAME_WAIT_GATHER;
+        return MWL_PC_PARK;
+    }
     f->state = MWL_FRAME_RUNNING;
     if (f->rare && f->rare->resume) {
         drop_saved(f);
@@ -361,18 +372,25 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     return f->pc;
 }
 
-/* A fault that no handler of the program takes: only a damaged image has one. The Flow fails with it. */
+/* A fault that no handler of the program takes: only a damaged image has one. */
 static void unhandled(mwl__frame *f, mwl__exec *x) {
-    mwl_value failure = mwl__failure_from_fault(x, x->fault);
-    x->fault = mwl_absent();
-    if (mwl_is_absent(failure)) {
-        mwl__run_limit(f->run, MWL_E_NOMEM);
-        return;
-    }
-    mwl__frame_set_res(f, false, failure);
-    f->pc = mwl__frame_ascend(f);
+    mwl__value_set(x->heap, &x->fault, mwl_absent());
+    mwl__exec_clear(x, mwl__program_of(f)->n_regs);
+    f->run->why = MWL_E_IMAGE;
+    mwl_run_abort(f->run);
+}
+
+/* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end that cannot
+ * come any more, so there the run is aborted. */
+static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
+    mwl_run *run = f->run;
+    mwl__exec_clear(x, run->link->program->n_regs);
     f->state = MWL_FRAME_READY;
-    mwl__frame_ready(f);
+    mwl__run_limit(run, why);
+    if (!run->root || run->state == MWL_RUN_ABORTED) return;
+    if (f->queued || (f->rare && f->rare->awaiting)) return;
+    run->why = why;
+    mwl_run_abort(run);
 }
 
 static void yielded(mwl__frame *f, mwl__exec *x) {
@@ -401,22 +419,18 @@ void mwl__frame_run(mwl__frame *f) {
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_used(run, used);
+    used = vm->heap.used;
     switch (outcome) {
     case MWL_EXEC_PARK:
     case MWL_EXEC_END: break;
     case MWL_EXEC_YIELD: yielded(f, x); break;
     case MWL_EXEC_FAULT: unhandled(f, x); break;
-    case MWL_EXEC_FUEL:
-        mwl__exec_clear(x, run->link->program->n_regs);
-        f->state = MWL_FRAME_READY;
-        mwl__run_limit(run, MWL_E_FUEL);
-        break;
+    case MWL_EXEC_FUEL: limited(f, x, MWL_E_FUEL); break;
     case MWL_EXEC_NOMEM:
-        mwl__exec_clear(x, run->link->program->n_regs);
-        f->state = MWL_FRAME_READY;
-        mwl__run_limit(run, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
+        limited(f, x, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
         break;
     }
+    mwl__run_used(run, used);
 }
 
 /* ---- completion ---------------------------------------------------------------------------------------------------- */

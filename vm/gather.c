@@ -217,6 +217,20 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     return c->import != MWL_NONE ? run_provider(f, slot, c, input, args) : run_flow(f, slot, c, input, args);
 }
 
+bool mwl__gather_starting(const mwl__frame *f, uint32_t ix) {
+    const mwl__gather *g = mwl__gather_of(f);
+    int64_t at = f->record ? f->record->index : -1;
+    if (!g || at < 0 || at >= g->n || call_ix(f, (uint32_t)at) != ix) return false;
+    const mwl__slot *s = &g->slots[at];
+    return s->state == MWL_SLOT_ACTIVE && !s->is_frame && !s->as.call;
+}
+
+bool mwl__gather_in_arm(const mwl__frame *f) {
+    const mwl__gather *g = mwl__gather_of(f);
+    return g && g->arming && g->arm_at < g->n && g->slots[g->arm_at].state == MWL_SLOT_SETTLED &&
+           !mwl_is_absent(f->res.v);
+}
+
 uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__slot *slot = &mwl__gather_of(f)->slots[f->record->index];
     mwl__result res = {mwl__vm_of(f)->raised, false};

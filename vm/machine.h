@@ -13,7 +13,7 @@
  *   context.c  what expressions read                              failure.c envelopes, chains, matching
  *   timer.c    due times                                          phase.c   the middleware contract
  *   blocking.c providers on stacks of their own                   token.c   answers from other threads
- *   exec.c     the loop: an instruction to its function
+ *   exec.c     the loop: an instruction to its function                  invariant.c  what holds when a run is over
  *
  * An instruction's function answers the next pc, or one of the MWL_PC_* of exec.h. */
 #ifndef MWL_MACHINE_H
@@ -67,6 +67,7 @@ struct mwl__entry {
     bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed */
     bool in_always, cleanup_failed;
     bool gated;         /* `when` was false at the phase now running */
+    bool dispatched;    /* the phase's action waits for its structural call */
     bool in_phase;      /* one of its phases is running: its `middleware` root is read */
     bool outer_running; /* while in_always: the unwind that this cleanup is part of, */
     mwl__entry *outer_owner; /* and its owner; a bound inside the cleanup unwinds on its own */
@@ -201,6 +202,12 @@ typedef struct mwl__times {
 
 /* ---- run and VM --------------------------------------------------------------------------------------------------------- */
 
+/* When a cancelled run must be over. Apart, because few runs ever have one. */
+typedef struct mwl__deadline {
+    mwl__timer timer;
+    mwl_run *run;
+} mwl__deadline;
+
 struct mwl_run {
     struct mwl__link *link; /* the program and the VM */
     mwl_value id;     /* a string; or the number that one is made from when it is first read */
@@ -214,6 +221,8 @@ struct mwl_run {
     mwl_run_state state;
     mwl_status why;
     bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
+    struct mwl__deadline *deadline; /* of its cleanup, once one is set */
+    uint32_t live, owed; /* frames and awaited calls; established entries before the end of their onAlways */
     bool limit_hit;
     bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
     bool free_asked;   /* likewise */
@@ -273,6 +282,8 @@ struct mwl_vm {
     mwl_run *runs;
     mwl_call *calls, *spare_call;
     mwl__frame *ready_head, *ready_tail;
+    size_t n_ready, round_left; /* frames queued; those that this round has still to serve */
+    int64_t round_ns;           /* when the round began */
     mwl_instant now; /* the reading of this turn; under virtual time, the time */
     uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
@@ -441,6 +452,8 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix);
 uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t call_ix); /* DISPATCH inside a fan-out */
+bool mwl__gather_starting(const mwl__frame *f, uint32_t call_ix); /* are this call's fields being evaluated? */
+bool mwl__gather_in_arm(const mwl__frame *f); /* is a settled dispatch's arm running? */
 uint32_t mwl__gather_field_fault(mwl__frame *f);
 uint32_t mwl__gather_arm_end(mwl__frame *f);
 /* A dispatch resolved: fills its slot, counts it, wakes the frame when it waits. */
@@ -471,7 +484,17 @@ uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, c
 void mwl__run_used(mwl_run *run, size_t before);
 mwl_value mwl__run_id(mwl_run *run); /* lent; absent when memory is out */
 void mwl__run_done(mwl_run *run, mwl__result *take);
+void mwl__run_release(mwl_run *run); /* of an aborted one: everything below its root */
+void mwl__run_overdue(mwl_run *run); /* its cleanup took too long */
 void mwl__run_limit(mwl_run *run, mwl_status why); /* fuel or memory: cancel with the reason, once */
+
+/* invariant.c */
+const char *mwl__invariant_broken(const mwl_run *run); /* a run that is over: what does not hold, or NULL */
+#if MWL_CHECKED
+void mwl__invariant_over(const mwl_run *run); /* stops the program when something does not */
+#else
+#define mwl__invariant_over(run) ((void)0)
+#endif
 
 /* vm.c */
 void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,

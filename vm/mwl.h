@@ -63,7 +63,8 @@ MWL_API const char *mwl_version(void);
     X(E_IO, -17, "input or output failed")                                  \
     X(E_UNSUPPORTED, -18, "not available in this build")                    \
     X(E_CANCELLED, -19, "the wait was cancelled")                           \
-    X(E_FAILED, -20, "the answer is a failure")
+    X(E_FAILED, -20, "the answer is a failure")                             \
+    X(E_CLEANUP, -21, "the cleanup of a cancelled run took too long")
 
 typedef enum mwl_status {
 #define MWL_X(name, number, text) MWL_##name = (number),
@@ -336,6 +337,8 @@ typedef struct mwl_limits {
     uint32_t entry_depth;  /* middleware entries established in one frame */
     uint32_t fan_out;      /* dispatches of one Gather */
     uint32_t chain_depth;  /* failures linked by `previous` */
+    int64_t cleanup_ns;    /* from a cancellation from outside, or a limit, to the run's end; 0: no limit. A run
+                              that takes longer is aborted with MWL_E_CLEANUP */
 } mwl_limits;
 
 typedef struct mwl_config {
@@ -395,7 +398,8 @@ MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
 MWL_API mwl_value mwl_run_result(const mwl_run *run);
 MWL_API bool mwl_run_succeeded(const mwl_run *run);
 MWL_API mwl_value mwl_run_value(const mwl_run *run); /* a success's value, lent; else absent */
-/* Why the machine itself ended the run (a limit): MWL_OK, MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM. */
+/* Why the machine itself ended the run: MWL_OK; a limit: MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM, MWL_E_CLEANUP; or
+ * MWL_E_IMAGE, when a damaged program does what no assembler writes. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
 /* Ask it to stop: cleanup runs, in the pumps that follow, and the Result is a cancellation. reason is copied; NULL:
  * none. Idempotent; nothing happens when the run is over. May be called from its own providers. */

@@ -42,6 +42,20 @@
 #define MWL_PATTERNS_LIMIT (64u << 20)
 #endif
 
+/* Whether the machine looks, after every run, at what must hold then (invariant.c). */
+#ifndef MWL_CHECKED
+#if defined(MWL_STRESS) || defined(__SANITIZE_ADDRESS__)
+#define MWL_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MWL_CHECKED 1
+#endif
+#endif
+#endif
+#ifndef MWL_CHECKED
+#define MWL_CHECKED 0
+#endif
+
 /* Failures linked by `previous`. Every link nests one container deeper, so this stays well below
  * MWL_DEPTH_LIMIT; the maximum is what a host may set it to. */
 #ifndef MWL_CHAIN_LIMIT
@@ -68,6 +82,12 @@
 /* What a run may still allocate after it reached its memory limit, so that cleanup can speak. */
 #ifndef MWL_RUN_RESERVE
 #define MWL_RUN_RESERVE (1u << 20)
+#endif
+
+/* Nanoseconds for the cleanup of a cancelled run. None: a cleanup may wait for a slow peer on purpose, and only the
+ * host knows how long it can be held up. */
+#ifndef MWL_CLEANUP_NS
+#define MWL_CLEANUP_NS 0
 #endif
 
 /* Flows called inside each other. The definition's reference graph has no cycle, so only its own nesting

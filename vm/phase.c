@@ -28,6 +28,7 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
     if (rec->struct_pc == MWL_NONE)
         return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty, "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
+    e->dispatched = true;
     mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
     return rec->struct_pc;
 }

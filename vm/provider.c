@@ -11,8 +11,16 @@
 
 static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
 
+/* Nobody awaits it from here on. */
+static void unawait(mwl_call *c) {
+    if (c->frame && c->listed) c->frame->run->live--;
+    c->frame = NULL;
+    c->slot = NULL;
+}
+
 void mwl__call_free(mwl_call *c) {
     mwl_vm *vm = c->vm;
+    unawait(c);
     mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
     c->alive = false;
@@ -63,6 +71,7 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
     }
     c->starting = false;
     if (c->settled) return c;
+    f->run->live++;
     c->listed = true; /* it outlives its start: the VM knows of it */
     c->next = vm->calls;
     if (c->next) c->next->prev = c;
@@ -147,8 +156,7 @@ mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
 /* ---- interruption --------------------------------------------------------------------------------------------- */
 
 void mwl__call_abandon(mwl_call *c) {
-    c->frame = NULL;
-    c->slot = NULL;
+    unawait(c);
     mwl__timer_cancel(&c->vm->timers, &c->timer);
     bool told = c->cancelled;
     c->cancelled = true;
@@ -185,8 +193,7 @@ void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
     mwl__slot *slot = c->slot;
     mwl__result res = c->res;
     c->res.v = mwl_absent();
-    c->frame = NULL;
-    c->slot = NULL;
+    unawait(c);
     if (slot) {
         mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, res);
         return;

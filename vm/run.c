@@ -25,6 +25,7 @@ static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
     l->entry_depth = (uint32_t)default_of(own->entry_depth, l->entry_depth);
     l->fan_out = (uint32_t)default_of(own->fan_out, l->fan_out);
     l->chain_depth = (uint32_t)default_of(own->chain_depth, l->chain_depth);
+    if (own->cleanup_ns) l->cleanup_ns = own->cleanup_ns;
     return l;
 }
 
@@ -155,6 +156,14 @@ void mwl__run_used(mwl_run *run, size_t before) {
     else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
 }
 
+static void drop_deadline(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    if (!run->deadline) return;
+    mwl__timer_cancel(&vm->timers, &run->deadline->timer);
+    mwl__heap_give(&vm->heap, run->deadline, sizeof *run->deadline);
+    run->deadline = NULL;
+}
+
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl__value_set(&run->link->vm->heap, &run->result, take->v);
@@ -164,16 +173,37 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
         mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, mwl_run_result(run));
     mwl__frame *root = run->root;
     run->root = NULL;
+    drop_deadline(run);
     mwl__frame_free(root);
 }
 
 /* ---- ending it from outside --------------------------------------------------------------------------- */
 
+/* The first cancellation starts the clock. It goes off behind every bound of its instant. */
+static bool set_deadline(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    if (run->limits->cleanup_ns <= 0 || run->deadline) return true;
+    mwl__deadline *d = mwl__heap_take(&vm->heap, sizeof *d);
+    if (!d) return false;
+    memset(d, 0, sizeof *d);
+    d->timer.owner = MWL_TIMER_RUN;
+    d->run = run;
+    run->deadline = d;
+    return mwl__timer_arm(&vm->timers, &d->timer, mwl__add_ns(mwl__vm_mono(vm), run->limits->cleanup_ns), 1,
+                          UINT16_MAX) == MWL_OK;
+}
+
+void mwl__run_overdue(mwl_run *run) {
+    run->why = MWL_E_CLEANUP;
+    mwl_run_abort(run);
+}
+
 static void impose(mwl_run *run, const char *message, mwl_value details) {
     mwl_heap *h = &run->link->vm->heap;
     mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
                                    details, mwl_absent());
-    if (mwl_is_absent(cancel)) {
+    if (mwl_is_absent(cancel) || !set_deadline(run)) {
+        mwl__drop(h, cancel);
         run->why = MWL_E_NOMEM;
         mwl_run_abort(run);
         return;
@@ -191,9 +221,11 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
         if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
         return;
     }
+    size_t used = h->used;
     mwl_value details = mwl_absent();
     if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
     impose(run, reason ? reason : "cancelled from outside", details);
+    if (run->root) mwl__run_used(run, used);
 }
 
 void mwl__run_limit(mwl_run *run, mwl_status why) {
@@ -220,9 +252,17 @@ void mwl_run_abort(mwl_run *run) {
         run->link->vm->exec.slice = -1;
         return;
     }
+    mwl__run_release(run);
+}
+
+void mwl__run_release(mwl_run *run) {
+    size_t used = run->link->vm->heap.used;
     mwl__frame *root = run->root;
     run->root = NULL;
+    drop_deadline(run);
     if (root) mwl__frame_free(root);
+    mwl__run_used(run, used);
+    mwl__invariant_over(run);
 }
 
 void mwl_run_free(mwl_run *run) {
@@ -236,11 +276,7 @@ void mwl_run_free(mwl_run *run) {
     for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
         if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
     mwl_run_abort(run);
-    if (run->root) { /* aborted inside its own slice */
-        mwl__frame *root = run->root;
-        run->root = NULL;
-        mwl__frame_free(root);
-    }
+    if (run->root) mwl__run_release(run); /* aborted inside its own slice */
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)

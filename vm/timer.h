@@ -12,9 +12,9 @@ typedef struct mwl__timer {
     uint64_t order; /* of equal instants: class, depth, start order */
     uint32_t at;    /* place in the heap + 1; 0: not armed */
     uint8_t class_; /* 0 completion or wait, 1 bound */
-    uint8_t owner;  /* what it lies in: MWL_TIMER_FRAME, MWL_TIMER_CALL */
+    uint8_t owner;  /* what it lies in: MWL_TIMER_* */
 } mwl__timer;
-enum { MWL_TIMER_FRAME = 0, MWL_TIMER_CALL = 1 };
+enum { MWL_TIMER_FRAME = 0, MWL_TIMER_CALL = 1, MWL_TIMER_RUN = 2 };
 
 typedef struct mwl__timers {
     mwl_alloc alloc;

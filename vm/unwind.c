@@ -133,7 +133,7 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
     if (!e || mwl__vm_mono(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
-    return f->rare && f->rare->resume;
+    return f->rare && (f->rare->resume || f->rare->awaiting);
 }
 
 /* ---- going on ------------------------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     *frame = false;
     for (mwl__entry *e = from; e; e = e->outer) {
         if (e->in_always) return first;
-        if (e->armed && !e->accepted && (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e))
+        if (e->armed && e->established && !e->accepted && (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e))
             first = e;
     }
     *frame = f->rare && !mwl_is_absent(f->rare->cancel) && (!first || f->rare->cancel_ns <= first->bound_ns);

@@ -200,8 +200,14 @@ uint32_t mwl__verify_run(const mwl_program *p, mwl__ins ins) {
     return 4;
 }
 
+/* Does it charge fuel? Those of the machine's that only move a value do not. */
 static bool pays(mwl__ins ins) {
-    return ins.op >= MWL_OP_MACHINE || (mwl__op_get(ins.op)->flags & MWL_OPF_LOOP) != 0;
+    switch (ins.op) {
+    case MWL_OP_STEP_EXIT: case MWL_OP_OUT: case MWL_OP_PASS_INPUT: case MWL_OP_MATCH_INPUT:
+    case MWL_OP_PASS_MATCH: case MWL_OP_WITH: case MWL_OP_SHAPE: case MWL_OP_CALL_INPUT: case MWL_OP_CALL_WITH:
+    case MWL_OP_ARM_VALUE: return false;
+    default: return ins.op >= MWL_OP_MACHINE || (mwl__op_get(ins.op)->flags & MWL_OPF_LOOP) != 0;
+    }
 }
 
 static mwl_status check_operand(const mwl_program *p, uint32_t pc, int place, mwl_error *error) {
@@ -225,6 +231,10 @@ static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *er
         if (info->kind[i] == MWL_OPERAND_REGS &&
             mwl__verify_run(p, ins) > p->n_regs - operand(ins, i, false))
             REFUSE(operand_messages[MWL_OPERAND_REGS], &p->code[pc]);
+    if (ins.op == MWL_OP_ARMS) {
+        const mwl__call_rec *c = &p->tables.calls[mwl__ins_x(ins)];
+        if (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE) REFUSE("a call has no arms to go to", &p->code[pc]);
+    }
     if (info->kind[1] == MWL_OPERAND_JUMPX) {
         uint32_t target = mwl__ins_x(ins);
         if (target <= pc && !pays(ins) && !pays(p->code[target]))

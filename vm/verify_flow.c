@@ -1,5 +1,6 @@
-/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code.
- */
+/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code, and that
+ * calls and Gathers agree on who belongs to whom. That the code's brackets nest is asked when they run
+ * (nest.h). */
 #include "verify.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
@@ -58,7 +59,7 @@ static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, m
     }
     for (uint32_t i = 0; i < t->n_catches; i++) {
         const mwl__catch_rec *c = &t->catches[i];
-        if (!none_or(c->matcher, t->n_matchers)) REFUSE("a catch clause's matcher is not there", c);
+        if (!below(c->matcher, t->n_matchers)) REFUSE("a catch clause's matcher is not there", c);
         if (!below(c->pc, p->n_code)) REFUSE("a catch clause's code is outside the code", c);
     }
     for (uint32_t i = 0, end = 0; i < t->n_matchers; i++) {
@@ -82,8 +83,8 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
             !none_or(e->struct_pc, p->n_code))
             REFUSE("an entry's code is outside the code", e);
         for (int phase = 0; phase < 4; phase++)
-            if (!none_or(e->with_k[phase], p->n_consts))
-                REFUSE("an entry's arguments are not there", e);
+            if (e->with_k[phase] != MWL_NONE && !const_of(p, e->with_k[phase], MWL_KIND_OBJECT))
+                REFUSE("an entry's arguments are no object", e);
     }
     return MWL_OK;
 }
@@ -96,10 +97,13 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
         if (!none_or(c->flow, t->n_flows) || !none_or(c->import, t->n_imports) ||
             (c->import != MWL_NONE && t->imports[c->import].kind != MWL_IMPORT_CALL))
             REFUSE("a call's target is not there", c);
-        if (!none_or(c->with_k, p->n_consts)) REFUSE("a call's arguments are not there", c);
+        if (c->with_k != MWL_NONE && !const_of(p, c->with_k, MWL_KIND_OBJECT))
+            REFUSE("a call's arguments are no object", c);
         if (!below(c->fields_pc, p->n_code) || !below(c->end_pc, p->n_code) ||
             !none_or(c->success_pc, p->n_code) || !none_or(c->failure_pc, p->n_code))
             REFUSE("a call's code is outside the code", c);
+        if ((c->flags & MWL_CALL_HAS_ARMS) && (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE))
+            REFUSE("a call's arms are not there", c);
         if (!none_or(c->gather, t->n_gathers)) REFUSE("a call's Gather is not there", c);
     }
     for (uint32_t i = 0, end = 0; i < t->n_gathers; i++) {
@@ -107,6 +111,10 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
         if (!below(g->step, t->n_steps)) REFUSE("a Gather belongs to no Step", g);
         if (!run_in_keys(p, g->first_call, g->n_calls, true, &end))
             REFUSE("a Gather's calls are no run after the last one's", g);
+        for (uint32_t k = 0; k < g->n_calls; k++)
+            if (t->calls[p->keys[g->first_call + k]].gather != i)
+                REFUSE("a Gather's call belongs to another", g);
+        if (g->concurrency == 0) REFUSE("a Gather that may run nothing", g);
         if ((g->flags & MWL_GATHER_OVER) && g->n_calls != 1)
             REFUSE("a Gather over an array has not exactly one call", g);
         if (!below(g->run_pc, p->n_code) || !below(g->arms_pc, p->n_code) ||

@@ -78,6 +78,7 @@ static void fill_config(mwl_config *c) {
     if (!l->entry_depth) l->entry_depth = MWL_ENTRY_DEPTH;
     if (!l->fan_out) l->fan_out = MWL_FAN_OUT;
     if (!l->chain_depth) l->chain_depth = MWL_CHAIN_LIMIT;
+    if (!l->cleanup_ns) l->cleanup_ns = MWL_CLEANUP_NS;
 }
 
 mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
@@ -351,6 +352,8 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         if (mwl__tracing(vm)) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
         mwl__call_timer(c);
         mwl__run_used(run, used);
+    } else if (t->owner == MWL_TIMER_RUN) {
+        mwl__run_overdue(((mwl__deadline *)(void *)((char *)t - offsetof(mwl__deadline, timer)))->run);
     } else {
         mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
         mwl_run *run = f->run;
@@ -375,14 +378,16 @@ static void run_one(mwl_vm *vm) {
     mwl__frame *f = vm->ready_head;
     vm->ready_head = f->next_ready;
     if (!vm->ready_head) vm->ready_tail = NULL;
+    vm->n_ready--;
     f->queued = false;
     mwl_run *run = f->run;
     mwl__frame_run(f);
-    if (run->free_asked) mwl_run_free(run);
-    else if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
-        mwl__frame *root = run->root;
-        run->root = NULL;
-        mwl__frame_free(root);
+    if (run->free_asked) {
+        mwl_run_free(run);
+    } else if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
+        mwl__run_release(run);
+    } else if (run->state == MWL_RUN_DONE) {
+        mwl__invariant_over(run);
     } else if (run->cancel_asked && run->root) {
         run->cancel_asked = false;
         size_t len;
@@ -393,15 +398,19 @@ static void run_one(mwl_vm *vm) {
     }
 }
 
-/* One slice for everything that is ready now. False when the budget ran out. */
+/* One slice for everything that is ready when the round begins. False when the budget ran out; the next pump then
+ * goes on with the same round, so that bounds come to their turn however small the budgets are. */
 static bool run_round(mwl_vm *vm, int64_t stop_ns) {
-    mwl__frame *last = vm->ready_tail;
-    for (bool more = vm->ready_head != NULL; more;) {
-        more = vm->ready_head != last && vm->ready_head != NULL;
+    if (!vm->round_left) {
+        vm->round_left = vm->n_ready;
+        vm->round_ns = vm->now.mono_ns;
+    }
+    while (vm->round_left && vm->ready_head) {
+        vm->round_left--;
         run_one(vm);
         if (stop_ns != MWL_NEVER && mwl__vm_mono(vm) >= stop_ns) return false;
-        if (!vm->ready_head) break;
     }
+    vm->round_left = 0;
     return true;
 }
 
@@ -414,7 +423,10 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         int64_t now = vm->now.mono_ns;
         fire_due(vm, now, false);
         if (vm->ready_head) {
-            if (!run_round(vm, stop)) return vm->ready_head ? 0 : now;
+            if (!run_round(vm, stop)) {
+                if (!vm->round_left && !vm->config.virtual_time) fire_due(vm, vm->round_ns - (vm->ready_head != NULL), true);
+                return vm->ready_head ? 0 : now;
+            }
             if (vm->config.virtual_time && vm->ready_head) continue;
         }
         /* what is ready at a bound's very instant comes before it; a busy run does not keep it off */

@@ -20,7 +20,7 @@ static void emit_tables(mwl__emit *e) {
     mwl__step_rec step = {str(e, "first"), 0, MWL_ACTION_CALL, 0, 0, 0, 1};
     mwl__catch_rec clause = {0, 0};
     mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, none, {none, none, none, none}};
-    mwl__call_rec call = {1, none, 0, none, 0, none, none, 0, 0};
+    mwl__call_rec call = {1, none, 0, none, 0, 0, 0, 0, 0};
     uint32_t code_k = str(e, "A.*"), call_index = 0;
     mwl__matcher_rec matcher = {mwl__emit_keys(e, &code_k, 1), 1, 0, 0, none};
     mwl__gather_rec gather = {0, mwl__emit_keys(e, &call_index, 1), 1, none, MWL_GATHER_OVER, 0, 0,
@@ -502,6 +502,29 @@ UTEST(verify, every_field_of_the_flow_tables) {
                 subject_reset(&s);
             }
     }
+    subject_free(&s);
+}
+
+UTEST(verify, calls_gathers_and_arguments_agree) {
+    struct subject s = subject_new(emit_sample);
+    enum { CALL_FLAGS = 2, CALL_WITH = 3, CALL_SUCCESS = 5, CALL_GATHER = 8, GATHER_CONCURRENCY = 3, ENTRY_WITH = 9 };
+    uint32_t *call = section(&s, MWL_SECTION_CALLS);
+    call[CALL_FLAGS] = MWL_CALL_HAS_ARMS;
+    call[CALL_SUCCESS] = MWL_NONE;
+    EXPECT_TRUE(refused(&s, "a call's arms are not there"));
+    call[CALL_SUCCESS] = MWL_NONE;
+    ((mwl__ins *)section(&s, MWL_SECTION_CODE))[PC_TESTED] = mwl__ins_ax(MWL_OP_ARMS, 0, 0);
+    EXPECT_TRUE(refused(&s, "a call has no arms to go to"));
+    call[CALL_GATHER] = MWL_NONE;
+    EXPECT_TRUE(refused(&s, "a Gather's call belongs to another"));
+    call[CALL_WITH] = 0; /* a number */
+    EXPECT_TRUE(refused(&s, "a call's arguments are no object"));
+    ((uint32_t *)section(&s, MWL_SECTION_ENTRIES))[ENTRY_WITH] = 0;
+    EXPECT_TRUE(refused(&s, "an entry's arguments are no object"));
+    ((uint32_t *)section(&s, MWL_SECTION_GATHERS))[GATHER_CONCURRENCY] = 0;
+    EXPECT_TRUE(refused(&s, "a Gather that may run nothing"));
+    ((uint32_t *)section(&s, MWL_SECTION_CATCHES))[0] = MWL_NONE;
+    EXPECT_TRUE(refused(&s, "a catch clause's matcher is not there"));
     subject_free(&s);
 }
 

@@ -1,0 +1,226 @@
+/* Cancelling and aborting at every point: each case of tests/cases, and of the conformance suite when it is there,
+ * is run again and again with a slice of one instruction, and stopped after its first, second, ... turn. Wherever
+ * it is stopped, it ends with exactly one Result, every established entry has run its onAlways once, and nothing of
+ * it is left. Where there are many turns some are taken, evenly; with MWL_SOAK in the environment
+ * far more of them. MWL_ONLY takes the
+ * cases whose path holds that text. */
+#include "machine.h"
+#include "mwl_asm.h"
+#include "mwl_std.h"
+#include "utest.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 1024, TURNS_MAX = 200000, NESTING_MAX = 6 };
+
+typedef enum stop { CANCEL, ABORT } stop;
+
+static struct totals {
+    unsigned scenarios, stops, broken;
+} totals;
+
+/* Where we are, for a run that stops the program. */
+static char now_at[2 * PATH_SIZE];
+static void died(int signal_number) {
+    (void)signal_number;
+    (void)!write(2, now_at, strlen(now_at));
+    signal(SIGABRT, SIG_DFL);
+}
+
+static unsigned events_done;
+static void listen(void *ctx, const mwl_trace_event *e) {
+    (void)ctx;
+    if (e->kind == MWL_TRACE_RUN_DONE) events_done++;
+}
+
+static char *read_file(const char *path, size_t *len) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    char *text = NULL;
+    *len = 0;
+    for (size_t cap = 0, got = 1; got; *len += got) {
+        if (*len + 65536 > cap) {
+            cap = *len + 65536;
+            text = realloc(text, cap + 1);
+            if (!text) abort();
+        }
+        got = fread(text + *len, 1, cap - *len, f);
+    }
+    text[*len] = 0;
+    fclose(f);
+    return text;
+}
+
+static mwl_program *assemble(const char *dir) {
+    char path[PATH_SIZE];
+    size_t len = 0;
+    snprintf(path, sizeof path, "%s/definition.json", dir);
+    char *text = read_file(path, &len);
+    mwl_program *program = NULL;
+    mwl_asm_result out;
+    if (!text) return NULL;
+    if (mwl_assemble(text, len, NULL, &out) == MWL_OK)
+        (void)mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, NULL);
+    mwl_asm_free(&out);
+    free(text);
+    return program;
+}
+
+static mwl_value read_value(mwl_heap *h, const char *dir, const char *name) {
+    char path[PATH_SIZE];
+    size_t len = 0;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    char *text = read_file(path, &len);
+    mwl_value v = mwl_absent();
+    if (text) (void)mwl_json_parse(h, text, len, &v, NULL);
+    free(text);
+    return v;
+}
+
+static bool is_over(const mwl_run *run) {
+    mwl_run_state s = mwl_run_get_state(run);
+    return s == MWL_RUN_DONE || s == MWL_RUN_ABORTED;
+}
+
+/* One turn: a slice of what is ready, or time to the next timer and what it wakes. False: nothing moves any more. */
+static bool turn(mwl_vm *vm) {
+    int64_t due = mwl_vm_pump(vm, 0);
+    if (due == 0) return true;
+    mwl_instant now;
+    mwl_vm_now(vm, &now);
+    if (due == MWL_NEVER) return false;
+    if (due > now.mono_ns) (void)mwl_vm_pump(vm, due - now.mono_ns);
+    return true;
+}
+
+struct scene {
+    const char *name;
+    mwl_program *program;
+    const char *dir;
+    uint32_t slice;
+};
+
+static void complain(const struct scene *s, stop how, unsigned at, const char *what) {
+    if (totals.broken++ < 20)
+        printf("%s: %s after turn %u (slice %u): %s\n", s->name, how == CANCEL ? "cancelled" : "aborted", at, s->slice,
+               what);
+}
+
+/* Run it, stop it after `at` turns; answers how many turns it took, at most that many. */
+static unsigned stop_after(const struct scene *s, stop how, unsigned at) {
+    mwl_config config = mwl_config_default();
+    mwl_vm *vm = NULL;
+    config.virtual_time = true;
+    config.seed = 7;
+    config.slice = s->slice;
+    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    mwl_heap *h = mwl_vm_heap(vm);
+    const mwl_start start = {.input = read_value(h, s->dir, "input.json"),
+                             .arguments = read_value(h, s->dir, "arguments.json")};
+    mwl_run *run = NULL;
+    unsigned turns = 0;
+    snprintf(now_at, sizeof now_at, "%s: %s after turn %u, slice %u\n", s->name, how == CANCEL ? "cancel" : "abort", at,
+             s->slice);
+    events_done = 0;
+    mwl_vm_trace(vm, listen, NULL);
+    if (mwl_run_start(vm, s->program, &start, &run, NULL) == MWL_OK) {
+        while (turns < at && !is_over(run) && turn(vm)) turns++;
+        bool stopped = !is_over(run) && turns == at;
+        if (stopped && how == CANCEL) {
+            mwl_run_cancel(run, "everywhere");
+            mwl_run_cancel(run, "twice is once");
+            for (unsigned n = 0; n < TURNS_MAX && !is_over(run) && turn(vm); n++) {}
+        } else if (stopped) {
+            mwl_run_abort(run);
+        }
+        const char *broken = stopped || is_over(run) ? mwl__invariant_broken(run) : NULL;
+        if (broken) complain(s, how, at, broken);
+        else if (is_over(run) && events_done != (mwl_run_get_state(run) == MWL_RUN_DONE))
+            complain(s, how, at, "not one Result");
+        else if (stopped && how == CANCEL && mwl_run_get_state(run) != MWL_RUN_DONE)
+            complain(s, how, at, mwl_status_text(mwl_run_why(run)));
+        if (is_over(run) && vm->timers.count) complain(s, how, at, "a timer is left");
+    }
+    mwl_run_free(run);
+    mwl_value_drop(h, start.input);
+    mwl_value_drop(h, start.arguments);
+    mwl_vm_free(vm);
+    return turns;
+}
+
+static void whole_scenario(const struct scene *s, unsigned limit) {
+    unsigned all = stop_after(s, CANCEL, 20000), step = all / limit + 1;
+    totals.scenarios++;
+    for (unsigned at = 0, n = 0; at <= all; at += step, n++) {
+        (void)stop_after(s, CANCEL, at);
+        totals.stops++;
+        if (n % 4 == 0) (void)stop_after(s, ABORT, at);
+    }
+}
+
+static void whole_case(const char *dir, unsigned limit) {
+    char path[PATH_SIZE];
+    const char *only = getenv("MWL_ONLY");
+    mwl_program *program = only && !strstr(dir, only) ? NULL : assemble(dir);
+    if (!program) return;
+    snprintf(path, sizeof path, "%s/scenarios", dir);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/scenarios/%s", dir, e->d_name);
+        struct scene s = {path, program, path, 1};
+        whole_scenario(&s, limit);
+        s.slice = 7; /* yields elsewhere */
+        whole_scenario(&s, limit / 4 + 1);
+    }
+    if (d) closedir(d);
+    mwl_program_release(program);
+}
+
+static void look_into(const char *dir, unsigned limit, int depth) {
+    char path[PATH_SIZE];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/case.json", dir);
+    if (stat(path, &st) == 0) {
+        whole_case(dir, limit);
+        return;
+    }
+    DIR *d = depth < NESTING_MAX ? opendir(dir) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) look_into(path, limit, depth + 1);
+    }
+    if (d) closedir(d);
+}
+
+static unsigned points(void) {
+    signal(SIGABRT, died);
+    return getenv("MWL_SOAK") ? 400 : 12;
+}
+
+UTEST(cancel_everywhere, our_cases) {
+    memset(&totals, 0, sizeof totals);
+    look_into(MWL_SOURCE_DIR "/tests/cases", points(), 0);
+    printf("%u scenarios, %u stops\n", totals.scenarios, totals.stops);
+    EXPECT_TRUE(totals.scenarios > 200 || getenv("MWL_ONLY"));
+    EXPECT_EQ(totals.broken, 0u);
+}
+
+UTEST(cancel_everywhere, conformance_cases) {
+    const char *suites = getenv("MWL_SUITES");
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/mwl/conformance", suites ? suites : MWL_SOURCE_DIR "/../shared/suites");
+    memset(&totals, 0, sizeof totals);
+    look_into(path, points(), 0);
+    printf("%u scenarios, %u stops\n", totals.scenarios, totals.stops);
+    EXPECT_EQ(totals.broken, 0u);
+}
+
+UTEST_MAIN()

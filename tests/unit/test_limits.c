@@ -1,0 +1,315 @@
+/* test_limits.c: the limits of a run, each at the limit and one over; mwl_run_abort; and where a limit or a bound
+ * meets work in the middle. */
+#include "machine.h"
+#include "run_flow.h"
+#include "utest.h"
+
+#define SUCCESS(value) "{'type':'success','value':" value "}"
+#define LIMIT(which, message) \
+    "{'code':'System.Cancelled','details':{'limit':'" which "'},'message':'" message "','type':'cancellation'}"
+#define SIZE_LIMIT LIMIT("size", "the run reached a limit of memory or depth")
+#define FUEL_LIMIT LIMIT("fuel", "the run used up its fuel")
+#define DONE "'z':{'action':'Return'}"
+#define SPIN "{{ [1,2,3,4,5,6,7,8,9].all(x, [1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}"
+
+static const char *with_limits(flow *f, const char *definition, mwl_limits limits, mwl_status *why) {
+    mwl_config c = mwl_config_default();
+    mwl_error error = {MWL_OK, "", 0};
+    memset(f, 0, sizeof *f);
+    c.virtual_time = true;
+    c.seed = 7;
+    c.limits = limits;
+    *why = MWL_OK;
+    if (mwl_vm_new(&c, &f->vm) < 0 || mwl_std_register(f->vm, &error) < 0) return "no VM";
+    if (flow_load(f, definition) && flow_start(f, "[]")) {
+        mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+        *why = mwl_run_why(f->run);
+        const char *broken = mwl__invariant_broken(f->run);
+        flow_finish(f);
+        if (broken) snprintf(f->result, sizeof f->result, "broken: %s", broken);
+    }
+    for (char *p = f->result; *p; p++)
+        if (*p == '"') *p = '\'';
+    flow_close(f);
+    return f->result;
+}
+
+/* ---- fuel, memory ------------------------------------------------------------------------------------------ */
+
+static const char busy[] = FLOW("'a':{'action':'Pass','output':'{{ [1,2,3].map(x, x * 2) }}','next':'z'}," DONE);
+
+/* The smallest limit with which the Flow succeeds, found by halving. */
+static uint64_t least(const char *definition, bool fuel, uint64_t low, uint64_t high) {
+    flow f;
+    mwl_status why;
+    while (high - low > (fuel ? 1u : 16u)) {
+        uint64_t mid = low + (high - low) / 2;
+        mwl_limits l = {0};
+        if (fuel) l.fuel = mid;
+        else l.memory_bytes = (size_t)mid;
+        if (strncmp(with_limits(&f, definition, l, &why), "{'type':'success'", 17) == 0) high = mid;
+        else low = mid;
+    }
+    return high;
+}
+
+UTEST(limits, fuel) {
+    flow f;
+    mwl_status why;
+    uint64_t n = least(busy, true, 1, 100000);
+    EXPECT_GT(n, 5u);
+    EXPECT_STREQ(with_limits(&f, busy, (mwl_limits){.fuel = n}, &why), SUCCESS("[2,4,6]"));
+    EXPECT_EQ(why, MWL_OK);
+    EXPECT_STREQ(with_limits(&f, busy, (mwl_limits){.fuel = n - 1}, &why), FUEL_LIMIT);
+    EXPECT_EQ(why, MWL_E_FUEL);
+}
+
+UTEST(limits, memory) {
+    flow f;
+    mwl_status why;
+    static const char grows[] =
+        FLOW("'a':{'action':'Pass','output':'{{ [1,2,3].map(x, [x, x, x].map(y, [y, y, y, y, y, y])) }}',"
+             "'next':'b'},'b':{'action':'Return','value':true}");
+    uint64_t n = least(grows, false, 512, 1 << 20);
+    EXPECT_GT(n, 1024u);
+    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n}, &why), SUCCESS("true"));
+    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n - 32}, &why), SIZE_LIMIT);
+    EXPECT_EQ(why, MWL_E_TOO_BIG);
+}
+
+/* ---- depths ------------------------------------------------------------------------------------------------- */
+
+UTEST(limits, frame_depth) {
+    static const char nested[] = FLOW_WITH(
+        "'flows':{'f':{'entrypoint':'s','steps':{'s':{'action':'Call','call':{'flow':'g'},'next':'r'},"
+        "'r':{'action':'Return'}}},'g':{'entrypoint':'s','steps':{'s':{'action':'Return','value':3}}}},",
+        "'a':{'action':'Call','call':{'flow':'f'},'next':'z'}," DONE);
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, nested, (mwl_limits){.frame_depth = 3}, &why), SUCCESS("3"));
+    EXPECT_STREQ(with_limits(&f, nested, (mwl_limits){.frame_depth = 2}, &why), SIZE_LIMIT);
+    EXPECT_EQ(why, MWL_E_TOO_BIG);
+}
+
+#define BOUND "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1S'}}}"
+UTEST(limits, entry_depth) {
+    static const char three[] =
+        FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1}},"
+             "'middleware':[" BOUND "," BOUND "," BOUND "],'next':'z'}," DONE);
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.entry_depth = 3}, &why), SUCCESS("1"));
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.entry_depth = 2}, &why), SIZE_LIMIT);
+    EXPECT_EQ(why, MWL_E_TOO_BIG);
+}
+
+UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {
+    static const char three[] = FLOW(
+        "'a':{'action':'Gather','over':'{{ [1,2,3] }}','call':{'provider':" MOCK
+        ",'with':{'value':7}},'catch':[{'match':{'codes':['Mwlvm.FanOutLimit']},'next':'c'}],"
+        "'next':'z'},'c':{'action':'Return','value':'{{ [failure.details.dispatchCount, failure.details.limit] }}'}," DONE);
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 3}, &why), SUCCESS("[7,7,7]"));
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2]"));
+    EXPECT_EQ(why, MWL_OK);
+}
+
+UTEST(limits, chain_depth_truncates) {
+#define FAIL_THEN(code, next)                                                                                 \
+    "{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'" code "'}}}," \
+    "'catch':[{'match':{'codes':['*']},'next':'" next "'}],'next':'z'}"
+    static const char chain[] = FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
+        "E.c", "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
+                    "failure.previous.previous.code, has(failure.previous.previous.previous)] }}'}," DONE);
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, chain, (mwl_limits){.chain_depth = 3}, &why), SUCCESS("['E.c','E.b','E.a',false]"));
+    static const char cut[] = FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
+        "E.c", "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
+                    "has(failure.previous.previous)] }}'}," DONE);
+    EXPECT_STREQ(with_limits(&f, cut, (mwl_limits){.chain_depth = 2}, &why),
+                 SUCCESS("['E.c','System.FailureChainTruncated',false]"));
+    EXPECT_EQ(why, MWL_OK);
+}
+
+/* ---- cleanup ------------------------------------------------------------------------------------------------- */
+
+#define SLOW_CLEANUP                                                                                          \
+    "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK                      \
+    ",'with':{'delay':'PT10S'}}}}}],"
+#define SECOND 1000000000ll
+
+static mwl_run_state cancelled_with(int64_t cleanup_ns, mwl_status *why) {
+    flow f;
+    mwl_config c = mwl_config_default();
+    memset(&f, 0, sizeof f);
+    c.virtual_time = true;
+    c.limits.cleanup_ns = cleanup_ns;
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return MWL_RUN_READY;
+    if (!flow_load(&f, FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE)) ||
+        !flow_start(&f, "1"))
+        return MWL_RUN_READY;
+    mwl_vm_pump(f.vm, SECOND);
+    mwl_run_cancel(f.run, "stop");
+    mwl_vm_pump(f.vm, 5 * SECOND);
+    mwl_run_cancel(f.run, "again"); /* does not set the clock anew */
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    mwl_run_state state = mwl_run_get_state(f.run);
+    *why = mwl_run_why(f.run);
+    if (mwl__invariant_broken(f.run) || f.vm->timers.count) state = MWL_RUN_READY;
+    flow_close(&f);
+    return state;
+}
+
+UTEST(limits, cleanup_time) {
+    mwl_status why = MWL_OK;
+    EXPECT_EQ(cancelled_with(0, &why), MWL_RUN_DONE);
+    EXPECT_EQ(why, MWL_OK);
+    EXPECT_EQ(cancelled_with(10 * SECOND, &why), MWL_RUN_DONE); /* the cleanup's end comes before the deadline's */
+    EXPECT_EQ(why, MWL_OK);
+    EXPECT_EQ(cancelled_with(10 * SECOND - 1, &why), MWL_RUN_ABORTED);
+    EXPECT_EQ(why, MWL_E_CLEANUP);
+}
+
+/* A cleanup that spins and never waits is ended as well, under a clock that moves. */
+static int64_t ticking_ns, tick_ns;
+static void ticking(void *ctx, mwl_instant *out) {
+    (void)ctx;
+    out->mono_ns = ticking_ns += tick_ns;
+    out->wall_ns = 1767225600000000000 + ticking_ns;
+}
+
+static bool flow_ticking(flow *f, const char *definition, int64_t step_ns, int64_t cleanup_ns) {
+    mwl_config c = mwl_config_default();
+    memset(f, 0, sizeof *f);
+    ticking_ns = 0;
+    tick_ns = step_ns;
+    c.clock.read = ticking;
+    c.slice = 1;
+    c.limits.cleanup_ns = cleanup_ns;
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK && flow_load(f, definition) &&
+           flow_start(f, "1");
+}
+
+static void pump_all(flow *f, unsigned times) {
+    for (unsigned n = 0; n < times; n++) {
+        mwl_run_state s = mwl_run_get_state(f->run);
+        if (s == MWL_RUN_DONE || s == MWL_RUN_ABORTED) return;
+        (void)mwl_vm_pump(f->vm, 0);
+    }
+}
+
+UTEST(limits, a_busy_cleanup_is_ended) {
+    flow f;
+    ASSERT_TRUE(flow_ticking(&f,
+                             FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
+                                       "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE),
+                             1000, 50000));
+    pump_all(&f, 100);
+    mwl_run_cancel(f.run, NULL);
+    pump_all(&f, 100000);
+    EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_ABORTED);
+    EXPECT_EQ(mwl_run_why(f.run), MWL_E_CLEANUP);
+    flow_close(&f);
+}
+
+/* A bound of a waiting run fires although another one is busy and the host gives it one slice at a time. */
+UTEST(limits, a_small_budget_does_not_starve_bounds) {
+    flow f;
+    ASSERT_TRUE(flow_ticking(&f,
+                             FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.001S'}}}],",
+                                       "'a':{'action':'Match','cases':[{'when':'{{ match.input == 1.0 }}','next':'s'}],"
+                                       "'default':{'next':'p'}},'s':{'action':'Sleep','for':'PT1H','next':'z'},"
+                                       "'p':{'action':'Pass','next':'p'}," DONE),
+                             1000, 0));
+    mwl_run *waits = f.run;
+    ASSERT_TRUE(flow_start(&f, "2"));
+    mwl_run *spins = f.run;
+    f.run = waits;
+    pump_all(&f, 100000);
+    EXPECT_EQ(mwl_run_get_state(waits), MWL_RUN_DONE);
+    mwl_run_free(spins);
+    flow_close(&f);
+}
+
+/* ---- in the middle of something --------------------------------------------------------------------------------- */
+
+/* A limit inside a cleanup: nothing could end that cleanup any more, so the run is aborted. */
+UTEST(limits, fuel_inside_a_cleanup_aborts) {
+    static const char spins[] = FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
+                                          "'a':{'action':'Return','value':1}");
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500}, &why), "state 3, why -12");
+    EXPECT_EQ(why, MWL_E_FUEL);
+}
+
+/* A dispatch that hits the limit among its own fields has no target to wait for. */
+UTEST(limits, fuel_inside_the_fields_of_a_dispatch) {
+    static const char spins[] =
+        FLOW("'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'provider':" MOCK
+             ",'with':{'value':'{{ call.index == 0.0 ? true : [1,2,3,4,5,6,7,8,9].all(x, "
+             "[1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}','delay':'PT1S'}},'next':'z'}," DONE);
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500}, &why), FUEL_LIMIT);
+    EXPECT_EQ(why, MWL_E_FUEL);
+}
+
+/* A bound that elapses while a later dispatch's fields are busy waits for the earlier dispatch's cleanup, and the
+ * fields do not go on meanwhile. */
+UTEST(limits, a_bound_among_the_fields_of_a_dispatch) {
+    static const char busy_fields[] = FLOW_WITH(
+        "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.01S'}}}],"
+        "'flows':{'s':{'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+        ",'with':{'delay':'PT0.01S'}}}}}],'entrypoint':'w','steps':{'w':{'action':'Sleep',"
+        "'for':'PT1H','next':'r'},'r':{'action':'Return'}}}},",
+        "'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'flow':'s','input':'{{ call.index == 0.0 ? true : "
+        "[1,2,3,4,5,6,7,8,9].all(x, [1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}'},'next':'z'}," DONE);
+    flow f;
+    ASSERT_TRUE(flow_ticking(&f, busy_fields, 1000, 0));
+    pump_all(&f, 1000000);
+    EXPECT_TRUE(mwl__invariant_broken(f.run) == NULL);
+    flow_finish(&f);
+    EXPECT_TRUE(strstr(f.result, "Timeout") != NULL);
+    flow_close(&f);
+}
+
+/* ---- abort --------------------------------------------------------------------------------------------------------- */
+
+static void aborted_in(const char *definition, int64_t after_ns, int *utest_result) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 7) && flow_load(&f, definition) && flow_start(&f, "1"));
+    mwl_vm_pump(f.vm, after_ns);
+    mwl_run_abort(f.run);
+    EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_ABORTED);
+    EXPECT_TRUE(mwl_is_absent(mwl_run_result(f.run)));
+    EXPECT_FALSE(mwl_run_succeeded(f.run));
+    EXPECT_TRUE(mwl__invariant_broken(f.run) == NULL);
+    EXPECT_EQ(f.vm->timers.count, 0u);
+    mwl_run_abort(f.run); /* again: nothing */
+    mwl_run_cancel(f.run, "late");
+    EXPECT_EQ(mwl_vm_pump(f.vm, MWL_NO_BUDGET), MWL_NEVER);
+    EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_ABORTED);
+    flow_close(&f);
+}
+
+UTEST(abort, before_asleep_and_in_a_cleanup) {
+    static const char sleeps[] = FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT20S','next':'z'}," DONE);
+    aborted_in(sleeps, 0, utest_result);
+    aborted_in(sleeps, SECOND, utest_result);
+    aborted_in(sleeps, 25 * SECOND, utest_result);
+}
+
+UTEST(abort, a_run_that_is_done_stays_done) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 7) && flow_load(&f, busy) && flow_start(&f, "1"));
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    mwl_run_abort(f.run);
+    EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_DONE);
+    EXPECT_TRUE(mwl_run_succeeded(f.run));
+    flow_close(&f);
+}
+
+UTEST_MAIN()
