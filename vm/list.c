@@ -135,6 +135,18 @@ static inline bool claims(mwl_value list, mwl_value item) {
            l->weight < MWL_WEIGHT_LIMIT;
 }
 
+/* The list, in a buffer of its own if what is to be added may hold a version of the one it has. */
+static mwl_value apart(mwl_heap *h, mwl_value take_list, mwl_value added) {
+    mwl__list *l = mwl__as_list(take_list);
+    uint32_t n = take_list.aux;
+    if (MWL_KINDS(added) < MWL_KIND_ARRAY || !(take_list.tag & MWL_HEAP) || l->used != n ||
+        ((take_list.tag & MWL_OWNED) && l->rc == 1) || !mwl__value_reaches(added, l, mwl_count(added)))
+        return take_list;
+    mwl__list *copy = copied(h, l, n, n);
+    mwl__drop(h, take_list);
+    return copy ? list_value(copy, n) : mwl_absent();
+}
+
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item) {
     if (claims(take_list, take_item)) {
         mwl__list *l = mwl__as_list(take_list);
@@ -150,7 +162,8 @@ mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item) 
         mwl__drop(h, take_item);
         return mwl_absent();
     }
-    mwl_value list = mwl__list_room(h, take_list, 1);
+    mwl_value list = apart(h, take_list, take_item);
+    if (!mwl_is_absent(list)) list = mwl__list_room(h, list, 1);
     if (mwl_is_absent(list)) {
         mwl__drop(h, take_item);
         return list;
@@ -168,7 +181,8 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     uint32_t n = b.aux;
     if (n == 0) return mwl__keep(a);
     if (a.aux == 0) return mwl__keep(b);
-    mwl_value list = mwl__list_room(h, mwl__borrow(a), n);
+    mwl_value list = apart(h, mwl__borrow(a), b);
+    if (!mwl_is_absent(list)) list = mwl__list_room(h, list, n);
     if (mwl_is_absent(list)) return list;
     /* Elements added before a limit was met lie beyond every version's length: harmless. */
     const mwl_value *from = mwl__as_list(b)->item;

@@ -247,8 +247,21 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
     return m;
 }
 
+/* The map, in a buffer of its own if the value to be added may hold a version of the one it has. */
+static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
+    mwl__map *m = mwl__as_map(take_map);
+    uint32_t n = take_map.aux;
+    if (MWL_KINDS(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
+        ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(added, m, 0))
+        return take_map;
+    mwl__map *copy = copied(h, m, n, n, n);
+    mwl__drop(h, take_map);
+    return copy ? map_value(copy, n) : mwl_absent();
+}
+
 /* The map as the newest version of a buffer with room for one more. */
 static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
+    if (mwl_is_absent(take_map)) return take_map;
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
     if (take_map.tag & MWL_HEAP) {
@@ -316,7 +329,7 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
     }
     /* Adding a key that is no text would make older versions of this buffer look odd: their oddness
      * is only an upper bound, so that costs a walk later and nothing else. */
-    take_map = with_room(h, take_map);
+    take_map = with_room(h, apart(h, take_map, take_val));
     if (mwl_is_absent(take_map)) goto refuse;
     mwl__map *m = mwl__as_map(take_map);
     if (!weigh(h, m, take_val)) goto refuse;

@@ -370,6 +370,38 @@ static bool has_text_keys(mwl_value v) {
     return true;
 }
 
+/* ---- what holds what ---------------------------------------------------------------------------------------- */
+
+bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
+    enum { LEVELS = 32, NODES = 4096 };
+    struct {
+        mwl_value v;
+        uint32_t at;
+    } path[LEVELS];
+    size_t depth = 0, left = nodes + NODES;
+    for (;;) {
+        uint32_t kind = MWL_KINDS(v);
+        if (left-- == 0) return true;
+        if ((v.tag & MWL_HEAP) && kind >= MWL_KIND_ARRAY) {
+            if (v.as.p == buffer || depth == LEVELS) return true;
+            path[depth].v = v;
+            path[depth++].at = 0;
+        }
+        for (;; depth--) { /* the next one, of the innermost that has more */
+            if (depth == 0) return false;
+            v = path[depth - 1].v;
+            uint32_t i = path[depth - 1].at++;
+            kind = MWL_KINDS(v);
+            if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used) v = mwl__as_list(v)->item[i];
+            else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used) v = mwl__as_map(v)->member[i].val;
+            else if (kind == MWL_KIND_OPTIONAL && i == 0) v = mwl_optional_get(v);
+            else continue;
+            break;
+        }
+    }
+}
+
+
 bool mwl__value_is_json(mwl_value v) {
     place stack[MWL_DEPTH_LIMIT];
     size_t level = 0;

@@ -373,6 +373,9 @@ static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t
     *odd |= mwl__value_odd(v);
     return MWL_OK;
 }
+/* May v hold, at any depth, a version of this buffer (a list's or a map's)? Then it must not go into the buffer
+ * in place: it would hold itself, and never be freed. Looks at `nodes` and some; true when that is not enough. */
+bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
 bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
 /* Deep equality charging about one fuel per node (fuel NULL: unlimited): MWL_OK or MWL_E_FUEL.

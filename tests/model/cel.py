@@ -223,6 +223,8 @@ _parsed = {}
 
 def parse(text):
     if text not in _parsed:
+        if len(_parsed) > 5000:
+            _parsed.clear()
         _parsed[text] = Parser(text).whole()
     return _parsed[text]
 

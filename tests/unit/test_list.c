@@ -148,6 +148,33 @@ UTEST(list, weight_of_a_nested_version_that_grew) {
     ASSERT_EQ(f.live_blocks, (size_t)0);
 }
 
+/* Appending in place must not put a buffer into itself: it would never be freed. */
+UTEST(list, a_list_never_holds_itself) {
+    struct faulty f;
+    mwl_alloc a = faulty_alloc(&f);
+    mwl_heap *h = NULL;
+    mwl_heap_new(&a, &h);
+    mwl_value log = mwl_array_push(h, mwl_array(h, 8), mwl_number(0));
+    mwl_value deep = mwl_object_set(h, mwl_object(h, 2), "a", 1, mwl_value_keep(log));
+    log = mwl_array_push(h, log, mwl_number(1)); /* in place: the buffer that `deep` holds grows */
+    log = mwl_array_push(h, log, deep);
+    mwl_value twice = mwl__list_concat(h, log, log);
+    mwl_value itself = mwl_array_push(h, mwl__borrow(log), mwl__borrow(log));
+    ASSERT_EQ(mwl_count(itself), (size_t)4);
+    ASSERT_EQ(mwl_count(twice), (size_t)6);
+    mwl_value_drop(h, twice);
+    mwl_value_drop(h, itself);
+    mwl_value_drop(h, log);
+    mwl_value object = mwl_object_set(h, mwl_object(h, 8), "a", 1, mwl_number(1));
+    object = mwl_object_set(h, object, "b", 1, mwl_value_keep(object));
+    mwl_value list = mwl_array_push(h, mwl_array(h, 1), mwl_value_keep(object));
+    object = mwl_object_set(h, object, "c", 1, list);
+    mwl_value_drop(h, object);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+    ASSERT_EQ(f.live_blocks, (size_t)0);
+}
+
 UTEST(list, count_limit_and_huge_expectations) {
     mwl_heap *h = NULL;
     mwl_heap_new(NULL, &h);
