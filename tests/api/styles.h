@@ -42,8 +42,10 @@ static bool styles_job(styles *s, mwl_call *call) {
 static inline bool styles_answer(styles *s) {
     if (!s->n_jobs) return false;
     mwl_token *job = s->jobs[0];
+    mwl_status st = mwl_token_succeed(job, "\"answer\"", 8);
+    if (st == MWL_E_NOMEM) return true; /* the next time */
     memmove(s->jobs, s->jobs + 1, --s->n_jobs * sizeof *s->jobs);
-    if (mwl_token_succeed(job, "\"answer\"", 8) == MWL_OK)
+    if (st == MWL_OK)
         s->answered++;
     else
         s->refused++;
@@ -108,9 +110,10 @@ static const mwl_call_provider styles_providers[] = {
 };
 #define STYLES_COUNT (sizeof styles_providers / sizeof *styles_providers)
 
-/* Memory that counts. One thread. */
+/* Memory that counts, and that can be made to fail once. One thread. */
 typedef struct counted {
     size_t bytes;
+    long fail_in; /* the allocation that fails, from 1; 0: none */
 } counted;
 
 static inline void *counted_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
@@ -120,6 +123,7 @@ static inline void *counted_fn(void *ctx, void *ptr, size_t old_size, size_t new
         free(ptr);
         return NULL;
     }
+    if (c->fail_in && --c->fail_in == 0) return NULL;
     void *p = realloc(ptr, new_size);
     if (p) c->bytes += new_size - (ptr ? old_size : 0);
     return p;

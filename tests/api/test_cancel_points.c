@@ -51,8 +51,9 @@ static bool step(bench *b) {
     return true;
 }
 
-static bool open_bench(bench *b, mwl_program *program, uint32_t slice) {
+static bool open_bench(bench *b, mwl_program *program, uint32_t slice, long fail_in) {
     memset(b, 0, sizeof *b);
+    b->memory.fail_in = fail_in;
     mwl_config c = mwl_config_default();
     c.alloc = c.post_alloc = (mwl_alloc){counted_fn, &b->memory};
     c.virtual_time = true;
@@ -83,7 +84,7 @@ static mwl_program *assemble(void) {
 static int end_at(int *utest_result, mwl_program *program, uint32_t slice, how h, int at) {
     bench b;
     int n = 0;
-    bool open = open_bench(&b, program, slice);
+    bool open = open_bench(&b, program, slice, 0);
     EXPECT_TRUE(open);
     while (open && n < at && step(&b)) n++;
     if (h == CANCEL) {
@@ -131,5 +132,26 @@ static void end_everywhere(int *utest_result, how h) {
 UTEST(cancel_points, cancelled_everywhere) { end_everywhere(utest_result, CANCEL); }
 UTEST(cancel_points, aborted_everywhere) { end_everywhere(utest_result, ABORT); }
 UTEST(cancel_points, freed_with_its_vm_everywhere) { end_everywhere(utest_result, FREE_VM); }
+
+/* Ended by the host's allocator: whatever fails, nothing crashes, hangs or is lost. */
+UTEST(cancel_points, out_of_memory_everywhere) {
+    mwl_program *program = assemble();
+    ASSERT_TRUE(program != NULL);
+    bool failed = true;
+    for (long k = 1; failed; k += k < 400 ? 7 : 1) { /* the first few hundred only make the VM */
+        bench b;
+        memset(&b, 0, sizeof b);
+        bool open = open_bench(&b, program, 4096, k);
+        for (int n = 0; open && n < 1000 && step(&b); n++) continue;
+        failed = b.memory.fail_in == 0;
+        if (open) EXPECT_NE((int)mwl_run_get_state(b.run), (int)MWL_RUN_PARKED);
+        if (b.a.heap) acme_done(&b.a);
+        mwl_vm_free(b.vm);
+        EXPECT_EQ(b.s.on_stack, 0);
+        while (styles_answer(&b.s)) continue;
+        EXPECT_EQ(b.memory.bytes, 0u);
+    }
+    mwl_program_release(program);
+}
 
 UTEST_MAIN()

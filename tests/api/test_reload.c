@@ -32,7 +32,7 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
 /* What the VM holds after n reloads, each with a run; the program is forgotten before or after its
  * last run. */
 static size_t held_after(int n, bool before) {
-    counted memory = {0};
+    counted memory = {0, 0};
     flow f;
     memset(&f, 0, sizeof f);
     mwl_config c = mwl_config_default();
