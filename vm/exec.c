@@ -732,7 +732,9 @@ dispatch:
 machine:
     if (!LIKELY(next < MWL_PC_LIMIT)) {
         if (next == MWL_PC_PARK) goto park;
-        x->halt = next == MWL_PC_FAULT ? MWL_EXEC_FAULT : MWL_EXEC_NOMEM;
+        x->halt = next == MWL_PC_FAULT  ? MWL_EXEC_FAULT
+                  : next == MWL_PC_FUEL ? MWL_EXEC_FUEL
+                                        : MWL_EXEC_NOMEM;
         goto fail;
     }
     ip = code + next;

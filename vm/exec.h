@@ -109,6 +109,7 @@ void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
 #define MWL_PC_PARK 0xffffffffu      /* the frame waits, or is done (and may be gone): leave the loop */
 #define MWL_PC_FAULT 0xfffffffeu     /* x->fault is set: find the handler */
 #define MWL_PC_NOMEM 0xfffffffdu     /* memory is out, or a limit of the run was reached */
+#define MWL_PC_FUEL 0xfffffffcu      /* the run's budget is spent */
 #define MWL_PC_LIMIT 0xfffffff0u     /* instructions lie below */
 
 /* A site handler takes the fault in flight: it becomes the VM's `raised` failure, registers are

@@ -93,6 +93,7 @@ uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_valu
     mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
     mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
     if (st == MWL_OK && valid) return next_pc;
+    if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
     mwl__buf b = mwl__buf_make(vm->heap.alloc);
     mwl__buf_printf(&b, "%s: ", who);
@@ -122,6 +123,11 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     x->pc = MWL_NONE;
     uint32_t pc = mwl__check_arguments(f, f->run->link->flow_schemas[f->flow], args, "parameters", flow->pc);
     if (pc == MWL_PC_NOMEM) return false;
+    if (pc == MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
+        x->budget = 0;
+        args = mwl_absent();
+        pc = flow->pc;
+    }
     if (pc == MWL_PC_FAULT) {
         f->res.v = mwl__failure_from_fault(x, x->fault);
         x->fault = mwl_absent();

@@ -349,7 +349,8 @@ int64_t mwl__add_ns(int64_t a, int64_t b); /* saturating */
 /* Raise System.ParameterValidationFailed for a value the specification types; answers MWL_PC_FAULT. */
 uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message);
 uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value take_details);
-/* Validate arguments: next_pc, or MWL_PC_FAULT with the report as details. args absent: none. */
+/* Validate arguments: next_pc, MWL_PC_FAULT with the report as details, MWL_PC_FUEL, MWL_PC_NOMEM. args absent:
+ * none. */
 uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
                               uint32_t next_pc);
 

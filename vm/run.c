@@ -79,8 +79,12 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
         mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
+        uint64_t others = vm->exec.budget; /* arguments are validated at this run's cost */
+        vm->exec.budget = run->budget;
         run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
                                    mwl__keep(start->arguments));
+        run->budget = vm->exec.budget;
+        vm->exec.budget = others;
     }
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
