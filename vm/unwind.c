@@ -36,6 +36,8 @@ static bool outstanding(const mwl__frame *f) {
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl__rare *u = f->rare;
+    if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->pc == mwl__tables(f)->entries[f->entries->ix].inner_pc)
+        f->entries->runs--; /* it waited to re-enter: that run has not begun */
     u->owner = owner;
     u->running = true;
     u->resume = false;
