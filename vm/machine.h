@@ -220,9 +220,9 @@ struct mwl_run {
     void *user;
     mwl_run_state state;
     mwl_status why;
-    bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
     struct mwl__deadline *deadline; /* of its cleanup, once one is set */
     uint32_t live, owed; /* frames and awaited calls; established entries before the end of their onAlways */
+    bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
     bool limit_hit;
     bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
     bool free_asked;   /* likewise */
