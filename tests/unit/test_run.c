@@ -1,4 +1,5 @@
-/* A run's life as its host sees it: limits of its own. */
+/* A run's life as its host sees it: limits of its own, and what it holds while it goes on. */
+#include "faulty.h"
 #include "run_flow.h"
 #include "utest.h"
 
@@ -50,6 +51,47 @@ UTEST(run, validation_that_costs_too_much) {
     run_with(&f, &few, 500);
     EXPECT_TRUE(strstr(f.result, "System.Cancelled") != NULL);
     flow_close(&f);
+}
+
+/* The most bytes that the definition held at a time, as the allocator saw it, beyond those of an idle VM. */
+static size_t peak(const char *definition, const char *input) {
+    struct faulty memory;
+    memset(&memory, 0, sizeof memory);
+    flow f;
+    memset(&f, 0, sizeof f);
+    mwl_config c = mwl_config_default();
+    c.virtual_time = true;
+    c.alloc = (mwl_alloc){faulty_fn, &memory};
+    size_t idle = 0;
+    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK && flow_load(&f, definition)) {
+        idle = memory.peak_bytes = memory.live_bytes;
+        flow_again(&f, input);
+    }
+    if (!strstr(f.result, "success")) fprintf(stderr, "%s\n", f.result);
+    flow_close(&f);
+    return memory.peak_bytes - idle;
+}
+
+static const char looping[] =
+    FLOW("'a':{'action':'Call','call':{'provider':" MOCK "},'middleware':[{'provider':" LOOP
+         ",'onSuccess':{'when':'{{ middleware.metadata.iteration < step.input }}',"
+         "'assign':{'last':'{{ [middleware.result.value] }}'}}}],'next':'b'},'b':{'action':'Return'}");
+
+UTEST(run, a_loop_holds_the_same_however_long) {
+    size_t few = peak(looping, "100"), many = peak(looping, "100000");
+    EXPECT_LE(many, few + 1024);
+}
+
+/* A fan-out of n under a cap: slots and Results for all, frames for the few that run. */
+static const char fanning[] =
+    FLOW("'a':{'action':'Gather','over':'{{ lists.range(int(step.input)) }}','concurrency':10,'call':{'flow':{"
+         "'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT1S','next':'r'},'r':{'action':'Return','value':1}}}},"
+         "'output':'done','next':'b'},'b':{'action':'Return'}");
+
+UTEST(run, a_capped_fan_out_holds_slots_not_frames) {
+    const size_t few = 1000, many = 21000;
+    size_t each = (peak(fanning, "21000") - peak(fanning, "1000")) / (many - few);
+    EXPECT_LE(each, 128u); /* a frame alone is more */
 }
 
 UTEST_MAIN()
