@@ -16,16 +16,23 @@
 
 static bool is_lead(char c) { return ((unsigned char)c & 0xc0u) != 0x80u; }
 
-/* The line that holds byte `at`, and a mark under `width` code points from there. */
+/* The line that holds byte `at`, and a mark under `width` code points from there. Of a long line,
+ * what is around. */
 static void point(const char *text, size_t len, size_t at, size_t width) {
+    enum { AROUND = 72 };
     size_t begin = at, end = at;
-    while (begin && text[begin - 1] != '\n') begin--;
-    while (end < len && text[end] != '\n') end++;
-    fprintf(stderr, "  %.*s\n  ", (int)(end - begin), text + begin);
+    while (begin && at - begin < AROUND && text[begin - 1] != '\n') begin--;
+    while (begin < at && !is_lead(text[begin])) begin++;
+    while (end < len && end - at < AROUND && text[end] != '\n') end++;
+    while (end > at && end < len && !is_lead(text[end])) end--;
+    bool before = begin && text[begin - 1] != '\n', after = end < len && text[end] != '\n';
+    fprintf(stderr, "  %s%.*s%s\n  %s", before ? "..." : "", (int)(end - begin), text + begin,
+            after ? "..." : "", before ? "   " : "");
     for (size_t i = begin; i < at; i++)
         if (is_lead(text[i])) fputc(text[i] == '\t' ? '\t' : ' ', stderr);
     fputc('^', stderr);
-    for (size_t i = 1; i < width && at + i < end; i++) fputc('~', stderr);
+    for (size_t i = 1; i < width && at + i < end; i++)
+        if (is_lead(text[at + i])) fputc('~', stderr);
     fputc('\n', stderr);
 }
 
