@@ -6,7 +6,9 @@
  *
  * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
  * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
- * whose row says "takes" and counted by the others. One label raises, one leaves.
+ * whose row says "takes" and counted by the others. One label raises, one leaves. The loop is one
+ * function, long as it is: its labels and the locals that live in machine registers cannot be shared
+ * out.
  *
  * Relies on a verified program: operands in range, no way past the end of the code. What registers
  * hold is not verified, so instructions that need a kind ask for it. */
