@@ -80,8 +80,8 @@ static mwl_program *assemble(void) {
     return f.program;
 }
 
-/* Ends it after `at` steps; answers how many it took in all. */
-static int end_at(int *utest_result, mwl_program *program, uint32_t slice, how h, int at) {
+/* Ends it after `at` steps; *steps is how many it took in all. */
+static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how h, int at, int *steps) {
     bench b;
     int n = 0;
     bool open = open_bench(&b, program, slice, 0);
@@ -115,16 +115,17 @@ static int end_at(int *utest_result, mwl_program *program, uint32_t slice, how h
     }
     while (styles_answer(&b.s)) continue; /* answers after the end are refused, and safe */
     EXPECT_EQ(b.memory.bytes, 0u);
-    return n;
+    *steps = n;
 }
 
 static void end_everywhere(int *utest_result, how h) {
     mwl_program *program = assemble();
     ASSERT_TRUE(program != NULL);
     for (uint32_t slice = 16; slice <= 4096; slice *= 256) {
-        int n = end_at(utest_result, program, slice, RUN_OUT, 0);
+        int n = 0, unused;
+        end_at(utest_result, program, slice, RUN_OUT, 0, &n);
         EXPECT_GE(n, 20);
-        for (int k = 0; k < n; k++) end_at(utest_result, program, slice, h, k);
+        for (int k = 0; k < n; k++) end_at(utest_result, program, slice, h, k, &unused);
     }
     mwl_program_release(program);
 }

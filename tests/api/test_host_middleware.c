@@ -48,7 +48,10 @@ UTEST_F_SETUP(host_middleware) {
     h->f.n_documents = ACME_COUNT;
 }
 
-UTEST_F_TEARDOWN(host_middleware) { close_host(&utest_fixture->h); }
+UTEST_F_TEARDOWN(host_middleware) {
+    (void)utest_result;
+    close_host(&utest_fixture->h);
+}
 
 static const char *run(host *h, const char *definition, const char *input) {
     h->a.log[0] = 0;
