@@ -1,10 +1,12 @@
 /* batch.c: mwl-batch, many small runs in one process, for the comparison with the model.
  *
- * Standard input: one JSON object a line with `definition`, and perhaps `input`, `arguments`, `cancelAfter`
- * (nanoseconds after the start). Standard output, a line for each: `{"result": …, "events": [[ns, step], …]}`,
- * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has a VM of its own. Without `cancelAfter` time
- * is the VM's virtual time; with it, time is a clock that this program turns by hand: from one instant that the
- * VM asks for to the next, and the cancellation comes after all work of its instant. */
+ * Standard input: one JSON object a line with `definition`, and perhaps `input`, `arguments`,
+ * `cancelAfter` (nanoseconds after the start). Standard output, a line for each: `{"result": …,
+ * "events": [[ns, step], …]}`,
+ * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has a VM of its own. Without
+ * `cancelAfter` time is the VM's virtual time; with it, time is a clock that this program turns by
+ * hand: from one instant that the VM asks for to the next, and the cancellation comes after all
+ * work of its instant. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
 
@@ -31,7 +33,8 @@ static void listen(void *ctx, const mwl_trace_event *event) {
     job *j = ctx;
     if (event->kind != MWL_TRACE_STEP_ENTERED) return;
     fprintf(j->events, "%s[%lld,\"%s\"]", j->n_events++ ? "," : "",
-            (long long)(event->at.mono_ns - j->start.mono_ns), event->step); /* names need no escapes */
+            (long long)(event->at.mono_ns - j->start.mono_ns),
+            event->step); /* names need no escapes */
 }
 
 static mwl_value member(const job *j, const char *name) {
@@ -75,7 +78,8 @@ static mwl_program *load(const job *j) {
     }
     if (mwl_assemble(text, len, NULL, &out) != MWL_OK)
         print_text(j, "rejected", out.diagnostics ? out.diagnostics : "");
-    else if (mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, &error) != MWL_OK)
+    else if (mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, &error) !=
+             MWL_OK)
         print_text(j, "broken", error.message);
     mwl_asm_free(&out);
     mwl_text_free(j->heap, text, len);
@@ -85,7 +89,8 @@ static mwl_program *load(const job *j) {
 /* Turn the clock from instant to instant; cancel when it is time. */
 static void pump_by_hand(job *j, int64_t cancel_ns) {
     bool cancelled = false;
-    while (mwl_run_get_state(j->run) != MWL_RUN_DONE && mwl_run_get_state(j->run) != MWL_RUN_ABORTED) {
+    while (mwl_run_get_state(j->run) != MWL_RUN_DONE &&
+           mwl_run_get_state(j->run) != MWL_RUN_ABORTED) {
         int64_t next = mwl_vm_pump(j->vm, MWL_NO_BUDGET);
         if (next == 0) continue;
         if (next > j->now.mono_ns) {
@@ -116,7 +121,8 @@ static void print_result(const job *j, const char *events) {
         snprintf(why, sizeof why, "state %d, why %d", (int)mwl_run_get_state(j->run),
                  (int)mwl_run_why(j->run));
         print_text(j, "broken", why);
-    } else if (mwl_json_write(heap, mwl_run_result(j->run), MWL_JSON_COMPACT, &text, &len) == MWL_OK) {
+    } else if (mwl_json_write(heap, mwl_run_result(j->run), MWL_JSON_COMPACT, &text, &len) ==
+               MWL_OK) {
         printf("{\"result\":%s,\"events\":[%s]}\n", text, events);
         mwl_text_free(heap, text, len);
     } else {
@@ -153,8 +159,10 @@ static void run(job *j) {
     if (mwl_run_start(j->vm, program, &start, &j->run, &error) != MWL_OK) {
         print_text(j, "broken", error.message);
     } else {
-        if (config.virtual_time) mwl_vm_pump(j->vm, MWL_NO_BUDGET);
-        else pump_by_hand(j, (int64_t)mwl_as_number(cancel));
+        if (config.virtual_time)
+            mwl_vm_pump(j->vm, MWL_NO_BUDGET);
+        else
+            pump_by_hand(j, (int64_t)mwl_as_number(cancel));
         fflush(j->events);
         print_result(j, events);
     }
@@ -177,8 +185,10 @@ int main(void) {
         job j;
         memset(&j, 0, sizeof j);
         if (mwl_heap_new(NULL, &j.heap) != MWL_OK) return 2;
-        if (mwl_json_parse(j.heap, text, (size_t)len, &j.line, NULL) == MWL_OK) run(&j);
-        else print_text(&j, "broken", "the line is not JSON");
+        if (mwl_json_parse(j.heap, text, (size_t)len, &j.line, NULL) == MWL_OK)
+            run(&j);
+        else
+            print_text(&j, "broken", "the line is not JSON");
         fflush(stdout);
         mwl_value_drop(j.heap, j.line);
         mwl_heap_free(j.heap);

@@ -83,6 +83,9 @@ def main():
     for seed in range(args.first, args.first + args.count):
         job = generate.program(seed)
         where = disagreement(machine, job)
+        done = seed - args.first + 1
+        if done % 10000 == 0:
+            print(f"{done} programs, {time.time() - began:.0f} s", file=sys.stderr, flush=True)
         if where is None or where in counts:
             counts[where or "agreed"] += 1
             if where == "rejected":

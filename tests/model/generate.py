@@ -304,7 +304,8 @@ class Generator:
         if self.chance(0.3):
             out["onFailure"].setdefault("assign", {})["log"] = "{{ vars.log + ['gap', middleware.metadata.attempt] }}"
         if self.chance(0.2):
-            out["onFailure"]["with"] = {"delay": f"{{{{ {self.boolean(sites['onFailure'])} ? '{self.duration()}' : null }}}}"}
+            test = self.boolean(sites["onFailure"])
+            out["onFailure"]["with"] = {"delay": "{{ %s ? '%s' : null }}" % (test, self.duration())}
 
     def timeout(self, out, sites, depth):
         duration = self.duration() if self.chance(0.92) else self.pick(["PT0S", "-PT1S", "no duration", "P1D"])
@@ -382,8 +383,8 @@ class Generator:
         if kind < 0.8:
             return {"action": "Pass", "next": self.pick(later), **self.shape(STEP)}
         if kind < 0.9:
-            return {"action": "Sleep", "for": self.duration() if self.chance(0.9) else "{{ '" + self.duration() + "' }}",
-                    "next": self.pick(later)}
+            wait = self.duration() if self.chance(0.9) else "{{ '" + self.duration() + "' }}"
+            return {"action": "Sleep", "for": wait, "next": self.pick(later)}
         site = STEP.plus(vals=["match.input"])
         cases = [{"when": self.expression(self.boolean(site)), "next": self.pick(later), **self.shape(site)}
                  for _ in range(self.r.randrange(0, 3))]
