@@ -144,9 +144,10 @@ static void emit_all(mwl__emit *e) {
     mwl__import_rec call_import = {str(e, "mwl:mock"), MWL_IMPORT_CALL, 1, 1};
     mwl__flow_rec flow = {none, 0, 0, none, none, 0};
     mwl__step_rec step = {str(e, "first"), 0, MWL_ACTION_CALL, 0, 1, 0, 0};
-    mwl__catch_rec clause = {none, 0};
+    mwl__matcher_rec matcher = {0, 0, 0, 0, 1};
+    mwl__catch_rec clause = {0, 0};
     mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, none, {none, none, none, none}};
-    mwl__call_rec call = {1, none, 0, none, 0, none, none, 0, none};
+    mwl__call_rec call = {1, none, MWL_CALL_HAS_ARMS, none, 0, 0, 0, 0, none};
     mwl__gather_rec gather = {0, 0, 0, none, 0, 0, 0, 0};
     mwl__emit_record(e, MWL_SECTION_IMPORTS, &mw, sizeof mw);
     mwl__emit_record(e, MWL_SECTION_IMPORTS, &call_import, sizeof call_import);
@@ -154,6 +155,7 @@ static void emit_all(mwl__emit *e) {
     mwl__emit_record(e, MWL_SECTION_STEPS, &step, sizeof step);
     mwl__emit_record(e, MWL_SECTION_ENTRIES, &entry, sizeof entry);
     mwl__emit_record(e, MWL_SECTION_CALLS, &call, sizeof call);
+    mwl__emit_record(e, MWL_SECTION_MATCHERS, &matcher, sizeof matcher);
     mwl__emit_record(e, MWL_SECTION_CATCHES, &clause, sizeof clause);
     mwl__emit_record(e, MWL_SECTION_GATHERS, &gather, sizeof gather);
     mwl__emit_info(e, MWL_INFO_ROOT_FLOW, 0);
