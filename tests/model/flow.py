@@ -6,6 +6,8 @@ from scheduler import SHIELD, Unwind
 from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, is_success, link_end,
                     matches, success, supersede, timestamp_ns, timestamp_text)
 
+LISTED = 1000  # of the failures in System.GatherCompletionUnmet; failureCount tells of the rest
+
 
 def validation(note):
     return Failed("System.ParameterValidationFailed", note=note)
@@ -498,4 +500,4 @@ class Gather:
         if self.n - len(bad) >= self.need:
             return None
         return {"type": "error", "code": "System.GatherCompletionUnmet", "message": FREE,
-                "details": {"failures": bad, "failureCount": float(len(bad))}}
+                "details": {"failures": bad[:LISTED], "failureCount": float(len(bad))}}
