@@ -70,6 +70,12 @@ add_test(NAME command COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command.sh $<TARGET
          $<TARGET_FILE:mwl-suite>)
 mwl_test_setup(command)
 
+# The table of the specification's requirements names tests that exist.
+if(Python3_FOUND)
+  add_test(NAME requirements COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/check_requirements.py)
+  mwl_test_setup(requirements)
+endif()
+
 # A sanitized library asks its user to link the runtime too; an outside program does not know that.
 if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh

@@ -1,0 +1,75 @@
+#!/bin/sh
+# mutate.sh [NAME...]: breaks the VM on purpose, one edit of mutations.txt at a time, in a copy of the tree, and shows
+# which test notices. Fails when an edit goes unnoticed. MUTATE_DIR: where the copy lies (kept); else a temporary one.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+dir=${MUTATE_DIR:-$(mktemp -d)}
+suites=${MWL_SUITES:-$root/../shared/suites}
+[ -n "${MUTATE_DIR:-}" ] || trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/tree"
+
+for part in CMakeLists.txt vm assembler stdlib tools bench tests; do
+    rm -rf "$dir/tree/$part"
+    cp -Rp "$root/$part" "$dir/tree/$part"
+done
+[ -f "$dir/build/build.ninja" ] ||
+    cmake -S "$dir/tree" -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS="-O1 -DMWL_CHECKED=1" \
+        -DCMAKE_C_FLAGS_RELWITHDEBINFO= ${MWL_CMAKE:-} >"$dir/configure.log" 2>&1 ||
+    { cat "$dir/configure.log"; exit 1; }
+
+build() { # build TARGET...
+    ninja -C "$dir/build" -j "${JOBS:-2}" "$@" >"$dir/build.log" 2>&1
+}
+
+# Prints the first test that fails; nothing when all pass.
+noticed() { # noticed TEST...
+    for cases in "$root/tests/cases" "$suites/mwl/conformance"; do
+        [ -d "$cases" ] || continue
+        if ! timeout 60 "$dir/build/mwl-suite" mwl "$cases" >"$dir/suite.log" 2>&1; then
+            first=$(sed -n 's/^FAIL[^a-z]*\([^: ]*\).*/\1/p' "$dir/suite.log" | head -n 1)
+            echo "cases: ${first:-stopped, or did not end}"
+            return 0
+        fi
+    done
+    for test in "$@"; do
+        if ! (cd "$root" && timeout 60 "$dir/build/$test") >"$dir/test.log" 2>&1; then
+            first=$(sed -n 's/^\[  FAILED  \] \([a-z_]*\.[a-z_0-9]*\).*/\1/p' "$dir/test.log" | head -n 1)
+            echo "$test: ${first:-stopped, or did not end}"
+            return 0
+        fi
+    done
+    return 0
+}
+
+names=$(sed -n 's/^name //p' "$root/tests/mutations.txt")
+[ $# -eq 0 ] || names=$*
+total=0
+unnoticed=0
+for name in $names; do
+    edit=$(awk -v name="$name" '$1 == "name" { on = $2 == name } on && NF' "$root/tests/mutations.txt")
+    file=$(echo "$edit" | sed -n 's/^file //p')
+    tests=$(echo "$edit" | sed -n 's/^test //p')
+    [ -n "$file" ] || { echo "no such mutation: $name"; exit 2; }
+    kept=
+    for test in $tests test_cancel_everywhere; do [ ! -f "$root/tests/unit/$test.c" ] && [ ! -f "$root/tests/api/$test.c" ] || kept="$kept $test"; done
+    OLD=$(printf '%s\n' "$edit" | sed -n 's/^- //p') NEW=$(printf '%s\n' "$edit" | sed -n 's/^+ //p') \
+        python3 - "$root/$file" "$dir/tree/$file" <<'END' || { echo "$name: its text is not there once: $file"; exit 2; }
+import os, sys
+text = open(sys.argv[1]).read()
+old, new = os.environ["OLD"], os.environ["NEW"]
+if text.count(old) < 1: sys.exit(1)
+open(sys.argv[2], "w").write(text.replace(old, new, 1))
+END
+    total=$((total + 1))
+    # shellcheck disable=SC2086
+    if build mwl-suite $kept; then by=$(noticed $kept); else by="the compiler"; fi
+    if [ -z "$by" ]; then
+        unnoticed=$((unnoticed + 1))
+        by="NOBODY"
+    fi
+    echo "| $name | $by |"
+    cp -p "$root/$file" "$dir/tree/$file"
+    touch "$dir/tree/$file"
+done
+echo "$total mutations, $unnoticed unnoticed"
+[ "$unnoticed" -eq 0 ]
