@@ -41,7 +41,7 @@ static const char *const definitions[] = {
          "\"default\":{\"next\":\"z\"}}," DONE "}}",
     HEAD "\"middleware\":[{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
          "{" MW("loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
-         "\"output\":\"{{ [middleware.result.value] }}\"}}],"
+         "\"value\":\"{{ [middleware.result.value] }}\"}}],"
          "\"flows\":{\"f\":{\"entrypoint\":\"s\",\"steps\":{\"s\":{\"action\":\"Sleep\",\"for\":\"PT1S\",\"next\":\"r\"},"
          "\"r\":{\"action\":\"Raise\",\"result\":{\"code\":\"X.Y\",\"details\":\"{{ step.input }}\"}}}}},"
          "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{\"flow\":\"f\",\"onFailure\":{\"assign\":"
