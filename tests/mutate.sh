@@ -8,9 +8,14 @@ suites=${MWL_SUITES:-$root/../shared/suites}
 [ -n "${MUTATE_DIR:-}" ] || trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/tree"
 
-for part in CMakeLists.txt vm assembler stdlib tools bench tests; do
-    rm -rf "$dir/tree/$part"
-    cp -Rp "$root/$part" "$dir/tree/$part"
+# Only what differs is copied, with a new time, so that a kept copy builds again what must be.
+parts="CMakeLists.txt vm assembler stdlib tools bench tests"
+(cd "$dir/tree" && find . -type f) | while read -r file; do [ -f "$root/$file" ] || rm "$dir/tree/$file"; done
+# shellcheck disable=SC2086
+(cd "$root" && find $parts -type f) | while read -r file; do
+    cmp -s "$root/$file" "$dir/tree/$file" && continue
+    mkdir -p "$(dirname "$dir/tree/$file")"
+    cp "$root/$file" "$dir/tree/$file"
 done
 [ -f "$dir/build/build.ninja" ] ||
     cmake -S "$dir/tree" -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS="-O1 -DMWL_CHECKED=1" \
@@ -68,8 +73,7 @@ END
         by="NOBODY"
     fi
     echo "| $name | $by |"
-    cp -p "$root/$file" "$dir/tree/$file"
-    touch "$dir/tree/$file"
+    cp "$root/$file" "$dir/tree/$file"
 done
 echo "$total mutations, $unnoticed unnoticed"
 [ "$unnoticed" -eq 0 ]

@@ -174,6 +174,7 @@ UTEST(limits, cleanup_time) {
 
 /* A cleanup that spins and never waits is ended as well, under a clock that moves. */
 static int64_t ticking_ns, tick_ns;
+static uint32_t ticking_slice = 1;
 static void ticking(void *ctx, mwl_instant *out) {
     (void)ctx;
     out->mono_ns = ticking_ns += tick_ns;
@@ -186,7 +187,7 @@ static bool flow_ticking(flow *f, const char *definition, int64_t step_ns, int64
     ticking_ns = 0;
     tick_ns = step_ns;
     c.clock.read = ticking;
-    c.slice = 1;
+    c.slice = ticking_slice;
     c.limits.cleanup_ns = cleanup_ns;
     return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK && flow_load(f, definition) &&
            flow_start(f, "1");
@@ -211,6 +212,39 @@ UTEST(limits, a_busy_cleanup_is_ended) {
     pump_all(&f, 100000);
     EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_ABORTED);
     EXPECT_EQ(mwl_run_why(f.run), MWL_E_CLEANUP);
+    flow_close(&f);
+}
+
+/* A Result that reaches its bound too late, within one slice, is not accepted. */
+UTEST(limits, a_result_that_comes_too_late) {
+    static const char slow[] = FLOW_WITH(
+        "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.0001S'}}}],",
+        "'a':{'action':'Pass','output':'{{ [1,2,3,4,5,6,7,8,9].map(x, [1,2,3,4,5,6,7,8,9].map(y, "
+        "[1,2].map(w, string(wallTime())))).size() }}','next':'z'}," DONE);
+    flow f;
+    ticking_slice = 1000000;
+    bool made = flow_ticking(&f, slow, 1000, 0);
+    ticking_slice = 1;
+    ASSERT_TRUE(made);
+    pump_all(&f, 1000);
+    flow_finish(&f);
+    EXPECT_TRUE(strstr(f.result, "Timeout") != NULL);
+    flow_close(&f);
+}
+
+/* A bound directly around a call is committed when the call's Result is accepted; its arms may take longer. */
+UTEST(limits, a_call_that_was_accepted_in_time) {
+    static const char slow_arm[] =
+        FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1},'onSuccess':{'assign':{'x':'{{ "
+             "[1,2,3,4,5,6,7,8,9].map(x, [1,2,3,4,5,6,7,8,9].map(y, [1,2].map(w, string(wallTime())))).size() }}'}}},"
+             "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.0001S'}}}],'next':'z'}," DONE);
+    flow f;
+    ticking_slice = 1000000;
+    bool made = flow_ticking(&f, slow_arm, 1000, 0);
+    ticking_slice = 1;
+    ASSERT_TRUE(made);
+    pump_all(&f, 1000);
+    EXPECT_TRUE(mwl_run_succeeded(f.run));
     flow_close(&f);
 }
 
