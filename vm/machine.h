@@ -481,7 +481,8 @@ uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, c
 
 /* run.c */
 /* The run did something since the VM's heap held `before`: its account moves by the difference. What happens
- * between its turns (timers, settlements) may free more than it took, so the account stops at zero. */
+ * between its turns (timers, settlements) may free more than it took, so the account stops at zero; what a host frees for
+ * it (a settled call's input) is not seen, so it never stands above all memory in use. */
 void mwl__run_used(mwl_run *run, size_t before);
 mwl_value mwl__run_id(mwl_run *run); /* lent; absent when memory is out */
 void mwl__run_done(mwl_run *run, mwl__result *take);

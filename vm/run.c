@@ -158,6 +158,7 @@ void mwl__run_used(mwl_run *run, size_t before) {
     size_t after = run->link->vm->heap.used;
     if (after >= before) run->memory_used += after - before;
     else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
+    if (run->memory_used > after) run->memory_used = after; /* a host freed what the run had taken */
 }
 
 static void drop_deadline(mwl_run *run) {
