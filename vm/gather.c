@@ -55,9 +55,31 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
 
 /* ---- enumeration --------------------------------------------------------------------------------------- */
 
+static const char too_many[] = "more dispatches than this platform allows";
+
+static mwl_value too_many_details(mwl__frame *f, size_t n) {
+    mwl_heap *h = heap_of(f);
+    mwl_value d = mwl_object_set(h, mwl_object(h, 2), "dispatchCount", 13, mwl_number((double)n));
+    return mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
+}
+
+/* The calls written are more than may be: nothing is enumerated, and the Gather ends with that failure. */
+static uint32_t refuse_calls(mwl__frame *f, uint32_t ix, uint32_t n) {
+    mwl_value d = too_many_details(f, n);
+    if (mwl_is_absent(d) || !make(f, ix, 0)) {
+        mwl__drop(heap_of(f), d);
+        return MWL_PC_NOMEM;
+    }
+    mwl__gather *g = mwl__gather_of(f);
+    g->faulted = g->enumerated = g->determined = true;
+    g->raised = mwl__failure_new(heap_of(f), MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
+    return mwl_is_absent(g->raised) ? MWL_PC_NOMEM : rec_of(f)->arms_pc;
+}
+
 uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__gather_rec *g = &mwl__tables(f)->gathers[ix];
     uint32_t n = g->flags & MWL_GATHER_OVER ? 0 : g->n_calls;
+    if (n > f->run->limits->fan_out) return refuse_calls(f, ix, n);
     if (!make(f, ix, n)) return MWL_PC_NOMEM;
     mwl__gather_of(f)->enumerated = !(g->flags & MWL_GATHER_OVER);
     return next_pc;
@@ -68,12 +90,8 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
         return mwl__raise_parameter(f, "/over", v, "`over` must be an array");
     size_t n = mwl_count(v);
     if (n > f->run->limits->fan_out) {
-        mwl_heap *h = heap_of(f);
-        mwl_value d = mwl_object(h, 2);
-        d = mwl_object_set(h, d, "dispatchCount", 13, mwl_number((double)n));
-        d = mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
-        if (mwl_is_absent(d)) return MWL_PC_NOMEM;
-        return mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, "more dispatches than this platform allows", d);
+        mwl_value d = too_many_details(f, n);
+        return mwl_is_absent(d) ? MWL_PC_NOMEM : mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
     }
     mwl_value over = mwl__keep(v);
     if (!make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {

@@ -115,6 +115,24 @@ UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {
     EXPECT_EQ(why, MWL_OK);
 }
 
+/* The calls written out are bounded like an array's: nothing of them starts, `successes` is not asked for, and an arm
+ * or a result of theirs does not exist. */
+UTEST(limits, fan_out_of_literal_calls) {
+#define ONE "{'provider':" MOCK ",'with':{'value':7},'onSuccess':{'assign':{'ran':true}}}"
+    static const char three[] = FLOW(
+        "'a':{'action':'Gather','calls':[" ONE "," ONE "," ONE "],'completion':{'successes':'{{ 1 + vars.unbound }}'},"
+        "'catch':[{'match':{'codes':['Mwlvm.FanOutLimit']},'output':'{{ step.results }}','next':'c'}],"
+        "'next':'z'},'c':{'action':'Return','value':'{{ [failure.details.dispatchCount, failure.details.limit, "
+        "step.input, has(vars.ran)] }}'}," DONE);
+    static const char two[] = FLOW("'a':{'action':'Gather','calls':[" ONE "," ONE "],'next':'z'}," DONE);
+#undef ONE
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f, two, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[7,7]"));
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2,[],false]"));
+    EXPECT_EQ(why, MWL_OK);
+}
+
 UTEST(limits, chain_depth_truncates) {
 #define FAIL_THEN(code, next)                                                                                 \
     "{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'" code "'}}}," \
