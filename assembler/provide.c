@@ -95,12 +95,12 @@ static void unlink_child(mwl__node *list, mwl__node *before, mwl__node *child) {
 }
 
 /* Takes the member, or the string, of this name out. */
-static void cut(mwl__node *list, const mwl__node *name) {
+static void cut(mwl__node *list, const char *name, size_t name_len) {
     mwl__node *before = NULL;
     for (mwl__node *n = list ? mwl__node_first(list) : NULL; n; before = n, n = n->next) {
         const char *text = n->key ? n->key : n->kind == MWL_NODE_STRING ? n->as.text : NULL;
         size_t len = n->key ? n->key_len : n->count;
-        if (!text || len != name->count || memcmp(text, name->as.text, len) != 0) continue;
+        if (!text || len != name_len || memcmp(text, name, len) != 0) continue;
         unlink_child(list, before, n);
         return;
     }
@@ -121,8 +121,8 @@ static mwl_status compile_phase(providing *j, unsigned phase) {
     const mwl__node *structural = mwl__node_get(block, "structural");
     for (mwl__node *name = structural ? mwl__node_first(structural) : NULL; name; name = name->next) {
         if (name->kind != MWL_NODE_STRING) continue;
-        cut(mwl__node_get(schema, "properties"), name);
-        cut(mwl__node_get(schema, "required"), name);
+        cut(mwl__node_get(schema, "properties"), name->as.text, name->count);
+        cut(mwl__node_get(schema, "required"), name->as.text, name->count);
         if (mwl__node_is(name, "call")) j->p->structural |= (uint8_t)(1u << phase);
     }
     return compile(j, schema, &j->p->parameters[phase]);
@@ -151,7 +151,9 @@ static mwl_status match_actions(providing *j, const mwl_middleware *m) {
 static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_middleware *middleware) {
     mwl__provider *p = j->p;
     p->is_middleware = middleware != NULL;
-    mwl_status st = compile(j, mwl__node_get(j->tree.root, "metadata"), &p->metadata);
+    mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
+    if (middleware) cut(metadata, "required", 8);
+    mwl_status st = compile(j, metadata, &p->metadata);
     if (call) {
         p->call = *call;
         p->call.uri = p->uri;
@@ -210,6 +212,7 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call, const mwl_m
                       call ? "call provider" : "middleware", type);
     mwl__diags_init(&j.sink, vm->config.alloc);
     mwl_status st = make_provider(&j, user) ? MWL_OK : refuse(&j, MWL_E_NOMEM, 0, "out of memory");
+    if (j.p) j.p->trusted = trusted;
     if (st >= 0) st = read_document(&j, text, trusted);
     if (st >= 0) st = fill(&j, call, middleware);
     if (st >= 0) st = add(&j);

@@ -232,12 +232,12 @@ struct mwl_run {
 typedef struct mwl__provider {
     char *uri;
     size_t uri_len;
-    bool is_middleware;
+    bool is_middleware, trusted; /* trusted: its document and what it contributes are not checked again */
     mwl_call_provider call;
     mwl_middleware middleware;
     void *user;
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
-    mwl__schema *metadata;
+    mwl__schema *metadata;      /* of a middleware without its `required`: contributions come one by one */
     uint8_t structural;         /* bit per phase: has a structural call */
     uint32_t run_count_len;     /* of middleware.run_count; 0: none */
     char *run_count;            /* what middleware.run_count points to, or NULL */

@@ -190,7 +190,9 @@ MWL_API double mwl_phase_random(mwl_phase *phase); /* [0, 1), from the run's see
 /* Entry state: one value that persists across the entry's phases. */
 MWL_API mwl_value mwl_phase_state(const mwl_phase *phase); /* lent; null at the start */
 MWL_API void mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
-/* Contributed metadata: readable as middleware.metadata.<name> in the entry's own blocks. */
+/* Contributed metadata: readable as middleware.metadata.<name> in the entry's own blocks. A member that the metadata
+ * schema of the document does not allow beside those contributed before, or one named enteredAt or exitedAt, is
+ * dropped; what was contributed under that name before stays. The schema's own `required` is not asked here. */
 MWL_API void mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_value take_value);
 
 /* Verdicts. */

@@ -15,6 +15,10 @@ struct mwl_phase {
 
 static mwl_heap *heap_of(const mwl_phase *p) { return &mwl__vm_of(p->frame)->heap; }
 
+static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
+    return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+}
+
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
@@ -34,7 +38,7 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
 }
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
-    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    const mwl__provider *p = provider_of(f, e);
     const mwl_middleware *m = &p->middleware;
     void (*const act[])(mwl_phase *, void *) = {m->entry, m->success, m->failure, m->always};
     if (!act[phase]) return next_pc;
@@ -49,7 +53,7 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t n
 }
 
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
-    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    const mwl__provider *p = provider_of(f, e);
     mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem) mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
@@ -85,10 +89,28 @@ void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
     mwl__value_set(heap_of(p), &p->entry->state, taken(p, take));
 }
 
+/* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the universal pair.
+ * Those of the specification's own documents are known to keep it. */
+static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char *name, mwl_value contributed) {
+    if (strcmp(name, "enteredAt") == 0 || strcmp(name, "exitedAt") == 0 || !owner->metadata) return false;
+    bool valid = false;
+    mwl__schema_env env = {heap_of(p), mwl__vm_of(p->frame)->regex, NULL};
+    mwl_status st = mwl__schema_check(owner->metadata, contributed, &env, &valid, NULL);
+    if (st == MWL_E_NOMEM) p->nomem = true;
+    return st == MWL_OK && valid;
+}
+
 void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
-    mwl_value o = p->entry->contributed;
-    if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(heap_of(p), 1);
-    p->entry->contributed = taken(p, mwl_object_set(heap_of(p), o, name, strlen(name), take_value));
+    mwl_heap *h = heap_of(p);
+    const mwl__provider *owner = provider_of(p->frame, p->entry);
+    mwl_value o = p->entry->contributed, before = mwl_absent();
+    if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(h, 1);
+    if (!owner->trusted) before = mwl__keep(o);
+    o = taken(p, mwl_object_set(h, o, name, strlen(name), take_value));
+    if (!owner->trusted && !mwl_is_absent(o) && !may_contribute(p, owner, name, o))
+        mwl__value_set(h, &o, mwl__keep(before));
+    mwl__drop(h, before);
+    p->entry->contributed = o;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------- */

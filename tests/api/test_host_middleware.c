@@ -159,6 +159,67 @@ UTEST_F(host_middleware, stale_at_once) {
                  "{'type':'success','value':'PT1S'}");
 }
 
+/* ---- contributed metadata ---------------------------------------------------------------------------------- */
+
+#define MEASURE_DOC(name, metadata)                                                                    \
+    ACME_DOC(name, "Measure",                                                                          \
+             ACME_PHASE("onEntry", "side-effect", "}") ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}," \
+             ACME_PHASE("onSuccess", "side-effect", "}") ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}", \
+             metadata)
+
+/* Contributes each member of `say`. */
+static void measure(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_value say = acme_argument(phase, "say"), key, value;
+    for (size_t i = 0; mwl_object_at(say, i, &key, &value); i++) {
+        size_t len;
+        mwl_phase_contribute(phase, mwl_as_text(key, &len), mwl_value_keep(value));
+    }
+}
+
+#define MEASURE(name, metadata) \
+    {.uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .entry = measure, .success = measure}
+static const mwl_middleware measures[] = {
+    MEASURE("strict", ",\"metadata\":{\"type\":\"object\",\"required\":[\"size\",\"note\"],\"properties\":"
+                      "{\"size\":{\"type\":\"number\"},\"note\":{\"type\":\"string\"}}}"),
+    MEASURE("open", ",\"metadata\":{\"type\":\"object\",\"additionalProperties\":true,\"properties\":{}}"),
+    MEASURE("mute", ""),
+};
+
+/* What middleware.metadata holds in onEntry's and in onSuccess's own blocks, when these say that. */
+static const char *contributed(host *h, const char *name, const char *entry, const char *success) {
+    static const char text[] =
+        FLOW("'a':{'action':'Call','middleware':[{'provider':'mwl:provider.middleware/acme/%s/v1',"
+             "'onEntry':{'with':{'say':%s},'assign':{'e':'{{ middleware.metadata }}'}},"
+             "'onSuccess':{'with':{'say':%s},'assign':{'s':'{{ middleware.metadata }}'}}}],"
+             "'call':{'provider':" MOCK "},'output':'{{ [vars.e, vars.s] }}','next':'done'}," DONE);
+    char definition[2048];
+    snprintf(definition, sizeof definition, text, name, entry, success);
+    return run(h, definition, "1");
+}
+
+UTEST_F(host_middleware, contributes_what_its_document_declares) {
+    host *h = &utest_fixture->h;
+    mwl_asm_provider documents[3];
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, measures, 3, NULL, NULL), (int)MWL_OK);
+    for (size_t i = 0; i < 3; i++)
+        documents[i] = (mwl_asm_provider){measures[i].uri, measures[i].document, strlen(measures[i].document)};
+    h->f.documents = documents;
+    h->f.n_documents = 3;
+#define AT "'enteredAt':'2026-01-01T00:00:00Z'"
+#define BOTH(entry, success) "{'type':'success','value':[{" AT entry "},{" AT success "}]}"
+    /* entry-level state, one member at a time: a required member may come in a later phase */
+    EXPECT_STREQ(contributed(h, "strict", "{'size':3}", "{'note':'n'}"), BOTH(",'size':3", ",'note':'n','size':3"));
+    EXPECT_STREQ(contributed(h, "strict", "{'size':'big'}", "{'size':3}"), BOTH("", ",'size':3"));
+    EXPECT_STREQ(contributed(h, "strict", "{'size':3}", "{'size':'big','note':'n'}"),
+                 BOTH(",'size':3", ",'note':'n','size':3"));
+    EXPECT_STREQ(contributed(h, "strict", "{'other':1}", "{'other':1,'size':4}"), BOTH("", ",'size':4"));
+    /* the universal pair is the engine's, whatever the schema allows */
+    EXPECT_STREQ(contributed(h, "open", "{'other':1,'enteredAt':5}", "{'exitedAt':'x'}"),
+                 BOTH(",'other':1", ",'other':1"));
+    EXPECT_STREQ(contributed(h, "mute", "{'other':1}", "{'size':1}"), BOTH("", "")); /* no schema, no member */
+}
+
 /* ---- registration ------------------------------------------------------------------------------------------ */
 
 #define CALL_DOC(uri, type)                                                                                \
