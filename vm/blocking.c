@@ -8,6 +8,8 @@
 #include "coro.h"
 #include "machine.h"
 
+#include <stdio.h>
+
 /* Stacks kept for the next calls: a burst's worth, a few touched pages each. */
 #define IDLE_STACKS 32u
 
@@ -30,16 +32,35 @@ static void body(mwl__coro *co, void *user) {
     mwl__drop(&c->vm->heap, n.inbox);
 }
 
+/* It used more than its stack, and was lucky. Whatever it settled with, the call fails: the next time
+ * it may be deeper. */
+static mwl_value overflow(mwl_call *c, size_t bytes) {
+    char text[320];
+    snprintf(text, sizeof text,
+             "the provider %.200s overflowed its native stack of %zu bytes (mwl_config.stack_bytes)",
+             c->provider->uri, bytes);
+    return mwl_failure(&c->vm->heap, NULL, "Mwlvm.StackOverflow", text, mwl_absent(), mwl_absent());
+}
+
 static void go_on(mwl_call *c, mwl__coro *co) {
+    mwl__stack_watch_thread();
     if (mwl__coro_resume(co) != MWL__CORO_DONE) return;
+    bool overran = mwl__coro_overran(co) && !c->cancelled;
+    size_t bytes = mwl__coro_stack_bytes(co);
     mwl__coro_free(co);
     c->native = NULL;
+    if (c->settled && overran) {
+        c->res.ok = false;
+        mwl__value_set(&c->vm->heap, &c->res.v, overflow(c, bytes));
+    }
     if (c->settled) {
         if (!c->starting) mwl__call_deliver(c);
         return;
     }
     mwl_value none = mwl_null();
-    if (!c->cancelled)
+    if (overran)
+        none = overflow(c, bytes);
+    else if (!c->cancelled)
         none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
                            "the provider returned without a Result", mwl_absent(), mwl_absent());
     (void)mwl__call_resolve(c, false, none);
@@ -49,12 +70,17 @@ mwl_status mwl__blocking_start(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__coro *co;
     mwl_status st = MWL_OK;
+#ifndef NDEBUG
+    (void)mwl_stack_watch(); /* where it cannot be had, an overflow is a fault without words */
+#endif
     if (!vm->stacks)
         st =
             mwl__coro_pool_new(&vm->config.alloc, vm->config.stack_bytes, IDLE_STACKS, &vm->stacks);
     if (st == MWL_OK) st = mwl__coro_new(vm->stacks, body, c, &co);
-    if (st == MWL_OK) go_on(c, co);
-    return st;
+    if (st < 0) return st;
+    mwl__coro_name(co, c->provider->uri);
+    go_on(c, co);
+    return MWL_OK;
 }
 
 void mwl__blocking_timer(mwl_call *c) {

@@ -2,11 +2,20 @@
  *
  * Owns: mapping, guarding and pooling of stacks, and the switch between them. Refuses to know: why
  * code waits, and what it holds while it does. Invariants: a stack is either idle in its pool or
- * under exactly one live coroutine; it is unmapped or reused only when no function is on it. */
+ * under exactly one live coroutine; it is unmapped or reused only when no function is on it.
+ *
+ * How a stack lies in its mapping, from low to high addresses; it grows down:
+ *
+ *   [records]  guard, inaccessible  |  red zone, one page  |  the bytes asked for
+ *
+ * What runs into the red zone is noticed when the coroutine has ended (mwl__coro_overran): the page
+ * is all zero until something is written to it. What runs into the guard faults; stack_watch.c puts
+ * the fault into words. */
 #include "coro.h"
 #include "mem.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +26,11 @@
 
 /* 64 KiB holds ordinary provider code with a few buffers; untouched pages cost no memory. */
 #define DEFAULT_STACK_BYTES ((size_t)64 << 10)
+/* The least, for a signal frame on top of a small function. */
+#define LEAST_STACK_BYTES ((size_t)16 << 10)
+/* Wider than a page, because a frame with a large array steps over one without touching it. Address
+ * space only; no memory lies behind it. */
+#define GUARD_BYTES ((size_t)256 << 10)
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CORO_ASAN 1
@@ -36,10 +50,9 @@
 #ifdef MWL_HAVE_MINICORO
 
 /* minicoro lays out one block: its records, a storage area for passing bytes, the stack. We pass no
- * bytes, so the storage area is where the guard pages go: directly below the stack. It is wide
- * enough to contain a whole page wherever it starts, for pages of up to 64 KiB. */
-#define GUARD_BYTES ((size_t)128 << 10)
+ * bytes, so the storage area is where the guard pages go: directly below the stack. */
 #define MCO_DEFAULT_STORAGE_SIZE GUARD_BYTES
+#define MCO_MIN_STACK_SIZE LEAST_STACK_BYTES
 #define MCO_NO_DEFAULT_ALLOCATOR
 #define MCO_NO_DEBUG
 #define MCO_API static
@@ -81,7 +94,10 @@ struct mwl__coro {
     mwl__coro_fn *fn;
     void *user;
     mwl__coro_state state;
+    bool overran; /* written to the red zone: not used again */
+    const char *name;
     unsigned char *map; /* the whole mapping, guard included */
+    unsigned char *guard, *guard_end; /* whole pages; the red zone begins at guard_end */
 #ifdef MWL_HAVE_MINICORO
     mco_coro *mco; /* at the start of the mapping */
 #else
@@ -121,7 +137,7 @@ static void mco_entry(mco_coro *mco) {
 }
 
 static mco_desc describe(const mwl__coro_pool *pool) {
-    return mco_desc_init(mco_entry, pool->stack_bytes);
+    return mco_desc_init(mco_entry, pool->stack_bytes + pool->page_bytes);
 }
 
 static size_t map_bytes_for(const mwl__coro_pool *pool) { return describe(pool).coro_size; }
@@ -136,7 +152,9 @@ static bool block_prepare(mwl__coro *co) {
     from = (from + page - 1) / page * page;
     to = to / page * page;
     if (to <= from) return false;
-    return mprotect((void *)from, to - from, PROT_NONE) == 0;
+    co->guard = (unsigned char *)from;
+    co->guard_end = (unsigned char *)to;
+    return true;
 }
 
 static void block_retire(mwl__coro *co) { (void)co; }
@@ -152,8 +170,11 @@ static void enter(mwl__coro *co) {
 }
 
 static void leave(mwl__coro *co) {
-    /* Refused only after an overflow or from the wrong stack; neither leaves a way to go on. */
-    if (mco_yield(co->mco) != MCO_SUCCESS) abort();
+    mco_result r = mco_yield(co->mco);
+    if (r == MCO_SUCCESS) return;
+    /* After an overflow that stepped over the guard, or from the wrong stack: no way to go on. */
+    fprintf(stderr, "mwlvm: a native stack cannot be left: %s\n", mco_result_description(r));
+    abort();
 }
 
 static void finish(mwl__coro *co) { mco_uninit(co->mco); }
@@ -162,15 +183,24 @@ const char *mwl__coro_backend(void) { return "minicoro"; }
 
 #else
 
-static size_t map_bytes_for(const mwl__coro_pool *pool) {
+static size_t guard_bytes(const mwl__coro_pool *pool) {
+    return (GUARD_BYTES + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
+}
+
+/* With the red zone. */
+static size_t stack_span(const mwl__coro_pool *pool) {
     return pool->stack_bytes + pool->page_bytes;
 }
 
+static size_t map_bytes_for(const mwl__coro_pool *pool) {
+    return guard_bytes(pool) + stack_span(pool);
+}
+
 static bool block_prepare(mwl__coro *co) {
-    co->stack = co->map + co->pool->page_bytes;
-    if (mprotect(co->map, co->pool->page_bytes, PROT_NONE) != 0) return false;
+    co->guard = co->map;
+    co->guard_end = co->stack = co->map + guard_bytes(co->pool);
 #ifdef MWL_HAVE_VALGRIND_H
-    co->valgrind_id = VALGRIND_STACK_REGISTER(co->stack, co->stack + co->pool->stack_bytes);
+    co->valgrind_id = VALGRIND_STACK_REGISTER(co->stack, co->stack + stack_span(co->pool));
 #endif
     return true;
 }
@@ -185,7 +215,7 @@ static void block_retire(mwl__coro *co) {
 /* Both directions of the switch, with what the sanitizers want to know about it. */
 static void enter(mwl__coro *co) {
 #ifdef CORO_ASAN
-    __sanitizer_start_switch_fiber(&co->fake_back, co->stack, co->pool->stack_bytes);
+    __sanitizer_start_switch_fiber(&co->fake_back, co->stack, stack_span(co->pool));
 #endif
 #ifdef CORO_TSAN
     co->tsan_back = __tsan_get_current_fiber();
@@ -226,7 +256,7 @@ static void entry(unsigned high, unsigned low) {
 static bool start(mwl__coro *co) {
     if (getcontext(&co->here) != 0) return false;
     co->here.uc_stack.ss_sp = co->stack;
-    co->here.uc_stack.ss_size = co->pool->stack_bytes;
+    co->here.uc_stack.ss_size = stack_span(co->pool);
     co->here.uc_link = NULL;
     uint64_t p = (uintptr_t)co;
     makecontext(&co->here, (void (*)(void))entry, 2, (unsigned)(p >> 32), (unsigned)p);
@@ -258,7 +288,7 @@ mwl_status mwl__coro_pool_new(const mwl_alloc *alloc, size_t stack_size, size_t 
     long page = sysconf(_SC_PAGESIZE);
     pool->alloc = *alloc;
     pool->page_bytes = page > 0 ? (size_t)page : 4096;
-    if (stack_size < (size_t)16 << 10) stack_size = (size_t)16 << 10; /* room for a signal frame */
+    if (stack_size < LEAST_STACK_BYTES) stack_size = LEAST_STACK_BYTES;
     pool->stack_bytes = (stack_size + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
     pool->map_bytes = map_bytes_for(pool);
     pool->max_idle = max_idle;
@@ -274,8 +304,11 @@ static mwl__coro *block_new(mwl__coro_pool *pool) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     if (co->map == MAP_FAILED) goto no_map;
     if (!block_prepare(co)) goto not_guarded;
+    if (mprotect(co->guard, (size_t)(co->guard_end - co->guard), PROT_NONE) != 0) goto not_prepared;
     return co;
 
+not_prepared:
+    block_retire(co);
 not_guarded:
     munmap(co->map, pool->map_bytes);
 no_map:
@@ -305,9 +338,12 @@ mwl_status mwl__coro_pool_free(mwl__coro_pool *pool) {
 
 /* ---- coroutines ------------------------------------------------------------------------------ */
 
+/* On whose stack this thread is; for whoever must explain a fault there. */
+static _Thread_local mwl__coro *current;
+
 static void keep_or_free(mwl__coro *co) {
     mwl__coro_pool *pool = co->pool;
-    if (pool->n_idle >= pool->max_idle) {
+    if (pool->n_idle >= pool->max_idle || co->overran) {
         block_free(co);
         return;
     }
@@ -327,6 +363,7 @@ mwl_status mwl__coro_new(mwl__coro_pool *pool, mwl__coro_fn *fn, void *user, mwl
     }
     co->fn = fn;
     co->user = user;
+    co->name = "";
     co->next_idle = NULL;
     co->state = MWL__CORO_FRESH;
     if (!start(co)) {
@@ -340,8 +377,11 @@ mwl_status mwl__coro_new(mwl__coro_pool *pool, mwl__coro_fn *fn, void *user, mwl
 
 mwl__coro_state mwl__coro_resume(mwl__coro *co) {
     assert(co->state == MWL__CORO_FRESH || co->state == MWL__CORO_SUSPENDED);
+    mwl__coro *outer = current;
     co->state = MWL__CORO_RUNNING;
+    current = co;
     enter(co);
+    current = outer;
     return co->state;
 }
 
@@ -352,6 +392,28 @@ void mwl__coro_yield(mwl__coro *co) {
 }
 
 mwl__coro_state mwl__coro_state_of(const mwl__coro *co) { return co->state; }
+
+void mwl__coro_name(mwl__coro *co, const char *name) { co->name = name; }
+const char *mwl__coro_name_of(const mwl__coro *co) { return co->name; }
+size_t mwl__coro_stack_bytes(const mwl__coro *co) { return co->pool->stack_bytes; }
+const mwl__coro *mwl__coro_running(void) { return current; }
+
+bool mwl__coro_in_guard(const mwl__coro *co, const void *address) {
+    uintptr_t at = (uintptr_t)address;
+    return at >= (uintptr_t)co->guard && at < (uintptr_t)co->guard_end;
+}
+
+/* Frames that have returned lie there, which a sanitizer may have marked. */
+#ifdef CORO_ASAN
+__attribute__((no_sanitize_address))
+#endif
+bool mwl__coro_overran(mwl__coro *co) {
+    const uint64_t *word = (const uint64_t *)(const void *)co->guard_end;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < co->pool->page_bytes / sizeof *word; i++) seen |= word[i];
+    co->overran = seen != 0;
+    return co->overran;
+}
 
 mwl_status mwl__coro_free(mwl__coro *co) {
     if (!co) return MWL_OK;

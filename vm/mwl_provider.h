@@ -123,6 +123,17 @@ MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
  * taken over in any case. The call may be gone when this returns. */
 MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
 
+/* A provider that needs more stack than mwl_config.stack_bytes. By a little: its call fails with
+ * Mwlvm.StackOverflow when the function has returned, whatever it settled with. By more: it runs into a guard and the
+ * process ends by a fault (a frame of more than 256 KiB can step over the guard: compile such code with
+ * -fstack-clash-protection). After this function has been called the fault has words, on stderr: the provider's URI
+ * and the size of its stack. It installs a handler for SIGSEGV and SIGBUS, for good: the library must stay loaded.
+ * Every fault, explained or not, then goes on to the handler that was there before, or to the system's default. Threads
+ * that pump VMs get an alternate signal stack unless they have one. Builds without NDEBUG do all that by themselves
+ * when the first blocking provider starts; others only when asked, because signals are the process's, not a library's.
+ * Idempotent. MWL_E_NOMEM: the system refuses. Any thread. */
+MWL_API mwl_status mwl_stack_watch(void);
+
 /* ---- answers from other threads ------------------------------------------------------------------------ */
 
 /* The right to answer one call once, from any thread. It outlives the call, the run and the VM without harm.

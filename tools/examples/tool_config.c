@@ -197,6 +197,7 @@ int main(int argc, char **argv) {
     mwl_config config = mwl_config_default();
     config.wake = wake;
     config.wake_ctx = &t;
+    (void)mwl_stack_watch(); /* should checksum ever need more than its stack, say so before the process ends */
     static const mwl_call_provider provider = {.uri = "mwl:provider.call/acme/checksum/v1",
                                                .document = checksum_document,
                                                .blocking = checksum};
