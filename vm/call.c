@@ -165,12 +165,17 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     bool ok = child->res.ok;
     child->res.v = mwl_absent();
     if (f->rare && f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
-        if (!ok && v.as.p != f->res.v.as.p) mwl__frame_set_res(f, false, v);
-        else mwl__drop(heap_of(f), v);
+        if (!ok && v.as.p != f->res.v.as.p) {
+            mwl__unwind_failed(f, v);
+            mwl__frame_set_res(f, false, v);
+        } else {
+            mwl__drop(heap_of(f), v);
+        }
         mwl__unwind_resolved(f);
         return;
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW) mwl__callrec_window(f->record, child);
+    if (!ok && child->rare && mwl__failure_chained(v, child->rare->cleanup)) mwl__unwind_failed(f, child->rare->cleanup);
     mwl__call_accept(f, ok, v);
     mwl__frame_ready(f);
 }

@@ -148,12 +148,7 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
-        mwl__result why = mwl__phase_elapsed(f, e); /* it came too late: the bound had elapsed */
-        if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
-        mwl__frame_set_res(f, false, mwl_absent());
-        mwl__entry_set_res(f, e, why.ok, why.v);
-        e->accepted = true;
-        return rec->always_pc;
+        return mwl__unwind_late(f, e); /* the bound had elapsed, and nobody has noticed */
     }
     e->accepted = true;
     if (e->fired) mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
@@ -185,6 +180,7 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     if (wrong) return mwl__failure_refuse(f, "/onFailure", shape, regs, field, wrong);
     if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
+    if (wrote_previous && f->rare) mwl__value_set(h, &f->rare->severed, mwl__keep(failure));
     mwl__entry_set_emit(f, e, false, failure);
     return next_pc;
 }
@@ -250,6 +246,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (f->rare) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
         e->outer_running = f->rare->running;
         e->outer_owner = f->rare->owner;
+        e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->rare->cleanup);
         f->rare->running = false;
     }
     begin_phase(f, e, MWL_ON_ALWAYS);
@@ -278,7 +275,7 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
-    bool failed = e->cleanup_failed;
+    if (e->cleanup_failed || e->over_cleanup) mwl__unwind_failed(f, e->res.v);
     f->run->owed--;
     mwl__frame_set_res(f, e->res.ok, e->res.v);
     e->res.v = mwl_absent();
@@ -288,7 +285,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     mwl__entry_pop(f);
     if (!f->rare && !f->entries) return next_pc;
-    return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, failed, next_pc);
+    return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, next_pc);
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */

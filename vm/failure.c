@@ -149,6 +149,12 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
     return out;
 }
 
+bool mwl__failure_chained(mwl_value failure, mwl_value link) {
+    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl_object_get(failure, "previous", 8))
+        if (failure.as.p == link.as.p) return true;
+    return false;
+}
+
 /* ---- what an author writes ----------------------------------------------------------------------------------- */
 
 static bool is_text(mwl_value v, const char *s) {

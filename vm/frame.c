@@ -211,6 +211,8 @@ static void free_own(mwl__frame *f) {
     drop_saved(f);
     if (f->rare) {
         mwl__drop(h, f->rare->cancel);
+        mwl__drop(h, f->rare->severed);
+        mwl__drop(h, f->rare->cleanup);
         mwl__drop(h, f->rare->failure);
         mwl__heap_give(h, f->rare, sizeof *f->rare);
     }

@@ -66,6 +66,7 @@ struct mwl__entry {
     bool established, accepted;
     bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed */
     bool in_always, cleanup_failed;
+    bool over_cleanup;  /* while in_always: the failure in flight holds that of a failed cleanup */
     bool gated;         /* `when` was false at the phase now running */
     bool dispatched;    /* the phase's action waits for its structural call */
     bool in_phase;      /* one of its phases is running: its `middleware` root is read */
@@ -162,6 +163,8 @@ typedef struct mwl__rare {
     mwl_value failure;    /* the failure context, or null */
     mwl__gather *gather;   /* of a Gather Step, until the next Step begins */
     mwl_value *saved_regs; /* as many as the program has, or NULL */
+    mwl_value severed;    /* a failure whose `previous` its author wrote while another is handled, or absent */
+    mwl_value cleanup;    /* the failure of the cleanup that failed last, or absent */
     mwl_value cancel;     /* the frame's own: imposed by its parent, its Gather or from outside; or absent */
     int64_t cancel_ns;    /* when that came */
     mwl__entry *owner;    /* whose seam ends the unwind now under way; NULL: the frame's */
@@ -402,7 +405,9 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* a bound has elapsed
 bool mwl__unwind_bounds_due(mwl__frame *f); /* at a slice's end: fire what has elapsed; true: it did */
 uint32_t mwl__unwind_next(mwl__frame *f);   /* the next onAlways, the seam, or completion */
 void mwl__unwind_resolved(mwl__frame *f);   /* a target execution resolved: go on when all did */
-uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc);
+uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc);
+uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner); /* res reached it when its bound had elapsed */
+void mwl__unwind_failed(mwl__frame *f, mwl_value failure);   /* a cleanup's, lent: from here on it is not hidden */
 static inline bool mwl__unwinds(const mwl__frame *f) { return f->rare && f->rare->running; }
 
 /* call.c */
@@ -469,6 +474,7 @@ mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *mess
 mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault); /* with its position in details */
 /* The same failure with `older` linked at the end of its `previous` chain, within the depth limit. */
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t depth_limit);
+bool mwl__failure_chained(mwl_value failure, mwl_value link); /* is that very failure in the chain? */
 bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure);
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
 /* Build an envelope from an author's fields over a base (absent for Raise). NULL on success, else what is wrong

@@ -59,9 +59,12 @@ static void note_failure(mwl__frame *f, mwl_value failure) {
     *b = (mwl__birth){f->run, failure.as.p, f->flow, f->step, f->depth};
 }
 
-/* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath. */
+/* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath, unless an author
+ * has said what is. */
 static bool set_failure(mwl__frame *f) {
-    f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
+    bool severed = f->rare && !mwl_is_absent(f->rare->severed) && mwl__failure_chained(f->res.v, f->rare->severed);
+    if (!severed)
+        f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
     note_failure(f, f->res.v);
     return mwl__frame_fail(f, f->res.v);

@@ -26,6 +26,32 @@ static bool cleaning(const mwl__frame *f) {
     return false;
 }
 
+/* ---- failed cleanups --------------------------------------------------------------------------------------- */
+
+void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
+    mwl__rare *u = mwl__frame_rare(f);
+    if (u) mwl__value_set(heap_of(f), &u->cleanup, mwl__keep(failure));
+}
+
+/* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has failed and its
+ * failure is in that chain, the chain, with the cancellation at its end. */
+static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
+    mwl__rare *u = f->rare;
+    if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup)) return mwl__keep(cancel);
+    mwl_value v = mwl__failure_chain(heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
+    if (!mwl_is_absent(v)) mwl__unwind_failed(f, v);
+    return v;
+}
+
+/* The failure in flight inside the owner (NULL: the frame): rising, or at an entry whose phase is running. */
+static mwl_value in_flight(const mwl__frame *f, const mwl__entry *owner) {
+    if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
+    const mwl__entry *e = mwl__entry_reading(f);
+    if (!e || e->phase == MWL_ON_ENTRY || (owner && e->depth <= owner->depth)) return mwl_absent();
+    const mwl__result *r = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
+    return r->ok ? mwl_absent() : r->v;
+}
+
 /* ---- beginning -------------------------------------------------------------------------------------------- */
 
 static bool outstanding(const mwl__frame *f) {
@@ -48,18 +74,13 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
         mwl__callrec_free(&vm->heap, f->record);
         f->record = NULL;
     }
-    mwl__frame_set_res(f, false, mwl__keep(cancel));
+    mwl_value v = imposed(f, in_flight(f, owner), cancel);
+    mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME) mwl__unwind_frame(f->target.frame, cancel);
     else if (f->awaits == MWL_AWAITS_CALL) mwl__call_cancel(f->target.call, cancel);
     else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0) mwl__gather_interrupt(f, cancel);
     mwl__unwind_resolved(f);
-}
-
-static bool chained(mwl_value failure, mwl_value link) {
-    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl_object_get(failure, "previous", 8))
-        if (failure.as.p == link.as.p) return true;
-    return false;
 }
 
 /* When several dispatches' cleanups have failed, the lowest-indexed one's chain unwinds on. */
@@ -71,9 +92,12 @@ void mwl__unwind_resolved(mwl__frame *f) {
     mwl_value v = mwl__gather_superseding(f); /* lent */
     if (!mwl_is_absent(v)) {
         mwl_value head = mwl__keep(v);
-        if (!chained(v, f->res.v)) /* its Gather had cancelled it before */
+        if (!mwl__failure_chained(v, f->res.v)) /* its Gather had cancelled it before */
             head = mwl__failure_chain(heap_of(f), head, f->res.v, f->run->limits->chain_depth);
-        if (!mwl_is_absent(head)) mwl__frame_set_res(f, false, head);
+        if (!mwl_is_absent(head)) {
+            mwl__unwind_failed(f, head);
+            mwl__frame_set_res(f, false, head);
+        }
     }
     mwl__frame_ready(f);
 }
@@ -186,6 +210,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
         mwl_value cancel = next ? next->cancel : u->cancel;
         mwl_value v = own ? mwl__keep(cancel)
                           : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits->chain_depth);
+        if (!own && !mwl_is_absent(v)) mwl__unwind_failed(f, v);
         mwl__frame_set_res(f, false, v);
         u->owner = next;
     } else {
@@ -209,16 +234,27 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
     return mwl__frame_complete(f);
 }
 
-uint32_t mwl__unwind_after_always(mwl__frame *f, bool cleanup_failed, uint32_t next_pc) {
+/* As if the bound had been noticed in time: nothing of the scope is left to tear down, so this is the seam. */
+uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
+    mwl__rare *u = mwl__frame_rare(f);
+    if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
+    mwl_value v = imposed(f, in_flight(f, owner), owner->cancel);
+    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
+    mwl__frame_set_res(f, false, v);
+    u->owner = owner;
+    u->running = true;
+    return seam(f, owner);
+}
+
+uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc) {
     bool frame;
     mwl__entry *owner = waiting(f, f->entries, &frame);
     if (!owner && !frame) return next_pc;
     mwl__rare *u = mwl__frame_rare(f);
     if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
     mwl_value cancel = owner ? owner->cancel : u->cancel;
-    mwl_value v = cleanup_failed && !f->res.ok /* a failed cleanup is never hidden */
-                      ? mwl__failure_chain(heap_of(f), mwl__keep(f->res.v), cancel, f->run->limits->chain_depth)
-                      : mwl__keep(cancel);
+    mwl_value v = imposed(f, f->res.ok ? mwl_absent() : f->res.v, cancel); /* a failed cleanup is never hidden */
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, v);
     u->owner = owner;

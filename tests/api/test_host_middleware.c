@@ -159,6 +159,43 @@ UTEST_F(host_middleware, stale_at_once) {
                  "{'type':'success','value':'PT1S'}");
 }
 
+/* ---- keep-trying: a bound and re-runs in one entry --------------------------------------------------------------- */
+
+static const char trying_doc[] =
+    ACME_DOC("keep-trying", "Trying",
+             ACME_PHASE("onEntry", "control", ",\"acceptance\":\"At the entry's position, for each run anew.\"}}") ","
+             ACME_PHASE("onFailure", "control", "}}"), "");
+
+static void trying_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_instant now;
+    mwl_phase_now(phase, &now);
+    mwl_phase_arm(phase, now.mono_ns + 5 * S);
+}
+static void trying_failure(mwl_phase *phase, void *user) {
+    (void)user;
+    if (mwl_phase_runs(phase) < 4) mwl_phase_reenter(phase, MWL_REENTER_RESTORE, S);
+}
+
+/* A Result that was consumed for a re-run was accepted, but the race is about the next one too: the bound of the entry
+ * spans its runs, in the wait between them and inside. */
+UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {
+    host *h = &utest_fixture->h;
+    const mwl_middleware trying = {.uri = ACME_URI("keep-trying"), .document = trying_doc, .entry = trying_entry,
+                                   .failure = trying_failure};
+    const mwl_asm_provider document = {trying.uri, trying_doc, strlen(trying_doc)};
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, &trying, 1, NULL, NULL), (int)MWL_OK);
+    h->f.documents = &document;
+    h->f.n_documents = 1;
+#define TRYING(delay) CALL("{'provider':'" ACME_URI("keep-trying") "'}", "{'delay':'" delay "','failure':{'code':'No'}}")
+    EXPECT_STREQ(run(h, TRYING("PT0.25S"), "1"), "{'code':'No','type':'error'}"); /* 4 runs and 3 waits */
+    EXPECT_EQ(h->f.took_ns, 4 * S);
+    EXPECT_TRUE(strstr(run(h, TRYING("PT1S"), "1"), "Mwlvm.BoundElapsed") != NULL); /* at the wait after the third */
+    EXPECT_EQ(h->f.took_ns, 5 * S);
+    EXPECT_TRUE(strstr(run(h, TRYING("PT2.5S"), "1"), "Mwlvm.BoundElapsed") != NULL); /* in the second */
+    EXPECT_EQ(h->f.took_ns, 5 * S);
+}
+
 /* ---- contributed metadata ---------------------------------------------------------------------------------- */
 
 #define MEASURE_DOC(name, metadata)                                                                    \

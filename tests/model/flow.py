@@ -3,8 +3,8 @@ import cel
 import schema
 from middleware import Stack
 from scheduler import SHIELD, Unwind
-from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, is_success, link_end,
-                    matches, success, supersede, timestamp_ns, timestamp_text)
+from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, in_chain, is_success,
+                    link_end, matches, success, supersede, timestamp_ns, timestamp_text)
 
 LISTED = 1000  # of the failures in System.GatherCompletionUnmet; failureCount tells of the rest
 
@@ -21,6 +21,7 @@ class Frame:
     def __init__(self, machine, flow, value):
         self.machine, self.flow, self.input = machine, flow, value
         self.vars, self.failure = {}, None
+        self.severed = []  # failures whose `previous` an onFailure block has written
         self.entered = machine.stamp()
 
     def roots(self):
@@ -250,7 +251,7 @@ class Step:
         """The Step resolved to a failure: the failure context, the catch clauses."""
         if "exitedAt" not in self.binding["metadata"]:
             self.settle()
-        if self.frame.failure is not None:
+        if self.frame.failure is not None and not in_chain(failure, self.frame.severed):
             failure = link_end(failure, self.frame.failure)
         self.frame.failure = failure
         for clause in self.definition.get("catch", []):
@@ -434,6 +435,7 @@ class Gather:
                         and mine is not self.tasks[i].root.asked:
                     rising = mine if self.tasks[i].root.asked is unwind.result \
                         else link_end(mine, unwind.result)
+                    self.task.failed_cleanup(rising)
                     break
             raise Unwind(unwind.scope, rising)
 

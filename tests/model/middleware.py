@@ -44,10 +44,10 @@ class Stack:
         try:
             result = yield from self.inside(entry, i)
         except Unwind as unwind:
-            rising, _ = yield from self.always(entry, unwind.result)
+            rising = yield from self.always(entry, unwind.result)
             raise Unwind(unwind.scope, rising)
-        result, failed = yield from self.always(entry, result)
-        self.task.resume(result, failed)
+        result = yield from self.always(entry, result)
+        self.task.resume(result)
         return result
 
     # ---- phases --------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Stack:
             arriving = unwind.result
         bare = arriving is cancellation
         result = explanation if bare else arriving
-        self.task.resume(result, failed=not bare)
+        self.task.resume(result)
         return result, True
 
     def ascend(self, entry, result):
@@ -171,9 +171,8 @@ class Stack:
         return result, None
 
     def always(self, entry, result):
-        """onAlways, protected. The Result that rises on, and whether the phase failed."""
+        """onAlways, protected. The Result that rises on."""
         self.task.stack.append(SHIELD)
-        failed = False
         phase = self.phase(entry, "onAlways", result)
         try:
             if phase.when():
@@ -182,9 +181,9 @@ class Stack:
                     yield from self.cleanup(entry, phase, args)
             phase.assign()
         except Failed as fault:
-            result, failed = supersede(fault.result, result), True
+            result = self.task.failed_cleanup(supersede(fault.result, result))
         self.task.pop(SHIELD)
-        return result, failed
+        return result
 
     def cleanup(self, entry, phase, args):
         site, machine, task = self.site, self.machine, self.task
@@ -262,4 +261,6 @@ class Phase:
         new.update(written)
         if "previous" not in written:
             new["previous"] = rising
+        else:
+            self.stack.site.frame.severed.append(new)
         return new

@@ -12,7 +12,7 @@ interruption owned outside it waits until forward execution would resume, and is
 import heapq
 from collections import deque
 
-from values import link_end
+from values import in_chain, link_end
 
 SHIELD = object()
 
@@ -34,6 +34,7 @@ class Task:
         self.sched, self.parent, self.stack = sched, parent, []
         self.depth = parent.depth + len(parent.stack) if parent else 0
         self.ran = None
+        self.cleanups = []  # the failures of cleanups that failed, and what they were linked into
         self.body, self.park, self.parked, self.throw = None, 0, False, None
         self.root = self.push()
 
@@ -51,13 +52,19 @@ class Task:
             out = [] if item is SHIELD else out + [item]
         return out
 
-    def resume(self, result, failed):
-        """Forward execution would go on with this Result: an interruption that waited begins here. A
-        failed cleanup stays at the head of the chain."""
+    def resume(self, result):
+        """Forward execution would go on with this Result: an interruption that waited begins here. A failed
+        cleanup whose failure is in flight is not hidden by it."""
         waiting = [s for s in self.open_scopes() if s.asked is not None]
         if waiting:
             scope = min(waiting, key=lambda s: s.number)  # who asked first
-            raise Unwind(scope, link_end(result, scope.asked) if failed else scope.asked)
+            if not in_chain(result, self.cleanups):
+                raise Unwind(scope, scope.asked)
+            raise Unwind(scope, self.failed_cleanup(link_end(result, scope.asked)))
+
+    def failed_cleanup(self, failure):
+        self.cleanups.append(failure)
+        return failure
 
     def wait(self, until=None):
         """Park; the scheduler resumes the generator, or throws."""

@@ -91,6 +91,15 @@ def is_success(result):
     return result["type"] == "success"
 
 
+def in_chain(failure, those):
+    """Whether one of those very failures is in the chain."""
+    while isinstance(failure, dict):
+        if any(failure is one for one in those):
+            return True
+        failure = failure.get("previous")
+    return False
+
+
 def link_end(failure, below):
     """The failure with `below` at the end of its chain."""
     previous = failure.get("previous")

@@ -1,0 +1,119 @@
+/* test_late.c: a bound that elapses while the machine is busy, so that nobody could tell it at its instant. The clock
+ * is the test's: it stands still but where a provider or a middleware takes six seconds in the middle of a slice. What
+ * comes out is what would have, had the bound been noticed in time, whatever the slice. */
+#include "utest.h"
+
+#include "acme.h"
+#include "run_flow.h"
+#include "styles.h"
+
+#define S INT64_C(1000000000)
+#define WORK "'" STYLES_URI("work") "'"
+#define SLOW "'" ACME_URI("slow") "'"
+#define DONE "'z':{'action':'Return'}"
+
+static int64_t clock_ns;
+static void read_clock(void *ctx, mwl_instant *out) {
+    (void)ctx;
+    out->mono_ns = clock_ns;
+    out->wall_ns = INT64_C(1767225600) * S + clock_ns;
+}
+
+/* Its input is a text: with "slow" in it it takes six seconds, with "bad" it fails. */
+static void work(mwl_call *call, void *user) {
+    (void)user;
+    size_t len;
+    const char *how = mwl_as_text(mwl_call_input(call), &len);
+    if (strstr(how, "slow")) clock_ns += 6 * S;
+    if (strstr(how, "bad")) mwl_call_fail(call, NULL, how, NULL, mwl_absent());
+    else mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
+}
+static const mwl_call_provider worker = {.uri = STYLES_URI("work"), .document = STYLES_DOC("work"), .start = work};
+
+static const char slow_doc[] = ACME_DOC(
+    "slow", "Slow", ACME_PHASE("onSuccess", "side-effect", "}}") "," ACME_PHASE("onFailure", "side-effect", "}}"), "");
+static void slow(mwl_phase *phase, void *user) {
+    (void)phase;
+    (void)user;
+    clock_ns += 6 * S;
+}
+static const mwl_middleware slowly = {.uri = ACME_URI("slow"), .document = slow_doc, .success = slow, .failure = slow};
+
+/* The Result's code chain, each with its type's first letter, or `ok`; run with this slice. */
+static const char *chain(const char *definition, uint32_t slice) {
+    static char out[400];
+    const mwl_asm_provider documents[] = {{worker.uri, worker.document, strlen(worker.document)},
+                                          {slowly.uri, slow_doc, strlen(slow_doc)}};
+    mwl_config c = mwl_config_default();
+    flow f;
+    memset(&f, 0, sizeof f);
+    f.documents = documents;
+    f.n_documents = 2;
+    c.clock.read = read_clock;
+    c.slice = slice;
+    clock_ns = 0;
+    out[0] = 0;
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
+        mwl_vm_provide(f.vm, &worker, 1, NULL, NULL) < 0 || mwl_vm_provide_middleware(f.vm, &slowly, 1, NULL, NULL) < 0 ||
+        !flow_load(&f, definition) || !flow_start(&f, "'x'")) {
+        snprintf(out, sizeof out, "%.300s", f.result);
+        flow_close(&f);
+        return out;
+    }
+    for (int n = 0; n < 10000 && mwl_run_get_state(f.run) != MWL_RUN_DONE; n++) (void)mwl_vm_pump(f.vm, 0);
+    mwl_value link = mwl_run_result(f.run);
+    for (; mwl_value_kind(link) == MWL_KIND_OBJECT; link = mwl_object_get(link, "previous", 8)) {
+        size_t len, n = strlen(out);
+        mwl_value code = mwl_object_get(link, "code", 4);
+        const char *type = mwl_as_text(mwl_object_get(link, "type", 4), &len);
+        const char *text = mwl_is_absent(code) ? "ok" : mwl_as_text(code, &len), *last = strrchr(text, '.');
+        snprintf(out + n, sizeof out - n, "%s%c:%s", n ? " " : "", type[0], last ? last + 1 : text);
+    }
+    flow_close(&f);
+    return out;
+}
+
+#define BOUND "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT5S'}}}"
+#define CLEANUP(how) "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" WORK ",'input':'" how "'}}}}"
+#define ONCE(how)                                                                                            \
+    "{'provider':" FINALLY ",'onAlways':{'when':'{{ !has(vars.again) }}','with':{'call':{'provider':" WORK \
+    ",'input':'" how "'}}}}"
+#define AGAIN                                                                                           \
+    "{'provider':" RETRY ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2}]}}," \
+    "'onFailure':{'assign':{'again':true}}}"
+#define STEP(stack, how) \
+    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" WORK ",'input':" how "},'next':'z'}," DONE)
+
+UTEST(late, the_same_as_in_time) {
+    static const struct {
+        const char *definition, *chain;
+    } rows[] = {
+        /* forward work that ends too late, well or not, is not accepted; directly around a call it is */
+        {STEP(BOUND "," CLEANUP("good"), "'slow'"), "t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
+        {STEP(BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
+        {STEP(BOUND ",{'provider':" SLOW "}", "'bad'"), "t:Exceeded"},
+        {STEP(BOUND, "'good'"), "s:ok"},
+        /* it elapses during a cleanup that fails: the failure stays at the head */
+        {STEP(BOUND "," CLEANUP("slow bad"), "'good'"), "e:slow bad c:Cancelled t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("slow bad"), "'bad'"), "e:slow bad e:bad c:Cancelled t:Exceeded"},
+        /* during one that is in order, around one that had failed */
+        {STEP(BOUND "," CLEANUP("slow") "," CLEANUP("bad"), "'good'"), "e:bad c:Cancelled t:Exceeded"},
+        /* after it, while its failure is on its way to the bound */
+        {STEP(BOUND ",{'provider':" SLOW "}," CLEANUP("bad"), "'good'"), "e:bad c:Cancelled t:Exceeded"},
+        {STEP(BOUND ",{'provider':" SLOW "},{'provider':" FINALLY ",'onFailure':{'code':'Other'},'onAlways':{'when':false,"
+              "'with':{'call':{'provider':" WORK "}}}}," CLEANUP("bad"), "'good'"),
+         "e:Other e:bad c:Cancelled t:Exceeded"},
+        /* a Retry has consumed that failure: there is nothing of it in flight any more */
+        {STEP(BOUND "," AGAIN "," ONCE("bad"), "'{{ has(vars.again) ? \\'slow\\' : \\'good\\' }}'"), "t:Exceeded"},
+        /* of two bounds that are late both, the outer one's explanation is what is left */
+        {STEP(BOUND "," CLEANUP("good") "," BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("bad") "," BOUND ",{'provider':" SLOW "}", "'good'"), "e:bad c:Cancelled t:Exceeded"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        EXPECT_STREQ(chain(rows[i].definition, 1000000), rows[i].chain); /* noticed where the Result arrives */
+        EXPECT_STREQ(chain(rows[i].definition, 1), rows[i].chain);       /* and at a slice's end */
+    }
+}
+
+UTEST_MAIN()
