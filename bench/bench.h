@@ -1,27 +1,43 @@
 /* bench.h: how a benchmark is written.
  *
  * A file bench_<area>.c defines `const struct bench_case bench_<area>_cases[]`, closed by a row of
- * zeros, and has its row in BENCH_AREAS. A case performs its operation n times; the harness chooses
- * n, repeats, and reports. */
+ * zeros, and has its row in BENCH_AREAS. An ordinary case performs its operation n times; the
+ * harness chooses n, repeats, and reports. A case with `report` measures by itself. */
 #ifndef MWL_BENCH_H
 #define MWL_BENCH_H
 
 #include "mwl.h"
 
+/* In the order of the report: what peers are compared by comes first. */
 #define BENCH_AREAS(X)                                                                             \
-    X(coro)                                                                                        \
-    X(value)                                                                                       \
-    X(json)                                                                                        \
-    X(image)                                                                                       \
+    X(wf)                                                                                          \
     X(expr)                                                                                        \
     X(schema)                                                                                      \
-    X(wf)                                                                                          \
-    X(asm)
+    X(coro)                                                                                        \
+    X(scale)                                                                                       \
+    X(asm)                                                                                         \
+    X(value)                                                                                       \
+    X(json)
 
+struct bench_options {
+    bool json, check; /* check: once, small, nothing printed but what is wrong */
+    int samples;
+    double sample_ms;
+    unsigned long count; /* of runs, in cases that hold many at once; 0: the case's own number */
+};
+
+struct bench_case;
 struct bench {
     mwl_alloc alloc; /* counts; what a case allocates must come from here to be reported */
     void *state;     /* set by setup */
     bool failed;     /* set by bench_fail: the case is reported as wrong, not measured */
+    const struct bench_case *which;
+    const struct bench_options *options;
+};
+
+enum {
+    BENCH_ALONE = 1, /* in a process of its own: its figure is the growth of the resident set */
+    BENCH_LONG = 2   /* its setup is too long for callgrind: instructions are not counted */
 };
 
 struct bench_case {
@@ -32,6 +48,8 @@ struct bench_case {
     void (*run)(struct bench *b, unsigned long n); /* n operations */
     void (*teardown)(struct bench *b);
     unsigned long ops; /* operations that one "n" stands for, e.g. 100000 appends; 0 means 1 */
+    unsigned flags;    /* BENCH_* */
+    void (*report)(struct bench *b); /* measures by itself and calls bench_report; then no run */
 };
 
 /* The answer was wrong. Prints why; the program's exit status will be 1. */
@@ -45,5 +63,22 @@ void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(
 
 /* Makes the compiler believe that the value is used and may have changed. */
 #define BENCH_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
+
+/* ---- for cases that measure by themselves ------------------------------------------------------
+ */
+
+struct bench_extra { /* a further figure of a report; a list of them ends with a NULL name */
+    const char *name;
+    double value;
+};
+
+/* One line. `part` is appended to the case's name, NULL: none; unit is "ns/op", "bytes/run" ... */
+void bench_report(struct bench *b, const char *part, const char *unit, double figure,
+                  unsigned long n, const struct bench_extra *extra);
+double bench_now_ns(void);                   /* of the monotonic clock */
+double bench_cpu_ns(void);                   /* of this thread's processor time */
+double bench_resident(void);                 /* bytes of the resident set; 0 when not known */
+long long bench_live(const struct bench *b); /* bytes held through b->alloc */
+double bench_median(double *samples, int n); /* sorts them */
 
 #endif

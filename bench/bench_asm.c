@@ -87,8 +87,8 @@ static void teardown(struct bench *b) {
 }
 
 const struct bench_case bench_asm_cases[] = {
-    {"asm", "a Step, of 10", setup_10, run, teardown, 10},
-    {"asm", "a Step, of 1,000", setup_1000, run, teardown, 1000},
-    {"asm", "a Step, of 10,000", setup_10000, run, teardown, 10000},
+    {"asm", "m_asm10", setup_10, run, teardown, 10, 0, NULL},
+    {"asm", "m_asm1000", setup_1000, run, teardown, 1000, 0, NULL},
+    {"asm", "m_asm10000", setup_10000, run, teardown, 10000, BENCH_LONG, NULL},
     {0},
 };

@@ -88,8 +88,8 @@ static void canonical_run(struct bench *b, unsigned long n) { write_as(b, n, MWL
 
 /* One operation is one record of about 110 bytes. */
 const struct bench_case bench_json_cases[] = {
-    {"json", "parse_record", setup, parse_run, teardown, RECORDS},
-    {"json", "write_record", setup, write_run, teardown, RECORDS},
-    {"json", "canonical_record", setup, canonical_run, teardown, RECORDS},
-    {NULL, NULL, NULL, NULL, NULL, 0},
+    {"json", "parse_record", setup, parse_run, teardown, RECORDS, 0, NULL},
+    {"json", "write_record", setup, write_run, teardown, RECORDS, 0, NULL},
+    {"json", "canonical_record", setup, canonical_run, teardown, RECORDS, 0, NULL},
+    {0},
 };

@@ -1,14 +1,16 @@
 /* Validation of parsed values against a compiled schema: one of middle size, its refusal with a
  * report, and the way from text to a compiled schema.
  *
- * `validate` uses schema.json and instance.json of the folder MWL_PEER_SCHEMA_DIR names, so that
- * peers can be given the same; without it, and in the other cases, the pair below. */
+ * `validate` uses schema.json and instance.json of the folder that MWL_PEER_SCHEMA_DIR names, or of
+ * `schema` where the program is started, when there are such: so that peers can be given the same.
+ * Without either, and in the other cases, the pair below. */
 #include "bench.h"
 #include "schema_compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char own_schema[] =
     "{\"type\":\"object\",\"required\":[\"order\",\"placed\",\"customer\",\"lines\",\"currency\"],"
@@ -113,6 +115,7 @@ static void open_own(struct bench *b) {
 static void open_peers(struct bench *b) {
     const char *dir = getenv("MWL_PEER_SCHEMA_DIR");
     size_t schema_len, instance_len;
+    if (!dir) dir = access("schema/schema.json", R_OK) == 0 ? "schema" : NULL;
     if (!dir) {
         open_own(b);
         return;
@@ -165,9 +168,9 @@ static void close_state(struct bench *b) {
 }
 
 const struct bench_case bench_schema_cases[] = {
-    {"schema", "validate", open_peers, run_validate, close_state, 0},
-    {"schema", "validate_own", open_own, run_validate, close_state, 0},
-    {"schema", "refuse_with_report", open_own, run_refuse, close_state, 0},
-    {"schema", "compile", open_own, run_compile, close_state, 0},
+    {"schema", "validate", open_peers, run_validate, close_state, 0, 0, NULL},
+    {"schema", "validate_own", open_own, run_validate, close_state, 0, 0, NULL},
+    {"schema", "refuse_with_report", open_own, run_refuse, close_state, 0, 0, NULL},
+    {"schema", "compile", open_own, run_compile, close_state, 0, 0, NULL},
     {0},
 };

@@ -205,15 +205,15 @@ static void string_run(struct bench *b, unsigned long n) {
 }
 
 const struct bench_case bench_value_cases[] = {
-    {"value", "append", append_setup, append_run, close_heap, APPENDS},
-    {"value", "append_held", append_setup, append_held_run, close_heap, APPENDS},
-    {"value", "object_add", large_setup, object_run, close_heap, MEMBERS},
-    {"value", "object_add_held", held_setup, held_run, close_heap, APPENDS},
-    {"value", "get_8", small_setup, get_by_constant, close_heap, 0},
-    {"value", "get_10000", large_setup, get_by_constant, close_heap, 0},
-    {"value", "lookup_8", small_setup, small_run, close_heap, 0},
-    {"value", "lookup_10000", large_setup, large_run, close_heap, 0},
-    {"value", "equal_record", equal_setup, equal_run, close_heap, RECORDS},
-    {"value", "string_new", string_setup, string_run, close_heap, 0},
-    {NULL, NULL, NULL, NULL, NULL, 0},
+    {"value", "append", append_setup, append_run, close_heap, APPENDS, 0, NULL},
+    {"value", "append_held", append_setup, append_held_run, close_heap, APPENDS, 0, NULL},
+    {"value", "object_add", large_setup, object_run, close_heap, MEMBERS, 0, NULL},
+    {"value", "object_add_held", held_setup, held_run, close_heap, APPENDS, 0, NULL},
+    {"value", "get_8", small_setup, get_by_constant, close_heap, 0, 0, NULL},
+    {"value", "get_10000", large_setup, get_by_constant, close_heap, 0, 0, NULL},
+    {"value", "lookup_8", small_setup, small_run, close_heap, 0, 0, NULL},
+    {"value", "lookup_10000", large_setup, large_run, close_heap, 0, 0, NULL},
+    {"value", "equal_record", equal_setup, equal_run, close_heap, RECORDS, 0, NULL},
+    {"value", "string_new", string_setup, string_run, close_heap, 0, 0, NULL},
+    {0},
 };
