@@ -39,23 +39,45 @@ static void slow(mwl_phase *phase, void *user) {
 }
 static const mwl_middleware slowly = {.uri = ACME_URI("slow"), .document = slow_doc, .success = slow, .failure = slow};
 
+/* acme.slow(): takes six seconds in the middle of an expression. */
+static mwl_value slow_value(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)fn;
+    (void)args;
+    (void)n_args;
+    clock_ns += 6 * S;
+    return mwl_bool(true);
+}
+static const mwl_function_def slow_function = {
+    "acme.slow", slow_value, 0, 0, MWL_FN_GLOBAL | MWL_FN_IMPURE, "acme.slow() -> bool"};
+
+static bool load(flow *f, const char *definition) {
+    const mwl_asm_provider documents[] = {{worker.uri, worker.document, strlen(worker.document)},
+                                          {slowly.uri, slow_doc, strlen(slow_doc)}};
+    const mwl_function_def *const functions[] = {&slow_function, NULL};
+    const mwl_asm_options options = {.providers = documents, .n_providers = 2, .functions = functions};
+    char *text = flow_quoted(definition);
+    mwl_asm_result out;
+    mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
+    if (st == MWL_OK) st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f->program, NULL);
+    else snprintf(f->result, sizeof f->result, "%s", out.diagnostics);
+    mwl_asm_free(&out);
+    free(text);
+    return st == MWL_OK;
+}
+
 /* The Result's code chain, each with its type's first letter, or `ok`; run with this slice. */
 static const char *chain(const char *definition, uint32_t slice) {
     static char out[400];
-    const mwl_asm_provider documents[] = {{worker.uri, worker.document, strlen(worker.document)},
-                                          {slowly.uri, slow_doc, strlen(slow_doc)}};
     mwl_config c = mwl_config_default();
     flow f;
     memset(&f, 0, sizeof f);
-    f.documents = documents;
-    f.n_documents = 2;
     c.clock.read = read_clock;
     c.slice = slice;
     clock_ns = 0;
     out[0] = 0;
     if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
         mwl_vm_provide(f.vm, &worker, 1, NULL, NULL) < 0 || mwl_vm_provide_middleware(f.vm, &slowly, 1, NULL, NULL) < 0 ||
-        !flow_load(&f, definition) || !flow_start(&f, "'x'")) {
+        mwl_vm_functions(f.vm, &slow_function, 1) < 0 || !load(&f, definition) || !flow_start(&f, "'x'")) {
         snprintf(out, sizeof out, "%.300s", f.result);
         flow_close(&f);
         return out;
@@ -104,6 +126,12 @@ UTEST(late, the_same_as_in_time) {
         {STEP(BOUND ",{'provider':" SLOW "},{'provider':" FINALLY ",'onFailure':{'code':'Other'},'onAlways':{'when':false,"
               "'with':{'call':{'provider':" WORK "}}}}," CLEANUP("bad"), "'good'"),
          "e:Other e:bad c:Cancelled t:Exceeded"},
+        /* on its way out of a subflow, in the call's arm */
+        {FLOW_WITH("'middleware':[" BOUND "],'flows':{'sub':{'entrypoint':'s','steps':{'s':{'action':'Call','middleware':["
+                   CLEANUP("bad") "],'call':{'provider':" WORK ",'input':'good'},'next':'z'}," DONE "}}},",
+                   "'a':{'action':'Call','call':{'flow':'sub','onFailure':{'assign':{'x':'{{ acme.slow() }}'}}},"
+                   "'next':'z'}," DONE),
+         "e:bad c:Cancelled t:Exceeded"},
         /* a Retry has consumed that failure: there is nothing of it in flight any more */
         {STEP(BOUND "," AGAIN "," ONCE("bad"), "'{{ has(vars.again) ? \\'slow\\' : \\'good\\' }}'"), "t:Exceeded"},
         /* of two bounds that are late both, the outer one's explanation is what is left */
