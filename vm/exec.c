@@ -10,8 +10,9 @@
  * function, long as it is: its labels and the locals that live in machine registers cannot be shared
  * out.
  *
- * Relies on a verified program: operands in range, no way past the end of the code. What registers
- * hold is not verified, so instructions that need a kind ask for it. */
+ * Relies on a verified program: operands in range, no way past the end of the code, brackets that
+ * nest, and values that are still there in the registers it reads. Of which kind they are is not
+ * verified, so instructions that need a kind ask for it. */
 #include "functions.h"
 #include "machine.h"
 #include "nest.h"
@@ -20,6 +21,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- the context ----------------------------------------------------------------------------- */
 
@@ -661,10 +663,12 @@ dispatch:
         next = (call);       \
         goto machine;        \
     } while (0)
-#define NESTS(condition)                      \
-    do {                                      \
-        if (!LIKELY(condition)) goto tangled; \
-    } while (0)
+/* Proved when the program was loaded (verify_nest.c); checked builds ask again. */
+#if MWL_CHECKED
+#define NESTS(condition) do { if (!(condition)) abort(); } while (0)
+#else
+#define NESTS(condition) ((void)0)
+#endif
 #define PLAIN(statement) do { statement; NEXT(); } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
@@ -693,7 +697,7 @@ dispatch:
         NESTS(mwl__nest_phase(F, X, ip->a));
         MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
     CASE(ACTION_DONE):
-        NESTS(mwl__nest_action_done(F, X, ip->a));
+        if (!mwl__nest_action_done(F, X, ip->a)) goto tangled;
         MACHINE(mwl__entry_action_done(F, ip->a, X));
     CASE(ESTABLISH): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_establish(F, X, AT_NEXT));
     CASE(ENTRY_FAULT): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_fault(F, X));
@@ -752,7 +756,7 @@ machine:
     }
 #endif
 
-tangled: /* brackets that do not nest: nest.h */
+tangled: /* a middleware dispatched its call in a phase that has none */
     F->run->why = MWL_E_IMAGE;
     mwl_run_abort(F->run);
     goto park;

@@ -1,9 +1,10 @@
-/* nest.h: does the code's nesting hold at this instruction?
+/* nest.h: what the interpreter takes for granted at each instruction of the machine.
  *
- * The verifier proves what lies in tables; that brackets (ENTER ... ESTABLISH ... ASCEND ... UNWIND, CALL ... CALL_END,
- * GATHER ... GATHER_END, STEP) nest is asked when they run, with a comparison or two each: the records that an
- * instruction works on are there, are the ones it names and are in the phase it belongs to. Only a damaged or hostile
- * image fails here, and its run ends with MWL_E_IMAGE. */
+ * Brackets (ENTER ... ESTABLISH ... ASCEND ... UNWIND, CALL ... CALL_END, GATHER ... GATHER_END, STEP) nest: the
+ * records that an instruction works on are there, are the ones it names and are in the phase it belongs to.
+ * verify_nest.c proves it when a program is loaded; checked builds (MWL_CHECKED) ask again at every instruction and
+ * stop when it does not hold. One thing is asked in all builds: whether an action's own call ends in the phase that
+ * dispatched it, since which phase does is the middleware's choice. */
 #ifndef MWL_NEST_H
 #define MWL_NEST_H
 

@@ -224,6 +224,16 @@ static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, boo
     return MWL_OK;
 }
 
+/* What control does: loops, registers, brackets. */
+static mwl_status verify_ways(const mwl_program *p, mwl_error *error) {
+    mwl__loops loops = {NULL, 0, 0, 0, NULL, NULL, NULL};
+    mwl_status status = mwl__verify_loops(p, &loops, error);
+    if (status == MWL_OK) status = mwl__verify_nest(p, &loops, error);
+    if (status == MWL_OK) status = mwl__verify_regs(p, &loops, error);
+    mwl__verify_loops_free(p, &loops);
+    return status;
+}
+
 static mwl_status load(mwl_program *p, mwl_error *error) {
     mwl_status status = mwl__image_open(p->bytes, p->size, &p->image, error);
     if (status < 0) return status;
@@ -238,6 +248,7 @@ static mwl_status load(mwl_program *p, mwl_error *error) {
     if ((status = mwl__verify_tables(p, error)) < 0) return status;
     if ((status = mwl__verify_code(p, error)) < 0) return status;
     if ((status = mwl__verify_flow(p, error)) < 0) return status;
+    if ((status = verify_ways(p, error)) < 0) return status;
     if ((status = mwl__verify_positions(p, error)) < 0) return status;
     return build_regexes(p, error);
 }

@@ -200,16 +200,6 @@ uint32_t mwl__verify_run(const mwl_program *p, mwl__ins ins) {
     return 4;
 }
 
-/* Does it charge fuel? Those of the machine's that only move a value do not. */
-static bool pays(mwl__ins ins) {
-    switch (ins.op) {
-    case MWL_OP_STEP_EXIT: case MWL_OP_OUT: case MWL_OP_PASS_INPUT: case MWL_OP_MATCH_INPUT:
-    case MWL_OP_PASS_MATCH: case MWL_OP_WITH: case MWL_OP_SHAPE: case MWL_OP_CALL_INPUT: case MWL_OP_CALL_WITH:
-    case MWL_OP_ARM_VALUE: return false;
-    default: return ins.op >= MWL_OP_MACHINE || (mwl__op_get(ins.op)->flags & MWL_OPF_LOOP) != 0;
-    }
-}
-
 static mwl_status check_operand(const mwl_program *p, uint32_t pc, int place, mwl_error *error) {
     mwl__ins ins = p->code[pc];
     unsigned kind = mwl__op_get(ins.op)->kind[place];
@@ -223,7 +213,7 @@ static mwl_status check_operand(const mwl_program *p, uint32_t pc, int place, mw
     return MWL_OK;
 }
 
-/* Second look, when every opcode and operand is known to be good: runs, and where jumps go. */
+/* Second look, when every opcode and operand is known to be good: runs, and arms. */
 static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *error) {
     mwl__ins ins = p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
@@ -235,11 +225,6 @@ static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *er
         const mwl__call_rec *c = &p->tables.calls[mwl__ins_x(ins)];
         if (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE) REFUSE("a call has no arms to go to", &p->code[pc]);
     }
-    if (info->kind[1] == MWL_OPERAND_JUMPX) {
-        uint32_t target = mwl__ins_x(ins);
-        if (target <= pc && !pays(ins) && !pays(p->code[target]))
-            REFUSE("a jump goes back without paying fuel", &p->code[pc]);
-    }
     return MWL_OK;
 }
 
@@ -249,8 +234,7 @@ static mwl_status check_handlers(const mwl_program *p, mwl_error *error) {
         bool last = i + 1 == p->n_handlers;
         if (h->begin >= h->end || h->end > p->n_code || h->target >= p->n_code)
             REFUSE("a handler's range or target is outside the code", h);
-        if (h->target < h->end && !pays(p->code[h->target]))
-            REFUSE("a handler goes back without paying fuel", h);
+        if (h->target < h->end) REFUSE("a handler goes back", h);
         if (h->kind > MWL_HANDLER_SITE || (h->kind == MWL_HANDLER_EXPR && h->reg >= p->n_regs))
             REFUSE("a handler's kind or register is unknown", h);
         if (!last && (h->end > after->end || (h->end == after->end && h->begin < after->begin)))

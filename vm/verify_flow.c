@@ -1,6 +1,6 @@
 /* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code, and that
- * calls and Gathers agree on who belongs to whom. That the code's brackets nest is asked when they run
- * (nest.h). */
+ * calls and Gathers agree on who belongs to whom. Whether the code is what the records say of it, verify_nest.c
+ * asks. */
 #include "verify.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
@@ -47,15 +47,17 @@ static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, m
 }
 
 static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, mwl_error *error) {
-    for (uint32_t i = 0; i < t->n_steps; i++) {
+    for (uint32_t i = 0, end = 0; i < t->n_steps; i++) {
         const mwl__step_rec *s = &t->steps[i];
         if (!const_of(p, s->name_k, MWL_KIND_STRING)) REFUSE("a Step's name is no string", s);
         if (!below(s->flow, t->n_flows)) REFUSE("a Step belongs to no Flow", s);
         if (!below(s->action, MWL_ACTION_COUNT)) REFUSE("a Step's action is unknown", s);
         if (!below(s->pc, p->n_code)) REFUSE("a Step's code is outside the code", s);
-        if (s->n_catch &&
-            (!below(s->first_catch, t->n_catches) || s->n_catch > t->n_catches - s->first_catch))
-            REFUSE("a Step's catch clauses are not there", s);
+        if (s->n_catch == 0) continue;
+        if (s->first_catch < end || !below(s->first_catch, t->n_catches) ||
+            s->n_catch > t->n_catches - s->first_catch)
+            REFUSE("a Step's catch clauses are no run after the last one's", s);
+        end = s->first_catch + s->n_catch;
     }
     for (uint32_t i = 0; i < t->n_catches; i++) {
         const mwl__catch_rec *c = &t->catches[i];

@@ -103,6 +103,7 @@ static void emit_consts(mwl__emit *e) {
     (void)mwl__emit_string(e, text, sizeof text);
     mwl__drop(h, type), mwl__drop(h, bytes), mwl__drop(h, map), mwl__drop(h, list);
     mwl_heap_free(h);
+    mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, 0);
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
 }
 
@@ -132,7 +133,7 @@ UTEST(disasm, constants) {
 
 /* ---- every opcode ---------------------------------------------------------------------------- */
 
-/* Something in every table, and each opcode once with the first of each. */
+/* Something in every table, a Flow, and behind it (where nothing leads) each opcode with the first of each. */
 static void emit_all(mwl__emit *e) {
     const uint32_t none = MWL_NONE;
     uint32_t key = str(e, "key");
@@ -142,8 +143,8 @@ static void emit_all(mwl__emit *e) {
     (void)mwl__emit_regex(e, key);
     mwl__import_rec mw = {str(e, "mwl:retry"), MWL_IMPORT_MIDDLEWARE, 1, 1};
     mwl__import_rec call_import = {str(e, "mwl:mock"), MWL_IMPORT_CALL, 1, 1};
-    mwl__flow_rec flow = {none, 0, 0, none, none, 0};
-    mwl__step_rec step = {str(e, "first"), 0, MWL_ACTION_CALL, 0, 1, 0, 0};
+    mwl__flow_rec flow = {none, 0, 3, none, none, 0};
+    mwl__step_rec step = {str(e, "first"), 0, MWL_ACTION_CALL, 0, 0, 0, 0};
     mwl__matcher_rec matcher = {0, 0, 0, 0, 1};
     mwl__catch_rec clause = {0, 0};
     mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, none, {none, none, none, none}};
@@ -160,10 +161,19 @@ static void emit_all(mwl__emit *e) {
     mwl__emit_record(e, MWL_SECTION_GATHERS, &gather, sizeof gather);
     mwl__emit_info(e, MWL_INFO_ROOT_FLOW, 0);
     mwl__emit_regs(e, 8);
+    mwl__emit_ax(e, MWL_OP_STEP, 0, 0);
+    mwl__emit_abc(e, MWL_OP_PASS_INPUT, 0, 0, 0);
+    mwl__emit_abc(e, MWL_OP_RETURN, 0, 0, 0);
+    mwl__emit_ax(e, MWL_OP_COMPLETE, 0, 0);
     for (unsigned op = 0; op < MWL_OP_COUNT; op++) {
         bool jumps = mwl__op_get(op)->kind[1] == MWL_OPERAND_JUMPX;
-        if (jumps)
-            mwl__emit_ax(e, (mwl__op)op, 0, MWL_OP_COUNT);
+        uint32_t here = mwl__emit_here(e);
+        if (op == MWL_OP_NEXT || op == MWL_OP_NEXT2) { /* round a body */
+            mwl__emit_ax(e, MWL_OP_JUMP, 0, here + 2);
+            mwl__emit_abc(e, MWL_OP_NOP, 0, 0, 0);
+            mwl__emit_ax(e, (mwl__op)op, 0, here + 1);
+        } else if (jumps)
+            mwl__emit_ax(e, (mwl__op)op, 0, here + 1);
         else
             mwl__emit_abc(e, (mwl__op)op, 0, 0, 0);
     }

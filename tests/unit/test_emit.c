@@ -125,9 +125,9 @@ static void emit_sample(mwl__emit *e, mwl_heap *h) {
     mwl__emit_ax(e, MWL_OP_MATCH, 0, re);
     mwl__emit_abc(e, MWL_OP_MAP_OF, 3, 0, shape);
     mwl__emit_patch(e, test, mwl__emit_here(e));
-    mwl__emit_abc(e, MWL_OP_END, 3, 0, 0);
+    mwl__emit_abc(e, MWL_OP_END, 1, 0, 0);
     mwl__emit_handler(e, 0, 7, 7, 1, MWL_HANDLER_EXPR);
-    mwl__emit_handler(e, 1, 3, 3, 2, MWL_HANDLER_EXPR);
+    mwl__emit_handler(e, 1, 3, 3, 1, MWL_HANDLER_EXPR);
     mwl__emit_handler(e, 4, 5, 7, 0, MWL_HANDLER_SITE);
     mwl__emit_where(e, 4, 0, at(2, 9, 30, 4));
     mwl__emit_where(e, 0, 0, at(1, 5, 4, 20));
@@ -237,7 +237,7 @@ UTEST(emit, handler_lookup_agrees_with_a_scan) {
             uint32_t begin, end;
         } r[64];
         uint32_t n = 0;
-        for (int i = 0; i < 100; i++) mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, (uint32_t)i);
+        for (int i = 0; i <= 100; i++) mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, (uint32_t)i);
         mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
         for (int tries = 0; tries < 400 && n < 64; tries++) {
             seed = seed * 1664525u + 1013904223u;

@@ -129,7 +129,7 @@ UTEST(exec, the_innermost_handler_gets_the_fault) {
     AX(LOAD_INT, 0, 1);
     AX(LOAD_K, 1, zero);
     uint32_t begin = ABC(DIV, 2, 0, 1);
-    AX(LOAD_INT, 0, 10); /* skipped */
+    AX(LOAD_INT, 3, 10); /* skipped */
     uint32_t target = ABC(RAISE_IF, 3, 0, 0);
     uint32_t end = ABC(END, 0, 0, 0);
     uint32_t outer = AX(LOAD_INT, 0, 20);
@@ -199,8 +199,10 @@ UTEST(exec, a_loop_without_an_iterator) {
     open_machine(&m);
     mwl__emit_regs(m.emit, 8);
     AX(LOAD_INT, 0, 1);
-    uint32_t next = AX(NEXT, 0, 0);
-    mwl__emit_patch(m.emit, next, next);
+    AX(LOAD_INT, 1, 1);
+    uint32_t to_next = AX(JUMP, 0, 0);
+    uint32_t body = ABC(NOP, 0, 0, 0);
+    mwl__emit_patch(m.emit, to_next, AX(NEXT, 0, body));
     ABC(END, 0, 0, 0);
     ASSERT_EQ(run(&m), MWL_EXEC_FAULT);
     EXPECT_TRUE(strstr(fault_text(&m), "malformed") != NULL);

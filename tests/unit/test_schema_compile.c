@@ -297,6 +297,7 @@ static mwl_status emit_rich(mwl_alloc alloc, mwl__buf *image, uint32_t *offset) 
     if (st == MWL_OK) st = mwl__schema_emit(&tree, tree.root, &options, e, offset);
     if (st == MWL_OK)
         st = mwl__schema_emit(&tree, tree.root, &options, e, offset); /* a second one */
+    (void)mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, 0);
     (void)mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
     if (st == MWL_OK) st = mwl__emit_finish(e, 0, image);
     mwl__tree_free(&tree);
