@@ -79,14 +79,12 @@ static void put_page(mwl__buf *out) {
         "`load_path r1, p4`: its name in lower case, then its operands in order.\n\n"
         "**E**: control never falls through to the next instruction; the last instruction of a "
         "program\n"
-        "is one of these. **L**: a back edge that charges fuel. A jump or a handler goes forward, "
-        "unless\n"
-        "where it goes, or the jump itself, is marked **L** or is one of the machine's "
-        "instructions (from\n"
-        "Steps on), which charge fuel too: so no code runs for ever without paying.\n\n"
-        "Loading a program checks every operand against its bound, once. It knows nothing of the "
-        "values\n"
-        "in registers: each instruction checks the kinds of what it reads.\n\n");
+        "is one of these. **L**: a back edge that charges fuel. Every other jump and every handler\n"
+        "goes forward, and the machine's instructions (from Steps on) charge fuel where they lead\n"
+        "elsewhere: so no code runs for ever without paying.\n\n"
+        "Loading a program checks every operand against its bound, that brackets nest and that the\n"
+        "registers an instruction reads hold values (`README.md` has the rules), once. Of which\n"
+        "kinds those are it does not know: each instruction checks what it reads.\n\n");
     put_kinds(out);
     for (unsigned op = 0, g = 0; op < MWL_OP_COUNT; op++) {
         if (g < sizeof groups / sizeof *groups && groups[g].first == op)

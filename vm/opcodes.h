@@ -36,9 +36,9 @@
 /* How long a run of registers (REGS) is, another operand of the instruction says: SHAPE, as many as the shape
  * has keys; FN, as the function has arguments; IMM, that number. Without one of these it is an iterator: four.
  *
- * Flags: END: control never falls through to the next instruction. LOOP: a back edge that charges fuel. A jump
- * or a handler goes forward, unless where it goes (or the jump itself) has LOOP or is one of the machine's
- * instructions, which charge fuel too: so no code runs for ever without paying. */
+ * Flags: END: control never falls through to the next instruction. LOOP: a back edge that charges fuel. Every
+ * other jump and every handler goes forward, and the machine's instructions charge fuel where they lead elsewhere:
+ * so no code runs for ever without paying. */
 #define MWL_OPF_END 1u
 #define MWL_OPF_LOOP 2u
 
