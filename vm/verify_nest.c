@@ -409,7 +409,12 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
         w->now.acc = true;
         w->now.res = false;
         return MWL_OK;
-    default: return MWL_OK; /* GATHER_RUN, GATHER_ARMS: their places were told */
+    case MWL_OP_GATHER_RUN:
+        MUST(w->now.gather == x && w->now.gather_state == RUNNING && w->now.call_state == NO_CALL &&
+                 w->t->gathers[x].run_pc == pc,
+             other);
+        return MWL_OK;
+    default: return MWL_OK; /* GATHER_ARMS: its place was told */
     }
 }
 
