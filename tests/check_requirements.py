@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every test that REQUIREMENTS.md names exists, and that every row names one or says why not."""
+"""Checks that every test named in README.md's table of requirements exists, and that every row names one or says why
+not."""
 import pathlib
 import re
 import sys
@@ -12,7 +13,7 @@ for source in [*here.glob("unit/test_*.c"), *here.glob("api/test_*.c")]:
 
 broken = []
 rows = 0
-for number, line in enumerate((here / "REQUIREMENTS.md").read_text().splitlines(), 1):
+for number, line in enumerate((here / "README.md").read_text().splitlines(), 1):
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if not line.startswith("|") or len(cells) != 4 or cells[0] in ("level", "---"):
         continue
@@ -24,6 +25,6 @@ for number, line in enumerate((here / "REQUIREMENTS.md").read_text().splitlines(
         if not there:
             broken.append(f"{number}: there is no test '{name}'")
 for line in broken:
-    print(f"REQUIREMENTS.md:{line}")
+    print(f"README.md:{line}")
 print(f"{rows} requirements, {len(broken)} broken")
 sys.exit(1 if broken or rows < 90 else 0)

@@ -12,6 +12,12 @@
 #define DONE "'z':{'action':'Return'}"
 #define SPIN "{{ [1,2,3,4,5,6,7,8,9].all(x, [1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}"
 
+static unsigned dispatched; /* calls of the last run */
+static void count_dispatched(void *ctx, const mwl_trace_event *e) {
+    (void)ctx;
+    dispatched += e->kind == MWL_TRACE_CALL_DISPATCHED;
+}
+
 static const char *with_limits(flow *f, const char *definition, mwl_limits limits, mwl_status *why) {
     mwl_config c = mwl_config_default();
     mwl_error error = {MWL_OK, "", 0};
@@ -21,6 +27,8 @@ static const char *with_limits(flow *f, const char *definition, mwl_limits limit
     c.limits = limits;
     *why = MWL_OK;
     if (mwl_vm_new(&c, &f->vm) < 0 || mwl_std_register(f->vm, &error) < 0) return "no VM";
+    dispatched = 0;
+    mwl_vm_trace(f->vm, count_dispatched, NULL);
     if (flow_load(f, definition) && flow_start(f, "[]")) {
         mwl_vm_pump(f->vm, MWL_NO_BUDGET);
         *why = mwl_run_why(f->run);
@@ -111,7 +119,9 @@ UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 3}, &why), SUCCESS("[7,7,7]"));
+    EXPECT_EQ(dispatched, 3u);
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2]"));
+    EXPECT_EQ(dispatched, 0u); /* refused at enumeration, nothing of it was started */
     EXPECT_EQ(why, MWL_OK);
 }
 
@@ -130,6 +140,7 @@ UTEST(limits, fan_out_of_literal_calls) {
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, two, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[7,7]"));
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2,[],false]"));
+    EXPECT_EQ(dispatched, 0u);
     EXPECT_EQ(why, MWL_OK);
 }
 
