@@ -2,9 +2,6 @@
  * handlers, positions and the image in emit_image.c. */
 #include "emit_impl.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #define CODE_LIMIT 0x7fffffffu /* instructions: jump distances stay signed 32-bit numbers */
 #define INFO_LIMIT 256u        /* words; a larger index is a mistake, not a program */
 
@@ -89,7 +86,7 @@ bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index) {
     if (e->key.failed) mwl__emit_fail(e, MWL_E_NOMEM);
     if (e->key.len > UINT32_MAX) mwl__emit_fail(e, MWL_E_TOO_BIG);
     if (e->status < 0) return false;
-    uint32_t hash = (uint32_t)XXH3_64bits(e->key.data, e->key.len);
+    uint32_t hash = mwl__str_hash(e->key.data, e->key.len);
     const mwl__intern_entry *old = found(e, hash);
     if (old) {
         *index = old->index;

@@ -9,9 +9,7 @@
 #include "mwl_config.h"
 #include "num.h"
 #include "utf8.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "value.h"
 
 /* Open addressing over the members of one object; the first of two equal names is in it. */
 struct mwl__node_index {
@@ -328,7 +326,7 @@ static bool read_word(reader *r, mwl__node *n) {
 /* ---- members
  * ------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_name(const char *s, size_t len) { return XXH3_64bits(s, len); }
+static uint64_t hash_name(const char *s, size_t len) { return mwl__str_hash64(s, len, 0); }
 
 static bool same_name(const mwl__node *n, const char *s, size_t len) {
     return n->key_len == len && (len == 0 || memcmp(n->key, s, len) == 0);

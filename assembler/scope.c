@@ -5,9 +5,6 @@
 #include "check.h"
 #include "suggest.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 /* ---- sets of names -------------------------------------------------------------------------- */
 
 static mwl__name *seek(const mwl__names *s, const char *text, size_t len, uint32_t hash) {
@@ -32,7 +29,7 @@ static bool widen(mwl__names *s, mwl__arena *arena) {
 mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
                           unsigned flags) {
     if (s->n * 4 >= s->cap * 3 && !widen(s, arena)) return NULL;
-    uint32_t hash = (uint32_t)XXH3_64bits(text, len);
+    uint32_t hash = mwl__str_hash(text, len);
     mwl__name *e = seek(s, text, len, hash);
     if (!e->text) {
         e->text = text;
@@ -46,7 +43,7 @@ mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, si
 
 const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len) {
     if (!s->cap) return NULL;
-    const mwl__name *e = seek(s, text, len, (uint32_t)XXH3_64bits(text, len));
+    const mwl__name *e = seek(s, text, len, mwl__str_hash(text, len));
     return e->text ? e : NULL;
 }
 

@@ -7,9 +7,6 @@
 #include "utf8.h"
 #include "value.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 static uint64_t padded(uint64_t n) { return (n + 7u) & ~(uint64_t)7u; }
 
 static uint32_t get_u16(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
@@ -30,8 +27,8 @@ static bool little_endian(void) {
 }
 
 static uint64_t checksum(const unsigned char *bytes, size_t size) {
-    uint64_t seed = XXH3_64bits(bytes, MWL_IMAGE_HEADER - 8);
-    return XXH3_64bits_withSeed(bytes + MWL_IMAGE_HEADER, size - MWL_IMAGE_HEADER, seed);
+    uint64_t seed = mwl__str_hash64(bytes, MWL_IMAGE_HEADER - 8, 0);
+    return mwl__str_hash64(bytes + MWL_IMAGE_HEADER, size - MWL_IMAGE_HEADER, seed);
 }
 
 const char *mwl__image_section_name(unsigned id) {

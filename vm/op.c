@@ -1,11 +1,9 @@
 /* op.c: see op.h. Owns no facts of its own: all of it comes from the rows of opcodes.h. */
 #include "op.h"
+#include "value.h"
 
 #include <ctype.h>
 #include <stdlib.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 static const mwl__op_info infos[] = {
 #define X(name, a, b, c, flags, text)                                                  \
@@ -27,10 +25,10 @@ const mwl__operand_info *mwl__operand_get(unsigned kind) {
 }
 
 uint32_t mwl__op_isa_of(const mwl__op_info *rows, unsigned n) {
-    XXH64_hash_t h = 0;
+    uint64_t h = 0;
     for (unsigned i = 0; i < n; i++) {
-        h = XXH3_64bits_withSeed(rows[i].name, strlen(rows[i].name), h);
-        h = XXH3_64bits_withSeed(rows[i].kind, sizeof rows[i].kind, h + rows[i].flags);
+        h = mwl__str_hash64(rows[i].name, strlen(rows[i].name), h);
+        h = mwl__str_hash64(rows[i].kind, sizeof rows[i].kind, h + rows[i].flags);
     }
     return (uint32_t)(h ^ h >> 32);
 }

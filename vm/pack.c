@@ -3,9 +3,6 @@
 
 #include "program.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 enum {
     HEAD = 20,
     CHECKSUM_AT = 12,
@@ -51,7 +48,7 @@ static uint64_t zigzag64(uint64_t d) { return d << 1 ^ (d >> 63 ? UINT64_MAX : 0
 static uint64_t unzigzag64(uint64_t z) { return z >> 1 ^ (z & 1u ? UINT64_MAX : 0); }
 
 static uint64_t checksum(const unsigned char *bytes, size_t size) {
-    return XXH3_64bits_withSeed(bytes + HEAD, size - HEAD, XXH3_64bits(bytes, CHECKSUM_AT));
+    return mwl__str_hash64(bytes + HEAD, size - HEAD, mwl__str_hash64(bytes, CHECKSUM_AT, 0));
 }
 
 static bool has_flag(const unsigned char *b) { return b[6] == FLAG_PACKED && b[7] == 0; }

@@ -146,7 +146,7 @@ static bool find_atom(parser *p, const mwl__rune_range *r, size_t n, uint32_t *o
 }
 
 static bool emit_atom(parser *p, const mwl__rune_range *r, size_t n) {
-    uint32_t atom;
+    uint32_t atom = 0;
     return find_atom(p, r, n, &atom) && emit(p, RE_ATOM, atom);
 }
 

@@ -252,6 +252,9 @@ mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
 uint32_t mwl__str_hash(const char *text, size_t len);
 uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
+/* XXH3-64; without a seed (0) its low half is mwl__str_hash. Here alone, because xxHash is large where
+ * it is inlined. */
+uint64_t mwl__str_hash64(const void *data, size_t len, uint64_t seed);
 int mwl__str_compare(mwl_value a,
                      mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
 int mwl__str_compare_utf16(mwl_value a, mwl_value b);        /* RFC 8785's member order */

@@ -30,7 +30,7 @@ set(MWL_LINK_LIBRARIES PkgConfig::XXHASH PkgConfig::PCRE2 PkgConfig::UTF8PROC)
 if(MWL_IDN)
   list(APPEND MWL_LINK_LIBRARIES PkgConfig::IDN2)
 endif()
-list(APPEND MWL_LINK_LIBRARIES ${MWL_YYJSON_LINK} m)
+list(APPEND MWL_LINK_LIBRARIES ${MWL_YYJSON_LINK} Threads::Threads m)
 
 add_library(mwl_dependencies INTERFACE)
 target_link_libraries(mwl_dependencies INTERFACE ${MWL_LINK_LIBRARIES})

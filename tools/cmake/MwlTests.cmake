@@ -81,6 +81,9 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
+  add_test(NAME library COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library.sh $<TARGET_FILE:mwlvm_shared>
+           $<TARGET_FILE:example_hello_host> "${MWL_IDN}" "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}")
+  mwl_test_setup(library)
   add_test(NAME guide COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/guide.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
   mwl_test_setup(guide)
 endif()

@@ -1,0 +1,43 @@
+#!/bin/sh
+# library.sh SHARED HOST IDN BUILD_TYPE STRESS: what the shared library asks for when it is loaded, and its size, stripped;
+# also that of HOST, a small host with the static library in it.
+set -eu
+shared=$1
+host=$2
+idn=$3
+type=$4
+stress=$5
+status=0
+
+needed=$(readelf -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+for name in $needed; do
+    case $name in
+        # libpthread is libc's own, before glibc 2.34
+        libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
+        libyyjson.so.* | libxxhash.so.* | libpcre2-8.so.* | libutf8proc.so.*) ;;
+        libidn2.so.*)
+            case $idn in
+                ON | 1 | TRUE | YES) ;;
+                *) echo "$name is needed, though MWL_IDN is off"; status=1 ;;
+            esac
+            ;;
+        *) echo "$name is needed, and should not be"; status=1 ;;
+    esac
+done
+# shellcheck disable=SC2086  # a list of words
+echo "needs:" $needed
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for file in "$shared" "$host"; do
+    strip -o "$work/stripped" "$file"
+    size=$(($(wc -c <"$work/stripped")))
+    echo "${file##*/}, stripped: $size bytes, $((size / 1024)) KiB"
+    # The promise is for what people install, as gcc makes it here; other machines' code has other sizes.
+    if [ "$file" = "$shared" ] && [ "$size" -ge $((600 * 1024)) ] && [ "$(uname -m)" = x86_64 ]; then
+        case $type/$stress in
+            Release/OFF | RelWithDebInfo/OFF) echo "that is more than 600 KiB"; status=1 ;;
+        esac
+    fi
+done
+exit $status
