@@ -81,4 +81,10 @@ double bench_resident(void);                 /* bytes of the resident set; 0 whe
 long long bench_live(const struct bench *b); /* bytes held through b->alloc */
 double bench_median(double *samples, int n); /* sorts them */
 
+/* The command beside this program (a file of that name in the same folder), started with these
+ * words (closed by NULL): ns until it has written `text` to its standard error, and until it ended.
+ * False when it is not there, never wrote it, or ended badly. */
+bool bench_command(const char *command, const char *const *words, const char *text,
+                   double *until_ns, double *end_ns);
+
 #endif

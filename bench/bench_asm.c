@@ -1,17 +1,18 @@
-/* Assembling: definitions of 10, 1,000 and 10,000 Steps (every third one a Call with a retry and a
- * catch, the others Pass and Match with expressions). Time per Step must not grow; reported per
- * Step. */
+/* The way to the first Step: (m) assembling and loading definitions of 10, 1,000 and 10,000 Steps
+ * (every third one a Call with a retry and a catch, the others Pass and Match with expressions),
+ * reported per Step, which must not grow; and a process from its start to its first Step. */
 #include "bench.h"
 #include "mwl_asm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct state {
     char *text;
     size_t len;
-    unsigned steps;
+    mwl_asm_result assembled;
 };
 
 static const char *const bodies[] = {
@@ -51,16 +52,15 @@ static void prepare(struct bench *b, unsigned steps) {
     b->state = s;
     BENCH_CHECK(b, s != NULL && (s->text = malloc(size)) != NULL);
     if (b->failed) return;
-    s->steps = steps;
     s->len = write_flow(s->text, size, steps);
-    mwl_asm_result result;
-    mwl_status status = mwl_assemble(s->text, s->len, NULL, &result);
-    if (status != MWL_OK) bench_fail(b, "%s", result.diagnostics ? result.diagnostics : "");
+    mwl_asm_result *r = &s->assembled;
+    mwl_status status = mwl_assemble(s->text, s->len, NULL, r);
+    if (status != MWL_OK) bench_fail(b, "%s", r->diagnostics ? r->diagnostics : "");
     mwl_program *program = NULL;
-    BENCH_CHECK(b, status == MWL_OK && mwl_program_load(NULL, result.image, result.image_size,
-                                                        MWL_COPY, &program, NULL) == MWL_OK);
+    if (status == MWL_OK)
+        status = mwl_program_load(NULL, r->image, r->image_size, MWL_COPY, &program, NULL);
+    BENCH_CHECK(b, status == MWL_OK);
     mwl_program_release(program);
-    mwl_asm_free(&result);
 }
 
 static void setup_10(struct bench *b) { prepare(b, 10); }
@@ -80,15 +80,72 @@ static void run(struct bench *b, unsigned long n) {
     }
 }
 
+/* In place, as a host maps a file. */
+static void run_load(struct bench *b, unsigned long n) {
+    const struct state *s = b->state;
+    while (n-- > 0) {
+        mwl_program *program = NULL;
+        mwl_status st = mwl_program_load(&b->alloc, s->assembled.image, s->assembled.image_size,
+                                         MWL_BORROW, &program, NULL);
+        BENCH_CHECK(b, st == MWL_OK);
+        mwl_program_release(program);
+    }
+}
+
 static void teardown(struct bench *b) {
     struct state *s = b->state;
-    if (s) free(s->text);
+    if (!s) return;
+    mwl_asm_free(&s->assembled);
+    free(s->text);
     free(s);
+}
+
+/* ---- a process
+ * ------------------------------------------------------------------------------------- */
+
+static bool write_file(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    bool done = f && fwrite(data, 1, size, f) == size;
+    return f && fclose(f) == 0 && done;
+}
+
+/* `mwlvm run FILE --trace`, of the program and of the definition; its first Step is when it says
+ * so. */
+static void report_start(struct bench *b) {
+    static const char *const names[] = {"_program", "_definition"};
+    enum { TIMES = 25 };
+    const struct state *s = b->state;
+    char folder[] = "/tmp/mwl-bench-XXXXXX", files[2][64];
+    BENCH_CHECK(b, mkdtemp(folder) != NULL);
+    if (b->failed) return;
+    snprintf(files[0], sizeof files[0], "%s/flow.mwlb", folder);
+    snprintf(files[1], sizeof files[1], "%s/flow.json", folder);
+    BENCH_CHECK(b, write_file(files[0], s->assembled.image, s->assembled.image_size));
+    BENCH_CHECK(b, write_file(files[1], s->text, s->len));
+    for (int k = 0; k < 2 && !b->failed; k++) {
+        const char *const words[] = {"run", files[k], "--trace", "--input", "{\"n\":1}", NULL};
+        double first[TIMES], end[TIMES];
+        int n = 0, times = b->options->check ? 1 : TIMES;
+        while (n < times && bench_command("mwlvm", words, "Step entered", &first[n], &end[n])) n++;
+        if (n < times) {
+            fprintf(stderr, "mwl-bench: asm/m_start: no mwlvm beside this program, or it failed\n");
+            break;
+        }
+        const struct bench_extra extra[] = {{"until_end", bench_median(end, n)}, {NULL, 0}};
+        bench_report(b, names[k], "ns/op", bench_median(first, n), (unsigned long)n, extra);
+    }
+    remove(files[0]);
+    remove(files[1]);
+    rmdir(folder);
 }
 
 const struct bench_case bench_asm_cases[] = {
     {"asm", "m_asm10", setup_10, run, teardown, 10, 0, NULL},
     {"asm", "m_asm1000", setup_1000, run, teardown, 1000, 0, NULL},
     {"asm", "m_asm10000", setup_10000, run, teardown, 10000, BENCH_LONG, NULL},
+    {"asm", "m_load10", setup_10, run_load, teardown, 10, 0, NULL},
+    {"asm", "m_load1000", setup_1000, run_load, teardown, 1000, 0, NULL},
+    {"asm", "m_load10000", setup_10000, run_load, teardown, 10000, BENCH_LONG, NULL},
+    {"asm", "m_start", setup_10, NULL, teardown, 0, 0, report_start},
     {0},
 };

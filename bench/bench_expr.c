@@ -117,7 +117,8 @@ static void run(struct bench *b, unsigned long n) {
 CASE(0)
 CASE(1)
 CASE(2)
-CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+CASE(3)
+CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
 
     const struct bench_case bench_expr_cases[] = {

@@ -70,6 +70,11 @@ add_test(NAME command COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command.sh $<TARGET
          $<TARGET_FILE:mwl-suite>)
 mwl_test_setup(command)
 
+# The benchmarks' answers, and how counts are compared; nothing is measured. m_start starts the command.
+add_test(NAME bench COMMAND sh ${PROJECT_SOURCE_DIR}/tests/bench.sh $<TARGET_FILE:mwl-bench>)
+mwl_test_setup(bench)
+add_dependencies(mwl-bench mwlvm)
+
 # The table of the specification's requirements names tests that exist.
 if(Python3_FOUND)
   add_test(NAME requirements COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/check_requirements.py)
