@@ -51,10 +51,45 @@ void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
     r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
 }
 
+/* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
+static void accept_around(mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL))
+        e->accepted = true;
+}
+
+/* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no record is made. In a
+ * fan-out gather.c does the same. */
+static uint32_t call_directly(mwl__frame *f, uint32_t ix) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    const mwl__link *link = f->run->link;
+    mwl_value input = f->acc;
+    f->acc = mwl_absent();
+    mwl_call *call = mwl__call_start(f, NULL, link->providers[c->import], input,
+                                     link->program->consts[c->with_k]);
+    if (!call) return MWL_PC_NOMEM;
+    if (!call->settled) {
+        if (f->record) { /* of an earlier call: what is delivered must not be written there */
+            mwl__callrec_free(heap_of(f), f->record);
+            f->record = NULL;
+        }
+        f->target.call = call;
+        f->awaits = MWL_AWAITS_CALL;
+        return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, c->end_pc + 1, MWL_NEVER);
+    }
+    mwl__result res = mwl__call_take(call);
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    accept_around(f);
+    mwl__frame_set_res(f, res.ok, res.v);
+    return c->end_pc + 1;
+}
+
 /* ---- fields ------------------------------------------------------------------------------------------------ */
 
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    mwl_vm *vm = mwl__vm_of(f);
+    const mwl__link *link = f->run->link;
+    mwl_vm *vm = link->vm;
+    if (link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(vm)) return call_directly(f, ix);
     if (!f->record) {
         f->record = mwl__callrec_new(&vm->heap);
         if (!f->record) return MWL_PC_NOMEM;
@@ -91,16 +126,9 @@ static mwl_value target_input(const mwl__callrec *r) {
 
 /* ---- dispatch ------------------------------------------------------------------------------------------------- */
 
-/* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
-static void accept_around(mwl__frame *f) {
-    mwl__entry *e = f->entries;
-    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL))
-        e->accepted = true;
-}
-
 /* The target's Result is there: it is the call's, until an arm shapes it. */
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
-    mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
+    if (f->record) mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
     mwl__frame_set_res(f, ok, take);
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
@@ -120,12 +148,9 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
         mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
         call->metadata = mwl_absent();
     }
-    mwl_value v = call->res.v;
-    call->res.v = mwl_absent();
-    bool ok = call->res.ok;
-    mwl__call_free(call);
-    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
-    mwl__call_accept(f, ok, v);
+    mwl__result res = mwl__call_take(call);
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    mwl__call_accept(f, res.ok, res.v);
     return next_pc;
 }
 

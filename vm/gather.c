@@ -156,12 +156,47 @@ static uint32_t start_next(mwl__frame *f) {
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
+/* The whole of a dispatch whose call has no code of its own. MWL_PC_NOMEM, or run_pc. */
+static uint32_t start_directly(mwl__frame *f, mwl__gather *g, const mwl__gather_rec *rec, uint32_t ix) {
+    const mwl__link *link = f->run->link;
+    const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
+    uint32_t i = g->next++;
+    mwl__slot *slot = &g->slots[i];
+    mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
+    slot->state = MWL_SLOT_ACTIVE;
+    g->active++;
+    mwl_call *call = mwl__call_start(f, slot, link->providers[c->import], mwl__keep(in),
+                                     link->program->consts[c->with_k]);
+    if (!call) return MWL_PC_NOMEM;
+    if (!call->settled) {
+        slot->as.call = call;
+        return rec->run_pc;
+    }
+    slot->res = mwl__call_take(call);
+    if (mwl_is_absent(slot->res.v)) return MWL_PC_NOMEM;
+    slot->state = MWL_SLOT_SETTLED;
+    g->active--;
+    if (slot->res.ok) g->n_ok++;
+    else g->n_bad++;
+    return rec->run_pc;
+}
+
+/* As many dispatches as may start now, within the frame's turn. */
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
-    (void)ix;
+    const mwl__link *link = f->run->link;
     mwl__gather *g = mwl__gather_of(f);
-    const mwl__gather_rec *rec = rec_of(f);
-    determine(f);
-    if (g->next < g->n && g->active < rec->concurrency) return start_next(f);
+    const mwl__gather_rec *rec = &link->program->flow_tables->gathers[ix];
+    mwl__exec *x = &link->vm->exec;
+    for (;;) {
+        if (!g->determined) determine(f);
+        if (g->next >= g->n || g->active >= rec->concurrency) break;
+        uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
+        uint32_t call = link->program->keys[rec->first_call + nth];
+        if (link->with_ok[call] != MWL_WITH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
+        uint32_t pc = start_directly(f, g, rec, call);
+        if (pc != rec->run_pc || x->slice <= 0) return pc;
+        if (!mwl__exec_charge(x, 1)) return MWL_PC_FUEL;
+    }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;
 }
@@ -184,13 +219,11 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
         slot->record = take_record(f, c);
         return rec_of(f)->run_pc;
     }
-    mwl__result res = call->res;
-    call->res.v = mwl_absent();
     if (r && (c->flags & MWL_CALL_KEEPS_WINDOW)) {
         mwl__value_set(heap_of(f), &r->metadata, call->metadata);
         call->metadata = mwl_absent();
     }
-    mwl__call_free(call);
+    mwl__result res = mwl__call_take(call);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     slot->record = take_record(f, c);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);

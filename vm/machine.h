@@ -247,6 +247,10 @@ typedef struct mwl__provider {
     struct mwl__provider *next;
 } mwl__provider;
 
+/* What is known of the arguments of a call or a phase. DIRECT: of a call besides, that nothing reads its record: no
+ * fields are evaluated, no arms run, no instant is kept. */
+enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_WITH_DIRECT };
+
 /* A program linked to a VM. */
 typedef struct mwl__link {
     struct mwl_vm *vm;
@@ -254,7 +258,7 @@ typedef struct mwl__link {
     const mwl__provider **providers;            /* by IMPORTS index */
     const mwl_function_def **functions;         /* by FUNCS index */
     mwl__schema **flow_schemas;                 /* by FLOWS index; NULL: takes no arguments */
-    uint8_t *with_ok; /* calls, then entries * 4: constant arguments were validated */
+    uint8_t *with_ok; /* calls, then entries * 4: MWL_WITH_* */
     uint8_t *timed;   /* by FLOWS index: frames of it keep instants */
     size_t n_runs;    /* not freed yet */
     bool forget;      /* the host has no use for it when they are */
@@ -430,6 +434,7 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
 /* provider.c: provider executions. */
 mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
                           mwl_value take_args); /* NULL: memory. May be settled already */
+mwl__result mwl__call_take(mwl_call *call); /* the Result of one that its start has settled; the call is gone then */
 void mwl__call_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent */
 void mwl__call_abandon(mwl_call *call);                  /* nobody awaits it any more */
 void mwl__call_timer(mwl_call *call);

@@ -18,27 +18,38 @@ static void unawait(mwl_call *c) {
     c->slot = NULL;
 }
 
-void mwl__call_free(mwl_call *c) {
-    mwl_vm *vm = c->vm;
-    unawait(c);
-    mwl__timer_cancel(&vm->timers, &c->timer);
-    if (c->tokens) mwl__tokens_free(c);
+/* One is kept, so that calls which settle at once allocate nothing. */
+static void discard(mwl_vm *vm, mwl_call *c) {
     c->alive = false;
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
     mwl__drop(&vm->heap, c->state);
     mwl__drop(&vm->heap, c->metadata);
+    if (!vm->spare_call) vm->spare_call = c;
+    else mwl__heap_give(&vm->heap, c, sizeof *c);
+}
+
+void mwl__call_free(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    unawait(c);
+    mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
     mwl__drop(&vm->heap, c->res.v);
     if (c->listed) {
         if (c->prev) c->prev->next = c->next;
         else vm->calls = c->next;
         if (c->next) c->next->prev = c->prev;
     }
-    if (!vm->spare_call) { /* one is kept, so that calls which settle at once allocate nothing */
-        vm->spare_call = c;
-        return;
-    }
-    mwl__heap_give(&vm->heap, c, sizeof *c);
+    discard(vm, c);
+}
+
+mwl__result mwl__call_take(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    mwl__result res = c->res;
+    if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
+    discard(vm, c);
+    return res;
 }
 
 mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
@@ -107,8 +118,10 @@ static void deliver_slot(mwl_call *c, mwl__slot_state state) {
 static void deliver_call(mwl_call *c) {
     mwl__frame *f = c->frame;
     f->awaits = MWL_AWAITS_NOTHING;
-    mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
-    c->metadata = mwl_absent();
+    if (f->record) {
+        mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
+        c->metadata = mwl_absent();
+    }
     mwl__call_accept(f, c->res.ok, c->res.v);
     c->res.v = mwl_absent();
     mwl__call_free(c);
