@@ -266,7 +266,9 @@ bool mwl__context_run_count(const mwl__exec *x, mwl_value key, mwl_value *out) {
     if (!e) return false;
     const mwl__provider *p = x->frame->run->link->providers[mwl__tables(x->frame)->entries[e->ix].import];
     const mwl__str *name = mwl__as_str(key);
-    if (!p->run_count_len || p->run_count_len != name->len || memcmp(p->middleware.run_count, name->s, name->len) != 0) return false;
+    if (!p->run_count_len || p->run_count_len != name->len ||
+        !mwl__bytes_same(p->middleware.run_count, name->s, name->len))
+        return false;
     *out = mwl_number((double)e->runs);
     return true;
 }

@@ -744,7 +744,8 @@ machine:
         goto fail;
     }
     ip = code + next;
-    if (!mwl__exec_charge(x, 1)) goto out_of_fuel;
+    x->slice--;
+    if (!LIKELY(x->budget-- != 0)) goto out_of_fuel;
     if (LIKELY(x->slice > 0)) DISPATCH();
     HERE(); /* between blocks: registers hold nothing that is needed */
     mwl__exec_clear(x, p->n_regs);
@@ -777,6 +778,7 @@ park:
 
 out_of_fuel:
     HERE();
+    x->budget = 0;
     return MWL_EXEC_FUEL;
 
 fail:

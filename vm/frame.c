@@ -242,7 +242,7 @@ static mwl__frame *detach_child(mwl__frame *f) {
         return f->target.frame;
     }
     mwl__gather *g = mwl__gather_of(f);
-    for (uint32_t i = 0; g && i < g->n; i++) {
+    for (uint32_t i = 0; g && i < g->next; i++) {
         mwl__slot *s = &g->slots[i];
         if (s->state != MWL_SLOT_ACTIVE) continue;
         s->state = MWL_SLOT_CANCELLED;

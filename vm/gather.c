@@ -29,7 +29,7 @@ static uint32_t call_ix(const mwl__frame *f, uint32_t slot) {
 static size_t size_of(uint32_t n) { return sizeof(mwl__gather) + (size_t)n * sizeof(mwl__slot); }
 
 void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
-    for (uint32_t i = 0; i < g->n; i++) {
+    for (uint32_t i = 0; i < g->next; i++) {
         mwl__slot *s = &g->slots[i];
         mwl__drop(h, s->res.v);
         if (s->record) mwl__callrec_free(h, s->record);
@@ -44,7 +44,7 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_heap *h = heap_of(f);
     mwl__gather *g = mwl__frame_rare(f) ? mwl__heap_take(h, size_of(n)) : NULL;
     if (!g) return false;
-    memset(g, 0, size_of(n));
+    memset(g, 0, sizeof *g); /* a slot is made when its dispatch starts or is skipped */
     g->ix = ix;
     g->n = n;
     g->need = n;
@@ -116,9 +116,7 @@ uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc) {
 static void skip_rest(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     for (; g->next < g->n; g->next++) {
-        mwl__slot *s = &g->slots[g->next];
-        s->state = MWL_SLOT_SKIPPED;
-        s->res.ok = false; /* the failure itself is made when someone reads it */
+        g->slots[g->next] = (mwl__slot){.state = MWL_SLOT_SKIPPED}; /* the failure is made when someone reads it */
     }
 }
 
@@ -150,7 +148,7 @@ static uint32_t start_next(mwl__frame *f) {
     }
     f->record->index = i;
     g->active++;
-    g->slots[i].state = MWL_SLOT_ACTIVE;
+    g->slots[i] = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl_array_at(g->over, i);
     mwl__value_set(heap_of(f), &f->acc, mwl__keep(in));
     return mwl__tables(f)->calls[c].fields_pc;
@@ -163,7 +161,7 @@ static uint32_t start_directly(mwl__frame *f, mwl__gather *g, const mwl__gather_
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
-    slot->state = MWL_SLOT_ACTIVE;
+    *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
     mwl_call *call = mwl__call_start(f, slot, link->providers[c->import], mwl__keep(in),
                                      link->program->consts[c->with_k]);
@@ -206,6 +204,7 @@ static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
     mwl__callrec *r = f->record;
     if (!(c->flags & MWL_CALL_HAS_ARMS)) return NULL;
     f->record = NULL;
+    mwl__gather_of(f)->records = true;
     return r;
 }
 
@@ -271,14 +270,14 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
 bool mwl__gather_starting(const mwl__frame *f, uint32_t ix) {
     const mwl__gather *g = mwl__gather_of(f);
     int64_t at = f->record ? f->record->index : -1;
-    if (!g || at < 0 || at >= g->n || call_ix(f, (uint32_t)at) != ix) return false;
+    if (!g || at < 0 || at >= g->next || call_ix(f, (uint32_t)at) != ix) return false;
     const mwl__slot *s = &g->slots[at];
     return s->state == MWL_SLOT_ACTIVE && !s->is_frame && !s->as.call;
 }
 
 bool mwl__gather_in_arm(const mwl__frame *f) {
     const mwl__gather *g = mwl__gather_of(f);
-    return g && g->arming && g->arm_at < g->n && g->slots[g->arm_at].state == MWL_SLOT_SETTLED &&
+    return g && g->arming && g->arm_at < g->next && g->slots[g->arm_at].state == MWL_SLOT_SETTLED &&
            !mwl_is_absent(f->res.v);
 }
 
@@ -316,7 +315,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
     mwl__gather *g = mwl__gather_of(f);
     g->interrupted = true;
-    for (uint32_t i = 0; i < g->n; i++) {
+    for (uint32_t i = 0; i < g->next; i++) {
         mwl__slot *s = &g->slots[i];
         s->superseded = false; /* of those resolved before, it is data in its slot */
         if (s->state != MWL_SLOT_ACTIVE) continue;
@@ -331,7 +330,7 @@ mwl_value mwl__gather_superseding(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     if (!g || !g->interrupted) return mwl_absent();
     g->interrupted = false;
-    for (uint32_t i = 0; i < g->n; i++)
+    for (uint32_t i = 0; i < g->next; i++)
         if (g->slots[i].superseded) return g->slots[i].res.v;
     return mwl_absent();
 }
@@ -342,7 +341,8 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
     (void)ix;
     mwl__gather *g = mwl__gather_of(f);
     g->arming = true;
-    for (; g->arm_at < g->n; g->arm_at++) {
+    if (!g->records) g->arm_at = g->next;
+    for (; g->arm_at < g->next; g->arm_at++) {
         mwl__slot *s = &g->slots[g->arm_at];
         if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->record) continue;
         const mwl__call_rec *c = &mwl__tables(f)->calls[call_ix(f, g->arm_at)];
@@ -395,7 +395,7 @@ static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
     mwl_heap *h = heap_of(f);
     const mwl__gather *g = mwl__gather_of(f);
     mwl_value list = mwl_array(h, n_failed < FAILURES_LISTED ? n_failed : FAILURES_LISTED);
-    for (uint32_t i = 0; i < g->n && mwl_count(list) < FAILURES_LISTED; i++) {
+    for (uint32_t i = 0; i < g->next && mwl_count(list) < FAILURES_LISTED; i++) {
         if (slot_ok(&g->slots[i])) continue;
         mwl_value o = mwl_object(h, 2);
         o = mwl_object_set(h, o, "index", 5, mwl_number((double)i));
@@ -410,12 +410,31 @@ static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
     return mwl_is_absent(d) ? d : mwl__failure_new(h, MWL_FAILURE_GATHER_UNMET, message, d);
 }
 
+/* The success projection, realised natively; absent, why set, when memory is out or a limit is met. */
+static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
+    mwl_value values = mwl__list_new(h, n_ok);
+    if (mwl_is_absent(values) || n_ok == 0) return values;
+    mwl__list *l = mwl__as_list(values);
+    for (uint32_t i = 0; i < g->next; i++) {
+        if (!slot_ok(&g->slots[i])) continue;
+        mwl_value v = g->slots[i].res.v;
+        mwl_status st = mwl__value_weigh(v, &l->depth, &l->odd, &l->weight);
+        if (st < 0) {
+            mwl__drop(h, values);
+            return mwl__heap_fail(h, st);
+        }
+        l->item[l->used++] = mwl__keep(v);
+    }
+    values.aux = n_ok;
+    return values;
+}
+
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl_heap *h = heap_of(f);
     mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;
-    for (uint32_t i = 0; i < g->n; i++) n_ok += slot_ok(&g->slots[i]);
+    for (uint32_t i = 0; i < g->next; i++) n_ok += slot_ok(&g->slots[i]);
     if (f->record) f->record->index = -1; /* the next call is no dispatch */
     mwl__step_exit(f);
     if (g->faulted || n_ok < g->need) {
@@ -425,9 +444,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         return mwl__step_failed(f);
     }
     mwl__frame_set_res(f, false, mwl_absent());
-    mwl_value values = mwl_array(h, n_ok); /* the success projection, realised natively */
-    for (uint32_t i = 0; i < g->n; i++)
-        if (slot_ok(&g->slots[i])) values = mwl__list_push(h, values, mwl__keep(g->slots[i].res.v));
+    mwl_value values = successes(h, g, n_ok);
     mwl__value_set(h, &f->acc, values);
     return mwl_is_absent(values) ? MWL_PC_NOMEM : next_pc;
 }
@@ -437,7 +454,7 @@ mwl_value mwl__gather_results(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     if (!g || !f->step_done) return mwl_absent();
     if (!mwl_is_absent(g->results)) return g->results;
-    mwl_value list = mwl_array(h, g->n);
-    for (uint32_t i = 0; i < g->n; i++) list = mwl_array_push(h, list, slot_result(f, &g->slots[i]));
+    mwl_value list = mwl_array(h, g->next);
+    for (uint32_t i = 0; i < g->next; i++) list = mwl_array_push(h, list, slot_result(f, &g->slots[i]));
     return g->results = list;
 }

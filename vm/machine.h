@@ -140,11 +140,12 @@ struct mwl__gather {
     double need;
     bool determined, cancelling, faulted, arming;
     bool interrupted;    /* with its frame: until the unwind has taken what its dispatches leave */
+    bool records;        /* a slot has one: its arm runs */
     bool enumerated;     /* n is settled: step.metadata.dispatchCount is there */
     mwl_value over;      /* the array, of the iterate form */
     mwl_value raised;    /* the failure of its own fields, when faulted */
     mwl_value results;   /* step.results once final and built; absent before */
-    mwl__slot slots[];
+    mwl__slot slots[]; /* those before `next` */
 };
 
 /* ---- frame -------------------------------------------------------------------------------------------------------- */

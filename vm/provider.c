@@ -18,15 +18,35 @@ static void unawait(mwl_call *c) {
     c->slot = NULL;
 }
 
-/* One is kept, so that calls which settle at once allocate nothing. */
+static void clear(mwl_heap *h, mwl_value *place) {
+    if (place->tag & MWL_OWNED) mwl__drop(h, *place);
+    *place = mwl_absent();
+}
+
+/* One is kept, as it was when it was new, so that calls which settle at once allocate nothing. Its `res` is gone. */
 static void discard(mwl_vm *vm, mwl_call *c) {
-    c->alive = false;
-    mwl__drop(&vm->heap, c->input);
-    mwl__drop(&vm->heap, c->args);
-    mwl__drop(&vm->heap, c->state);
-    mwl__drop(&vm->heap, c->metadata);
-    if (!vm->spare_call) vm->spare_call = c;
-    else mwl__heap_give(&vm->heap, c, sizeof *c);
+    clear(&vm->heap, &c->input);
+    clear(&vm->heap, &c->args);
+    clear(&vm->heap, &c->state);
+    clear(&vm->heap, &c->metadata);
+    if (vm->spare_call) {
+        c->alive = false;
+        mwl__heap_give(&vm->heap, c, sizeof *c);
+        return;
+    }
+    c->settled = c->starting = c->cancelled = c->listed = c->alive = false;
+    c->res.v = mwl_absent();
+    c->user = NULL;
+    vm->spare_call = c;
+}
+
+static mwl_call *new_call(mwl_vm *vm) {
+    mwl_call *c = mwl__heap_take(&vm->heap, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->vm = vm;
+    c->timer.owner = MWL_TIMER_CALL;
+    return c;
 }
 
 void mwl__call_free(mwl_call *c) {
@@ -52,26 +72,32 @@ mwl__result mwl__call_take(mwl_call *c) {
     return res;
 }
 
+/* It outlives its start: the VM knows of it. */
+static void list(mwl_vm *vm, mwl_call *c) {
+    c->frame->run->live++;
+    c->listed = true;
+    c->prev = NULL;
+    c->next = vm->calls;
+    if (c->next) c->next->prev = c;
+    vm->calls = c;
+}
+
 mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
                           mwl_value take_args) {
     mwl_vm *vm = mwl__vm_of(f);
-    mwl_call *c = vm->spare_call;
-    vm->spare_call = NULL;
-    if (!c) c = mwl__heap_take(&vm->heap, sizeof *c);
+    mwl_call *c = vm->spare_call ? vm->spare_call : new_call(vm);
     if (!c) {
         mwl__drop(&vm->heap, take_input);
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
-    memset(c, 0, sizeof *c);
-    c->vm = vm;
+    vm->spare_call = NULL;
     c->frame = f;
     c->slot = slot;
     c->provider = p;
     c->input = take_input;
     c->args = take_args;
     c->state = mwl_null();
-    c->timer.owner = MWL_TIMER_CALL;
     c->starting = c->alive = true;
     if (!p->call.blocking) {
         p->call.start(c, p->user);
@@ -81,12 +107,7 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
         return NULL;
     }
     c->starting = false;
-    if (c->settled) return c;
-    f->run->live++;
-    c->listed = true; /* it outlives its start: the VM knows of it */
-    c->next = vm->calls;
-    if (c->next) c->next->prev = c;
-    vm->calls = c;
+    if (!c->settled) list(vm, c);
     return c;
 }
 

@@ -9,22 +9,27 @@ static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
 
-uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
-    mwl_vm *vm = mwl__vm_of(f);
-    const mwl__step_rec *rec = &mwl__tables(f)->steps[step];
-    mwl__value_set(&vm->heap, &f->step_input, f->acc);
+/* A Step begins with what is in flight. */
+static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
+    mwl_heap *h = &vm->heap;
+    mwl__value_set(h, &f->step_input, f->acc);
     f->acc = mwl_absent();
     f->step = step;
     f->step_id = f->run->next_step_id++;
     f->construct = MWL_IN_STEP;
     f->step_done = false;
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
-    if (mwl__gather_of(f)) {
-        mwl__gather_free(&vm->heap, mwl__gather_of(f));
+    if (f->rare && f->rare->gather) {
+        mwl__gather_free(h, f->rare->gather);
         f->rare->gather = NULL;
     }
     if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__vm_wall(vm);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
+}
+
+uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
+    const mwl__link *link = f->run->link;
+    begin(f, link->vm, &link->program->flow_tables->steps[step], step);
     return next_pc;
 }
 
@@ -41,9 +46,12 @@ static void trace_exit(mwl__frame *f, mwl_value v) {
 
 /* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
-    trace_exit(f, f->acc);
-    if (!handler) mwl__frame_fail(f, mwl_null());
-    return mwl__tables(f)->steps[step].pc;
+    const mwl__link *link = f->run->link;
+    const mwl__step_rec *rec = &link->program->flow_tables->steps[step];
+    if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->acc);
+    if (!handler && f->rare) mwl__frame_fail(f, mwl_null());
+    begin(f, link->vm, rec, step);
+    return rec->pc + 1; /* behind its STEP, which is done */
 }
 
 /* ---- failure ----------------------------------------------------------------------------------------- */
