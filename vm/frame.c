@@ -6,6 +6,8 @@
  * Refuses to know: what Steps and middleware do. */
 #include "machine.h"
 
+#include <assert.h>
+
 int64_t mwl__add_ns(int64_t a, int64_t b) {
     int64_t sum;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -108,6 +110,7 @@ uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_valu
 /* spec: execution-model, variable initialization: defaults overlaid by the validated arguments. */
 static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow, mwl_value args) {
     mwl_value vars = flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
+    if (mwl_is_absent(args)) return vars;
     mwl_value key, value;
     for (size_t i = 0; mwl_object_at(args, i, &key, &value); i++)
         vars = mwl__map_put(&vm->heap, vars, mwl__keep(key), mwl__keep(value));
@@ -119,9 +122,11 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     mwl_vm *vm = mwl__vm_of(f);
     const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
     mwl__exec *x = &vm->exec;
+    const mwl__schema *schema = f->run->link->flow_schemas[f->flow];
+    uint32_t pc = flow->pc;
     x->program = mwl__program_of(f);
     x->pc = MWL_NONE;
-    uint32_t pc = mwl__check_arguments(f, f->run->link->flow_schemas[f->flow], args, "parameters", flow->pc);
+    if (schema || !mwl_is_absent(args)) pc = mwl__check_arguments(f, schema, args, "parameters", pc);
     if (pc == MWL_PC_NOMEM) return false;
     if (pc == MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
         x->budget = 0;
@@ -204,33 +209,32 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
 static void free_own(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_heap *h = &vm->heap;
-    mwl__timer_cancel(&vm->timers, &f->timer);
+    if (f->timer.at) mwl__timer_cancel(&vm->timers, &f->timer);
     while (f->entries) mwl__entry_pop(f);
     if (f->record) mwl__callrec_free(h, f->record);
-    if (mwl__gather_of(f)) mwl__gather_free(h, mwl__gather_of(f));
-    drop_saved(f);
     if (f->rare) {
+        if (f->rare->gather) mwl__gather_free(h, f->rare->gather);
+        drop_saved(f);
         mwl__drop(h, f->rare->cancel);
         mwl__drop(h, f->rare->severed);
         mwl__drop(h, f->rare->cleanup);
         mwl__drop(h, f->rare->failure);
         mwl__heap_give(h, f->rare, sizeof *f->rare);
     }
-    const mwl_value held[] = {f->vars, f->input, f->step_input, f->acc, f->res.v};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
+    mwl__drop(h, f->vars);
+    mwl__drop(h, f->input);
+    mwl__drop(h, f->step_input);
+    mwl__drop(h, f->acc);
+    mwl__drop(h, f->res.v);
 }
 
 static void unqueue(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
-    mwl__frame *before = NULL, *at = vm->ready_head;
-    while (at && at != f) {
-        before = at;
-        at = at->next_ready;
-    }
-    if (!at) return;
+    mwl__frame *before = f->target.queued_behind;
     if (before) before->next_ready = f->next_ready;
     else vm->ready_head = f->next_ready;
-    if (vm->ready_tail == f) vm->ready_tail = before;
+    if (f->next_ready) f->next_ready->target.queued_behind = before;
+    else vm->ready_tail = before;
     vm->n_ready--;
     f->queued = false;
 }
@@ -283,6 +287,8 @@ void mwl__frame_ready(mwl__frame *f) {
     f->state = MWL_FRAME_READY;
     f->queued = true;
     f->next_ready = NULL;
+    assert(f->awaits == MWL_AWAITS_NOTHING);
+    f->target.queued_behind = vm->ready_tail;
     if (vm->ready_tail) vm->ready_tail->next_ready = f;
     else vm->ready_head = f;
     vm->ready_tail = f;

@@ -181,7 +181,8 @@ struct mwl__frame {
     union {
         mwl__frame *frame; /* a Flow that a call runs */
         mwl_call *call;    /* a provider execution that it awaits */
-    } target;             /* as `awaits` says */
+        mwl__frame *queued_behind; /* while it is queued, when it awaits nothing; NULL: the queue's first */
+    } target;             /* as `awaits` and `queued` say */
     mwl__entry *entries;  /* innermost */
     mwl__callrec *record; /* the call now being made */
     mwl__rare *rare;

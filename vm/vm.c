@@ -390,7 +390,8 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
 static void run_one(mwl_vm *vm) {
     mwl__frame *f = vm->ready_head;
     vm->ready_head = f->next_ready;
-    if (!vm->ready_head) vm->ready_tail = NULL;
+    if (vm->ready_head) vm->ready_head->target.queued_behind = NULL;
+    else vm->ready_tail = NULL;
     vm->n_ready--;
     f->queued = false;
     mwl_run *run = f->run;
@@ -428,12 +429,12 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
 }
 
 static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
-    read_now(vm);
-    int64_t stop = budget_ns == MWL_NO_BUDGET ? MWL_NEVER : mwl__add_ns(vm->now.mono_ns, budget_ns);
-    for (;;) {
+    int64_t stop = MWL_NEVER;
+    for (bool first = true;; first = false) {
         if (vm->mail) mwl__mail_adopt(vm);
         read_now(vm);
         int64_t now = vm->now.mono_ns;
+        if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__add_ns(now, budget_ns);
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {
