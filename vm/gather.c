@@ -140,12 +140,12 @@ static void determine(mwl__frame *f) {
 /* Control goes to the next dispatch's call fields. */
 static uint32_t start_next(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
-    uint32_t i = g->next++;
-    uint32_t c = call_ix(f, i);
     if (!f->record) {
         f->record = mwl__callrec_new(heap_of(f));
         if (!f->record) return MWL_PC_NOMEM;
     }
+    uint32_t i = g->next++;
+    uint32_t c = call_ix(f, i);
     f->record->index = i;
     g->active++;
     g->slots[i] = (mwl__slot){.state = MWL_SLOT_ACTIVE};
