@@ -20,12 +20,12 @@
 
 #define UNKNOWN 0xffffu
 #define OPEN_LIMIT 4096u /* states at once: one per jump target or loop around an instruction */
-#define WORK_BASE (UINT64_C(1) << 26)
+#define WORK_BASE (UINT64_C(1) << 27)
 #define WORK_PER_INSTRUCTION 256u
 
 typedef struct state {
     uint32_t n;    /* registers from here on are UNKNOWN */
-    uint32_t lent; /* a number above 0 may be there */
+    uint32_t lent; /* numbers above 0 are in registers from here on; MWL_NONE: there are none */
     uint16_t dep[];
 } state;
 
@@ -42,6 +42,8 @@ typedef struct walk {
     uint32_t *head;      /* per loop: what its body assumes at NEXT, or 0 */
     unsigned char *entry; /* per instruction: tables lead here */
     uint64_t work;
+    uint32_t handler; /* that knows the state, but for what was lost since; or MWL_NONE */
+    bool lost;        /* the last instruction made a register less certain */
     bool live;
 } walk;
 
@@ -51,7 +53,10 @@ static state *at(const walk *w, uint32_t i) { return (state *)(void *)(w->pool +
 
 static uint32_t get(const state *s, uint32_t r) { return r < s->n ? s->dep[r] : UNKNOWN; }
 
-static void clear(state *s) { s->n = s->lent = 0; }
+static void clear(state *s) {
+    s->n = 0;
+    s->lent = MWL_NONE;
+}
 
 static void copy(walk *w, state *to, const state *from) {
     w->work += from->n;
@@ -65,19 +70,21 @@ static void meet(walk *w, state *to, const state *from) {
     w->work += to->n;
     for (uint32_t r = 0; r < to->n; r++)
         if (from->dep[r] > to->dep[r]) to->dep[r] = from->dep[r];
-    to->lent |= from->lent;
+    if (from->lent < to->lent) to->lent = from->lent;
 }
 
 /* The register gets another value: what depended on the old one is gone. */
 static void write(walk *w, state *s, uint32_t r, uint32_t dep) {
-    if (s->lent) {
-        w->work += s->n;
-        for (uint32_t i = 0; i < s->n; i++)
-            if (s->dep[i] > r) s->dep[i] = UNKNOWN;
-    }
-    for (; s->n <= r; s->n++) s->dep[s->n] = UNKNOWN;
+    for (uint32_t i = s->lent; i < s->n; i++, w->work++)
+        if (s->dep[i] > r && s->dep[i] != UNKNOWN) {
+            s->dep[i] = UNKNOWN;
+            w->lost = true;
+        }
+    for (; s->n <= r; s->n++, w->work++) s->dep[s->n] = UNKNOWN;
     s->dep[r] = (uint16_t)dep;
-    s->lent |= dep != 0;
+    if (dep == 0) return;
+    w->lost = true;
+    if (r < s->lent) s->lent = r;
 }
 
 /* A new state's number, or 0 with *status set. The pool may move. */
@@ -245,9 +252,11 @@ static mwl_status transfer(walk *w, uint32_t pc) {
 
 /* ---- the walk -------------------------------------------------------------------------------------------------- */
 
-/* A fault here goes to its handler with the registers as they were before, less what was taken. */
+/* A fault here goes to its handler with the registers as they were before, less what was taken. As long as
+ * registers only become more certain the handler need not be told again. */
 static mwl_status to_handler(walk *w, uint32_t pc) {
     uint32_t h = w->loops->handler[pc];
+    w->handler = h;
     if (h == MWL_NONE || w->p->handlers[h].kind != MWL_HANDLER_EXPR) return MWL_OK;
     copy(w, at(w, SPARE), at(w, NOW));
     write(w, at(w, SPARE), w->p->handlers[h].reg, 0);
@@ -267,6 +276,7 @@ static mwl_status begin_body(walk *w, uint32_t loop) {
     copy(w, at(w, NOW), head);
     advance(w, at(w, NOW), w->p->code[l->next]);
     w->live = true;
+    w->handler = MWL_NONE;
     return MWL_OK;
 }
 
@@ -286,9 +296,11 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
         copy(w, now, head);
         advance(w, now, w->p->code[l->next]);
         *pc = l->body;
+        w->handler = MWL_NONE;
         return MWL_OK;
     }
     copy(w, now, head);
+    w->handler = MWL_NONE;
     if (l->parent == MWL_NONE) { /* those inside keep theirs until here, for another round */
         for (uint32_t i = loop; i != MWL_NONE && w->loops->loop[i].body >= l->body; i = i ? i - 1 : MWL_NONE)
             free_state(w, &w->head[i]);
@@ -301,6 +313,7 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
 static mwl_status arrive(walk *w, uint32_t pc) {
     state *now = at(w, NOW);
     uint32_t loop = w->loops->at[pc];
+    if (w->entry[pc] || w->open[pc] || !w->live) w->handler = MWL_NONE;
     if (w->entry[pc]) {
         clear(now);
         free_state(w, &w->open[pc]);
@@ -321,12 +334,16 @@ static mwl_status visit(walk *w, uint32_t *at_pc) {
     uint32_t pc = *at_pc, loop = w->loops->at[pc];
     mwl__ins ins = w->p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
-    mwl_status status = to_handler(w, pc);
+    mwl_status status = w->handler == w->loops->handler[pc] ? MWL_OK : to_handler(w, pc);
+    w->lost = false;
     if (status == MWL_OK) status = transfer(w, pc);
-    if (status == MWL_OK && at(w, NOW)->lent) status = to_handler(w, pc);
+    if (status == MWL_OK && w->lost) status = to_handler(w, pc);
     if (status < 0) return status;
     if (loop != MWL_NONE && w->loops->loop[loop].next == pc) return end_body(w, loop, at_pc);
-    if (ins.op >= MWL_OP_MACHINE) clear(at(w, NOW));
+    if (ins.op >= MWL_OP_MACHINE) {
+        clear(at(w, NOW));
+        w->handler = MWL_NONE;
+    }
     if (info->kind[1] == MWL_OPERAND_JUMPX) status = go(w, pc, mwl__ins_x(ins), NOW);
     w->live = !(info->flags & MWL_OPF_END);
     ++*at_pc;
@@ -400,6 +417,7 @@ mwl_status mwl__verify_regs(const mwl_program *p, const mwl__loops *l, mwl_error
     } else {
         w.n_states = FIRST_FREE;
         clear(at(&w, NOW));
+        w.handler = MWL_NONE;
         w.live = true;
         mark_entries(&w);
         status = walk_code(&w);

@@ -210,9 +210,8 @@ UTEST(verify_regs, too_many_open_ways) {
 UTEST(verify_regs, too_tangled) {
     mwl__emit *e = mwl__emit_new(NULL);
     for (uint32_t i = 0; i < MWL_REGS_LIMIT; i++) mwl__emit_ax(e, MWL_OP_LOAD_INT, i, 0);
-    for (uint32_t i = 0; i < 60000; i++) mwl__emit_abc(e, MWL_OP_NOP, 0, 0, 0);
+    for (uint32_t i = 0; i < 60000; i++) mwl__emit_ax(e, MWL_OP_JUMP_IF, 0, MWL_REGS_LIMIT + 60000);
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
-    mwl__emit_handler(e, MWL_REGS_LIMIT, MWL_REGS_LIMIT + 60000, MWL_REGS_LIMIT + 60000, 0, MWL_HANDLER_EXPR);
     refused_whole(e, "the code is too tangled to be followed", utest_result);
 }
 
