@@ -1,4 +1,5 @@
-# One Markdown table of the lines that mwl-bench and its peers write: a row per case, a column per peer.
+# One Markdown table of the lines that mwl-bench and its peers write: a row per case that a peer
+# has too, a column per peer.
 function field(name,   at, rest) {
     at = index($0, "\"" name "\":")
     if (!at) return ""
@@ -52,6 +53,9 @@ END {
     for (c = 1; c <= n_cases; c++) {
         key = cases[c]
         ours = median(key, "mwlvm")
+        others = 0
+        for (p = 1; p <= n_peers; p++) others += peers[p] != "mwlvm" && count[key, peers[p]] > 0
+        if (!others) continue
         printf "| %s |", key
         for (p = 1; p <= n_peers; p++) {
             x = median(key, peers[p])
