@@ -87,45 +87,56 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
     return true;
 }
 
+/* The books of a container that is being made: weight, depth and oddness of what is in it so far.
+ * No sum can wrap, so the limits are looked at when all is in. */
+typedef struct books {
+    uint64_t weight;
+    uint32_t depth, odd;
+} books;
+
+/* Enter what a register holds, and move it to its place. */
+static inline void settle(mwl_value *to, mwl_value *reg, books *of) {
+    uint32_t kind = MWL_KINDS(*reg), below = 0;
+    if (kind == MWL_KIND_STRING || (kind == MWL_KIND_NUMBER && reg->as.d - reg->as.d == 0)) {
+        of->weight++;
+    } else if (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) {
+        const mwl__list *c = reg->as.p; /* a map's books are at the same place */
+        of->weight += c->weight;
+        of->odd |= c->odd;
+        below = c->depth;
+    } else {
+        of->weight += mwl__value_weight(*reg);
+        of->odd |= mwl__value_odd_slow(*reg);
+        below = mwl__value_depth(*reg);
+    }
+    if (below >= of->depth) of->depth = below + 1;
+    mwl__move_in(to, reg);
+}
+
+static bool accepted(mwl__exec *x, const books *of, mwl_value made) {
+    if (of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT) return true;
+    mwl__drop(x->heap, made);
+    x->heap->why = of->depth > MWL_DEPTH_LIMIT ? MWL_E_DEPTH : MWL_E_TOO_BIG;
+    return mwl__exec_heap_failed(x);
+}
+
 bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out) {
     mwl_value list = mwl__list_new(x->heap, n);
     if (mwl_is_absent(list)) return mwl__exec_heap_failed(x);
     mwl__list *l = mwl__as_list(list);
-    for (uint32_t i = 0; i < n; i++) {
-        mwl_status status = mwl__value_weigh(items[i], &l->depth, &l->odd, &l->weight);
-        if (status < 0) {
-            x->heap->why = status;
-            mwl__drop(x->heap, list);
-            return mwl__exec_heap_failed(x);
-        }
-        l->item[i] = mwl__own(items[i]);
-        items[i] = mwl_null();
-        l->used = i + 1;
+    books of = {1, 1, 0};
+    for (uint32_t i = 0; i < n; i++) settle(&l->item[i], &items[i], &of);
+    if (n) {
+        l->used = n;
+        l->depth = (uint16_t)of.depth;
+        l->odd = (uint16_t)of.odd;
+        l->weight = of.weight;
     }
-    list.aux = n;
-    *out = list;
-    return true;
+    mwl__move_new(out, list.tag, n, l);
+    return accepted(x, &of, *out);
 }
 
-/* A map small enough to be scanned has no index to keep: its members are laid down one by one. */
-static bool lay_down(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n,
-                     mwl_value *map) {
-    mwl__map *m = mwl__as_map(*map);
-    for (uint32_t i = 0; i < n; i++) {
-        mwl_status status = mwl__value_weigh(vals[i], &m->depth, &m->odd, &m->weight);
-        if (status < 0) {
-            x->heap->why = status;
-            return false;
-        }
-        m->member[i].key = x->program->consts[keys[i]];
-        m->member[i].val = mwl__own(vals[i]);
-        vals[i] = mwl_null();
-        m->used = i + 1;
-    }
-    map->aux = n;
-    return true;
-}
-
+/* A map with an index: its members enter one by one. */
 static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
     for (uint32_t i = 0; i < n; i++) {
         mwl_value val = mwl__own(vals[i]);
@@ -138,15 +149,36 @@ static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t 
     return true;
 }
 
-bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
-    const uint32_t *keys = x->program->keys + shape->first_key;
-    mwl_value map = mwl__map_new(x->heap, shape->n_keys);
+static bool build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n,
+                        mwl_value *out) {
+    mwl_value map = mwl__map_new(x->heap, n);
     if (mwl_is_absent(map)) return mwl__exec_heap_failed(x);
-    bool small = mwl__as_map(map)->n_index == 0;
-    if (!(small ? lay_down : enter)(x, keys, vals, shape->n_keys, &map)) {
+    if (!enter(x, keys, vals, n, &map)) {
         mwl__drop(x->heap, map);
         return mwl__exec_heap_failed(x);
     }
     *out = map;
     return true;
+}
+
+/* A map small enough to be scanned has no index to keep: its members are laid down in a row. */
+bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
+    const uint32_t *keys = x->program->keys + shape->first_key;
+    const mwl_value *consts = x->program->consts;
+    uint32_t n = shape->n_keys;
+    if (n == 0 || n >= MWL_INDEX_FROM || n > MWL_COUNT_LIMIT)
+        return build_large(x, keys, vals, n, out);
+    mwl__map *m = mwl__map_bare(x->heap, n);
+    if (!m) return mwl__exec_heap_failed(x);
+    books of = {1, 1, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        mwl__move(&m->member[i].key, &consts[keys[i]]);
+        settle(&m->member[i].val, &vals[i], &of);
+    }
+    m->used = n;
+    m->depth = (uint16_t)of.depth;
+    m->odd = (uint16_t)of.odd;
+    m->weight = of.weight;
+    mwl__move_new(out, MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, n, m);
+    return accepted(x, &of, *out);
 }

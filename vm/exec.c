@@ -58,9 +58,12 @@ mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {
 }
 
 void mwl__exec_clear(mwl__exec *x, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        mwl_value v = x->regs[i];
-        x->regs[i] = mwl_null();
+    for (mwl_value *r = x->regs, *end = r + n; r != end; r++) {
+        uint32_t tag = r->tag;
+        r->tag = MWL_KIND_NULL;
+        if (!(tag & MWL_OWNED)) continue;
+        mwl_value v = *r;
+        v.tag = tag;
         mwl__drop(x->heap, v);
     }
 }
@@ -160,6 +163,12 @@ static bool not_iterable(mwl__exec *x, mwl_value v) {
                            mwl__type_name(v));
 }
 
+#if defined(__GNUC__)
+#define LIKELY(c) __builtin_expect(!!(c), 1)
+#else
+#define LIKELY(c) (c)
+#endif
+
 static inline bool is_iterator(const mwl_value *it) {
     uint32_t kind = MWL_KINDS(it[0]);
     return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
@@ -205,7 +214,8 @@ static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) 
     mwl__move_lent(reg, from);
 }
 
-/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. */
+/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. The key is a
+ * constant string. */
 static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_value *key) {
     if (m->n_index != 0) {
         mwl_value map = mwl__scalar(MWL_KIND_OBJECT, 0);
@@ -216,34 +226,84 @@ static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_v
     uint32_t hash = key->aux;
     for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
         if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING &&
-            mwl__str_same(at->key, *key))
+            (at->key.as.p == key->as.p || mwl__str_same_text(at->key.as.p, key->as.p)))
             return &at->val;
     return NULL;
 }
 
-/* Follow n keys from *v, while there are objects and members; answers how many were followed. */
-static inline unsigned follow(const mwl_program *p, uint32_t first, unsigned n,
-                              const mwl_value **v) {
-    const mwl_value *at = *v;
-    unsigned i = 0;
-    for (; i < n && MWL_KINDS(*at) == MWL_KIND_OBJECT; i++) {
-        const mwl_value *next = member(at->as.p, at->aux, &p->consts[p->keys[first + i]]);
-        if (!next) break;
-        at = next;
+/* What the keys lead to from *at; NULL where something is not an object, or has no such member. */
+static const mwl_value *walk_far(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
+                                 const mwl_value *at) {
+    for (; key != end; key++) {
+        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        at = member(at->as.p, at->aux, &consts[*key]);
+        if (!at) return NULL;
     }
-    *v = at;
-    return i;
+    return at;
+}
+
+/* The same. Small objects and keys that are short, or the very same, need no call: the rest is for the other. */
+static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
+                             const mwl_value *at) {
+    for (; key != end; key++) {
+        const mwl_value *k = &consts[*key];
+        const mwl__map *m = at->as.p;
+        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        if (m->n_index != 0) return walk_far(consts, key, end, at);
+        const mwl__member *here = m->member, *last = here + at->aux;
+        const mwl__str *t = k->as.p;
+        uint32_t hash = k->aux;
+        for (;; here++) {
+            if (here == last) return NULL;
+            if (here->key.aux != hash || MWL_KINDS(here->key) != MWL_KIND_STRING) continue;
+            const mwl__str *s = here->key.as.p;
+            if (s == t) break;
+            uint32_t len = t->len;
+            if (s->len != len) continue;
+            if (len > 16) return walk_far(consts, key, end, at);
+            if (mwl__str_same_short(s, t, len)) break;
+        }
+        at = &here->val;
+    }
+    return at;
+}
+
+/* Where a base lies as it is, or NULL: a slot of a free-standing expression, or the frame's. */
+static inline const mwl_value *base_slot(const mwl__exec *x, unsigned base) {
+    if (base < MWL_BASE_ENV) return x->frame ? mwl__context_slot(x->frame, base) : NULL;
+    return base - MWL_BASE_ENV < x->n_env ? &x->env[base - MWL_BASE_ENV] : NULL;
+}
+
+/* LOAD_PATH for what does not lie there: the context answers, or says what is missing. */
+static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
+    const mwl_program *p = x->program;
+    if (path->base < MWL_BASE_ENV) {
+        const uint32_t *keys = p->keys + path->first_key;
+        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
+            mwl__context_run_count(x, p->consts[*keys], out))
+            return true;
+        mwl_value v = mwl__context_load(x, path->base);
+        if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {
+            const mwl_value *at = walk(p->consts, keys, keys + path->n_keys, &v);
+            if (at && !mwl_is_absent(*at)) {
+                *out = mwl__borrow(*at);
+                return true;
+            }
+        }
+        mwl__drop(x->heap, v);
+    }
+    return mwl__access_path(x, path, MWL_PATH_LOAD, out);
 }
 
 /* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
 static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     const mwl_value *range = &it[0];
-    uint32_t i = (uint32_t)it[1].as.i;
+    uint64_t i = it[1].as.u;
     if (i >= range->aux) return false;
-    it[1].as.i = (int64_t)i + 1;
-    if (MWL_KINDS(*range) == MWL_KIND_ARRAY) {
+    it[1].as.u = i + 1;
+    if (LIKELY(MWL_KINDS(*range) == MWL_KIND_ARRAY)) {
         const mwl_value *item = &((const mwl__list *)range->as.p)->item[i];
-        if (two) set(h, &it[2], mwl_int(i));
+        if (two) set(h, &it[2], mwl_int((int64_t)i));
         set_lent(h, &it[two ? 3 : 2], item);
     } else {
         const mwl__member *m = &((const mwl__map *)range->as.p)->member[i];
@@ -270,12 +330,6 @@ static inline mwl_value taken(mwl_value *reg) {
 #define MWL__GOTO 0
 #endif
 
-#if defined(__GNUC__)
-#define LIKELY(c) __builtin_expect(!!(c), 1)
-#else
-#define LIKELY(c) (c)
-#endif
-
 /* One line per instruction where one is enough. */
 /* clang-format off */
 #if MWL__GOTO
@@ -288,6 +342,10 @@ static inline mwl_value taken(mwl_value *reg) {
 #define NEXT() do { ip++; DISPATCH(); } while (0)
 #define GO(target) do { ip = code + (target); DISPATCH(); } while (0)
 
+/* Read where they are needed: locals would only crowd R and ip out of the machine's registers. */
+#define code (p->code)
+#define K (p->consts)
+#define h (x->heap)
 #define A (R[ip->a])
 #define B (R[ip->b])
 #define C (R[ip->c])
@@ -322,12 +380,23 @@ static inline mwl_value taken(mwl_value *reg) {
 #define ADD(l, r) ARITH(add, l, r, l_->as.d + r_->as.d, __builtin_add_overflow(l_->as.i, r_->as.i, &i_))
 #define SUB(l, r) ARITH(sub, l, r, l_->as.d - r_->as.d, __builtin_sub_overflow(l_->as.i, r_->as.i, &i_))
 #define MUL(l, r) ARITH(mul, l, r, l_->as.d * r_->as.d, __builtin_mul_overflow(l_->as.i, r_->as.i, &i_))
+/* A comparison is mostly there for the jump behind it, which is taken at once. */
+#define ANSWER(truth)                                                                      \
+    do {                                                                                   \
+        bool answer_ = (truth);                                                            \
+        set_bool(h, &A, answer_);                                                          \
+        if (ip[1].op == MWL_OP_JUMP_UNLESS && ip[1].a == ip->a) {                          \
+            ip++;                                                                          \
+            if (!answer_) GO(X);                                                           \
+        }                                                                                  \
+        NEXT();                                                                            \
+    } while (0)
 #define ORDER(rel, left, right, cmp)                                                       \
     do {                                                                                   \
         const mwl_value *l_ = &(left), *r_ = &(right);                                     \
         if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) \
-            is = l_->as.d cmp r_->as.d;                                                    \
-        else if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)         \
+            ANSWER(l_->as.d cmp r_->as.d);                                                 \
+        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)              \
             is = l_->as.i cmp r_->as.i;                                                    \
         else if (MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_INT)      \
             is = l_->as.d cmp (double)r_->as.i; /* a data-plane number beside a literal */ \
@@ -364,14 +433,32 @@ static inline mwl_value taken(mwl_value *reg) {
         SET_OUT(A);                                                                       \
         NEXT();                                                                           \
     } while (0)
+/* A round of a loop pays for the length of its body. */
 #define STEP_LOOP(two)                                                                \
     do {                                                                              \
-        uint32_t at_ = (uint32_t)(ip - code), body_ = at_ - X;                        \
-        if (!is_iterator(&A)) goto malformed;                                         \
+        mwl_value *it_ = &A;                                                          \
+        const mwl__ins *to_ = code + X;                                               \
+        int64_t body_ = to_ < ip ? ip - to_ : 1;                                      \
+        if (!is_iterator(it_)) goto malformed;                                        \
         if (x->slice <= 0) goto yield;                                                \
-        if (!mwl__exec_charge(x, X < at_ ? body_ : 1)) goto out_of_fuel;              \
-        if (advance(h, &A, two)) GO(X);                                               \
-        NEXT();                                                                       \
+        x->slice -= body_;                                                            \
+        if (!LIKELY(x->budget == UINT64_MAX)) {                                       \
+            if (x->budget < (uint64_t)body_) {                                        \
+                x->budget = 0;                                                        \
+                goto out_of_fuel;                                                     \
+            }                                                                         \
+            x->budget -= (uint64_t)body_;                                             \
+        }                                                                             \
+        uint64_t i_ = it_[1].as.u;                                                    \
+        if (!(two) && LIKELY(MWL_KINDS(*it_) == MWL_KIND_ARRAY)) {                    \
+            if (i_ >= it_->aux) NEXT();                                               \
+            it_[1].as.u = i_ + 1;                                                     \
+            set_lent(h, &it_[2], &((const mwl__list *)it_->as.p)->item[i_]);          \
+        } else if (!advance(h, it_, two)) {                                           \
+            NEXT();                                                                   \
+        }                                                                             \
+        ip = to_;                                                                     \
+        DISPATCH();                                                                   \
     } while (0)
 
 mwl__outcome mwl__exec_run(mwl__exec *x) {
@@ -383,9 +470,6 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
     };
 #endif
     const mwl_program *const p = x->program;
-    const mwl__ins *const code = p->code;
-    const mwl_value *const K = p->consts;
-    mwl_heap *const h = x->heap;
     mwl_value *const R = x->regs;
     const mwl__ins *ip = code + x->pc;
     mwl_value out;
@@ -411,48 +495,27 @@ dispatch:
     CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
     CASE(LOAD_PATH): {
         const mwl__path_rec *path = &p->paths[X];
-        if (path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env) {
-            const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
-            if (LIKELY(follow(p, path->first_key, path->n_keys, &at) == path->n_keys &&
-                       !mwl_is_absent(*at))) {
+        const mwl_value *at = base_slot(x, path->base);
+        if (LIKELY(at != NULL)) {
+            const uint32_t *keys = p->keys + path->first_key;
+            at = walk(K, keys, keys + path->n_keys, at);
+            if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
                 set_lent(h, &A, at);
                 NEXT();
             }
-        } else if (path->base < MWL_BASE_ENV) {
-            const mwl_value *slot = x->frame ? mwl__context_slot(x->frame, path->base) : NULL;
-            if (LIKELY(slot && follow(p, path->first_key, path->n_keys, &slot) == path->n_keys &&
-                       !mwl_is_absent(*slot))) {
-                set_lent(h, &A, slot);
-                NEXT();
-            }
-            HERE();
-            if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
-                mwl__context_run_count(x, K[p->keys[path->first_key]], &out)) {
-                SET(A, out);
-                NEXT();
-            }
-            out = mwl__context_load(x, path->base);
-            const mwl_value *at = &out;
-            if (LIKELY(!(out.tag & MWL_OWNED) && x->halt == MWL_EXEC_END &&
-                       follow(p, path->first_key, path->n_keys, &at) == path->n_keys &&
-                       !mwl_is_absent(*at))) {
-                set_lent(h, &A, at);
-                NEXT();
-            }
-            mwl__drop(h, out);
         }
-        TRY(mwl__access_path(x, path, MWL_PATH_LOAD, &out));
+        TRY(load_path(x, path, &out));
         SET_OUT(A);
         NEXT();
     }
     CASE(HAS_PATH): {
         const mwl__path_rec *path = &p->paths[X];
-        if (LIKELY(path->base >= MWL_BASE_ENV && (uint32_t)path->base - MWL_BASE_ENV < x->n_env &&
-                   path->n_keys)) {
-            const mwl_value *at = &x->env[path->base - MWL_BASE_ENV];
-            unsigned last = path->n_keys - 1u;
-            if (LIKELY(follow(p, path->first_key, last, &at) == last && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
-                set_bool(h, &A, member(at->as.p, at->aux, &K[p->keys[path->first_key + last]]) != NULL);
+        const mwl_value *at = base_slot(x, path->base);
+        if (LIKELY(at != NULL && path->n_keys)) {
+            const uint32_t *keys = p->keys + path->first_key, *last = keys + path->n_keys - 1;
+            at = walk(K, keys, last, at);
+            if (LIKELY(at != NULL && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
+                set_bool(h, &A, walk(K, last, last + 1, at) != NULL);
                 NEXT();
             }
         }
@@ -493,9 +556,11 @@ dispatch:
     CASE(LIST_PUSH):
         NEED(A, ARRAY);
         {
-            mwl_value grown = mwl__list_push(h, A, B);
-            B.tag = MWL_KIND_NULL;
-            A = grown;
+            mwl_value *list = &A, *item = &B;
+            if (LIKELY(mwl__list_claim(list, item))) NEXT();
+            mwl_value grown = mwl__list_push(h, *list, *item);
+            item->tag = MWL_KIND_NULL;
+            *list = grown;
             if (LIKELY(!mwl_is_absent(grown))) NEXT();
         }
         A = mwl_null();
@@ -584,12 +649,18 @@ dispatch:
     }
     CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
     CASE(DATA): {
-        uint32_t kind = MWL_KINDS(A);
-        if (kind == MWL_KIND_STRING || kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL) NEXT();
-        if (kind == MWL_KIND_NUMBER && A.as.d - A.as.d == 0) NEXT();
-        if ((kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && !(mwl__value_odd(A) & MWL__ODD_KIND))
+        const mwl_value *v = &A;
+        uint32_t kind = MWL_KINDS(*v);
+        if (kind == MWL_KIND_OBJECT) {
+            if (LIKELY(!(mwl__as_map(*v)->odd & MWL__ODD_KIND))) NEXT();
+        } else if (kind == MWL_KIND_NUMBER) {
+            if (LIKELY(v->as.d - v->as.d == 0)) NEXT();
+        } else if (kind == MWL_KIND_STRING || kind - MWL_KIND_NULL <= 1u) {
             NEXT();
-        TRY(mwl__boundary_data(x, A, &out));
+        } else if (kind == MWL_KIND_ARRAY) {
+            if (LIKELY(!(mwl__as_list(*v)->odd & MWL__ODD_KIND))) NEXT();
+        }
+        TRY(mwl__boundary_data(x, *v, &out));
         SET_OUT(A);
         NEXT();
     }
@@ -597,11 +668,11 @@ dispatch:
     /* -- control inside an expression -- */
     CASE(JUMP): GO(X);
     CASE(JUMP_IF):
-        TRY(MWL_KINDS(A) == MWL_KIND_BOOL || not_a_bool(x, A));
+        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
         if (A.as.i) GO(X);
         NEXT();
     CASE(JUMP_UNLESS):
-        TRY(MWL_KINDS(A) == MWL_KIND_BOOL || not_a_bool(x, A));
+        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
         if (!A.as.i) GO(X);
         NEXT();
     CASE(AND_TEST):
@@ -642,17 +713,19 @@ dispatch:
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
-    CASE(END):
+    CASE(END): {
+        mwl_value *v = &A;
         HERE();
-        mwl__drop(h, x->product);
-        if (A.tag & MWL_HEAP && !(A.tag & MWL_OWNED)) {
-            ++*(uint32_t *)A.as.p;
-            mwl__move_owned(&x->product, &A);
+        if (x->product.tag & MWL_OWNED) mwl__drop(h, x->product);
+        if ((v->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
+            ++*(uint32_t *)v->as.p;
+            mwl__move_owned(&x->product, v);
         } else {
-            mwl__move(&x->product, &A);
+            mwl__move(&x->product, v);
         }
-        A = mwl_null();
+        v->tag = MWL_KIND_NULL;
         return MWL_EXEC_END;
+    }
 
     /* -- the machine: each instruction is a function of the file that owns it -- */
 #define F (x->frame)

@@ -35,65 +35,83 @@ _Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight), "set_n
 _Static_assert(offsetof(mwl__fault, reserved) == offsetof(mwl__fault, where) + 4,
                "room for a pointer");
 
+static inline void give_str(mwl_heap *h, mwl__str *s) {
+    mwl__heap_give(h, s, sizeof *s + s->len + 1);
+}
+
 /* v's count is zero: free it at once when it holds no others, else put it on the list. */
 static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
     switch (MWL_KINDS(v)) {
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES:
-    case MWL_KIND_TYPE:
-        mwl__heap_give(h, v.as.p, sizeof(mwl__str) + mwl__as_str(v)->len + 1);
-        return doomed;
+    case MWL_KIND_TYPE: give_str(h, v.as.p); return doomed;
     case MWL_KIND_EXT: {
         mwl__ext *e = mwl__as_ext(v);
         mwl_value type = e->type;
         mwl__heap_give(h, e, sizeof *e + e->len);
-        if ((type.tag & MWL_OWNED) && --*(uint32_t *)type.as.p == 0)
-            mwl__heap_give(h, type.as.p, sizeof(mwl__str) + mwl__as_str(type)->len + 1);
+        if ((type.tag & MWL_OWNED) && --*(uint32_t *)type.as.p == 0) give_str(h, type.as.p);
         return doomed;
     }
     default: set_next(v.as.p, MWL_KINDS(v), doomed); return v.as.p;
     }
 }
 
-static inline void *release(mwl_heap *h, mwl_value v, void *doomed) {
-    if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) return bury(h, v, doomed);
+/* By its fields: most members are constants and scalars, which need no more than a look at the tag.
+ */
+static inline void *release(mwl_heap *h, const mwl_value *v, void *doomed) {
+    if (!(v->tag & MWL_OWNED)) return doomed;
+    uint32_t *rc = v->as.p;
+    if (--*rc) return doomed;
+    return bury(h, *v, doomed);
+}
+
+/* Free a container and let go of what it holds; answers the list with what died of that. */
+static void *open_grave(mwl_heap *h, void *p, uint32_t kind, void *doomed) {
+    switch (kind) {
+    case MWL_KIND_ARRAY: {
+        mwl__list *l = p;
+        for (const mwl_value *v = l->item, *end = v + l->used; v != end; v++)
+            doomed = release(h, v, doomed);
+        mwl__heap_give(h, l, mwl__list_size(l->cap));
+        return doomed;
+    }
+    case MWL_KIND_OPTIONAL: {
+        mwl__box *b = p;
+        doomed = release(h, &b->v, doomed);
+        mwl__heap_give(h, b, sizeof *b);
+        return doomed;
+    }
+    default: {
+        mwl__fault *f = p;
+        doomed = release(h, &f->message, doomed);
+        doomed = release(h, &f->details, doomed);
+        mwl__heap_give(h, f, sizeof *f);
+        return doomed;
+    }
+    }
+}
+
+static inline void *open_map(mwl_heap *h, mwl__map *m, void *doomed) {
+    for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
+        doomed = release(h, &at->key, doomed);
+        doomed = release(h, &at->val, doomed);
+    }
+    size_t size = sizeof *m + m->cap * sizeof *m->member;
+    mwl__heap_give(h, m, m->n_index ? mwl__map_size(m->cap) : size);
     return doomed;
 }
 
 void mwl__destroy(mwl_heap *h, mwl_value v) {
-    void *doomed = bury(h, v, NULL);
+    void *doomed;
+    if (MWL_KINDS(v) == MWL_KIND_OBJECT)
+        doomed = open_map(h, v.as.p, NULL);
+    else
+        doomed = bury(h, v, NULL);
     while (doomed) {
         void *p = doomed;
+        uint32_t kind = *(uint32_t *)p;
         doomed = get_next(p);
-        switch (*(uint32_t *)p) {
-        case MWL_KIND_ARRAY: {
-            mwl__list *l = p;
-            for (uint32_t i = 0; i < l->used; i++) doomed = release(h, l->item[i], doomed);
-            mwl__heap_give(h, l, mwl__list_size(l->cap));
-            break;
-        }
-        case MWL_KIND_OBJECT: {
-            mwl__map *m = p;
-            for (uint32_t i = 0; i < m->used; i++) {
-                doomed = release(h, m->member[i].key, doomed);
-                doomed = release(h, m->member[i].val, doomed);
-            }
-            mwl__heap_give(h, m, mwl__map_size(m->cap));
-            break;
-        }
-        case MWL_KIND_OPTIONAL: {
-            mwl__box *b = p;
-            doomed = release(h, b->v, doomed);
-            mwl__heap_give(h, b, sizeof *b);
-            break;
-        }
-        default: {
-            mwl__fault *f = p;
-            doomed = release(h, f->message, doomed);
-            doomed = release(h, f->details, doomed);
-            mwl__heap_give(h, f, sizeof *f);
-        }
-        }
+        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, doomed) : open_grave(h, p, kind, doomed);
     }
 }
 
@@ -370,7 +388,8 @@ static bool has_text_keys(mwl_value v) {
     return true;
 }
 
-/* ---- what holds what ---------------------------------------------------------------------------------------- */
+/* ---- what holds what
+ * ---------------------------------------------------------------------------------------- */
 
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
     enum { LEVELS = 32, NODES = 4096 };
@@ -392,15 +411,18 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
             v = path[depth - 1].v;
             uint32_t i = path[depth - 1].at++;
             kind = MWL_KINDS(v);
-            if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used) v = mwl__as_list(v)->item[i];
-            else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used) v = mwl__as_map(v)->member[i].val;
-            else if (kind == MWL_KIND_OPTIONAL && i == 0) v = mwl_optional_get(v);
-            else continue;
+            if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used)
+                v = mwl__as_list(v)->item[i];
+            else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used)
+                v = mwl__as_map(v)->member[i].val;
+            else if (kind == MWL_KIND_OPTIONAL && i == 0)
+                v = mwl_optional_get(v);
+            else
+                continue;
             break;
         }
     }
 }
-
 
 bool mwl__value_is_json(mwl_value v) {
     place stack[MWL_DEPTH_LIMIT];

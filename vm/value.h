@@ -226,9 +226,30 @@ static inline void mwl__move_flag(mwl_value *to, const mwl_value *from, bool own
     memcpy(to, &head, 8);
     memcpy((char *)to + 8, &body, 8);
 }
+/* *to := a reference with this tag, count and object, written by the same two words. */
+static inline void mwl__move_new(mwl_value *to, uint32_t tag, uint32_t aux, void *p) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t head = (uint64_t)aux << 32 | tag;
+    memcpy(to, &head, 8);
+#else
+    to->tag = tag;
+    to->aux = aux;
+#endif
+    to->as.p = p;
+}
 static inline void mwl__move_lent(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, false); }
 /* The count must have been taken. */
 static inline void mwl__move_owned(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, true); }
+/* *to := what a register holds, counted; the register is null afterwards. */
+static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
+    if ((reg->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
+        ++*(uint32_t *)reg->as.p;
+        mwl__move_owned(to, reg);
+    } else {
+        mwl__move(to, reg);
+    }
+    reg->tag = MWL_KIND_NULL;
+}
 /* v as a counted reference: moved if it carries a count already, kept otherwise. */
 static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v : mwl__keep(v); }
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
@@ -275,11 +296,28 @@ static inline bool mwl__bytes_same(const char *a, const char *b, size_t n) {
     }
     return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
 }
+/* Two strings of one hash, n bytes each, at most 16. The last eight bytes are compared with what may lie before
+ * them: the end of the header, code points and hash, which are the same for the same text. */
+static inline bool mwl__str_same_short(const mwl__str *x, const mwl__str *y, size_t n) {
+    uint64_t a, b;
+    memcpy(&a, (const char *)x + offsetof(mwl__str, n_cp) + n, 8);
+    memcpy(&b, (const char *)y + offsetof(mwl__str, n_cp) + n, 8);
+    if (a != b) return false;
+    if (n <= 8) return true;
+    memcpy(&a, x->s, 8);
+    memcpy(&b, y->s, 8);
+    return a == b;
+}
+/* Two strings of one hash. */
+static inline bool mwl__str_same_text(const mwl__str *x, const mwl__str *y) {
+    size_t n = x->len;
+    if (n != y->len) return false;
+    return n <= 16 ? mwl__str_same_short(x, y, n) : memcmp(x->s, y->s, n) == 0;
+}
+_Static_assert(offsetof(mwl__str, n_cp) + 8 == offsetof(mwl__str, s), "mwl__str_same_short relies on it");
 static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or both BYTES, TYPE) */
     if (a.as.p == b.as.p) return true;
-    if (a.aux != b.aux) return false;
-    const mwl__str *x = mwl__as_str(a), *y = mwl__as_str(b);
-    return x->len == y->len && mwl__bytes_same(x->s, y->s, x->len);
+    return a.aux == b.aux && mwl__str_same_text(mwl__as_str(a), mwl__as_str(b));
 }
 
 /* ---- arrays (list.c) and objects (map.c)
@@ -297,6 +335,18 @@ mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
+/* A buffer for n members, below MWL_INDEX_FROM, which the caller lays down: used and the books are the caller's
+ * to set. NULL and `why` when there is no memory. */
+static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
+    mwl__map *m = mwl__heap_take(h, sizeof *m + n * sizeof *m->member);
+    if (!m) return NULL;
+    m->rc = 1;
+    m->cap = n;
+    m->n_index = 0;
+    m->reach = 0;
+    m->seed = 0;
+    return m;
+}
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
 /* Pointer to the member's value or NULL. The string form expects a STRING key (hash in aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
@@ -375,6 +425,39 @@ static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t
     *weight = sum;
     *odd |= mwl__value_odd(v);
     return MWL_OK;
+}
+/* The same for one of the kinds that a list mostly collects. False, and nothing changed: ask mwl__value_weigh. */
+static inline bool mwl__value_weigh_fast(const mwl_value *v, mwl__list *into) {
+    uint32_t kind = MWL_KINDS(*v);
+    if (kind == MWL_KIND_NUMBER ? v->as.d - v->as.d == 0 : kind == MWL_KIND_STRING) {
+        if (into->weight >= MWL_WEIGHT_LIMIT) return false;
+        into->weight++;
+        return true;
+    }
+    if (kind != MWL_KIND_OBJECT && kind != MWL_KIND_ARRAY) return false;
+    const mwl__list *c = (const mwl__list *)v->as.p; /* a map's books are at the same place */
+    uint64_t sum = into->weight + c->weight;
+    if (c->depth >= MWL_DEPTH_LIMIT || sum > MWL_WEIGHT_LIMIT) return false;
+    into->weight = sum;
+    into->odd |= c->odd;
+    if (c->depth >= into->depth) into->depth = (uint16_t)(c->depth + 1u);
+    return true;
+}
+_Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight) &&
+                   offsetof(mwl__list, depth) == offsetof(mwl__map, depth) &&
+                   offsetof(mwl__list, odd) == offsetof(mwl__map, odd),
+               "mwl__value_weigh_fast relies on it");
+/* Append what a register holds to a list in another that is nobody else's and has room; the item's register is
+ * null afterwards. A buffer with one reference is held by nothing, so the item cannot hold it either. False, and
+ * nothing changed: mwl__list_push. */
+static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
+    mwl__list *l = (mwl__list *)list->as.p;
+    if ((list->tag & (MWL_OWNED | 0xffu)) != (MWL_OWNED | MWL_KIND_ARRAY) || l->rc != 1 ||
+        l->used != list->aux || l->used >= l->cap || !mwl__value_weigh_fast(item, l))
+        return false;
+    mwl__move_in(&l->item[l->used++], item);
+    list->aux++;
+    return true;
 }
 /* May v hold, at any depth, a version of this buffer (a list's or a map's)? Then it must not go into the buffer
  * in place: it would hold itself, and never be freed. Looks at `nodes` and some; true when that is not enough. */
