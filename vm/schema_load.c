@@ -330,6 +330,8 @@ mwl_status mwl__schema_load(const mwl_alloc *alloc, const uint32_t *words, size_
     return MWL_OK;
 }
 
+size_t mwl__schema_patterns_used(const mwl__schema *schema) { return schema->patterns_used; }
+
 static void free_own(const mwl_alloc *alloc, struct mwl__schema_own *own) {
     for (uint32_t i = 0; i < own->n_consts; i++) mwl_value_drop(own->heap, own->consts[i]);
     mwl__mem_free(alloc, own->consts, own->n_consts * sizeof *own->consts);

@@ -3,6 +3,8 @@
  * asks. */
 #include "verify.h"
 
+#include "schema_code.h"
+
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
 
 static bool below(uint32_t v, uint32_t n) { return v < n; }
@@ -25,15 +27,25 @@ static bool run_in_keys(const mwl_program *p, uint32_t first, uint32_t n, bool c
     return true;
 }
 
+/* A schema belongs to one Flow, behind the last one's: so reading all of them is linear. */
+static bool own_schema(const mwl__flow_tables *t, uint32_t at, uint32_t *last_end) {
+    if (at == MWL_NONE) return true;
+    if (at < *last_end || at > t->n_schema_words || t->n_schema_words - at < MWL__SCHEMA_H_SIZE) return false;
+    uint32_t n = t->schemas[at + MWL__SCHEMA_H_WORDS];
+    if (n < MWL__SCHEMA_H_SIZE || n > t->n_schema_words - at) return false;
+    *last_end = at + n;
+    return true;
+}
+
 static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, mwl_error *error) {
     if (!none_or(t->root_flow, t->n_flows)) REFUSE("there is no root Flow", NULL);
-    for (uint32_t i = 0; i < t->n_flows; i++) {
+    for (uint32_t i = 0, end = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *f = &t->flows[i];
         if (f->name_k != MWL_NONE && !const_of(p, f->name_k, MWL_KIND_STRING))
             REFUSE("a Flow's name is no string", f);
         if (!below(f->pc, p->n_code) || !below(f->ascend_pc, p->n_code))
             REFUSE("a Flow's code is outside the code", f);
-        if (!none_or(f->schema, t->n_schema_words)) REFUSE("a Flow's schema is not there", f);
+        if (!own_schema(t, f->schema, &end)) REFUSE("a Flow's schema is not there, or another Flow's", f);
         if (f->defaults_k != MWL_NONE && !const_of(p, f->defaults_k, MWL_KIND_OBJECT))
             REFUSE("a Flow's defaults are no object", f);
     }

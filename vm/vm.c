@@ -234,11 +234,15 @@ static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const mwl__flow_tables *t = p->flow_tables;
     l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
     if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
+    size_t patterns = 0; /* each schema's are bounded; a program has as many as it has Flows */
     for (uint32_t i = 0; i < t->n_flows; i++) {
         if (t->flows[i].schema == MWL_NONE) continue;
         mwl_status st = mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
                                          p->consts, p->n_consts, &l->flow_schemas[i], error);
         if (st < 0) return st;
+        patterns += mwl__schema_patterns_used(l->flow_schemas[i]);
+        if (patterns > MWL_PATTERNS_LIMIT)
+            return refuse(error, MWL_E_TOO_BIG, "the patterns of the Flows' parameters need too much memory");
     }
     return MWL_OK;
 }

@@ -3,7 +3,7 @@
  * VM stands: the run has a Result or a status, and nothing of it is left.
  *
  * The first byte chooses the program, the second where the run is cancelled; then come changes of four bytes: a
- * section, a place in it (two bytes), and a value. */
+ * section, a place in it (two bytes), and a value; or an instruction, and the opcode it gets. */
 #include "machine.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -39,6 +39,15 @@ static const char *const definitions[] = {
          "\"completion\":{\"successes\":\"{{ 2 }}\",\"wait\":false},\"next\":\"b\"},"
          "\"b\":{\"action\":\"Match\",\"cases\":[{\"when\":\"{{ size(match.input) > 2 }}\",\"next\":\"a\"}],"
          "\"default\":{\"next\":\"z\"}}," DONE "}}",
+    HEAD "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{" MOCK ",\"with\":{\"value\":\"{{ step.input }}\"},"
+         "\"input\":\"{{ [step.input] }}\",\"onSuccess\":{\"value\":\"{{ [call.result.value].map(x, [x].filter(y, y != x)) }}\"},"
+         "\"onFailure\":{\"assign\":{\"f\":\"{{ call.result }}\"}}},\"middleware\":["
+         "{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"},\"output\":\"{{ middleware.input }}\"}},"
+         "{" MW("retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY ",\"attempts\":3}]}},"
+         "\"onSuccess\":{\"value\":\"{{ middleware.result.value }}\"},"
+         "\"onFailure\":{\"message\":\"{{ 'x' }}\"}}],\"output\":\"{{ step.result.value }}\",\"next\":\"g\"},"
+         "\"g\":{\"action\":\"Gather\",\"calls\":[" WORKS "," FAILS "],\"catch\":[{" ANY ",\"next\":\"z\"}],\"next\":\"z\"},"
+         DONE "}}",
     HEAD "\"middleware\":[{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
          "{" MW("loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
          "\"value\":\"{{ [middleware.result.value] }}\"}}],"
@@ -68,6 +77,11 @@ static void change(unsigned char *bytes, size_t size, const uint8_t *by, size_t 
         size_t len = view.section[id].size;
         if (!len) continue;
         unsigned char *at = (unsigned char *)(uintptr_t)view.section[id].data;
+        if (id == MWL_SECTION_CODE && by[i] & 0x40) { /* another instruction with the same operands */
+            size_t pc = ((size_t)by[i + 1] | (size_t)by[i + 2] << 8) % (len / sizeof(mwl__ins));
+            ((mwl__ins *)(void *)at)[pc].op = by[i + 3] % MWL_OP_COUNT;
+            continue;
+        }
         size_t word = ((size_t)by[i + 1] | (size_t)by[i + 2] << 8) * 2 % len;
         at[word & ~(size_t)1] = by[i + 3];
         if (by[i + 3] == 0xff) at[(word & ~(size_t)1) + 1] = 0xff;

@@ -458,4 +458,50 @@ UTEST(verify_nest, every_byte_changed) {
     EXPECT_GT(taken, (size_t)0);
 }
 
+/* ---- parameters' patterns --------------------------------------------------------------------------------------------- */
+
+/* Flows whose parameters have large patterns, each called once. */
+static void put_flows(mwl__buf *b, int n_flows, int n_patterns) {
+    mwl__buf_puts(b, HEAD "\"flows\":{");
+    for (int f = 0; f < n_flows; f++) {
+        mwl__buf_printf(b, "%s\"f%d\":{\"parameters\":{\"type\":\"object\",\"properties\":{", f ? "," : "", f);
+        for (int i = 0; i < n_patterns; i++)
+            mwl__buf_printf(b, "%s\"p%d\":{\"type\":\"string\",\"pattern\":\"%d_%d(((abcdefgh){10}){10}){9}\"}",
+                            i ? "," : "", i, f, i);
+        mwl__buf_puts(b, "}},\"entrypoint\":\"r\",\"steps\":{\"r\":{\"action\":\"Return\"}}}");
+    }
+    mwl__buf_puts(b, "},\"steps\":{");
+    for (int f = 0; f < n_flows; f++)
+        mwl__buf_printf(b, "\"%c%d\":{\"action\":\"Call\",\"call\":{\"flow\":\"f%d\"},\"next\":\"s%d\"},", 's', f, f,
+                        f + 1);
+    mwl__buf_printf(b, "\"a\":{\"action\":\"Pass\",\"next\":\"s0\"},\"s%d\":{\"action\":\"Return\"}}}", n_flows);
+}
+
+static mwl_status start_flows(int n_flows, int n_patterns, mwl_error *error) {
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    mwl_asm_result made;
+    mwl_program *p = NULL;
+    mwl_vm *vm = NULL;
+    mwl_run *run = NULL;
+    memset(&made, 0, sizeof made);
+    put_flows(&b, n_flows, n_patterns);
+    if (mwl_assemble(b.data, b.len, NULL, &made) < 0) fprintf(stderr, "%s\n", made.diagnostics), abort();
+    if (mwl_vm_new(NULL, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    mwl_status status = mwl_program_load(NULL, made.image, made.image_size, MWL_COPY, &p, error);
+    if (status == MWL_OK) status = mwl_run_start(vm, p, NULL, &run, error);
+    mwl_run_free(run);
+    mwl_vm_free(vm);
+    mwl_program_release(p);
+    mwl_asm_free(&made);
+    mwl__buf_free(&b);
+    return status;
+}
+
+UTEST(verify_flow, the_patterns_of_all_parameters_are_bounded) {
+    mwl_error error = {MWL_OK, "", 0};
+    EXPECT_EQ(start_flows(2, 3, &error), MWL_OK);
+    EXPECT_EQ(start_flows(30, 60, &error), MWL_E_TOO_BIG);
+    EXPECT_STREQ(error.message, "the patterns of the Flows' parameters need too much memory");
+}
+
 UTEST_MAIN()
