@@ -9,9 +9,9 @@ set(MWL_HOT vm/exec vm/step vm/call vm/entry vm/phase vm/unwind vm/frame vm/acce
     vm/context vm/heap vm/list vm/map vm/mem vm/value vm/timer vm/json vm/num_parse
     vm/suggest assembler/read_node assembler/cel_lex assembler/source)
 set(MWL_COLD
-    vm/image vm/verify vm/verify_flow vm/program vm/pack vm/op vm/position vm/status vm/invariant
+    vm/image vm/program vm/pack vm/op vm/position vm/status vm/invariant
     vm/schema_report vm/schema_load vm/regex_parse vm/regex_class vm/regex_compile vm/pattern_syntax vm/pattern
-    vm/format vm/format_idn vm/format_host vm/format_uri vm/zone vm/zone_file vm/cel_message vm/cel_time vm/copy
+    vm/zone vm/zone_file vm/cel_message vm/cel_time vm/copy
     vm/blocking vm/coro vm/stack_watch vm/token vm/build vm/temporal vm/temporal_dur
     stdlib/documents stdlib/std stdlib/std_register stdlib/cel_network stdlib/cel_format stdlib/cel_encoders
     stdlib/cel_strings stdlib/cel_sets stdlib/cel_math stdlib/cel_optional
@@ -19,18 +19,17 @@ set(MWL_COLD
     assembler/cel_literal assembler/cel_loop assembler/cel_lower assembler/cel_macro assembler/cel_parse
     assembler/cel_print assembler/cel_reach assembler/cel_resolve assembler/cel_type assembler/cel_value
     assembler/check assembler/check_args assembler/check_call assembler/check_code assembler/check_expr
-    assembler/check_graph assembler/check_mw assembler/check_path assembler/check_schema assembler/diag
-    assembler/diag_export assembler/diag_render assembler/disasm assembler/disasm_flow assembler/emit_const
+    assembler/check_graph assembler/check_mw assembler/check_path assembler/check_schema assembler/emit_const
     assembler/lower_call assembler/lower_entry assembler/lower_scope assembler/lower_value assembler/model
-    assembler/provide assembler/schema_compile assembler/schema_keyword assembler/schema_meta
-    assembler/schema_node assembler/schema_resolve assembler/schema_uri assembler/schema_words)
+    assembler/provide)
 foreach(source ${MWL_SOURCES})
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   string(REGEX REPLACE "\\.c$" "" name ${name})
-  if(name IN_LIST MWL_COLD)
+  if(name IN_LIST MWL_COLD OR name MATCHES "^vm/(verify|format)|^assembler/(schema|diag|disasm)")
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
   elseif(NOT name IN_LIST MWL_HOT)
-    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-fno-align-loops>
+                 $<$<CONFIG:Release>:-fno-align-jumps>)
   endif()
 endforeach()
 
