@@ -16,7 +16,7 @@ static bool is_zero(mwl_value v) {
     case MWL_KIND_INT:
     case MWL_KIND_UINT:
     case MWL_KIND_DURATION: return mwl_as_int(v) == 0;
-    case MWL_KIND_TIMESTAMP: return mwl_as_int(v) == YEAR_ONE_SEC && v.aux == 0;
+    case MWL_KIND_TIMESTAMP: return mwl_as_int(v) == YEAR_ONE_SEC && mwl_as_nanos(v) == 0;
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES: (void)mwl_as_text(v, &len); return len == 0;
     case MWL_KIND_ARRAY:

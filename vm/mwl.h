@@ -143,7 +143,7 @@ MWL_API mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out);
 MWL_API void mwl_heap_free(mwl_heap *heap); /* every value must have been dropped; NULL is ignored */
 MWL_API size_t mwl_heap_used(const mwl_heap *heap);              /* bytes held by live values */
 MWL_API void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes); /* 0: none, as at the start */
-/* Why the last constructor of this heap answered absent. */
+/* Why the last constructor of this heap that answered absent did so. */
 MWL_API mwl_status mwl_heap_why(const mwl_heap *heap);
 
 /* Scalars need no heap and no drop. */
@@ -200,14 +200,17 @@ MWL_API void mwl_value_drop(mwl_heap *heap, mwl_value take);
  * program. Given; absent (mwl_heap_why) when there is no memory, and for CEL's types. */
 MWL_API mwl_value mwl_value_copy(mwl_heap *heap, mwl_value v);
 
-/* Readers. What they answer is lent and lives as long as the value it came from. */
+/* Readers. What they answer is lent and lives as long as the value it came from. Those of scalars do not look at the
+ * kind: ask mwl_value_kind first. mwl_as_int reads an int, a duration (nanoseconds) and a timestamp (seconds, with
+ * mwl_as_nanos after them). */
 static inline bool mwl_as_bool(mwl_value v) { return v.as.i != 0; }
 static inline int64_t mwl_as_int(mwl_value v) { return v.as.i; }
+static inline uint32_t mwl_as_nanos(mwl_value v) { return v.aux; }
 static inline uint64_t mwl_as_uint(mwl_value v) { return v.as.u; }
 static inline double mwl_as_number(mwl_value v) { return v.as.d; }
-/* The bytes of a string or bytes value; for a string NUL-terminated after len. NULL for other kinds. */
+/* The bytes of a string or bytes value; for a string NUL-terminated after len. NULL for other kinds. len may be NULL. */
 MWL_API const char *mwl_as_text(mwl_value v, size_t *len);
-MWL_API size_t mwl_string_code_points(mwl_value v);
+MWL_API size_t mwl_string_code_points(mwl_value v);       /* of a string; 0 for other kinds */
 MWL_API size_t mwl_count(mwl_value v);                    /* elements or members; 0 for other kinds */
 MWL_API mwl_value mwl_array_at(mwl_value array, size_t i); /* absent when out of range */
 MWL_API mwl_value mwl_object_get(mwl_value object, const char *key, size_t len); /* or absent */
@@ -283,7 +286,7 @@ typedef enum mwl_json_style {
  * outside the data model: a CEL-only kind, a non-finite number, a key that is no string. */
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
-MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len); /* len as it was given */
+MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len); /* len as it was given; text may be NULL */
 
 /* ---- time -------------------------------------------------------------------------------------------- */
 
@@ -329,9 +332,15 @@ MWL_API void mwl_program_release(mwl_program *program);      /* any thread; NULL
 typedef struct mwl_vm mwl_vm;
 typedef struct mwl_run mwl_run;
 
-/* Limits of one run; 0 takes the default of mwl_config.h. */
+/* Limits of one run; 0 takes the default of mwl_config.h.
+ *
+ * Fuel is counted where work can grow without the program growing: one for each move of the machine (a Step, a phase,
+ * a call, a branch between blocks of code) and each function called; the length of its body for each round of a
+ * comprehension; and by size for what looks at large values: comparing, searching, joining and converting text, JSON,
+ * sorting, patterns, schemas (about one for each node, or for each 8 bytes). Straight code in between is not counted:
+ * the program's length bounds it. So one unit is a few instructions to a few dozen; give a limit room. */
 typedef struct mwl_limits {
-    uint64_t fuel;         /* instructions in all */
+    uint64_t fuel;         /* work in all, see below */
     size_t memory_bytes;   /* values and records held at one time */
     uint32_t frame_depth;  /* Flows called inside each other */
     uint32_t entry_depth;  /* middleware entries established in one frame */
@@ -341,14 +350,15 @@ typedef struct mwl_limits {
                               that takes longer is aborted with MWL_E_CLEANUP */
 } mwl_limits;
 
+/* All zero is a configuration too: the default. */
 typedef struct mwl_config {
-    mwl_alloc alloc;
-    mwl_clock clock;          /* not read under virtual time */
+    mwl_alloc alloc;          /* of everything but tokens; used on the VM's thread only; fn NULL: the default */
+    mwl_clock clock;          /* not read under virtual time; read NULL: the system's */
     bool virtual_time;        /* time stands still while there is work, and skips to the next timer */
     int64_t virtual_start_ns; /* wall reading at the start; 0 takes 2026-01-01T00:00:00Z */
-    uint64_t seed;            /* jitter and generated ids; runs may bring their own */
-    mwl_limits limits;
-    uint32_t slice;           /* instructions between two looks at the clock; 0 takes the default */
+    uint64_t seed;            /* jitter and generated ids; runs may bring their own. 0: a fixed one for jitter */
+    mwl_limits limits;        /* of runs that bring none of their own */
+    uint32_t slice;           /* work between two looks at the clock, counted as fuel is; 0 takes the default */
     size_t stack_bytes;       /* of a blocking call provider's stack; 0: 64 KiB (untouched pages cost nothing) */
     /* Answers posted by other threads (mwl_token_succeed and so on) interrupt nothing: they wait for the next
      * pump. `wake` tells the host's loop that one is due: called on the posting thread when the first answer
@@ -386,7 +396,12 @@ typedef struct mwl_start { /* all zero is a start: no input, no arguments */
     const mwl_limits *limits; /* copied; NULL: the VM's */
 } mwl_start;
 
-typedef enum mwl_run_state { MWL_RUN_READY, MWL_RUN_PARKED, MWL_RUN_DONE, MWL_RUN_ABORTED } mwl_run_state;
+typedef enum mwl_run_state {
+    MWL_RUN_READY,  /* has work for the next pump */
+    MWL_RUN_PARKED, /* waits: for a time, or for providers */
+    MWL_RUN_DONE,   /* over, with a Result */
+    MWL_RUN_ABORTED /* over, without one; mwl_run_why tells when it was the machine's doing */
+} mwl_run_state;
 
 /* Begin a run; given: free it once, before or with its VM. It does its first work in the next pump. start NULL: an
  * empty one. E_NOT_FOUND when the program imports a provider or function that the VM does not have
@@ -396,15 +411,15 @@ MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_sta
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
 /* The Result, an object with `type`: lent until the run is freed; absent before MWL_RUN_DONE. */
 MWL_API mwl_value mwl_run_result(const mwl_run *run);
-MWL_API bool mwl_run_succeeded(const mwl_run *run);
+MWL_API bool mwl_run_succeeded(const mwl_run *run); /* done, and its Result is a success */
 MWL_API mwl_value mwl_run_value(const mwl_run *run); /* a success's value, lent; else absent */
 /* Why the machine itself ended the run: MWL_OK; a limit: MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM, MWL_E_CLEANUP; or
  * MWL_E_IMAGE, when a damaged program does what no assembler writes. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
 /* Ask it to stop: cleanup runs, in the pumps that follow, and the Result is a cancellation. reason is copied; NULL:
- * none. Idempotent; nothing happens when the run is over. May be called from its own providers. */
+ * none. Idempotent; nothing happens when the run is over. May be called from its own providers. A NULL run is ignored. */
 MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
-/* End it without further language work: providers are told, there is no Result. */
+/* End it without further language work: providers are told, there is no Result. Nothing happens when it is over. */
 MWL_API void mwl_run_abort(mwl_run *run);
 /* Aborts it first when it is not over. From inside one of its own callbacks it goes when the callback's turn of the
  * pump ends. NULL is ignored. */
@@ -436,6 +451,19 @@ MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
 
 /* ---- trace ----------------------------------------------------------------------------------------------------- */
 
+/* What happened, and what `value` is then:
+ *   RUN_STARTED      mwl_run_start has begun a run           its input
+ *   RUN_DONE         a run has its Result                    the Result
+ *   FRAME_ENTERED    a Flow begins, with the root            its input
+ *   FRAME_EXITED     and ends                                its value or failure
+ *   STEP_ENTERED     a Step begins                           its input
+ *   STEP_EXITED      and ends                                its output or failure
+ *   PHASE            a phase of `provider`'s entry begins    what is in flight there
+ *   ATTEMPT          `provider` runs its inner scope again   the input it gets
+ *   CALL_DISPATCHED  a call begins; `index` in a Gather      its arguments; may be absent
+ *   CALL_ACCEPTED    its Result is taken; `index` likewise   the value or failure
+ *   TIMER            a wait is over                          absent
+ *   INTERRUPTED      a scope is being torn down              the cancellation */
 #define MWL_TRACE_EVENTS(X)                                                                  \
     X(RUN_STARTED) X(RUN_DONE) X(FRAME_ENTERED) X(FRAME_EXITED) X(STEP_ENTERED) X(STEP_EXITED) \
     X(PHASE) X(ATTEMPT) X(CALL_DISPATCHED) X(CALL_ACCEPTED) X(TIMER) X(INTERRUPTED)
@@ -451,16 +479,16 @@ typedef struct mwl_trace_event {
     const mwl_run *run;
     mwl_instant at;
     uint32_t depth;       /* of the frame: 0 is the root */
-    const char *flow;     /* name, or "" for the root and inline Flows */
+    const char *flow;     /* name, or "" for the root and inline Flows. This and the next: lent by the program */
     const char *step;     /* name, or "" */
-    const char *provider; /* URI, or "" */
+    const char *provider; /* URI, or ""; lent by the VM */
     const char *phase;    /* "onEntry" ..., or "" */
-    int64_t index;        /* of a Gather's dispatch, an attempt's number; -1 */
-    mwl_value value;      /* lent: input, Result or arguments, as fits the kind; may be absent */
+    int64_t index;        /* of a Gather's dispatch; else -1 */
+    mwl_value value;      /* lent: as the kind says; absent where there is none */
 } mwl_trace_event;
 
-/* One listener; NULL stops. Costs nothing when nobody listens. Called on the VM's thread; must not call
- * back into the VM. */
+/* One listener; NULL stops. Costs nothing when nobody listens. Called on the VM's thread, the event lent for the call;
+ * must not call back into the VM, but for reading values and what mwl_run_id and mwl_run_user answer. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx);
 MWL_API const char *mwl_trace_name(mwl_trace_kind kind); /* "RUN_STARTED"; never NULL. Any thread */
 

@@ -100,7 +100,8 @@ MWL_API mwl_status mwl_call_settle(mwl_call *call, mwl_value take_result);
 
 /* Before settling: the window's provider.metadata, an object within the declared schema (else it is dropped). */
 MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
-/* Ask for `wake` after a time on the VM's clock. One at a time; a later one replaces it. */
+/* Ask for `wake` after a time on the VM's clock (below 0: at once). One at a time; a later one replaces it. Nothing
+ * happens for a call that has settled or was asked to stop, and inside `blocking`. */
 MWL_API void mwl_call_wake_after(mwl_call *call, int64_t delay_ns);
 /* What the provider wants to find again at wake: one value, so that a parked run stays plain data. */
 MWL_API void mwl_call_set_state(mwl_call *call, mwl_value take_state);
@@ -159,7 +160,8 @@ MWL_API void mwl_token_release(mwl_token *token); /* any thread; NULL is ignored
 
 /* ---- middleware providers ------------------------------------------------------------------------------- */
 
-/* One run of one phase of one entry. Lent to the callback. */
+/* One run of one phase of one entry. Lent to the callback. An absent value given to one of its functions means that its
+ * maker found no memory: the run is aborted. */
 typedef struct mwl_phase mwl_phase;
 
 enum {
@@ -250,7 +252,8 @@ MWL_API mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers
                                   mwl_error *error);
 MWL_API mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
                                              void *user, mwl_error *error);
-/* Function names must not be there already. The table must outlive the VM. */
+/* CEL functions. Names must not be there already (MWL_E_DUPLICATE; those before it stay added). The table, its texts and
+ * its functions must outlive the VM. MWL_E_STATE after the first run was started, MWL_E_NOMEM. */
 MWL_API mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n);
 
 #ifdef __cplusplus

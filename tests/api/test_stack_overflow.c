@@ -17,11 +17,11 @@
     FLOW("'a':{'action':'Call','call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
 #define WORDS "the provider " URI " overflowed its native stack of 32768 bytes (mwl_config.stack_bytes)"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
 #endif
 #endif
 
@@ -97,8 +97,8 @@ static void in_a_child(ending *e, void (*what)(void)) {
 }
 
 static bool ended_by_fault(const ending *e) {
-#ifdef WITH_ASAN /* its own handler comes after ours, reports too and exits */
-    return WIFEXITED(e->how) && WEXITSTATUS(e->how) != 0 && strstr(e->text, "stack-overflow");
+#ifdef SANITIZED /* its own handler comes after ours, reports too and exits */
+    return WIFEXITED(e->how) && WEXITSTATUS(e->how) != 0 && strstr(e->text, "Sanitizer");
 #else
     return WIFSIGNALED(e->how) && (WTERMSIG(e->how) == SIGSEGV || WTERMSIG(e->how) == SIGBUS);
 #endif

@@ -22,6 +22,8 @@ UTEST(surface, values_of_every_kind) {
     EXPECT_EQ((int)mwl_value_kind(mwl_bool(1)), (int)MWL_KIND_BOOL);
     EXPECT_EQ((int)mwl_value_kind(mwl_duration(1)), (int)MWL_KIND_DURATION);
     EXPECT_EQ((int)mwl_value_kind(mwl_timestamp(1, 0)), (int)MWL_KIND_TIMESTAMP);
+    EXPECT_EQ(mwl_as_int(mwl_timestamp(-1, 5)), -1);
+    EXPECT_EQ(mwl_as_nanos(mwl_timestamp(-1, 5)), 5u);
     EXPECT_EQ(mwl_value_hash(h, mwl_int(2)), mwl_value_hash(h, mwl_number(2)));
 
     mwl_value text = mwl_value_text(h, mwl_timestamp(0, 0)), same = mwl_timestamp_text(h, 0);
