@@ -4,6 +4,7 @@
  * an object. Every size is counted in units of 16 bytes, in pooled and plain builds alike, so that
  * a limit means the same in both. Chunks are given back when the heap is. */
 #include "value.h"
+#include "usage.h"
 
 #define FIRST_CHUNK 4096u
 #define LARGEST_CHUNK                                                                              \
@@ -148,6 +149,7 @@ void mwl_heap_free(mwl_heap *heap) {
     if (!heap) return;
     mwl_alloc a = heap->alloc;
     mwl__heap_done(heap);
+    mwl__usage(heap->used == 0, "mwl_heap_free: values of the heap are still held");
     mwl__mem_free(&a, heap, sizeof *heap);
 }
 

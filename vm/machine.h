@@ -25,16 +25,9 @@
 #include "schema.h"
 #include "tables.h"
 #include "timer.h"
+#include "usage.h"
 
 #include <pthread.h>
-
-/* Misuse by the host: in builds without NDEBUG the message goes to stderr and the process aborts. */
-#ifdef NDEBUG
-#define mwl__usage(ok, message) ((void)0)
-#else
-void mwl__usage_failed(const char *message);
-#define mwl__usage(ok, message) ((ok) ? (void)0 : mwl__usage_failed(message))
-#endif
 
 typedef struct mwl__frame mwl__frame;
 typedef struct mwl__entry mwl__entry;
@@ -276,6 +269,7 @@ typedef struct mwl__birth {
     uint32_t depth;
 } mwl__birth;
 
+enum { MWL_VM_ALIVE = 0x6d776c21, MWL_RUN_GONE = 0x60 };
 struct mwl_vm {
     mwl_config config;
     mwl_heap heap;
@@ -307,6 +301,7 @@ struct mwl_vm {
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
     pthread_t thread;   /* that used it last; for mwl__usage */
     bool pumping, started; /* inside mwl_vm_pump; a run was started: the catalog is closed */
+    uint32_t alive;        /* MWL_VM_ALIVE, else memory that was one; for mwl__usage */
 };
 
 /* ---- between the files: what each answers is a pc unless it says otherwise --------------------------- */

@@ -52,6 +52,11 @@ static mwl_status set_error(mwl_error *error, mwl_status st, const char *message
     return st;
 }
 
+#ifndef NDEBUG
+static bool pumps_alone(const mwl_vm *vm) { return !vm->pumping || pthread_equal(vm->thread, pthread_self()); }
+static bool is_there(const mwl_run *run) { return (unsigned)run->state != MWL_RUN_GONE; }
+#endif
+
 mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
                          mwl_error *error) {
     static const mwl_start nothing;
@@ -61,6 +66,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
         return set_error(error, MWL_E_USAGE, "arguments must be an object");
+    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
+    mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
     vm->thread = pthread_self();
     mwl__link *link;
     mwl_status st = mwl__vm_link(vm, program, &link, error);
@@ -101,6 +108,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
+    mwl__usage(is_there(run), "mwl_run_get_state: the run was freed");
     if (run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return run->state;
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
@@ -108,6 +116,7 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
 /* Most hosts look at a success's value, many at nothing: the Result's object is made when it is asked for. */
 mwl_value mwl_run_result(const mwl_run *asked) {
     mwl_run *run = (mwl_run *)(uintptr_t)asked; /* the same Result in another form */
+    mwl__usage(is_there(run), "mwl_run_result: the run was freed");
     if (run->state != MWL_RUN_DONE) return mwl_absent();
     if (run->bare) {
         mwl_heap *h = &run->link->vm->heap;
@@ -218,6 +227,8 @@ static void impose(mwl_run *run, const char *message, mwl_value details) {
 }
 
 void mwl_run_cancel(mwl_run *run, const char *reason) {
+    mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
+    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_cancel: while another thread pumps the VM");
     if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
     mwl_heap *h = &run->link->vm->heap;
     if (run->link->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
@@ -251,6 +262,8 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
 }
 
 void mwl_run_abort(mwl_run *run) {
+    mwl__usage(!run || is_there(run), "mwl_run_abort: the run was freed");
+    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
     if (run->link->vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
@@ -272,7 +285,9 @@ void mwl__run_release(mwl_run *run) {
 
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
+    mwl__usage(is_there(run), "mwl_run_free: the run was freed before");
     mwl_vm *vm = run->link->vm;
+    mwl__usage(pumps_alone(vm), "mwl_run_free: while another thread pumps the VM");
     if (vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
         mwl_run_abort(run);
         run->free_asked = true;
@@ -290,6 +305,7 @@ void mwl_run_free(mwl_run *run) {
     else vm->runs = run->next;
     if (run->next) run->next->prev = run->prev;
     bool last = --run->link->n_runs == 0;
+    run->state = (mwl_run_state)MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);
     if (last) mwl__vm_unlink(vm);
 }

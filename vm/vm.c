@@ -87,6 +87,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl_vm *vm = mwl__mem_zero(&c.alloc, 1, sizeof *vm);
     if (!vm) return MWL_E_NOMEM;
     vm->config = c;
+    vm->alive = MWL_VM_ALIVE;
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     read_now(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
@@ -142,6 +143,7 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
 
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
+    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
     mwl__usage(!vm->pumping, "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     while (vm->runs) mwl_run_free(vm->runs);
     while (vm->calls) mwl__call_free(vm->calls);
@@ -165,6 +167,8 @@ void mwl_vm_free(mwl_vm *vm) {
     mwl__zones_free(&vm->zones);
     mwl__timers_done(&vm->timers);
     mwl__heap_done(&vm->heap);
+    mwl__usage(vm->heap.used == 0, "mwl_vm_free: values of its heap are still held");
+    vm->alive = 0;
     mwl_alloc alloc = vm->config.alloc;
     mwl__mem_free(&alloc, vm, sizeof *vm);
 }
@@ -465,6 +469,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
 }
 
 int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_pump: the VM was freed");
     mwl__usage(!vm->pumping, "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
     if (vm->pumping) return 0;
     vm->pumping = true;

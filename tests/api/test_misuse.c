@@ -132,6 +132,68 @@ UTEST(misuse, settling_a_call_that_is_gone) {
 }
 #endif
 
+#ifndef NDEBUG
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static mwl_value held; /* past the end of its heap */
+static void frees_the_heap_of_a_value(host *h) {
+    mwl_heap *heap = NULL;
+    (void)h;
+    if (mwl_heap_new(NULL, &heap) == MWL_OK) held = mwl_string(heap, "held", 4);
+    mwl_heap_free(heap);
+}
+static void frees_the_vm_of_a_value(host *h) {
+    held = mwl_string(mwl_vm_heap(h->f.vm), "held", 4);
+    mwl_vm_free(h->f.vm);
+}
+UTEST(misuse, freeing_in_the_wrong_order) {
+    expect_told(utest_result, keeps, frees_the_heap_of_a_value, MWL_OK,
+                "mwl_heap_free: values of the heap are still held");
+    expect_told(utest_result, keeps, frees_the_vm_of_a_value, MWL_OK,
+                "mwl_vm_free: values of its heap are still held");
+}
+
+static void frees_a_run_twice(host *h) {
+    mwl_run_free(h->f.run);
+    mwl_run_free(h->f.run);
+}
+static void asks_a_freed_run(host *h) {
+    mwl_run_free(h->f.run);
+    (void)mwl_run_get_state(h->f.run);
+}
+static void frees_a_vm_twice(host *h) {
+    mwl_vm_free(h->f.vm);
+    mwl_vm_free(h->f.vm);
+}
+UTEST(misuse, using_what_was_freed) {
+    expect_told(utest_result, keeps, frees_a_run_twice, MWL_OK, "the run was freed before");
+    expect_told(utest_result, keeps, asks_a_freed_run, MWL_OK, "the run was freed");
+#ifndef SANITIZED /* which tells of it first, in its own words */
+    expect_told(utest_result, keeps, frees_a_vm_twice, MWL_OK, "the VM was freed before");
+#endif
+}
+
+static void *cancel_elsewhere(void *arg) {
+    mwl_run_cancel(((host *)arg)->f.run, "from another thread");
+    return NULL;
+}
+static void is_cancelled_elsewhere(mwl_call *call, void *user) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, cancel_elsewhere, user) == 0) pthread_join(t, NULL);
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(misuse, cancelling_from_another_thread_than_the_one_that_pumps) {
+    expect_told(utest_result, is_cancelled_elsewhere, NULL, MWL_OK,
+                "mwl_run_cancel: while another thread pumps the VM");
+}
+#endif
+
 static void asks_after_settling(mwl_call *call, void *user) {
     host *h = user;
     mwl_token *token = NULL;
