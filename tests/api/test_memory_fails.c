@@ -62,12 +62,14 @@ static void arm(meter *m, long n, bool for_good) {
     m->failed = false;
 }
 
-/* Repeats `task` with the n-th allocation failing until none does; the number of them. A task answers whether it got
- * through; it must not when one failed for good. */
-static long sweep(int *utest_result, const char *name, bool (*task)(int *utest_result, meter *m, void *arg), void *arg) {
-    long n[2] = {0, 0};
+/* Repeats `task` with the n-th allocation failing until none does; about how many there are. A task answers whether it
+ * got through; it must when none failed. Of those with thousands, every `stride`-th; MWL_SOAK in the environment: all. */
+static long sweep(int *utest_result, const char *name, long stride, bool (*task)(int *utest_result, meter *m, void *arg),
+                  void *arg) {
+    long n[2] = {0, stride / 2};
+    if (getenv("MWL_SOAK")) stride = 1;
     for (int for_good = 0; for_good < 2; for_good++) {
-        for (bool failed = true; failed && !*utest_result; n[for_good]++) {
+        for (bool failed = true; failed && !*utest_result; n[for_good] += stride) {
             meter m = {0, -1, false, false};
             arm(&m, n[for_good], for_good);
             bool through = task(utest_result, &m, arg);
@@ -77,8 +79,8 @@ static long sweep(int *utest_result, const char *name, bool (*task)(int *utest_r
             if (*utest_result) printf("%s: allocation %ld%s\n", name, n[for_good], for_good ? " and all after it" : "");
         }
     }
-    printf("%s: %ld allocations failed, one by one\n", name, n[0] - 1);
-    return n[0] - 1;
+    printf("%s: %ld allocations, one in %ld failed\n", name, n[0] - stride, stride);
+    return n[0] - stride;
 }
 
 /* ---- assembling and loading ------------------------------------------------------------------------------------- */
@@ -112,10 +114,10 @@ static bool assembles(int *utest_result, meter *m, void *arg) {
 
 UTEST(memory_fails, while_assembling) {
     assembly a = {flow_quoted(definition), 0, MWL_ASM_HUMAN, false};
-    EXPECT_GT(sweep(utest_result, "assemble", assembles, &a), 50);
+    EXPECT_GT(sweep(utest_result, "assemble", 5, assembles, &a), 50);
     a.flags = MWL_ASM_PACK | MWL_ASM_STRIP_SOURCE;
     a.format = MWL_ASM_SARIF;
-    sweep(utest_result, "assemble, packed", assembles, &a);
+    sweep(utest_result, "assemble, packed", 7, assembles, &a);
     free((char *)(uintptr_t)a.text);
 }
 
@@ -125,7 +127,7 @@ UTEST(memory_fails, while_rejecting) {
     for (char *at = text; (at = strstr(at, "vars.n ")); at++) memcpy(at, "varz.n ", 7);
     for (int format = MWL_ASM_HUMAN; format <= MWL_ASM_SARIF; format++) {
         a.format = (mwl_asm_format)format;
-        sweep(utest_result, "reject", assembles, &a);
+        sweep(utest_result, "reject", 7, assembles, &a);
     }
     free(text);
 }
@@ -148,7 +150,7 @@ UTEST(memory_fails, while_loading) {
         mwl_asm_options o = {.flags = flags};
         mwl_asm_result r;
         ASSERT_EQ((int)mwl_assemble(text, strlen(text), &o, &r), (int)MWL_OK);
-        sweep(utest_result, flags ? "load, packed" : "load", loads, &r);
+        sweep(utest_result, flags ? "load, packed" : "load", 1, loads, &r);
         mwl_asm_free(&r);
     }
     free(text);
@@ -184,7 +186,7 @@ static bool registers(int *utest_result, meter *m, void *arg) {
     return st == MWL_OK;
 }
 
-UTEST(memory_fails, while_registering) { EXPECT_GT(sweep(utest_result, "register", registers, NULL), 50); }
+UTEST(memory_fails, while_registering) { EXPECT_GT(sweep(utest_result, "register", 29, registers, NULL), 50); }
 
 /* The VM is made first; what fails is an allocation of the run, from its start to its end. */
 static bool runs(int *utest_result, meter *m, void *arg) {
@@ -223,7 +225,7 @@ UTEST(memory_fails, while_running) {
     memset(&f, 0, sizeof f);
     if (!flow_load(&f, definition)) fprintf(stderr, "%s\n", f.result);
     ASSERT_TRUE(f.program != NULL);
-    EXPECT_GT(sweep(utest_result, "run", runs, f.program), 20);
+    EXPECT_GT(sweep(utest_result, "run", 1, runs, f.program), 20);
     mwl_program_release(f.program);
 }
 
