@@ -144,16 +144,21 @@ static use_of_a use_of(unsigned op) {
     }
 }
 
-/* Whether what it leaves in ra may be borrowed from where an operand's value is. The others make a new value, or
- * count what they hand on. */
+/* Whether what it leaves in ra may be borrowed from where an operand's value is. Those named here make a new value,
+ * or count what they hand on. */
 static bool lends(unsigned op) {
     switch (op) {
-    case MWL_OP_MOVE: case MWL_OP_TAKE: case MWL_OP_SELECT: case MWL_OP_INDEX: case MWL_OP_CALL_FN:
-    case MWL_OP_OPT_GET: return true;
-    default: return false;
+    case MWL_OP_SELECT_OPT: case MWL_OP_HAS: case MWL_OP_INDEX_OPT: case MWL_OP_NEW_LIST_LIKE: case MWL_OP_LIST_OF:
+    case MWL_OP_MAP_OF: case MWL_OP_ADD: case MWL_OP_CONCAT: case MWL_OP_SUB: case MWL_OP_MUL: case MWL_OP_DIV:
+    case MWL_OP_MOD: case MWL_OP_NEG: case MWL_OP_NOT: case MWL_OP_EQ: case MWL_OP_NE: case MWL_OP_LT: case MWL_OP_LE:
+    case MWL_OP_GT: case MWL_OP_GE: case MWL_OP_IN: case MWL_OP_ADD_K: case MWL_OP_SUB_K: case MWL_OP_MUL_K:
+    case MWL_OP_EQ_K: case MWL_OP_NE_K: case MWL_OP_LT_K: case MWL_OP_LE_K: case MWL_OP_GT_K: case MWL_OP_GE_K:
+    case MWL_OP_AND: case MWL_OP_OR: case MWL_OP_AND_END: case MWL_OP_OR_END: case MWL_OP_OPT_OF: return false;
+    default: return true;
     }
 }
 
+/* Those whose row says so. */
 static bool takes(unsigned op) {
     switch (op) {
     case MWL_OP_TAKE: case MWL_OP_LIST_PUSH: case MWL_OP_LIST_PUSH_OPT: case MWL_OP_LIST_OF: case MWL_OP_MAP_PUT:
