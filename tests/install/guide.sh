@@ -9,8 +9,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 pc=$(find "$work/prefix" -name mwlvm.pc)
-# The file was configured for the default prefix.
-sed -i "s|^prefix=.*|prefix=$work/prefix|" "$pc"
 export PKG_CONFIG_PATH="${pc%/*}"
 mkdir "$work/empty"
 cd "$work/empty"

@@ -13,10 +13,9 @@ prefix=$work/prefix
 "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$prefix/bin/mwlvm" --version >/dev/null
 
-# The file was configured for the default prefix; the installed place wins.
 pc=$(find "$prefix" -name mwlvm.pc)
 export PKG_CONFIG_PATH="${pc%/*}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
-config="pkg-config --define-variable=prefix=$prefix"
+config=pkg-config
 libdir=$($config --variable=libdir mwlvm)
 
 echo "pkg-config, shared"

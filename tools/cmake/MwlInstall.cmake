@@ -28,6 +28,12 @@ elseif(MWL_YYJSON_PRIVATE)
 endif()
 string(REPLACE ";" " " MWL_PC_PRIVATE "${MWL_PC_PRIVATE}")
 
+# From where the file lies, so that `cmake --install --prefix` and a folder that was moved are right too.
+set(MWL_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH MWL_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" MWL_PC_PREFIX "\${pcfiledir}/${MWL_PC_PREFIX}")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm.pc.in ${CMAKE_BINARY_DIR}/mwlvm.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mwlvm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
