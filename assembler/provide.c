@@ -145,6 +145,9 @@ static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     if (m->run_count && !mwl__node_get(members, m->run_count))
         return refuse(j, MWL_E_REJECTED, 0, "counts runs as '%s', but its document declares no such metadata",
                       m->run_count);
+    if (m->deadline && !mwl__node_get(members, m->deadline))
+        return refuse(j, MWL_E_REJECTED, 0, "tells its bound as '%s', but its document declares no such metadata",
+                      m->deadline);
     return MWL_OK;
 }
 
@@ -166,10 +169,12 @@ static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_mi
     for (unsigned phase = 0; st >= 0 && phase < 4; phase++) st = compile_phase(j, phase);
     if (st < 0) return st;
     st = match_actions(j, middleware);
-    if (st < 0 || !middleware->run_count) return st;
-    p->run_count = copy_text(&j->vm->config.alloc, middleware->run_count);
-    p->middleware.run_count = p->run_count;
-    return p->run_count ? MWL_OK : refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
+    if (st < 0) return st;
+    const mwl_alloc *a = &j->vm->config.alloc;
+    if (middleware->run_count) p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
+    if (middleware->deadline) p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
+    if (!middleware->run_count == !p->run_count && !middleware->deadline == !p->deadline) return MWL_OK;
+    return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
 }
 
 static mwl_status add(providing *j) {

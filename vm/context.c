@@ -199,7 +199,7 @@ static mwl_value mw_whole(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
 
 static mwl_value mw_contributed(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
     mwl_value o = mwl__entry_contributed(f, e);
-    return mwl_is_absent(o) ? mwl_object(h, 0) : lent(o);
+    return mwl_is_absent(e->contributed) ? mwl_object(h, 0) : lent(o);
 }
 
 static mwl_value load_middleware(mwl_heap *h, mwl__frame *f, mwl__entry *e, unsigned base) {

@@ -300,9 +300,20 @@ void mwl__entry_pop(mwl__frame *f) {
     mwl__heap_give(h, e, sizeof *e);
 }
 
-/* The count is written when it is read, so that a re-run which nobody counts costs an addition. */
+bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
+    if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;
+    mwl_heap *h = heap_of(f);
+    const char *name = provider_of(f, e->ix)->middleware.deadline;
+    mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name), mwl_timestamp_text(h, e->contributed.as.i));
+    if (mwl_is_absent(o)) return false;
+    e->contributed = o;
+    return true;
+}
+
+/* They are written when they are read, so that a re-run which nobody counts costs an addition. */
 mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     const char *name = provider_of(f, e->ix)->middleware.run_count;
+    if (!mwl__entry_write_deadline(f, e)) return mwl_absent();
     if (!name) return e->contributed;
     mwl_heap *h = heap_of(f);
     mwl_value o = e->contributed, runs = mwl_number((double)e->runs);

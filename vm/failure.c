@@ -6,6 +6,7 @@
 #include "failure.h"
 
 #include "machine.h"
+#include "words.h"
 
 #include <stdio.h>
 
@@ -40,27 +41,28 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mw
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
-/* Keys here are our own words: no check, and shared with every other envelope. */
-static mwl_value put(mwl_heap *h, mwl_value o, const char *key, mwl_value take) {
-    return mwl__map_put(h, o, mwl__key(h, key, strlen(key)), take);
-}
-
-static mwl_value text(mwl_heap *h, const char *s) { return mwl_string(h, s, strlen(s)); }
+#define ROOM 5u /* of an envelope: for a `previous` that comes later */
 
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
-    mwl_value o = mwl_object(h, 5);
-    o = put(h, o, "type", type ? text(h, type) : mwl__key(h, "error", 5));
-    o = put(h, o, "code", text(h, code));
-    if (message) o = put(h, o, "message", text(h, message));
-    if (!mwl_is_absent(take_details)) o = put(h, o, "details", take_details);
-    if (!mwl_is_absent(take_previous)) o = put(h, o, "previous", take_previous);
-    return o;
+    mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
+    mwl_value values[ROOM] = {type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
+                              mwl__literal(h, code)};
+    size_t n = 2;
+    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = mwl__literal(h, message);
+    if (!mwl_is_absent(take_details)) names[n] = MWL_WORD_DETAILS, values[n++] = take_details;
+    if (!mwl_is_absent(take_previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = take_previous;
+    return mwl__words_object(h, ROOM, n, names, values);
 }
 
 mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message,
                            mwl_value take_details) {
     return mwl_failure(h, codes[code].type, codes[code].code, message, take_details, mwl_absent());
+}
+
+/* A member added to an object, or in the place of one. */
+static mwl_value put(mwl_heap *h, mwl_value take_object, mwl__word name, mwl_value take) {
+    return mwl__map_put(h, take_object, mwl__word_value(name), take);
 }
 
 /* Where the fault arose, for a person and for tools: the expression's text, line and column. */
@@ -75,10 +77,10 @@ static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault
     }
     const mwl_program *p = x->program;
     if (p->source && w.len && (size_t)w.offset + w.len <= p->source_size &&
-        mwl_is_absent(mwl_object_get(details, "expression", 10)))
-        details = put(h, details, "expression", mwl_string(h, p->source + w.offset, w.len));
-    details = put(h, details, "line", mwl_number((double)w.line));
-    return put(h, details, "column", mwl_number((double)w.column));
+        mwl_is_absent(mwl__word_get(details, MWL_WORD_EXPRESSION)))
+        details = put(h, details, MWL_WORD_EXPRESSION, mwl_string(h, p->source + w.offset, w.len));
+    details = put(h, details, MWL_WORD_LINE, mwl_number((double)w.line));
+    return put(h, details, MWL_WORD_COLUMN, mwl_number((double)w.column));
 }
 
 mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
@@ -87,26 +89,25 @@ mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
     mwl_value details = mwl__keep(f->details);
     if (mwl_value_kind(details) == MWL_KIND_NULL) details = mwl_absent();
     details = with_position(x, details, f);
-    mwl_value o = mwl_object(x->heap, 4);
-    o = put(x->heap, o, "type", text(x->heap, codes[f->code].type));
-    o = put(x->heap, o, "code", text(x->heap, codes[f->code].code));
-    o = put(x->heap, o, "message", mwl__keep(f->message));
-    if (!mwl_is_absent(details)) o = put(x->heap, o, "details", details);
+    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE, MWL_WORD_DETAILS};
+    const mwl_value values[] = {mwl__literal(x->heap, codes[f->code].type),
+                                mwl__literal(x->heap, codes[f->code].code), mwl__keep(f->message), details};
+    mwl_value o = mwl__words_object(x->heap, ROOM, mwl_is_absent(details) ? 3 : 4, names, values);
     mwl__drop(x->heap, take_fault);
     return o;
 }
 
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r) {
     if (!r->ok) return mwl__keep(r->v);
-    mwl_value o = mwl_object(h, 2);
-    o = put(h, o, "type", text(h, "success"));
-    return put(h, o, "value", mwl__keep(r->v));
+    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_VALUE};
+    const mwl_value values[] = {mwl__word_value(MWL_WORD_SUCCESS), mwl__keep(r->v)};
+    return mwl__words_object(h, 2, 2, names, values);
 }
 
 /* ---- chains --------------------------------------------------------------------------------------------- */
 
 static mwl_value previous_of(mwl_value failure) {
-    mwl_value p = mwl_object_get(failure, "previous", 8);
+    mwl_value p = mwl__word_get(failure, MWL_WORD_PREVIOUS);
     return mwl_value_kind(p) == MWL_KIND_OBJECT ? p : mwl_absent();
 }
 
@@ -122,7 +123,7 @@ static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value ta
     mwl_value links[MWL_CHAIN_LIMIT_MAX];
     uint32_t n = 0;
     for (mwl_value f = head; !mwl_is_absent(f) && n < keep; f = previous_of(f)) links[n++] = f;
-    while (n > 0) tail = put(h, mwl__keep(links[--n]), "previous", tail);
+    while (n > 0) tail = put(h, mwl__keep(links[--n]), MWL_WORD_PREVIOUS, tail);
     return tail;
 }
 
@@ -157,33 +158,31 @@ bool mwl__failure_chained(mwl_value failure, mwl_value link) {
 
 /* ---- what an author writes ----------------------------------------------------------------------------------- */
 
-static bool is_text(mwl_value v, const char *s) {
-    size_t len;
-    const char *p = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
-    return p && strlen(s) == len && memcmp(p, s, len) == 0;
+static bool says(mwl_value v, mwl__word word) {
+    return mwl_value_kind(v) == MWL_KIND_STRING && mwl__word_is(v, word);
 }
 
 static bool is_failure(mwl_value v) {
     if (mwl_value_kind(v) != MWL_KIND_OBJECT) return false;
-    mwl_value type = mwl_object_get(v, "type", 4), code = mwl_object_get(v, "code", 4);
-    return mwl_value_kind(type) == MWL_KIND_STRING && !is_text(type, "success") &&
+    mwl_value type = mwl__word_get(v, MWL_WORD_TYPE), code = mwl__word_get(v, MWL_WORD_CODE);
+    return mwl_value_kind(type) == MWL_KIND_STRING && !says(type, MWL_WORD_SUCCESS) &&
            mwl_value_kind(code) == MWL_KIND_STRING;
 }
 
 /* What is wrong with one authored field, or NULL. */
 static const char *field_error(mwl_value key, mwl_value v) {
     mwl_kind kind = mwl_value_kind(v);
-    if (is_text(key, "type")) {
+    if (says(key, MWL_WORD_TYPE)) {
         if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
-        return is_text(v, "success") ? "a failure's `type` must not be 'success'" : NULL;
+        return says(v, MWL_WORD_SUCCESS) ? "a failure's `type` must not be 'success'" : NULL;
     }
-    if (is_text(key, "code")) return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
-    if (is_text(key, "message"))
+    if (says(key, MWL_WORD_CODE)) return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
+    if (says(key, MWL_WORD_MESSAGE))
         return kind == MWL_KIND_STRING ? NULL : "a failure's `message` must be a string";
-    if (is_text(key, "retryable"))
+    if (says(key, MWL_WORD_RETRYABLE))
         return kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL
                    ? NULL : "a failure's `retryable` must be a boolean or null";
-    if (is_text(key, "previous"))
+    if (says(key, MWL_WORD_PREVIOUS))
         return kind == MWL_KIND_NULL || is_failure(v)
                    ? NULL : "a failure's `previous` must be a non-success Result or null";
     return NULL; /* details: anything */
@@ -191,23 +190,24 @@ static const char *field_error(mwl_value key, mwl_value v) {
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
                                const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field) {
-    static const char *const order[] = {"type", "code", "message", "details", "retryable", "previous"};
+    static const mwl__word order[] = {MWL_WORD_TYPE,    MWL_WORD_CODE,      MWL_WORD_MESSAGE,
+                                      MWL_WORD_DETAILS, MWL_WORD_RETRYABLE, MWL_WORD_PREVIOUS};
     const uint32_t *key = &p->keys[p->shapes[shape].first_key], n = p->shapes[shape].n_keys;
     *wrote_previous = false;
     for (uint32_t i = 0; i < n; i++) {
         const char *wrong = field_error(p->consts[key[i]], values[i]);
         *field = i;
         if (wrong) return wrong;
-        if (is_text(p->consts[key[i]], "previous")) *wrote_previous = true;
+        if (says(p->consts[key[i]], MWL_WORD_PREVIOUS)) *wrote_previous = true;
     }
     mwl_value o = mwl_object(h, 6);
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
         mwl_value v = mwl_absent();
         for (uint32_t i = 0; i < n; i++)
-            if (is_text(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
+            if (says(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
         if (mwl_is_absent(v) && k < 5 && !mwl_is_absent(base))
-            v = mwl__keep(mwl_object_get(base, order[k], strlen(order[k])));
-        if (mwl_is_absent(v) && k == 0) v = text(h, "error");
+            v = mwl__keep(mwl__word_get(base, order[k]));
+        if (mwl_is_absent(v) && k == 0) v = mwl__word_value(MWL_WORD_ERROR);
         if (!mwl_is_absent(v)) o = put(h, o, order[k], v);
     }
     *out = o;
@@ -237,12 +237,12 @@ static bool code_matches(mwl_value pattern, mwl_value code) {
 }
 
 static bool retryable_is(mwl_value failure, bool want) {
-    mwl_value r = mwl_object_get(failure, "retryable", 9);
+    mwl_value r = mwl__word_get(failure, MWL_WORD_RETRYABLE);
     return mwl_value_kind(r) == MWL_KIND_BOOL && mwl_as_bool(r) == want;
 }
 
 bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure) {
-    mwl_value code = mwl_object_get(failure, "code", 4), type = mwl_object_get(failure, "type", 4);
+    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE), type = mwl__word_get(failure, MWL_WORD_TYPE);
     bool hit = m->n_codes == 0;
     for (uint32_t i = 0; i < m->n_codes && !hit; i++)
         hit = code_matches(p->consts[p->keys[m->first_code + i]], code);
@@ -254,17 +254,17 @@ bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, m
 }
 
 bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
-    mwl_value code = mwl_object_get(failure, "code", 4), type = mwl_object_get(failure, "type", 4);
-    mwl_value want = mwl_object_get(matcher, "codes", 5);
+    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE), type = mwl__word_get(failure, MWL_WORD_TYPE);
+    mwl_value want = mwl__word_get(matcher, MWL_WORD_CODES);
     bool hit = mwl_is_absent(want);
     for (size_t i = 0; i < mwl_count(want) && !hit; i++) hit = code_matches(mwl_array_at(want, i), code);
     if (!hit) return false;
-    want = mwl_object_get(matcher, "types", 5);
+    want = mwl__word_get(matcher, MWL_WORD_TYPES);
     hit = mwl_is_absent(want);
     for (size_t i = 0; i < mwl_count(want) && !hit; i++)
         hit = mwl_value_equal(mwl_array_at(want, i), type);
     if (!hit) return false;
-    want = mwl_object_get(matcher, "retryable", 9);
+    want = mwl__word_get(matcher, MWL_WORD_RETRYABLE);
     return mwl_is_absent(want) || (mwl_value_kind(want) == MWL_KIND_BOOL &&
                                    retryable_is(failure, mwl_as_bool(want)));
 }

@@ -7,6 +7,7 @@
 #include "usage.h"
 
 #define FIRST_CHUNK 4096u
+#define SHARED (MWL__KEYS_SHARED + MWL__LITERALS)
 #define LARGEST_CHUNK                                                                              \
     65536u /* doubling up to here: a small host stays small, a large one asks rarely */
 
@@ -27,13 +28,13 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
 }
 
 mwl_status mwl__heap_share_keys(mwl_heap *h) {
-    if (!h->keys) h->keys = mwl__mem_zero(&h->alloc, MWL__KEYS_SHARED, sizeof *h->keys);
+    if (!h->keys) h->keys = mwl__mem_zero(&h->alloc, SHARED, sizeof *h->keys);
     return h->keys ? MWL_OK : MWL_E_NOMEM;
 }
 
 void mwl__heap_done(mwl_heap *h) {
-    for (size_t i = 0; h->keys && i < MWL__KEYS_SHARED; i++) mwl__drop(h, h->keys[i]);
-    mwl__mem_free(&h->alloc, h->keys, MWL__KEYS_SHARED * sizeof *h->keys);
+    for (size_t i = 0; h->keys && i < SHARED; i++) mwl__drop(h, h->keys[i]);
+    mwl__mem_free(&h->alloc, h->keys, SHARED * sizeof *h->keys);
     h->keys = NULL;
     while (h->chunks) {
         struct mwl__chunk *next = h->chunks->next;

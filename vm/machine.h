@@ -68,7 +68,8 @@ struct mwl__entry {
     mwl_value input;    /* middleware.input */
     mwl_value output;   /* what was passed down at establishment */
     mwl_value args;     /* of the phase now running */
-    mwl_value state, contributed;
+    mwl_value state;
+    mwl_value contributed; /* an object; absent; or an int: the deadline alone, wall, not written out yet */
     mwl_value vars;     /* at establishment, where the middleware restores; else absent */
     mwl__result res;    /* rising, in flight at this position */
     mwl__result emit;   /* what a substitution or shaping makes of it; v absent: res as it is */
@@ -238,7 +239,7 @@ typedef struct mwl__provider {
     mwl__schema *metadata;      /* of a middleware without its `required`: contributions come one by one */
     uint8_t structural;         /* bit per phase: has a structural call */
     uint32_t run_count_len;     /* of middleware.run_count; 0: none */
-    char *run_count;            /* what middleware.run_count points to, or NULL */
+    char *run_count, *deadline; /* what middleware.run_count, .deadline point to, or NULL */
     struct mwl__provider *next;
 } mwl__provider;
 
@@ -390,8 +391,9 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 void mwl__entry_pop(mwl__frame *f);
-/* Lent: the members it contributes, the machine's own among them; absent: none. */
+/* Lent: the members it contributes, the machine's own among them; absent: none, or memory is out. */
 mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e);
+bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e); /* into `contributed`; false: memory is out */
 mwl__entry *mwl__entry_reading(const mwl__frame *f); /* whose `middleware` root is read, or NULL */
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);

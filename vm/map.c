@@ -471,8 +471,16 @@ mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key,
 mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
     if (MWL_KINDS(object) != MWL_KIND_OBJECT || (!key && len)) return mwl_absent();
     if (!len) key = "";
-    const mwl_value *v = mwl__map_get_text(object, key, len, mwl__str_hash(key, len));
-    return v ? mwl__borrow(*v) : mwl_absent();
+    const mwl__map *m = mwl__as_map(object);
+    if (m->n_index) {
+        const mwl_value *v = mwl__map_get_text(object, key, len, mwl__str_hash(key, len));
+        return v ? mwl__borrow(*v) : mwl_absent();
+    }
+    for (const mwl__member *at = m->member, *end = at + object.aux; at < end; at++)
+        if (MWL_KINDS(at->key) == MWL_KIND_STRING && mwl__as_str(at->key)->len == len &&
+            mwl__bytes_same(mwl__as_str(at->key)->s, key, len)) /* few: a hash costs more */
+            return mwl__borrow(at->val);
+    return mwl_absent();
 }
 
 mwl_value mwl_object_find(mwl_value object, mwl_value key) {

@@ -180,6 +180,9 @@ typedef struct mwl_middleware {
      * onEntry, 1 from its first start. It advances when a run begins, so onSuccess and onFailure read the
      * number of the run just completed, also where no action runs (Retry's attempt, Loop's iteration). */
     const char *run_count;
+    /* Another one, or NULL: the instant of the bound that mwl_phase_arm_for has set, as a timestamp by the wall
+     * clock. Written when it is read (Timeout's deadline). */
+    const char *deadline;
     /* The action at each phase; NULL where it has none. Each answers with at most one verdict (below);
      * none means pass. */
     void (*entry)(mwl_phase *phase, void *user);
@@ -228,6 +231,7 @@ MWL_API void mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t delay_n
 MWL_API void mwl_phase_dispatch(mwl_phase *phase);
 /* Concurrent control, at onEntry: race the inner scope from establishment. The bound is an instant. */
 MWL_API void mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
+MWL_API void mwl_phase_arm_for(mwl_phase *phase, int64_t ns); /* likewise; the bound is this far from now */
 /* Answer of `elapsed`: interrupt the inner scope, and emit this explanatory failure at the seam. */
 MWL_API void mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
 /* Likewise, but emit this success at the seam, in place of what the scope would have made. A cleanup that

@@ -3,6 +3,7 @@
  * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase object lives
  * on the C stack for the time of the callback; a middleware keeps nothing but its entry state. */
 #include "machine.h"
+#include "words.h"
 
 struct mwl_phase {
     mwl__frame *frame;
@@ -103,6 +104,11 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
 void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_heap *h = heap_of(p);
     const mwl__provider *owner = provider_of(p->frame, p->entry);
+    if (!mwl__entry_write_deadline(p->frame, p->entry)) {
+        p->nomem = true;
+        mwl__drop(h, take_value);
+        return;
+    }
     mwl_value o = p->entry->contributed, before = mwl_absent();
     if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(h, 1);
     if (!owner->trusted) before = mwl__keep(o);
@@ -136,7 +142,7 @@ void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) { interrupt(p,
 void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
     if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
-    else if (!is_success && !e->res.ok && mwl_is_absent(mwl_object_get(take, "previous", 8)))
+    else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
         take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
     mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
 }
@@ -162,4 +168,19 @@ void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
     if (p->phase != MWL_ON_ENTRY) return;
     p->entry->armed = true;
     p->entry->bound_ns = bound_mono_ns;
+}
+
+static int64_t later(int64_t at_ns, int64_t ns) { return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns; }
+
+void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
+    if (p->phase != MWL_ON_ENTRY) return;
+    mwl_instant now;
+    mwl_phase_now(p, &now);
+    if (ns < 0) ns = 0;
+    mwl_phase_arm(p, later(now.mono_ns, ns));
+    const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
+    mwl_value deadline = mwl_int(later(now.wall_ns, ns));
+    if (!name) return;
+    if (mwl_is_absent(p->entry->contributed)) p->entry->contributed = deadline; /* alone: written when it is read */
+    else mwl_phase_contribute(p, name, mwl_timestamp_text(heap_of(p), deadline.as.i));
 }

@@ -43,6 +43,8 @@ static size_t read_number(const char *s, size_t len, bool comma, number *n) {
 
 /* total + n * unit_ns, cut below a nanosecond, saturating. */
 static uint64_t accumulate(uint64_t total, const number *n, uint64_t unit_ns) {
+    if (n->whole < UINT32_MAX && total < OVER / 4 && unit_ns == NS_S) /* the common one, without long division */
+        return total + n->whole * NS_S + n->fraction / NS_S;
     u128 sum = total + (u128)n->whole * unit_ns +
                (u128)n->fraction * unit_ns / UINT64_C(1000000000000000000);
     return sum < OVER ? (uint64_t)sum : OVER;

@@ -16,6 +16,7 @@
  *
  * spec: execution-model, the unwind and the conversion seam. */
 #include "machine.h"
+#include "words.h"
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
@@ -191,7 +192,7 @@ static mwl__result conversion(mwl__entry *owner) {
     mwl__result r = owner->emit;
     owner->emit.v = mwl_absent();
     if (!mwl_is_absent(r.v)) return r;
-    r.v = mwl__keep(mwl_object_get(owner->cancel, "previous", 8));
+    r.v = mwl__keep(mwl__word_get(owner->cancel, MWL_WORD_PREVIOUS));
     r.ok = false;
     return r;
 }

@@ -148,6 +148,7 @@ void mwl__heap_done(mwl_heap *h);
  * runs have the same few names. Held until mwl__heap_done. MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__heap_share_keys(mwl_heap *h);
 #define MWL__KEYS_SHARED 256u /* a power of two; a name of another hash takes the place of an older one */
+#define MWL__LITERALS 64u     /* likewise, for mwl__literal; they lie behind the names */
 #define MWL__KEY_SHARED_MAX 40u /* bytes: longer names are rare, and would be held for nothing */
 void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
@@ -265,6 +266,8 @@ mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
 mwl_value mwl__bytes_seal(mwl__str *s);
 mwl_value mwl__key(mwl_heap *h, const char *text,
                    size_t len); /* a member's name, valid UTF-8: shared where the heap shares */
+/* The string of a C text that is most often a literal of its caller's: codes, types, messages. Absent as mwl_string. */
+mwl_value mwl__literal(mwl_heap *h, const char *text);
 mwl_value mwl__str_new(mwl_heap *h, const char *text,
                        size_t len); /* text known to be valid UTF-8 */
 mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_t hash);

@@ -123,6 +123,7 @@ void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
     mwl__schema_free(p->metadata);
     if (p->uri) mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
     if (p->run_count) mwl__mem_free(&vm->config.alloc, p->run_count, strlen(p->run_count) + 1);
+    if (p->deadline) mwl__mem_free(&vm->config.alloc, p->deadline, strlen(p->deadline) + 1);
     mwl__mem_free(&vm->config.alloc, p, sizeof *p);
 }
 

@@ -257,6 +257,49 @@ UTEST_F(host_middleware, contributes_what_its_document_declares) {
     EXPECT_STREQ(contributed(h, "mute", "{'other':1}", "{'size':1}"), BOTH("", "")); /* no schema, no member */
 }
 
+/* Bounds its scope to a minute, before or after it contributes. */
+static void bound_first(mwl_phase *phase, void *user) {
+    mwl_phase_arm_for(phase, 60 * S);
+    measure(phase, user);
+}
+static void bound_last(mwl_phase *phase, void *user) {
+    measure(phase, user);
+    mwl_phase_arm_for(phase, 60 * S);
+}
+
+#define UNTIL ",\"metadata\":{\"type\":\"object\",\"properties\":{\"until\":{\"type\":\"string\"},\"a\":{\"type\":\"number\"}}}"
+#define BOUNDED(name, act, member, metadata)                                                              \
+    {.uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .deadline = member, .entry = act,     \
+     .success = act}
+static const mwl_middleware bounds[] = {
+    BOUNDED("first", bound_first, "until", UNTIL),
+    BOUNDED("last", bound_last, "until", UNTIL),
+    BOUNDED("untold", bound_first, NULL, UNTIL),
+};
+
+UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
+    host *h = &utest_fixture->h;
+    mwl_asm_provider documents[3];
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, bounds, 3, NULL, NULL), (int)MWL_OK);
+    for (size_t i = 0; i < 3; i++)
+        documents[i] = (mwl_asm_provider){bounds[i].uri, bounds[i].document, strlen(bounds[i].document)};
+    h->f.documents = documents;
+    h->f.n_documents = 3;
+#define TOLD ",'until':'2026-01-01T00:01:00Z'"
+#define MEMBERS(more) "{'type':'success','value':[{" more "},{" more "}]}"
+    EXPECT_STREQ(contributed(h, "first", "{}", "{}"), MEMBERS(AT TOLD));
+    EXPECT_STREQ(contributed(h, "first", "{'a':1}", "{}"), MEMBERS("'a':1," AT TOLD));
+    EXPECT_STREQ(contributed(h, "last", "{'a':1}", "{}"), MEMBERS("'a':1," AT TOLD));
+    EXPECT_STREQ(contributed(h, "last", "{}", "{'a':1}"),
+                 "{'type':'success','value':[{" AT TOLD "},{'a':1," AT TOLD "}]}");
+    EXPECT_STREQ(contributed(h, "untold", "{}", "{}"), MEMBERS(AT));
+    /* it is the bound's: what takes longer is interrupted */
+    EXPECT_STREQ(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT59S'}"), "1"),
+                 "{'type':'success','value':1}");
+    EXPECT_TRUE(strstr(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT61S'}"), "1"),
+                       "'code':'Mwlvm.BoundElapsed'") != NULL);
+}
+
 /* ---- registration ------------------------------------------------------------------------------------------ */
 
 #define CALL_DOC(uri, type)                                                                                \
@@ -315,6 +358,10 @@ UTEST(registration, an_action_must_be_declared) {
     m.run_count = "tries";
     EXPECT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, &error), (int)MWL_E_REJECTED);
     EXPECT_TRUE(strstr(error.message, "'tries'") != NULL);
+    m.run_count = NULL;
+    m.deadline = "until";
+    EXPECT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, &error), (int)MWL_E_REJECTED);
+    EXPECT_TRUE(strstr(error.message, "'until'") != NULL);
     flow_close(&f);
 }
 
