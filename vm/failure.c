@@ -151,7 +151,7 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
 }
 
 bool mwl__failure_chained(mwl_value failure, mwl_value link) {
-    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl_object_get(failure, "previous", 8))
+    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl__word_get(failure, MWL_WORD_PREVIOUS))
         if (failure.as.p == link.as.p) return true;
     return false;
 }
