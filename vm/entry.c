@@ -36,20 +36,20 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
     e->emit.ok = ok;
 }
 
-static void begin_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
+static void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
     e->phase = (uint8_t)phase;
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
     e->in_phase = true;
     f->construct = MWL_IN_PHASE;
-    if (!mwl_is_absent(e->args)) mwl__value_set(&vm->heap, &e->args, mwl_absent());
-    if (rec_of(f, e->ix)->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) e->entered_ns = mwl__vm_wall(vm);
-    if (mwl__tracing(vm)) {
-        e->entered_ns = mwl__vm_wall(vm);
-        mwl__trace(f, MWL_TRACE_PHASE, provider_of(f, e->ix)->uri, (int)phase, -1,
+    if (e->args.tag & MWL_OWNED) mwl__drop(&vm->heap, e->args);
+    e->args = mwl_absent();
+    if (!(rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) && !mwl__tracing(vm)) return;
+    e->entered_ns = mwl__vm_wall(vm);
+    if (mwl__tracing(vm))
+        mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
                    phase == MWL_ON_ENTRY ? e->input : e->res.v);
-    }
 }
 
 /* ---- descent --------------------------------------------------------------------------------------------- */
@@ -68,9 +68,10 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->depth = (uint16_t)depth;
     e->input = f->acc;
     e->state = mwl_null();
+    e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->acc = mwl_absent();
     f->entries = e;
-    begin_phase(f, e, MWL_ON_ENTRY);
+    begin_phase(f, e, rec_of(f, ix), MWL_ON_ENTRY);
     return next_pc;
 }
 
@@ -91,14 +92,14 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
     const mwl__provider *p = link->providers[rec->import];
     bool known = false;
     if (rec->with_k[phase] != MWL_NONE) {
-        mwl__value_set(heap_of(f), &e->args, mwl__program_of(f)->consts[rec->with_k[phase]]);
-        known = link->with_ok[mwl__tables(f)->n_calls + ix * 4 + phase];
+        e->args = link->program->consts[rec->with_k[phase]]; /* nothing was computed */
+        known = link->with_ok[link->program->flow_tables->n_calls + ix * 4 + phase];
     }
     if (!known) {
         uint32_t pc = mwl__check_arguments(f, p->parameters[phase], e->args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
-    return mwl__phase_act(f, e, phase, next_pc);
+    return mwl__phase_act(f, e, p, phase, next_pc);
 }
 
 /* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
@@ -116,6 +117,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->output = mwl__keep(f->acc);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
     e->established = true;
+    if (e->armed && e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
     f->run->owed++;
     e->in_phase = false;
     if (e->verdict == MWL_VERDICT_EMIT) {
@@ -144,17 +146,33 @@ uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
 
 /* ---- ascent ------------------------------------------------------------------------------------------------- */
 
+/* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody traces. */
+static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
+    const mwl__ins *code = mwl__program_of(f)->code;
+    return code[f->res.ok ? rec->success_pc : rec->failure_pc].op == MWL_OP_REENTER &&
+           rec->leave_pc == rec->always_pc + 1 && !f->rare && !mwl__tracing(mwl__vm_of(f));
+}
+
+/* What REENTER, ALWAYS and UNWIND do then: the Result goes on as it is. */
+static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
+    f->construct = MWL_IN_PHASE;
+    f->run->owed--;
+    mwl__entry_pop(f);
+    return f->entries ? mwl__unwind_after_always(f, rec->leave_pc + 1) : rec->leave_pc + 1;
+}
+
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
         return mwl__unwind_late(f, e); /* the bound had elapsed, and nobody has noticed */
     }
+    if (passes(f, rec)) return pass(f, rec);
     e->accepted = true;
     if (e->fired) mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
     mwl__entry_set_res(f, e, f->res.ok, f->res.v);
     f->res.v = mwl_absent();
-    begin_phase(f, e, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
+    begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
     return e->res.ok ? rec->success_pc : rec->failure_pc;
 }
 
@@ -240,7 +258,6 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
 /* ---- onAlways ------------------------------------------------------------------------------------------------- */
 
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    (void)ix;
     mwl__entry *e = f->entries;
     e->in_always = true;
     if (f->rare) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
@@ -249,7 +266,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->rare->cleanup);
         f->rare->running = false;
     }
-    begin_phase(f, e, MWL_ON_ALWAYS);
+    begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
     return next_pc;
 }
 
@@ -294,9 +311,15 @@ void mwl__entry_pop(mwl__frame *f) {
     mwl_heap *h = heap_of(f);
     mwl__entry *e = f->entries;
     f->entries = e->outer;
-    const mwl_value held[] = {e->input, e->output, e->args, e->state, e->contributed, e->vars,
-                              e->res.v, e->emit.v, e->cancel};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl__drop(h, held[i]);
+    mwl__drop(h, e->input);
+    mwl__drop(h, e->output);
+    mwl__drop(h, e->args);
+    mwl__drop(h, e->state);
+    mwl__drop(h, e->contributed);
+    mwl__drop(h, e->vars);
+    mwl__drop(h, e->res.v);
+    mwl__drop(h, e->emit.v);
+    mwl__drop(h, e->cancel);
     mwl__heap_give(h, e, sizeof *e);
 }
 

@@ -242,29 +242,41 @@ static bool retryable_is(mwl_value failure, bool want) {
 }
 
 bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure) {
-    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE), type = mwl__word_get(failure, MWL_WORD_TYPE);
     bool hit = m->n_codes == 0;
+    mwl_value code = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_CODE);
     for (uint32_t i = 0; i < m->n_codes && !hit; i++)
         hit = code_matches(p->consts[p->keys[m->first_code + i]], code);
     if (!hit) return false;
     hit = m->n_types == 0;
+    mwl_value type = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_TYPE);
     for (uint32_t i = 0; i < m->n_types && !hit; i++)
         hit = mwl_value_equal(p->consts[p->keys[m->first_type + i]], type);
     return hit && (m->retryable == MWL_NONE || retryable_is(failure, m->retryable == 1));
 }
 
+static bool any_code(mwl_value patterns, mwl_value failure) {
+    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
+    size_t n = mwl_count(patterns), i = 0;
+    while (i < n && !code_matches(mwl_array_at(patterns, i), code)) i++;
+    return i < n;
+}
+
+static bool any_type(mwl_value types, mwl_value failure) {
+    mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
+    size_t n = mwl_count(types), i = 0;
+    while (i < n && !mwl_value_equal(mwl_array_at(types, i), type)) i++;
+    return i < n;
+}
+
+/* One look at each member: most matchers have one. */
 bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
-    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE), type = mwl__word_get(failure, MWL_WORD_TYPE);
-    mwl_value want = mwl__word_get(matcher, MWL_WORD_CODES);
-    bool hit = mwl_is_absent(want);
-    for (size_t i = 0; i < mwl_count(want) && !hit; i++) hit = code_matches(mwl_array_at(want, i), code);
-    if (!hit) return false;
-    want = mwl__word_get(matcher, MWL_WORD_TYPES);
-    hit = mwl_is_absent(want);
-    for (size_t i = 0; i < mwl_count(want) && !hit; i++)
-        hit = mwl_value_equal(mwl_array_at(want, i), type);
-    if (!hit) return false;
-    want = mwl__word_get(matcher, MWL_WORD_RETRYABLE);
-    return mwl_is_absent(want) || (mwl_value_kind(want) == MWL_KIND_BOOL &&
-                                   retryable_is(failure, mwl_as_bool(want)));
+    mwl_value key, want;
+    for (size_t i = 0; mwl_object_at(matcher, i, &key, &want); i++) {
+        if (says(key, MWL_WORD_CODES) && !any_code(want, failure)) return false;
+        if (says(key, MWL_WORD_TYPES) && !any_type(want, failure)) return false;
+        if (says(key, MWL_WORD_RETRYABLE) &&
+            (mwl_value_kind(want) != MWL_KIND_BOOL || !retryable_is(failure, mwl_as_bool(want))))
+            return false;
+    }
+    return true;
 }

@@ -75,6 +75,7 @@ struct mwl__entry {
     mwl__result emit;   /* what a substitution or shaping makes of it; v absent: res as it is */
     mwl_value cancel;   /* the cancellation that this entry imposes, while fired */
     int64_t bound_ns, entered_ns, delay_ns;
+    int64_t least_ns;   /* no bound of this entry or those around it is earlier */
     uint64_t runs;      /* of the inner scope: counts when one begins */
 };
 
@@ -399,7 +400,7 @@ void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 
 /* phase.c: the middleware contract around one callback. */
-uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc);
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase, uint32_t next_pc);
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e); /* what is emitted instead, given; absent: memory */
 
 /* unwind.c */

@@ -38,13 +38,17 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
     return rec->struct_pc;
 }
 
-uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
-    const mwl__provider *p = provider_of(f, e);
-    const mwl_middleware *m = &p->middleware;
-    void (*const act[])(mwl_phase *, void *) = {m->entry, m->success, m->failure, m->always};
-    if (!act[phase]) return next_pc;
+static void (*action_of(const mwl_middleware *m, unsigned phase))(mwl_phase *, void *) {
+    if (phase == MWL_ON_ENTRY) return m->entry;
+    if (phase == MWL_ON_ALWAYS) return m->always;
+    return phase == MWL_ON_SUCCESS ? m->success : m->failure;
+}
+
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase, uint32_t next_pc) {
+    void (*act)(mwl_phase *, void *) = action_of(&p->middleware, phase);
+    if (!act) return next_pc;
     mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
-    act[phase](&ph, p->user);
+    act(&ph, p->user);
     if (ph.nomem) {
         mwl__drop(heap_of(&ph), ph.instead.v);
         return MWL_PC_NOMEM;

@@ -59,7 +59,8 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 /* Remember where a failure was born. One that rose from a deeper frame was noted there. */
 static void note_failure(mwl__frame *f, mwl_value failure) {
     mwl_vm *vm = f->run->link->vm;
-    for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++) {
+    bool deeper = mwl__tables(f)->n_flows > 1; /* there may be such frames */
+    for (uint32_t i = 0; deeper && i < MWL_BIRTHS && i < vm->n_births; i++) {
         const mwl__birth *b = &vm->births[i];
         if (b->failure == failure.as.p && b->run == f->run && b->depth > f->depth) return;
     }

@@ -137,9 +137,8 @@ static uint32_t rank(const mwl__frame *f, const mwl__entry *e) { return f->depth
 
 /* A bound of this very instant comes after its completions, and of equal bounds the outermost comes first: it has
  * come when one further inside has fired. */
-static bool elapsed(mwl__frame *f, const mwl__entry *e) {
+static bool elapsed(const mwl__frame *f, const mwl__entry *e, int64_t now) {
     const mwl_vm *vm = mwl__vm_of(f);
-    int64_t now = mwl__vm_mono(mwl__vm_of(f));
     return e->bound_ns < now || (e->bound_ns == now && vm->bound_ns == now && rank(f, e) < vm->bound_rank);
 }
 
@@ -170,13 +169,17 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
  * waiting. */
 static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
+    bool imposed_on = f->rare && !mwl_is_absent(f->rare->cancel);
+    int64_t least = from ? from->least_ns : MWL_NEVER, now = least == MWL_NEVER ? 0 : mwl__vm_mono(mwl__vm_of(f));
     *frame = false;
+    if (least > now && !imposed_on) return NULL;
     for (mwl__entry *e = from; e; e = e->outer) {
         if (e->in_always) return first;
-        if (e->armed && e->established && !e->accepted && (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e))
+        if (e->armed && e->established && !e->accepted && (!first || e->bound_ns <= first->bound_ns) &&
+            elapsed(f, e, now))
             first = e;
     }
-    *frame = f->rare && !mwl_is_absent(f->rare->cancel) && (!first || f->rare->cancel_ns <= first->bound_ns);
+    *frame = imposed_on && (!first || f->rare->cancel_ns <= first->bound_ns);
     return *frame ? NULL : first;
 }
 

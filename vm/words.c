@@ -8,6 +8,7 @@ const mwl__word_text mwl__word_texts[MWL_WORD_COUNT] = {
 };
 
 _Static_assert(offsetof(mwl__word_text, s) == offsetof(mwl__str, s), "a word is laid out as a string");
+_Static_assert(MWL__WORDS_ROOM < MWL_INDEX_FROM, "an object of words has no index");
 
 mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     if (MWL_KINDS(object) != MWL_KIND_OBJECT) return mwl_absent();
@@ -15,38 +16,46 @@ mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     return v ? mwl__borrow(*v) : mwl_absent();
 }
 
-/* With an index, which only builds of odd limits have for so few: one by one. */
-static mwl_value one_by_one(mwl_heap *h, mwl_value o, size_t n, const mwl__word *names, const mwl_value *take) {
-    for (size_t i = 0; i < n; i++) o = mwl__map_put(h, o, mwl__word_value(names[i]), take[i]);
-    return o;
+/* As mwl__map_new, for few members. */
+static mwl__map *fresh(mwl_heap *h, size_t room) {
+    mwl__map *m = mwl__heap_take(h, sizeof *m + room * sizeof *m->member);
+    if (!m) return NULL;
+    m->rc = 1;
+    m->cap = (uint32_t)room;
+    m->n_index = 0;
+    m->reach = 0;
+    m->seed = 0;
+    return m;
 }
 
-static bool lay_down(mwl_heap *h, mwl_value *o, size_t n, const mwl__word *names, const mwl_value *take) {
-    mwl__map *m = mwl__as_map(*o);
+/* The members' weight and the rest of the books. False, why set: one of them is absent or too much. */
+static bool weigh(mwl_heap *h, size_t n, const mwl_value *values, mwl__map *into) {
+    into->depth = 1;
+    into->odd = 0;
+    into->weight = 1 + n;
     for (size_t i = 0; i < n; i++) {
-        mwl_status status = mwl__value_weigh(take[i], &m->depth, &m->odd, &m->weight);
-        if (status < 0) {
-            h->why = status;
-            return false;
-        }
+        if (MWL_KINDS(values[i]) == MWL_KIND_STRING) continue;
+        if (mwl_is_absent(values[i])) return false; /* whoever should have made it has said why */
+        into->weight--;
+        mwl_status status = mwl__value_weigh(values[i], &into->depth, &into->odd, &into->weight);
+        if (status == MWL_OK) continue;
+        h->why = status;
+        return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        m->member[i].key = mwl__word_value(names[i]);
-        m->member[i].val = mwl__own(take[i]);
-    }
-    m->used = o->aux = (uint32_t)n;
     return true;
 }
 
 mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names, const mwl_value *take) {
-    bool given = true;
-    for (size_t i = 0; i < n; i++) given = given && !mwl_is_absent(take[i]);
-    mwl_value o = given ? mwl__map_new(h, room) : mwl_absent();
-    if (!mwl_is_absent(o)) {
-        if (mwl__as_map(o)->n_index) return one_by_one(h, o, n, names, take);
-        if (lay_down(h, &o, n, names, take)) return o;
-        mwl__drop(h, o);
+    mwl__map *m = fresh(h, room);
+    if (m && weigh(h, n, take, m)) {
+        for (size_t i = 0; i < n; i++) {
+            m->member[i].key = mwl__word_value(names[i]);
+            m->member[i].val = mwl__own(take[i]);
+        }
+        m->used = (uint32_t)n;
+        return (mwl_value){MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, (uint32_t)n, {.p = m}};
     }
+    if (m) mwl__heap_give(h, m, sizeof *m + room * sizeof *m->member);
     for (size_t i = 0; i < n; i++) mwl__drop(h, take[i]);
     return mwl_absent();
 }
