@@ -41,7 +41,7 @@ UTEST(timer, arming_again_moves_and_cancelling_is_safe) {
     mwl__timer_cancel(&t, &b);
     ASSERT_TRUE(mwl__timers_first(&t, &due) == &a);
     ASSERT_EQ(due, (int64_t)30);
-    ASSERT_EQ(t.count, (size_t)1);
+    ASSERT_EQ(mwl__timers_count(&t), (size_t)1);
     mwl__timers_done(&t);
 }
 
@@ -62,6 +62,51 @@ UTEST(timer, a_random_heap_comes_out_sorted) {
         last = due;
         pop(&t);
     }
+    mwl__timers_done(&t);
+}
+
+/* What is armed, cancelled and due in any order comes out as if the earliest were looked for among all. */
+UTEST(timer, agrees_with_a_search_through_all) {
+    enum { N = 64 };
+    static mwl__timer all[N];
+    int64_t due_of[N];
+    uint64_t armed_as[N] = {0}, step = 0;
+    mwl__timers t;
+    mwl__timers_init(&t, mwl_alloc_default());
+    uint32_t seed = 7;
+    int64_t now = 0;
+    for (int round = 0; round < 20000; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        int i = (int)(seed >> 26), lengths[] = {5, 5, 5, 50, (int)(seed >> 12 & 63)};
+        switch (seed >> 8 & 7) {
+        case 0: mwl__timer_cancel(&t, &all[i]), armed_as[i] = 0; break;
+        case 1:
+        case 2: { /* the first is due */
+            int64_t due = 0;
+            int want = -1;
+            for (int k = 0; k < N; k++)
+                if (armed_as[k] && (want < 0 || due_of[k] < due_of[want] ||
+                                    (due_of[k] == due_of[want] && armed_as[k] < armed_as[want])))
+                    want = k;
+            mwl__timer *first = mwl__timers_first(&t, &due);
+            ASSERT_TRUE(first == (want < 0 ? NULL : &all[want]));
+            if (want < 0) break;
+            ASSERT_EQ(due, due_of[want]);
+            if (due > now) now = due;
+            mwl__timer_cancel(&t, first);
+            armed_as[want] = 0;
+            break;
+        }
+        default:
+            due_of[i] = now + lengths[seed % 5];
+            armed_as[i] = ++step;
+            ASSERT_EQ(mwl__timer_arm(&t, &all[i], due_of[i], 0, 0), MWL_OK);
+        }
+        size_t n = 0;
+        for (int k = 0; k < N; k++) n += armed_as[k] != 0;
+        ASSERT_EQ(mwl__timers_count(&t), n);
+    }
+    ASSERT_LE(t.lane_cap, (size_t)4 * N); /* what is cancelled in the lane's middle does not stay there */
     mwl__timers_done(&t);
 }
 
