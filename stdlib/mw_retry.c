@@ -35,33 +35,65 @@ static double field(mwl_value state, size_t policy, size_t f) {
     return mwl_as_number(mwl_array_at(state, 1 + policy * WIDTH + f));
 }
 
-/* A policy's schedule; initial_ns < 0: it has none. False when one of its durations is none. */
-static bool read_backoff(mwl_value policy, mwl__backoff *out) {
-    *out = (mwl__backoff){-1, 1, (double)INFINITY, MWL__JITTER_NONE};
-    mwl_value backoff = member(policy, "backoff");
+/* ---- the policies, taken up ------------------------------------------------------------------------------- */
+
+typedef struct policy {
+    mwl_value match; /* lent */
+    double attempts;
+    mwl__backoff backoff; /* initial_ns < 0: none */
+} policy;
+
+/* What `prepare` makes of constant arguments, as bytes; it lends from them. More policies than these are read again
+ * when they are needed, as computed ones are. */
+#define PREPARED 8u
+typedef struct plan {
+    mwl_value policies;
+    policy policy[PREPARED];
+} plan;
+
+/* False when one of its durations is none. */
+static bool read_policy(mwl_value from, policy *out) {
+    out->match = member(from, "match");
+    out->attempts = mwl_as_number(member(from, "attempts"));
+    out->backoff = (mwl__backoff){-1, 1, (double)INFINITY, MWL__JITTER_NONE};
+    mwl_value backoff = member(from, "backoff");
     if (mwl_is_absent(backoff)) return true;
     mwl_value max = member(backoff, "max"), rate = member(backoff, "rate");
     int64_t ns;
     if (!mwl__backoff_duration(member(backoff, "initial"), &ns)) return false;
-    out->initial_ns = (double)ns;
+    out->backoff.initial_ns = (double)ns;
     if (!mwl_is_absent(max)) {
         if (!mwl__backoff_duration(max, &ns)) return false;
-        out->max_ns = (double)ns;
+        out->backoff.max_ns = (double)ns;
     }
-    if (!mwl_is_absent(rate)) out->rate = mwl_as_number(rate);
-    out->jitter = mwl__backoff_jitter(member(backoff, "jitter"));
+    if (!mwl_is_absent(rate)) out->backoff.rate = mwl_as_number(rate);
+    out->backoff.jitter = mwl__backoff_jitter(member(backoff, "jitter"));
     return true;
 }
 
-/* ---- onEntry: the policies are taken up ----------------------------------------------------------------- */
+static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
+    (void)user;
+    plan p;
+    memset(&p, 0, sizeof p);
+    p.policies = member(arguments, "policies");
+    size_t n = mwl_count(p.policies);
+    if (n > PREPARED) return mwl_absent();
+    for (size_t i = 0; i < n; i++)
+        if (!read_policy(mwl_array_at(p.policies, i), &p.policy[i])) return mwl_absent();
+    return mwl_bytes(heap, &p, sizeof p);
+}
+
+static const plan *plan_of(const mwl_phase *phase) {
+    return (const plan *)(const void *)mwl_as_text(mwl_phase_prepared(phase), NULL);
+}
 
 static void retry_entry(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value policies = member(mwl_phase_arguments(phase), "policies");
-    size_t n = mwl_count(policies);
-    for (size_t i = 0; i < n; i++) {
-        mwl__backoff unused;
-        if (read_backoff(mwl_array_at(policies, i), &unused)) continue;
+    const plan *prepared = plan_of(phase);
+    mwl_value policies = prepared ? prepared->policies : member(mwl_phase_arguments(phase), "policies");
+    for (size_t i = 0, n = prepared ? 0 : mwl_count(policies); i < n; i++) {
+        policy unused;
+        if (read_policy(mwl_array_at(policies, i), &unused)) continue;
         mwl__std_bad_duration(phase, "backoff");
         return;
     }
@@ -70,9 +102,14 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged ----------------------------------------------------------------------- */
 
-static size_t find_policy(mwl_value policies, mwl_value failure) {
+/* The first policy that takes the failure, and its number; the number of policies when none does. */
+static size_t find_policy(const plan *prepared, mwl_value policies, mwl_value failure, policy *out) {
     size_t n = mwl_count(policies), i = 0;
-    while (i < n && !mwl_failure_matches(member(mwl_array_at(policies, i), "match"), failure)) i++;
+    for (; i < n; i++) {
+        if (!prepared) (void)read_policy(mwl_array_at(policies, i), out); /* onEntry has found no fault with it */
+        if (mwl_failure_matches(prepared ? prepared->policy[i].match : out->match, failure)) break;
+    }
+    if (prepared && i < n) *out = prepared->policy[i];
     return i;
 }
 
@@ -106,28 +143,28 @@ static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value state = mwl_phase_state(phase); /* null where onEntry was gated off: nothing matches */
     mwl_value policies = remembers(state) ? mwl_array_at(state, 0) : state;
-    size_t n = mwl_count(policies), at = find_policy(policies, mwl_phase_result_value(phase));
+    policy p;
+    size_t n = mwl_count(policies);
+    size_t at = find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &p);
     if (at == n) return;
-    mwl_value policy = mwl_array_at(policies, at);
     double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
-    if (count >= mwl_as_number(member(policy, "attempts"))) {
+    if (count >= p.attempts) {
         exhausted(phase, at);
         return;
     }
-    mwl__backoff b;
     mwl_value override = member(mwl_phase_arguments(phase), "delay");
     bool overridden = mwl_value_kind(override) == MWL_KIND_STRING;
     int64_t wait = 0;
-    (void)read_backoff(policy, &b); /* onEntry has read it */
     if (overridden && !mwl__backoff_duration(override, &wait)) {
         mwl__std_bad_duration(phase, "delay");
         return;
     }
     double last = field(state, at, LAST);
-    if (!overridden && b.initial_ns >= 0)
-        wait = mwl__backoff_wait(&b, count, last, b.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
+    if (!overridden && p.backoff.initial_ns >= 0)
+        wait = mwl__backoff_wait(&p.backoff, count, last,
+                                 p.backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
     /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's */
-    bool drifts = b.jitter == MWL__JITTER_DECORRELATED && !overridden;
+    bool drifts = p.backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
     if (n > 1 || drifts)
         mwl_phase_set_state(phase, noted(mwl_phase_heap(phase), state, policies, at, count, drifts ? (double)wait : last));
     mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
@@ -138,6 +175,7 @@ const mwl_middleware mwl__std_retry = {
     .document = mwl_std_doc_retry,
     .flags = MWL_MW_RESTORES,
     .run_count = "attempt",
+    .prepare = retry_prepare,
     .entry = retry_entry,
     .failure = retry_failure,
 };

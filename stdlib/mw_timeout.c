@@ -7,11 +7,18 @@
 
 #include "backoff.h"
 
+/* The length of a constant bound. */
+static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
+    (void)heap, (void)user;
+    int64_t ns;
+    return mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns) : mwl_absent();
+}
+
 static void timeout_entry(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value arguments = mwl_phase_arguments(phase);
-    int64_t ns;
-    if (!mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns)) {
+    mwl_value arguments = mwl_phase_arguments(phase), prepared = mwl_phase_prepared(phase);
+    int64_t ns = mwl_as_int(prepared);
+    if (mwl_is_absent(prepared) && !mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns)) {
         mwl__std_bad_duration(phase, "duration");
         return;
     }
@@ -36,6 +43,7 @@ const mwl_middleware mwl__std_timeout = {
     .uri = "mwl:provider.middleware/mwl/timeout/v1",
     .document = mwl_std_doc_timeout,
     .deadline = "deadline",
+    .prepare = timeout_prepare,
     .entry = timeout_entry,
     .elapsed = timeout_elapsed,
 };

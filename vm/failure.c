@@ -228,12 +228,13 @@ uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, c
 
 /* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else exact. */
 static bool code_matches(mwl_value pattern, mwl_value code) {
-    size_t n, len;
-    const char *p = mwl_as_text(pattern, &n), *c = mwl_as_text(code, &len);
-    if (!p || !c) return false;
-    if (n == 1 && *p == '*') return true;
-    if (n >= 2 && p[n - 1] == '*' && p[n - 2] == '.') return len >= n && memcmp(p, c, n - 1) == 0;
-    return n == len && memcmp(p, c, n) == 0;
+    if (MWL_KINDS(pattern) != MWL_KIND_STRING || MWL_KINDS(code) != MWL_KIND_STRING) return false;
+    const mwl__str *p = mwl__as_str(pattern), *c = mwl__as_str(code);
+    size_t n = p->len;
+    if (n == 0 || p->s[n - 1] != '*') return mwl__str_same(pattern, code);
+    if (n == 1) return true;
+    if (p->s[n - 2] != '.') return mwl__str_same(pattern, code);
+    return c->len >= n && mwl__bytes_same(p->s, c->s, n - 1);
 }
 
 static bool retryable_is(mwl_value failure, bool want) {
@@ -256,27 +257,29 @@ bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, m
 
 static bool any_code(mwl_value patterns, mwl_value failure) {
     mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
-    size_t n = mwl_count(patterns), i = 0;
-    while (i < n && !code_matches(mwl_array_at(patterns, i), code)) i++;
+    size_t n = MWL_KINDS(patterns) == MWL_KIND_ARRAY ? patterns.aux : 0, i = 0;
+    while (i < n && !code_matches(mwl__as_list(patterns)->item[i], code)) i++;
     return i < n;
 }
 
 static bool any_type(mwl_value types, mwl_value failure) {
     mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
-    size_t n = mwl_count(types), i = 0;
-    while (i < n && !mwl_value_equal(mwl_array_at(types, i), type)) i++;
+    size_t n = MWL_KINDS(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
+    while (i < n && !mwl_value_equal(mwl__as_list(types)->item[i], type)) i++;
     return i < n;
 }
 
 /* One look at each member: most matchers have one. */
 bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
-    mwl_value key, want;
-    for (size_t i = 0; mwl_object_at(matcher, i, &key, &want); i++) {
-        if (says(key, MWL_WORD_CODES) && !any_code(want, failure)) return false;
-        if (says(key, MWL_WORD_TYPES) && !any_type(want, failure)) return false;
-        if (says(key, MWL_WORD_RETRYABLE) &&
-            (mwl_value_kind(want) != MWL_KIND_BOOL || !retryable_is(failure, mwl_as_bool(want))))
-            return false;
+    if (MWL_KINDS(matcher) != MWL_KIND_OBJECT) return true;
+    const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
+    for (; m < end; m++) {
+        bool hit = true;
+        if (says(m->key, MWL_WORD_CODES)) hit = any_code(m->val, failure);
+        else if (says(m->key, MWL_WORD_TYPES)) hit = any_type(m->val, failure);
+        else if (says(m->key, MWL_WORD_RETRYABLE))
+            hit = MWL_KINDS(m->val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(m->val));
+        if (!hit) return false;
     }
     return true;
 }

@@ -257,6 +257,7 @@ typedef struct mwl__link {
     mwl__schema **flow_schemas;                 /* by FLOWS index; NULL: takes no arguments */
     uint8_t *with_ok; /* calls, then entries * 4: MWL_WITH_* */
     uint8_t *timed;   /* by FLOWS index: frames of it keep instants */
+    mwl_value *prepared; /* by ENTRIES index: what the middleware made of onEntry's constant arguments, or absent */
     size_t n_runs;    /* not freed yet */
     bool forget;      /* the host has no use for it when they are */
     struct mwl__link *next;

@@ -192,10 +192,15 @@ typedef struct mwl_middleware {
     /* The bound of mwl_phase_arm has elapsed before the rising Result was accepted: answers with
      * mwl_phase_interrupt or mwl_phase_interrupt_with. Only for those that arm one. */
     void (*elapsed)(mwl_phase *phase, void *user);
+    /* Takes up onEntry's `with` where it is written as a constant, valid, before the program's first run in a VM; or
+     * NULL. The value that it gives is what mwl_phase_prepared lends; it goes with the program. Arguments that are
+     * computed come without, so whatever it saves must be possible without it too. */
+    mwl_value (*prepare)(mwl_heap *heap, mwl_value arguments, void *user);
 } mwl_middleware;
 
 MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase); /* where its values are made */
 MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase); /* lent: the validated `with` */
+MWL_API mwl_value mwl_phase_prepared(const mwl_phase *phase); /* lent: what `prepare` gave, in all phases; or absent */
 MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);     /* lent: middleware.input */
 MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);      /* is the rising Result a success? */
 MWL_API mwl_value mwl_phase_result_value(const mwl_phase *phase); /* lent: its value, or the failure */

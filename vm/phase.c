@@ -74,6 +74,9 @@ mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
 mwl_value mwl_phase_arguments(const mwl_phase *p) {
     return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
+mwl_value mwl_phase_prepared(const mwl_phase *p) {
+    return mwl__borrow(p->frame->run->link->prepared[p->entry->ix]);
+}
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
 bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }

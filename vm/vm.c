@@ -137,6 +137,8 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     mwl__mem_free(a, l->with_ok, with_ok_size(t));
+    for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
+    mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
     mwl__mem_free(a, l->timed, t->n_flows);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
@@ -294,6 +296,20 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     return MWL_OK;
 }
 
+/* After the constants: what is valid may be prepared. A value that cannot be made is none. */
+static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
+    const mwl__flow_tables *t = l->program->flow_tables;
+    l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
+    if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < t->n_entries; i++) {
+        const mwl__provider *p = l->providers[t->entries[i].import];
+        uint32_t k = t->entries[i].with_k[MWL_ON_ENTRY];
+        if (k == MWL_NONE || !p->middleware.prepare || !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY]) continue;
+        l->prepared[i] = mwl__own(p->middleware.prepare(&vm->heap, l->program->consts[k], p->user));
+    }
+    return MWL_OK;
+}
+
 /* Frames keep instants when their Flow's or one of its Steps' can be read. */
 static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
     const mwl__flow_tables *t = l->program->flow_tables;
@@ -313,6 +329,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_schemas(vm, l, error);
     if (st == MWL_OK) st = link_constants(vm, l);
+    if (st == MWL_OK) st = link_prepared(vm, l);
     if (st == MWL_OK) st = link_times(vm, l);
     if (st == MWL_OK) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;

@@ -300,6 +300,41 @@ UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
                        "'code':'Mwlvm.BoundElapsed'") != NULL);
 }
 
+/* ---- constant arguments are taken up once ------------------------------------------------------------------- */
+
+static mwl_value count_say(mwl_heap *heap, mwl_value arguments, void *user) {
+    (void)heap;
+    ++*(int *)user;
+    return mwl_number((double)mwl_count(mwl_object_get(arguments, "say", 3)));
+}
+
+/* Contributes what was prepared, if something was. */
+static void tell_prepared(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_value n = mwl_phase_prepared(phase);
+    mwl_phase_contribute(phase, "n", mwl_is_absent(n) ? mwl_null() : mwl_value_keep(n));
+}
+
+static const mwl_middleware prepares = {
+    .uri = ACME_URI("prepares"),
+    .document = MEASURE_DOC("prepares", ",\"metadata\":{\"type\":\"object\",\"properties\":{\"n\":{}}}"),
+    .entry = tell_prepared, .success = tell_prepared, .prepare = count_say};
+
+UTEST_F(host_middleware, prepares_constant_arguments_once) {
+    host *h = &utest_fixture->h;
+    int prepared = 0;
+    mwl_asm_provider document = {prepares.uri, prepares.document, strlen(prepares.document)};
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, &prepares, 1, &prepared, NULL), (int)MWL_OK);
+    h->f.documents = &document;
+    h->f.n_documents = 1;
+    EXPECT_STREQ(contributed(h, "prepares", "{'a':1,'b':2}", "{}"), MEMBERS(AT ",'n':2"));
+    EXPECT_STREQ(flow_again(&h->f, "1"), MEMBERS(AT ",'n':2"));
+    EXPECT_EQ(prepared, 1);
+    /* computed ones come without */
+    EXPECT_STREQ(contributed(h, "prepares", "'{{ {string(step.input): 1} }}'", "{}"), MEMBERS(AT ",'n':null"));
+    EXPECT_EQ(prepared, 1);
+}
+
 /* ---- registration ------------------------------------------------------------------------------------------ */
 
 #define CALL_DOC(uri, type)                                                                                \
