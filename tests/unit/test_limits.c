@@ -186,7 +186,7 @@ static mwl_run_state cancelled_with(int64_t cleanup_ns, mwl_status *why) {
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
     mwl_run_state state = mwl_run_get_state(f.run);
     *why = mwl_run_why(f.run);
-    if (mwl__invariant_broken(f.run) || f.vm->timers.count) state = MWL_RUN_READY;
+    if (mwl__invariant_broken(f.run) || mwl__timers_count(&f.vm->timers)) state = MWL_RUN_READY;
     flow_close(&f);
     return state;
 }
@@ -350,7 +350,7 @@ static void aborted_in(const char *definition, int64_t after_ns, int *utest_resu
     EXPECT_TRUE(mwl_is_absent(mwl_run_result(f.run)));
     EXPECT_FALSE(mwl_run_succeeded(f.run));
     EXPECT_TRUE(mwl__invariant_broken(f.run) == NULL);
-    EXPECT_EQ(f.vm->timers.count, 0u);
+    EXPECT_EQ(mwl__timers_count(&f.vm->timers), 0u);
     mwl_run_abort(f.run); /* again: nothing */
     mwl_run_cancel(f.run, "late");
     EXPECT_EQ(mwl_vm_pump(f.vm, MWL_NO_BUDGET), MWL_NEVER);
