@@ -147,7 +147,7 @@ static void judge(const struct scene *s, stop how, unsigned at, const mwl_run *r
     else if (is_over(run) && events_done != (state == MWL_RUN_DONE)) complain(s, how, at, "not one Result");
     else if (w->stopped && how == CANCEL && state != MWL_RUN_DONE)
         complain(s, how, at, mwl_status_text(mwl_run_why(run)));
-    if (is_over(run) && run->link->vm->timers.count) complain(s, how, at, "a timer is left");
+    if (is_over(run) && mwl__timers_count(&run->link->vm->timers)) complain(s, how, at, "a timer is left");
 }
 
 /* Run it, stop it after `at` turns, see that what holds of every run's end holds of this one's. */
