@@ -165,8 +165,9 @@ static void retry_failure(mwl_phase *phase, void *user) {
                                  p.backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
     /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's */
     bool drifts = p.backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
+    if (drifts) last = (double)wait;
     if (n > 1 || drifts)
-        mwl_phase_set_state(phase, noted(mwl_phase_heap(phase), state, policies, at, count, drifts ? (double)wait : last));
+        mwl_phase_set_state(phase, noted(mwl_phase_heap(phase), state, policies, at, count, last));
     mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
 }
 

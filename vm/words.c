@@ -16,18 +16,6 @@ mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     return v ? mwl__borrow(*v) : mwl_absent();
 }
 
-/* As mwl__map_new, for few members. */
-static mwl__map *fresh(mwl_heap *h, size_t room) {
-    mwl__map *m = mwl__heap_take(h, sizeof *m + room * sizeof *m->member);
-    if (!m) return NULL;
-    m->rc = 1;
-    m->cap = (uint32_t)room;
-    m->n_index = 0;
-    m->reach = 0;
-    m->seed = 0;
-    return m;
-}
-
 /* The members' weight and the rest of the books. False, why set: one of them is absent or too much. */
 static bool weigh(mwl_heap *h, size_t n, const mwl_value *values, mwl__map *into) {
     into->depth = 1;
@@ -46,7 +34,7 @@ static bool weigh(mwl_heap *h, size_t n, const mwl_value *values, mwl__map *into
 }
 
 mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names, const mwl_value *take) {
-    mwl__map *m = fresh(h, room);
+    mwl__map *m = mwl__map_bare(h, (uint32_t)room);
     if (m && weigh(h, n, take, m)) {
         for (size_t i = 0; i < n; i++) {
             m->member[i].key = mwl__word_value(names[i]);

@@ -50,8 +50,8 @@ static inline bool mwl__word_is(mwl_value string, mwl__word w) { /* a STRING */
 /* An object's member, lent, or absent; of what is no object too. */
 mwl_value mwl__word_get(mwl_value object, mwl__word name);
 #define MWL__WORDS_ROOM 6u
-/* A new object of n members with distinct names, and room for `room`, at most the above. Takes the values; absent, with `why`, when one
- * of them is, or when memory or a limit says so. */
+/* A new object of n members with distinct names, and room for `room`, at most the above. Takes the values; absent,
+ * with `why`, when one of them is, or when memory or a limit says so. */
 mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names, const mwl_value *take);
 
 #endif

@@ -267,7 +267,8 @@ static void bound_last(mwl_phase *phase, void *user) {
     mwl_phase_arm_for(phase, 60 * S);
 }
 
-#define UNTIL ",\"metadata\":{\"type\":\"object\",\"properties\":{\"until\":{\"type\":\"string\"},\"a\":{\"type\":\"number\"}}}"
+#define UNTIL                                                                                             \
+    ",\"metadata\":{\"type\":\"object\",\"properties\":{\"until\":{\"type\":\"string\"},\"a\":{\"type\":\"number\"}}}"
 #define BOUNDED(name, act, member, metadata)                                                              \
     {.uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .deadline = member, .entry = act,     \
      .success = act}
