@@ -192,7 +192,7 @@ static void whole_scenario(const struct scene *s, unsigned limit, unsigned most)
     totals.scenarios++;
     totals.points += all.turns;
     totals.awaits += all.awaits;
-    if (!limit) totals.left_out += all.turns - last;
+    if (!limit && all.turns > most) totals.left_out += all.turns - most;
     for (unsigned at = 0, n = 0; at <= last; at += step, n++) {
         went w = stop_after(s, CANCEL, at);
         totals.cancels += w.stopped;
