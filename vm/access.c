@@ -226,7 +226,7 @@ bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mo
     unsigned n = path->n_keys, last = n && mode != MWL_PATH_LOAD ? n - 1 : n;
     mwl_value v = mwl_absent();
     if (path->base == MWL_BASE_MW_CONTRIBUTED && n == 1 && mode == MWL_PATH_LOAD &&
-        mwl__context_run_count(x, p->consts[keys[0]], out))
+        mwl__context_run_count(x, path, out))
         return true;
     bool ok = load_base(x, path->base, n ? MWL_PATH_LOAD : mode, &v), has = false;
     for (unsigned i = 0; ok && i < last; i++) {

@@ -54,8 +54,7 @@ void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
 /* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
 static void accept_around(mwl__frame *f) {
     mwl__entry *e = f->entries;
-    if (e && e->established && (mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL))
-        e->accepted = true;
+    if (e && e->around_call && e->established) e->accepted = true;
 }
 
 /* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no record is made. In a

@@ -261,15 +261,22 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     }
 }
 
-bool mwl__context_run_count(const mwl__exec *x, mwl_value key, mwl_value *out) {
+bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
     const mwl__entry *e = x->frame ? mwl__entry_reading(x->frame) : NULL;
     if (!e) return false;
-    const mwl__provider *p = x->frame->run->link->providers[mwl__tables(x->frame)->entries[e->ix].import];
-    const mwl__str *name = mwl__as_str(key);
-    if (!p->run_count_len || p->run_count_len != name->len ||
-        !mwl__bytes_same(p->middleware.run_count, name->s, name->len))
-        return false;
-    *out = mwl_number((double)e->runs);
+    if (path != x->count_path || e->ix != x->count_entry) {
+        const mwl__link *link = x->frame->run->link;
+        const mwl__provider *p = link->providers[link->program->flow_tables->entries[e->ix].import];
+        const mwl__str *name = mwl__as_str(x->program->consts[x->program->keys[path->first_key]]);
+        if (!p->run_count_len || p->run_count_len != name->len ||
+            !mwl__bytes_same(p->middleware.run_count, name->s, name->len))
+            return false;
+        x->count_path = path;
+        x->count_entry = e->ix;
+    }
+    out->tag = MWL_KIND_NUMBER;
+    out->aux = 0;
+    out->as.d = (double)(int64_t)e->runs;
     return true;
 }
 

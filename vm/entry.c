@@ -27,12 +27,12 @@ static const mwl__provider *provider_of(const mwl__frame *f, uint32_t ix) {
 }
 
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__value_set(heap_of(f), &e->res.v, take);
+    mwl__frame_put(f, &e->res.v, take);
     e->res.ok = ok;
 }
 
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__value_set(heap_of(f), &e->emit.v, take);
+    mwl__frame_put(f, &e->emit.v, take);
     e->emit.ok = ok;
 }
 
@@ -66,6 +66,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->outer = f->entries;
     e->ix = ix;
     e->depth = (uint16_t)depth;
+    e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
     e->input = f->acc;
     e->state = mwl_null();
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
@@ -220,8 +221,7 @@ uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix) {
 }
 
 static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
-    mwl_heap *h = heap_of(f);
-    if (e->reenter & MWL_REENTER_RESTORE) mwl__value_set(h, &f->vars, mwl__keep(e->vars));
+    if (e->reenter & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
     mwl_value next;
     if (e->reenter & MWL_REENTER_CARRY) {
         mwl__result *product = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
@@ -230,9 +230,9 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     } else {
         next = mwl__keep(e->output);
     }
-    mwl__value_set(h, &f->acc, next);
-    mwl__entry_set_emit(f, e, false, mwl_absent());
-    mwl__entry_set_res(f, e, false, mwl_absent());
+    mwl__frame_put(f, &f->acc, next);
+    if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
+    if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     e->accepted = false;
     e->in_phase = false;
     e->runs++;

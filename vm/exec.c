@@ -279,8 +279,7 @@ static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
     const mwl_program *p = x->program;
     if (path->base < MWL_BASE_ENV) {
         const uint32_t *keys = p->keys + path->first_key;
-        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
-            mwl__context_run_count(x, p->consts[*keys], out))
+        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 && mwl__context_run_count(x, path, out))
             return true;
         mwl_value v = mwl__context_load(x, path->base);
         if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {
@@ -817,9 +816,7 @@ machine:
         goto fail;
     }
     ip = code + next;
-    x->slice--;
-    if (!LIKELY(x->budget-- != 0)) goto out_of_fuel;
-    if (LIKELY(x->slice > 0)) DISPATCH();
+    if (LIKELY(--x->slice > 0)) DISPATCH(); /* paid when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
     mwl__exec_clear(x, p->n_regs);
     x->in_block = false;
@@ -851,7 +848,6 @@ park:
 
 out_of_fuel:
     HERE();
-    x->budget = 0;
     return MWL_EXEC_FUEL;
 
 fail:

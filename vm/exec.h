@@ -6,7 +6,8 @@
  *
  * Fuel: `slice` counts down at loop edges (by the length of the loop's body), function calls and the
  * machine's instructions; long single operations charge by size. At zero the interpreter yields.
- * `budget` is what the run may still use in all; when that is spent the run ends. */
+ * `budget` is what the run may still use in all; when that is spent the run ends. The machine's instructions are
+ * taken from it when a turn ends, and no turn has more slice than budget. */
 #ifndef MWL_EXEC_H
 #define MWL_EXEC_H
 
@@ -29,6 +30,7 @@ typedef struct mwl__exec {
     mwl_value *regs;
     uint32_t n_regs;  /* allocated; at least the program's */
     int64_t slice;    /* instructions left before a yield; may go below zero */
+    int64_t turn;     /* the slice that the turn began with */
     uint64_t budget;  /* left for the run; UINT64_MAX: no limit */
     uint32_t pc;
     bool in_block;    /* at a yield: registers are live */
@@ -37,6 +39,8 @@ typedef struct mwl__exec {
     const mwl_value *env; /* slots of a free-standing expression, lent */
     uint32_t n_env;
     struct mwl__frame *frame; /* NULL for a free-standing expression */
+    const mwl__path_rec *count_path; /* of this program: one that reads a count of runs, in the phases of count_entry */
+    uint32_t count_entry;
     mwl__clock_pin pin;       /* what now() answers */
     mwl__zones *zones;
     mwl__regex_scratch *regex;
@@ -87,9 +91,9 @@ bool mwl__exec_heap_failed(mwl__exec *x);
  * there at this moment. */
 mwl_value mwl__context_load(mwl__exec *x, unsigned base);
 
-/* Is this key the count of runs that the middleware being read contributes? Then *out is the count: a loop's
- * condition reads it every time, and needs no object for it. */
-bool mwl__context_run_count(const mwl__exec *x, mwl_value key, mwl_value *out);
+/* Is this path, of one key, the count of runs that the middleware being read contributes? Then *out is the count: a
+ * loop's condition reads it every time, and needs no object for it. */
+bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
 
 /* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and x->halt;
  * always answers false, for `return`. Texts over some hundred bytes are cut. */

@@ -14,11 +14,6 @@ int64_t mwl__add_ns(int64_t a, int64_t b) {
     return b > 0 ? MWL_NEVER - 1 : INT64_MIN;
 }
 
-void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
-    mwl__value_set(&mwl__vm_of(f)->heap, &f->res.v, take);
-    f->res.ok = ok;
-}
-
 void mwl__frame_take_raised(mwl__frame *f) {
     mwl__frame_set_res(f, false, mwl__vm_of(f)->raised);
     mwl__vm_of(f)->raised = mwl_absent();
@@ -124,6 +119,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     mwl__exec *x = &vm->exec;
     const mwl__schema *schema = f->run->link->flow_schemas[f->flow];
     uint32_t pc = flow->pc;
+    if (x->program != mwl__program_of(f)) x->count_path = NULL;
     x->program = mwl__program_of(f);
     x->pc = MWL_NONE;
     if (schema || !mwl_is_absent(args)) pc = mwl__check_arguments(f, schema, args, "parameters", pc);
@@ -364,11 +360,13 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
 /* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may be read after. */
 static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = mwl__vm_of(f);
+    if (x->program != mwl__program_of(f)) x->count_path = NULL;
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
     x->frame = f;
-    x->slice = vm->config.slice;
     x->budget = f->run->budget;
+    if (x->budget == 0) return MWL_PC_FUEL;
+    x->slice = x->turn = x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice;
     vm->executing = f->run;
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
     if (f->rare && f->rare->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
@@ -417,6 +415,13 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
     if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
 }
 
+/* What the turn has used: every charge is in both counts, the machine's instructions in the slice alone. */
+static void pay(mwl_run *run, const mwl__exec *x) {
+    uint64_t charged = run->budget - x->budget, all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
+    if (all < charged) all = charged;
+    run->budget = all < run->budget ? run->budget - all : 0;
+}
+
 void mwl__frame_run(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl_vm *vm = run->link->vm;
@@ -425,11 +430,13 @@ void mwl__frame_run(mwl__frame *f) {
     uint32_t pc = begin_turn(f, x);
     mwl__outcome outcome = MWL_EXEC_PARK;
     if (pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
+    else if (pc == MWL_PC_FUEL) outcome = MWL_EXEC_FUEL;
     else if (pc != MWL_PC_PARK) {
         x->pc = pc;
         outcome = mwl__exec_run(x);
     }
-    run->budget = x->budget;
+    if (pc != MWL_PC_FUEL) pay(run, x);
+    if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_used(run, used);

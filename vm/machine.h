@@ -57,6 +57,7 @@ struct mwl__entry {
     uint8_t verdict;    /* mwl__verdict of the phase now running */
     uint8_t reenter;    /* MWL_REENTER_* */
     bool established, accepted;
+    bool around_call;   /* the inner scope is the call itself */
     bool armed, fired;  /* a bound: set; elapsed, its cancellation imposed */
     bool in_always, cleanup_failed;
     bool over_cleanup;  /* while in_always: the failure in flight holds that of a failed cleanup */
@@ -329,6 +330,16 @@ static inline const mwl_value *mwl__context_slot(const mwl__frame *f, unsigned b
     }
 }
 static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
+/* As mwl__value_set; the heap is looked for when something goes. */
+static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_value take) {
+    mwl_value old = *place;
+    *place = take;
+    if (old.tag & MWL_OWNED) mwl__drop(&mwl__vm_of(f)->heap, old);
+}
+static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
+    mwl__frame_put(f, &f->res.v, take);
+    f->res.ok = ok;
+}
 static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
 }
@@ -345,7 +356,6 @@ uint32_t mwl__frame_complete(mwl__frame *f);
 uint32_t mwl__frame_ascend(mwl__frame *f); /* res is set: go to the Flow's ascent */
 uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
-void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take);
 void mwl__frame_take_raised(mwl__frame *f); /* res := the failure a site handler made */
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
 mwl__rare *mwl__frame_rare(mwl__frame *f);          /* made if need be; NULL: memory is out */

@@ -19,7 +19,8 @@ static void unawait(mwl_call *c) {
 }
 
 static void clear(mwl_heap *h, mwl_value *place) {
-    if (place->tag & MWL_OWNED) mwl__drop(h, *place);
+    if (mwl_is_absent(*place)) return;
+    mwl__drop(h, *place);
     *place = mwl_absent();
 }
 

@@ -5,14 +5,14 @@
 #   rest   the assembler's busy parts, what the machine calls now and then: -O2
 # Measured on x86-64 with gcc 12, stripped shared library, Release: all -O3 827 KiB, all -O2 707 KiB, all -Os 559 KiB.
 # All -O2 costs the machine up to 11 % more instructions than -O3; -Os costs the assembler 30 %.
-set(MWL_HOT vm/exec vm/step vm/call vm/entry vm/phase vm/unwind vm/frame vm/access vm/arith vm/compare
+set(MWL_HOT vm/exec vm/step vm/call vm/provider vm/gather vm/run vm/vm vm/failure vm/words vm/build vm/str vm/entry vm/phase vm/unwind vm/frame vm/access vm/arith vm/compare
     vm/context vm/heap vm/list vm/map vm/mem vm/value vm/timer vm/json vm/num_parse
     vm/suggest assembler/read_node assembler/cel_lex assembler/source)
 set(MWL_COLD
     vm/image vm/program vm/pack vm/op vm/position vm/status vm/invariant
     vm/schema_report vm/schema_load vm/regex_parse vm/regex_class vm/regex_compile vm/pattern_syntax vm/pattern
     vm/zone vm/zone_file vm/cel_message vm/cel_time vm/copy
-    vm/blocking vm/coro vm/stack_watch vm/token vm/build vm/temporal vm/temporal_dur
+    vm/blocking vm/coro vm/stack_watch vm/token vm/temporal vm/temporal_dur
     stdlib/documents stdlib/std stdlib/std_register stdlib/cel_network stdlib/cel_format stdlib/cel_encoders
     stdlib/cel_strings stdlib/cel_sets stdlib/cel_math stdlib/cel_optional
     assembler/asm assembler/catalog assembler/cel assembler/cel_check assembler/cel_deduce assembler/cel_fold
