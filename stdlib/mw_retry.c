@@ -114,17 +114,17 @@ static size_t find_policy(const plan *prepared, mwl_value policies, mwl_value fa
 }
 
 /* The state with this policy's count and last wait. */
-static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t policy, double count, double last) {
+static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t which, double count, double last) {
     size_t n = mwl_count(policies);
     mwl_value next = mwl_array_push(h, mwl_array(h, 1 + n * WIDTH), mwl_value_keep(policies));
     for (size_t i = 0; i < n; i++) {
-        next = mwl_array_push(h, next, mwl_number(i == policy ? count : field(state, i, COUNT)));
-        next = mwl_array_push(h, next, mwl_number(i == policy ? last : field(state, i, LAST)));
+        next = mwl_array_push(h, next, mwl_number(i == which ? count : field(state, i, COUNT)));
+        next = mwl_array_push(h, next, mwl_number(i == which ? last : field(state, i, LAST)));
     }
     return next;
 }
 
-static void exhausted(mwl_phase *phase, size_t policy) {
+static void exhausted(mwl_phase *phase, size_t which) {
     mwl_heap *h = mwl_phase_heap(phase);
     uint64_t runs = mwl_phase_runs(phase);
     char message[64];
@@ -132,7 +132,7 @@ static void exhausted(mwl_phase *phase, size_t policy) {
              runs == 1 ? "" : "s");
     mwl_value details = mwl_object(h, 2);
     details = mwl_object_set(h, details, "attempts", 8, mwl_number((double)runs));
-    details = mwl_object_set(h, details, "policy", 6, mwl_number((double)policy));
+    details = mwl_object_set(h, details, "policy", 6, mwl_number((double)which));
     /* the machine chains the failure that rose as `previous` */
     mwl_phase_substitute(phase, false,
                          mwl_failure(h, NULL, "Provider.Middleware.Retry.Exhausted", message, details,
