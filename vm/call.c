@@ -57,26 +57,26 @@ static void accept_around(mwl__frame *f) {
     if (e && e->around_call && e->established) e->accepted = true;
 }
 
+static uint32_t await_directly(mwl__frame *f, mwl_call *call, uint32_t next_pc) {
+    if (f->record) { /* of an earlier call: what is delivered must not be written there */
+        mwl__callrec_free(heap_of(f), f->record);
+        f->record = NULL;
+    }
+    f->target.call = call;
+    f->awaits = MWL_AWAITS_CALL;
+    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+}
+
 /* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no record is made. In a
  * fan-out gather.c does the same. */
-static uint32_t call_directly(mwl__frame *f, uint32_t ix) {
-    const mwl__call_rec *c = rec_of(f, ix);
-    const mwl__link *link = f->run->link;
+static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
+    const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
     mwl_value input = f->acc;
     f->acc = mwl_absent();
-    mwl_call *call = mwl__call_start(f, NULL, link->providers[c->import], input,
-                                     link->program->consts[c->with_k]);
-    if (!call) return MWL_PC_NOMEM;
-    if (!call->settled) {
-        if (f->record) { /* of an earlier call: what is delivered must not be written there */
-            mwl__callrec_free(heap_of(f), f->record);
-            f->record = NULL;
-        }
-        f->target.call = call;
-        f->awaits = MWL_AWAITS_CALL;
-        return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, c->end_pc + 1, MWL_NEVER);
-    }
-    mwl__result res = mwl__call_take(call);
+    mwl__result res;
+    mwl_call *call = mwl__call_now(f, NULL, link->providers[c->import], input,
+                                   link->program->consts[c->with_k], &res);
+    if (call) return await_directly(f, call, c->end_pc + 1);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     accept_around(f);
     mwl__frame_set_res(f, res.ok, res.v);
@@ -85,10 +85,8 @@ static uint32_t call_directly(mwl__frame *f, uint32_t ix) {
 
 /* ---- fields ------------------------------------------------------------------------------------------------ */
 
-uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    const mwl__link *link = f->run->link;
-    mwl_vm *vm = link->vm;
-    if (link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(vm)) return call_directly(f, ix);
+static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl_vm *vm = mwl__vm_of(f);
     if (!f->record) {
         f->record = mwl__callrec_new(&vm->heap);
         if (!f->record) return MWL_PC_NOMEM;
@@ -101,6 +99,12 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     f->construct = MWL_IN_CALL;
     if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__vm_wall(vm);
     return next_pc;
+}
+
+uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    const mwl__link *link = f->run->link;
+    bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm);
+    return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {

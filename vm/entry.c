@@ -36,20 +36,24 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
     e->emit.ok = ok;
 }
 
-static void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+/* The instant that something reads, and what a listener is told. */
+static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
+    e->entered_ns = mwl__vm_wall(vm);
+    if (mwl__tracing(vm))
+        mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
+                   phase == MWL_ON_ENTRY ? e->input : e->res.v);
+}
+
+static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
     e->phase = (uint8_t)phase;
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
     e->in_phase = true;
     f->construct = MWL_IN_PHASE;
-    if (e->args.tag & MWL_OWNED) mwl__drop(&vm->heap, e->args);
-    e->args = mwl_absent();
-    if (!(rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) && !mwl__tracing(vm)) return;
-    e->entered_ns = mwl__vm_wall(vm);
-    if (mwl__tracing(vm))
-        mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
-                   phase == MWL_ON_ENTRY ? e->input : e->res.v);
+    mwl__frame_put(f, &e->args, mwl_absent());
+    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
+        note_phase(f, e, rec, phase);
 }
 
 /* ---- descent --------------------------------------------------------------------------------------------- */

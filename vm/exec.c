@@ -763,7 +763,10 @@ dispatch:
     CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
     CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
-    CASE(GATE): NESTS(mwl__nest_in_phase(F)); MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
+    CASE(GATE):
+        NESTS(mwl__nest_in_phase(F));
+        if (LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
+        MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));

@@ -121,11 +121,12 @@ static void skip_rest(mwl__frame *f) {
 }
 
 /* spec: step-actions, completion: determined when `successes` is reached or out of reach. */
+static inline bool is_decided(const mwl__gather *g) {
+    return g->n_ok >= g->need || (double)(g->n - g->n_bad) < g->need;
+}
+
 static void determine(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
-    if (g->determined) return;
-    bool met = g->n_ok >= g->need, lost = (double)(g->n - g->n_bad) < g->need;
-    if (!met && !lost) return;
     g->determined = true;
     if (!(rec_of(f)->flags & MWL_GATHER_NO_WAIT)) return;
     skip_rest(f);
@@ -154,29 +155,22 @@ static uint32_t start_next(mwl__frame *f) {
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
-/* The whole of a dispatch whose call has no code of its own. MWL_PC_NOMEM, or run_pc. */
-static uint32_t start_directly(mwl__frame *f, mwl__gather *g, const mwl__gather_rec *rec, uint32_t ix) {
-    const mwl__link *link = f->run->link;
-    const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
+/* The whole of a dispatch whose call has no code of its own. False: memory is out. */
+static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link, const mwl__call_rec *c) {
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
-    mwl_call *call = mwl__call_start(f, slot, link->providers[c->import], mwl__keep(in),
-                                     link->program->consts[c->with_k]);
-    if (!call) return MWL_PC_NOMEM;
-    if (!call->settled) {
-        slot->as.call = call;
-        return rec->run_pc;
-    }
-    slot->res = mwl__call_take(call);
-    if (mwl_is_absent(slot->res.v)) return MWL_PC_NOMEM;
+    slot->as.call = mwl__call_now(f, slot, link->providers[c->import], mwl__keep(in),
+                                  link->program->consts[c->with_k], &slot->res);
+    if (slot->as.call) return true;
+    if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
     g->active--;
     if (slot->res.ok) g->n_ok++;
     else g->n_bad++;
-    return rec->run_pc;
+    return true;
 }
 
 /* As many dispatches as may start now, within the frame's turn. */
@@ -186,14 +180,13 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     const mwl__gather_rec *rec = &link->program->flow_tables->gathers[ix];
     mwl__exec *x = &link->vm->exec;
     for (;;) {
-        if (!g->determined) determine(f);
+        if (!g->determined && is_decided(g)) determine(f);
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         uint32_t call = link->program->keys[rec->first_call + nth];
         if (link->with_ok[call] != MWL_WITH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
-        uint32_t pc = start_directly(f, g, rec, call);
-        if (pc != rec->run_pc || x->slice <= 0) return pc;
-        if (!mwl__exec_charge(x, 1)) return MWL_PC_FUEL;
+        if (!start_directly(f, g, link, &link->program->flow_tables->calls[call])) return MWL_PC_NOMEM;
+        if (--x->slice <= 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;

@@ -236,6 +236,7 @@ typedef struct mwl__provider {
     bool is_middleware, trusted; /* trusted: its document and what it contributes are not checked again */
     mwl_call_provider call;
     mwl_middleware middleware;
+    void (*act[4])(mwl_phase *phase, void *user); /* its actions by phase; NULL: it has none there */
     void *user;
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
     mwl__schema *metadata;      /* of a middleware without its `required`: contributions come one by one */
@@ -445,6 +446,10 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
 /* provider.c: provider executions. */
 mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
                           mwl_value take_args); /* NULL: memory. May be settled already */
+/* As mwl__call_start, with constant arguments. NULL: it has settled, *res is its Result and nothing is left of the call;
+ * or memory is out, and res->v absent. */
+mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                        mwl_value args, mwl__result *res);
 mwl__result mwl__call_take(mwl_call *call); /* the Result of one that its start has settled; the call is gone then */
 void mwl__call_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent */
 void mwl__call_abandon(mwl_call *call);                  /* nobody awaits it any more */

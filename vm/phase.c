@@ -38,23 +38,21 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
     return rec->struct_pc;
 }
 
-static void (*action_of(const mwl_middleware *m, unsigned phase))(mwl_phase *, void *) {
-    if (phase == MWL_ON_ENTRY) return m->entry;
-    if (phase == MWL_ON_ALWAYS) return m->always;
-    return phase == MWL_ON_SUCCESS ? m->success : m->failure;
+/* The callback has said something besides what is in the entry. */
+static uint32_t heed(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
+    if (ph->nomem) {
+        mwl__drop(heap_of(ph), ph->instead.v);
+        return MWL_PC_NOMEM;
+    }
+    if (!mwl_is_absent(ph->instead.v)) return fail_phase(f, e, ph->phase, ph->instead.v);
+    return dispatch_structural(f, e, next_pc);
 }
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase, uint32_t next_pc) {
-    void (*act)(mwl_phase *, void *) = action_of(&p->middleware, phase);
-    if (!act) return next_pc;
+    if (!p->act[phase]) return next_pc;
     mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
-    act(&ph, p->user);
-    if (ph.nomem) {
-        mwl__drop(heap_of(&ph), ph.instead.v);
-        return MWL_PC_NOMEM;
-    }
-    if (!mwl_is_absent(ph.instead.v)) return fail_phase(f, e, phase, ph.instead.v);
-    return ph.dispatch ? dispatch_structural(f, e, next_pc) : next_pc;
+    p->act[phase](&ph, p->user);
+    return ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v) ? heed(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {

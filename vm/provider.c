@@ -83,9 +83,20 @@ static void list(mwl_vm *vm, mwl_call *c) {
     vm->calls = c;
 }
 
-mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
-                          mwl_value take_args) {
-    mwl_vm *vm = mwl__vm_of(f);
+static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
+    if (mwl__blocking_start(c) >= 0) {
+        c->starting = false;
+        if (!c->settled) list(vm, c);
+        return c;
+    }
+    mwl__call_free(c);
+    vm->heap.why = MWL_E_NOMEM;
+    return NULL;
+}
+
+/* A call that is about to start, or NULL: memory is out. */
+static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                                mwl_value take_input, mwl_value take_args) {
     mwl_call *c = vm->spare_call ? vm->spare_call : new_call(vm);
     if (!c) {
         mwl__drop(&vm->heap, take_input);
@@ -100,16 +111,38 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
     c->args = take_args;
     c->state = mwl_null();
     c->starting = c->alive = true;
-    if (!p->call.blocking) {
-        p->call.start(c, p->user);
-    } else if (mwl__blocking_start(c) < 0) {
-        mwl__call_free(c);
-        vm->heap.why = MWL_E_NOMEM;
-        return NULL;
-    }
+    return c;
+}
+
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                          mwl_value take_args) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
+    if (!c) return NULL;
+    if (p->call.blocking) return start_blocking(vm, c);
+    p->call.start(c, p->user);
     c->starting = false;
     if (!c->settled) list(vm, c);
     return c;
+}
+
+mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                        mwl_value args, mwl__result *res) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_call *c = prepare(vm, f, slot, p, take_input, args);
+    res->v = mwl_absent();
+    if (!c || (p->call.blocking && !(c = start_blocking(vm, c)))) return NULL;
+    if (!p->call.blocking) {
+        p->call.start(c, p->user);
+        c->starting = false;
+        if (!c->settled) list(vm, c);
+    }
+    if (!c->settled) return c;
+    *res = c->res;
+    if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
+    discard(vm, c);
+    return NULL;
 }
 
 /* ---- delivery ---------------------------------------------------------------------------------------------- */

@@ -197,6 +197,10 @@ const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t 
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
     if (mwl__vm_provider(vm, take->uri, take->uri_len)) return MWL_E_DUPLICATE;
     if (vm->started) return MWL_E_STATE;
+    take->act[MWL_ON_ENTRY] = take->middleware.entry;
+    take->act[MWL_ON_SUCCESS] = take->middleware.success;
+    take->act[MWL_ON_FAILURE] = take->middleware.failure;
+    take->act[MWL_ON_ALWAYS] = take->middleware.always;
     take->run_count_len = take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
     take->next = vm->providers;
     vm->providers = take;
