@@ -89,36 +89,60 @@ bool mwl__arith_add(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
     }
 }
 
-static mwl_value joined(mwl_heap *h, const mwl_value *row, uint32_t n, uint64_t len) {
-    if (len > MWL_STRING_LIMIT) return mwl__heap_fail(h, MWL_E_TOO_BIG);
-    mwl__str *s = mwl__str_alloc(h, (size_t)len);
-    if (!s) return mwl_absent();
+/* n bytes by two copies that overlap: the parts of a text are mostly short. */
+static inline void put(char *to, const char *from, size_t n) {
+    if (n > 16) {
+        memcpy(to, from, n);
+    } else if (n >= 8) {
+        uint64_t head, tail;
+        memcpy(&head, from, 8), memcpy(&tail, from + n - 8, 8);
+        memcpy(to, &head, 8), memcpy(to + n - 8, &tail, 8);
+    } else if (n >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, from, 4), memcpy(&tail, from + n - 4, 4);
+        memcpy(to, &head, 4), memcpy(to + n - 4, &tail, 4);
+    } else {
+        for (size_t i = 0; i < n; i++) to[i] = from[i];
+    }
+}
+
+static bool not_text(mwl__exec *x, const mwl_value *row, uint32_t n, uint32_t i) {
+    /* the first one is the left operand of the first `+`, any other the right one of its own */
+    mwl__arith_no_overload(x, "+", row[0], row[i ? i : n > 1 ? 1 : 0]);
+    mwl__exec_raise_sub(x, i ? i : 1);
+    return false;
+}
+
+static bool join(mwl__exec *x, const mwl_value *row, uint32_t n, mwl_value *out) {
+    mwl_heap *h = x->heap;
+    uint64_t len = 0, n_cp = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (MWL_KINDS(row[i]) != MWL_KIND_STRING) return not_text(x, row, n, i);
+        const mwl__str *part = mwl__as_str(row[i]);
+        len += part->len;
+        n_cp += part->n_cp;
+    }
+    if (!charged(x, len / 64)) return false;
+    mwl__str *s = mwl__str_alloc(h, (size_t)len); /* refuses what is too long */
+    if (!s) return mwl__exec_heap_failed(x);
     char *at = s->s;
     for (uint32_t i = 0; i < n; i++) {
         const mwl__str *part = mwl__as_str(row[i]);
-        memcpy(at, part->s, part->len);
+        put(at, part->s, part->len);
         at += part->len;
     }
-    return mwl__str_seal(s);
+    *out = mwl__str_seal_counted(s, (uint32_t)n_cp);
+    return true;
 }
 
 bool mwl__arith_concat(mwl__exec *x, mwl_value *row, uint32_t n, mwl_value *out) {
-    uint64_t len = 0;
-    bool ok = true;
-    for (uint32_t i = 0; i < n && ok; i++) {
-        if (MWL_KINDS(row[i]) == MWL_KIND_STRING) {
-            len += mwl__as_str(row[i])->len;
-            continue;
-        }
-        /* the first one is the left operand of the first `+`, any other the right one of its own */
-        ok = i ? mwl__arith_no_overload(x, "+", row[0], row[i])
-               : mwl__arith_no_overload(x, "+", row[0], n > 1 ? row[1] : row[0]);
-        mwl__exec_raise_sub(x, i ? i : 1);
-    }
-    ok = ok && charged(x, len / 64) && given(x, joined(x->heap, row, n, len), out);
+    bool ok = join(x, row, n, out);
     for (uint32_t i = 0; i < n; i++) {
+        uint32_t tag = row[i].tag;
+        row[i].tag = MWL_KIND_NULL;
+        if (!(tag & MWL_OWNED)) continue;
         mwl_value v = row[i];
-        row[i] = mwl_null();
+        v.tag = tag;
         mwl__drop(x->heap, v);
     }
     return ok;

@@ -45,6 +45,10 @@ mwl_value mwl__str_seal(mwl__str *s) {
     return finish(s, MWL_KIND_STRING, mwl__utf8_count(s->s, s->len), mwl__str_hash(s->s, s->len));
 }
 
+mwl_value mwl__str_seal_counted(mwl__str *s, uint32_t n_cp) {
+    return finish(s, MWL_KIND_STRING, n_cp, mwl__str_hash(s->s, s->len));
+}
+
 mwl_value mwl__bytes_seal(mwl__str *s) {
     return finish(s, MWL_KIND_BYTES, 0, mwl__str_hash(s->s, s->len));
 }

@@ -263,6 +263,7 @@ static inline void mwl__drop(mwl_heap *h, mwl_value v) {
 /* Uninitialised string of len bytes; fill s, then seal (counts code points, hashes, terminates). */
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
 mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
+mwl_value mwl__str_seal_counted(mwl__str *s, uint32_t n_cp); /* the number of code points is known */
 mwl_value mwl__bytes_seal(mwl__str *s);
 mwl_value mwl__key(mwl_heap *h, const char *text,
                    size_t len); /* a member's name, valid UTF-8: shared where the heap shares */
