@@ -87,36 +87,37 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
     return true;
 }
 
-/* The books of a container that is being made: weight, depth and oddness of what is in it so far.
- * No sum can wrap, so the limits are looked at when all is in. */
-typedef struct books {
-    uint64_t weight;
-    uint32_t depth, odd;
-} books;
+/* The books of a new container of n scalars; those of a list and a map are at the same place. */
+static inline void open_books(mwl__list *of, uint32_t n) {
+    of->depth = 1;
+    of->odd = 0;
+    of->weight = (uint64_t)n + 1;
+}
+
+/* What is no plain scalar changes them. No sum can wrap, so the limits are looked at when all is
+ * in. */
+MWL__OUTLINE static void enter_books(mwl__list *of, const mwl_value *v) {
+    uint32_t below = mwl__value_depth(*v);
+    of->weight += mwl__value_weight(*v) - 1;
+    of->odd |= mwl__value_odd(*v);
+    if (below >= of->depth) of->depth = (uint16_t)(below + 1);
+}
 
 /* Enter what a register holds, and move it to its place. */
-static inline void settle(mwl_value *to, mwl_value *reg, books *of) {
-    uint32_t kind = MWL_KINDS(*reg), below = 0;
-    if (kind == MWL_KIND_STRING || (kind == MWL_KIND_NUMBER && reg->as.d - reg->as.d == 0)) {
-        of->weight++;
-    } else if (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) {
-        const mwl__list *c = reg->as.p; /* a map's books are at the same place */
-        of->weight += c->weight;
-        of->odd |= c->odd;
-        below = c->depth;
-    } else {
-        of->weight += mwl__value_weight(*reg);
-        of->odd |= mwl__value_odd_slow(*reg);
-        below = mwl__value_depth(*reg);
-    }
-    if (below >= of->depth) of->depth = below + 1;
+static inline void settle(mwl__list *of, mwl_value *to, mwl_value *reg) {
+    uint32_t kind = MWL_KINDS(*reg);
+    if (kind != MWL_KIND_STRING && (kind != MWL_KIND_NUMBER || reg->as.d - reg->as.d != 0))
+        enter_books(of, reg);
     mwl__move_in(to, reg);
 }
 
-static bool accepted(mwl__exec *x, const books *of, mwl_value made) {
-    if (of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT) return true;
-    mwl__drop(x->heap, made);
+static inline bool within_limits(const mwl__list *of) {
+    return of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT;
+}
+
+static bool refuse(mwl__exec *x, const mwl__list *of, mwl_value made) {
     x->heap->why = of->depth > MWL_DEPTH_LIMIT ? MWL_E_DEPTH : MWL_E_TOO_BIG;
+    mwl__drop(x->heap, made);
     return mwl__exec_heap_failed(x);
 }
 
@@ -124,16 +125,13 @@ bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out)
     mwl_value list = mwl__list_new(x->heap, n);
     if (mwl_is_absent(list)) return mwl__exec_heap_failed(x);
     mwl__list *l = mwl__as_list(list);
-    books of = {1, 1, 0};
-    for (uint32_t i = 0; i < n; i++) settle(&l->item[i], &items[i], &of);
     if (n) {
+        open_books(l, n);
+        for (uint32_t i = 0; i < n; i++) settle(l, &l->item[i], &items[i]);
         l->used = n;
-        l->depth = (uint16_t)of.depth;
-        l->odd = (uint16_t)of.odd;
-        l->weight = of.weight;
     }
     mwl__move_new(out, list.tag, n, l);
-    return accepted(x, &of, *out);
+    return within_limits(l) || refuse(x, l, *out);
 }
 
 /* A map with an index: its members enter one by one. */
@@ -170,15 +168,13 @@ bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, 
         return build_large(x, keys, vals, n, out);
     mwl__map *m = mwl__map_bare(x->heap, n);
     if (!m) return mwl__exec_heap_failed(x);
-    books of = {1, 1, 0};
+    mwl__list *books = (mwl__list *)(void *)m;
+    open_books(books, n);
     for (uint32_t i = 0; i < n; i++) {
         mwl__move(&m->member[i].key, &consts[keys[i]]);
-        settle(&m->member[i].val, &vals[i], &of);
+        settle(books, &m->member[i].val, &vals[i]);
     }
     m->used = n;
-    m->depth = (uint16_t)of.depth;
-    m->odd = (uint16_t)of.odd;
-    m->weight = of.weight;
     mwl__move_new(out, MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, n, m);
-    return accepted(x, &of, *out);
+    return within_limits(books) || refuse(x, books, *out);
 }

@@ -57,15 +57,10 @@ mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {
     return MWL_OK;
 }
 
-void mwl__exec_clear(mwl__exec *x, uint32_t n) {
-    for (mwl_value *r = x->regs, *end = r + n; r != end; r++) {
-        uint32_t tag = r->tag;
-        r->tag = MWL_KIND_NULL;
-        if (!(tag & MWL_OWNED)) continue;
-        mwl_value v = *r;
-        v.tag = tag;
-        mwl__drop(x->heap, v);
-    }
+void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg) {
+    mwl_value v = *reg;
+    reg->tag = MWL_KIND_NULL;
+    mwl__drop(x->heap, v);
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -497,7 +492,10 @@ dispatch:
         const mwl_value *at = base_slot(x, path->base);
         if (LIKELY(at != NULL)) {
             const uint32_t *keys = p->keys + path->first_key;
-            at = walk(K, keys, keys + path->n_keys, at);
+            if (path->n_keys == 1 && MWL_KINDS(*at) == MWL_KIND_OBJECT)
+                at = member(at->as.p, at->aux, &K[*keys]);
+            else
+                at = walk(K, keys, keys + path->n_keys, at);
             if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
                 set_lent(h, &A, at);
                 NEXT();

@@ -68,7 +68,13 @@ mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
 mwl__outcome mwl__exec_run(mwl__exec *x);
 
 /* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
-void mwl__exec_clear(mwl__exec *x, uint32_t n);
+void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg);
+static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
+    for (mwl_value *r = x->regs, *end = r + n; r != end; r++) {
+        if (r->tag & MWL_OWNED) mwl__exec_clear_owned(x, r);
+        else r->tag = MWL_KIND_NULL;
+    }
+}
 
 /* Charge work of about n instructions inside one operation: false when the run's budget is spent. */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
