@@ -41,12 +41,12 @@ static mwl_value finish(mwl__str *s, uint32_t kind, size_t n_cp, uint32_t hash) 
     return v;
 }
 
-mwl_value mwl__str_seal(mwl__str *s) {
-    return finish(s, MWL_KIND_STRING, mwl__utf8_count(s->s, s->len), mwl__str_hash(s->s, s->len));
-}
-
 mwl_value mwl__str_seal_counted(mwl__str *s, uint32_t n_cp) {
     return finish(s, MWL_KIND_STRING, n_cp, mwl__str_hash(s->s, s->len));
+}
+
+mwl_value mwl__str_seal(mwl__str *s) {
+    return mwl__str_seal_counted(s, (uint32_t)mwl__utf8_count(s->s, s->len));
 }
 
 mwl_value mwl__bytes_seal(mwl__str *s) {
