@@ -102,29 +102,30 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged ----------------------------------------------------------------------- */
 
-/* The first policy that takes the failure, and its number; the number of policies when none does. */
-static size_t find_policy(const plan *prepared, mwl_value policies, mwl_value failure, policy *out) {
-    size_t n = mwl_count(policies), i = 0;
-    for (; i < n; i++) {
-        if (!prepared) (void)read_policy(mwl_array_at(policies, i), out); /* onEntry has found no fault with it */
-        if (mwl_failure_matches(prepared ? prepared->policy[i].match : out->match, failure)) break;
+/* The first policy that takes the failure, and its number; NULL when none does. `room` is for what is not prepared. */
+static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure, policy *room,
+                                 size_t *at) {
+    size_t n = mwl_count(policies);
+    for (*at = 0; *at < n; ++*at) {
+        if (!prepared) (void)read_policy(mwl_array_at(policies, *at), room); /* onEntry has found no fault with it */
+        const policy *p = prepared ? &prepared->policy[*at] : room;
+        if (mwl_failure_matches(p->match, failure)) return p;
     }
-    if (prepared && i < n) *out = prepared->policy[i];
-    return i;
+    return NULL;
 }
 
 /* The state with this policy's count and last wait. */
-static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t which, double count, double last) {
+static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t at, double count, double last) {
     size_t n = mwl_count(policies);
     mwl_value next = mwl_array_push(h, mwl_array(h, 1 + n * WIDTH), mwl_value_keep(policies));
     for (size_t i = 0; i < n; i++) {
-        next = mwl_array_push(h, next, mwl_number(i == which ? count : field(state, i, COUNT)));
-        next = mwl_array_push(h, next, mwl_number(i == which ? last : field(state, i, LAST)));
+        next = mwl_array_push(h, next, mwl_number(i == at ? count : field(state, i, COUNT)));
+        next = mwl_array_push(h, next, mwl_number(i == at ? last : field(state, i, LAST)));
     }
     return next;
 }
 
-static void exhausted(mwl_phase *phase, size_t which) {
+static void exhausted(mwl_phase *phase, size_t at) {
     mwl_heap *h = mwl_phase_heap(phase);
     uint64_t runs = mwl_phase_runs(phase);
     char message[64];
@@ -132,7 +133,7 @@ static void exhausted(mwl_phase *phase, size_t which) {
              runs == 1 ? "" : "s");
     mwl_value details = mwl_object(h, 2);
     details = mwl_object_set(h, details, "attempts", 8, mwl_number((double)runs));
-    details = mwl_object_set(h, details, "policy", 6, mwl_number((double)which));
+    details = mwl_object_set(h, details, "policy", 6, mwl_number((double)at));
     /* the machine chains the failure that rose as `previous` */
     mwl_phase_substitute(phase, false,
                          mwl_failure(h, NULL, "Provider.Middleware.Retry.Exhausted", message, details,
@@ -143,12 +144,12 @@ static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value state = mwl_phase_state(phase); /* null where onEntry was gated off: nothing matches */
     mwl_value policies = remembers(state) ? mwl_array_at(state, 0) : state;
-    policy p;
-    size_t n = mwl_count(policies);
-    size_t at = find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &p);
-    if (at == n) return;
+    policy room;
+    size_t n = mwl_count(policies), at;
+    const policy *p = find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &room, &at);
+    if (!p) return;
     double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
-    if (count >= p.attempts) {
+    if (count >= p->attempts) {
         exhausted(phase, at);
         return;
     }
@@ -160,11 +161,11 @@ static void retry_failure(mwl_phase *phase, void *user) {
         return;
     }
     double last = field(state, at, LAST);
-    if (!overridden && p.backoff.initial_ns >= 0)
-        wait = mwl__backoff_wait(&p.backoff, count, last,
-                                 p.backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
+    if (!overridden && p->backoff.initial_ns >= 0)
+        wait = mwl__backoff_wait(&p->backoff, count, last,
+                                 p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
     /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's */
-    bool drifts = p.backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
+    bool drifts = p->backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
     if (drifts) last = (double)wait;
     if (n > 1 || drifts)
         mwl_phase_set_state(phase, noted(mwl_phase_heap(phase), state, policies, at, count, last));

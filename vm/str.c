@@ -153,17 +153,19 @@ mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
     return key;
 }
 
-/* Found by where the text lies, which for a literal never changes; what it says decides, so that a buffer with
- * changing texts costs a comparison. */
+/* Found by where the text lies, which for a literal never changes, in one of two places; what it says decides, so
+ * that a buffer with changing texts costs a comparison or two. */
 mwl_value mwl__literal(mwl_heap *h, const char *text) {
-    uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26;
+    uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~1u;
     mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;
-    if (place && !mwl_is_absent(*place) && strcmp(mwl__as_str(*place)->s, text) == 0) return mwl__keep(*place);
+    for (int i = 0; place && i < 2; i++)
+        if (!mwl_is_absent(place[i]) && strcmp(mwl__as_str(place[i])->s, text) == 0) return mwl__keep(place[i]);
     size_t len = strlen(text);
     mwl_value v = mwl_string(h, text, len);
     if (!place || len > MWL__KEY_SHARED_MAX || mwl_is_absent(v)) return v;
-    mwl__drop(h, *place);
-    *place = mwl__keep(v);
+    mwl__drop(h, place[1]);
+    place[1] = place[0];
+    place[0] = mwl__keep(v);
     return v;
 }
 _Static_assert(MWL__LITERALS == 1u << (32 - 26), "the shift gives a place among them");

@@ -40,10 +40,9 @@ typedef struct mwl__word_text {
 } mwl__word_text;
 extern const mwl__word_text mwl__word_texts[MWL_WORD_COUNT];
 
-static inline mwl_value mwl__word_value(mwl__word w) {
-    mwl_value v = {MWL_KIND_STRING, mwl__word_texts[w].hash, {.p = (void *)(uintptr_t)&mwl__word_texts[w]}};
-    return v;
-}
+extern const mwl_value mwl__word_values[MWL_WORD_COUNT];
+
+static inline mwl_value mwl__word_value(mwl__word w) { return mwl__word_values[w]; }
 static inline bool mwl__word_is(mwl_value string, mwl__word w) { /* a STRING */
     return mwl__str_same(string, mwl__word_value(w));
 }
