@@ -595,7 +595,11 @@ dispatch:
             TRY(mwl__build_put_optional(x, &A, key, out));
         }
         NEXT();
-    CASE(MAP_OF): TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out)); SET_OUT(A); NEXT();
+    CASE(MAP_OF):
+        TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out));
+        SET_OUT(A);
+        if (ip[1].op == MWL_OP_DATA && ip[1].a == ip->a && !(mwl__as_map(A)->odd & MWL__ODD_KIND)) ip++;
+        NEXT();
     CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
 
     /* -- arithmetic and comparison -- */
@@ -745,7 +749,14 @@ dispatch:
     CASE(OUT): PLAIN(mwl__value_set(h, &F->acc, taken(&A)));
     CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
-    CASE(TO): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, false));
+    CASE(TO): {
+        NESTS(mwl__nest_in_step(F));
+        const mwl__step_rec *to = &p->flow_tables->steps[X];
+        if (!LIKELY(!x->vm->listen && mwl__step_hops(F, to))) MACHINE(mwl__step_to(F, X, false));
+        mwl__step_hop(F, X, h);
+        next = to->pc + 1; /* behind its STEP, which is done */
+        goto machine;
+    }
     CASE(TO_HANDLER): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, true));
     CASE(STEP_RESULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_result(F, AT_NEXT));
     CASE(STEP_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_fault(F));

@@ -341,6 +341,21 @@ static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     mwl__frame_put(f, &f->res.v, take);
     f->res.ok = ok;
 }
+/* A transition that nothing but the frame itself takes part in, to a Step whose entry nobody reads. */
+static inline bool mwl__step_hops(const mwl__frame *f, const mwl__step_rec *to) {
+    return !f->rare && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
+}
+/* What step.c does then. */
+static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_heap *h) {
+    mwl_value old = f->step_input;
+    mwl__move(&f->step_input, &f->acc);
+    f->acc = mwl_absent();
+    f->step = step;
+    f->step_id = f->run->next_step_id++;
+    f->construct = MWL_IN_STEP;
+    f->step_done = false;
+    mwl__drop(h, old);
+}
 static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
 }
