@@ -42,9 +42,7 @@ static mwl_value overflow(mwl_call *c, size_t bytes) {
     return mwl_failure(&c->vm->heap, NULL, "Mwlvm.StackOverflow", text, mwl_absent(), mwl_absent());
 }
 
-static void go_on(mwl_call *c, mwl__coro *co) {
-    mwl__stack_watch_thread();
-    if (mwl__coro_resume(co) != MWL__CORO_DONE) return;
+static void finish(mwl_call *c, mwl__coro *co) {
     bool overran = mwl__coro_overran(co) && !c->cancelled;
     size_t bytes = mwl__coro_stack_bytes(co);
     mwl__coro_free(co);
@@ -64,6 +62,14 @@ static void go_on(mwl_call *c, mwl__coro *co) {
         none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
                            "the provider returned without a Result", mwl_absent(), mwl_absent());
     (void)mwl__call_resolve(c, false, none);
+}
+
+static void go_on(mwl_call *c, mwl__coro *co) {
+    mwl_run *run = c->frame ? c->frame->run : NULL; /* the function may free it */
+    if (run) mwl__run_enter(run);
+    mwl__stack_watch_thread();
+    if (mwl__coro_resume(co) == MWL__CORO_DONE) finish(c, co);
+    if (run) mwl__run_leave(run);
 }
 
 mwl_status mwl__blocking_start(mwl_call *c) {

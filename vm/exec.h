@@ -76,6 +76,12 @@ static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
     }
 }
 
+/* The turn ends with the instruction that is running; what it has used stays as it is. */
+static inline void mwl__exec_stop(mwl__exec *x) {
+    x->turn -= x->slice + 1;
+    x->slice = -1;
+}
+
 /* Charge work of about n instructions inside one operation: false when the run's budget is spent. */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     x->slice -= (int64_t)(n < (1u << 30) ? n : (1u << 30));

@@ -367,6 +367,10 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     x->budget = f->run->budget;
     if (x->budget == 0) return MWL_PC_FUEL;
     x->slice = x->turn = x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice;
+    if (x->program->n_regs > x->n_regs && mwl__exec_reserve(x, x->program->n_regs) < 0) {
+        vm->heap.why = MWL_E_NOMEM;
+        return MWL_PC_NOMEM;
+    }
     vm->executing = f->run;
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
     if (f->rare && f->rare->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
@@ -396,7 +400,8 @@ static void unhandled(mwl__frame *f, mwl__exec *x) {
  * come any more, so there the run is aborted. */
 static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
     mwl_run *run = f->run;
-    mwl__exec_clear(x, run->link->program->n_regs);
+    uint32_t n = run->link->program->n_regs; /* more than there are, when there was no memory for them */
+    mwl__exec_clear(x, n < x->n_regs ? n : x->n_regs);
     f->state = MWL_FRAME_READY;
     mwl__run_limit(run, why);
     if (!run->root || run->state == MWL_RUN_ABORTED) return;

@@ -225,8 +225,9 @@ struct mwl_run {
     uint32_t live, owed; /* frames and awaited calls; established entries before the end of their onAlways */
     bool succeeded, bare; /* done: with a success; whose value is `result`, not yet the Result's object */
     bool limit_hit;
-    bool cancel_asked; /* inside one of its own callbacks: applied when the slice ends */
+    bool cancel_asked; /* while it is busy: applied when it is not any more */
     bool free_asked;   /* likewise */
+    uint16_t busy;     /* how often somebody is at work in it who may call back: see mwl__run_enter */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`. */
@@ -300,7 +301,7 @@ struct mwl_vm {
     mwl__birth births[MWL_BIRTHS];
     uint32_t n_births; /* ever */
     mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
-    mwl_run *executing; /* whose frame is in the interpreter, or NULL */
+    mwl_run *executing; /* whose frame is in the interpreter, or NULL: then that is not running */
     char message[256];  /* of the last registration that was refused */
     struct mwl__mail *mail;        /* made with the first token */
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
@@ -528,7 +529,10 @@ uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, c
 void mwl__run_used(mwl_run *run, size_t before);
 mwl_value mwl__run_id(mwl_run *run); /* lent; absent when memory is out */
 void mwl__run_done(mwl_run *run, mwl__result *take);
-void mwl__run_release(mwl_run *run); /* of an aborted one: everything below its root */
+/* Around all that walks a run's records and may call a provider, a middleware or a listener: what those ask of the
+ * run itself (cancel, abort, free) is put off until the last of them leaves. The run may be gone after that. */
+static inline void mwl__run_enter(mwl_run *run) { run->busy++; }
+void mwl__run_leave(mwl_run *run);
 void mwl__run_overdue(mwl_run *run); /* its cleanup took too long */
 void mwl__run_limit(mwl_run *run, mwl_status why); /* fuel or memory: cancel with the reason, once */
 

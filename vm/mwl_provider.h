@@ -2,7 +2,8 @@
  *
  * Everything in stdlib/ is written on this header and mwl.h alone. Callbacks are called on the VM's thread, from
  * inside mwl_vm_pump (`cancel`: also from mwl_run_cancel, mwl_run_abort and the functions that free), and must not
- * pump or free the VM. Exceptions of other languages must not leave them. The words lent, given and taken over
+ * pump or free the VM. They may start, cancel, abort and free runs; what they ask of the run that they serve happens
+ * when it is not being worked in any more. Exceptions of other languages must not leave them. The words lent, given and taken over
  * are those of mwl.h. */
 #ifndef MWL_PROVIDER_H
 #define MWL_PROVIDER_H

@@ -196,11 +196,17 @@ static void resolve_cancelled(mwl_call *c) {
 }
 
 void mwl__call_deliver(mwl_call *c) {
-    if (!c->frame) mwl__call_free(c);
-    else if (c->cancelled) resolve_cancelled(c);
-    else if (mwl_is_absent(c->res.v)) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+    if (!c->frame) {
+        mwl__call_free(c);
+        return;
+    }
+    mwl_run *run = c->frame->run;
+    mwl__run_enter(run);
+    if (c->cancelled) resolve_cancelled(c);
+    else if (mwl_is_absent(c->res.v)) mwl__run_limit(run, MWL_E_NOMEM);
     else if (c->slot) deliver_slot(c, MWL_SLOT_SETTLED);
     else deliver_call(c);
+    mwl__run_leave(run);
 }
 
 mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {

@@ -86,12 +86,17 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
         mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
-        uint64_t others = vm->exec.budget; /* arguments are validated at this run's cost */
-        vm->exec.budget = run->budget;
+        mwl__exec *x = &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
+        const mwl_program *their_program = x->program;
+        uint64_t their_budget = x->budget;
+        uint32_t their_pc = x->pc;
+        x->budget = run->budget; /* arguments are validated at this run's cost */
         run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
                                    mwl__keep(start->arguments));
-        run->budget = vm->exec.budget;
-        vm->exec.budget = others;
+        run->budget = x->budget;
+        x->budget = their_budget;
+        x->program = their_program;
+        x->pc = their_pc;
     }
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
@@ -226,22 +231,28 @@ static void impose(mwl_run *run, const char *message, mwl_value details) {
     mwl__drop(h, cancel);
 }
 
+static void stop_turn(mwl_run *run) {
+    if (run->link->vm->executing == run) mwl__exec_stop(&run->link->vm->exec);
+}
+
 void mwl_run_cancel(mwl_run *run, const char *reason) {
     mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
     mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_cancel: while another thread pumps the VM");
     if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
     mwl_heap *h = &run->link->vm->heap;
-    if (run->link->vm->executing == run) { /* from inside one of its own callbacks: when the slice ends */
+    if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
-        run->link->vm->exec.slice = -1;
+        stop_turn(run);
         if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
         return;
     }
     size_t used = h->used;
     mwl_value details = mwl_absent();
     if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
+    mwl__run_enter(run);
     impose(run, reason ? reason : "cancelled from outside", details);
-    if (run->root) mwl__run_used(run, used);
+    mwl__run_used(run, used);
+    mwl__run_leave(run);
 }
 
 void mwl__run_limit(mwl_run *run, mwl_status why) {
@@ -266,14 +277,13 @@ void mwl_run_abort(mwl_run *run) {
     mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
-    if (run->link->vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
-        run->link->vm->exec.slice = -1;
-        return;
-    }
-    mwl__run_release(run);
+    stop_turn(run);
+    mwl__run_enter(run);
+    mwl__run_leave(run);
 }
 
-void mwl__run_release(mwl_run *run) {
+/* Everything below the root of an aborted run; its executions are told. */
+static void release(mwl_run *run) {
     size_t used = run->link->vm->heap.used;
     mwl__frame *root = run->root;
     run->root = NULL;
@@ -283,20 +293,39 @@ void mwl__run_release(mwl_run *run) {
     mwl__invariant_over(run);
 }
 
+void mwl__run_leave(mwl_run *run) {
+    if (run->busy == 1 && run->state == MWL_RUN_ABORTED && run->root) release(run);
+    if (--run->busy) return;
+    if (run->free_asked) {
+        mwl_run_free(run);
+    } else if (run->state == MWL_RUN_DONE) {
+        mwl__invariant_over(run);
+    } else if (run->cancel_asked && run->root) {
+        run->cancel_asked = false;
+        size_t len;
+        mwl_heap *h = &run->link->vm->heap;
+        mwl_value reason = run->result;
+        run->result = mwl_absent();
+        mwl_run_cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
+        mwl__drop(h, reason);
+    }
+}
+
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
     mwl__usage(is_there(run), "mwl_run_free: the run was freed before");
     mwl_vm *vm = run->link->vm;
     mwl__usage(pumps_alone(vm), "mwl_run_free: while another thread pumps the VM");
-    if (vm->executing == run) { /* the interpreter is in it: freed when the slice ends */
+    if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         mwl_run_abort(run);
         run->free_asked = true;
         return;
     }
     for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
         if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
+    mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
     mwl_run_abort(run);
-    if (run->root) mwl__run_release(run); /* aborted inside its own slice */
+    if (run->root) release(run);
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)

@@ -140,6 +140,10 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
     for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
     mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
     mwl__mem_free(a, l->timed, t->n_flows);
+    if (vm->exec.program == l->program) { /* its place may be taken by another */
+        vm->exec.program = NULL;
+        vm->exec.count_path = NULL;
+    }
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
 }
@@ -335,7 +339,8 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_constants(vm, l);
     if (st == MWL_OK) st = link_prepared(vm, l);
     if (st == MWL_OK) st = link_times(vm, l);
-    if (st == MWL_OK) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
+    /* the interpreter holds on to the registers it has: from a callback, the first turn makes room */
+    if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
 }
 
@@ -392,16 +397,20 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
     if (t->owner == MWL_TIMER_CALL) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
         mwl_run *run = c->frame->run; /* one that nobody awaits has no timer */
+        mwl__run_enter(run);
         if (mwl__tracing(vm)) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
         mwl__call_timer(c);
         mwl__run_used(run, used);
+        mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
         mwl__run_overdue(((mwl__deadline *)(void *)((char *)t - offsetof(mwl__deadline, timer)))->run);
     } else {
         mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
         mwl_run *run = f->run;
+        mwl__run_enter(run);
         mwl__frame_timer(f);
         mwl__run_used(run, used);
+        mwl__run_leave(run);
     }
 }
 
@@ -425,21 +434,9 @@ static void run_one(mwl_vm *vm) {
     vm->n_ready--;
     f->queued = false;
     mwl_run *run = f->run;
+    mwl__run_enter(run);
     mwl__frame_run(f);
-    if (run->free_asked) {
-        mwl_run_free(run);
-    } else if (run->state == MWL_RUN_ABORTED && run->root) { /* aborted inside its own slice */
-        mwl__run_release(run);
-    } else if (run->state == MWL_RUN_DONE) {
-        mwl__invariant_over(run);
-    } else if (run->cancel_asked && run->root) {
-        run->cancel_asked = false;
-        size_t len;
-        mwl_value reason = run->result;
-        run->result = mwl_absent();
-        mwl_run_cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
-        mwl__drop(&vm->heap, reason);
-    }
+    mwl__run_leave(run);
 }
 
 /* One slice for everything that is ready when the round begins. False when the budget ran out; the next pump then

@@ -109,4 +109,77 @@ UTEST(reload, a_copy_outlives_its_program) {
     flow_close(&f);
 }
 
+/* ---- a program in the very place of one that is gone ---------------------------------------------------------- */
+
+/* Gives out the same places again, in the same order, once everything was given back. */
+typedef struct places {
+    size_t at, live;
+    _Alignas(16) unsigned char bytes[1 << 18];
+} places;
+
+static void *places_fn(void *ctx, void *p, size_t old, size_t now) {
+    places *s = ctx;
+    void *to = NULL;
+    if (now) {
+        size_t size = (now + 15) / 16 * 16;
+        if (s->at + size > sizeof s->bytes) return NULL;
+        to = s->bytes + s->at;
+        s->at += size;
+        s->live++;
+        if (p) memcpy(to, p, old < now ? old : now);
+    }
+    if (p && --s->live == 0) s->at = 0;
+    return to;
+}
+
+static const char counts_doc[] =
+    "{'$schema':'https://mwl.dev/v0.1/provider/schema.json','uri':'mwl:provider.middleware/acme/counts/v1',"
+    "'codePrefix':'Counts','description':'A test.','attachment':['step','flow'],'phases':{'onEntry':{'action':{"
+    "'kind':'side-effect','description':'Acts.'}}},'metadata':{'type':'object','properties':{'count':{'type':"
+    "'number'},'other':{'type':'number'}}},'failureCatalog':{'closed':[],'open':[]}}";
+
+static void counts_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_phase_contribute(phase, "other", mwl_number(42));
+}
+
+#define READS(name)                                                                                            \
+    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1}}," \
+         "'middleware':[{'provider':'mwl:provider.middleware/acme/counts/v1','onSuccess':{'value':"             \
+         "'{{ middleware.metadata." name " }}'}}],'next':'z'},'z':{'action':'Return'}")
+
+UTEST(reload, nothing_is_remembered_of_a_program_that_is_gone) {
+    static places room;
+    const mwl_alloc alloc = {places_fn, &room};
+    char *document = flow_quoted(counts_doc);
+    const mwl_asm_provider documents[] = {{"counts", document, strlen(document)}};
+    const mwl_middleware m = {.uri = "mwl:provider.middleware/acme/counts/v1", .document = document,
+                              .run_count = "count", .entry = counts_entry};
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, NULL), (int)MWL_OK);
+    const void *place[2];
+    for (int i = 0; i < 2; i++) {
+        char *text = flow_quoted(i ? READS("other") : READS("count"));
+        mwl_asm_options options;
+        memset(&options, 0, sizeof options);
+        options.providers = documents;
+        options.n_providers = 1;
+        mwl_asm_result out;
+        mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
+        ASSERT_EQ((int)st, (int)MWL_OK);
+        ASSERT_EQ((int)mwl_program_load(&alloc, out.image, out.image_size, MWL_COPY, &f.program, NULL), (int)MWL_OK);
+        place[i] = f.program;
+        mwl_asm_free(&out);
+        free(text);
+        EXPECT_STREQ(flow_again(&f, "null"), i ? "{'type':'success','value':42}" : "{'type':'success','value':1}");
+        EXPECT_EQ((int)mwl_vm_forget(f.vm, f.program), (int)MWL_OK);
+        mwl_program_release(f.program);
+        f.program = NULL;
+    }
+    EXPECT_TRUE(place[0] == place[1]); /* else nothing was tested */
+    flow_close(&f);
+    free(document);
+}
+
 UTEST_MAIN()

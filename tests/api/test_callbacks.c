@@ -1,0 +1,274 @@
+/* test_callbacks.c: what a host may do to runs from inside its callbacks: start others, cancel, abort and free the
+ * very run. By the header only pumping and freeing the VM are forbidden there. */
+#include "utest.h"
+
+#include "run_flow.h"
+#include "styles.h"
+
+#define URI STYLES_URI("inside")
+#define CALL(more) "{'action':'Call','call':{'provider':'" URI "'}" more "}"
+
+typedef enum deed { NOTHING, CANCELS, ABORTS, FREES, STARTS } deed;
+typedef enum where { IN_START, IN_WAKE, IN_CANCEL, IN_LISTENER } where;
+
+typedef struct host {
+    flow f;
+    mwl_program *other; /* what STARTS starts */
+    mwl_run *begun;
+    deed deed;
+    where where;
+    mwl_trace_kind when; /* of IN_LISTENER */
+    bool waits;
+    int done;
+} host;
+
+static void act(host *h, where here) {
+    if (h->where != here || h->done++) return;
+    switch (h->deed) {
+    case NOTHING: break;
+    case CANCELS: mwl_run_cancel(h->f.run, "enough"); break;
+    case ABORTS: mwl_run_abort(h->f.run); break;
+    case FREES:
+        mwl_run_free(h->f.run);
+        h->f.run = NULL;
+        break;
+    case STARTS:
+        if (mwl_run_start(h->f.vm, h->other, NULL, &h->begun, NULL) < 0) h->begun = NULL;
+        break;
+    }
+}
+
+/* In start it acts and settles; else it waits a second, and acts when it is woken or cancelled. */
+static void inside_start(mwl_call *call, void *user) {
+    host *h = user;
+    act(h, IN_START);
+    if (h->where == IN_START || (h->where == IN_LISTENER && !h->waits))
+        mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
+    else
+        mwl_call_wake_after(call, INT64_C(1000000000));
+}
+
+static void inside_wake(mwl_call *call, void *user) {
+    host *h = user;
+    bool goes = h->where == IN_WAKE && (h->deed == ABORTS || h->deed == FREES);
+    act(h, IN_WAKE);
+    if (!goes) mwl_call_succeed(call, mwl_number(1));
+}
+
+static void inside_cancel(mwl_call *call, void *user) {
+    act(user, IN_CANCEL);
+    mwl_call_succeed(call, mwl_null());
+}
+
+static void hear(void *ctx, const mwl_trace_event *event) {
+    host *h = ctx;
+    if (event->kind == h->when && event->run == h->f.run) act(h, IN_LISTENER);
+}
+
+static bool open_host(host *h, deed what, where here, const char *definition) {
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
+    const mwl_call_provider p = {
+        .uri = URI, .document = document, .start = inside_start, .wake = inside_wake, .cancel = inside_cancel};
+    memset(h, 0, sizeof *h);
+    if (!flow_vm(&h->f, 1)) return false;
+    h->f.documents = documents;
+    h->f.n_documents = 1;
+    h->deed = what;
+    h->where = here;
+    return mwl_vm_provide(h->f.vm, &p, 1, h, NULL) == MWL_OK && flow_load(&h->f, definition);
+}
+
+static const char *end_of(host *h) {
+    mwl_vm_pump(h->f.vm, MWL_NO_BUDGET);
+    if (!h->f.run) return "freed";
+    flow_finish(&h->f);
+    for (char *p = h->f.result; *p; p++)
+        if (*p == '"') *p = '\'';
+    return h->f.result;
+}
+
+static void close_host(host *h) {
+    mwl_run_free(h->begun);
+    mwl_program_release(h->other);
+    flow_close(&h->f);
+}
+
+/* ---- another run is started ------------------------------------------------------------------------------- */
+
+/* More registers than the first, other constants, keys and paths. */
+#define LARGE                                                                                                       \
+    FLOW("'a':{'action':'Return','value':'{{ [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"  \
+         "27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48].map(x, [x, step.input == null, x + 1,"  \
+         " x + 2, x + 3, x + 4, x + 5, x + 6, x + 7, x + 8, x + 9, x + 10, x + 11, x + 12, x + 13, x + 14])[47][15] "  \
+         "}}'}")
+#define GOES_ON                                                                                                  \
+    FLOW("'a':" CALL(",'output':{'twice':['{{ step.result.value }}','{{ step.result.value }}'],'n':'{{ step.name }}'}," \
+                     "'next':'z'") ",'z':{'action':'Return','value':'{{ step.input.twice[1] }}'}")
+
+static void expect_started(int *utest_result, where here, mwl_trace_kind when) {
+    host h;
+    ASSERT_TRUE(open_host(&h, STARTS, here, LARGE));
+    h.other = h.f.program;
+    h.when = when;
+    ASSERT_TRUE(flow_load(&h.f, GOES_ON));
+    if (here == IN_LISTENER) mwl_vm_trace(h.f.vm, hear, &h);
+    ASSERT_TRUE(flow_start(&h.f, "{'k':5}"));
+    EXPECT_STREQ(end_of(&h), here == IN_START || here == IN_LISTENER ? "{'type':'success','value':{'k':5}}"
+                                                                      : "{'type':'success','value':1}");
+    ASSERT_TRUE(h.begun != NULL);
+    EXPECT_EQ(mwl_as_number(mwl_run_value(h.begun)), 62);
+    mwl_vm_trace(h.f.vm, NULL, NULL);
+    close_host(&h);
+}
+
+UTEST(callbacks, a_provider_starts_a_run) { expect_started(utest_result, IN_START, MWL_TRACE_RUN_DONE); }
+UTEST(callbacks, a_provider_starts_a_run_when_it_is_woken) {
+    expect_started(utest_result, IN_WAKE, MWL_TRACE_RUN_DONE);
+}
+UTEST(callbacks, a_listener_starts_a_run) {
+    static const mwl_trace_kind when[] = {MWL_TRACE_STEP_ENTERED, MWL_TRACE_CALL_DISPATCHED, MWL_TRACE_CALL_ACCEPTED,
+                                          MWL_TRACE_STEP_EXITED};
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++) expect_started(utest_result, IN_LISTENER, when[i]);
+}
+
+/* ---- the very run is ended -------------------------------------------------------------------------------- */
+
+#define PLAIN FLOW("'a':" CALL(",'next':'z'") ",'z':{'action':'Return'}")
+#define BOUND                                                                                                  \
+    FLOW("'a':" CALL(",'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.5S'}}}],'next':'z'") \
+         ",'z':{'action':'Return'}")
+#define FANNED                                                                                     \
+    FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
+#define CANCELLED \
+    "{'code':'System.Cancelled','details':{'reason':'enough'},'message':'enough','type':'cancellation'}"
+
+static const char *end_inside(host *h, deed what, where here, const char *definition) {
+    if (!open_host(h, what, here, definition) || !flow_start(&h->f, "5")) return h->f.result;
+    return end_of(h);
+}
+
+UTEST(callbacks, the_run_is_ended_by_a_start) {
+    static const char *const flows[] = {PLAIN, BOUND, FANNED};
+    for (size_t i = 0; i < 3; i++) {
+        host h;
+        EXPECT_STREQ(end_inside(&h, FREES, IN_START, flows[i]), "freed");
+        close_host(&h);
+        EXPECT_STREQ(end_inside(&h, ABORTS, IN_START, flows[i]), "state 3, why 0");
+        close_host(&h);
+        EXPECT_STREQ(end_inside(&h, CANCELS, IN_START, flows[i]), CANCELLED);
+        close_host(&h);
+    }
+}
+
+UTEST(callbacks, the_run_is_ended_by_a_wake) {
+    static const char *const flows[] = {PLAIN, FANNED};
+    for (size_t i = 0; i < 2; i++) {
+        host h;
+        EXPECT_STREQ(end_inside(&h, FREES, IN_WAKE, flows[i]), "freed");
+        close_host(&h);
+        EXPECT_STREQ(end_inside(&h, ABORTS, IN_WAKE, flows[i]), "state 3, why 0");
+        close_host(&h);
+        EXPECT_STREQ(end_inside(&h, CANCELS, IN_WAKE, flows[i]), CANCELLED);
+        close_host(&h);
+    }
+}
+
+UTEST(callbacks, the_run_is_ended_by_a_cancel) {
+    static const deed deeds[] = {FREES, ABORTS, CANCELS};
+    for (size_t i = 0; i < 3; i++) {
+        host h; /* a bound elapses */
+        const char *end = end_inside(&h, deeds[i], IN_CANCEL, BOUND);
+        EXPECT_STREQ(end, i == 0 ? "freed" : i == 1 ? "state 3, why 0" : CANCELLED);
+        close_host(&h);
+    }
+    for (size_t i = 0; i < 6; i++) { /* the host cancels it itself, outside the pump */
+        host h;
+        ASSERT_TRUE(open_host(&h, deeds[i % 3], IN_CANCEL, i < 3 ? PLAIN : FANNED) && flow_start(&h.f, "5"));
+        mwl_vm_pump(h.f.vm, 0);
+        mwl_run_cancel(h.f.run, "enough");
+        EXPECT_EQ(h.done > 0, true);
+        EXPECT_STREQ(end_of(&h), i % 3 == 0 ? "freed" : i % 3 == 1 ? "state 3, why 0" : CANCELLED);
+        close_host(&h);
+    }
+}
+
+UTEST(callbacks, the_run_is_ended_by_a_listener) {
+    static const deed deeds[] = {FREES, ABORTS, CANCELS};
+    for (int kind = 0; strcmp(mwl_trace_name((mwl_trace_kind)kind), "UNKNOWN") != 0; kind++)
+        for (size_t i = 0; i < 3; i++)
+            for (int there = IN_START; there <= IN_WAKE; there++) {
+                host h;
+                ASSERT_TRUE(open_host(&h, deeds[i], IN_LISTENER, there == IN_START ? FANNED : BOUND));
+                h.when = (mwl_trace_kind)kind;
+                h.waits = there == IN_WAKE;
+                mwl_vm_trace(h.f.vm, hear, &h);
+                ASSERT_TRUE(flow_start(&h.f, "5"));
+                (void)end_of(&h);
+                mwl_vm_trace(h.f.vm, NULL, NULL);
+                close_host(&h);
+            }
+}
+
+/* The last bit of fuel is not what ends a run that its provider cancels. */
+UTEST(callbacks, a_cancellation_does_not_use_up_the_fuel) {
+    mwl_limits few;
+    memset(&few, 0, sizeof few);
+    few.fuel = 1000;
+    host h;
+    ASSERT_TRUE(open_host(&h, CANCELS, IN_START, PLAIN));
+    mwl_start start;
+    memset(&start, 0, sizeof start);
+    start.limits = &few;
+    ASSERT_EQ((int)mwl_run_start(h.f.vm, h.f.program, &start, &h.f.run, NULL), (int)MWL_OK);
+    mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ((int)mwl_run_why(h.f.run), (int)MWL_OK);
+    EXPECT_STREQ(end_of(&h), CANCELLED);
+    close_host(&h);
+}
+
+UTEST(callbacks, the_run_is_freed_while_it_is_aborted) {
+    for (int i = 0; i < 2; i++) {
+        host h;
+        ASSERT_TRUE(open_host(&h, FREES, IN_CANCEL, i ? FANNED : PLAIN) && flow_start(&h.f, "5"));
+        mwl_vm_pump(h.f.vm, 0);
+        mwl_run_abort(h.f.run);
+        EXPECT_TRUE(h.f.run == NULL);
+        close_host(&h);
+    }
+}
+
+/* ---- on a stack of its own ---------------------------------------------------------------------------------- */
+
+static void inside_blocking(mwl_call *call, void *user) {
+    host *h = user;
+    act(h, IN_START);
+    if (mwl_sleep(call, INT64_C(1000000000)) == MWL_OK) act(h, IN_WAKE);
+    else act(h, IN_CANCEL);
+    if (mwl_await(call, NULL) == MWL_OK) act(h, IN_LISTENER);
+    mwl_call_succeed(call, mwl_number(1));
+}
+
+UTEST(callbacks, the_run_is_ended_by_a_blocking_function) {
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
+    const mwl_call_provider p = {.uri = URI, .document = document, .blocking = inside_blocking};
+    static const deed deeds[] = {FREES, ABORTS, CANCELS};
+    for (size_t i = 0; i < 3; i++)
+        for (int there = IN_START; there <= IN_CANCEL; there++) {
+            host h;
+            memset(&h, 0, sizeof h);
+            ASSERT_TRUE(flow_vm(&h.f, 1));
+            h.f.documents = documents;
+            h.f.n_documents = 1;
+            h.deed = deeds[i];
+            h.where = (where)there;
+            ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
+            ASSERT_TRUE(flow_load(&h.f, there == IN_CANCEL ? BOUND : PLAIN) && flow_start(&h.f, "5"));
+            const char *end = end_of(&h);
+            EXPECT_STREQ(end, i == 0 ? "freed" : i == 1 ? "state 3, why 0" : CANCELLED);
+            close_host(&h);
+        }
+}
+
+UTEST_MAIN()
