@@ -197,11 +197,13 @@ static const char *const base_texts[] = {
 
 static bool load_base(mwl__exec *x, unsigned base, mwl__path_mode mode, mwl_value *out) {
     mwl_value v = mwl_absent();
+    x->heap->why = MWL_OK;
     if (base < MWL_BASE_ENV)
         v = mwl__context_load(x, base);
     else if (base - MWL_BASE_ENV < x->n_env)
         v = mwl__borrow(x->env[base - MWL_BASE_ENV]);
     *out = v;
+    if (mwl_is_absent(v) && x->heap->why != MWL_OK) return mwl__exec_heap_failed(x);
     if (!mwl_is_absent(v) || mode != MWL_PATH_LOAD) return x->halt == MWL_EXEC_END;
     if (x->halt != MWL_EXEC_END) return false;
     if (base < MWL_BASE_COUNT)

@@ -103,7 +103,8 @@ static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
-    bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm);
+    bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm) &&
+                  link->program->flow_tables->calls[ix].gather == MWL_NONE; /* that of a Gather began under a trace */
     return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
 }
 

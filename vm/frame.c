@@ -84,11 +84,13 @@ uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_valu
         bool none = mwl_is_absent(args) || (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
         return none ? next_pc : refuse_undeclared(f, args, who);
     }
-    mwl__schema_env env = {&vm->heap, vm->regex, vm->exec.budget == UINT64_MAX ? NULL : &vm->exec.budget};
+    uint64_t left = vm->exec.budget;
+    mwl__schema_env env = {&vm->heap, vm->regex, &left};
     bool valid = false;
     mwl_value report = mwl_absent();
     mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
     mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
+    (void)mwl__exec_charge(&vm->exec, vm->exec.budget - left);
     if (st == MWL_OK && valid) return next_pc;
     if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;

@@ -125,17 +125,20 @@ static inline bool is_decided(const mwl__gather *g) {
     return g->n_ok >= g->need || (double)(g->n - g->n_bad) < g->need;
 }
 
-static void determine(mwl__frame *f) {
+/* False: memory is out. */
+static bool determine(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     g->determined = true;
-    if (!(rec_of(f)->flags & MWL_GATHER_NO_WAIT)) return;
+    if (!(rec_of(f)->flags & MWL_GATHER_NO_WAIT)) return true;
     skip_rest(f);
-    if (g->active == 0) return;
+    if (g->active == 0) return true;
     mwl_value cancel = mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_CANCELLED,
                                         "the Gather no longer needed this dispatch", mwl_absent());
+    if (mwl_is_absent(cancel)) return false;
     g->cancelling = true;
     mwl__gather_interrupt(f, cancel);
     mwl__drop(heap_of(f), cancel);
+    return true;
 }
 
 /* Control goes to the next dispatch's call fields. */
@@ -180,7 +183,7 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     const mwl__gather_rec *rec = &link->program->flow_tables->gathers[ix];
     mwl__exec *x = &link->vm->exec;
     for (;;) {
-        if (!g->determined && is_decided(g)) determine(f);
+        if (!g->determined && is_decided(g) && !determine(f)) return MWL_PC_NOMEM;
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         uint32_t call = link->program->keys[rec->first_call + nth];

@@ -89,12 +89,14 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         mwl__exec *x = &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
         const mwl_program *their_program = x->program;
         uint64_t their_budget = x->budget;
+        int64_t their_slice = x->slice;
         uint32_t their_pc = x->pc;
         x->budget = run->budget; /* arguments are validated at this run's cost */
         run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
                                    mwl__keep(start->arguments));
         run->budget = x->budget;
         x->budget = their_budget;
+        x->slice = their_slice;
         x->program = their_program;
         x->pc = their_pc;
     }

@@ -271,4 +271,42 @@ UTEST(callbacks, the_run_is_ended_by_a_blocking_function) {
         }
 }
 
+/* ---- a listener that comes and goes ------------------------------------------------------------------------- */
+
+static void ignore(void *ctx, const mwl_trace_event *event) { (void)ctx, (void)event; }
+
+/* In turns of one instruction, a listener is there for the turns from `from` to `to` only. */
+static const char *overheard(const char *definition, int from, int to) {
+    static flow f;
+    mwl_config c = mwl_config_default();
+    c.virtual_time = true;
+    c.slice = 1;
+    memset(&f, 0, sizeof f);
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return "no VM";
+    if (flow_load(&f, definition) && flow_start(&f, "5")) {
+        for (int i = 0; i < 60; i++) {
+            mwl_vm_trace(f.vm, i >= from && i < to ? ignore : NULL, NULL);
+            mwl_vm_pump(f.vm, 0);
+        }
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        flow_finish(&f);
+    }
+    flow_close(&f);
+    return f.result;
+}
+
+UTEST(callbacks, a_listener_comes_and_goes) {
+    static const char *const flows[] = {
+        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK ",'with':{'value':1}},'next':'z'},"
+             "'z':{'action':'Return'}"),
+        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK ",'with':{'delay':'PT1S','value':1}},"
+             "'next':'z'},'z':{'action':'Return'}"),
+        FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':[1,1,1]}},'middleware':[{'provider':" TIMEOUT
+             ",'onEntry':{'with':{'duration':'PT1S'}}}],'next':'z'},'z':{'action':'Return'}")};
+    for (size_t i = 0; i < sizeof flows / sizeof *flows; i++)
+        for (int from = 0; from < 20; from++)
+            for (int to = from; to < 20; to += 1)
+                EXPECT_STREQ(overheard(flows[i], from, to), "{\"type\":\"success\",\"value\":[1,1,1]}");
+}
+
 UTEST_MAIN()

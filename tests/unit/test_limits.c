@@ -18,6 +18,8 @@ static void count_dispatched(void *ctx, const mwl_trace_event *e) {
     dispatched += e->kind == MWL_TRACE_CALL_DISPATCHED;
 }
 
+static uint32_t slice; /* of the VM; 0: the default */
+
 static const char *with_limits(flow *f, const char *definition, mwl_limits limits, mwl_status *why) {
     mwl_config c = mwl_config_default();
     mwl_error error = {MWL_OK, "", 0};
@@ -25,6 +27,7 @@ static const char *with_limits(flow *f, const char *definition, mwl_limits limit
     c.virtual_time = true;
     c.seed = 7;
     c.limits = limits;
+    c.slice = slice;
     *why = MWL_OK;
     if (mwl_vm_new(&c, &f->vm) < 0 || mwl_std_register(f->vm, &error) < 0) return "no VM";
     dispatched = 0;
@@ -70,6 +73,25 @@ UTEST(limits, fuel) {
     EXPECT_EQ(why, MWL_OK);
     EXPECT_STREQ(with_limits(&f, busy, (mwl_limits){.fuel = n - 1}, &why), FUEL_LIMIT);
     EXPECT_EQ(why, MWL_E_FUEL);
+}
+
+/* What a run uses up does not depend on how its work is cut into turns. Arguments are checked, functions called,
+ * values compared, lists walked, calls made at once. */
+UTEST(limits, fuel_is_counted_alike_in_turns_of_any_length) {
+    static const char *const flows[] = {
+        FLOW_WITH("'flows':{'F':{'parameters':{'type':'object','properties':{'l':{'type':'array','uniqueItems':true,"
+                  "'items':{'type':'number','minimum':0}}}},'entrypoint':'a','steps':{'a':{'action':'Return'}}}},",
+                  "'a':{'action':'Call','call':{'flow':'F','with':{'l':'{{ [1,2,3,4,5,6,7,8,9,10,11,12] }}'}},"
+                  "'next':'z'}," DONE),
+        FLOW("'a':{'action':'Pass','output':'{{ [[1,2],[3]].map(x, x + x) == [[1,2],[4]] }}','next':'z'}," DONE),
+        FLOW("'a':{'action':'Gather','over':'{{ [1,2,3,4,5,6,7,8] }}','call':{'provider':" MOCK
+             ",'with':{'value':1}},'next':'z'}," DONE)};
+    for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+        uint64_t n = least(flows[i], true, 0, 1 << 12);
+        EXPECT_TRUE(n > 2 && n < 1 << 12);
+        for (slice = 1; slice < 40; slice += 6) EXPECT_EQ(least(flows[i], true, 0, 1 << 12), n);
+        slice = 0;
+    }
 }
 
 UTEST(limits, memory) {
