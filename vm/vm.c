@@ -416,6 +416,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
 
 /* Fire what is due by `now`: waits only, or bounds too. True when something fired. */
 static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
+    if (!mwl__timers_count(&vm->timers)) return false;
     bool any = false;
     int64_t due;
     for (mwl__timer *t; (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
@@ -473,7 +474,8 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         /* what is ready at a bound's very instant comes before it; a busy run does not keep it off */
         if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
         int64_t due;
-        if (!mwl__timers_first(&vm->timers, &due)) return MWL_NEVER;
+        if (!mwl__timers_count(&vm->timers)) return MWL_NEVER;
+        (void)mwl__timers_first(&vm->timers, &due);
         if (!vm->config.virtual_time) {
             if (due > mwl__vm_mono(vm)) return due;
             continue;
