@@ -354,7 +354,8 @@ static void restore_regs(mwl__frame *f, mwl__exec *x) {
 
 /* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its reserve. */
 static size_t memory_limit(const mwl_run *run, size_t heap_used) {
-    size_t limit = run->limits->memory_bytes + (run->limit_hit ? MWL_RUN_RESERVE : 0);
+    size_t limit = run->limits->memory_bytes;
+    if (run->limit_hit) limit = limit > SIZE_MAX - MWL_RUN_RESERVE ? SIZE_MAX : limit + MWL_RUN_RESERVE;
     if (limit < run->memory_used) return heap_used;
     return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX : heap_used + (limit - run->memory_used);
 }
@@ -433,7 +434,7 @@ void mwl__frame_run(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
-    size_t used = vm->heap.used;
+    vm->turn_used = vm->heap.used;
     uint32_t pc = begin_turn(f, x);
     mwl__outcome outcome = MWL_EXEC_PARK;
     if (pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
@@ -446,8 +447,8 @@ void mwl__frame_run(mwl__frame *f) {
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
-    mwl__run_used(run, used);
-    used = vm->heap.used;
+    mwl__run_used(run, vm->turn_used);
+    size_t used = vm->heap.used;
     switch (outcome) {
     case MWL_EXEC_PARK:
     case MWL_EXEC_END: break;

@@ -301,6 +301,7 @@ struct mwl_vm {
     mwl__birth births[MWL_BIRTHS];
     uint32_t n_births; /* ever */
     mwl_value raised;   /* the failure a site handler made, on its way to the *_FAULT instruction */
+    size_t turn_used;   /* the heap's `used` when the turn of `executing` began, less what others took since */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL: then that is not running */
     char message[256];  /* of the last registration that was refused */
     struct mwl__mail *mail;        /* made with the first token */

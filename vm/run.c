@@ -107,7 +107,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         mwl_run_free(run);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
-    run->memory_used = vm->heap.used - used;
+    mwl__run_used(run, used);
     if (mwl__tracing(vm)) mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
     mwl__frame_ready(run->root);
     *out = run;
@@ -170,8 +170,18 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     return false;
 }
 
+/* From inside a turn of another run: what was taken or given back since is not that one's. */
+static void not_theirs(mwl_vm *vm, const mwl_run *run, size_t before) {
+    if (!vm->executing || vm->executing == run) return;
+    size_t after = vm->heap.used, limit = vm->heap.limit;
+    vm->turn_used += after - before; /* less than nothing wraps back */
+    if (limit != SIZE_MAX)
+        vm->heap.limit = after > before && limit > SIZE_MAX - (after - before) ? SIZE_MAX : limit + (after - before);
+}
+
 void mwl__run_used(mwl_run *run, size_t before) {
     size_t after = run->link->vm->heap.used;
+    not_theirs(run->link->vm, run, before);
     if (after >= before) run->memory_used += after - before;
     else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
     if (run->memory_used > after) run->memory_used = after; /* a host freed what the run had taken */
@@ -328,6 +338,7 @@ void mwl_run_free(mwl_run *run) {
     mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
     mwl_run_abort(run);
     if (run->root) release(run);
+    size_t used = vm->heap.used;
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)
@@ -338,5 +349,6 @@ void mwl_run_free(mwl_run *run) {
     bool last = --run->link->n_runs == 0;
     run->state = (mwl_run_state)MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);
+    not_theirs(vm, run, used);
     if (last) mwl__vm_unlink(vm);
 }

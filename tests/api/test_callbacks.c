@@ -132,6 +132,51 @@ UTEST(callbacks, a_listener_starts_a_run) {
     for (size_t i = 0; i < sizeof when / sizeof *when; i++) expect_started(utest_result, IN_LISTENER, when[i]);
 }
 
+static void spawns(mwl_call *call, void *user) {
+    host *h = user;
+    mwl_run *run;
+    if (mwl_run_start(h->f.vm, h->other, NULL, &run, NULL) == MWL_OK) mwl_run_free(run);
+    for (int i = 0; i < 8 && mwl_run_start(h->f.vm, h->other, NULL, &run, NULL) == MWL_OK; i++) {
+        mwl_run_set_user(run, h->begun); /* in a chain, freed in the end */
+        h->begun = run;
+    }
+    mwl_call_succeed(call, mwl_null());
+}
+
+/* The memory of those that it starts is not the run's own; nor is what is given back when they are freed. */
+UTEST(callbacks, memory_is_each_run_s_own) {
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
+    const mwl_call_provider p = {.uri = URI, .document = document, .start = spawns};
+    host h;
+    memset(&h, 0, sizeof h);
+    ASSERT_TRUE(flow_vm(&h.f, 1));
+    h.f.documents = documents;
+    h.f.n_documents = 1;
+    ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
+    ASSERT_TRUE(flow_load(&h.f, FLOW("'a':{'action':'Return'}")));
+    h.other = h.f.program;
+    ASSERT_TRUE(flow_load(&h.f, FLOW("'a':{'action':'Gather','over':'{{ lists.range(2000) }}','call':{'provider':'" URI
+                                     "'},'output':'{{ size(step.results) }}','next':'z'},'z':{'action':'Return'}")));
+    mwl_limits own;
+    memset(&own, 0, sizeof own);
+    own.memory_bytes = 1500000; /* the slots and the results; the runs are more */
+    mwl_start start;
+    memset(&start, 0, sizeof start);
+    start.limits = &own;
+    ASSERT_EQ((int)mwl_run_start(h.f.vm, h.f.program, &start, &h.f.run, NULL), (int)MWL_OK);
+    size_t before = mwl_heap_used(mwl_vm_heap(h.f.vm));
+    mwl_vm_pump(h.f.vm, 0);
+    EXPECT_TRUE(mwl_heap_used(mwl_vm_heap(h.f.vm)) - before > 1500000);
+    EXPECT_STREQ(end_of(&h), "{'type':'success','value':2000}");
+    while (h.begun) {
+        mwl_run *next = mwl_run_user(h.begun);
+        mwl_run_free(h.begun);
+        h.begun = next;
+    }
+    close_host(&h);
+}
+
 /* ---- the very run is ended -------------------------------------------------------------------------------- */
 
 #define PLAIN FLOW("'a':" CALL(",'next':'z'") ",'z':{'action':'Return'}")

@@ -321,6 +321,18 @@ UTEST(limits, a_small_budget_does_not_starve_bounds) {
 /* ---- in the middle of something --------------------------------------------------------------------------------- */
 
 /* A limit inside a cleanup: nothing could end that cleanup any more, so the run is aborted. */
+/* A host that does not bound memory says so with the largest number; the reserve for a cleanup is added to it. */
+UTEST(limits, fuel_ends_where_memory_is_not_bounded) {
+    flow f;
+    mwl_status why;
+    static const char spins[] = FLOW_WITH(
+        "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK ",'with':{'value':1}}}}}],",
+        "'a':{'action':'Pass','assign':{'x':'{{ lists.range(100000) }}'},'next':'b'},'b':{'action':'Pass','next':'b'}");
+    EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500000, .memory_bytes = SIZE_MAX}, &why), FUEL_LIMIT);
+    EXPECT_EQ((int)why, (int)MWL_E_FUEL);
+    EXPECT_EQ(dispatched, 1u);
+}
+
 UTEST(limits, fuel_inside_a_cleanup_aborts) {
     static const char spins[] = FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
                                           "'a':{'action':'Return','value':1}");
