@@ -129,7 +129,7 @@ static void new_entry(mwl__lowerer *l, mwl__m_entry *entry, uint32_t flags) {
                           0,
                           0,
                           0,
-                          MWL_NONE,
+                          {MWL_NONE, MWL_NONE, MWL_NONE, MWL_NONE},
                           {MWL_NONE, MWL_NONE, MWL_NONE, MWL_NONE}};
     entry->ix = mwl__emit_record(l->e, MWL_SECTION_ENTRIES, &rec, sizeof rec);
     for (unsigned phase = 0; phase < 4; phase++) {
@@ -220,7 +220,7 @@ void mwl__lower_structural(mwl__lowerer *l) {
         mwl__lower_ax(l, p->call->node, MWL_OP_ACTION_DONE, at.phase, at.entry->ix);
         mwl__lower_flush(l);
         mwl__entry_rec *r = mwl__lower_rec(l, ENTRIES, mwl__entry_rec, at.entry->ix);
-        if (r) r->struct_pc = pc;
+        if (r) r->struct_pc[at.phase] = pc;
     }
     l->n_later = 0;
     l->site = site;

@@ -781,7 +781,7 @@ dispatch:
         NESTS(mwl__nest_phase(F, X, ip->a));
         MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
     CASE(ACTION_DONE):
-        if (!mwl__nest_action_done(F, X, ip->a)) goto tangled;
+        NESTS(mwl__nest_action_done(F, X, ip->a));
         MACHINE(mwl__entry_action_done(F, ip->a, X));
     CASE(ESTABLISH): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_establish(F, X, AT_NEXT));
     CASE(ENTRY_FAULT): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_fault(F, X));
@@ -838,11 +838,6 @@ machine:
     case MWL_OP_COUNT: break;
     }
 #endif
-
-tangled: /* a middleware dispatched its call in a phase that has none */
-    F->run->why = MWL_E_IMAGE;
-    mwl_run_abort(F->run);
-    goto park;
 
 malformed:
     HERE();

@@ -28,7 +28,7 @@
     X(SCHEMAS, 13, 4)   /* compiled JSON Schemas */                                 \
     X(FLOWS, 14, 24) /* records of tables.h from here on */                         \
     X(STEPS, 15, 28)                                                                \
-    X(ENTRIES, 16, 52)                                                              \
+    X(ENTRIES, 16, 64)                                                              \
     X(CALLS, 17, 36)                                                                \
     X(GATHERS, 18, 32)                                                              \
     X(CATCHES, 19, 8)                                                               \

@@ -30,7 +30,7 @@ static const char *fields_of(unsigned id) {
     case MWL_SECTION_STEPS: return "4444444";
     case MWL_SECTION_GATHERS: return "44444444";
     case MWL_SECTION_CALLS: return "444444444";
-    case MWL_SECTION_ENTRIES: return "4444444444444";
+    case MWL_SECTION_ENTRIES: return "4444444444444444";
     default: return NULL;
     }
 }

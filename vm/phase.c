@@ -30,12 +30,12 @@ static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_val
 
 static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
     const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
-    if (rec->struct_pc == MWL_NONE)
+    if (rec->struct_pc[e->phase] == MWL_NONE)
         return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty, "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
     e->dispatched = true;
     mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
-    return rec->struct_pc;
+    return rec->struct_pc[e->phase];
 }
 
 /* The callback has said something besides what is in the entry. */

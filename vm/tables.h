@@ -35,7 +35,7 @@
  *     always_pc:  ALWAYS; [when -> GATE L]; [with -> WITH]; [ACTION 3]; L: [ASSIGN];
  *     leave_pc:   UNWIND                                                       faults -> ALWAYS_FAULT
  *   out_pc: what follows the ascent (the next outer ASCEND, STEP_RESULT, COMPLETE, ACTION_DONE)
- *   A structural call (struct_pc): descents of its stack; call; ascents; ACTION_DONE
+ *   A structural call (struct_pc of its phase): descents of its stack; call; ascents; ACTION_DONE
  *
  *   call:    fields_pc: CALL; [input -> CALL_INPUT]; [with -> CALL_WITH]; DISPATCH; [ARMS;
  *            success_pc: [value -> ARM_VALUE]; [ASSIGN]; JUMP end_pc; failure_pc: [ASSIGN]]; end_pc: CALL_END
@@ -111,7 +111,7 @@ typedef struct mwl__entry_rec {
     uint32_t import;
     uint32_t flags;  /* MWL_NEEDS_PHASE << phase; MWL_ENTRY_* */
     uint32_t inner_pc, success_pc, failure_pc, always_pc, leave_pc, out_pc;
-    uint32_t struct_pc;  /* the structural call, or NONE */
+    uint32_t struct_pc[4]; /* a phase's structural call, or NONE */
     uint32_t with_k[4];  /* a phase's constant arguments, or NONE: code computes them or there are none */
 } mwl__entry_rec;
 enum { MWL_ENTRY_FLOW_LEVEL = 1, MWL_ENTRY_AROUND_CALL = 2 /* the inner scope is the call itself */ };

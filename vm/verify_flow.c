@@ -93,9 +93,10 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
             REFUSE("an entry's middleware is not imported", e);
         if (!below(e->inner_pc, p->n_code) || !below(e->success_pc, p->n_code) ||
             !below(e->failure_pc, p->n_code) || !below(e->always_pc, p->n_code) ||
-            !below(e->leave_pc, p->n_code) || !below(e->out_pc, p->n_code) ||
-            !none_or(e->struct_pc, p->n_code))
+            !below(e->leave_pc, p->n_code) || !below(e->out_pc, p->n_code))
             REFUSE("an entry's code is outside the code", e);
+        for (int phase = 0; phase < 4; phase++)
+            if (!none_or(e->struct_pc[phase], p->n_code)) REFUSE("an entry's own call is outside the code", e);
         for (int phase = 0; phase < 4; phase++)
             if (e->with_k[phase] != MWL_NONE && !const_of(p, e->with_k[phase], MWL_KIND_OBJECT))
                 REFUSE("an entry's arguments are no object", e);

@@ -22,7 +22,7 @@ typedef enum phase {
     NO_ENTRY, ENTERING, INNER, SUCCESS, FAILURE,
     EITHER,    /* success or failure, where both ways meet: REENTER, PHASE_FAULT */
     CLEANING,  /* onAlways */
-    STRUCTURAL /* the action's own call */
+    STRUCTURAL /* the action's own call: this and the three that follow, by phase */
 } phase;
 typedef enum call_state { NO_CALL, FIELDS, ANSWERED, ARM } call_state;
 typedef enum gather_state { NO_GATHER, ENUMERATING, RUNNING, ARMING } gather_state;
@@ -127,7 +127,7 @@ static bool is_plain(const walk *w) {
 /* Where a call, or another entry, may begin. */
 static bool is_open_ground(const walk *w) {
     return w->now.call_state == NO_CALL && w->now.gather_state == NO_GATHER &&
-           (w->now.phase == NO_ENTRY || w->now.phase == INNER || w->now.phase == STRUCTURAL);
+           (w->now.phase == NO_ENTRY || w->now.phase == INNER || w->now.phase >= STRUCTURAL);
 }
 
 static bool in_phase(const walk *w) {
@@ -166,7 +166,7 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     MUST(s->pc == pc, "a Step is not where its record says");
     if (!f->begun) {
         MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
-                 w->now.phase != STRUCTURAL,
+                 w->now.phase < STRUCTURAL,
              "a Flow does not begin with its entries and a Step");
         MUST(w->now.acc, no_value);
         f->outer = w->now;
@@ -253,9 +253,9 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
 static mwl_status act(walk *w, uint32_t pc, unsigned ph, uint32_t x) {
     static const phase phases[] = {ENTERING, SUCCESS, FAILURE, CLEANING};
     MUST(at_entry(w, x, phases[ph]), "an action is not in its phase");
-    uint32_t call_pc = w->t->entries[x].struct_pc;
+    uint32_t call_pc = w->t->entries[x].struct_pc[ph];
     if (call_pc == MWL_NONE) return MWL_OK;
-    place at = inside(w, x, STRUCTURAL);
+    place at = inside(w, x, (phase)(STRUCTURAL + ph));
     at.acc = true;
     return lead(w, pc, call_pc, at);
 }
@@ -277,7 +277,7 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_WITH: MUST(in_phase(w), no_phase); return MWL_OK;
     case MWL_OP_ACTION: return act(w, pc, ins.a, x);
     case MWL_OP_ACTION_DONE:
-        MUST(at_entry(w, x, STRUCTURAL), "an action's own call ends elsewhere");
+        MUST(at_entry(w, x, (phase)(STRUCTURAL + ins.a)), "an action's own call ends elsewhere");
         MUST(w->now.res, no_result);
         return MWL_OK;
     case MWL_OP_ESTABLISH:

@@ -389,8 +389,9 @@ static void mark_entries(walk *w) {
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__entry_rec *e = &t->entries[i];
         const uint32_t pcs[] = {e->inner_pc, e->success_pc, e->failure_pc, e->always_pc,
-                                e->leave_pc, e->out_pc,     e->struct_pc};
+                                e->leave_pc, e->out_pc};
         for (size_t k = 0; k < sizeof pcs / sizeof *pcs; k++) enter(w, pcs[k]);
+        for (size_t k = 0; k < 4; k++) enter(w, e->struct_pc[k]);
     }
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];

@@ -168,6 +168,15 @@ static void tell_success(mwl_phase *phase, void *user) {
     mwl_phase_dispatch(phase);
 }
 
+static const char bracket_doc[] = ACME_DOC(
+    "bracket", "Bracket",
+    ACME_PHASE("onEntry", "side-effect", "}") ",\"parameters\":{\"type\":\"object\","
+                                              "\"properties\":{\"call\":{\"type\":\"object\"}}},"
+                                              "\"structural\":[\"call\"]}," ACME_PHASE("onAlways", "side-effect", "}")
+        ",\"parameters\":{\"type\":\"object\",\"properties\":{\"call\":{\"type\":\"object\"}}},"
+        "\"structural\":[\"call\"]}",
+    "");
+
 static const mwl_middleware rerunning[] = {
     {.uri = ACME_URI("again"),
      .document = again_doc,
@@ -180,24 +189,25 @@ static const mwl_middleware rerunning[] = {
      .run_count = "round",
      .success = until_success},
     {.uri = ACME_URI("tell"), .document = tell_doc, .success = tell_success},
+    {.uri = ACME_URI("bracket"), .document = bracket_doc, .entry = tell_success, .always = tell_success},
 };
 
 static bool open_rerunning(flow *f, mwl_asm_provider *documents) {
     if (!flow_vm(f, 1)) return false;
     mwl_error error = {MWL_OK, "", 0};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         documents[i] =
             (mwl_asm_provider){"acme", rerunning[i].document, strlen(rerunning[i].document)};
     f->documents = documents;
-    f->n_documents = 3;
-    if (mwl_vm_provide_middleware(f->vm, rerunning, 3, NULL, &error) == MWL_OK) return true;
+    f->n_documents = 4;
+    if (mwl_vm_provide_middleware(f->vm, rerunning, 4, NULL, &error) == MWL_OK) return true;
     fprintf(stderr, "%s\n", error.message);
     return false;
 }
 
 UTEST(surface, middleware_that_runs_its_scope_again) {
     flow f;
-    mwl_asm_provider documents[3];
+    mwl_asm_provider documents[4];
     ASSERT_TRUE(open_rerunning(&f, documents));
     ASSERT_TRUE(flow_load(
         &f,
@@ -220,7 +230,7 @@ UTEST(surface, middleware_that_runs_its_scope_again) {
 
 UTEST(surface, middleware_that_calls) {
     flow f;
-    mwl_asm_provider documents[3];
+    mwl_asm_provider documents[4];
     ASSERT_TRUE(open_rerunning(&f, documents));
     ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
                                   "tell") "','onSuccess':{'with':{'call':{'provider':" MOCK
@@ -228,6 +238,23 @@ UTEST(surface, middleware_that_calls) {
                                           "'call':{'provider':" MOCK
                                           "},'next':'z'},'z':{'action':'Return'}")));
     EXPECT_STREQ(flow_again(&f, "'x'"), "{'type':'success','value':'x'}");
+    EXPECT_EQ(f.took_ns, 7 * S);
+    flow_close(&f);
+}
+
+/* Each phase has a call of its own. */
+UTEST(surface, middleware_that_calls_in_two_phases) {
+    flow f;
+    mwl_asm_provider documents[4];
+    ASSERT_TRUE(open_rerunning(&f, documents));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
+                                  "bracket") "','onEntry':{'with':{'call':{'provider':" MOCK
+                                             ",'with':{'delay':'PT2S'}}}},'onAlways':{'with':{'call':{'provider':" MOCK
+                                             ",'with':{'delay':'PT5S','failure':{'code':'Late.Word'}}}}}}],"
+                                             "'call':{'provider':" MOCK
+                                             "},'next':'z'},'z':{'action':'Return'}")));
+    const char *result = flow_again(&f, "'x'");
+    EXPECT_TRUE(strstr(result, "Late.Word") != NULL);
     EXPECT_EQ(f.took_ns, 7 * S);
     flow_close(&f);
 }

@@ -174,7 +174,7 @@ UTEST(lower, structural_calls_are_code) {
                  a.ops);
     const mwl__flow_tables *t = &a.program->tables;
     ASSERT_EQ(2u, t->n_entries);
-    EXPECT_EQ(20u, t->entries[0].struct_pc);
+    EXPECT_EQ(20u, t->entries[0].struct_pc[MWL_ON_ALWAYS]);
     EXPECT_EQ(MWL_NONE, t->entries[0].with_k[MWL_ON_ALWAYS]);
     EXPECT_EQ((unsigned)MWL_ENTRY_AROUND_CALL, t->entries[1].flags);
     EXPECT_EQ(32u, t->entries[1].out_pc);

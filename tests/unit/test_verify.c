@@ -22,7 +22,7 @@ static void emit_tables(mwl__emit *e) {
                              {str(e, "second"), 1, MWL_ACTION_CALL, 0, PC_OTHER, 0, 0},
                              {str(e, "third"), 1, MWL_ACTION_CALL, 0, PC_OTHER + 3, 0, 0}};
     mwl__catch_rec clause = {0, PC_STEP + 1};
-    mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, none, {none, none, none, none}};
+    mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, {none, none, none, none}, {none, none, none, none}};
     mwl__call_rec call = {1, none, 0, none, 0, 0, 0, 0, 0};
     uint32_t code_k = str(e, "A.*"), call_index = 0;
     mwl__matcher_rec matcher = {mwl__emit_keys(e, &code_k, 1), 1, 0, 0, none};
@@ -507,7 +507,7 @@ UTEST(verify, every_field_of_the_flow_tables) {
 
 UTEST(verify, calls_gathers_and_arguments_agree) {
     struct subject s = subject_new(emit_sample);
-    enum { CALL_FLAGS = 2, CALL_WITH = 3, CALL_SUCCESS = 5, CALL_GATHER = 8, GATHER_CONCURRENCY = 3, ENTRY_WITH = 9 };
+    enum { CALL_FLAGS = 2, CALL_WITH = 3, CALL_SUCCESS = 5, CALL_GATHER = 8, GATHER_CONCURRENCY = 3, ENTRY_WITH = 12 };
     uint32_t *call = section(&s, MWL_SECTION_CALLS);
     call[CALL_FLAGS] = MWL_CALL_HAS_ARMS;
     call[CALL_SUCCESS] = MWL_NONE;
