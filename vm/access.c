@@ -202,8 +202,12 @@ static bool load_base(mwl__exec *x, unsigned base, mwl__path_mode mode, mwl_valu
         v = mwl__context_load(x, base);
     else if (base - MWL_BASE_ENV < x->n_env)
         v = mwl__borrow(x->env[base - MWL_BASE_ENV]);
+    if (x->heap->why != MWL_OK) { /* it is not there, or not whole */
+        mwl__drop(x->heap, v);
+        *out = mwl_absent();
+        return mwl__exec_heap_failed(x);
+    }
     *out = v;
-    if (mwl_is_absent(v) && x->heap->why != MWL_OK) return mwl__exec_heap_failed(x);
     if (!mwl_is_absent(v) || mode != MWL_PATH_LOAD) return x->halt == MWL_EXEC_END;
     if (x->halt != MWL_EXEC_END) return false;
     if (base < MWL_BASE_COUNT)

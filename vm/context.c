@@ -183,9 +183,17 @@ static mwl_value load_call(mwl_heap *h, const mwl__callrec *r, unsigned base) {
 
 /* ---- middleware ------------------------------------------------------------------------------------------------ */
 
+/* What it contributes, lent; absent: nothing. False: memory is out. */
+static bool contributes(mwl__frame *f, mwl__entry *e, mwl_value *out) {
+    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    *out = mwl__entry_contributed(f, e);
+    return !mwl_is_absent(*out) || (mwl_is_absent(e->contributed) && !p->middleware.run_count);
+}
+
 static mwl_value mw_meta(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
+    mwl_value key, value, contributed;
+    if (!contributes(f, e, &contributed)) return mwl_absent();
     mwl_value o = put(h, mwl_object(h, 2), "enteredAt", stamp(h, e->entered_ns));
-    mwl_value key, value, contributed = mwl__entry_contributed(f, e);
     for (size_t i = 0; mwl_object_at(contributed, i, &key, &value); i++)
         o = mwl__map_put(h, o, mwl__keep(key), mwl__keep(value));
     return o;
@@ -198,8 +206,9 @@ static mwl_value mw_whole(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
 }
 
 static mwl_value mw_contributed(mwl_heap *h, mwl__frame *f, mwl__entry *e) {
-    mwl_value o = mwl__entry_contributed(f, e);
-    return mwl_is_absent(e->contributed) ? mwl_object(h, 0) : lent(o);
+    mwl_value o;
+    if (!contributes(f, e, &o)) return o;
+    return mwl_is_absent(o) ? mwl_object(h, 0) : lent(o);
 }
 
 static mwl_value load_middleware(mwl_heap *h, mwl__frame *f, mwl__entry *e, unsigned base) {

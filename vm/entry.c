@@ -346,9 +346,9 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     mwl_value o = e->contributed, runs = mwl_number((double)e->runs);
     mwl_value now = mwl_object_get(o, name, strlen(name));
     if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;
-    if (mwl_is_absent(o)) o = mwl_object(h, 1);
-    e->contributed = mwl_object_set(h, o, name, strlen(name), runs);
-    return e->contributed;
+    mwl_value next = mwl_object_set(h, mwl_is_absent(o) ? mwl_object(h, 1) : mwl__keep(o), name, strlen(name), runs);
+    if (!mwl_is_absent(next)) mwl__value_set(h, &e->contributed, next);
+    return next;
 }
 
 mwl__entry *mwl__entry_reading(const mwl__frame *f) {

@@ -107,7 +107,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     if (f->state == MWL_FRAME_DONE) return;
     mwl__rare *u = mwl__frame_rare(f);
     if (!u) {
-        f->run->why = MWL_E_NOMEM;
+        mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
     }
     if (!mwl_is_absent(u->cancel)) return; /* it is being torn down already */

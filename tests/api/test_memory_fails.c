@@ -229,4 +229,60 @@ UTEST(memory_fails, while_running) {
     mwl_program_release(f.program);
 }
 
+/* Roots are built when they are read. One that cannot be is no "it is not there", and nothing of it is forgotten. */
+#define READS_ROOTS                                                                                              \
+    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1},'onSuccess':{'value':"              \
+         "'{{ [call, provider] }}'}},'middleware':[{'provider':" RETRY ",'onEntry':{'with':{'policies':["         \
+         "{'attempts':2,'match':{'codes':['*']}}]}},'onSuccess':{'value':'{{ [middleware.metadata, middleware] }}'}},"         \
+         "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1S'}},'onSuccess':{'value':"                   \
+         "'{{ [middleware.metadata.deadline, middleware.result.value, middleware.metadata] }}'}}],'output':"      \
+         "'{{ [step, frame, execution.id, execution] }}','next':'z'},'z':{'action':'Return'}")
+
+typedef struct reading {
+    mwl_program *program;
+    char expected[8192]; /* "": not known yet */
+} reading;
+
+static bool reads(int *utest_result, meter *m, void *arg) {
+    reading *r = arg;
+    meter plan = *m;
+    m->left = -1;
+    mwl_config c = mwl_config_default();
+    c.alloc = (mwl_alloc){metered, m};
+    c.virtual_time = true;
+    c.seed = 1;
+    flow f;
+    memset(&f, 0, sizeof f);
+    EXPECT_EQ((int)mwl_vm_new(&c, &f.vm), (int)MWL_OK);
+    EXPECT_EQ((int)mwl_std_register(f.vm, NULL), (int)MWL_OK);
+    *m = (meter){m->bytes, plan.left, plan.for_good, false};
+    mwl_status st = mwl_run_start(f.vm, r->program, NULL, &f.run, NULL);
+    bool through = false;
+    if (st == MWL_OK) {
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        m->left = -1;
+        through = mwl_run_get_state(f.run) == MWL_RUN_DONE;
+        if (!through) EXPECT_EQ((int)mwl_run_why(f.run), (int)MWL_E_NOMEM);
+        flow_finish(&f);
+        if (through && !*r->expected) memcpy(r->expected, f.result, sizeof f.result);
+        else if (through) EXPECT_STREQ(f.result, r->expected);
+    }
+    mwl_vm_free(f.vm);
+    return through;
+}
+
+UTEST(memory_fails, while_reading) {
+    flow f;
+    memset(&f, 0, sizeof f);
+    if (!flow_load(&f, READS_ROOTS)) fprintf(stderr, "%s\n", f.result);
+    ASSERT_TRUE(f.program != NULL);
+    static reading r;
+    r.program = f.program;
+    meter m = {0, -1, false, false};
+    EXPECT_TRUE(reads(utest_result, &m, &r));
+    if (!strstr(r.expected, "\"type\":\"success\"")) EXPECT_STREQ(r.expected, "a success");
+    EXPECT_GT(sweep(utest_result, "read", 1, reads, &r), 20);
+    mwl_program_release(f.program);
+}
+
 UTEST_MAIN()
