@@ -52,8 +52,8 @@ def disagreement(machine, job):
     except cel.Unsupported as e:
         return f"unsupported: {e}"
     except TooLarge:
-        limited = (answer["result"].get("details") or {}).get("limit") == "size"
-        return "limit" if limited else "the VM: no limit for a value that is too large for the model"
+        limited = (answer["result"].get("details") or {}).get("limit") in ("size", "fuel")
+        return "limit" if limited else "the VM: no limit for what is too large for the model"
     if tie:
         return "tie"
     where = same(result, answer["result"])

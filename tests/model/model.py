@@ -1,12 +1,13 @@
 """The reference model: a definition, an input and arguments in, the Result out."""
 from flow import Machine
 from scheduler import Sched, Unwind
-from values import FREE, data
+from values import FREE, Parts, data
 
 
 def run(definition, value=None, arguments=None, cancel_after=None, limit=None):
     """The Result, the Steps entered as [nanoseconds, name], and whether the outcome hung on a tie between
     concurrent dispatches that the language leaves open."""
+    Parts.made = 0
     sched = Sched()
     machine = Machine(sched, data(definition), limit)
     out = []

@@ -60,18 +60,19 @@ def data(value):
     return {k: data(v) for k, v in value.items()}
 
 
-LARGEST = 1_000_000  # parts of one value; the model has no limits, but this machine has
-
-
 class TooLarge(Exception):
-    """A value that doubles again and again: the VM ends such a run by a limit."""
+    """A run whose values double again and again: the VM ends it by a limit."""
 
 
-def result_value(value, left=None):
+class Parts:
+    """How many parts the values that expressions gave have in this run: the model has no limits, this machine has."""
+    MOST, made = 1_000_000, 0
+
+
+def result_value(value):
     """An expression's result as a data-plane value, or System.UnrepresentableValue."""
-    left = [LARGEST] if left is None else left
-    left[0] -= 1
-    if left[0] < 0:
+    Parts.made += 1
+    if Parts.made > Parts.MOST:
         raise TooLarge()
     if value is FREE or value is None or isinstance(value, (bool, str)):
         return value
@@ -84,11 +85,11 @@ def result_value(value, left=None):
             raise Failed("System.UnrepresentableValue", note="not finite")
         return value
     if isinstance(value, list):
-        return [result_value(v, left) for v in value]
+        return [result_value(v) for v in value]
     if isinstance(value, dict):
         if any(not isinstance(k, str) for k in value):
             raise Failed("System.UnrepresentableValue", note="key")
-        return {k: result_value(v, left) for k, v in value.items()}
+        return {k: result_value(v) for k, v in value.items()}
     raise Failed("System.UnrepresentableValue", note=type(value).__name__)
 
 
