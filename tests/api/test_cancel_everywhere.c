@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* POINTS_MAX: stopping at every point is quadratic in the points. Beyond it lies only the end of
- * loop/1213-many-iterations, whose 10,000 iterations of eight points are all alike and await nothing. */
+ * loop/1213-many-iterations, whose 10,000 iterations of a few points are all alike and await nothing. */
 enum { PATH_SIZE = 1024, TURNS_MAX = 200000, NESTING_MAX = 6, POINTS_SOME = 12, POINTS_MAX = 10000 };
 
 typedef enum stop { CANCEL, ABORT } stop;
