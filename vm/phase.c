@@ -52,7 +52,8 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
     if (!p->act[phase]) return next_pc;
     mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
     p->act[phase](&ph, p->user);
-    return ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v) ? heed(f, e, &ph, next_pc) : next_pc;
+    bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v);
+    return said ? heed(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {

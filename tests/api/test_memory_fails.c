@@ -281,7 +281,7 @@ UTEST(memory_fails, while_reading) {
     meter m = {0, -1, false, false};
     EXPECT_TRUE(reads(utest_result, &m, &r));
     if (!strstr(r.expected, "\"type\":\"success\"")) EXPECT_STREQ(r.expected, "a success");
-    /* small values come out of chunks, so these are few; under a sanitizer each value is an allocation: hundreds */
+    /* small values come out of chunks, so these are few; under a sanitizer each value is an allocation */
     EXPECT_GT(sweep(utest_result, "read", 1, reads, &r), 5);
     mwl_program_release(f.program);
 }
