@@ -70,7 +70,8 @@ mwl__outcome mwl__exec_run(mwl__exec *x);
 /* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
 void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg);
 static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
-    for (mwl_value *r = x->regs, *end = r + n; r != end; r++) {
+    mwl_value *r = x->regs;
+    for (; n; n--, r++) {
         if (r->tag & MWL_OWNED) mwl__exec_clear_owned(x, r);
         else r->tag = MWL_KIND_NULL;
     }

@@ -100,10 +100,13 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
 /* ---- assertions ------------------------------------------------------------------------------ */
 
 #define UTEST_FAIL_HEAD_(what) printf("%s:%d: Failure\n  Expected : %s\n", __FILE__, __LINE__, what)
+/* stop: the token 0 or 1; an EXPECT has no `return`, so that functions with a value may use it */
+#define UTEST_STOP_0 (void)0
+#define UTEST_STOP_1 return
 #define UTEST_FAIL_TAIL_(msg, stop)                                                                \
     if ((msg) != NULL) printf("   Message : %s\n", (const char *)(msg));                           \
     *utest_result = UTEST_TEST_FAILURE;                                                            \
-    if (stop) return
+    UTEST_STOP_##stop
 
 #ifdef __clang__ /* for the "+ 0" below, when a test compares pointers */
 #define UTEST_QUIET_                                                                               \
