@@ -119,6 +119,8 @@ static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
 }
 /* Adds a member to the details of the fault in flight; takes the value. A failure to is ignored. */
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
+/* A fault that nobody in the expression handles says which part of the source it came from. */
+void mwl__exec_locate(mwl__exec *x);
 
 /* ---- the machine's half (frame.c, context.c) ------------------------------------------------------ */
 
