@@ -347,7 +347,7 @@ static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
 static inline bool mwl__step_hops(const mwl__frame *f, const mwl__step_rec *to) {
     return !f->rare && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
 }
-/* What step.c does then. */
+/* What is done then; step.c does the rest for the others. */
 static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_heap *h) {
     mwl_value old = f->step_input;
     mwl__move(&f->step_input, &f->acc);

@@ -64,7 +64,7 @@ void mwl__call_free(mwl_call *c) {
     discard(vm, c);
 }
 
-mwl__result mwl__call_take(mwl_call *c) {
+static inline mwl__result take(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__result res = c->res;
     if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
@@ -72,6 +72,8 @@ mwl__result mwl__call_take(mwl_call *c) {
     discard(vm, c);
     return res;
 }
+
+mwl__result mwl__call_take(mwl_call *c) { return take(c); }
 
 /* It outlives its start: the VM knows of it. */
 static void list(mwl_vm *vm, mwl_call *c) {
@@ -114,8 +116,8 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
     return c;
 }
 
-mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
-                          mwl_value take_args) {
+static inline mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                              mwl_value take_args) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
@@ -126,22 +128,17 @@ mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p
     return c;
 }
 
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                          mwl_value take_args) {
+    return start(f, slot, p, take_input, take_args);
+}
+
 mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
                         mwl_value args, mwl__result *res) {
-    mwl_vm *vm = mwl__vm_of(f);
-    mwl_call *c = prepare(vm, f, slot, p, take_input, args);
+    mwl_call *c = start(f, slot, p, take_input, args);
     res->v = mwl_absent();
-    if (!c || (p->call.blocking && !(c = start_blocking(vm, c)))) return NULL;
-    if (!p->call.blocking) {
-        p->call.start(c, p->user);
-        c->starting = false;
-        if (!c->settled) list(vm, c);
-    }
-    if (!c->settled) return c;
-    *res = c->res;
-    if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
-    if (c->tokens) mwl__tokens_free(c);
-    discard(vm, c);
+    if (!c || !c->settled) return c;
+    *res = take(c);
     return NULL;
 }
 

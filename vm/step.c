@@ -12,12 +12,7 @@ static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f
 /* A Step begins with what is in flight. */
 static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
     mwl_heap *h = &vm->heap;
-    mwl__value_set(h, &f->step_input, f->acc);
-    f->acc = mwl_absent();
-    f->step = step;
-    f->step_id = f->run->next_step_id++;
-    f->construct = MWL_IN_STEP;
-    f->step_done = false;
+    mwl__step_hop(f, step, h);
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
     if (f->rare && f->rare->gather) {
         mwl__gather_free(h, f->rare->gather);
