@@ -2,9 +2,9 @@
  */
 #include "mwl_asm.h"
 
-#include "cel_lib.h"
-#include "lower.h"
-#include "pack.h"
+#include "vm/cel/cel_lib.h"
+#include "assembler/lower/lower.h"
+#include "vm/program/pack.h"
 
 /* The standard library's function tables, of stdlib/std.c: what definitions may call by default.
  * The assembler includes nothing of stdlib; what it needs of it is declared here, by the side that

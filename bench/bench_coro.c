@@ -2,7 +2,7 @@
  * and finished; one transfer of control, into it or out of it; the bytes of one that waits for a
  * call. `stack`: native stacks, which only a provider has that waits in the middle of a C function.
  */
-#include "coro.h"
+#include "vm/native/coro.h"
 #include "flow.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "bench.h"
 
 #include "../tools/tool_functions.h"
-#include "cel.h"
+#include "assembler/cel/cel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

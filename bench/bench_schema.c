@@ -5,7 +5,7 @@
  * `schema` where the program is started, when there are such: so that peers can be given the same.
  * Without either, and in the other cases, the pair below. */
 #include "bench.h"
-#include "schema_compile.h"
+#include "assembler/schema/schema_compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

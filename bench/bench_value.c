@@ -1,6 +1,6 @@
 /* The value layer: building, looking up, comparing. One heap per case, made in setup. */
 #include "bench.h"
-#include "value.h"
+#include "vm/value/value.h"
 
 #include <stdio.h>
 #include <stdlib.h>

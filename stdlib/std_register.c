@@ -4,7 +4,7 @@
  * keeps for the language's own documents. */
 #include "mwl_std.h"
 
-#include "provide.h"
+#include "assembler/provider/provide.h"
 #include "std_impl.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * All files share one list of diagnostics, so that the machine-readable forms are one document. */
 #include "cmd.h"
 #include "definition.h"
-#include "model.h"
+#include "assembler/check/model.h"
 #include "tool_functions.h"
 
 #include <stdio.h>

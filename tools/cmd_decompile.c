@@ -2,7 +2,7 @@
  * byte. */
 #include "cmd.h"
 #include "definition.h"
-#include "program.h"
+#include "vm/program/program.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* cmd_dis.c: `mwlvm dis FILE`: the listing of a program file, or of a definition's program. */
 #include "cmd.h"
 #include "definition.h"
-#include "disasm.h"
+#include "assembler/emit/disasm.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  *
  * Owns: the roots that such an expression sees (vars, input, and step with its input), and how a
  * fault or a rejected expression is shown: a sentence, the line, and a mark under the place. */
-#include "cel.h"
+#include "assembler/cel/cel.h"
 #include "cmd.h"
 #include "tool_functions.h"
 

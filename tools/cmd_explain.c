@@ -1,7 +1,7 @@
 /* cmd_explain.c: `mwlvm explain [CODE]`: what a diagnostic means, or the list of all. */
 #include "cmd.h"
-#include "diag.h"
-#include "suggest.h"
+#include "assembler/source/diag.h"
+#include "vm/base/suggest.h"
 
 #include <stdio.h>
 

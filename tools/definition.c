@@ -2,7 +2,7 @@
 #include "definition.h"
 
 #include "cmd.h"
-#include "diag.h"
+#include "assembler/source/diag.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# gen_scripts.pl: prints vm/regex_scripts.h, the table of Unicode scripts, from the Unicode data
-# that comes with perl. Run: perl tools/gen_scripts.pl > vm/regex_scripts.h
+# gen_scripts.pl: prints vm/regex/regex_scripts.h, the table of Unicode scripts, from the Unicode data
+# that comes with perl. Run: perl tools/gen_scripts.pl > vm/regex/regex_scripts.h
 #
 # One 32-bit word per run of code points with the same script: start << 8 | index of the script in
 # the list of names. A run ends where the next one starts.

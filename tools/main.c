@@ -3,10 +3,10 @@
  * Owns: finding the subcommand, usage errors, exit statuses, reading files whole.
  * Refuses to know: what any subcommand does. */
 #include "cmd.h"
-#include "coro.h"
-#include "image.h"
+#include "vm/native/coro.h"
+#include "vm/program/image.h"
 #include "mwl.h"
-#include "op.h"
+#include "vm/program/op.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* opdoc.c: prints vm/OPCODES.md from the opcode table, or with --check FILE says whether it is that
  * file. */
-#include "op.h"
+#include "vm/program/op.h"
 
 #include <ctype.h>
 #include <stdio.h>

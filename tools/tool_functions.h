@@ -2,7 +2,7 @@
 #ifndef MWL_TOOL_FUNCTIONS_H
 #define MWL_TOOL_FUNCTIONS_H
 
-#include "cel_lib.h"
+#include "vm/cel/cel_lib.h"
 #include "mwl_std.h"
 
 static inline mwl_status tool_add_functions(mwl__functions *f) {

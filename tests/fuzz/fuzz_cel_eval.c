@@ -1,7 +1,7 @@
 /* Any bytes as an expression, evaluated: it ends within its fuel, in a value or a fault whose place
  * lies in the text; in slices it ends the same way; nothing is left in memory. */
 #include "../../tools/tool_functions.h"
-#include "cel.h"
+#include "assembler/cel/cel.h"
 
 #include <stdlib.h>
 

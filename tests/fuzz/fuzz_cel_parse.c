@@ -1,6 +1,6 @@
 /* Any bytes as an expression: it parses or it is refused with a place inside the text; what parses
  * prints to a text that parses to the same, and every walk over it ends. */
-#include "cel_front.h"
+#include "assembler/cel/cel_front.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_check.c: a definition's door. Any text is read and checked as a definition and judged as a
  * provider document; whatever comes out can be rendered in every form, and an accepted definition
  * has a model in which every reference leads somewhere. */
-#include "model.h"
+#include "assembler/check/model.h"
 #include "tool_functions.h"
 
 #include <stdlib.h>

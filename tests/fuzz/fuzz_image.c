@@ -5,8 +5,8 @@
  *
  * The first byte chooses: even, the rest is the image; odd, the rest is a list of changes (two
  * bytes of place, one of value) to a sound image, which reaches the deeper checks sooner. */
-#include "emit.h"
-#include "verify.h"
+#include "assembler/emit/emit.h"
+#include "vm/program/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* fuzz_read.c: any bytes as a definition. The reader must accept or explain; then every node must
  * lie where it says, and all renderings must come out. */
-#include "read.h"
+#include "assembler/source/read.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * The first byte chooses; then the pattern up to a 0xff byte; then the subject. Checked beyond not
  * crashing: a second search, with states known, answers as the first; and where an ECMA-262 pattern
  * is linear, PCRE2 answers the same. */
-#include "pattern.h"
-#include "regex.h"
+#include "vm/regex/pattern.h"
+#include "vm/regex/regex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * The first byte chooses. Even: a schema's text up to a 0xff byte, then a value's text. What
  * compiles must run, twice with the same answer (without and with a report). Odd: the rest is words
  * of a compiled schema over a few constants; what loads must run. */
-#include "schema_code.h"
-#include "schema_compile.h"
+#include "vm/schema/schema_code.h"
+#include "assembler/schema/schema_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

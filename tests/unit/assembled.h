@@ -4,7 +4,7 @@
 #define ASSEMBLED_H
 
 #include "mwl_asm.h"
-#include "program.h"
+#include "vm/program/program.h"
 
 #include <ctype.h>
 #include <stdio.h>

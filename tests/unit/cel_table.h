@@ -7,7 +7,7 @@
 #define CEL_TABLE_H
 
 #include "../../tools/tool_functions.h"
-#include "cel.h"
+#include "assembler/cel/cel.h"
 #include "faulty.h"
 
 struct row {

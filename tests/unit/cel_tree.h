@@ -2,7 +2,7 @@
 #ifndef CEL_TREE_H
 #define CEL_TREE_H
 
-#include "cel_front.h"
+#include "assembler/cel/cel_front.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CHECKED_H
 #define CHECKED_H
 
-#include "model.h"
+#include "assembler/check/model.h"
 
 static const mwl_function_def checked_defs[] = {
     {"size", NULL, 1, 1, MWL_FN_GLOBAL | MWL_FN_MEMBER, "size(x) -> int"},

@@ -2,8 +2,8 @@
 #ifndef SCHEMA_KIT_H
 #define SCHEMA_KIT_H
 
-#include "schema_code.h"
-#include "schema_compile.h"
+#include "vm/schema/schema_code.h"
+#include "assembler/schema/schema_compile.h"
 
 #include <stdio.h>
 #include <string.h>

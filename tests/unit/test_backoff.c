@@ -1,7 +1,7 @@
 /* test_backoff.c: the waits of Retry: schedule, cap, the four jitter modes, clamping. */
 #include "utest.h"
 
-#include "backoff.h"
+#include "stdlib/backoff.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "utest.h"
 
 #include "../../tools/tool_functions.h"
-#include "cel.h"
+#include "assembler/cel/cel.h"
 #include "faulty.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The lexis of CEL (langdef, Syntax) and the values that literals spell. */
 #include "utest.h"
 
-#include "cel_lex.h"
+#include "assembler/cel/cel_lex.h"
 #include "cel_tree.h"
 
 #include <math.h>

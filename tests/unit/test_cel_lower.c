@@ -2,8 +2,8 @@
 #include "utest.h"
 
 #include "../../tools/tool_functions.h"
-#include "cel.h"
-#include "cel_lower.h"
+#include "assembler/cel/cel.h"
+#include "assembler/cel/cel_lower.h"
 
 #include <ctype.h>
 #include <stdio.h>

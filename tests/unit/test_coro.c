@@ -1,6 +1,6 @@
 /* Native stacks: switching, nesting, reuse, no freeing under a suspended function, the guard. */
-#include "coro.h"
-#include "mem.h"
+#include "vm/native/coro.h"
+#include "vm/base/mem.h"
 #include "utest.h"
 
 #include <signal.h>

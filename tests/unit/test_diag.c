@@ -1,6 +1,6 @@
 /* test_diag.c: the list of codes, the sink's rules, and the exact text of the three forms. */
 #include "utest.h"
-#include "read.h"
+#include "assembler/source/read.h"
 
 #include <stdlib.h>
 #include <string.h>

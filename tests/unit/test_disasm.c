@@ -1,8 +1,8 @@
 /* test_disasm.c: the listing: what it says, that its instructions read back, that it is stable. */
 #include "utest.h"
 
-#include "disasm.h"
-#include "emit.h"
+#include "assembler/emit/disasm.h"
+#include "assembler/emit/emit.h"
 #include "faulty.h"
 
 static uint32_t str(mwl__emit *e, const char *s) { return mwl__emit_string(e, s, strlen(s)); }

@@ -2,7 +2,7 @@
  * back as the same thing. */
 #include "utest.h"
 
-#include "emit.h"
+#include "assembler/emit/emit.h"
 #include "faulty.h"
 
 #include <math.h>

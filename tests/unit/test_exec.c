@@ -1,9 +1,9 @@
 /* The interpreter on hand-written code: registers, counts, faults, handlers, malformed code. */
 #include "utest.h"
 
-#include "emit.h"
+#include "assembler/emit/emit.h"
 #include "faulty.h"
-#include "functions.h"
+#include "vm/cel/functions.h"
 
 /* ---- a program from a few instructions ------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* test_failure.c: the engine's own codes. Chains, envelopes and matching are held by tests/cases. */
-#include "failure.h"
+#include "vm/cel/failure.h"
 #include "utest.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_format.c: each format of JSON Schema by the rules of its RFC: what must pass, what must not.
  */
 #include "utest.h"
-#include "format.h"
+#include "vm/schema/format.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_golden.c: definitions of tests/golden and their listings, line by line. With
  * MWL_GOLDEN_UPDATE set, the listings are written anew, to be looked at like any other change. */
 #include "assembled.h"
-#include "disasm.h"
+#include "assembler/emit/disasm.h"
 #include "utest.h"
 
 #include <stdlib.h>

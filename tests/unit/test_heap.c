@@ -1,6 +1,6 @@
 #include "faulty.h"
 #include "utest.h"
-#include "value.h"
+#include "vm/value/value.h"
 
 UTEST(heap, account_is_exact_and_everything_returns) {
     struct faulty f;

@@ -1,7 +1,7 @@
 #include "faulty.h"
-#include "image.h"
+#include "vm/program/image.h"
 #include "utest.h"
-#include "value.h"
+#include "vm/value/value.h"
 
 /* An image with strings, code and a blob of odd length, in memory of its own (aligned). */
 struct sample {

@@ -1,6 +1,6 @@
 /* Memory in the project's shape: overflow is refused, a failed allocation changes nothing, every
  * free tells the size that was last given. */
-#include "mem.h"
+#include "vm/base/mem.h"
 #include "utest.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_num.c: number text both ways. Rendering: ECMA-262 Number::toString with the sample values of
  * RFC 8785 appendix B; reading: correct rounding at the halfway cases; the two grammars. */
 #include "utest.h"
-#include "num.h"
+#include "vm/base/num.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * number. */
 #include "utest.h"
 
-#include "op.h"
+#include "vm/program/op.h"
 
 static bool round_trip(mwl__ins ins) {
     mwl__buf text = mwl__buf_make(mwl_alloc_default());

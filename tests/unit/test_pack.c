@@ -1,8 +1,8 @@
 /* test_pack.c: the small form of a program: the same image comes back; nothing else is accepted. */
 #include "assembled.h"
 #include "faulty.h"
-#include "emit.h"
-#include "pack.h"
+#include "assembler/emit/emit.h"
+#include "vm/program/pack.h"
 #include "utest.h"
 
 #include <math.h>

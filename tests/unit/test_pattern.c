@@ -1,5 +1,5 @@
 /* test_pattern.c: ECMA-262's Unicode mode rule by rule, which matcher runs a pattern, limits. */
-#include "pattern.h"
+#include "vm/regex/pattern.h"
 
 #include "faulty.h"
 #include "utest.h"

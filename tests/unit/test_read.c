@@ -3,7 +3,7 @@
 #include "utest.h"
 #include "faulty.h"
 #include "mwl_config.h"
-#include "read.h"
+#include "assembler/source/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_regex.c: RE2's syntax rule by rule, the meaning of matches, limits, memory and time. */
-#include "regex.h"
-#include "regex_prog.h"
+#include "vm/regex/regex.h"
+#include "vm/regex/regex_prog.h"
 
 #include "faulty.h"
 #include "utest.h"

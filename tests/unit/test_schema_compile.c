@@ -2,8 +2,8 @@
  * dialect's documents, images, memory that runs out. */
 #include "utest.h"
 #include "faulty.h"
-#include "program.h"
-#include "schema_build.h"
+#include "vm/program/program.h"
+#include "assembler/schema/schema_build.h"
 #include "schema_kit.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* test_scope.c: sets of names; which roots exist at which site. */
 #include "utest.h"
 
-#include "cel.h"
+#include "assembler/cel/cel.h"
 #include "faulty.h"
-#include "scope.h"
+#include "assembler/check/scope.h"
 
 #include <stdio.h>
 

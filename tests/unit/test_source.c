@@ -1,7 +1,7 @@
 /* test_source.c: line and column of every byte, with and without memory for the tables. */
 #include "utest.h"
 #include "faulty.h"
-#include "source.h"
+#include "assembler/source/source.h"
 
 /* Lines end with a line feed, columns are code points: counted the slow way. */
 static mwl__place count(const char *text, uint32_t offset) {

@@ -1,6 +1,6 @@
 #include "faulty.h"
 #include "utest.h"
-#include "value.h"
+#include "vm/value/value.h"
 
 static mwl_heap *heap(void) {
     mwl_heap *h = NULL;

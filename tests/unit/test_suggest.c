@@ -1,7 +1,7 @@
 /* test_suggest.c: which name was meant. One edit per three code points of the longer name; swaps
  * are one edit; case alone is nearest; ties go to the first. */
 #include "utest.h"
-#include "suggest.h"
+#include "vm/base/suggest.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* test_temporal.c: the temporal profile, CEL's durations, RFC 3339, the calendar, exact ranges. */
 #include "utest.h"
-#include "temporal.h"
+#include "vm/value/temporal.h"
 
 #include <string.h>
 

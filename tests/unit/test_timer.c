@@ -1,5 +1,5 @@
 /* Timers: order by instant, then waits before bounds, then the outermost bound, then the first armed. */
-#include "timer.h"
+#include "vm/machine/timer.h"
 #include "utest.h"
 
 static mwl__timer *pop(mwl__timers *t) {

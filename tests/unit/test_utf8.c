@@ -1,6 +1,6 @@
 /* test_utf8.c: well-formedness (Unicode table 3-7) at each of its edges, counting, offsets. */
 #include "utest.h"
-#include "utf8.h"
+#include "vm/base/utf8.h"
 
 #include <string.h>
 

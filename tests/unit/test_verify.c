@@ -3,8 +3,8 @@
  * the opcode table, so an opcode that is added is tested. */
 #include "utest.h"
 
-#include "emit.h"
-#include "verify.h"
+#include "assembler/emit/emit.h"
+#include "vm/program/verify.h"
 
 #include <stdlib.h>
 

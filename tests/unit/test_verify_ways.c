@@ -2,8 +2,8 @@
  * Hand-made code for each rule; then every instruction of real programs put in every place of them. */
 #include "utest.h"
 
-#include "emit.h"
-#include "machine.h"
+#include "assembler/emit/emit.h"
+#include "vm/machine/machine.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 

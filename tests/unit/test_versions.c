@@ -2,7 +2,7 @@
  * share buffers, lent and given in every mix. MWL_SEED in the environment repeats a run. */
 #include "faulty.h"
 #include "utest.h"
-#include "value.h"
+#include "vm/value/value.h"
 
 enum { VERSIONS = 12, LONGEST = 60, ROUNDS = 60000, KEYS = 40 };
 

@@ -1,6 +1,6 @@
 /* The engine's own words: they are what a string of the same text is. */
 #include "utest.h"
-#include "words.h"
+#include "vm/value/words.h"
 
 UTEST(words, are_the_strings_of_their_texts) {
     mwl_heap *h = NULL;

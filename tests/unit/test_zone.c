@@ -1,8 +1,8 @@
 /* test_zone.c: offsets by name; TZif made here, byte by byte, so that every rule has its own bytes.
  */
 #include "utest.h"
-#include "temporal.h"
-#include "zone.h"
+#include "vm/value/temporal.h"
+#include "vm/value/zone.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 # The two single headers, each in this order: a folder given, a system header, a download of the
 # pinned version, our own fallback. Leaves: mwl_coro_header (definitions and include path for
-# vm/coro.c) and MWL_UTEST_INCLUDE.
+# vm/native/coro.c) and MWL_UTEST_INCLUDE.
 include(CheckIncludeFile)
 include(MwlDownload)
 

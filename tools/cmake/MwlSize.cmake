@@ -25,6 +25,7 @@ set(MWL_COLD
 foreach(source ${MWL_SOURCES})
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   string(REGEX REPLACE "\\.c$" "" name ${name})
+  string(REGEX REPLACE "^(vm|assembler)/[a-z]+/" "\\1/" name ${name})
   if(name IN_LIST MWL_COLD OR name MATCHES "^vm/(verify|format)|^assembler/(schema|diag|disasm)")
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
   elseif(NOT name IN_LIST MWL_HOT)

@@ -2,7 +2,7 @@
 #ifndef MWL_SUITE_CEL_H
 #define MWL_SUITE_CEL_H
 
-#include "cel.h"
+#include "assembler/cel/cel.h"
 #include "suite.h"
 
 struct cel_suite {

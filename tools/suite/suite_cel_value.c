@@ -2,7 +2,7 @@
 #include "suite_cel.h"
 
 #include "../tool_functions.h"
-#include "temporal.h"
+#include "vm/value/temporal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Definitions ask for unique member names, which RFC 8259 only recommends. A text whose only fault
  * is a repeated name is refused by that rule and counts as JSON here; what it is refused for is
  * checked. */
-#include "read.h"
+#include "assembler/source/read.h"
 #include "suite_json.h"
 
 static bool only_duplicates(const mwl__diags *sink) {

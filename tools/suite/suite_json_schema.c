@@ -5,7 +5,7 @@
  * Formats are asserted in the folder optional/format and left as annotations elsewhere, which is
  * what those files expect; `duration` has the narrow grammar of RFC 3339. Each value is also
  * checked with a report, which must agree. */
-#include "schema_compile.h"
+#include "assembler/schema/schema_compile.h"
 #include "suite.h"
 
 #include <stdio.h>

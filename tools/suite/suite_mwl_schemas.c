@@ -2,7 +2,7 @@
  * DIR/spec/flow.schema.json and provider.schema.json must accept every document of
  * DIR/schemas/valid/{flow,provider} and the providers' documents DIR/spec/NAME.v1.json, and refuse
  * all of DIR/schemas/invalid/... with a reason. */
-#include "schema_compile.h"
+#include "assembler/schema/schema_compile.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -1,0 +1,199 @@
+/* cel_ast.h: the tree of a CEL expression, between the parser and whoever reads it.
+ *
+ * Owns: node kinds, their children and what each field means. Refuses to know: text (cel_lex.c),
+ * grammar (cel_parse.c), names of the environment (cel_resolve.c) and bytecode (cel_lower.c).
+ *
+ * Invariants of a tree that mwl__cel_parse gave out:
+ * - It is a tree: no node is shared, every child's `parent` and `ix` say where it hangs.
+ * - All of it, names and constants included, lives in one arena; text is NUL-terminated after `len`
+ *   but may hold NUL bytes.
+ * - `begin` .. `end` is the node's span in the source, in bytes; parentheses around an expression
+ *   do not belong to it. `at` is where a fault of the node points: the operator, the member's name,
+ *   the function's name, the bracket.
+ * - Macros are expanded: has() is a SELECT with MWL__CEL_TEST, the others have kinds of their own.
+ *
+ * Walking without exhausting the C stack: `a + b + c ...`, `x.f().g()[0] ...` and chained macros
+ * are left-deep and may have thousands of links; mwl__cel_spine() answers the child that continues
+ * such a chain. A walk descends the spine in a loop and climbs back by `parent`, and recurses into
+ * the other children only; then it recurses at most `root->height` times, which the parser bounds
+ * by its depth limit. && and || are flat: one node, any number of operands. */
+#ifndef MWL_CEL_AST_H
+#define MWL_CEL_AST_H
+
+#include "vm/base/mem.h"
+
+/* name, text. The text is the operator for those that are one, else a word for diagnostics.
+ * `kids` of each kind:
+ *   LIT            none; `lit`
+ *   IDENT          none; `name`, `ref`, `slot`
+ *   SELECT         operand; `name` is the field. Flags TEST (has), OPTIONAL (.?)
+ *   INDEX          operand, index. Flag OPTIONAL ([?)
+ *   CALL           the arguments; `name` is qualified: "size", "math.greatest"
+ *   MEMBER         target, the arguments; `name`
+ *   NOT NEG        operand
+ *   MUL .. IN      left, right
+ *   AND OR         two or more operands
+ *   COND           condition, then, else
+ *   LIST           the elements; `kid_optional[i]` where flag OPTIONAL
+ *   MAP            key, value, key, value ...; `kid_optional[i]` of the key where flag OPTIONAL
+ *   MESSAGE        the fields' values; `name` is the type, `fields[i]` the field of kid i,
+ *                  `kid_optional[i]` where flag OPTIONAL
+ *   ALL EXISTS EXISTS_ONE FILTER        range, predicate
+ *   TRANSFORM_LIST (map, transformList) range, transform; with FILTERED: range, filter, transform
+ *   TRANSFORM_MAP                       range, value;     with FILTERED: range, filter, value
+ *   TRANSFORM_ENTRY                     range, entry;     with FILTERED: range, filter, entry
+ *       All of these bind `vars`: one variable takes an element of a list or a key of a map, two
+ *       take index and element, or key and value. The range is outside of their scope.
+ *   SORT_BY        list, key; one variable
+ *   OPT_MAP OPT_FLAT_MAP                optional, body; one variable
+ *   BIND           initialiser, body; one variable
+ *   BLOCK          initialisers, then the body; one variable per initialiser, and initialiser i
+ *                  sees those before it */
+#define MWL__CEL_KIND_LIST(X)                                                                      \
+    X(LIT, "literal")                                                                              \
+    X(IDENT, "name")                                                                               \
+    X(SELECT, "field selection")                                                                   \
+    X(INDEX, "[]")                                                                                 \
+    X(CALL, "function call")                                                                       \
+    X(MEMBER, "member call")                                                                       \
+    X(NOT, "!")                                                                                    \
+    X(NEG, "-")                                                                                    \
+    X(MUL, "*")                                                                                    \
+    X(DIV, "/")                                                                                    \
+    X(MOD, "%")                                                                                    \
+    X(ADD, "+")                                                                                    \
+    X(SUB, "-")                                                                                    \
+    X(LT, "<")                                                                                     \
+    X(LE, "<=")                                                                                    \
+    X(GT, ">")                                                                                     \
+    X(GE, ">=")                                                                                    \
+    X(EQ, "==")                                                                                    \
+    X(NE, "!=")                                                                                    \
+    X(IN, "in")                                                                                    \
+    X(AND, "&&")                                                                                   \
+    X(OR, "||")                                                                                    \
+    X(COND, "?:")                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(MAP, "map")                                                                                  \
+    X(MESSAGE, "message")                                                                          \
+    X(ALL, "all")                                                                                  \
+    X(EXISTS, "exists")                                                                            \
+    X(EXISTS_ONE, "exists_one")                                                                    \
+    X(FILTER, "filter")                                                                            \
+    X(TRANSFORM_LIST, "map")                                                                       \
+    X(TRANSFORM_MAP, "transformMap")                                                               \
+    X(TRANSFORM_ENTRY, "transformMapEntry")                                                        \
+    X(SORT_BY, "sortBy")                                                                           \
+    X(OPT_MAP, "optMap")                                                                           \
+    X(OPT_FLAT_MAP, "optFlatMap")                                                                  \
+    X(BIND, "cel.bind")                                                                            \
+    X(BLOCK, "cel.block")
+
+typedef enum mwl__cel_kind {
+#define MWL_X(name, text) MWL__CEL_##name,
+    MWL__CEL_KIND_LIST(MWL_X)
+#undef MWL_X
+        MWL__CEL_KIND_COUNT
+} mwl__cel_kind;
+
+enum {
+    MWL__CEL_TEST = 1,     /* SELECT: has(), presence and not the value */
+    MWL__CEL_OPTIONAL = 2, /* SELECT, INDEX: `.?`, `[?`; LIST, MAP, MESSAGE: some kid has `?` */
+    MWL__CEL_LEADING_DOT =
+        4,                 /* IDENT, CALL, MESSAGE: written `.name`; only the root scope counts */
+    MWL__CEL_FILTERED = 8, /* TRANSFORM_*: there is a filter between range and transform */
+    MWL__CEL_QUOTED = 16   /* SELECT: the field was back-quoted, so it is never part of a name */
+};
+
+typedef enum mwl__cel_lit_kind {
+    MWL__CEL_NULL,
+    MWL__CEL_BOOL,
+    MWL__CEL_INT,
+    MWL__CEL_UINT,
+    MWL__CEL_DOUBLE,
+    MWL__CEL_STRING, /* decoded, valid UTF-8 */
+    MWL__CEL_BYTES
+} mwl__cel_lit_kind;
+
+typedef struct mwl__cel_text {
+    const char *data; /* NUL-terminated after len; never NULL where a node's kind has one */
+    size_t len;
+} mwl__cel_text;
+
+typedef struct mwl__cel_lit {
+    mwl__cel_lit_kind kind;
+    union {
+        bool b;
+        int64_t i;
+        uint64_t u;
+        double d;
+        mwl__cel_text text; /* STRING, BYTES */
+    } as;
+} mwl__cel_lit;
+
+/* What an IDENT means. LOCAL is settled by the parser, the others by mwl__cel_resolve. */
+typedef enum mwl__cel_ref {
+    MWL__CEL_REF_NONE,     /* nothing of that name is declared; the checker says so */
+    MWL__CEL_REF_LOCAL,    /* a macro's variable: `slot` */
+    MWL__CEL_REF_VARIABLE, /* a variable of the environment, whose full name is `name` ("a.b.c") */
+    MWL__CEL_REF_TYPE      /* a type as a value, whose full name is `name` */
+} mwl__cel_ref;
+
+/* A variable that a macro introduces. Slots are dense from 0 and never reused in an expression, so
+ * two variables of one spelling never share one. */
+typedef struct mwl__cel_var {
+    mwl__cel_text name;
+    uint32_t begin, end; /* where it is declared */
+    uint32_t slot;
+    uint32_t n_uses; /* IDENTs that mean it; 0 lets lowering leave it out */
+} mwl__cel_var;
+
+typedef struct mwl__cel_node mwl__cel_node;
+struct mwl__cel_node {
+    uint8_t kind;    /* mwl__cel_kind */
+    uint8_t flags;   /* MWL__CEL_TEST ... */
+    uint8_t ref;     /* IDENT: mwl__cel_ref */
+    uint16_t height; /* 1 for a leaf; the spine's links do not add up */
+    uint32_t begin, end, at;
+    uint32_t slot; /* IDENT LOCAL: the variable's slot */
+    uint32_t ix;   /* which of its parent's kids it is */
+    uint32_t n_kids;
+    uint32_t n_vars;
+    mwl__cel_node *parent; /* NULL for the root */
+    mwl__cel_node **kids;
+    mwl__cel_var *vars;
+    mwl__cel_text name;
+    mwl__cel_text *fields;    /* MESSAGE */
+    const bool *kid_optional; /* NULL unless flag OPTIONAL on LIST, MAP, MESSAGE */
+    mwl__cel_lit lit;
+    void *note; /* for the reader's own use; the front end leaves it NULL */
+};
+
+/* A whole expression. */
+typedef struct mwl__cel_tree {
+    mwl__cel_node *root;
+    uint32_t n_slots; /* local variables in all; slots are below this */
+    uint32_t n_nodes; /* nodes made; what macros took apart counts too */
+    const char *source;
+    size_t len;
+} mwl__cel_tree;
+
+static inline bool mwl__cel_is_binary(const mwl__cel_node *n) {
+    return n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_IN;
+}
+/* Kinds whose body runs once per element of a range: ALL .. TRANSFORM_ENTRY, and SORT_BY's key. */
+static inline bool mwl__cel_is_loop(const mwl__cel_node *n) {
+    return n->kind >= MWL__CEL_ALL && n->kind <= MWL__CEL_SORT_BY;
+}
+/* The child that continues a left-deep chain, or NULL. It is always kids[0]. */
+static inline mwl__cel_node *mwl__cel_spine(const mwl__cel_node *n) {
+    bool chain = mwl__cel_is_binary(n) || n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX ||
+                 n->kind == MWL__CEL_MEMBER ||
+                 (n->kind >= MWL__CEL_ALL && n->kind <= MWL__CEL_OPT_FLAT_MAP);
+    return chain ? n->kids[0] : NULL;
+}
+
+/* "+", "field selection", ... for diagnostics. */
+const char *mwl__cel_kind_text(mwl__cel_kind kind);
+
+#endif

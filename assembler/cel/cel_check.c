@@ -1,0 +1,473 @@
+/* cel_check.c: what can be said about an expression without evaluating it.
+ *
+ * Owns: the rules by which a resolved tree gets errors and warnings. Refuses to know: which roots
+ * and functions there are (the caller's tables), and types beyond the kind that a literal or an
+ * operator makes plain (cel_deduce.c has types).
+ *
+ * The guarantee: an error is reported only for what cannot be right at run time (check_format has
+ * the one exception). A name that nothing declares never is. A clash of kinds is a fault only if it
+ * is evaluated, so it is an error where that is certain, else a warning: `certain` is lost in
+ * branches of ?:, operands of && and || (they absorb faults), bodies of loops, and what is
+ * evaluated on demand. */
+#include "assembler/cel/cel_front.h"
+
+#include "vm/base/suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* What an expression's value is known to be. Timestamps, durations, optionals and all that comes
+ * from outside are K_ANY. */
+typedef enum kind {
+    K_ANY,
+    K_NULL,
+    K_BOOL,
+    K_INT,
+    K_UINT,
+    K_DOUBLE,
+    K_STRING,
+    K_BYTES,
+    K_LIST,
+    K_MAP
+} kind;
+
+static const char *const kind_names[] = {"any",    "null",   "bool",  "int",  "uint",
+                                         "double", "string", "bytes", "list", "map"};
+
+typedef struct checker {
+    const mwl__cel_check_options *o;
+    bool rejected, failed;
+} checker;
+
+static kind walk(checker *c, const mwl__cel_node *n, bool certain);
+
+/* ---- reporting ---------------------------------------------------------------------------------
+ */
+
+static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                   uint32_t end, const char *note, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                   uint32_t end, const char *note, const char *format, ...) {
+    char message[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(message, sizeof message, format, ap);
+    va_end(ap);
+    if (severity == MWL__CEL_ERROR) c->rejected = true;
+    const mwl__cel_problem problem = {severity, begin, end, message, note, why};
+    if (c->o->sink.report) c->o->sink.report(c->o->sink.ctx, &problem);
+}
+
+/* "did you mean `x`?" in the arena, or NULL when nothing is near or memory is out. */
+static const char *meant(checker *c, const mwl__suggest *s) {
+    if (!s->best) return NULL;
+    size_t len = s->best_len + 20;
+    char *note = mwl__arena_new(c->o->arena, len);
+    if (!note) {
+        c->failed = true;
+        return NULL;
+    }
+    snprintf(note, len, "did you mean `%.*s`?", (int)s->best_len, s->best);
+    return note;
+}
+
+static bool is_text(mwl__cel_text t, const char *word) {
+    return strlen(word) == t.len && memcmp(t.data, word, t.len) == 0;
+}
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+static void check_ident(checker *c, const mwl__cel_node *n) {
+    if (n->ref == MWL__CEL_REF_LOCAL || n->ref == MWL__CEL_REF_TYPE) return;
+    mwl__suggest s = mwl__suggest_make(n->name.data, n->name.len);
+    for (size_t i = 0; i < c->o->n_roots; i++) {
+        const mwl__cel_root *root = &c->o->roots[i];
+        if (is_text(n->name, root->name)) {
+            if (root->absent)
+                report(c, MWL__CEL_ERROR, MWL__CEL_WHY_SCOPE, n->begin, n->end, root->absent,
+                       "`%s` does not exist here", root->name);
+            return;
+        }
+        if (!root->absent) mwl__suggest_offer(&s, root->name, strlen(root->name));
+    }
+    if (n->ref == MWL__CEL_REF_VARIABLE) return;
+    for (const mwl__cel_node *up = n->parent; up; up = up->parent)
+        for (uint32_t i = 0; i < up->n_vars; i++)
+            mwl__suggest_offer(&s, up->vars[i].name.data, up->vars[i].name.len);
+    report(c, MWL__CEL_ERROR, MWL__CEL_WHY_NAME, n->begin, n->end, meant(c, &s),
+           "nothing is called `%s`", n->name.data);
+}
+
+/* ---- functions ---------------------------------------------------------------------------------
+ */
+
+static bool is_macro(mwl__cel_text name, bool member) {
+    for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
+        if (m->member == member && !m->name_space && is_text(name, m->name)) return true;
+    return false;
+}
+
+/* Whether `name` begins some function's name, before a dot: `math`. */
+static bool is_name_space(const checker *c, mwl__cel_text name) {
+    for (size_t i = 0; i < c->o->n_functions; i++) {
+        const char *f = c->o->functions[i]->name;
+        if (strncmp(f, name.data, name.len) == 0 && f[name.len] == '.') return true;
+    }
+    return false;
+}
+
+/* The last word of a call's name begins here: what a problem about the call points at. */
+static void name_span(const mwl__cel_node *n, uint32_t *begin, uint32_t *end) {
+    *begin = n->at;
+    *end = n->kind == MWL__CEL_MEMBER ? n->at + (uint32_t)n->name.len : n->end;
+    if (n->kind == MWL__CEL_CALL && n->at + n->name.len <= n->end)
+        *end = n->at + (uint32_t)n->name.len; /* exact unless spaces or a container intervene */
+}
+
+static void unknown_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
+                             uint32_t begin, uint32_t end) {
+    bool member = n->kind == MWL__CEL_MEMBER;
+    mwl__suggest s = mwl__suggest_make(name, len);
+    const mwl_function_def *other = NULL;
+    for (size_t i = 0; i < c->o->n_functions; i++) {
+        const mwl_function_def *f = c->o->functions[i];
+        mwl__suggest_offer(&s, f->name, strlen(f->name));
+        if (strlen(f->name) == len && memcmp(f->name, name, len) == 0) other = f;
+    }
+    for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
+        if (!m->name_space) mwl__suggest_offer(&s, m->name, strlen(m->name));
+    if (is_macro(n->name, member))
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_MACRO, begin, end, NULL,
+               "the macro `%s` does not take %u argument%s", n->name.data,
+               n->n_kids - (member ? 1 : 0), n->n_kids == (member ? 2u : 1u) ? "" : "s");
+    else if (other && member)
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
+               "`%s` is called without a target", other->name);
+    else if (other)
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
+               "`%s` is called on a target: x.%s()", other->name, other->name);
+    else
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_FUNCTION, begin, end, meant(c, &s),
+               "there is no function `%.*s`", (int)len, name);
+}
+
+/* Name and arity of a CALL or MEMBER. False when it is a macro with the wrong number of arguments:
+ * then these may be variables that nothing declares, and there is no more to say about them. */
+static bool check_call(checker *c, const mwl__cel_node *n) {
+    unsigned style = n->kind == MWL__CEL_MEMBER ? MWL_FN_MEMBER : MWL_FN_GLOBAL;
+    unsigned receiver = n->kind == MWL__CEL_MEMBER ? 1 : 0;
+    const mwl_function_def *found = NULL;
+    unsigned least = 255, most = 0;
+    uint32_t begin, end;
+    name_span(n, &begin, &end);
+    for (size_t i = 0; i < c->o->n_functions; i++) {
+        const mwl_function_def *f = c->o->functions[i];
+        if (!(f->style & style) || !is_text(n->name, f->name)) continue;
+        if (n->n_kids >= f->min_args && (f->max_args == 255 || n->n_kids <= f->max_args))
+            return true;
+        found = f;
+        if (f->min_args < least) least = f->min_args;
+        if (f->max_args > most) most = f->max_args;
+    }
+    if (!found) {
+        unknown_function(c, n, n->name.data, n->name.len, begin, end);
+        return !is_macro(n->name, receiver == 1);
+    }
+    least = least > receiver ? least - receiver : 0;
+    unsigned given = n->n_kids - receiver;
+    if (most == 255)
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
+               "`%s` takes %u or more arguments and is given %u", found->name, least, given);
+    else if (least == most - receiver)
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
+               "`%s` takes %u argument%s and is given %u", found->name, least,
+               least == 1 ? "" : "s", given);
+    else
+        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, found->usage,
+               "`%s` takes %u to %u arguments and is given %u", found->name, least, most - receiver,
+               given);
+    return true;
+}
+
+/* `math.nope(x)`: the target is a name space and no value. True when that was the case. */
+static bool check_name_space(checker *c, const mwl__cel_node *n) {
+    const mwl__cel_node *target = n->kids[0];
+    if (target->kind != MWL__CEL_IDENT || target->ref != MWL__CEL_REF_NONE ||
+        !is_name_space(c, target->name))
+        return false;
+    mwl__buf full = mwl__buf_make(c->o->arena->alloc);
+    mwl__buf_printf(&full, "%s.%s", target->name.data, n->name.data);
+    const char *name = mwl__buf_cstr(&full);
+    if (full.failed)
+        c->failed = true;
+    else
+        unknown_function(c, n, name, full.len, n->begin, n->at + (uint32_t)n->name.len);
+    mwl__buf_free(&full);
+    return true;
+}
+
+static void check_pattern(checker *c, const mwl__cel_node *n, bool certain) {
+    if (!c->o->pattern_fault || n->n_kids != 2 || !is_text(n->name, "matches")) return;
+    const mwl__cel_node *p = n->kids[1];
+    if (p->kind != MWL__CEL_LIT || p->lit.kind != MWL__CEL_STRING) return;
+    const char *why = c->o->pattern_fault(c->o->ctx, p->lit.as.text.data, p->lit.as.text.len);
+    if (why)
+        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_PATTERN, p->begin,
+               p->end, why, "the pattern is not a regular expression of RE2");
+}
+
+/* The arguments that a format of the strings library asks for: its %verbs. */
+static size_t count_verbs(mwl__cel_text format) {
+    size_t n = 0;
+    for (size_t i = 0; i + 1 < format.len; i++) {
+        if (format.data[i] != '%') continue;
+        i++;
+        if (format.data[i] != '%') n++;
+    }
+    return n;
+}
+
+/* 'literal'.format([a, b]): both numbers are plain. Too many is an error although evaluation would
+ * only ignore the rest, because cel-go's checker refuses it and the author surely slipped. */
+static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
+    if (n->n_kids != 2 || !is_text(n->name, "format")) return;
+    const mwl__cel_node *format = n->kids[0], *args = n->kids[1];
+    if (format->kind != MWL__CEL_LIT || format->lit.kind != MWL__CEL_STRING ||
+        args->kind != MWL__CEL_LIST || (args->flags & MWL__CEL_OPTIONAL))
+        return;
+    size_t verbs = count_verbs(format->lit.as.text);
+    if (args->n_kids == verbs) return;
+    bool error = certain || args->n_kids > verbs;
+    report(c, error ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, args->begin, args->end,
+           NULL, "the format has %zu place%s and is given %u argument%s", verbs,
+           verbs == 1 ? "" : "s", args->n_kids, args->n_kids == 1 ? "" : "s");
+}
+
+/* ---- kinds -------------------------------------------------------------------------------------
+ */
+
+static kind literal_kind(const mwl__cel_lit *lit) {
+    static const kind kinds[] = {K_NULL, K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES};
+    return kinds[lit->kind];
+}
+
+static bool is_number(kind k) { return k == K_INT || k == K_UINT || k == K_DOUBLE; }
+
+/* Whether `kind` occurs in a list that ends with K_ANY. */
+static bool among(kind k, const kind *kinds) {
+    for (; *kinds != K_ANY; kinds++)
+        if (*kinds == k) return true;
+    return false;
+}
+
+/* The operand kinds that + - * / % and the ordering relations have of their own, both sides alike.
+ */
+static const kind *operand_kinds(const mwl__cel_node *n) {
+    static const kind add[] = {K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_LIST, K_ANY};
+    static const kind arith[] = {K_INT, K_UINT, K_DOUBLE, K_ANY};
+    static const kind mod[] = {K_INT, K_UINT, K_ANY};
+    static const kind order[] = {K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_ANY};
+    switch (n->kind) {
+    case MWL__CEL_ADD: return add;
+    case MWL__CEL_SUB:
+    case MWL__CEL_MUL:
+    case MWL__CEL_DIV: return arith;
+    case MWL__CEL_MOD: return mod;
+    default: return order;
+    }
+}
+
+static void clash(checker *c, const mwl__cel_node *n, bool certain, const char *note,
+                  const char *left, const char *right) {
+    const char *op = mwl__cel_kind_text((mwl__cel_kind)n->kind);
+    mwl__cel_severity s = certain ? MWL__CEL_ERROR : MWL__CEL_WARNING;
+    if (right)
+        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s and %s",
+               op, left, right);
+    else
+        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s", op,
+               left);
+}
+
+static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
+    if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE)
+        return K_BOOL; /* any two are comparable */
+    if (n->kind == MWL__CEL_IN) {
+        if (b != K_ANY && b != K_LIST && b != K_MAP)
+            clash(c, n, certain, "the right side must be a list or a map", kind_names[a],
+                  kind_names[b]);
+        return K_BOOL;
+    }
+    bool order = n->kind >= MWL__CEL_LT && n->kind <= MWL__CEL_GE;
+    const kind *allowed = operand_kinds(n);
+    bool wrong = (a != K_ANY && !among(a, allowed)) || (b != K_ANY && !among(b, allowed));
+    if (a != K_ANY && b != K_ANY && a != b && !(order && is_number(a) && is_number(b)))
+        wrong = true;
+    if (wrong) {
+        bool mixed = is_number(a) && is_number(b) && !order;
+        const char *note =
+            mixed ? "numbers of different types are not converted; write int(), uint() or double()"
+            : n->kind == MWL__CEL_ADD && (a == K_STRING || b == K_STRING)
+                ? "write string() around it"
+                : NULL;
+        clash(c, n, certain, note, kind_names[a], kind_names[b]);
+        return K_ANY;
+    }
+    if (order) return K_BOOL;
+    /* a known list, string, bytes or uint side decides; int and double could not meet anything else
+     * either, and a timestamp or duration side is K_ANY together with K_ANY */
+    return a != K_ANY ? a : b;
+}
+
+/* The kind that a call is sure to have when it has a value. */
+static kind call_kind(const mwl__cel_node *n) {
+    static const struct {
+        const char *name;
+        kind kind;
+    } known[] = {{"size", K_INT},      {"int", K_INT},       {"uint", K_UINT},
+                 {"double", K_DOUBLE}, {"string", K_STRING}, {"bytes", K_BYTES},
+                 {"bool", K_BOOL},     {"contains", K_BOOL}, {"startsWith", K_BOOL},
+                 {"endsWith", K_BOOL}, {"matches", K_BOOL},  {"toJson", K_STRING}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_text(n->name, known[i].name)) return known[i].kind;
+    return K_ANY;
+}
+
+static void want_bool(checker *c, const mwl__cel_node *n, const mwl__cel_node *operand, kind k,
+                      bool certain) {
+    if (k == K_ANY || k == K_BOOL) return;
+    report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, operand->begin,
+           operand->end, NULL, "`%s` needs a bool here, not %s",
+           mwl__cel_kind_text((mwl__cel_kind)n->kind), kind_names[k]);
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------
+ */
+
+static void walk_kids(checker *c, const mwl__cel_node *n, uint32_t from, bool certain) {
+    for (uint32_t i = from; i < n->n_kids; i++) walk(c, n->kids[i], certain);
+}
+
+static kind check_logic(checker *c, const mwl__cel_node *n) {
+    for (uint32_t i = 0; i < n->n_kids; i++)
+        want_bool(c, n, n->kids[i], walk(c, n->kids[i], false), false);
+    return K_BOOL;
+}
+
+static kind check_cond(checker *c, const mwl__cel_node *n, bool certain) {
+    want_bool(c, n, n->kids[0], walk(c, n->kids[0], certain), certain);
+    kind a = walk(c, n->kids[1], false), b = walk(c, n->kids[2], false);
+    return a == b ? a : K_ANY;
+}
+
+static kind check_unary(checker *c, const mwl__cel_node *n, bool certain) {
+    kind k = walk(c, n->kids[0], certain);
+    if (n->kind == MWL__CEL_NOT) {
+        want_bool(c, n, n->kids[0], k, certain);
+        return K_BOOL;
+    }
+    if (k != K_ANY && k != K_INT && k != K_DOUBLE) clash(c, n, certain, NULL, kind_names[k], NULL);
+    return k == K_INT || k == K_DOUBLE ? k : K_ANY;
+}
+
+/* A node that continues no spine. */
+static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
+    switch (n->kind) {
+    case MWL__CEL_LIT: return literal_kind(&n->lit);
+    case MWL__CEL_IDENT: check_ident(c, n); return K_ANY;
+    case MWL__CEL_NOT:
+    case MWL__CEL_NEG: return check_unary(c, n, certain);
+    case MWL__CEL_AND:
+    case MWL__CEL_OR: return check_logic(c, n);
+    case MWL__CEL_COND: return check_cond(c, n, certain);
+    case MWL__CEL_CALL:
+        if (!check_call(c, n)) return K_ANY;
+        check_pattern(c, n, certain);
+        walk_kids(c, n, 0, certain);
+        return call_kind(n);
+    case MWL__CEL_MESSAGE:
+        if (!c->o->is_message || !c->o->is_message(c->o->ctx, n->name.data, n->name.len))
+            report(c, MWL__CEL_ERROR, MWL__CEL_WHY_TYPE, n->begin, n->end, NULL,
+                   "there is no type `%s`", n->name.data);
+        walk_kids(c, n, 0, certain);
+        return K_ANY;
+    case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return K_LIST;
+    case MWL__CEL_MAP: walk_kids(c, n, 0, certain); return K_MAP;
+    default: /* BIND, BLOCK: what is bound is evaluated when it is first used, perhaps never */
+        for (uint32_t i = 0; i + 1 < n->n_kids; i++) walk(c, n->kids[i], false);
+        return walk(c, n->kids[n->n_kids - 1], certain);
+    }
+}
+
+static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool certain) {
+    bool optional = n->kind == MWL__CEL_OPT_MAP || n->kind == MWL__CEL_OPT_FLAT_MAP;
+    bool iterable =
+        range == K_ANY || range == K_LIST || (range == K_MAP && n->kind != MWL__CEL_SORT_BY);
+    if (optional ? range != K_ANY : !iterable)
+        report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, n->kids[0]->begin,
+               n->kids[0]->end, NULL, "`%s` needs %s, not %s",
+               mwl__cel_kind_text((mwl__cel_kind)n->kind),
+               optional                      ? "an optional"
+               : n->kind == MWL__CEL_SORT_BY ? "a list"
+                                             : "a list or a map",
+               kind_names[range]);
+    for (uint32_t i = 1; i < n->n_kids; i++) {
+        kind k = walk(c, n->kids[i], false);
+        bool predicate = (n->kind >= MWL__CEL_ALL && n->kind <= MWL__CEL_FILTER) ||
+                         (i == 1 && (n->flags & MWL__CEL_FILTERED));
+        if (predicate) want_bool(c, n, n->kids[i], k, false);
+    }
+    if (n->kind <= MWL__CEL_EXISTS_ONE) return K_BOOL;
+    if (optional) return K_ANY;
+    return n->kind == MWL__CEL_TRANSFORM_MAP || n->kind == MWL__CEL_TRANSFORM_ENTRY ? K_MAP
+                                                                                    : K_LIST;
+}
+
+/* A link of a spine whose child has kind `k`. */
+static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain) {
+    if (mwl__cel_is_binary(n)) return binary_kind(c, n, k, walk(c, n->kids[1], certain), certain);
+    if (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
+        bool holds = k == K_ANY || k == K_MAP || (n->kind == MWL__CEL_INDEX && k == K_LIST);
+        if (!holds)
+            report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND,
+                   n->kids[0]->begin, n->kids[0]->end, NULL, "%s has no %s", kind_names[k],
+                   n->kind == MWL__CEL_SELECT ? "fields" : "elements");
+        walk_kids(c, n, 1, certain);
+        return n->flags & MWL__CEL_TEST ? K_BOOL : K_ANY;
+    }
+    if (n->kind == MWL__CEL_MEMBER) {
+        bool lazy = is_text(n->name, "or") || is_text(n->name, "orValue");
+        if (!check_name_space(c, n) && !check_call(c, n)) return K_ANY;
+        check_pattern(c, n, certain);
+        check_format(c, n, certain);
+        walk_kids(c, n, 1, certain && !lazy);
+        return call_kind(n);
+    }
+    return check_loop(c, n, k, certain);
+}
+
+/* A name space at the bottom of a spine is no value; check_name_space speaks about it. */
+static bool is_name_space_target(const checker *c, const mwl__cel_node *n) {
+    return n->kind == MWL__CEL_IDENT && n->ref == MWL__CEL_REF_NONE && n->parent && n->ix == 0 &&
+           n->parent->kind == MWL__CEL_MEMBER && is_name_space(c, n->name);
+}
+
+static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
+    const mwl__cel_node *top = n;
+    while (mwl__cel_spine(n)) n = mwl__cel_spine(n);
+    kind k = is_name_space_target(c, n) ? K_ANY : check_base(c, n, certain);
+    while (n != top) {
+        n = n->parent;
+        k = check_link(c, n, k, certain);
+    }
+    return k;
+}
+
+mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options) {
+    checker c = {options, false, false};
+    walk(&c, tree->root, true);
+    if (c.failed) return MWL_E_NOMEM;
+    return c.rejected ? MWL_E_REJECTED : MWL_OK;
+}

@@ -1,0 +1,42 @@
+/* cel_parser.h: the parser's state, shared by cel_parse.c, cel_ast.c and cel_resolve.c alone. */
+#ifndef MWL_CEL_PARSER_H
+#define MWL_CEL_PARSER_H
+
+#include "assembler/cel/cel_front.h"
+#include "assembler/cel/cel_lex.h"
+
+/* A failed function answers NULL and has set `status`; nobody goes on after that. A problem that
+ * does not stop the parse (a literal out of range, a reserved word) sets `rejected` only. */
+struct mwl__cel_parser {
+    const mwl__cel_options *options;
+    mwl__arena *arena;
+    mwl__cel_token tok; /* the next token, not yet consumed */
+    uint32_t prev_end;  /* where the last consumed token ended */
+    uint32_t depth, depth_limit;
+    uint32_t n_slots, n_nodes;
+    mwl_status status;
+    bool rejected;
+    mwl__cel_why why; /* of the next complaint; SYNTAX again after each */
+    /* Children collected before their number is known; lists nest, so this is a stack. */
+    mwl__cel_node **stack;
+    size_t n_stack, cap_stack;
+};
+
+/* Reports at [begin, end); the message is formatted into the arena. */
+void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const char *note,
+                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A leaf without children. NULL when memory is out. */
+mwl__cel_node *mwl__cel_leaf(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t begin, uint32_t end);
+/* Gives `node` its kids, links them and bounds its height; NULL when too deep or memory is out. */
+mwl__cel_node *mwl__cel_adopt(mwl__cel_parser *p, mwl__cel_node *node, size_t n_kids,
+                              mwl__cel_node *const *kids);
+/* A copy of the source's bytes in the arena; data is NULL when memory is out. */
+mwl__cel_text mwl__cel_copy(mwl__cel_parser *p, const char *s, size_t len);
+
+/* Binds every IDENT that a macro's variable captures, and counts uses. */
+void mwl__cel_bind(mwl__cel_node *root);
+
+/* Expands a finished call if a macro has its name; else answers it as it is. */
+mwl__cel_node *mwl__cel_expand(mwl__cel_parser *p, mwl__cel_node *call);
+
+#endif

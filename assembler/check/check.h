@@ -1,0 +1,165 @@
+/* check.h: what the files that build the model agree on.
+ *
+ *   check.c         Flows: their members, names, Steps in order; the passes
+ *   check_step.c    Steps: actions, clauses, matchers
+ *   check_call.c    call objects, middleware entries, phases
+ *   check_expr.c    what is an expression; parsing, scope, certain faults
+ *   check_path.c    which members a path can find at its site
+ *   check_graph.c   reachable Steps, cycles between Flows
+ *   check_args.c    literal arguments against schemas
+ *   check_code.c    failure codes: who can emit them, which matcher can meet them
+ *   check_mw.c      whose arguments; compositions of middleware
+ *   scope.c         names: of Flows, Steps, variables, roots
+ *
+ * A check reports and goes on; a part that is broken is left out of the model (NULL, or not in a
+ * list), so that nothing is said about it twice. Warnings that need the whole (reachability, codes,
+ * variables) are left out for Flows in which something was an error. Recursion follows the nesting
+ * of the definition, which the reader bounds (MWL_DEPTH_LIMIT). */
+#ifndef MWL_CHECK_H
+#define MWL_CHECK_H
+
+#include "assembler/schema/check_schema.h"
+#include "assembler/source/form.h"
+#include "assembler/check/model.h"
+#include "assembler/check/scope.h"
+
+typedef struct mwl__flow mwl__flow;
+typedef struct mwl__checker mwl__checker;
+
+/* Every call and every entry, in the order written: for what needs all Flows at hand. */
+typedef struct mwl__listed {
+    struct mwl__listed *next;
+    const mwl__m_call *call;
+    const mwl__m_entry *entry;
+} mwl__listed;
+
+/* An edge between Flows: who calls whom, and where that is written. */
+typedef struct mwl__edge {
+    struct mwl__edge *next;
+    mwl__flow *to;
+    const mwl__node *at;     /* the value of `flow` */
+    const mwl__m_call *call; /* as it stands in the model */
+} mwl__edge;
+
+/* A Flow of the model, with what only checking needs. */
+struct mwl__flow {
+    mwl__m_flow m; /* first: the model's pointers point here */
+    const mwl__node *flows, *step_nodes;
+    mwl__flow **named; /* by the index of the member of `flows` */
+    mwl__edge *edges, **last_edge;
+    mwl__names vars; /* MWL__VAR_* */
+    size_t errors;   /* reported in this Flow itself, not in those inside it */
+    bool all_read;   /* `vars` is used whole somewhere */
+    bool open;       /* its parameters admit names that they do not list */
+    bool called;
+    uint8_t colour;           /* of walks over the calls */
+    struct mwl__codes *codes; /* what it can fail with; check_code.c */
+    mwl__schema *schema;      /* of its parameters, when they have one that is right */
+    bool broken_schema;
+    bool runs_known;
+    double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
+};
+
+/* Where an expression stands. */
+typedef struct mwl__site {
+    unsigned roots; /* MWL_SITE_* */
+    mwl__flow *flow;
+    const mwl__m_step *step;
+    const mwl__contract *middleware; /* of the phase */
+    const mwl__m_call *call;         /* of the call whose member it is */
+    bool tail;                       /* after the Step's action: its product is there */
+    bool exited;                     /* step.metadata.exitedAt is there */
+    bool enumerated;                 /* step.metadata.dispatchCount is there */
+    int rising;  /* `middleware.result` is 1 a success, -1 a failure, 0 either */
+    int settled; /* `call.result` likewise */
+} mwl__site;
+
+struct mwl__checker {
+    mwl__model *m;
+    mwl__arena *arena; /* the model's */
+    mwl__tree *tree;
+    mwl__diags *sink;
+    const mwl__catalog *catalog;
+    const mwl_function_def *const *functions;
+    size_t n_functions;
+    mwl__names function_names;
+    size_t flows_cap;
+    mwl__listed *listed, **last_listed;
+    mwl__judge judge;
+    bool refused; /* a provider is named whose document was refused */
+    mwl_status status;   /* MWL_E_NOMEM is sticky */
+    size_t inner_errors; /* in Flows inside the one that is being filled */
+};
+
+void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
+/* Arena memory, zeroed; NULL makes the check fail. */
+void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
+
+/* check.c */
+mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer,
+                           const mwl__node *key);
+
+/* check_step.c */
+void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step);
+/* One of `steps` by name, or NULL after a report. */
+mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n);
+/* A matcher's object; false after a report. */
+bool mwl__check_matcher(mwl__checker *c, const mwl__node *n);
+/* The envelope's members of a Raise or an onFailure. */
+void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site);
+
+/* check_call.c */
+mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
+                             const mwl__site *around, bool gathered);
+/* A stack's array; entries that are broken are left out. around: what the stack's expressions see
+ * besides `middleware`. */
+void mwl__check_stack(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
+                      bool flow_level, mwl__m_entry ***out, uint32_t *n_out);
+bool mwl__contract_is(const mwl__contract *p,
+                      const char *name); /* mwl:provider.middleware/mwl/<name>/v1 */
+
+/* check_expr.c */
+/* Every string of the value: an expression, or a literal. */
+void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site);
+/* The values of an `assign`, and the names that it binds. */
+void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site);
+/* A `when` that must be or may be an expression: also whether its value is a boolean and depends on
+ * anything. */
+void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site);
+/* The literal boolean that a condition is, 1 or 0; -1 when it is not known. */
+int mwl__check_constant(const mwl__checker *c, const mwl__node *n);
+
+/* check_path.c */
+mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site);
+
+/* check_graph.c */
+void mwl__check_graph(mwl__checker *c, mwl__flow *f); /* of Steps */
+bool mwl__check_cycles(mwl__checker *c);              /* of Flows; true when there is none */
+/* Flows with callees before callers; there is no cycle. n_flows pointers in the arena, NULL on
+ * failure. */
+mwl__flow **mwl__check_order(mwl__checker *c);
+
+/* check_args.c */
+/* A `with` as far as it is literal (NULL: not written) against a schema (NULL: no arguments). `at`
+ * is where to speak of what is missing; target: "the Flow 'A'", for messages. */
+void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
+                     const mwl__node *schema, const mwl__schema *compiled, const char *target);
+/* Defaults of parameters against their own schemas. */
+void mwl__check_defaults(mwl__checker *c, const mwl__node *parameters);
+void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
+void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name);
+
+void mwl__check_all_args(mwl__checker *c); /* of all calls and entries */
+
+/* check_code.c, check_mw.c: over the whole model, callees first */
+void mwl__check_codes(mwl__checker *c, mwl__flow **order);
+void mwl__check_compositions(mwl__checker *c, mwl__flow **order);
+
+/* scope.c */
+/* Variables that nothing binds; with `parameters`, also parameters that nothing reads, which can be
+ * told only when every expression was understood. */
+void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters);
+
+static inline mwl__flow *mwl__flow_of(mwl__m_flow *m) { return (mwl__flow *)m; }
+
+#endif

@@ -1,0 +1,348 @@
+/* check_expr.c: which strings are expressions; each one parsed, resolved and checked. See check.h.
+ *
+ * What ends an expression: its body is read as words of CEL, and the first `}}` outside of strings
+ * and brackets ends it. When that is the end of the value, the value is an expression; when it
+ * comes earlier, it is a literal ("{{ a }} and {{ b }}"). A value that begins with `{{` and ends
+ * with `}}` and in which there is no such pair is a mistake, never a literal. */
+#include "assembler/check/check.h"
+
+#include "assembler/cel/cel.h"
+#include "assembler/cel/cel_lex.h"
+#include "vm/regex/regex.h"
+
+typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedding;
+
+/* Where the words stop making sense: an open bracket, an open string. */
+typedef struct trouble {
+    uint32_t begin, end;
+    const char *text;
+    mwl__diag_code code;
+} trouble;
+
+static bool has_pair(const char *s, uint32_t len) {
+    bool open = false;
+    for (uint32_t i = 0; i + 1 < len; i++) {
+        if (s[i] == '{' && s[i + 1] == '{') open = true;
+        if (open && s[i] == '}' && s[i + 1] == '}') return true;
+    }
+    return false;
+}
+
+#define NESTING 256 /* brackets whose place is kept; what is deeper is taken on trust */
+
+static trouble unclosed(uint32_t begin, uint32_t end, const char *text) {
+    return (trouble){begin, end, text, MWL_DIAG_UNCLOSED_EXPRESSION};
+}
+
+/* A word that is none. A string that does not end is an unclosed thing, the rest is plain syntax.
+ */
+static trouble bad_word(const char *s, const mwl__cel_token *t) {
+    trouble why = unclosed(t->begin, t->end, t->fault);
+    uint32_t at = t->begin;
+    while (at < t->end && at < t->begin + 2 && strchr("rRbB", s[at])) at++;
+    if (at >= t->end || (s[at] != '\'' && s[at] != '"')) why.code = MWL_DIAG_EXPRESSION_SYNTAX;
+    return why;
+}
+
+/* The first closing pair outside of brackets; 0 when there is none, with the reason. */
+static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
+    uint32_t at = 2, depth = 0, open[NESTING];
+    for (;;) {
+        mwl__cel_token t = mwl__cel_lex(s, len, at);
+        char closes = '\0';
+        switch (t.kind) {
+        case MWL__CEL_T_LBRACE:
+        case MWL__CEL_T_LPAREN:
+        case MWL__CEL_T_LBRACKET:
+            if (depth < NESTING) open[depth] = t.begin;
+            depth++;
+            break;
+        case MWL__CEL_T_RBRACE:
+            if (depth == 0 && t.begin + 1 < len && s[t.begin + 1] == '}') return t.begin;
+            closes = '{';
+            break;
+        case MWL__CEL_T_RPAREN: closes = '('; break;
+        case MWL__CEL_T_RBRACKET: closes = '['; break;
+        case MWL__CEL_T_BAD: *why = bad_word(s, &t); return 0;
+        case MWL__CEL_T_END:
+            *why = depth && depth <= NESTING ? unclosed(open[depth - 1], open[depth - 1] + 1,
+                                                        "this bracket is not closed")
+                                             : unclosed(2, len, "the brackets do not balance");
+            return 0;
+        default: break;
+        }
+        at = t.end;
+        if (!closes) continue;
+        if (depth == 0) {
+            *why = unclosed(t.begin, t.end, "this bracket closes nothing");
+            return 0;
+        }
+        depth--;
+        if (depth < NESTING && s[open[depth]] != closes) {
+            *why = unclosed(open[depth], open[depth] + 1, "this bracket is not closed");
+            return 0;
+        }
+    }
+}
+
+static embedding classify(const mwl__node *n, trouble *why) {
+    const char *s = n->as.text;
+    uint32_t len = n->count;
+    if (len < 4 || memcmp(s, "{{", 2) != 0) return has_pair(s, len) ? TEMPLATE : LITERAL;
+    bool ends = memcmp(s + len - 2, "}}", 2) == 0;
+    uint32_t end = find_end(s, len, why);
+    if (end && end + 2 < len) return TEMPLATE;
+    if (!ends) return has_pair(s, len) ? TEMPLATE : LITERAL;
+    if (!end) return UNCLOSED;
+    return mwl__cel_lex(s, end, 2).kind == MWL__CEL_T_END ? EMPTY : EXPRESSION;
+}
+
+/* ---- problems of CEL as diagnostics --------------------------------------------------------- */
+
+typedef struct reporter {
+    mwl__checker *c;
+    mwl__m_expr *e;
+} reporter;
+
+/* A clash of kinds is a fault when it runs, which a `catch` can meet; so it is no reason to refuse.
+ */
+static mwl__diag_code code_of(const mwl__cel_problem *p) {
+    switch (p->why) {
+    case MWL__CEL_WHY_LITERAL: return MWL_DIAG_INVALID_LITERAL;
+    case MWL__CEL_WHY_MACRO: return MWL_DIAG_INVALID_MACRO;
+    case MWL__CEL_WHY_SIZE: return MWL_DIAG_EXPRESSION_TOO_LARGE;
+    case MWL__CEL_WHY_NAME: return MWL_DIAG_UNKNOWN_NAME;
+    case MWL__CEL_WHY_SCOPE: return MWL_DIAG_ROOT_OUT_OF_SCOPE;
+    case MWL__CEL_WHY_FUNCTION: return MWL_DIAG_UNKNOWN_FUNCTION;
+    case MWL__CEL_WHY_ARITY: return MWL_DIAG_WRONG_ARGUMENTS;
+    case MWL__CEL_WHY_TYPE: return MWL_DIAG_UNKNOWN_TYPE;
+    case MWL__CEL_WHY_KIND: return MWL_DIAG_EXPRESSION_ALWAYS_FAULTS;
+    case MWL__CEL_WHY_PATTERN: return MWL_DIAG_INVALID_REGEX;
+    default: return MWL_DIAG_EXPRESSION_SYNTAX;
+    }
+}
+
+static void report(void *ctx, const mwl__cel_problem *p) {
+    reporter *r = ctx;
+    uint32_t at = r->e->body_at;
+    mwl__diag *d = mwl__node_report_text(r->c->tree, r->e->node, at + p->begin, at + p->end,
+                                         code_of(p), "%s", p->message);
+    if (!d || !p->note) return;
+    if (strncmp(p->note, "did you mean", 12) == 0)
+        mwl__diag_help(d, "%s", p->note);
+    else
+        mwl__diag_note(d, "%s", p->note);
+}
+
+static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
+    return mwl__scope_lookup(ctx, name, len, lit);
+}
+
+static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
+    mwl__checker *c = ctx;
+    mwl__regex *re = NULL;
+    mwl_error why = {MWL_OK, NULL, 0};
+    mwl_status status = mwl__regex_compile(&c->arena->alloc, pattern, len, 0, &re, &why);
+    mwl__regex_free(re);
+    if (status == MWL_E_NOMEM) c->status = status;
+    if (status == MWL_OK || status == MWL_E_NOMEM) return NULL;
+    return why.message ? why.message : mwl_status_text(status);
+}
+
+/* ---- certain faults that CEL alone does not know -------------------------------------------- */
+
+/* A path into data: what comes through a root is JSON, whose numbers are doubles. */
+static bool is_data(const mwl__cel_node *n) {
+    while (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
+        if (n->flags) return false; /* has() and optional selection yield something else */
+        n = n->kids[0];
+    }
+    return n->kind == MWL__CEL_IDENT && n->ref == MWL__CEL_REF_VARIABLE;
+}
+
+static bool is_integer(const mwl__cel_node *n) {
+    if (n->kind == MWL__CEL_LIT) return n->lit.kind == MWL__CEL_INT || n->lit.kind == MWL__CEL_UINT;
+    return (n->kind == MWL__CEL_CALL || n->kind == MWL__CEL_MEMBER) &&
+           strcmp(n->name.data, "size") == 0;
+}
+
+static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+    for (; n; n = mwl__cel_spine(n)) {
+        if (n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_SUB &&
+            ((is_data(n->kids[0]) && is_integer(n->kids[1])) ||
+             (is_integer(n->kids[0]) && is_data(n->kids[1])))) {
+            mwl__diag *d = mwl__node_report_text(c->tree, e->node, e->body_at + n->begin,
+                                                 e->body_at + n->end, MWL_DIAG_MIXED_NUMBERS,
+                                                 "numbers of data are doubles, and '%s' does not "
+                                                 "take a double and an int",
+                                                 mwl__cel_kind_text((mwl__cel_kind)n->kind));
+            mwl__diag_help(d, "write the integer with a point (1.0), or double() around it");
+        }
+        for (uint32_t i = mwl__cel_spine(n) ? 1 : 0; i < n->n_kids; i++)
+            check_numbers(c, e, n->kids[i]);
+    }
+}
+
+/* Results without a JSON form, through what passes them on as they are. */
+static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+    static const struct {
+        const char *name, *help;
+    } calls[] = {{"now", "string(now())"},
+                 {"wallTime", "string(wallTime())"},
+                 {"timestamp", "string(timestamp(...))"},
+                 {"duration", "durationToIso8601(duration(...))"},
+                 {"durationFromIso8601", "durationToIso8601(...)"},
+                 {"bytes", "base64.encode(bytes(...))"}};
+    if (n->kind == MWL__CEL_COND) {
+        check_result(c, e, n->kids[1]);
+        check_result(c, e, n->kids[2]);
+    }
+    for (uint32_t i = 0; i < n->n_kids && (n->kind == MWL__CEL_LIST || n->kind == MWL__CEL_MAP);
+         i++)
+        check_result(c, e, n->kids[i]);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && n->kind == MWL__CEL_CALL; i++) {
+        if (strcmp(n->name.data, calls[i].name) != 0) continue;
+        mwl__diag *d =
+            mwl__node_report_text(c->tree, e->node, e->body_at + n->begin, e->body_at + n->end,
+                                  MWL_DIAG_UNREPRESENTABLE_RESULT, "this result has no JSON form");
+        mwl__diag_note(d, "it is System.UnrepresentableValue when it runs");
+        mwl__diag_help(d, "convert it: %s", calls[i].help);
+    }
+}
+
+/* ---- one expression ------------------------------------------------------------------------- */
+
+static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
+    reporter r = {c, e};
+    mwl__cel_root roots[MWL__N_ROOTS];
+    mwl__scope_roots(site->roots, roots);
+    mwl__cel_options parse = {.arena = c->arena,
+                              .source = e->node->as.text + e->body_at,
+                              .len = e->node->count - 2 - e->body_at,
+                              .sink = {report, &r}};
+    mwl__cel_names names = {lookup, &c->function_names, NULL};
+    mwl__cel_check_options check = {.arena = c->arena,
+                                    .roots = roots,
+                                    .n_roots = MWL__N_ROOTS,
+                                    .functions = c->functions,
+                                    .n_functions = c->n_functions,
+                                    .is_message = mwl__cel_is_message,
+                                    .pattern_fault = pattern_fault,
+                                    .ctx = c,
+                                    .sink = {report, &r}};
+    mwl_status status = mwl__cel_parse(&parse, &e->tree);
+    if (status == MWL_E_TOO_BIG)
+        mwl__node_report(c->tree, e->node, MWL_DIAG_EXPRESSION_TOO_LARGE,
+                         "the expression is too large");
+    if (status == MWL_OK) status = mwl__cel_resolve(c->arena, &e->tree, &names);
+    if (status < 0) return status;
+    size_t before = c->sink->n_broken;
+    status = mwl__cel_check(&e->tree, &check);
+    if (status == MWL_E_REJECTED && c->sink->n_broken == before)
+        status = MWL_OK; /* certain faults */
+    if (status == MWL_OK) status = mwl__check_paths(c, e, site);
+    if (status == MWL_OK) check_numbers(c, e, e->tree.root);
+    return status;
+}
+
+static mwl__m_expr *add_expression(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    mwl__m_expr *e = mwl__check_new(c, 1, sizeof *e);
+    if (!e) return NULL;
+    e->node = n;
+    e->body_at = 2;
+    e->site = site->roots;
+    mwl_status status = check_cel(c, e, site);
+    if (status == MWL_E_NOMEM || (status == MWL_OK && !mwl__model_put(c->m, e)))
+        c->status = MWL_E_NOMEM;
+    return status == MWL_OK ? e : NULL;
+}
+
+/* The expression that the string is, or NULL: a literal, or a mistake that was reported. */
+static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    trouble why;
+    mwl__diag *d;
+    switch (classify(n, &why)) {
+    case EXPRESSION: return add_expression(c, n, site);
+    case EMPTY:
+        d = mwl__node_report(c->tree, n, MWL_DIAG_EMPTY_EXPRESSION,
+                             "there is no expression between the braces");
+        mwl__diag_help(d, "for an empty text write \"\"");
+        return NULL;
+    case UNCLOSED:
+        mwl__node_report_text(c->tree, n, why.begin, why.end, why.code, "%s", why.text);
+        return NULL;
+    case TEMPLATE:
+        d = mwl__node_report(c->tree, n, MWL_DIAG_TEMPLATE_LITERAL,
+                             "this text is a literal: braces inside it are not evaluated");
+        mwl__diag_note(d, "an expression takes up the whole value");
+        return NULL;
+    default: return NULL;
+    }
+}
+
+void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    if (c->status < 0) return;
+    if (n->kind == MWL_NODE_STRING) {
+        const mwl__m_expr *e = check_text(c, n, site);
+        if (e) check_result(c, e, e->tree.root);
+    }
+    for (const mwl__node *m = mwl__node_first(n); m; m = m->next) mwl__check_value(c, m, site);
+}
+
+void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    mwl__check_value(c, n, site);
+    for (const mwl__node *m = mwl__node_first(n); m; m = m->next)
+        if (!mwl__names_put(&site->flow->vars, c->arena, m->key, m->key_len, MWL__VAR_BOUND))
+            c->status = MWL_E_NOMEM;
+}
+
+/* ---- conditions ----------------------------------------------------------------------------- */
+
+/* Whether the tree reads nothing: no root, no function that may answer differently each time. */
+static bool is_constant(const mwl__cel_node *n) {
+    for (; n; n = mwl__cel_spine(n)) {
+        if (n->kind == MWL__CEL_IDENT && n->ref != MWL__CEL_REF_LOCAL &&
+            n->ref != MWL__CEL_REF_TYPE)
+            return false;
+        if (n->kind == MWL__CEL_CALL || n->kind == MWL__CEL_MEMBER) return false;
+        for (uint32_t i = mwl__cel_spine(n) ? 1 : 0; i < n->n_kids; i++)
+            if (!is_constant(n->kids[i])) return false;
+    }
+    return true;
+}
+
+/* A value that is no boolean, whatever the data. */
+static const char *plain_kind(const mwl__cel_node *n) {
+    static const char *const kinds[] = {"null",     NULL,       "an int", "a uint",
+                                        "a double", "a string", "bytes"};
+    if (n->kind == MWL__CEL_LIT) return kinds[n->lit.kind];
+    if (n->kind == MWL__CEL_LIST) return "a list";
+    if (n->kind == MWL__CEL_MAP) return "a map";
+    bool sized = (n->kind == MWL__CEL_CALL || n->kind == MWL__CEL_MEMBER) &&
+                 strcmp(n->name.data, "size") == 0;
+    return sized ? "an int" : NULL;
+}
+
+void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    if (n->kind != MWL_NODE_STRING) return;
+    mwl__m_expr *e = check_text(c, n, site);
+    if (!e) return;
+    const char *kind = plain_kind(e->tree.root);
+    if (kind) {
+        mwl__diag *d = mwl__node_report_text(
+            c->tree, n, e->body_at + e->tree.root->begin, e->body_at + e->tree.root->end,
+            MWL_DIAG_NON_BOOLEAN_CONDITION, "a condition is a boolean, not %s", kind);
+        mwl__diag_note(d, "nothing is converted: it is System.ExpressionEvaluationError");
+    } else if (is_constant(e->tree.root)) {
+        mwl__node_report(c->tree, n, MWL_DIAG_CONSTANT_CONDITION,
+                         "this condition does not depend on anything");
+    }
+}
+
+int mwl__check_constant(const mwl__checker *c, const mwl__node *n) {
+    if (n->kind == MWL_NODE_BOOL) return n->boolean;
+    const mwl__m_expr *e = mwl__model_expr(c->m, n);
+    if (!e || e->tree.root->kind != MWL__CEL_LIT || e->tree.root->lit.kind != MWL__CEL_BOOL)
+        return -1;
+    return e->tree.root->lit.as.b;
+}

@@ -1,0 +1,313 @@
+/* check_path.c: which members a path can find at its site; reads of variables. See check.h.
+ *
+ * A member that cannot be there is a fault when it is read, not a reason to refuse: so these are
+ * warnings, and a path that the same expression tests with has() is left alone. */
+#include "assembler/check/check.h"
+
+#include "vm/base/suggest.h"
+
+typedef struct paths {
+    mwl__checker *c;
+    const mwl__m_expr *e;
+    const mwl__site *site;
+    mwl__cel_path tested[8]; /* by has(); more than these are not remembered */
+    size_t n_tested;
+} paths;
+
+static bool is(mwl__cel_text t, const char *word) {
+    return strlen(word) == t.len && memcmp(t.data, word, t.len) == 0;
+}
+
+static bool same(mwl__cel_text a, mwl__cel_text b) {
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* ---- what is there -------------------------------------------------------------------------- */
+
+/* The members of something, in words for the message, and which of them are there now. */
+typedef struct member {
+    const char *name;
+    const char *absent; /* why it is not there at this site; NULL: it is */
+} member;
+
+static const char result_members[][10] = {"type",    "value",     "code",    "message",
+                                          "details", "retryable", "previous"};
+
+/* Report the member at `ix` of the path. */
+static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *why,
+                  const char *near) {
+    const mwl__cel_node *n = path->root;
+    for (size_t i = 0; i <= ix && n->parent; i++) n = n->parent;
+    uint32_t at = p->e->body_at;
+    mwl__diag *d = mwl__node_report_text(
+        p->c->tree, p->e->node, at + path->root->begin, at + n->end, MWL_DIAG_MEMBER_NEVER_THERE,
+        "'%.*s' is never there at this place", (int)path->members[ix].len, path->members[ix].data);
+    mwl__diag_note(d, "%s", why);
+    if (near) mwl__diag_help(d, "did you mean '%s'?", near);
+}
+
+/* Look a member up; true when it is there. */
+static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *table, size_t n,
+                 const char *what) {
+    mwl__suggest s = mwl__suggest_make(path->members[ix].data, path->members[ix].len);
+    for (size_t i = 0; i < n; i++) {
+        if (is(path->members[ix], table[i].name)) {
+            if (table[i].absent) never(p, path, ix, table[i].absent, NULL);
+            return !table[i].absent;
+        }
+        if (!table[i].absent) mwl__suggest_offer(&s, table[i].name, strlen(table[i].name));
+    }
+    never(p, path, ix, what, s.best);
+    return false;
+}
+
+#define LOOK(p, path, ix, table, what)                                                             \
+    look(p, path, ix, table, sizeof(table) / sizeof *(table), what)
+
+/* A Result: outcome 1 a success, -1 a failure, 0 either. */
+static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outcome) {
+    if (path->n_members <= ix) return;
+    member table[7];
+    for (size_t i = 0; i < 7; i++) {
+        table[i].name = result_members[i];
+        table[i].absent = outcome > 0 && i >= 2   ? "a success carries its value and nothing else"
+                          : outcome < 0 && i == 1 ? "a failure carries no value"
+                                                  : NULL;
+    }
+    LOOK(p, path, ix, table, "a Result has type and value, or the members of a failure");
+}
+
+static void look_times(paths *p, const mwl__cel_path *path, size_t ix, const char *exited) {
+    if (path->n_members <= ix) return;
+    const member table[] = {{"enteredAt", NULL}, {"exitedAt", exited}};
+    LOOK(p, path, ix, table, "this record has enteredAt and exitedAt");
+}
+
+/* The members that a provider's document declares for its metadata. */
+static void look_declared(paths *p, const mwl__cel_path *path, size_t ix,
+                          const mwl__contract *contract, const char *what) {
+    const mwl__node *schema = contract->metadata,
+                    *more = mwl__node_get(schema, "additionalProperties");
+    static const char *const open[] = {"patternProperties",    "$ref", "allOf", "anyOf", "oneOf",
+                                       "unevaluatedProperties"};
+    if (path->n_members <= ix) return;
+    if (more && !(more->kind == MWL_NODE_BOOL && !more->boolean)) return;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (mwl__node_get(schema, open[i])) return;
+    const mwl__node *properties = mwl__node_get(schema, "properties");
+    mwl__cel_text name = path->members[ix];
+    if (mwl__node_find(properties, name.data, name.len)) return;
+    mwl__suggest s = mwl__suggest_make(name.data, name.len);
+    for (const mwl__node *m = properties ? mwl__node_first(properties) : NULL; m; m = m->next)
+        mwl__suggest_offer(&s, m->key, m->key_len);
+    char near[64];
+    if (s.best && s.best_len < sizeof near) {
+        memcpy(near, s.best, s.best_len);
+        near[s.best_len] = '\0';
+    }
+    never(p, path, ix, what, s.best && s.best_len < sizeof near ? near : NULL);
+}
+
+/* ---- the roots ------------------------------------------------------------------------------ */
+
+static void look_step(paths *p, const mwl__cel_path *path) {
+    const mwl__site *s = p->site;
+    int action = s->step ? (int)s->step->action : MWL_ACTION_PASS;
+    const char *late = "the Step's action has not ended when this is evaluated";
+    const member table[] = {{"name", NULL},
+                            {"id", NULL},
+                            {"action", NULL},
+                            {"input", NULL},
+                            {"metadata", NULL},
+                            {"result", action != MWL_ACTION_CALL ? "only a Call Step has a 'result'"
+                                       : s->tail                 ? NULL
+                                                                 : late},
+                            {"results", action != MWL_ACTION_GATHER
+                                            ? "only a Gather Step has 'results'"
+                                        : s->tail ? NULL
+                                                  : late}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a Step has name, id, action, input, result or results, metadata"))
+        return;
+    if (is(path->members[0], "result")) look_result(p, path, 1, 0);
+    if (!is(path->members[0], "metadata") || path->n_members < 2) return;
+    const member times[] = {
+        {"enteredAt", NULL},
+        {"exitedAt", s->exited ? NULL : "the Step has not ended when this is evaluated"},
+        {"dispatchCount", action != MWL_ACTION_GATHER ? "only a Gather Step has a 'dispatchCount'"
+                          : s->enumerated             ? NULL
+                                                      : "the dispatches are not counted yet"}};
+    LOOK(p, path, 1, times,
+         "this record has enteredAt and exitedAt, and dispatchCount for a Gather");
+}
+
+static void look_call(paths *p, const mwl__cel_path *path) {
+    unsigned roots = p->site->roots;
+    const char *late =
+        roots & MWL_SITE_ARM ? NULL : "the call has not ended; its arms can read this";
+    const member table[] = {
+        {"input", NULL},
+        {"index", roots & MWL_SITE_INDEX ? NULL : "only a Gather's dispatches have an 'index'"},
+        {"result", late},
+        {"metadata", NULL}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a call has input, index, result and metadata"))
+        return;
+    if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
+    if (!is(path->members[0], "metadata") || path->n_members < 2) return;
+    const member times[] = {
+        {"enteredAt", NULL}, {"exitedAt", late}, {"dispatchedAt", late}, {"acceptedAt", late}};
+    LOOK(p, path, 1, times, "this record has enteredAt, exitedAt, dispatchedAt and acceptedAt");
+}
+
+static void look_middleware(paths *p, const mwl__cel_path *path) {
+    bool ascent = p->site->roots & MWL_SITE_ASCENT;
+    const member table[] = {{"input", NULL},
+                            {"result", ascent ? NULL : "in onEntry nothing has run yet"},
+                            {"metadata", NULL}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a middleware entry has input, result and metadata"))
+        return;
+    if (is(path->members[0], "result")) look_result(p, path, 1, p->site->rising);
+    if (!is(path->members[0], "metadata") || path->n_members < 2 ||
+        is(path->members[1], "enteredAt"))
+        return;
+    if (is(path->members[1], "exitedAt"))
+        never(p, path, 1, "no expression of a phase is evaluated after the phase", NULL);
+    else if (p->site->middleware)
+        look_declared(p, path, 1, p->site->middleware,
+                      "the middleware's document declares no such member");
+}
+
+/* A frame: the current one (`frame`), or a completed one in a window (`flow`). */
+static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
+    const char *late = window ? NULL : "the frame has not completed while its own expressions run";
+    const member table[] = {{"input", NULL}, {"metadata", NULL}, {"vars", late}, {"result", late}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a frame has input, metadata, and when completed vars and result"))
+        return;
+    if (is(path->members[0], "metadata")) look_times(p, path, 1, late);
+    if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
+}
+
+static void look_provider(paths *p, const mwl__cel_path *path) {
+    static const member table[] = {{"input", NULL}, {"result", NULL}, {"metadata", NULL}};
+    if (path->n_members == 0 ||
+        !LOOK(p, path, 0, table, "a provider's window has input, result and metadata"))
+        return;
+    if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
+    if (is(path->members[0], "metadata") && p->site->call && p->site->call->provider)
+        look_declared(p, path, 1, p->site->call->provider,
+                      "the provider's document declares no such member");
+}
+
+static void look_others(paths *p, const mwl__cel_path *path) {
+    static const member match[] = {{"input", NULL}, {"metadata", NULL}};
+    static const member execution[] = {{"id", NULL}, {"metadata", NULL}, {"platform", NULL}};
+    if (path->n_members == 0) return;
+    if (is(path->root->name, "match")) {
+        if (LOOK(p, path, 0, match, "a Match has input and metadata") &&
+            is(path->members[0], "metadata"))
+            look_times(p, path, 1, NULL);
+    } else if (is(path->root->name, "execution")) {
+        if (LOOK(p, path, 0, execution, "an execution has id, metadata and platform") &&
+            is(path->members[0], "metadata"))
+            look_times(p, path, 1, "the execution ends after its last expression");
+    } else if (is(path->root->name, "failure")) {
+        look_result(p, path, 0, -1);
+    }
+}
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+static void read_variable(paths *p, const mwl__cel_path *path) {
+    mwl__flow *f = p->site->flow;
+    if (path->n_members == 0) {
+        f->all_read = true;
+        return;
+    }
+    bool tested = path->tested && path->n_members == 1;
+    mwl__name *v = mwl__names_put(&f->vars, p->c->arena, path->members[0].data,
+                                  path->members[0].len, tested ? MWL__VAR_TESTED : MWL__VAR_READ);
+    if (!v) {
+        p->c->status = MWL_E_NOMEM;
+        return;
+    }
+    if (tested || v->node) return;
+    v->node = p->e->node;
+    v->begin = p->e->body_at + path->root->begin;
+    v->end = p->e->body_at + (path->root->parent ? path->root->parent->end : path->root->end);
+}
+
+/* What a caller reads through `flow` is read, as far as the called Flow's parameters go. */
+static void read_window(paths *p, const mwl__cel_path *path) {
+    mwl__flow *to = p->site->call && p->site->call->flow ? mwl__flow_of(p->site->call->flow) : NULL;
+    if (!to) return;
+    if (path->n_members < 2 && (path->n_members == 0 || is(path->members[0], "vars")))
+        to->all_read = true;
+    if (path->n_members < 2 || !is(path->members[0], "vars")) return;
+    if (!mwl__names_put(&to->vars, p->c->arena, path->members[1].data, path->members[1].len,
+                        MWL__VAR_READ))
+        p->c->status = MWL_E_NOMEM;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static bool remember(void *ctx, const mwl__cel_path *path) {
+    paths *p = ctx;
+    if (path->tested && p->n_tested < 8) p->tested[p->n_tested++] = *path;
+    return true;
+}
+
+/* Whether has() asks for the path or a part of it. */
+static bool is_guarded(const paths *p, const mwl__cel_path *path) {
+    for (size_t i = 0; i < p->n_tested; i++) {
+        const mwl__cel_path *t = &p->tested[i];
+        if (t->n_members > path->n_members || !same(t->root->name, path->root->name)) continue;
+        size_t k = 0;
+        while (k < t->n_members && same(t->members[k], path->members[k])) k++;
+        if (k == t->n_members) return true;
+    }
+    return false;
+}
+
+/* Whether some member on the way is asked for with `.?` or `[?`: then absence is no fault. */
+static bool is_optional(const mwl__cel_path *path) {
+    const mwl__cel_node *n = path->root;
+    for (size_t i = 0; i < path->n_members && n->parent; i++) {
+        n = n->parent;
+        if (n->flags & MWL__CEL_OPTIONAL) return true;
+    }
+    return false;
+}
+
+static bool look_at(void *ctx, const mwl__cel_path *found) {
+    paths *p = ctx;
+    mwl__cel_path given = *found, *path = &given;
+    bool optional = is_optional(path);
+    if (optional && path->n_members) path->n_members = 1, path->tested = true;
+    mwl__cel_text root = path->root->name;
+    if (is(root, "vars")) read_variable(p, path);
+    if (is(root, "flow")) read_window(p, path);
+    if (optional || is_guarded(p, path)) return p->c->status == MWL_OK;
+    if (is(root, "step"))
+        look_step(p, path);
+    else if (is(root, "call"))
+        look_call(p, path);
+    else if (is(root, "middleware"))
+        look_middleware(p, path);
+    else if (is(root, "frame") || is(root, "flow"))
+        look_frame(p, path, is(root, "flow"));
+    else if (is(root, "provider"))
+        look_provider(p, path);
+    else
+        look_others(p, path);
+    return p->c->status == MWL_OK;
+}
+
+mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site) {
+    paths p = {.c = c, .e = e, .site = site};
+    mwl_status status = mwl__cel_reach(c->arena, &e->tree, remember, &p);
+    if (status == MWL_OK) status = mwl__cel_reach(c->arena, &e->tree, look_at, &p);
+    return status == MWL_OK ? c->status : status;
+}

@@ -1,0 +1,592 @@
+/* check_step.c: Steps: their actions, clauses, matchers. See check.h. */
+#include "assembler/check/check.h"
+
+#include "vm/base/suggest.h"
+
+#include <math.h>
+
+#define REQ MWL__FORM_REQUIRED
+#define EXPR MWL__FORM_EXPR
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+#define COMMENT                                                                                    \
+    { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
+#define ACTION                                                                                     \
+    { "action", MWL__FORM_ANY, MWL__FORM_LITERAL }
+#define VALUE(name)                                                                                \
+    { name, MWL__FORM_ANY, EXPR }
+#define ASSIGN                                                                                     \
+    { "assign", MWL__FORM_OBJECT, 0 }
+#define NEXT                                                                                       \
+    { "next", MWL__FORM_STRING, 0 }
+#define CATCH                                                                                      \
+    { "catch", MWL__FORM_ARRAY, 0 }
+
+static const mwl__form_field call_fields[] = {ACTION,
+                                              COMMENT,
+                                              NEXT,
+                                              VALUE("input"),
+                                              VALUE("output"),
+                                              ASSIGN,
+                                              CATCH,
+                                              {"middleware", MWL__FORM_ARRAY, 0},
+                                              {"call", MWL__FORM_OBJECT, REQ}};
+static const mwl__form_field gather_fields[] = {ACTION,
+                                                COMMENT,
+                                                NEXT,
+                                                VALUE("over"),
+                                                VALUE("output"),
+                                                ASSIGN,
+                                                CATCH,
+                                                {"call", MWL__FORM_OBJECT, 0},
+                                                {"calls", MWL__FORM_ARRAY, 0},
+                                                {"completion", MWL__FORM_OBJECT, 0},
+                                                {"concurrency", MWL__FORM_ANY, 0}};
+static const mwl__form_field match_fields[] = {ACTION,
+                                               COMMENT,
+                                               VALUE("input"),
+                                               {"cases", MWL__FORM_ARRAY, REQ},
+                                               {"default", MWL__FORM_OBJECT, REQ}};
+static const mwl__form_field pass_fields[] = {ACTION, COMMENT, NEXT, VALUE("output"), ASSIGN};
+static const mwl__form_field sleep_fields[] = {ACTION, COMMENT, NEXT, VALUE("for"), VALUE("until")};
+static const mwl__form_field return_fields[] = {ACTION, COMMENT, VALUE("value")};
+static const mwl__form_field raise_fields[] = {ACTION, COMMENT, {"result", MWL__FORM_OBJECT, 0}};
+
+static const char *const action_names[MWL_ACTION_COUNT] = {"Call",  "Gather", "Match", "Pass",
+                                                           "Sleep", "Return", "Raise"};
+static const mwl__form step_forms[MWL_ACTION_COUNT] = {
+    MWL__FORM("a Call Step", call_fields, 0),   MWL__FORM("a Gather Step", gather_fields, 0),
+    MWL__FORM("a Match Step", match_fields, 0), MWL__FORM("a Pass Step", pass_fields, 0),
+    MWL__FORM("a Sleep Step", sleep_fields, 0), MWL__FORM("a Return Step", return_fields, 0),
+    MWL__FORM("a Raise Step", raise_fields, 0)};
+
+static const mwl__form_field catch_fields[] = {{"match", MWL__FORM_OBJECT, REQ},
+                                               {"next", MWL__FORM_STRING, REQ},
+                                               VALUE("output"),
+                                               ASSIGN,
+                                               COMMENT};
+static const mwl__form_field case_fields[] = {{"when", MWL__FORM_ANY, REQ | EXPR},
+                                              {"next", MWL__FORM_STRING, REQ},
+                                              VALUE("output"),
+                                              ASSIGN,
+                                              COMMENT};
+static const mwl__form_field default_fields[] = {{"when", MWL__FORM_ANY, EXPR},
+                                                 {"next", MWL__FORM_STRING, REQ},
+                                                 VALUE("output"),
+                                                 ASSIGN,
+                                                 COMMENT};
+static const mwl__form_field matcher_fields[] = {
+    {"codes", MWL__FORM_ARRAY, 0}, {"types", MWL__FORM_ARRAY, 0}, {"retryable", MWL__FORM_BOOL, 0}};
+static const mwl__form_field completion_fields[] = {{"successes", MWL__FORM_NUMBER, REQ | EXPR},
+                                                    {"wait", MWL__FORM_BOOL, 0}};
+static const mwl__form_field result_fields[] = {
+    {"type", MWL__FORM_ANY, EXPR},      {"code", MWL__FORM_ANY, EXPR},
+    {"message", MWL__FORM_ANY, EXPR},   {"details", MWL__FORM_ANY, EXPR},
+    {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
+
+static const mwl__form catch_form = MWL__FORM("a catch clause", catch_fields, 0);
+static const mwl__form case_form = MWL__FORM("a case", case_fields, 0);
+static const mwl__form default_form = MWL__FORM("the default of a Match", default_fields, 0);
+static const mwl__form matcher_form = MWL__FORM("a failure matcher", matcher_fields, 0);
+static const mwl__form completion_form = MWL__FORM("a completion policy", completion_fields, 0);
+static const mwl__form result_form = MWL__FORM("the result of a Raise", result_fields, 0);
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
+    const mwl__node *found = mwl__node_find(f->step_nodes, n->as.text, n->count);
+    if (found) return f->m.steps[found->index];
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_STEP,
+                                    "this Flow has no Step '%.*s'", MWL__NODE_TEXT(n));
+    if (!d) return NULL;
+    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
+    for (const mwl__node *m = mwl__node_first(f->step_nodes); m; m = m->next)
+        mwl__suggest_offer(&s, m->key, m->key_len);
+    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    for (const mwl__m_flow *o = f->m.outer; o; o = o->outer)
+        if (mwl__node_find(((const mwl__flow *)o)->step_nodes, n->as.text, n->count)) {
+            mwl__diag_note(d,
+                           "an outer Flow has a Step of this name; routing stays inside one Flow");
+            break;
+        }
+    return NULL;
+}
+
+static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next) {
+    return next ? mwl__check_step_ref(c, f, next) : NULL;
+}
+
+/* ---- matchers ------------------------------------------------------------------------------- */
+
+/* An exact code, whole segments and `.*`, or `*`. */
+static bool is_pattern(const char *s, size_t len) {
+    if (len == 1 && s[0] == '*') return true;
+    if (len >= 2 && memcmp(s + len - 2, ".*", 2) == 0) {
+        len -= 2;
+        if (len == 0) return false;
+    }
+    return len > 0 && !memchr(s, '*', len);
+}
+
+static void check_codes(mwl__checker *c, const mwl__node *list) {
+    for (const mwl__node *p = mwl__node_first(list); p; p = p->next) {
+        static const mwl__form_field entry = {"codes", MWL__FORM_STRING, 0};
+        if (!mwl__form_value(c->tree, p, &entry, (mwl__diag_code)0)) continue;
+        if (!is_pattern(p->as.text, p->count)) {
+            mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
+                                            "'%.*s' is no code pattern", MWL__NODE_TEXT(p));
+            mwl__diag_note(
+                d, "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
+        } else if (mwl__node_is(p, "System.ExpressionEvaluationError")) {
+            mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_CATCH_EVALUATION_ERROR,
+                                            "this catches mistakes in expressions");
+            mwl__diag_help(d, "guard the expression with has() or a conditional");
+        }
+    }
+}
+
+static void check_types(mwl__checker *c, const mwl__node *list) {
+    for (const mwl__node *t = mwl__node_first(list); t; t = t->next) {
+        static const mwl__form_field entry = {"types", MWL__FORM_STRING, 0};
+        if (!mwl__form_value(c->tree, t, &entry, (mwl__diag_code)0)) continue;
+        if (mwl__node_is(t, "success"))
+            mwl__node_report(c->tree, t, MWL_DIAG_SUCCESS_IN_MATCHER,
+                             "a matcher chooses among failures only");
+    }
+}
+
+bool mwl__check_matcher(mwl__checker *c, const mwl__node *n) {
+    size_t before = c->sink->n_broken;
+    uint32_t bad;
+    mwl__form_check(c->tree, n, &matcher_form, &bad);
+    if (n->kind == MWL_NODE_OBJECT && n->count == 0) {
+        mwl__diag *d =
+            mwl__node_report(c->tree, n, MWL_DIAG_EMPTY_MATCHER, "a failure matcher has no member");
+        mwl__diag_help(d, "to match every failure, write { \"codes\": [\"*\"] }");
+    }
+    for (int i = 0; i < 2; i++) {
+        const mwl__node *list = mwl__form_member(n, &matcher_form, bad, matcher_fields[i].name);
+        if (!list) continue;
+        if (list->count == 0)
+            mwl__node_report(c->tree, list, MWL_DIAG_EMPTY_MATCHER_LIST,
+                             "'%s' is empty and matches nothing", matcher_fields[i].name);
+        else if (i == 0)
+            check_codes(c, list);
+        else
+            check_types(c, list);
+    }
+    return c->sink->n_broken == before;
+}
+
+static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *list,
+                        const mwl__site *site) {
+    step->catches = mwl__check_new(c, list->count, sizeof *step->catches);
+    if (!step->catches) return;
+    for (const mwl__node *n = mwl__node_first(list); n; n = n->next) {
+        uint32_t bad;
+        mwl__m_catch k = {.node = n};
+        mwl__form_check(c->tree, n, &catch_form, &bad);
+        const mwl__node *match = mwl__form_member(n, &catch_form, bad, "match");
+        bool matcher = match && mwl__check_matcher(c, match);
+        k.codes = mwl__node_get(match, "codes");
+        k.types = mwl__node_get(match, "types");
+        k.retryable = mwl__node_get(match, "retryable");
+        k.output = mwl__form_member(n, &catch_form, bad, "output");
+        k.assign = mwl__form_member(n, &catch_form, bad, "assign");
+        if (k.output) mwl__check_value(c, k.output, site);
+        if (k.assign) mwl__check_assign(c, k.assign, site);
+        k.next = next_of(c, f, mwl__form_member(n, &catch_form, bad, "next"));
+        if (matcher && k.next) step->catches[step->n_catches++] = k;
+    }
+}
+
+/* ---- envelopes ------------------------------------------------------------------------------ */
+
+static void check_type_name(mwl__checker *c, const mwl__node *n) {
+    static const char *const known[] = {"error", "cancellation", "timeout", "skipped"};
+    if (mwl__node_is(n, "success")) {
+        mwl__node_report(c->tree, n, MWL_DIAG_FAILURE_OF_TYPE_SUCCESS,
+                         "a failure cannot have the type 'success'");
+        return;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (mwl__node_is(n, known[i])) return;
+    if (n->count == 0 || n->as.text[0] < 'a' || n->as.text[0] > 'z') return;
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_LOWERCASE_TYPE,
+                                    "types in lower case belong to the language");
+    if (!d) return;
+    const char *near =
+        mwl__suggest_among(n->as.text, n->count, known, sizeof known / sizeof *known);
+    if (near)
+        mwl__diag_help(d, "did you mean '%s'?", near);
+    else
+        mwl__diag_help(d, "write '%c%.*s'", n->as.text[0] - 'a' + 'A', (int)n->count - 1,
+                       n->as.text + 1);
+}
+
+static void check_code(mwl__checker *c, const mwl__node *n) {
+    const char *owner = n->count >= 7 && memcmp(n->as.text, "System.", 7) == 0     ? "the engine"
+                        : n->count >= 9 && memcmp(n->as.text, "Provider.", 9) == 0 ? "providers"
+                                                                                   : NULL;
+    if (!owner) return;
+    mwl__diag *d =
+        mwl__node_report(c->tree, n, MWL_DIAG_RESERVED_CODE, "this code belongs to %s", owner);
+    mwl__diag_note(d, "whoever reads or matches it takes the failure for one of theirs");
+}
+
+void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site) {
+    static const unsigned kinds[6] = {MWL__FORM_STRING,
+                                      MWL__FORM_STRING,
+                                      MWL__FORM_STRING,
+                                      MWL__FORM_ANY,
+                                      MWL__FORM_BOOL | MWL__FORM_KIND(NULL),
+                                      MWL__FORM_OBJECT | MWL__FORM_KIND(NULL)};
+    static const char *const want[6] = {
+        "a string", "a string", "a string", "", "true, false or null", "a failure or null"};
+    for (int i = 0; i < 6; i++) {
+        const mwl__node *n = fields[i];
+        if (!n) continue;
+        mwl__check_value(c, n, site);
+        if (mwl__form_looks_computed(n)) continue;
+        if (!(kinds[i] & (1u << n->kind))) {
+            mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE,
+                                            "'%s' of a failure is %s, not %s",
+                                            result_fields[i].name, want[i], mwl__node_kind_name(n));
+            mwl__diag_note(d, "it fails with System.ParameterValidationFailed when it runs");
+        } else if (i == 0) {
+            check_type_name(c, n);
+        } else if (i == 1) {
+            check_code(c, n);
+        }
+    }
+}
+
+static void check_raise(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
+                        const mwl__site *site) {
+    uint32_t bad;
+    mwl__form_check(c->tree, n, &result_form, &bad);
+    const mwl__node *fields[6];
+    for (int i = 0; i < 6; i++) fields[i] = mwl__node_get(n, result_fields[i].name);
+    if (!fields[1])
+        mwl__node_report(c->tree, n, MWL_DIAG_RAISE_WITHOUT_CODE,
+                         "the result of a Raise needs 'code'");
+    mwl__check_envelope(c, fields, site);
+    step->result = n;
+}
+
+/* ---- Match ---------------------------------------------------------------------------------- */
+
+static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *n,
+                         const mwl__form *form, const mwl__site *site) {
+    uint32_t bad;
+    mwl__m_clause k = {.node = n};
+    mwl__form_check(c->tree, n, form, &bad);
+    k.when = mwl__form_member(n, form, bad, "when");
+    if (k.when && form == &default_form) {
+        mwl__node_report_key(c->tree, k.when, MWL_DIAG_WHEN_ON_DEFAULT,
+                             "the default of a Match has no 'when'");
+        k.when = NULL;
+    } else if (k.when && !mwl__form_looks_computed(k.when)) {
+        mwl__diag *d = mwl__node_report(c->tree, k.when, MWL_DIAG_LITERAL_CASE,
+                                        "the 'when' of a case is an expression");
+        if (k.when->kind == MWL_NODE_STRING && k.when->count >= 2 &&
+            memcmp(k.when->as.text, "{{", 2) == 0)
+            mwl__diag_help(d, "it begins with `{{`, and must end with `}}`");
+        else if (k.when->kind == MWL_NODE_STRING)
+            mwl__diag_help(d, "write \"{{ %.*s }}\"", MWL__NODE_TEXT(k.when));
+    } else if (k.when) {
+        mwl__check_condition(c, k.when, site);
+    }
+    k.output = mwl__form_member(n, form, bad, "output");
+    k.assign = mwl__form_member(n, form, bad, "assign");
+    if (k.output) mwl__check_value(c, k.output, site);
+    if (k.assign) mwl__check_assign(c, k.assign, site);
+    k.next = next_of(c, f, mwl__form_member(n, form, bad, "next"));
+    if (k.next && (k.when || form == &default_form)) step->clauses[step->n_clauses++] = k;
+}
+
+static bool same_text(const mwl__node *a, const mwl__node *b) {
+    return a->count == b->count && memcmp(a->as.text, b->as.text, a->count) == 0;
+}
+
+/* Cases that an earlier one forestalls. Only the latest few are compared by text, so that the time
+ * stays linear. */
+static void check_cases_reached(mwl__checker *c, const mwl__m_step *step) {
+    for (uint32_t i = 0; i < step->n_clauses; i++) {
+        const mwl__m_clause *k = &step->clauses[i];
+        if (!k->when) continue;
+        int constant = mwl__check_constant(c, k->when);
+        if (constant == 0)
+            mwl__node_report(c->tree, k->when, MWL_DIAG_UNREACHABLE_CASE,
+                             "this case is never chosen");
+        for (uint32_t j = i > 32 ? i - 32 : 0; j < i && constant < 0; j++) {
+            const mwl__m_clause *e = &step->clauses[j];
+            if (!e->when || !same_text(e->when, k->when)) continue;
+            mwl__diag *d = mwl__node_report(c->tree, k->when, MWL_DIAG_UNREACHABLE_CASE,
+                                            "an earlier case has the same condition");
+            mwl__diag_label(d, mwl__node_span(e->when), "the earlier one");
+            break;
+        }
+        if (constant != 1 || i + 1 >= step->n_clauses) continue;
+        const mwl__m_clause *after = &step->clauses[i + 1];
+        if (!after->when) return; /* the default alone is left, which must be written */
+        mwl__diag *d = mwl__node_report(c->tree, after->when, MWL_DIAG_UNREACHABLE_CASE,
+                                        "this case and those after it are never tried");
+        mwl__diag_label(d, mwl__node_span(k->when), "always true");
+        return;
+    }
+}
+
+static void check_match(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *cases,
+                        const mwl__node *fallback, const mwl__site *around) {
+    mwl__site site = *around;
+    site.roots |= MWL_SITE_MATCH;
+    site.exited = true;
+    step->clauses =
+        mwl__check_new(c, (size_t)(cases ? cases->count : 0) + 1, sizeof *step->clauses);
+    if (!step->clauses) return;
+    for (const mwl__node *n = cases ? mwl__node_first(cases) : NULL; n; n = n->next)
+        check_clause(c, f, step, n, &case_form, &site);
+    check_cases_reached(c, step);
+    if (fallback) check_clause(c, f, step, fallback, &default_form, &site);
+}
+
+/* ---- Gather --------------------------------------------------------------------------------- */
+
+static void check_concurrency(mwl__checker *c, mwl__m_step *step, const mwl__node *n) {
+    if (n->kind == MWL_NODE_NULL) return;
+    double v = n->kind == MWL_NODE_NUMBER ? n->as.number : 0;
+    if (v < 1 || floor(v) != v) {
+        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_CONCURRENCY,
+                                        "'concurrency' is a whole number from 1 on, or null");
+        mwl__diag_note(d, "null, or leaving it out, means no limit");
+    } else if (v < MWL_NONE) {
+        step->concurrency = (uint32_t)v;
+    }
+}
+
+static void check_completion(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
+                             const mwl__site *around) {
+    uint32_t bad;
+    mwl__site site = *around;
+    site.enumerated = true;
+    mwl__form_check(c->tree, n, &completion_form, &bad);
+    const mwl__node *wait = mwl__form_member(n, &completion_form, bad, "wait"),
+                    *s = mwl__form_member(n, &completion_form, bad, "successes");
+    if (wait) step->wait = wait->boolean;
+    if (!s) return;
+    step->successes = s;
+    mwl__check_value(c, s, &site);
+    if (s->kind != MWL_NODE_NUMBER) return;
+    if (floor(s->as.number) != s->as.number)
+        mwl__node_report(c->tree, s, MWL_DIAG_INVALID_SUCCESSES, "'successes' is a whole number");
+    else if (!step->over && step->n_calls && s->as.number > step->n_calls)
+        mwl__node_report(c->tree, s, MWL_DIAG_INVALID_SUCCESSES,
+                         "%u dispatches cannot have this many successes", step->n_calls);
+}
+
+/* One form or the other: `over` with `call`, or `calls`. */
+static void check_gather_form(mwl__checker *c, const mwl__node *n) {
+    const mwl__node *over = mwl__node_get(n, "over"), *call = mwl__node_get(n, "call"),
+                    *calls = mwl__node_get(n, "calls");
+    if (calls && (over || call)) {
+        const mwl__node *other = over ? over : call;
+        const mwl__node *at = calls->index > other->index ? calls : other;
+        mwl__diag *d =
+            mwl__node_report_key(c->tree, at, MWL_DIAG_GATHER_WITH_TWO_FORMS,
+                                 "a Gather has 'over' with 'call', or 'calls', not both");
+        mwl__diag_label(d, mwl__node_key_span(at == calls ? other : calls), "the other form");
+    } else if (!calls && !(over && call)) {
+        mwl__node_report(c->tree, n, MWL_DIAG_GATHER_WITHOUT_FORM,
+                         over   ? "'over' needs a 'call' to dispatch"
+                         : call ? "'call' needs an 'over' to take its elements from"
+                                : "a Gather needs 'over' with 'call', or 'calls'");
+    }
+}
+
+static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad,
+                         const mwl__site *site) {
+    const mwl__node *n = step->node;
+    const mwl__form *form = &step_forms[MWL_ACTION_GATHER];
+    check_gather_form(c, n);
+    step->over = mwl__form_member(n, form, bad, "over");
+    if (step->over) {
+        mwl__check_value(c, step->over, site);
+        if (!mwl__form_looks_computed(step->over) && step->over->kind != MWL_NODE_ARRAY) {
+            mwl__diag *d =
+                mwl__node_report(c->tree, step->over, MWL_DIAG_OVER_NOT_ARRAY,
+                                 "'over' is %s, not an array", mwl__node_kind_name(step->over));
+            mwl__diag_note(d,
+                           "the Gather fails with System.ParameterValidationFailed when it runs");
+        }
+    }
+    const mwl__node *call = mwl__form_member(n, form, bad, "call"),
+                    *calls = mwl__form_member(n, form, bad, "calls");
+    mwl__site inside = *site;
+    inside.enumerated = true;
+    step->calls = mwl__check_new(c, calls ? calls->count : 1, sizeof *step->calls);
+    if (!step->calls) return;
+    if (calls && calls->count == 0)
+        mwl__node_report(c->tree, calls, MWL_DIAG_EMPTY_CALLS,
+                         "'calls' is empty: there is nothing to dispatch");
+    for (const mwl__node *k = calls ? mwl__node_first(calls) : call; k;
+         k = calls ? k->next : NULL) {
+        mwl__m_call *m = mwl__check_call(c, f, k, &inside, true);
+        if (m) step->calls[step->n_calls++] = m;
+    }
+    const mwl__node *m = mwl__form_member(n, form, bad, "completion");
+    if (m) check_completion(c, step, m, site);
+    m = mwl__form_member(n, form, bad, "concurrency");
+    if (m) check_concurrency(c, step, m);
+}
+
+/* ---- Sleep ---------------------------------------------------------------------------------- */
+
+static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *site) {
+    const mwl__node *n = step->node;
+    step->sleep_for = mwl__node_get(n, "for");
+    step->sleep_until = mwl__node_get(n, "until");
+    if (step->sleep_for && step->sleep_until) {
+        const mwl__node *at =
+            step->sleep_for->index > step->sleep_until->index ? step->sleep_for : step->sleep_until;
+        mwl__node_report_key(c->tree, at, MWL_DIAG_SLEEP_WITH_TWO_TIMES,
+                             "a Sleep has 'for' or 'until', not both");
+    }
+    if (!step->sleep_for && !step->sleep_until)
+        mwl__node_report(c->tree, n, MWL_DIAG_SLEEP_WITHOUT_TIME, "a Sleep needs 'for' or 'until'");
+    if (step->sleep_for) {
+        mwl__check_value(c, step->sleep_for, site);
+        mwl__check_duration(c, step->sleep_for, "for");
+    }
+    if (step->sleep_until) {
+        mwl__check_value(c, step->sleep_until, site);
+        mwl__check_timestamp(c, step->sleep_until, "until");
+    }
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------- */
+
+/* The action, or -1 after a report. */
+static int check_action(mwl__checker *c, const mwl__node *n) {
+    static const mwl__form_field field = {"action", MWL__FORM_STRING, 0};
+    if (n->kind != MWL_NODE_OBJECT) {
+        mwl__node_report(c->tree, n, MWL_DIAG_WRONG_TYPE, "a Step is an object, not %s",
+                         mwl__node_kind_name(n));
+        return -1;
+    }
+    const mwl__node *a = mwl__node_get(n, "action");
+    if (!a) {
+        mwl__node_report(c->tree, n, MWL_DIAG_MISSING_MEMBER, "a Step needs 'action'");
+        return -1;
+    }
+    if (!mwl__form_value(c->tree, a, &field, (mwl__diag_code)0)) return -1;
+    for (int i = 0; i < MWL_ACTION_COUNT; i++)
+        if (mwl__node_is(a, action_names[i])) return i;
+    mwl__diag *d = mwl__node_report(c->tree, a, MWL_DIAG_UNKNOWN_ACTION,
+                                    "there is no action '%.*s'", MWL__NODE_TEXT(a));
+    const char *near =
+        d ? mwl__suggest_among(a->as.text, a->count, action_names, MWL_ACTION_COUNT) : NULL;
+    if (near) mwl__diag_help(d, "did you mean '%s'?", near);
+    return -1;
+}
+
+/* Members that another action has are told apart from those that none has. */
+static void check_members(mwl__checker *c, const mwl__node *n, int action, uint32_t *bad) {
+    mwl__form form = step_forms[action];
+    const mwl__node *stray[8];
+    size_t n_stray = 0;
+    mwl__form_field fields[24];
+    memcpy(fields, form.fields, form.n_fields * sizeof *fields);
+    form.fields = fields;
+    for (const mwl__node *m = mwl__node_first(n); m && n_stray < 8; m = m->next) {
+        bool own = false, known = false;
+        for (int a = 0; a < MWL_ACTION_COUNT; a++)
+            for (size_t i = 0; i < step_forms[a].n_fields; i++)
+                if (mwl__node_key_is(m, step_forms[a].fields[i].name))
+                    *(a == action ? &own : &known) = true;
+        if (own || !known) continue;
+        stray[n_stray++] = m;
+        for (int a = 0; a < MWL_ACTION_COUNT; a++)
+            for (size_t i = 0; i < step_forms[a].n_fields; i++)
+                if (a != action && mwl__node_key_is(m, step_forms[a].fields[i].name))
+                    fields[form.n_fields] = (mwl__form_field){step_forms[a].fields[i].name,
+                                                              MWL__FORM_ANY, MWL__FORM_LITERAL};
+        form.n_fields++;
+    }
+    for (size_t i = 0; i < n_stray; i++)
+        mwl__node_report_key(c->tree, stray[i], MWL_DIAG_MEMBER_NOT_OF_ACTION, "%s has no '%.*s'",
+                             form.what, MWL__NODE_KEY(stray[i]));
+    mwl__form_check(c->tree, n, &form, bad);
+}
+
+static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
+                       uint32_t bad) {
+    const mwl__node *next = mwl__node_get(step->node, "next");
+    if (!next) {
+        mwl__diag *d = mwl__node_report_key(c->tree, step->node, MWL_DIAG_STEP_WITHOUT_EXIT,
+                                            "%s needs 'next': where does it go?", form->what);
+        mwl__diag_note(d, "only Return and Raise end a Flow");
+        return;
+    }
+    step->next = next_of(c, f, mwl__form_member(step->node, form, bad, "next"));
+}
+
+static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
+                       uint32_t bad, const mwl__site *around) {
+    mwl__site site = *around;
+    site.tail = site.exited = site.enumerated = true;
+    step->output = mwl__form_member(step->node, form, bad, "output");
+    step->assign = mwl__form_member(step->node, form, bad, "assign");
+    if (step->output) mwl__check_value(c, step->output, &site);
+    if (step->assign) mwl__check_assign(c, step->assign, &site);
+    const mwl__node *list = mwl__form_member(step->node, form, bad, "catch");
+    if (list) check_catch(c, f, step, list, &site);
+}
+
+static void check_call_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint32_t bad,
+                            const mwl__site *site) {
+    const mwl__form *form = &step_forms[MWL_ACTION_CALL];
+    const mwl__node *stack = mwl__form_member(step->node, form, bad, "middleware"),
+                    *call = mwl__form_member(step->node, form, bad, "call");
+    if (stack) mwl__check_stack(c, f, stack, site, false, &step->stack, &step->n_stack);
+    step->calls = mwl__check_new(c, 1, sizeof *step->calls);
+    if (!call || !step->calls) return;
+    step->calls[0] = mwl__check_call(c, f, call, site, false);
+    step->n_calls = step->calls[0] ? 1 : 0;
+}
+
+void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step) {
+    const mwl__node *n = step->node;
+    int action = check_action(c, n);
+    uint32_t bad;
+    if (action < 0) return;
+    step->action = (mwl__action)action;
+    const mwl__form *form = &step_forms[action];
+    mwl__site site = {.roots = MWL_SITE_STEP, .flow = f, .step = step};
+    check_members(c, n, action, &bad);
+    step->input = mwl__form_member(n, form, bad, "input");
+    if (step->input) mwl__check_value(c, step->input, &site);
+    switch (action) {
+    case MWL_ACTION_CALL: check_call_step(c, f, step, bad, &site); break;
+    case MWL_ACTION_GATHER: check_gather(c, f, step, bad, &site); break;
+    case MWL_ACTION_MATCH:
+        check_match(c, f, step, mwl__form_member(n, form, bad, "cases"),
+                    mwl__form_member(n, form, bad, "default"), &site);
+        return;
+    case MWL_ACTION_SLEEP: check_sleep(c, step, &site); break;
+    case MWL_ACTION_RETURN:
+        site.exited = true;
+        step->value = mwl__form_member(n, form, bad, "value");
+        if (step->value) mwl__check_value(c, step->value, &site);
+        return;
+    case MWL_ACTION_RAISE:
+        site.exited = true;
+        n = mwl__form_member(n, form, bad, "result");
+        if (n) check_raise(c, step, n, &site);
+        return;
+    default: break;
+    }
+    check_tail(c, f, step, form, bad, &site);
+    check_next(c, f, step, form, bad);
+}

@@ -1,0 +1,123 @@
+/* scope.c: see scope.h. */
+#include "assembler/check/scope.h"
+
+#include "assembler/cel/cel.h"
+#include "assembler/check/check.h"
+#include "vm/base/suggest.h"
+
+/* ---- sets of names -------------------------------------------------------------------------- */
+
+static mwl__name *seek(const mwl__names *s, const char *text, size_t len, uint32_t hash) {
+    uint32_t i = hash & (s->cap - 1);
+    while (s->slots[i].text && (s->slots[i].hash != hash || s->slots[i].len != len ||
+                                memcmp(s->slots[i].text, text, len) != 0))
+        i = (i + 1) & (s->cap - 1);
+    return &s->slots[i];
+}
+
+static bool widen(mwl__names *s, mwl__arena *arena) {
+    mwl__names wider = {NULL, s->n, s->cap ? s->cap * 2 : 16};
+    wider.slots = mwl__arena_new(arena, (size_t)wider.cap * sizeof *wider.slots);
+    if (!wider.slots) return false;
+    for (uint32_t i = 0; i < s->cap; i++)
+        if (s->slots[i].text)
+            *seek(&wider, s->slots[i].text, s->slots[i].len, s->slots[i].hash) = s->slots[i];
+    *s = wider;
+    return true;
+}
+
+mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
+                          unsigned flags) {
+    if (s->n * 4 >= s->cap * 3 && !widen(s, arena)) return NULL;
+    uint32_t hash = mwl__str_hash(text, len);
+    mwl__name *e = seek(s, text, len, hash);
+    if (!e->text) {
+        e->text = text;
+        e->len = (uint32_t)len;
+        e->hash = hash;
+        s->n++;
+    }
+    e->flags |= flags;
+    return e;
+}
+
+const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len) {
+    if (!s->cap) return NULL;
+    const mwl__name *e = seek(s, text, len, mwl__str_hash(text, len));
+    return e->text ? e : NULL;
+}
+
+/* ---- roots ---------------------------------------------------------------------------------- */
+
+/* The bits of which one must be there; 0: always. */
+static const struct {
+    const char *name;
+    unsigned needs;
+    const char *absent;
+} roots[MWL__N_ROOTS] = {
+    {"vars", 0, NULL},
+    {"execution", 0, NULL},
+    {"frame", 0, NULL},
+    {"failure", 0, NULL},
+    {"step", MWL_SITE_STEP, "no Step is executing while a Flow's own middleware runs"},
+    {"call", MWL_SITE_CALL, "it is there in the members of a call object, nowhere else"},
+    {"flow", MWL_SITE_WINDOW_FLOW,
+     "it is there in the arms (onSuccess, onFailure) of a call to a Flow"},
+    {"provider", MWL_SITE_WINDOW_PROVIDER,
+     "it is there in the arms (onSuccess, onFailure) of a call to a provider"},
+    {"match", MWL_SITE_MATCH, "it is there in the clauses of a Match Step"},
+    {"middleware", MWL_SITE_MIDDLEWARE, "it is there in the phases of a middleware entry"},
+};
+
+void mwl__scope_roots(unsigned site, mwl__cel_root out[MWL__N_ROOTS]) {
+    for (int i = 0; i < MWL__N_ROOTS; i++) {
+        out[i].name = roots[i].name;
+        out[i].absent = roots[i].needs && !(site & roots[i].needs) ? roots[i].absent : NULL;
+    }
+}
+
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len,
+                           mwl__cel_lit *lit) {
+    unsigned is = mwl__cel_standard_name(NULL, name, len, lit);
+    for (int i = 0; i < MWL__N_ROOTS; i++)
+        if (strlen(roots[i].name) == len && memcmp(roots[i].name, name, len) == 0)
+            is |= MWL__CEL_NAME_VARIABLE;
+    const mwl__name *f = mwl__names_find(functions, name, len);
+    if (f && (f->flags & MWL_FN_GLOBAL)) is |= MWL__CEL_NAME_FUNCTION;
+    return is;
+}
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
+    mwl__diag *d = mwl__node_report_text(
+        c->tree, v->node, v->begin, v->end, MWL_DIAG_UNBOUND_VARIABLE,
+        "nothing in this Flow binds the variable '%.*s'", (int)v->len, v->text);
+    if (!d) return;
+    mwl__suggest s = mwl__suggest_make(v->text, v->len);
+    for (uint32_t i = 0; i < f->vars.cap; i++) {
+        const mwl__name *o = &f->vars.slots[i];
+        if (o->text && (o->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER)))
+            mwl__suggest_offer(&s, o->text, o->len);
+    }
+    mwl__diag_note(d, "it is no parameter, and no `assign` of this Flow has this name");
+    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+}
+
+void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters) {
+    for (uint32_t i = 0; i < f->vars.cap; i++) {
+        const mwl__name *v = &f->vars.slots[i];
+        if (!v->text) continue;
+        bool bound = v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER);
+        if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open &&
+            v->node)
+            unbound(c, f, v);
+        if (parameters && (v->flags & MWL__VAR_PARAMETER) &&
+            !(v->flags & (MWL__VAR_READ | MWL__VAR_TESTED)) && !f->all_read)
+            mwl__node_report_key(
+                c->tree,
+                mwl__node_find(mwl__node_get(f->m.parameters, "properties"), v->text, v->len),
+                MWL_DIAG_UNUSED_PARAMETER, "the parameter '%.*s' is never read", (int)v->len,
+                v->text);
+    }
+}

@@ -1,0 +1,36 @@
+/* scope.h: sets of names, and the roots of an expression's site. */
+#ifndef MWL_SCOPE_H
+#define MWL_SCOPE_H
+
+#include "assembler/check/model.h"
+
+/* A set of names with flags and the place where each was first of use. Grows in an arena. */
+typedef struct mwl__name {
+    const char *text;
+    uint32_t len, hash;
+    unsigned flags;
+    const mwl__node
+        *node; /* where it was first put; with `begin` and `end` when that is in a text */
+    uint32_t begin, end;
+} mwl__name;
+
+typedef struct mwl__names {
+    mwl__name *slots; /* open addressing */
+    uint32_t n, cap;
+} mwl__names;
+
+enum { MWL__VAR_PARAMETER = 1, MWL__VAR_BOUND = 2, MWL__VAR_READ = 4, MWL__VAR_TESTED = 8 };
+
+/* Add flags to a name; the entry, or NULL when memory is out. Valid until the next addition. */
+mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
+                          unsigned flags);
+const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len);
+
+#define MWL__N_ROOTS 10
+/* The roots, each with the reason why it does not exist at such a site, or NULL. */
+void mwl__scope_roots(unsigned roots, mwl__cel_root out[MWL__N_ROOTS]);
+/* What a name is in expressions: MWL__CEL_NAME_* bits. */
+unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len,
+                           mwl__cel_lit *lit);
+
+#endif

@@ -1,0 +1,481 @@
+/* catalog.c: provider documents to contracts. See catalog.h.
+ *
+ * The provider meta-schema is a small form, checked here by tables and a few rules, so that what is
+ * wrong is said at the member where it stands. */
+#include "assembler/provider/catalog.h"
+
+#include "assembler/schema/check_schema.h"
+#include "assembler/source/form.h"
+
+typedef struct document {
+    struct document *next;
+    mwl__source source; /* of a built-in text; otherwise the caller's is used */
+    mwl__tree tree;
+    mwl__contract contract;
+} document;
+
+struct mwl__catalog {
+    mwl_alloc alloc;
+    mwl__diags sink; /* for the built-in documents, in which nothing is wrong */
+    document *first, **last;
+    document *refused; /* kept for their URIs */
+    mwl__contract **list;
+    size_t n, cap;
+};
+
+/* ---- URIs ----------------------------------------------------------------------------------- */
+
+static bool is_segment_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+static mwl__uri_fault malformed(mwl__uri *out, size_t begin, size_t end, const char *why) {
+    out->begin = (uint32_t)begin;
+    out->end = (uint32_t)end;
+    out->text = why;
+    return MWL__URI_MALFORMED;
+}
+
+mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out) {
+    memset(out, 0, sizeof *out);
+    const char *colon = len ? memchr(text, ':', len) : NULL;
+    const char *slash = len ? memchr(text, '/', len) : NULL;
+    if (!colon || (slash && slash < colon))
+        return malformed(out, 0, len, "the scheme is missing: mwl:");
+    size_t at = (size_t)(colon - text) + 1;
+    if (at != 4 || memcmp(text, "mwl", 3) != 0) {
+        out->end = (uint32_t)(at - 1);
+        return MWL__URI_SCHEME;
+    }
+    unsigned n = 0;
+    size_t type_begin = at, type_end = at;
+    for (;; n++) {
+        size_t begin = at;
+        while (at < len && is_segment_char(text[at])) at++;
+        if (at < len && text[at] != '/') {
+            size_t end = at + 1;
+            while (end < len && ((unsigned char)text[end] & 0xc0) == 0x80) end++;
+            return malformed(out, at, end, "a segment has letters, digits, '-', '_' and '.'");
+        }
+        if (at == begin) return malformed(out, begin, at < len ? at + 1 : at, "a segment is empty");
+        if ((at - begin == 1 || (at - begin == 2 && text[begin + 1] == '.')) && text[begin] == '.')
+            return malformed(out, begin, at, "a segment is neither '.' nor '..'");
+        if (n == 0) type_begin = begin, type_end = at;
+        if (n == 1) out->ns = text + begin, out->ns_len = at - begin;
+        if (at == len) break;
+        at++;
+    }
+    if (n < 2)
+        return malformed(out, 0, len,
+                         "it has a type, a namespace and a name: mwl:type/namespace/name");
+    size_t type_len = type_end - type_begin;
+    if (type_len == 13 && memcmp(text + type_begin, "provider.call", 13) == 0) return MWL__URI_OK;
+    out->is_middleware =
+        type_len == 19 && memcmp(text + type_begin, "provider.middleware", 19) == 0;
+    if (out->is_middleware) return MWL__URI_OK;
+    out->begin = (uint32_t)type_begin;
+    out->end = (uint32_t)type_end;
+    return MWL__URI_TYPE;
+}
+
+/* ---- the form of a document ----------------------------------------------------------------- */
+
+#define BAD_DOCUMENT MWL_DIAG_INVALID_PROVIDER_DOCUMENT
+#define REQ MWL__FORM_REQUIRED
+#define LIT MWL__FORM_LITERAL
+
+static const mwl__form_field call_fields[] = {
+    {"$schema", MWL__FORM_STRING, REQ | LIT},    {"uri", MWL__FORM_STRING, REQ | LIT},
+    {"codePrefix", MWL__FORM_STRING, REQ | LIT}, {"description", MWL__FORM_STRING, REQ | LIT},
+    {"parameters", MWL__FORM_OBJECT, REQ},       {"metadata", MWL__FORM_OBJECT, 0},
+    {"failureCatalog", MWL__FORM_OBJECT, REQ},
+};
+static const mwl__form_field middleware_fields[] = {
+    {"$schema", MWL__FORM_STRING, REQ | LIT},    {"uri", MWL__FORM_STRING, REQ | LIT},
+    {"codePrefix", MWL__FORM_STRING, REQ | LIT}, {"description", MWL__FORM_STRING, REQ | LIT},
+    {"attachment", MWL__FORM_ARRAY, REQ},        {"phases", MWL__FORM_OBJECT, REQ},
+    {"metadata", MWL__FORM_OBJECT, 0},           {"failureCatalog", MWL__FORM_OBJECT, REQ},
+};
+static const mwl__form_field phase_fields[] = {{"action", MWL__FORM_OBJECT, REQ},
+                                               {"parameters", MWL__FORM_OBJECT, 0},
+                                               {"structural", MWL__FORM_ARRAY, 0}};
+static const mwl__form_field action_fields[] = {{"kind", MWL__FORM_STRING, REQ | LIT},
+                                                {"description", MWL__FORM_STRING, REQ | LIT},
+                                                {"acceptance", MWL__FORM_STRING, LIT}};
+static const mwl__form_field failure_fields[] = {{"closed", MWL__FORM_ARRAY, REQ},
+                                                 {"open", MWL__FORM_ARRAY, REQ}};
+static const mwl__form_field phases_fields[] = {{"onEntry", MWL__FORM_OBJECT, 0},
+                                                {"onSuccess", MWL__FORM_OBJECT, 0},
+                                                {"onFailure", MWL__FORM_OBJECT, 0},
+                                                {"onAlways", MWL__FORM_OBJECT, 0}};
+
+static const mwl__form call_form =
+    MWL__FORM("the document of a call provider", call_fields, BAD_DOCUMENT);
+static const mwl__form middleware_form =
+    MWL__FORM("the document of a middleware", middleware_fields, BAD_DOCUMENT);
+static const mwl__form phase_form = MWL__FORM("a phase", phase_fields, BAD_DOCUMENT);
+static const mwl__form action_form = MWL__FORM("an action", action_fields, BAD_DOCUMENT);
+static const mwl__form failure_form = MWL__FORM("a failure catalog", failure_fields, BAD_DOCUMENT);
+static const mwl__form phases_form = MWL__FORM("'phases'", phases_fields, BAD_DOCUMENT);
+
+typedef struct judge {
+    mwl__tree *tree;
+    mwl__contract *out;
+    bool wrong;
+} judge;
+
+static bool is_alnum(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* [A-Z][A-Za-z0-9]* */
+static void judge_prefix(judge *j, const mwl__node *n) {
+    const char *s = n->as.text;
+    bool good = n->count > 0 && s[0] >= 'A' && s[0] <= 'Z';
+    for (uint32_t i = 1; good && i < n->count; i++) good = is_alnum(s[i]);
+    j->out->code_prefix = s;
+    j->out->code_prefix_len = n->count;
+    if (good) return;
+    j->wrong = true;
+    mwl__node_report(j->tree, n, BAD_DOCUMENT,
+                     "'codePrefix' is a capital letter and then letters and digits");
+}
+
+/* Provider.(Call|Middleware).Segment(.Segment)+; an open one ends with `.*` in place of the last.
+ */
+static bool is_code(const char *s, size_t len, bool open) {
+    size_t at;
+    if (len > 14 && memcmp(s, "Provider.Call.", 14) == 0)
+        at = 14;
+    else if (len > 20 && memcmp(s, "Provider.Middleware.", 20) == 0)
+        at = 20;
+    else
+        return false;
+    for (unsigned n = 0;; n++) {
+        size_t begin = at;
+        if (open && n > 0 && at + 1 == len && s[at] == '*') return true;
+        while (at < len && is_alnum(s[at])) at++;
+        if (at == begin) return false;
+        if (at == len) return !open && n > 0;
+        if (s[at++] != '.') return false;
+    }
+}
+
+static void judge_codes(judge *j, const mwl__node *list, bool open) {
+    for (const mwl__node *c = list ? mwl__node_first(list) : NULL; c; c = c->next) {
+        bool good = c->kind == MWL_NODE_STRING &&
+                    (is_code(c->as.text, c->count, open) || (open && mwl__node_is(c, "*")));
+        if (good) continue;
+        j->wrong = true;
+        mwl__node_report(j->tree, c, BAD_DOCUMENT,
+                         open
+                             ? "an open entry ends with '.*': Provider.Call.Name.*, or is '*' alone"
+                             : "a closed entry is a whole code: Provider.Call.Name.Code");
+    }
+}
+
+static void judge_failures(judge *j, const mwl__node *n) {
+    uint32_t bad;
+    if (!mwl__form_check(j->tree, n, &failure_form, &bad)) j->wrong = true;
+    j->out->closed = bad & 1u ? NULL : mwl__node_get(n, "closed");
+    j->out->open = bad & 2u ? NULL : mwl__node_get(n, "open");
+    judge_codes(j, j->out->closed, false);
+    judge_codes(j, j->out->open, true);
+}
+
+static mwl__schema *judge_schema(judge *j, const mwl__node *n) {
+    mwl__schema *schema = mwl__check_schema(j->tree, n);
+    if (!schema) j->wrong = true;
+    return schema;
+}
+
+static void judge_attachment(judge *j, const mwl__node *n) {
+    if (n->count == 0) {
+        j->wrong = true;
+        mwl__node_report(j->tree, n, BAD_DOCUMENT, "'attachment' names 'step', 'flow' or both");
+    }
+    for (const mwl__node *a = mwl__node_first(n); a; a = a->next) {
+        bool *where = mwl__node_is(a, "step")   ? &j->out->at_step
+                      : mwl__node_is(a, "flow") ? &j->out->at_flow
+                                                : NULL;
+        if (where && !*where) {
+            *where = true;
+            continue;
+        }
+        j->wrong = true;
+        mwl__node_report(j->tree, a, BAD_DOCUMENT,
+                         where ? "this level is named twice" : "a level is 'step' or 'flow'");
+    }
+}
+
+static void judge_phase(judge *j, const mwl__node *n, int phase) {
+    uint32_t bad;
+    if (!mwl__form_check(j->tree, n, &phase_form, &bad)) j->wrong = true;
+    if (!(bad & 1u)) {
+        const mwl__node *action = mwl__node_get(n, "action"), *kind = mwl__node_get(action, "kind");
+        if (!mwl__form_check(j->tree, action, &action_form, &bad)) j->wrong = true;
+        j->out->acts[phase] = true;
+        if (!(bad & 1u) && !mwl__node_is(kind, "side-effect") && !mwl__node_is(kind, "control") &&
+            !mwl__node_is(kind, "transform")) {
+            j->wrong = true;
+            mwl__node_report(j->tree, kind, BAD_DOCUMENT,
+                             "the kind of an action is 'side-effect', 'control' or 'transform'");
+        }
+    }
+    const mwl__node *parameters = mwl__node_get(n, "parameters"),
+                    *names = mwl__node_get(n, "structural");
+    if (parameters && parameters->kind == MWL_NODE_OBJECT) {
+        j->out->compiled[phase] = judge_schema(j, parameters);
+        j->out->parameters[phase] = parameters;
+    }
+    if (!names || names->kind != MWL_NODE_ARRAY) return;
+    j->out->structural[phase] = names;
+    for (const mwl__node *s = mwl__node_first(names); s; s = s->next)
+        if (s->kind != MWL_NODE_STRING) {
+            j->wrong = true;
+            mwl__node_report(j->tree, s, BAD_DOCUMENT,
+                             "an entry of 'structural' is a parameter's name");
+        }
+}
+
+static void judge_phases(judge *j, const mwl__node *n) {
+    if (!mwl__form_check(j->tree, n, &phases_form, NULL)) j->wrong = true;
+    if (n->count == 0) {
+        j->wrong = true;
+        mwl__node_report(j->tree, n, BAD_DOCUMENT, "'phases' has at least one phase");
+    }
+    for (int i = 0; i < 4; i++) {
+        const mwl__node *phase = mwl__node_get(n, phases_fields[i].name);
+        if (phase && phase->kind == MWL_NODE_OBJECT) judge_phase(j, phase, i);
+    }
+}
+
+static void judge_metadata(judge *j, const mwl__node *n) {
+    static const char *const reserved[] = {"enteredAt", "exitedAt"};
+    if (!n) return;
+    j->out->metadata = n;
+    mwl__schema_free(judge_schema(j, n));
+    for (int i = 0; i < 2 && j->out->is_middleware; i++) {
+        const mwl__node *m = mwl__node_get(mwl__node_get(n, "properties"), reserved[i]);
+        if (!m) continue;
+        j->wrong = true;
+        mwl__node_report_key(j->tree, m, MWL_DIAG_RESERVED_METADATA,
+                             "a middleware cannot contribute '%s'", reserved[i]);
+    }
+}
+
+bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri) {
+    mwl__diag *d;
+    switch (mwl__uri_parse(n->as.text, n->count, uri)) {
+    case MWL__URI_OK: return true;
+    case MWL__URI_SCHEME:
+        d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_UNKNOWN_URI_SCHEME,
+                                  "a provider's URI has the scheme 'mwl'");
+        if (uri->end == 3) mwl__diag_help(d, "write it in lower case");
+        return false;
+    case MWL__URI_TYPE:
+        d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_UNKNOWN_PROVIDER_TYPE,
+                                  "there is no provider type '%.*s'", (int)(uri->end - uri->begin),
+                                  n->as.text + uri->begin);
+        mwl__diag_note(d, "the types are 'provider.call' and 'provider.middleware'");
+        return false;
+    default:
+        d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_MALFORMED_PROVIDER_URI,
+                                  "this is no provider URI");
+        mwl__diag_note(d, "%s", uri->text);
+        return false;
+    }
+}
+
+/* Whether the document's first members tell its kind; what is wrong was said. */
+static bool judge_head(judge *j, const mwl__node *root, mwl__uri *uri) {
+    const mwl__node *n = mwl__node_get(root, "$schema");
+    if (n && !mwl__node_is(n, "https://mwl.dev/v0.1/provider/schema.json")) {
+        j->wrong = true;
+        mwl__diag *d = mwl__node_report(j->tree, n, MWL_DIAG_UNKNOWN_SCHEMA,
+                                        "the '$schema' of a provider document is another");
+        mwl__diag_help(d, "write \"https://mwl.dev/v0.1/provider/schema.json\"");
+    }
+    n = mwl__node_get(root, "uri");
+    if (!n) {
+        mwl__node_report(j->tree, root, BAD_DOCUMENT, "a provider document needs 'uri'");
+        return false;
+    }
+    if (n->kind != MWL_NODE_STRING) {
+        mwl__node_report(j->tree, n, BAD_DOCUMENT, "'uri' is a string");
+        return false;
+    }
+    return mwl__uri_check(j->tree, n, uri);
+}
+
+/* Fill the contract; false when something is wrong and was said. */
+static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
+    judge j = {tree, out, false};
+    const mwl__node *root = tree->root;
+    uint32_t bad;
+    if (root->kind != MWL_NODE_OBJECT) {
+        mwl__node_report(tree, root, MWL_DIAG_ROOT_NOT_OBJECT,
+                         "a provider document is an object, not %s", mwl__node_kind_name(root));
+        return false;
+    }
+    if (!judge_head(&j, root, uri)) return false;
+    out->document = root;
+    out->tree = tree;
+    out->is_middleware = uri->is_middleware;
+    out->uri = mwl__node_get(root, "uri")->as.text;
+    out->uri_len = mwl__node_get(root, "uri")->count;
+    const mwl__form *form = uri->is_middleware ? &middleware_form : &call_form;
+    if (!mwl__form_check(tree, root, form, &bad)) j.wrong = true;
+    for (size_t i = 2; i < form->n_fields; i++) {
+        const char *name = form->fields[i].name;
+        const mwl__node *n = bad & (1u << i) ? NULL : mwl__node_get(root, name);
+        if (!n) continue;
+        if (strcmp(name, "codePrefix") == 0) judge_prefix(&j, n);
+        if (strcmp(name, "failureCatalog") == 0) judge_failures(&j, n);
+        if (strcmp(name, "attachment") == 0) judge_attachment(&j, n);
+        if (strcmp(name, "phases") == 0) judge_phases(&j, n);
+        if (strcmp(name, "metadata") == 0) judge_metadata(&j, n);
+        if (strcmp(name, "parameters") != 0) continue;
+        out->compiled[0] = judge_schema(&j, n);
+        out->parameters[0] = n;
+    }
+    return !j.wrong;
+}
+
+/* ---- the catalog ---------------------------------------------------------------------------- */
+
+static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *uri, bool trusted) {
+    const mwl__node *n = mwl__node_get(d->tree.root, "uri");
+    bool own = uri->ns_len == 3 && memcmp(uri->ns, "mwl", 3) == 0;
+    bool example = uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0;
+    uint32_t at = (uint32_t)(uri->ns - n->as.text);
+    if ((own || example) && !trusted) {
+        mwl__diag *diag = mwl__node_report_text(
+            &d->tree, n, at, at + (uint32_t)uri->ns_len, MWL_DIAG_RESERVED_NAMESPACE,
+            "the namespace '%.*s' is reserved", (int)uri->ns_len, uri->ns);
+        mwl__diag_note(diag, own ? "it holds the language's own providers"
+                                 : "it is for documentation and never holds a real provider");
+        return false;
+    }
+    if (mwl__catalog_find(c, n->as.text, n->count)) {
+        mwl__node_report(&d->tree, n, MWL_DIAG_PROVIDER_REDEFINED,
+                         "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
+        return false;
+    }
+    return true;
+}
+
+static void contract_free(mwl__contract *contract) {
+    for (int i = 0; i < 4; i++) mwl__schema_free(contract->compiled[i]);
+}
+
+static void document_free(mwl__catalog *c, document *d) {
+    contract_free(&d->contract);
+    mwl__tree_free(&d->tree);
+    mwl__source_free(&d->source);
+    mwl__mem_free(&c->alloc, d, sizeof *d);
+}
+
+/* Take over the document on success. */
+static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__diags *sink,
+                      bool trusted) {
+    mwl__uri uri;
+    size_t errors = sink->n_errors;
+    mwl_status status = mwl__tree_read(&d->tree, c->alloc, source, sink);
+    if (status == MWL_E_NOMEM || !d->tree.root) return status;
+    bool good = judge_document(&d->tree, &d->contract, &uri);
+    if (sink->status < 0) return sink->status;
+    if (status < 0 || !good || sink->n_errors > errors) return MWL_E_REJECTED;
+    if (!judge_namespace(c, d, &uri, trusted))
+        return sink->status < 0 ? sink->status : MWL_E_REJECTED;
+    status = mwl__mem_grow(&c->alloc, (void **)&c->list, &c->cap, c->n + 1, sizeof *c->list);
+    if (status < 0) return status;
+    c->list[c->n++] = &d->contract;
+    *c->last = d;
+    c->last = &d->next;
+    return MWL_OK;
+}
+
+mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink, bool trusted) {
+    document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
+    if (!d) return MWL_E_NOMEM;
+    mwl_status status = add(c, d, source, sink, trusted);
+    if (status == MWL_E_REJECTED && d->contract.uri) {
+        d->next = c->refused;
+        c->refused = d;
+    } else if (status < 0) {
+        document_free(c, d);
+    }
+    return status;
+}
+
+bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len) {
+    for (const document *d = c->refused; d; d = d->next)
+        if (d->contract.uri_len == len && memcmp(d->contract.uri, uri, len) == 0) return true;
+    return false;
+}
+
+mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink) {
+    mwl__tree tree;
+    mwl__uri uri;
+    mwl__contract contract;
+    size_t errors = sink->n_errors;
+    memset(&contract, 0, sizeof contract);
+    mwl_status status = mwl__tree_read(&tree, c->alloc, source, sink);
+    if (tree.root && judge_document(&tree, &contract, &uri) && uri.ns_len == 3 &&
+        memcmp(uri.ns, "mwl", 3) == 0 && !mwl__catalog_find(c, contract.uri, contract.uri_len)) {
+        const mwl__node *n = mwl__node_get(tree.root, "uri");
+        uint32_t at = (uint32_t)(uri.ns - n->as.text);
+        mwl__node_report_text(&tree, n, at, at + 3, MWL_DIAG_RESERVED_NAMESPACE,
+                              "the namespace 'mwl' holds the language's own providers");
+    }
+    if (sink->status < 0) status = sink->status;
+    if (status == MWL_OK && sink->n_errors > errors) status = MWL_E_REJECTED;
+    contract_free(&contract);
+    mwl__tree_free(&tree);
+    return status;
+}
+
+mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
+    mwl_alloc a = alloc && alloc->fn ? *alloc : mwl_alloc_default();
+    mwl__catalog *c = mwl__mem_zero(&a, 1, sizeof *c);
+    if (!c) return NULL;
+    c->alloc = a;
+    c->last = &c->first;
+    mwl__diags_init(&c->sink, a);
+    for (size_t i = 0; mwl_std_document(i); i++) {
+        const char *text = mwl_std_document(i);
+        document *d = mwl__mem_zero(&a, 1, sizeof *d);
+        mwl_status status =
+            d ? mwl__source_init(&d->source, a, "built in", text, strlen(text)) : MWL_E_NOMEM;
+        if (status == MWL_OK) status = add(c, d, &d->source, &c->sink, true);
+        if (status == MWL_OK) continue;
+        if (d) document_free(c, d);
+        mwl__catalog_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void mwl__catalog_free(mwl__catalog *c) {
+    if (!c) return;
+    *c->last = c->refused;
+    for (document *d = c->first, *next; d; d = next) {
+        next = d->next;
+        document_free(c, d);
+    }
+    mwl__mem_free(&c->alloc, c->list, c->cap * sizeof *c->list);
+    mwl__diags_free(&c->sink);
+    mwl_alloc a = c->alloc;
+    mwl__mem_free(&a, c, sizeof *c);
+}
+
+const mwl__contract *mwl__catalog_find(const mwl__catalog *c, const char *uri, size_t len) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i]->uri_len == len && memcmp(c->list[i]->uri, uri, len) == 0) return c->list[i];
+    return NULL;
+}
+
+size_t mwl__catalog_count(const mwl__catalog *c) { return c->n; }
+const mwl__contract *mwl__catalog_at(const mwl__catalog *c, size_t i) { return c->list[i]; }

@@ -1,0 +1,251 @@
+/* provide.c: see provide.h. One provider at a time: its document is read and judged, its schemas compiled,
+ * and what the machine needs of both goes into the VM's catalog.
+ *
+ * What is wrong is told in words: which provider, where in its document, what. The text lies in the VM. */
+#include "assembler/provider/provide.h"
+
+#include "assembler/provider/catalog.h"
+#include "vm/machine/machine.h"
+#include "assembler/schema/schema_compile.h"
+
+#include <stdio.h>
+
+static const char *const phase_names[4] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
+
+/* A registration under way. */
+typedef struct providing {
+    mwl_vm *vm;
+    mwl_error *error;
+    const char *uri;
+    mwl__source source;
+    mwl__diags sink;
+    mwl__tree tree; /* read for this registration: structural parameters are cut out of it */
+    mwl__provider *p;
+} providing;
+
+static char *copy_text(const mwl_alloc *a, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *out = mwl__mem_new(a, size);
+    return out ? memcpy(out, text, size) : NULL;
+}
+
+/* ---- saying no ------------------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 4, 5))) static mwl_status refuse(providing *j, mwl_status st, size_t offset,
+                                                               const char *format, ...) {
+    if (!j->error) return st;
+    char *out = j->vm->message;
+    size_t cap = sizeof j->vm->message;
+    int n = snprintf(out, cap, "%s: ", j->uri ? j->uri : "a provider without a URI");
+    va_list ap;
+    va_start(ap, format);
+    if (n > 0 && (size_t)n < cap) vsnprintf(out + n, cap - (size_t)n, format, ap);
+    va_end(ap);
+    *j->error = (mwl_error){st, out, offset};
+    return st;
+}
+
+/* The first thing that the sink heard of. */
+static mwl_status refuse_document(providing *j, mwl_status st) {
+    if (st == MWL_E_NOMEM || j->sink.status == MWL_E_NOMEM)
+        return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
+    mwl__diags_sort(&j->sink);
+    for (size_t i = 0; i < j->sink.n_items; i++) {
+        const mwl__diag *d = j->sink.items[i];
+        if (d->severity != MWL_DIAG_ERROR) continue;
+        mwl__place at = mwl__source_place(&j->source, d->span.begin);
+        return refuse(j, st, d->span.begin, "its document, line %u, column %u: %s", at.line, at.column,
+                      d->message);
+    }
+    return refuse(j, st, 0, "%s", mwl_status_text(st));
+}
+
+/* ---- the document ------------------------------------------------------------------------------------------ */
+
+/* The rules of provider documents are the catalog's; one of its own is made for the time of judging. */
+static mwl_status judge(providing *j) {
+    mwl__catalog *c = mwl__catalog_new(&j->vm->config.alloc);
+    mwl_status st = c ? mwl__catalog_add(c, &j->source, &j->sink, false) : MWL_E_NOMEM;
+    mwl__catalog_free(c);
+    return st < 0 ? refuse_document(j, st) : st;
+}
+
+static mwl_status read_document(providing *j, const char *text, bool trusted) {
+    mwl_alloc alloc = j->vm->config.alloc;
+    mwl_status st = mwl__source_init(&j->source, alloc, j->uri, text, strlen(text));
+    if (st < 0) return refuse(j, st, 0, "its document: %s", mwl_status_text(st));
+    if (!trusted) st = judge(j);
+    if (st < 0) return st;
+    st = mwl__tree_read(&j->tree, alloc, &j->source, &j->sink);
+    if (st < 0) return refuse_document(j, st);
+    const mwl__node *uri = mwl__node_get(j->tree.root, "uri");
+    if (!uri) return refuse(j, MWL_E_REJECTED, 0, "its document has no 'uri'");
+    if (!mwl__node_is(uri, j->uri))
+        return refuse(j, MWL_E_REJECTED, uri->offset, "its document is that of '%.*s'", MWL__NODE_TEXT(uri));
+    return MWL_OK;
+}
+
+/* ---- schemas ------------------------------------------------------------------------------------------------- */
+
+static void unlink_child(mwl__node *list, mwl__node *before, mwl__node *child) {
+    if (before) before->next = child->next;
+    else list->as.list.first = child->next;
+    list->count--;
+    if (list->kind == MWL_NODE_OBJECT) list->as.list.members = NULL; /* the index still knows the child */
+}
+
+/* Takes the member, or the string, of this name out. */
+static void cut(mwl__node *list, const char *name, size_t name_len) {
+    mwl__node *before = NULL;
+    for (mwl__node *n = list ? mwl__node_first(list) : NULL; n; before = n, n = n->next) {
+        const char *text = n->key ? n->key : n->kind == MWL_NODE_STRING ? n->as.text : NULL;
+        size_t len = n->key ? n->key_len : n->count;
+        if (!text || len != name_len || memcmp(text, name, len) != 0) continue;
+        unlink_child(list, before, n);
+        return;
+    }
+}
+
+static mwl_status compile(providing *j, const mwl__node *schema, mwl__schema **out) {
+    if (!schema) return MWL_OK;
+    mwl__schema_options options = mwl__schema_parameters();
+    mwl_status st = mwl__schema_compile(&j->tree, schema, &options, &j->vm->config.alloc, out);
+    return st < 0 ? refuse_document(j, st) : st;
+}
+
+/* Structural parameters are code of a program: the arguments that are validated do not hold them. */
+static mwl_status compile_phase(providing *j, unsigned phase) {
+    const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
+    const mwl__node *block = mwl__node_get(phases, phase_names[phase]);
+    mwl__node *schema = mwl__node_get(block, "parameters");
+    const mwl__node *structural = mwl__node_get(block, "structural");
+    for (mwl__node *name = structural ? mwl__node_first(structural) : NULL; name; name = name->next) {
+        if (name->kind != MWL_NODE_STRING) continue;
+        cut(mwl__node_get(schema, "properties"), name->as.text, name->count);
+        cut(mwl__node_get(schema, "required"), name->as.text, name->count);
+        if (mwl__node_is(name, "call")) j->p->structural |= (uint8_t)(1u << phase);
+    }
+    return compile(j, schema, &j->p->parameters[phase]);
+}
+
+/* ---- implementations --------------------------------------------------------------------------------------------- */
+
+/* An action that the document does not declare would never be gated nor shown: refused. The other way round
+ * is fine: an action may be the machine's alone (Loop's gate). */
+static mwl_status match_actions(providing *j, const mwl_middleware *m) {
+    const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
+    const bool given[4] = {m->entry || m->elapsed, m->success, m->failure, m->always};
+    for (unsigned i = 0; i < 4; i++) {
+        const mwl__node *block = mwl__node_get(phases, phase_names[i]);
+        if (given[i] && !mwl__node_get(block, "action"))
+            return refuse(j, MWL_E_REJECTED, 0, "acts at %s, but its document declares no action there",
+                          phase_names[i]);
+    }
+    const mwl__node *members = mwl__node_get(mwl__node_get(j->tree.root, "metadata"), "properties");
+    if (m->run_count && !mwl__node_get(members, m->run_count))
+        return refuse(j, MWL_E_REJECTED, 0, "counts runs as '%s', but its document declares no such metadata",
+                      m->run_count);
+    if (m->deadline && !mwl__node_get(members, m->deadline))
+        return refuse(j, MWL_E_REJECTED, 0, "tells its bound as '%s', but its document declares no such metadata",
+                      m->deadline);
+    return MWL_OK;
+}
+
+static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_middleware *middleware) {
+    mwl__provider *p = j->p;
+    p->is_middleware = middleware != NULL;
+    mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
+    if (middleware) cut(metadata, "required", 8);
+    mwl_status st = compile(j, metadata, &p->metadata);
+    if (call) {
+        p->call = *call;
+        p->call.uri = p->uri;
+        p->call.document = NULL; /* it was lent */
+        return st < 0 ? st : compile(j, mwl__node_get(j->tree.root, "parameters"), &p->parameters[0]);
+    }
+    p->middleware = *middleware;
+    p->middleware.uri = p->uri;
+    p->middleware.document = NULL;
+    for (unsigned phase = 0; st >= 0 && phase < 4; phase++) st = compile_phase(j, phase);
+    if (st < 0) return st;
+    st = match_actions(j, middleware);
+    if (st < 0) return st;
+    const mwl_alloc *a = &j->vm->config.alloc;
+    if (middleware->run_count) p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
+    if (middleware->deadline) p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
+    if (!middleware->run_count == !p->run_count && !middleware->deadline == !p->deadline) return MWL_OK;
+    return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
+}
+
+static mwl_status add(providing *j) {
+    mwl_status st = mwl__vm_add_provider(j->vm, j->p);
+    if (st == MWL_E_DUPLICATE) return refuse(j, st, 0, "the VM has this provider already");
+    if (st < 0) return refuse(j, st, 0, "providers must be added before the VM's first run");
+    j->p = NULL;
+    return MWL_OK;
+}
+
+/* ---- registration ------------------------------------------------------------------------------------------------ */
+
+static bool make_provider(providing *j, void *user) {
+    const mwl_alloc *a = &j->vm->config.alloc;
+    j->p = mwl__mem_zero(a, 1, sizeof *j->p);
+    if (!j->p) return false;
+    j->p->uri = copy_text(a, j->uri);
+    if (!j->p->uri) return false;
+    j->p->uri_len = strlen(j->uri);
+    j->p->user = user;
+    return true;
+}
+
+/* Exactly one of the two implementations is given. */
+static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call, const mwl_middleware *middleware,
+                          void *user, bool trusted, mwl_error *error) {
+    const char *text = call ? call->document : middleware->document;
+    providing j;
+    memset(&j, 0, sizeof j);
+    j.vm = vm;
+    j.error = error;
+    j.uri = call ? call->uri : middleware->uri;
+    if (!j.uri) return refuse(&j, MWL_E_USAGE, 0, "a provider needs one");
+    if (!text) return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
+    if (call && !call->start == !call->blocking)
+        return refuse(&j, MWL_E_USAGE, 0, "a call provider needs either `start` or `blocking`");
+    const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";
+    if (strncmp(j.uri, type, strlen(type)) != 0)
+        return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",
+                      call ? "call provider" : "middleware", type);
+    mwl__diags_init(&j.sink, vm->config.alloc);
+    mwl_status st = make_provider(&j, user) ? MWL_OK : refuse(&j, MWL_E_NOMEM, 0, "out of memory");
+    if (j.p) j.p->trusted = trusted;
+    if (st >= 0) st = read_document(&j, text, trusted);
+    if (st >= 0) st = fill(&j, call, middleware);
+    if (st >= 0) st = add(&j);
+    if (j.p) mwl__vm_free_provider(vm, j.p);
+    mwl__tree_free(&j.tree);
+    mwl__diags_free(&j.sink);
+    mwl__source_free(&j.source);
+    return st;
+}
+
+mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n, void *user,
+                          mwl_error *error) {
+    mwl_status st = MWL_OK;
+    for (size_t i = 0; st >= 0 && i < n; i++) st = provide(vm, &providers[i], NULL, user, false, error);
+    return st;
+}
+
+mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n, void *user,
+                                     mwl_error *error) {
+    mwl_status st = MWL_OK;
+    for (size_t i = 0; st >= 0 && i < n; i++) st = provide(vm, NULL, &middleware[i], user, false, error);
+    return st;
+}
+
+mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error) {
+    return provide(vm, provider, NULL, NULL, true, error);
+}
+
+mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware, mwl_error *error) {
+    return provide(vm, NULL, middleware, NULL, true, error);
+}

@@ -1,0 +1,102 @@
+/* check_schema.c: see check_schema.h. */
+#include "assembler/schema/check_schema.h"
+
+#include "assembler/schema/schema_compile.h"
+
+mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema) {
+    mwl__schema_options options = mwl__schema_parameters();
+    mwl__schema *out = NULL;
+    mwl_status status = mwl__schema_compile(tree, schema, &options, &tree->arena.alloc, &out);
+    if (status == MWL_OK) return out;
+    if (status == MWL_E_NOMEM) tree->sink->status = status;
+    if (status == MWL_E_TOO_BIG)
+        mwl__node_report(tree, schema, MWL_DIAG_INVALID_SCHEMA, "this schema is too large");
+    return NULL;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* The node that a JSON Pointer names, from `at`; NULL when there is none. */
+static const mwl__node *follow(const mwl__node *at, const char *p, size_t len) {
+    const char *end = p + len;
+    while (at && p < end && *p == '/') {
+        char name[256];
+        size_t n = 0, index = 0;
+        bool number = true;
+        for (p++; p < end && *p != '/'; p++) {
+            char c = *p;
+            if (c == '~' && p + 1 < end) c = *++p == '0' ? '~' : '/';
+            if (n == sizeof name) return NULL; /* no name of a parameter is that long */
+            if (c < '0' || c > '9' || index > 100000000) number = false;
+            index = index * 10 + (size_t)(c - '0');
+            name[n++] = c;
+        }
+        if (at->kind == MWL_NODE_OBJECT) {
+            at = mwl__node_find(at, name, n);
+        } else {
+            const mwl__node *m = number ? mwl__node_first(at) : NULL;
+            while (m && m->index != index) m = m->next;
+            at = m;
+        }
+    }
+    return at;
+}
+
+static bool text_of(mwl_value object, const char *key, const char **text, size_t *len) {
+    mwl_value v = mwl_object_get(object, key, strlen(key));
+    *text = "";
+    *len = 0;
+    if (mwl_value_kind(v) != MWL_KIND_STRING) return false;
+    *text = mwl_as_text(v, len);
+    return true;
+}
+
+static void each_error(mwl_value report, const mwl__node *value,
+                       void (*fn)(void *ctx, const mwl__judged *error), void *ctx) {
+    mwl_value list = mwl_object_get(report, "errors", 6);
+    if (mwl_count(list) == 0) {
+        mwl__judged whole = {value, "", 0, "the value does not fit", 22};
+        fn(ctx, &whole);
+    }
+    for (size_t i = 0; i < MWL__SCHEMA_ERRORS; i++) {
+        mwl_value e = mwl_array_at(list, i);
+        if (mwl_is_absent(e)) return;
+        const char *where;
+        size_t len;
+        mwl__judged error = {0};
+        if (!text_of(e, "instanceLocation", &where, &len)) continue;
+        text_of(e, "keywordLocation", &error.keyword, &error.keyword_len);
+        text_of(e, "message", &error.message, &error.message_len);
+        error.node = follow(value, where, len);
+        if (error.node) fn(ctx, &error);
+    }
+}
+
+mwl_status mwl__judge_value(mwl__judge *j, const mwl__schema *schema, const mwl__node *value,
+                            void (*fn)(void *ctx, const mwl__judged *error), void *ctx) {
+    mwl_status status = MWL_OK;
+    if (!j->heap) status = mwl_heap_new(&j->alloc, &j->heap);
+    if (status == MWL_OK && !j->scratch) status = mwl__regex_scratch_new(&j->alloc, &j->scratch);
+    if (status < 0) return status;
+    mwl_value v = mwl__node_value(j->heap, value), report = mwl_absent();
+    if (mwl_is_absent(v)) {
+        status = mwl_heap_why(j->heap);
+        return status == MWL_E_NOMEM ? status : MWL_OK;
+    }
+    uint64_t fuel =
+        1000000; /* a schema can be made to take any time, an assembler's user has less */
+    mwl__schema_env env = {j->heap, j->scratch, &fuel};
+    bool valid = true;
+    status = mwl__schema_check(schema, v, &env, &valid, &report);
+    if (status == MWL_OK && !valid) each_error(report, value, fn, ctx);
+    mwl_value_drop(j->heap, report);
+    mwl_value_drop(j->heap, v);
+    return status == MWL_E_NOMEM ? status : MWL_OK;
+}
+
+void mwl__judge_free(mwl__judge *j) {
+    mwl__regex_scratch_free(j->scratch);
+    mwl_heap_free(j->heap);
+    j->scratch = NULL;
+    j->heap = NULL;
+}

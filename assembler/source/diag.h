@@ -1,0 +1,157 @@
+/* diag.h: diagnostics. Collected while a definition is read and checked, sorted, rendered.
+ *
+ * Owns: the list of codes with their explanations (diag_codes.h), severities and their settings,
+ * the three output forms. Refuses to know: JSON trees and what the rules mean; a caller gives a
+ * span of a source and words.
+ *
+ * How a check reads:
+ *
+ *     mwl__diag *d = mwl__diag_report(sink, MWL_DIAG_UNKNOWN_STEP, src, span, "unknown Step '%s'",
+ * s); mwl__diag_text(d, "no Step of this Flow has this name"); mwl__diag_label(d, other_span, "the
+ * Steps of this Flow are here"); mwl__diag_help(d, "did you mean '%s'?", near);
+ *
+ * A report answers NULL when the diagnostic is not kept (silenced by name, said before, above the
+ * bound, no memory), and everything accepts that NULL. Costly help (a search for a near name)
+ * belongs inside `if (d)`. Messages begin in lower case, quote names in ' ', and end without a full
+ * stop. */
+#ifndef MWL_DIAG_H
+#define MWL_DIAG_H
+
+#include "vm/base/mem.h"
+#include "assembler/source/source.h"
+
+#include <stdarg.h>
+
+typedef enum mwl__severity { MWL_DIAG_ERROR, MWL_DIAG_WARNING, MWL_DIAG_NOTE } mwl__severity;
+
+/* MWL_DIAG_UNKNOWN_STEP and so on; the value is the number in the code, 301 for MWL0301. */
+typedef enum mwl__diag_code {
+#define MWL_X(number, ident, name, severity, title, text) MWL_DIAG_##ident = number,
+#include "assembler/source/diag_codes.h"
+#undef MWL_X
+} mwl__diag_code;
+
+enum {
+#define MWL_X(number, ident, name, severity, title, text) MWL__DIAG_IX_##ident,
+#include "assembler/source/diag_codes.h"
+#undef MWL_X
+    MWL__DIAG_COUNT
+};
+
+/* A row of the list. */
+typedef struct mwl__diag_info {
+    mwl__diag_code code;
+    const char *name; /* kebab case: what --allow and --deny take */
+    mwl__severity severity;
+    const char *title; /* one line */
+    const char *text;  /* the explanation, with an example in indented lines */
+} mwl__diag_info;
+
+const mwl__diag_info *mwl__diag_rows(size_t *count); /* in the order of their numbers */
+const mwl__diag_info *mwl__diag_row(mwl__diag_code code);
+/* By "MWL0301", "mwl0301", "0301", "301" or "unknown-step"; NULL when there is none. */
+const mwl__diag_info *mwl__diag_find(const char *text);
+/* What `mwlvm explain` prints. */
+void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out);
+
+/* ---- one diagnostic
+ * ------------------------------------------------------------------------------- */
+
+typedef struct mwl__diag_mark { /* a secondary span with its text, in the same source */
+    struct mwl__diag_mark *next;
+    mwl__span span;
+    const char *text;
+} mwl__diag_mark;
+
+typedef struct mwl__diag_line {
+    struct mwl__diag_line *next;
+    const char *text;
+} mwl__diag_line;
+
+typedef struct mwl__diag {
+    struct mwl__diags *sink;
+    const mwl__diag_info *row;
+    mwl__severity severity; /* after --deny */
+    uint32_t source_ix;     /* sources in the order of their first report */
+    uint32_t serial;        /* the order of reports: keeps sorting stable */
+    mwl__source *source;
+    mwl__span span;
+    const char *message;
+    const char *text;    /* beside the carets, or NULL */
+    const char *pointer; /* RFC 6901, or NULL */
+    const char *help;    /* the suggestion, or NULL */
+    mwl__diag_mark *labels;
+    mwl__diag_line *notes;
+} mwl__diag;
+
+/* ---- the sink
+ * -------------------------------------------------------------------------------------- */
+
+#define MWL__DIAG_LIMIT                                                                            \
+    100 /* kept of errors, and of the rest, unless the caller sets another bound */
+
+/* Sources given to reports must outlive the sink's last rendering. */
+typedef struct mwl__diags {
+    mwl__arena arena;
+    mwl__diag **items; /* sorted by mwl__diag_sort */
+    size_t n_items, cap;
+    size_t limit;              /* kept of errors, and as many of warnings and notes; 0: no bound */
+    size_t n_errors, n_others; /* all that were reported, kept or not */
+    size_t kept_errors, kept_others;
+    size_t n_broken; /* reports of rules that are errors by themselves, not by --deny */
+    mwl__source **sources;
+    size_t n_sources, source_cap;
+    uint32_t serial;
+    mwl_status status; /* MWL_E_NOMEM once something could not be kept */
+    uint8_t level[MWL__DIAG_COUNT];
+} mwl__diags;
+
+void mwl__diags_init(mwl__diags *sink, mwl_alloc alloc);
+void mwl__diags_free(mwl__diags *sink);
+
+/* Silence a warning, or make it an error, by name or code; "warnings" means all of them. The later
+ * word about one warning wins, a name outranks "warnings". MWL_E_NOT_FOUND: no such name;
+ * MWL_E_USAGE: it is an error already and cannot be silenced. */
+mwl_status mwl__diags_allow(mwl__diags *sink, const char *name);
+mwl_status mwl__diags_deny(mwl__diags *sink, const char *name);
+
+/* Whether a report of this code would not be silenced: lets a check skip costly analysis. */
+bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code);
+
+/* NULL when not kept. Errors count even then. */
+mwl__diag *mwl__diag_report(mwl__diags *sink, mwl__diag_code code, mwl__source *source,
+                            mwl__span span, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+mwl__diag *mwl__diag_vreport(mwl__diags *sink, mwl__diag_code code, mwl__source *source,
+                             mwl__span span, const char *format, va_list ap)
+    __attribute__((format(printf, 5, 0)));
+
+/* Each accepts NULL for d. */
+void mwl__diag_text(mwl__diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mwl__diag_label(mwl__diag *d, mwl__span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void mwl__diag_note(mwl__diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mwl__diag_help(mwl__diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len);
+
+/* Order by source, position, code. Rendering does it too. */
+void mwl__diags_sort(mwl__diags *sink);
+
+/* ---- rendering
+ * -------------------------------------------------------------------------------------- */
+
+typedef enum mwl__diag_format { MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF } mwl__diag_format;
+
+/* Appends; out->failed tells that memory ran out. `colour` concerns the human form alone. */
+void mwl__diags_render(mwl__diags *sink, mwl__diag_format format, bool colour, mwl__buf *out);
+
+/* The three forms, for diag.c (which sorts first). */
+void mwl__diags_human(mwl__diags *sink, bool colour, mwl__buf *out);
+void mwl__diags_json(mwl__diags *sink, mwl__buf *out);
+void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out);
+
+static inline const char *mwl__severity_name(mwl__severity s) {
+    return s == MWL_DIAG_ERROR ? "error" : s == MWL_DIAG_WARNING ? "warning" : "note";
+}
+
+#endif

@@ -1,0 +1,616 @@
+/* read.c: JSON text to a tree with positions. See read.h.
+ *
+ * One pass over the bytes after UTF-8 was checked as a whole. The state is the innermost open
+ * container and what may come next; while a container is open it knows its last child, so that
+ * appending needs no other memory. Closing an object checks its names, through a hash
+ * index when there are many: linear in all. */
+#include "assembler/source/read.h"
+
+#include "mwl_config.h"
+#include "vm/base/num.h"
+#include "vm/base/utf8.h"
+#include "vm/value/value.h"
+
+/* Open addressing over the members of one object; the first of two equal names is in it. */
+struct mwl__node_index {
+    uint32_t mask;
+    mwl__node *slot[];
+};
+
+typedef struct reader {
+    mwl__tree *tree;
+    const char *s; /* the source's bytes */
+    uint32_t at, len;
+    mwl__node *open; /* the innermost open container */
+    unsigned depth;
+    /* The name that was read before the value to come. */
+    const char *key;
+    uint32_t key_len, key_offset, key_end;
+    bool rejected;
+    bool no_memory;
+} reader;
+
+/* ---- errors
+ * ------------------------------------------------------------------------------------------ */
+
+#define FAIL(r, code, from, to, ...)                                                               \
+    ((r)->rejected = true, mwl__diag_report((r)->tree->sink, code, (r)->tree->source,              \
+                                            mwl__span_make(from, to), __VA_ARGS__))
+
+/* The bytes at `at` that belong together, for the underline of an error: a word, or one character.
+ */
+static uint32_t token_end(const reader *r, uint32_t at) {
+    uint32_t i = at;
+    while (i < r->len && ((r->s[i] >= '0' && r->s[i] <= '9') || r->s[i] == '_' ||
+                          ((r->s[i] | 0x20) >= 'a' && (r->s[i] | 0x20) <= 'z') || r->s[i] == '+' ||
+                          r->s[i] == '-' || r->s[i] == '.' || r->s[i] == '$'))
+        i++;
+    if (i > at || i >= r->len) return i;
+    return i + (uint32_t)mwl__utf8_width((unsigned char)r->s[i]);
+}
+
+/* The text ended inside something: point at the end and at what is still open. */
+static void fail_at_end(reader *r) {
+    uint32_t end = r->len;
+    while (end > 0 && strchr(" \t\r\n", r->s[end - 1])) end--;
+    if (end == 0) {
+        FAIL(r, MWL_DIAG_JSON_SYNTAX, 0, 0, "the file is empty");
+        return;
+    }
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, end, end, "the text ends too early");
+    if (!r->open) return;
+    mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1),
+                    r->open->kind == MWL_NODE_OBJECT ? "this object is never closed"
+                                                     : "this array is never closed");
+}
+
+/* Something else was found where `expected` should be; with a guess at the habit behind it. */
+static void fail_expected(reader *r, const char *expected) {
+    if (r->at >= r->len) {
+        fail_at_end(r);
+        return;
+    }
+    uint32_t from = r->at, to = token_end(r, from);
+    const char *t = r->s + from;
+    size_t n = to - from;
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "expected %s, found '%.*s'", expected,
+                        (int)(n > 40 ? 40 : n), t);
+    if (*t == '\'')
+        mwl__diag_help(d, "JSON writes strings in double quotes");
+    else if (*t == '/' || *t == '#')
+        mwl__diag_help(d, "JSON has no comments; the language has a `comment` member");
+    else if (*t == '`')
+        mwl__diag_help(d, "JSON has no template strings");
+    else if (n == 4 && (memcmp(t, "True", 4) == 0 || memcmp(t, "None", 4) == 0))
+        mwl__diag_help(d, "write %s", *t == 'T' ? "true" : "null");
+    else if (n == 5 && memcmp(t, "False", 5) == 0)
+        mwl__diag_help(d, "write false");
+    else if ((n == 3 && memcmp(t, "NaN", 3) == 0) ||
+             (n >= 8 && memcmp(t + n - 8, "Infinity", 8) == 0))
+        mwl__diag_help(d, "JSON numbers are finite");
+    else if (*t == '+' || *t == '.')
+        mwl__diag_help(d, "a JSON number begins with a digit, or a minus and a digit");
+    else if ((*t == '}' || *t == ']') && r->open)
+        mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "still open");
+}
+
+/* ---- strings
+ * ------------------------------------------------------------------------------------------ */
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The four hexadecimal digits at p, or -1. */
+static int32_t hex4(const char *p, const char *end) {
+    if (end - p < 4) return -1;
+    int32_t v = 0;
+    for (int i = 0; i < 4; i++) {
+        int d = hex_digit(p[i]);
+        if (d < 0) return -1;
+        v = v * 16 + d;
+    }
+    return v;
+}
+
+/* Decode the escape at p (a backslash) of text that ends at `end`. The answer is its length in the
+ * source; 0: no escape; -1 a lone surrogate. *c is the code point. */
+static int read_escape(const char *p, const char *end, uint32_t *c) {
+    if (end - p < 2) return 0;
+    switch (p[1]) {
+    case '"':
+    case '\\':
+    case '/': *c = (unsigned char)p[1]; return 2;
+    case 'b': *c = '\b'; return 2;
+    case 'f': *c = '\f'; return 2;
+    case 'n': *c = '\n'; return 2;
+    case 'r': *c = '\r'; return 2;
+    case 't': *c = '\t'; return 2;
+    case 'u': break;
+    default: return 0;
+    }
+    int32_t high = hex4(p + 2, end);
+    if (high < 0) return 0;
+    *c = (uint32_t)high;
+    if (mwl__utf8_is_scalar(*c)) return 6;
+    if (high >= 0xDC00 || end - p < 12 || p[6] != '\\' || p[7] != 'u') return -1;
+    int32_t low = hex4(p + 8, end);
+    if (low < 0xDC00 || low > 0xDFFF) return -1;
+    *c = 0x10000u + (((uint32_t)high - 0xD800u) << 10) + ((uint32_t)low - 0xDC00u);
+    return 12;
+}
+
+static bool fail_escape(reader *r, uint32_t at, int why) {
+    uint32_t room = r->len - at;
+    if (why < 0) {
+        mwl__diag *d = FAIL(r, MWL_DIAG_LONE_SURROGATE, at, at + 6,
+                            "'%.6s' is one half of a surrogate pair", r->s + at);
+        mwl__diag_help(d, "write the character itself, or both halves: a high one, then a low one");
+    } else if (room > 1 && r->s[at + 1] == 'u') {
+        FAIL(r, MWL_DIAG_JSON_SYNTAX, at, at + 2, "'\\u' needs four hexadecimal digits after it");
+    } else {
+        uint32_t width = room > 1 ? (uint32_t)mwl__utf8_width((unsigned char)r->s[at + 1]) : 0;
+        mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, at, at + 1 + width, "unknown escape '%.*s'",
+                            (int)(1 + width), r->s + at);
+        mwl__diag_help(d, "a backslash itself is written \\\\");
+    }
+    return false;
+}
+
+static bool fail_in_string(reader *r, uint32_t from, uint32_t at) {
+    mwl__diag *d;
+    if (at >= r->len || r->s[at] == '\n' || r->s[at] == '\r') {
+        d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, at, "a string is not closed");
+        if (at < r->len) mwl__diag_help(d, "a line end inside a string is written \\n");
+    } else {
+        unsigned char c = (unsigned char)r->s[at];
+        d = FAIL(r, MWL_DIAG_JSON_SYNTAX, at, at + 1,
+                 "a control character (U+%04X) inside a string", c);
+        if (c == '\t')
+            mwl__diag_help(d, "write it as \\t");
+        else
+            mwl__diag_help(d, "write it as \\u%04x", c);
+    }
+    return false;
+}
+
+/* Copy [from, to) with its escapes resolved. */
+static bool decode_string(reader *r, uint32_t from, uint32_t to, const char **out,
+                          uint32_t *out_len) {
+    char *copy = mwl__arena_new(&r->tree->arena, to - from);
+    if (!copy) {
+        r->no_memory = true;
+        return false;
+    }
+    const char *p = r->s + from, *end = r->s + to;
+    size_t n = 0;
+    while (p < end) {
+        const char *slash = memchr(p, '\\', (size_t)(end - p));
+        size_t plain = (size_t)((slash ? slash : end) - p);
+        memcpy(copy + n, p, plain);
+        n += plain;
+        p += plain;
+        if (!slash) break;
+        uint32_t c;
+        int width = read_escape(p, end, &c);
+        if (width <= 0) return fail_escape(r, (uint32_t)(p - r->s), width);
+        char utf8[4];
+        size_t bytes = mwl__utf8_encode(c, utf8);
+        memcpy(copy + n, utf8, bytes);
+        n += bytes;
+        p += width;
+    }
+    *out = copy;
+    *out_len = (uint32_t)n;
+    return true;
+}
+
+/* A string begins at r->at (its quote). On true r->at is after the closing quote. */
+static bool read_string(reader *r, const char **out, uint32_t *out_len) {
+    uint32_t from = r->at + 1, i = from;
+    bool escapes = false;
+    for (;; i++) {
+        if (i >= r->len || (unsigned char)r->s[i] < 0x20) return fail_in_string(r, r->at, i);
+        if (r->s[i] == '"') break;
+        if (r->s[i] != '\\') continue;
+        escapes = true;
+        if (++i >= r->len) return fail_in_string(r, r->at, i);
+        if ((unsigned char)r->s[i] < 0x20) return fail_escape(r, i - 1, 0);
+    }
+    r->at = i + 1;
+    if (escapes) return decode_string(r, from, i, out, out_len);
+    *out = r->s + from;
+    *out_len = i - from;
+    return true;
+}
+
+/* ---- numbers and words
+ * --------------------------------------------------------------------------------- */
+
+static uint32_t skip_digits(const reader *r, uint32_t i) {
+    while (i < r->len && r->s[i] >= '0' && r->s[i] <= '9') i++;
+    return i;
+}
+
+/* JSON's grammar of numbers at `at`; the answer is the end, or 0 when it does not hold. */
+static uint32_t scan_number(const reader *r, uint32_t at, bool *integer) {
+    uint32_t i = at, from;
+    *integer = true;
+    if (i < r->len && r->s[i] == '-') i++;
+    from = i;
+    i = skip_digits(r, i);
+    if (i == from || (r->s[from] == '0' && i > from + 1)) return 0;
+    if (i < r->len && r->s[i] == '.') {
+        *integer = false;
+        from = i + 1;
+        if ((i = skip_digits(r, from)) == from) return 0;
+    }
+    if (i < r->len && (r->s[i] | 0x20) == 'e') {
+        *integer = false;
+        i++;
+        if (i < r->len && (r->s[i] == '+' || r->s[i] == '-')) i++;
+        from = i;
+        if ((i = skip_digits(r, from)) == from) return 0;
+    }
+    return i;
+}
+
+static void fail_number(reader *r) {
+    uint32_t from = r->at, to = token_end(r, from);
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "'%.*s' is not a JSON number",
+                        (int)(to - from > 40 ? 40 : to - from), r->s + from);
+    uint32_t first = from + (r->s[from] == '-');
+    if (first + 1 < to && r->s[first] == '0' && r->s[first + 1] >= '0' && r->s[first + 1] <= '9')
+        mwl__diag_help(d, "leading zeros are not allowed");
+    else if (to > from && (r->s[to - 1] == '.' || (r->s[to - 1] | 0x20) == 'e'))
+        mwl__diag_help(d, "a digit is missing at the end");
+}
+
+/* Beyond 2^53 a double may stand for several integers: say so when this one changes. */
+static void warn_imprecise(reader *r, uint32_t from, uint32_t to, double d) {
+    if (d > -9007199254740992.0 && d < 9007199254740992.0) return;
+    uint32_t digits = from + (r->s[from] == '-');
+    uint64_t exact;
+    double size = d < 0 ? -d : d;
+    if (mwl__num_parse_u64(r->s + digits, to - digits, &exact) >= 0 &&
+        size < 18446744073709551615.0 && (uint64_t)size == exact)
+        return;
+    char text[MWL__NUM_MAX];
+    size_t n = mwl__num_write(d, text);
+    mwl__diag *w =
+        mwl__diag_report(r->tree->sink, MWL_DIAG_IMPRECISE_NUMBER, r->tree->source,
+                         mwl__span_make(from, to), "this integer becomes %.*s", (int)n, text);
+    mwl__diag_help(w, "an identifier of this size belongs in a string");
+}
+
+static bool read_number(reader *r, mwl__node *n) {
+    bool integer;
+    uint32_t from = r->at, end = scan_number(r, from, &integer);
+    if (token_end(r, from) != end) { /* what stands right behind a number was meant as part of it */
+        fail_number(r);
+        return false;
+    }
+    mwl_status status = mwl__num_parse(r->s + from, end - from, &n->as.number);
+    if (status == MWL_E_RANGE) {
+        FAIL(r, MWL_DIAG_NUMBER_OUT_OF_RANGE, from, end, "this number is too large for a double");
+        n->as.number = 0; /* go on: the rest can still be read */
+    } else if (integer && end - from > 15) {
+        warn_imprecise(r, from, end, n->as.number);
+    }
+    r->at = end;
+    return true;
+}
+
+static bool read_word(reader *r, mwl__node *n) {
+    static const struct {
+        const char *text;
+        uint8_t len, kind;
+        bool value;
+    } words[] = {{"true", 4, MWL_NODE_BOOL, true},
+                 {"false", 5, MWL_NODE_BOOL, false},
+                 {"null", 4, MWL_NODE_NULL, false}};
+    uint32_t len = token_end(r, r->at) - r->at;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (len != words[i].len || memcmp(r->s + r->at, words[i].text, len) != 0) continue;
+        n->kind = words[i].kind;
+        n->boolean = words[i].value;
+        r->at += len;
+        return true;
+    }
+    fail_expected(r, "a value");
+    return false;
+}
+
+/* ---- members
+ * ------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_name(const char *s, size_t len) { return mwl__str_hash64(s, len, 0); }
+
+static bool same_name(const mwl__node *n, const char *s, size_t len) {
+    return n->key_len == len && (len == 0 || memcmp(n->key, s, len) == 0);
+}
+
+static void fail_duplicate(reader *r, const mwl__node *first, const mwl__node *again) {
+    r->rejected = true;
+    mwl__diag *d =
+        mwl__node_report_key(r->tree, again, MWL_DIAG_DUPLICATE_MEMBER,
+                             "the member '%.*s' appears twice in one object", MWL__NODE_KEY(again));
+    mwl__diag_text(d, "written again here");
+    mwl__diag_label(d, mwl__node_key_span(first), "first written here");
+}
+
+/* Where the name is, or the free place for it. */
+static mwl__node **find_slot(struct mwl__node_index *index, const char *s, size_t len) {
+    uint32_t i = (uint32_t)hash_name(s, len) & index->mask;
+    while (index->slot[i] && !same_name(index->slot[i], s, len)) i = (i + 1) & index->mask;
+    return &index->slot[i];
+}
+
+static void check_few(reader *r, const mwl__node *object) {
+    for (const mwl__node *m = object->as.list.first; m; m = m->next)
+        for (const mwl__node *o = object->as.list.first; o != m; o = o->next)
+            if (same_name(o, m->key, m->key_len)) {
+                fail_duplicate(r, o, m);
+                break;
+            }
+}
+
+/* The names of an object that was just closed. */
+static bool check_members(reader *r, mwl__node *object) {
+    if (object->count < MWL_INDEX_FROM) {
+        check_few(r, object);
+        return true;
+    }
+    uint32_t size = 16;
+    while (size < 0x80000000u && size / 2 < object->count) size *= 2;
+    struct mwl__node_index *index =
+        mwl__arena_new(&r->tree->arena, sizeof *index + (size_t)size * sizeof(mwl__node *));
+    if (!index) {
+        r->no_memory = true;
+        return false;
+    }
+    index->mask = size - 1;
+    object->as.list.members = index;
+    for (mwl__node *m = object->as.list.first; m; m = m->next) {
+        mwl__node **slot = find_slot(index, m->key, m->key_len);
+        if (*slot)
+            fail_duplicate(r, *slot, m);
+        else
+            *slot = m;
+    }
+    return true;
+}
+
+/* ---- the grammar
+ * --------------------------------------------------------------------------------------- */
+
+static void skip_space(reader *r) {
+    while (r->at < r->len) {
+        char c = r->s[r->at];
+        if (c != ' ' && c != '\n' && c != '\t' && c != '\r') break;
+        r->at++;
+    }
+}
+
+/* A new node at r->at, appended to the open container. */
+static mwl__node *add_node(reader *r, mwl__node_kind kind) {
+    mwl__node *n = mwl__arena_new(&r->tree->arena, sizeof *n);
+    if (!n) {
+        r->no_memory = true;
+        return NULL;
+    }
+    n->kind = (uint8_t)kind;
+    n->offset = r->at;
+    n->parent = r->open;
+    r->tree->n_nodes++;
+    if (!r->open) {
+        r->tree->root = n;
+        return n;
+    }
+    if (r->open->kind == MWL_NODE_OBJECT) {
+        n->key = r->key;
+        n->key_len = r->key_len;
+        n->key_offset = r->key_offset;
+        n->key_end = r->key_end;
+    }
+    n->index = r->open->count++;
+    if (r->open->as.list.first)
+        r->open->as.list.last->next = n;
+    else
+        r->open->as.list.first = n;
+    r->open->as.list.last = n;
+    return n;
+}
+
+static bool open_container(reader *r, mwl__node_kind kind) {
+    if (r->depth >= MWL_DEPTH_LIMIT) {
+        mwl__diag *d = FAIL(r, MWL_DIAG_NESTED_TOO_DEEPLY, r->at, r->at + 1,
+                            "more than %d containers inside each other", (int)MWL_DEPTH_LIMIT);
+        mwl__diag_help(d, "move inner Flows into `flows` and call them by name");
+        return false;
+    }
+    mwl__node *n = add_node(r, kind);
+    if (!n) return false;
+    r->open = n;
+    r->depth++;
+    r->at++;
+    return true;
+}
+
+static bool close_container(reader *r) {
+    mwl__node *n = r->open;
+    n->end = ++r->at;
+    n->as.list.members = NULL;
+    r->open = n->parent;
+    r->depth--;
+    return n->kind != MWL_NODE_OBJECT || check_members(r, n);
+}
+
+/* A value at r->at: a scalar as a whole, a container's opening bracket. */
+static bool begin_value(reader *r) {
+    char c = r->s[r->at];
+    if (c == '{') return open_container(r, MWL_NODE_OBJECT);
+    if (c == '[') return open_container(r, MWL_NODE_ARRAY);
+    mwl__node *n = add_node(r, MWL_NODE_NULL);
+    if (!n) return false;
+    bool fine;
+    if (c == '"') {
+        n->kind = MWL_NODE_STRING;
+        fine = read_string(r, &n->as.text, &n->count);
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+        n->kind = MWL_NODE_NUMBER;
+        fine = read_number(r, n);
+    } else {
+        fine = read_word(r, n);
+    }
+    n->end = r->at;
+    return fine;
+}
+
+static bool read_name(reader *r) {
+    if (r->at >= r->len || r->s[r->at] != '"') {
+        fail_expected(r, "a member name in double quotes");
+        return false;
+    }
+    r->key_offset = r->at;
+    if (!read_string(r, &r->key, &r->key_len)) return false;
+    r->key_end = r->at;
+    skip_space(r);
+    if (r->at >= r->len || r->s[r->at] != ':') {
+        fail_expected(r, "':' after the member name");
+        return false;
+    }
+    r->at++;
+    skip_space(r);
+    return true;
+}
+
+static bool fail_trailing_comma(reader *r, uint32_t comma) {
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, comma, comma + 1, "a comma with nothing after it");
+    mwl__diag_help(d, "remove the comma");
+    return false;
+}
+
+/* After a value: close what ends here, then a comma and the way to the next value. *done tells that
+ * the root is complete. */
+static bool after_value(reader *r, bool *done) {
+    for (;;) {
+        skip_space(r);
+        if (!r->open) {
+            *done = true;
+            return true;
+        }
+        char end = r->open->kind == MWL_NODE_OBJECT ? '}' : ']';
+        char c = r->at < r->len ? r->s[r->at] : '\0';
+        if (c == end && r->at < r->len) {
+            if (!close_container(r)) return false;
+            continue;
+        }
+        if (c != ',' || r->at >= r->len) {
+            fail_expected(r, end == '}' ? "',' or '}'" : "',' or ']'");
+            return false;
+        }
+        uint32_t comma = r->at++;
+        skip_space(r);
+        if (r->at < r->len && (r->s[r->at] == '}' || r->s[r->at] == ']'))
+            return fail_trailing_comma(r, comma);
+        return end == ']' || read_name(r);
+    }
+}
+
+static bool read_document(reader *r) {
+    bool done = false;
+    skip_space(r);
+    while (!done) {
+        if (r->at >= r->len) {
+            fail_at_end(r);
+            return false;
+        }
+        const mwl__node *around = r->open;
+        if (!begin_value(r)) return false;
+        if (r->open != around) { /* a container was opened: its first child, or its end */
+            skip_space(r);
+            char end = r->open->kind == MWL_NODE_OBJECT ? '}' : ']';
+            bool empty = r->at < r->len && r->s[r->at] == end;
+            if (!empty && end == '}' && !read_name(r)) return false;
+            if (!empty) continue;
+        }
+        if (!after_value(r, &done)) return false;
+    }
+    if (r->at < r->len) {
+        uint32_t to = token_end(r, r->at);
+        FAIL(r, MWL_DIAG_JSON_SYNTAX, r->at, to, "something follows the end of the document");
+        return false;
+    }
+    return true;
+}
+
+/* What must hold of the bytes before they are read. */
+static bool check_bytes(reader *r) {
+    if (r->len >= 3 && memcmp(r->s, "\xEF\xBB\xBF", 3) == 0) {
+        mwl__diag *d =
+            FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 3, "the text begins with a byte order mark");
+        mwl__diag_help(d, "save the file as UTF-8 without a byte order mark");
+        return false;
+    }
+    if (r->len >= 2 && (memcmp(r->s, "\xFF\xFE", 2) == 0 || memcmp(r->s, "\xFE\xFF", 2) == 0)) {
+        mwl__diag *d =
+            FAIL(r, MWL_DIAG_BYTE_ORDER_MARK, 0, 2, "the text begins with the mark of UTF-16");
+        mwl__diag_help(d, "save the file as UTF-8 without a byte order mark");
+        return false;
+    }
+    size_t valid = mwl__utf8_valid_prefix(r->s, r->len);
+    if (valid == r->len) return true;
+    FAIL(r, MWL_DIAG_INVALID_UTF8, (uint32_t)valid, (uint32_t)valid + 1,
+         "the byte 0x%02X here is not UTF-8", (unsigned char)r->s[valid]);
+    return false;
+}
+
+mwl_status mwl__tree_read(mwl__tree *tree, mwl_alloc alloc, mwl__source *source, mwl__diags *sink) {
+    memset(tree, 0, sizeof *tree);
+    tree->arena = mwl__arena_make(alloc);
+    tree->source = source;
+    tree->sink = sink;
+    reader r = {.tree = tree, .s = source->text, .len = source->len};
+    bool fine = check_bytes(&r) && read_document(&r);
+    if (!fine) tree->root = NULL;
+    if (r.no_memory) return MWL_E_NOMEM;
+    return r.rejected ? MWL_E_REJECTED : MWL_OK;
+}
+
+void mwl__tree_free(mwl__tree *tree) {
+    mwl__arena_free(&tree->arena);
+    tree->root = NULL;
+}
+
+/* ---- looking
+ * ------------------------------------------------------------------------------------------- */
+
+mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len) {
+    if (!n || n->kind != MWL_NODE_OBJECT) return NULL;
+    if (n->as.list.members) return *find_slot(n->as.list.members, name, len);
+    for (mwl__node *m = n->as.list.first; m; m = m->next)
+        if (same_name(m, name, len)) return m;
+    return NULL;
+}
+
+mwl__node *mwl__node_get(const mwl__node *n, const char *name) {
+    return mwl__node_find(n, name, strlen(name));
+}
+
+bool mwl__node_is(const mwl__node *n, const char *text) {
+    size_t len = strlen(text);
+    return n && n->kind == MWL_NODE_STRING && n->count == len && memcmp(n->as.text, text, len) == 0;
+}
+
+bool mwl__node_key_is(const mwl__node *n, const char *name) {
+    return n->key && same_name(n, name, strlen(name));
+}
+
+const char *mwl__node_kind_name(const mwl__node *n) {
+    static const char *const names[] = {"null",     "a boolean", "a number",
+                                        "a string", "an array",  "an object"};
+    return names[n->kind];
+}

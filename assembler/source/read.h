@@ -1,0 +1,124 @@
+/* read.h: a definition's JSON as a tree in which every node knows where it was written.
+ *
+ * Owns: JSON text (strict RFC 8259, UTF-8, no byte order mark, member names unique), the tree, and
+ * the way from a node, or a byte inside a decoded string, back to the source. Refuses to know: what
+ * the members of a definition mean.
+ *
+ * A tree is immutable once read. Nodes, decoded strings and indexes live in its arena; a string
+ * without escapes points into the source. So the source must outlive the tree. Nothing here
+ * recurses; open containers are followed through their parent links. */
+#ifndef MWL_READ_H
+#define MWL_READ_H
+
+#include "assembler/source/diag.h"
+#include "vm/base/mem.h"
+#include "assembler/source/source.h"
+
+typedef enum mwl__node_kind {
+    MWL_NODE_NULL,
+    MWL_NODE_BOOL,
+    MWL_NODE_NUMBER,
+    MWL_NODE_STRING,
+    MWL_NODE_ARRAY,
+    MWL_NODE_OBJECT
+} mwl__node_kind;
+
+typedef struct mwl__node mwl__node;
+
+struct mwl__node {
+    uint8_t kind;         /* mwl__node_kind */
+    bool boolean;         /* BOOL */
+    uint32_t count;       /* children of a container; bytes of a STRING */
+    uint32_t offset, end; /* the value's bytes in the source, quotes and brackets included */
+    uint32_t key_offset,
+        key_end;    /* the member's name with its quotes; equal when it is no member */
+    uint32_t index; /* place among its parent's children, from 0 */
+    uint32_t key_len;
+    const char *key; /* decoded name of a member, NULL otherwise; not NUL-terminated */
+    mwl__node *parent, *next;
+    union {
+        double number;
+        const char *text; /* STRING, decoded, `count` bytes, not NUL-terminated */
+        struct {
+            mwl__node *first;
+            union {
+                struct mwl__node_index *members; /* of an object with many; NULL otherwise */
+                mwl__node *last;                 /* while it is being read */
+            };
+        } list;
+    } as;
+};
+
+typedef struct mwl__tree {
+    mwl__arena arena;
+    mwl__source *source;
+    mwl__diags *sink;
+    mwl__node *root; /* NULL when there is none */
+    size_t n_nodes;
+} mwl__tree;
+
+/* Read the whole source. What is wrong goes to the sink. Release with mwl__tree_free in any case.
+ *   MWL_OK           a tree, perhaps with warnings
+ *   MWL_E_REJECTED   errors. After a syntax error there is no root; when the only errors are
+ * duplicate names there is one, where the first of two is found, so that checking can go on
+ *   MWL_E_NOMEM      no root */
+mwl_status mwl__tree_read(mwl__tree *tree, mwl_alloc alloc, mwl__source *source, mwl__diags *sink);
+void mwl__tree_free(mwl__tree *tree);
+
+/* ---- looking
+ * -------------------------------------------------------------------------------------- */
+
+/* Children in the order they were written: for (c = mwl__node_first(n); c; c = c->next). */
+static inline mwl__node *mwl__node_first(const mwl__node *n) {
+    return n->kind >= MWL_NODE_ARRAY ? n->as.list.first : NULL;
+}
+/* The member of this name, or NULL: also when n is NULL or no object. Constant time. */
+mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len);
+mwl__node *mwl__node_get(const mwl__node *n, const char *name);
+/* Whether n (may be NULL) is a string with exactly this text. */
+bool mwl__node_is(const mwl__node *n, const char *text);
+/* Whether n is a member of this name. */
+bool mwl__node_key_is(const mwl__node *n, const char *name);
+/* "an object", "a string" ... for messages. */
+const char *mwl__node_kind_name(const mwl__node *n);
+
+/* For "%.*s": the text of a string, or the name of a member. */
+#define MWL__NODE_TEXT(n) (int)(n)->count, (n)->as.text
+#define MWL__NODE_KEY(n) (int)(n)->key_len, (n)->key
+
+/* The subtree as a value, given; absent when the heap refuses (mwl_heap_why tells). */
+mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *n);
+
+/* ---- back to the source
+ * ---------------------------------------------------------------------------- */
+
+static inline mwl__span mwl__node_span(const mwl__node *n) {
+    return mwl__span_make(n->offset, n->end);
+}
+/* The span of the member's name; of the value where there is none. */
+static inline mwl__span mwl__node_key_span(const mwl__node *n) {
+    return n->key ? mwl__span_make(n->key_offset, n->key_end) : mwl__node_span(n);
+}
+/* Where in the source the byte `at` of a string's decoded text was written: the beginning of its
+ * escape if it was one, the closing quote for at == count. */
+uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32_t at);
+/* The span of bytes [from, to) of the decoded text. */
+mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from,
+                              uint32_t to);
+
+/* Append the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
+void mwl__node_pointer(const mwl__node *n, mwl__buf *out);
+
+/* ---- reporting
+ * ------------------------------------------------------------------------------------- */
+
+/* As mwl__diag_report, at a node, with its pointer: its value, its name, or a part of its text. */
+mwl__diag *mwl__node_report(mwl__tree *tree, const mwl__node *n, mwl__diag_code code,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+mwl__diag *mwl__node_report_key(mwl__tree *tree, const mwl__node *n, mwl__diag_code code,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
+mwl__diag *mwl__node_report_text(mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to,
+                                 mwl__diag_code code, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+#endif

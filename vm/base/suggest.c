@@ -1,0 +1,89 @@
+/* suggest.c: see suggest.h. */
+#include "vm/base/suggest.h"
+
+#include "vm/base/utf8.h"
+
+#include <string.h>
+
+/* Code points of valid UTF-8; 0 when it is empty, too long or not valid. */
+static unsigned decode(const char *s, size_t len, uint32_t out[MWL__SUGGEST_MAX]) {
+    unsigned n = 0;
+    for (size_t i = 0; i < len;) {
+        if (n == MWL__SUGGEST_MAX) return 0;
+        size_t width = mwl__utf8_decode(s + i, len - i, &out[n]);
+        if (width == 0) return 0;
+        i += width;
+        n++;
+    }
+    return n;
+}
+
+static uint32_t fold(uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/* Another case costs less than an edit even at every place of the longest name, so that edits
+ * decide first and case among equals. */
+#define EDIT (2u * MWL__SUGGEST_MAX)
+
+static unsigned change(uint32_t a, uint32_t b) {
+    return a == b ? 0 : fold(a) == fold(b) ? 1 : EDIT;
+}
+
+/* The distance of a and b, or any number above `most` when it is above. */
+static unsigned distance(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m,
+                         unsigned most) {
+    unsigned row[3][MWL__SUGGEST_MAX + 1];
+    unsigned *before = row[0], *above = row[1], *here = row[2];
+    for (unsigned j = 0; j <= m; j++) above[j] = EDIT * j;
+    for (unsigned i = 1; i <= n; i++) {
+        unsigned smallest = here[0] = EDIT * i;
+        for (unsigned j = 1; j <= m; j++) {
+            unsigned d = least(above[j - 1] + change(a[i - 1], b[j - 1]),
+                               least(above[j], here[j - 1]) + EDIT);
+            if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
+                fold(a[i - 2]) == fold(b[j - 1]))
+                d = least(d, before[j - 2] + EDIT + change(a[i - 1], b[j - 2]) +
+                                 change(a[i - 2], b[j - 1]));
+            here[j] = d;
+            smallest = least(smallest, d);
+        }
+        /* A swap reaches back two rows; the row above is at most one edit better than this one. */
+        if (smallest > most + EDIT) return most + 1;
+        unsigned *oldest = before;
+        before = above;
+        above = here;
+        here = oldest;
+    }
+    return above[m];
+}
+
+mwl__suggest mwl__suggest_make(const char *text, size_t len) {
+    mwl__suggest s;
+    memset(&s, 0, sizeof s);
+    s.n_word = decode(text, len, s.word);
+    return s;
+}
+
+void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len) {
+    /* Cheap refusals first: a `steps` map can have ten thousand names. */
+    if (s->n_word == 0 || len > 4u * MWL__SUGGEST_MAX || (s->best && s->distance == 0)) return;
+    uint32_t other[MWL__SUGGEST_MAX];
+    unsigned n = decode(name, len, other);
+    if (n == 0) return;
+    unsigned longer = n > s->n_word ? n : s->n_word, shorter = n + s->n_word - longer;
+    unsigned most = EDIT * (longer / 3) + MWL__SUGGEST_MAX;
+    if (s->best) most = least(most, s->distance - 1);
+    if (EDIT * (longer - shorter) > most) return;
+    unsigned d = distance(s->word, s->n_word, other, n, most);
+    if (d > most) return;
+    s->distance = d;
+    s->best = name;
+    s->best_len = len;
+}
+
+const char *mwl__suggest_among(const char *text, size_t len, const char *const *names, size_t n) {
+    mwl__suggest s = mwl__suggest_make(text, len);
+    for (size_t i = 0; i < n; i++) mwl__suggest_offer(&s, names[i], strlen(names[i]));
+    return s.best;
+}

@@ -1,0 +1,181 @@
+/* boundary.c: an expression's result becomes a value of the data model.
+ *
+ * Owns: the table of the specification's "Result values" and "Numbers": which CEL types have a JSON
+ * form, and what to convert the others with. A container that is all data passes as it is; else it
+ * is rebuilt, without recursion: containers nest at most MWL_DEPTH_LIMIT deep. */
+#include "vm/cel/functions.h"
+#include "vm/cel/ops.h"
+
+#include <stdio.h>
+
+#define EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
+
+typedef struct level {
+    mwl_value from, to; /* from is borrowed; to is ours */
+    uint32_t at;        /* the child that is being converted */
+} level;
+
+typedef struct walk {
+    mwl__exec *x;
+    level *stack; /* MWL_DEPTH_LIMIT of them */
+    uint32_t n;
+} walk;
+
+/* Where in the result the trouble is: "" or " at ['a'][2]". */
+static void place_text(const walk *w, char *text, size_t size) {
+    size_t len = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < w->n && len + 1 < size; i++) {
+        const level *l = &w->stack[i];
+        const char *lead = i ? "" : " at ";
+        if (MWL_KINDS(l->from) == MWL_KIND_ARRAY) {
+            len += (size_t)snprintf(text + len, size - len, "%s[%u]", lead, l->at);
+        } else {
+            mwl_value key =
+                l->at < l->from.aux ? mwl__as_map(l->from)->member[l->at].key : mwl_null();
+            len += (size_t)snprintf(text + len, size - len, "%s['%.40s']", lead,
+                                    MWL_KINDS(key) == MWL_KIND_STRING ? mwl__as_str(key)->s : "?");
+        }
+    }
+}
+
+static bool refuse(const walk *w, const char *what, const char *instead) {
+    char place[160];
+    place_text(w, place, sizeof place);
+    return mwl__exec_raise(w->x, MWL_FAILURE_UNREPRESENTABLE,
+                           "the result%s is %s, which has no JSON form; %s", place, what, instead);
+}
+
+/* A value without parts. */
+static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
+    char what[160];
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_NULL:
+    case MWL_KIND_BOOL:
+    case MWL_KIND_STRING: *out = mwl__keep(v); return true;
+    case MWL_KIND_NUMBER:
+        if (v.as.d - v.as.d == 0) {
+            *out = v;
+            return true;
+        }
+        return refuse(w,
+                      v.as.d != v.as.d ? "NaN"
+                      : v.as.d > 0     ? "infinity"
+                                       : "negative infinity",
+                      "only finite numbers have one");
+    case MWL_KIND_INT:
+        if (v.as.i >= -EXACT && v.as.i <= EXACT) {
+            *out = mwl_number((double)v.as.i);
+            return true;
+        }
+        snprintf(what, sizeof what, "the int %lld, beyond 2^53", (long long)v.as.i);
+        return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
+    case MWL_KIND_UINT:
+        if (v.as.u <= (uint64_t)EXACT) {
+            *out = mwl_number((double)v.as.u);
+            return true;
+        }
+        snprintf(what, sizeof what, "the uint %llu, beyond 2^53", (unsigned long long)v.as.u);
+        return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
+    case MWL_KIND_BYTES: return refuse(w, "bytes", "use base64.encode(b)");
+    case MWL_KIND_TIMESTAMP: return refuse(w, "a timestamp", "use string(t)");
+    case MWL_KIND_DURATION: return refuse(w, "a duration", "use durationToIso8601(d) or string(d)");
+    case MWL_KIND_TYPE: return refuse(w, "a type", "compare it instead");
+    case MWL_KIND_OPTIONAL: return refuse(w, "an optional", "use orValue(v) or value()");
+    default:
+        snprintf(what, sizeof what, "a value of type %.80s", mwl__type_name(v));
+        return refuse(w, what, "use string(v)");
+    }
+}
+
+static bool is_container(mwl_value v) {
+    return MWL_KINDS(v) == MWL_KIND_ARRAY || MWL_KINDS(v) == MWL_KIND_OBJECT;
+}
+
+static bool is_data(mwl_value v) { return is_container(v) && !(mwl__value_odd(v) & MWL__ODD_KIND); }
+
+static bool open_level(walk *w, mwl_value v) {
+    mwl_heap *h = w->x->heap;
+    level *l = &w->stack[w->n];
+    bool is_list = MWL_KINDS(v) == MWL_KIND_ARRAY;
+    l->to = is_list ? mwl__list_new(h, v.aux) : mwl__map_new(h, v.aux);
+    if (mwl_is_absent(l->to)) return mwl__exec_heap_failed(w->x);
+    l->from = v;
+    l->at = 0;
+    w->n++;
+    return true;
+}
+
+/* The converted child goes into the container that is being built. */
+static bool place(walk *w, mwl_value take) {
+    mwl_heap *h = w->x->heap;
+    level *l = &w->stack[w->n - 1];
+    if (MWL_KINDS(l->from) == MWL_KIND_ARRAY)
+        l->to = mwl__list_push(h, l->to, take);
+    else
+        l->to = mwl__map_put(h, l->to, mwl__keep(mwl__as_map(l->from)->member[l->at].key), take);
+    l->at++;
+    return mwl_is_absent(l->to) ? mwl__exec_heap_failed(w->x) : true;
+}
+
+static bool next_child(walk *w, mwl_value *child) {
+    level *l = &w->stack[w->n - 1];
+    if (MWL_KINDS(l->from) == MWL_KIND_ARRAY) {
+        *child = mwl__as_list(l->from)->item[l->at];
+        return true;
+    }
+    const mwl__member *m = &mwl__as_map(l->from)->member[l->at];
+    *child = m->val;
+    if (MWL_KINDS(m->key) == MWL_KIND_STRING) return true;
+    w->n--; /* the map itself is what the message is about */
+    char what[80];
+    snprintf(what, sizeof what, "a map with a key of type %s", mwl__type_name(m->key));
+    bool ok = refuse(w, what, "build it with string keys");
+    w->n++;
+    return ok;
+}
+
+static bool convert(walk *w, mwl_value v, mwl_value *out) {
+    if (!is_container(v)) return convert_leaf(w, v, out);
+    if (!open_level(w, v)) return false;
+    for (;;) {
+        level *l = &w->stack[w->n - 1];
+        mwl_value done;
+        if (l->at == l->from.aux) {
+            done = l->to;
+            l->to = mwl_absent();
+            if (--w->n == 0) {
+                *out = done;
+                return true;
+            }
+        } else {
+            mwl_value child;
+            if (!next_child(w, &child)) return false;
+            if (is_data(child)) {
+                done = mwl__keep(child);
+            } else if (is_container(child)) {
+                if (!open_level(w, child)) return false;
+                continue;
+            } else if (!convert_leaf(w, child, &done)) {
+                return false;
+            }
+        }
+        if (!place(w, done)) return false;
+    }
+}
+
+bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out) {
+    if (is_data(v)) {
+        *out = mwl__keep(v);
+        return true;
+    }
+    if (!mwl__exec_charge(x, mwl__value_weight(v) / 4)) {
+        x->halt = MWL_EXEC_FUEL;
+        return false;
+    }
+    level stack[MWL_DEPTH_LIMIT];
+    walk w = {x, stack, 0};
+    bool ok = convert(&w, v, out);
+    while (w.n) mwl__drop(x->heap, stack[--w.n].to);
+    return ok;
+}

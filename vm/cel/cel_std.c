@@ -1,0 +1,137 @@
+/* cel_std.c: CEL's standard functions that are neither conversions (cel_convert.c) nor about time
+ * (cel_time.c).
+ *
+ * Owns: size, contains, startsWith, endsWith, matches, type, dyn, and the list of vm's tables.
+ * Operators are the interpreter's. A constant pattern is compiled into the program and never comes
+ * here; others go through the scratch's cache of patterns. */
+#include "vm/cel/cel_lib.h"
+#include "vm/regex/regex.h"
+
+mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what) {
+    if (status == MWL_E_FUEL) {
+        (void)mwl_fn_charge(fn, UINT64_MAX);
+        return mwl_absent();
+    }
+    if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) {
+        mwl_fn_heap(fn)->why = status;
+        return mwl_absent();
+    }
+    return mwl_fn_fail(fn, "%s", what);
+}
+
+bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal) {
+    int fast = mwl__equal_fast(a, b);
+    if (fast >= 0) {
+        *equal = fast != 0;
+        return true;
+    }
+    uint64_t fuel = fn->x->budget, before = fuel;
+    mwl_status status = mwl__value_equal(a, b, &fuel, equal);
+    return mwl_fn_charge(fn, status == MWL_OK ? before - fuel : UINT64_MAX);
+}
+
+static bool is_kind(mwl_value v, mwl_kind kind) { return mwl_value_kind(v) == kind; }
+
+/* ---- size
+ * ---------------------------------------------------------------------------------------- */
+
+static mwl_value size_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    mwl_value v = args[0];
+    switch (mwl_value_kind(v)) {
+    case MWL_KIND_STRING: return mwl_int((int64_t)mwl__as_str(v)->n_cp);
+    case MWL_KIND_BYTES: return mwl_int((int64_t)mwl__as_str(v)->len);
+    case MWL_KIND_ARRAY:
+    case MWL_KIND_OBJECT: return mwl_int((int64_t)mwl_count(v));
+    default: return mwl_fn_no_overload(fn);
+    }
+}
+
+/* ---- strings
+ * ------------------------------------------------------------------------------------- */
+
+static bool two_strings(const mwl_value *args) {
+    return is_kind(args[0], MWL_KIND_STRING) && is_kind(args[1], MWL_KIND_STRING);
+}
+
+static mwl_value contains(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    if (!two_strings(args)) return mwl_fn_no_overload(fn);
+    const mwl__str *s = mwl__as_str(args[0]), *part = mwl__as_str(args[1]);
+    if (!mwl_fn_charge(fn, s->len / 8)) return mwl_absent();
+    return mwl_bool(mwl_text_find(s->s, s->len, part->s, part->len) != SIZE_MAX);
+}
+
+static mwl_value starts_with(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    if (!two_strings(args)) return mwl_fn_no_overload(fn);
+    const mwl__str *s = mwl__as_str(args[0]), *part = mwl__as_str(args[1]);
+    return mwl_bool(part->len <= s->len && memcmp(s->s, part->s, part->len) == 0);
+}
+
+static mwl_value ends_with(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    if (!two_strings(args)) return mwl_fn_no_overload(fn);
+    const mwl__str *s = mwl__as_str(args[0]), *part = mwl__as_str(args[1]);
+    return mwl_bool(part->len <= s->len &&
+                    memcmp(s->s + s->len - part->len, part->s, part->len) == 0);
+}
+
+static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    if (!two_strings(args)) return mwl_fn_no_overload(fn);
+    const mwl__str *s = mwl__as_str(args[0]), *pattern = mwl__as_str(args[1]);
+    mwl__exec *x = fn->x;
+    mwl_status status = MWL_OK;
+    if (!x->regex) status = mwl__regex_scratch_new(&x->heap->alloc, &x->regex);
+    const mwl__regex *re = NULL;
+    uint64_t fuel = x->budget, before = fuel;
+    mwl_error error = {MWL_OK, "", 0};
+    bool found = false;
+    if (status == MWL_OK)
+        status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, &re, &error);
+    if (status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG)
+        return mwl_fn_fail(fn, "invalid pattern: %s at byte %zu", error.message, error.offset);
+    if (status == MWL_OK) status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);
+    if (status != MWL_OK) return mwl__cel_failed(fn, status, "the pattern cannot be matched");
+    if (!mwl_fn_charge(fn, before - fuel)) return mwl_absent();
+    return mwl_bool(found);
+}
+
+/* ---- types
+ * --------------------------------------------------------------------------------------- */
+
+static mwl_value type_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    const char *name = mwl__type_name(args[0]);
+    return mwl__type_new(mwl_fn_heap(fn), name, strlen(name));
+}
+
+static mwl_value dyn(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)fn, (void)n_args;
+    return mwl_value_keep(args[0]);
+}
+
+enum { GLOBAL = MWL_FN_GLOBAL, MEMBER = MWL_FN_MEMBER, BOTH = MWL_FN_GLOBAL | MWL_FN_MEMBER };
+
+const mwl_function_def mwl__std_functions[] = {
+    {"size", size_of, 1, 1, BOTH, "size(string | bytes | list | map) -> int"},
+    {"contains", contains, 2, 2, MEMBER, "string.contains(string) -> bool"},
+    {"startsWith", starts_with, 2, 2, MEMBER, "string.startsWith(string) -> bool"},
+    {"endsWith", ends_with, 2, 2, MEMBER, "string.endsWith(string) -> bool"},
+    {"matches", matches, 2, 2, BOTH, "string.matches(pattern) -> bool"},
+    {"type", type_of, 1, 1, GLOBAL, "type(value) -> type"},
+    {"dyn", dyn, 1, 1, GLOBAL, "dyn(value) -> value"},
+};
+const size_t mwl__std_count = sizeof mwl__std_functions / sizeof *mwl__std_functions;
+
+const mwl_function_def *mwl__cel_table(size_t i, size_t *count) {
+    switch (i) {
+    case 0: *count = mwl__std_count; return mwl__std_functions;
+    case 1: *count = mwl__convert_count; return mwl__convert_functions;
+    case 2: *count = mwl__time_count; return mwl__time_functions;
+    case 3: *count = mwl__mwl_count; return mwl__mwl_functions;
+    case 4: *count = mwl__message_count; return mwl__message_functions;
+    default: *count = 0; return NULL;
+    }
+}

@@ -1,0 +1,82 @@
+/* compare.c: equality, order, membership and the logic that absorbs faults.
+ *
+ * Owns: how operators compare; the walks themselves are value.c's. Values of different types are
+ * unequal, but numbers compare by value across types; order between types is no overload. */
+#include "vm/cel/functions.h"
+#include "vm/cel/ops.h"
+
+bool mwl__compare_equal(mwl__exec *x, mwl_value a, mwl_value b, bool *out) {
+    int fast = mwl__equal_fast(a, b);
+    if (fast >= 0) {
+        *out = fast != 0;
+        return true;
+    }
+    uint64_t before = x->budget, left = before;
+    mwl_status status = mwl__value_equal(a, b, &left, out);
+    uint64_t used = before - left;
+    x->slice -= (int64_t)(used < (1u << 30) ? used : 1u << 30);
+    if (before != UINT64_MAX) x->budget = left;
+    if (status == MWL_OK) return true;
+    x->halt = MWL_EXEC_FUEL;
+    return false;
+}
+
+static const char *const relation_text[] = {"<", "<=", ">", ">="};
+
+bool mwl__compare_order(mwl__exec *x, mwl__relation r, mwl_value a, mwl_value b, bool *out) {
+    int order;
+    if (!mwl__value_order(a, b, &order)) return mwl__arith_no_overload(x, relation_text[r], a, b);
+    switch (r) { /* order 2 is unordered: every comparison with NaN is false */
+    case MWL_LT: *out = order == -1; break;
+    case MWL_LE: *out = order == -1 || order == 0; break;
+    case MWL_GT: *out = order == 1; break;
+    default: *out = order == 1 || order == 0; break;
+    }
+    return true;
+}
+
+bool mwl__compare_in(mwl__exec *x, mwl_value item, mwl_value container, bool *out) {
+    if (MWL_KINDS(container) == MWL_KIND_OBJECT) {
+        *out = mwl__map_find(container, item) != NULL;
+        return true;
+    }
+    if (MWL_KINDS(container) != MWL_KIND_ARRAY)
+        return mwl__arith_no_overload(x, "in", item, container);
+    *out = false;
+    if (!mwl__exec_charge(x, container.aux / 8)) {
+        x->halt = MWL_EXEC_FUEL;
+        return false;
+    }
+    const mwl_value *items = mwl__as_list(container)->item;
+    for (uint32_t i = 0; i < container.aux && !*out; i++) {
+        int fast = mwl__equal_fast(item, items[i]);
+        *out = fast == 1;
+        if (fast < 0 && !mwl__compare_equal(x, item, items[i], out)) return false;
+    }
+    return true;
+}
+
+bool mwl__compare_logic(mwl__exec *x, bool is_or, mwl_value a, mwl_value b, mwl_value *out) {
+    bool bool_a = MWL_KINDS(a) == MWL_KIND_BOOL, bool_b = MWL_KINDS(b) == MWL_KIND_BOOL;
+    if ((bool_a && mwl_as_bool(a) == is_or) || (bool_b && mwl_as_bool(b) == is_or)) {
+        *out = mwl_bool(is_or);
+        return true;
+    }
+    if (bool_a && bool_b) {
+        *out = mwl_bool(!is_or);
+        return true;
+    }
+    if (MWL_KINDS(a) == MWL_KIND_FAULT)
+        *out = mwl__keep(a);
+    else if (bool_a && MWL_KINDS(b) == MWL_KIND_FAULT)
+        *out = mwl__keep(b);
+    else {
+        *out = mwl_absent();
+        mwl__arith_no_overload(x, is_or ? "||" : "&&", a, b);
+        if (x->halt != MWL_EXEC_FAULT) return false;
+        x->halt = MWL_EXEC_END;
+        *out = x->fault;
+        x->fault = mwl_absent();
+    }
+    return false;
+}

@@ -1,0 +1,109 @@
+/* exec_context.c: what surrounds the interpreter loop: its context, and the faults that it raises.
+ *
+ * Owns: the registers' room, the making of a fault and what it tells. Refuses to know: instructions (exec.c). */
+#include "vm/cel/exec.h"
+#include "vm/base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- the context ----------------------------------------------------------------------------- */
+
+mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
+    memset(x, 0, sizeof *x);
+    x->heap = heap;
+    x->slice = INT64_MAX;
+    x->budget = UINT64_MAX;
+    x->fault = x->product = mwl_absent();
+    return MWL_OK;
+}
+
+void mwl__exec_done(mwl__exec *x) {
+    mwl__exec_clear(x, x->n_regs);
+    mwl__drop(x->heap, x->fault);
+    mwl__drop(x->heap, x->product);
+    x->fault = x->product = mwl_absent();
+    mwl__mem_free(&x->heap->alloc, x->regs, x->n_regs * sizeof *x->regs);
+    x->regs = NULL;
+    x->n_regs = 0;
+    mwl__regex_scratch_free(x->regex);
+    x->regex = NULL;
+}
+
+mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {
+    if (n_regs <= x->n_regs) return MWL_OK;
+    size_t cap = x->n_regs;
+    mwl_status status =
+        mwl__mem_grow(&x->heap->alloc, (void **)&x->regs, &cap, n_regs, sizeof *x->regs);
+    if (status != MWL_OK) return status;
+    for (size_t i = x->n_regs; i < cap; i++) x->regs[i] = mwl_null();
+    x->n_regs = (uint32_t)cap;
+    return MWL_OK;
+}
+
+void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg) {
+    mwl_value v = *reg;
+    reg->tag = MWL_KIND_NULL;
+    mwl__drop(x->heap, v);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+/* Some formats cut keys at a byte count: what is no UTF-8 any more becomes question marks. */
+static void mend(char *text, size_t len) {
+    while (len) {
+        size_t good = mwl__utf8_valid_prefix(text, len);
+        if (good == len) return;
+        text[good] = '?';
+        text += good + 1;
+        len -= good + 1;
+    }
+}
+
+bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...) {
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    mend(text, len);
+    mwl__drop(x->heap, x->fault);
+    x->fault = mwl__fault_new(x->heap, code, x->pc, mwl__str_new(x->heap, text, len), mwl_null());
+    x->halt = mwl_is_absent(x->fault) ? MWL_EXEC_NOMEM : MWL_EXEC_FAULT;
+    return false;
+}
+
+void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take) {
+    mwl_heap *h = x->heap;
+    if (MWL_KINDS(x->fault) != MWL_KIND_FAULT || mwl_is_absent(take)) {
+        mwl__drop(h, take);
+        return;
+    }
+    mwl__fault *f = mwl__as_fault(x->fault);
+    mwl_value old = f->details;
+    mwl_value base = MWL_KINDS(old) == MWL_KIND_OBJECT ? mwl__keep(old) : mwl__map_new(h, 2);
+    mwl_value with = mwl__map_put(h, base, mwl__str_new(h, name, strlen(name)), take);
+    if (mwl_is_absent(with)) return;
+    f->details = with;
+    mwl__drop(h, old);
+}
+
+bool mwl__exec_heap_failed(mwl__exec *x) {
+    if (x->heap->why == MWL_E_DEPTH)
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "values nested more than %d deep",
+                               MWL_DEPTH_LIMIT);
+    x->halt = MWL_EXEC_NOMEM;
+    return false;
+}
+
+void mwl__exec_locate(mwl__exec *x) {
+    const mwl_program *p = x->program;
+    const mwl__fault *f = mwl__as_fault(x->fault);
+    mwl__where w;
+    if (!p->source || !mwl__program_where(p, f->where, f->reserved, &w)) return;
+    if (w.offset > p->source_size || w.len > p->source_size - w.offset || w.len == 0) return;
+    size_t len = w.len < 200 ? w.len : 200;
+    len = mwl__utf8_valid_prefix(p->source + w.offset, len);
+    mwl__exec_raise_detail(x, "expression", mwl__str_new(x->heap, p->source + w.offset, len));
+}

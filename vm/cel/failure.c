@@ -1,0 +1,285 @@
+/* failure.c: failure codes, envelopes, `previous` chains, the failure matcher.
+ *
+ * Owns: the shape of a failure and what may be written into one. Refuses to know: when one arises.
+ * An envelope is an object with type, code and, where there is something to say, message, details,
+ * retryable and previous. It is a value: supersession makes a new one and leaves the old intact. */
+#include "vm/cel/failure.h"
+
+#include "vm/machine/machine.h"
+#include "vm/value/words.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *code, *type;
+} codes[] = {
+#define X(name, code, type) {code, type},
+    MWL_FAILURE_CODES(X)
+#undef X
+};
+
+const char *mwl__failure_code_text(mwl__failure_code code) { return codes[code].code; }
+const char *mwl__failure_code_type(mwl__failure_code code) { return codes[code].type; }
+
+mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mwl_value take_message,
+                         mwl_value take_details) {
+    mwl__fault *f = mwl_is_absent(take_message) ? NULL : mwl__heap_take(h, sizeof *f);
+    if (!f) {
+        mwl__drop(h, take_message);
+        mwl__drop(h, take_details);
+        return mwl_absent();
+    }
+    f->rc = 1;
+    f->code = (uint32_t)code;
+    f->where = where;
+    f->reserved = 0;
+    f->message = take_message;
+    f->details = take_details;
+    mwl_value v = {MWL_KIND_FAULT | MWL_HEAP | MWL_OWNED, 0, {.p = f}};
+    return v;
+}
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+#define ROOM 5u /* of an envelope: for a `previous` that comes later */
+
+mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
+                      mwl_value take_details, mwl_value take_previous) {
+    mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
+    mwl_value values[ROOM] = {type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
+                              mwl__literal(h, code)};
+    size_t n = 2;
+    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = mwl__literal(h, message);
+    if (!mwl_is_absent(take_details)) names[n] = MWL_WORD_DETAILS, values[n++] = take_details;
+    if (!mwl_is_absent(take_previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = take_previous;
+    return mwl__words_object(h, ROOM, n, names, values);
+}
+
+mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message,
+                           mwl_value take_details) {
+    return mwl_failure(h, codes[code].type, codes[code].code, message, take_details, mwl_absent());
+}
+
+/* A member added to an object, or in the place of one. */
+static mwl_value put(mwl_heap *h, mwl_value take_object, mwl__word name, mwl_value take) {
+    return mwl__map_put(h, take_object, mwl__word_value(name), take);
+}
+
+/* Where the fault arose, for a person and for tools: the expression's text, line and column. */
+static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault *f) {
+    mwl_heap *h = x->heap;
+    mwl__where w;
+    if (f->where == MWL_NONE) return details; /* no instruction's doing: a frame's arguments */
+    if (!mwl__program_where(x->program, f->where, f->reserved, &w)) return details;
+    if (mwl_value_kind(details) != MWL_KIND_OBJECT) {
+        mwl__drop(h, details);
+        details = mwl_object(h, 3);
+    }
+    const mwl_program *p = x->program;
+    if (p->source && w.len && (size_t)w.offset + w.len <= p->source_size &&
+        mwl_is_absent(mwl__word_get(details, MWL_WORD_EXPRESSION)))
+        details = put(h, details, MWL_WORD_EXPRESSION, mwl_string(h, p->source + w.offset, w.len));
+    details = put(h, details, MWL_WORD_LINE, mwl_number((double)w.line));
+    return put(h, details, MWL_WORD_COLUMN, mwl_number((double)w.column));
+}
+
+mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
+    if (mwl_value_kind(take_fault) != MWL_KIND_FAULT) return mwl_absent();
+    mwl__fault *f = mwl__as_fault(take_fault);
+    mwl_value details = mwl__keep(f->details);
+    if (mwl_value_kind(details) == MWL_KIND_NULL) details = mwl_absent();
+    details = with_position(x, details, f);
+    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE, MWL_WORD_DETAILS};
+    const mwl_value values[] = {mwl__literal(x->heap, codes[f->code].type),
+                                mwl__literal(x->heap, codes[f->code].code), mwl__keep(f->message), details};
+    mwl_value o = mwl__words_object(x->heap, ROOM, mwl_is_absent(details) ? 3 : 4, names, values);
+    mwl__drop(x->heap, take_fault);
+    return o;
+}
+
+mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r) {
+    if (!r->ok) return mwl__keep(r->v);
+    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_VALUE};
+    const mwl_value values[] = {mwl__word_value(MWL_WORD_SUCCESS), mwl__keep(r->v)};
+    return mwl__words_object(h, 2, 2, names, values);
+}
+
+/* ---- chains --------------------------------------------------------------------------------------------- */
+
+static mwl_value previous_of(mwl_value failure) {
+    mwl_value p = mwl__word_get(failure, MWL_WORD_PREVIOUS);
+    return mwl_value_kind(p) == MWL_KIND_OBJECT ? p : mwl_absent();
+}
+
+static uint32_t chain_length(mwl_value failure) {
+    uint32_t n = 0;
+    for (; !mwl_is_absent(failure); failure = previous_of(failure)) n++;
+    return n;
+}
+
+/* The first `keep` failures of the chain, then `tail` (taken over). Rebuilt from the end, because every
+ * link is inside the one before it; an explicit stack because the depth is the author's. */
+static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value tail) {
+    mwl_value links[MWL_CHAIN_LIMIT_MAX];
+    uint32_t n = 0;
+    for (mwl_value f = head; !mwl_is_absent(f) && n < keep; f = previous_of(f)) links[n++] = f;
+    while (n > 0) tail = put(h, mwl__keep(links[--n]), MWL_WORD_PREVIOUS, tail);
+    return tail;
+}
+
+mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t limit) {
+    if (mwl_is_absent(take_newer) || mwl_value_kind(older) != MWL_KIND_OBJECT) return take_newer;
+    if (limit > MWL_CHAIN_LIMIT_MAX) limit = MWL_CHAIN_LIMIT_MAX;
+    uint32_t a = chain_length(take_newer), b = chain_length(older);
+    mwl_value tail = mwl__keep(older);
+    if (a + b > limit) { /* the deepest retained link says that history was dropped */
+        uint32_t left = limit - 1;
+        mwl_value cut = mwl__failure_new(h, MWL_FAILURE_CHAIN_TRUNCATED, "older failures were dropped",
+                                         mwl_absent());
+        if (a > left) {
+            mwl__drop(h, tail);
+            tail = cut;
+            a = left;
+        } else {
+            mwl__drop(h, tail);
+            tail = relink(h, older, left - a, cut);
+        }
+    }
+    mwl_value out = relink(h, take_newer, a, tail);
+    mwl__drop(h, take_newer);
+    return out;
+}
+
+bool mwl__failure_chained(mwl_value failure, mwl_value link) {
+    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl__word_get(failure, MWL_WORD_PREVIOUS))
+        if (failure.as.p == link.as.p) return true;
+    return false;
+}
+
+/* ---- what an author writes ----------------------------------------------------------------------------------- */
+
+static bool says(mwl_value v, mwl__word word) {
+    return mwl_value_kind(v) == MWL_KIND_STRING && mwl__word_is(v, word);
+}
+
+static bool is_failure(mwl_value v) {
+    if (mwl_value_kind(v) != MWL_KIND_OBJECT) return false;
+    mwl_value type = mwl__word_get(v, MWL_WORD_TYPE), code = mwl__word_get(v, MWL_WORD_CODE);
+    return mwl_value_kind(type) == MWL_KIND_STRING && !says(type, MWL_WORD_SUCCESS) &&
+           mwl_value_kind(code) == MWL_KIND_STRING;
+}
+
+/* What is wrong with one authored field, or NULL. */
+static const char *field_error(mwl_value key, mwl_value v) {
+    mwl_kind kind = mwl_value_kind(v);
+    if (says(key, MWL_WORD_TYPE)) {
+        if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
+        return says(v, MWL_WORD_SUCCESS) ? "a failure's `type` must not be 'success'" : NULL;
+    }
+    if (says(key, MWL_WORD_CODE)) return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
+    if (says(key, MWL_WORD_MESSAGE))
+        return kind == MWL_KIND_STRING ? NULL : "a failure's `message` must be a string";
+    if (says(key, MWL_WORD_RETRYABLE))
+        return kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL
+                   ? NULL : "a failure's `retryable` must be a boolean or null";
+    if (says(key, MWL_WORD_PREVIOUS))
+        return kind == MWL_KIND_NULL || is_failure(v)
+                   ? NULL : "a failure's `previous` must be a non-success Result or null";
+    return NULL; /* details: anything */
+}
+
+const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field) {
+    static const mwl__word order[] = {MWL_WORD_TYPE,    MWL_WORD_CODE,      MWL_WORD_MESSAGE,
+                                      MWL_WORD_DETAILS, MWL_WORD_RETRYABLE, MWL_WORD_PREVIOUS};
+    const uint32_t *key = &p->keys[p->shapes[shape].first_key], n = p->shapes[shape].n_keys;
+    *wrote_previous = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *wrong = field_error(p->consts[key[i]], values[i]);
+        *field = i;
+        if (wrong) return wrong;
+        if (says(p->consts[key[i]], MWL_WORD_PREVIOUS)) *wrote_previous = true;
+    }
+    mwl_value o = mwl_object(h, 6);
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        mwl_value v = mwl_absent();
+        for (uint32_t i = 0; i < n; i++)
+            if (says(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
+        if (mwl_is_absent(v) && k < 5 && !mwl_is_absent(base))
+            v = mwl__keep(mwl__word_get(base, order[k]));
+        if (mwl_is_absent(v) && k == 0) v = mwl__word_value(MWL_WORD_ERROR);
+        if (!mwl_is_absent(v)) o = put(h, o, order[k], v);
+    }
+    *out = o;
+    return NULL;
+}
+
+uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
+                             uint32_t field, const char *wrong) {
+    const mwl_program *p = mwl__program_of(f);
+    char path[40];
+    size_t len;
+    const char *name = mwl_as_text(p->consts[p->keys[p->shapes[shape].first_key + field]], &len);
+    snprintf(path, sizeof path, "%s/%.*s", where, (int)(len < 16 ? len : 16), name);
+    return mwl__raise_parameter(f, path, values[field], wrong);
+}
+
+/* ---- the matcher ------------------------------------------------------------------------------------------------ */
+
+/* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else exact. */
+static bool code_matches(mwl_value pattern, mwl_value code) {
+    if (MWL_KINDS(pattern) != MWL_KIND_STRING || MWL_KINDS(code) != MWL_KIND_STRING) return false;
+    const mwl__str *p = mwl__as_str(pattern), *c = mwl__as_str(code);
+    size_t n = p->len;
+    if (n == 0 || p->s[n - 1] != '*') return mwl__str_same(pattern, code);
+    if (n == 1) return true;
+    if (p->s[n - 2] != '.') return mwl__str_same(pattern, code);
+    return c->len >= n && mwl__bytes_same(p->s, c->s, n - 1);
+}
+
+static bool retryable_is(mwl_value failure, bool want) {
+    mwl_value r = mwl__word_get(failure, MWL_WORD_RETRYABLE);
+    return mwl_value_kind(r) == MWL_KIND_BOOL && mwl_as_bool(r) == want;
+}
+
+bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure) {
+    bool hit = m->n_codes == 0;
+    mwl_value code = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_CODE);
+    for (uint32_t i = 0; i < m->n_codes && !hit; i++)
+        hit = code_matches(p->consts[p->keys[m->first_code + i]], code);
+    if (!hit) return false;
+    hit = m->n_types == 0;
+    mwl_value type = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_TYPE);
+    for (uint32_t i = 0; i < m->n_types && !hit; i++)
+        hit = mwl_value_equal(p->consts[p->keys[m->first_type + i]], type);
+    return hit && (m->retryable == MWL_NONE || retryable_is(failure, m->retryable == 1));
+}
+
+static bool any_code(mwl_value patterns, mwl_value failure) {
+    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
+    size_t n = MWL_KINDS(patterns) == MWL_KIND_ARRAY ? patterns.aux : 0, i = 0;
+    while (i < n && !code_matches(mwl__as_list(patterns)->item[i], code)) i++;
+    return i < n;
+}
+
+static bool any_type(mwl_value types, mwl_value failure) {
+    mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
+    size_t n = MWL_KINDS(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
+    while (i < n && !mwl_value_equal(mwl__as_list(types)->item[i], type)) i++;
+    return i < n;
+}
+
+/* One look at each member: most matchers have one. */
+bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
+    if (MWL_KINDS(matcher) != MWL_KIND_OBJECT) return true;
+    const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
+    for (; m < end; m++) {
+        bool hit = true;
+        if (says(m->key, MWL_WORD_CODES)) hit = any_code(m->val, failure);
+        else if (says(m->key, MWL_WORD_TYPES)) hit = any_type(m->val, failure);
+        else if (says(m->key, MWL_WORD_RETRYABLE))
+            hit = MWL_KINDS(m->val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(m->val));
+        if (!hit) return false;
+    }
+    return true;
+}

@@ -1,0 +1,215 @@
+/* functions.c: the registry of functions, linking, and the extension API's functions about a call.
+ *
+ * Owns: how a name, a style and a number of arguments choose a definition. Refuses to know: what
+ * any function does. */
+#include "vm/cel/functions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- the registry ---------------------------------------------------------------------------- */
+
+void mwl__functions_init(mwl__functions *f, const mwl_alloc *alloc) {
+    memset(f, 0, sizeof *f);
+    f->alloc = alloc ? *alloc : mwl_alloc_default();
+}
+
+void mwl__functions_done(mwl__functions *f) {
+    mwl__mem_free(&f->alloc, f->defs, f->cap_defs * sizeof *f->defs);
+    mwl__mem_free(&f->alloc, f->next, f->cap_next * sizeof *f->next);
+    mwl__mem_free(&f->alloc, f->table, f->n_table * sizeof *f->table);
+    memset(f, 0, sizeof *f);
+}
+
+/* The place of a name in the table: where it is, or where it would go. */
+static size_t place_of(const mwl__functions *f, const char *name, size_t len) {
+    size_t mask = f->n_table - 1, i = mwl__str_hash(name, len) & mask;
+    for (; f->table[i]; i = (i + 1) & mask) {
+        const char *known = f->defs[f->table[i] - 1]->name;
+        if (strncmp(known, name, len) == 0 && known[len] == '\0') break;
+    }
+    return i;
+}
+
+static uint32_t first_of(const mwl__functions *f, const char *name, size_t len) {
+    if (f->n_table == 0 || memchr(name, '\0', len)) return 0;
+    return f->table[place_of(f, name, len)];
+}
+
+static mwl_status rehash(mwl__functions *f, size_t n_table) {
+    uint32_t *old = f->table;
+    size_t n_old = f->n_table;
+    uint32_t *table = mwl__mem_zero(&f->alloc, n_table, sizeof *table);
+    if (!table) return MWL_E_NOMEM;
+    f->table = table;
+    f->n_table = n_table;
+    for (size_t i = 0; i < n_old; i++) {
+        if (!old[i]) continue;
+        const char *name = f->defs[old[i] - 1]->name;
+        table[place_of(f, name, strlen(name))] = old[i];
+    }
+    mwl__mem_free(&f->alloc, old, n_old * sizeof *old);
+    return MWL_OK;
+}
+
+static bool overlap(const mwl_function_def *a, const mwl_function_def *b) {
+    unsigned style = a->style & b->style & (MWL_FN_GLOBAL | MWL_FN_MEMBER);
+    return style && a->min_args <= b->max_args && b->min_args <= a->max_args;
+}
+
+static mwl_status add_one(mwl__functions *f, const mwl_function_def *def) {
+    if (!def->name || !def->call || !(def->style & (MWL_FN_GLOBAL | MWL_FN_MEMBER)) ||
+        def->min_args > def->max_args)
+        return MWL_E_USAGE;
+    size_t len = strlen(def->name);
+    for (uint32_t i = first_of(f, def->name, len); i; i = f->next[i - 1])
+        if (overlap(f->defs[i - 1], def)) return MWL_E_DUPLICATE;
+    mwl_status status = MWL_OK;
+    if (f->n_table < 2 * (f->n_defs + 1)) status = rehash(f, f->n_table ? f->n_table * 2 : 64);
+    if (status == MWL_OK)
+        status = mwl__mem_grow(&f->alloc, (void **)&f->defs, &f->cap_defs, f->n_defs + 1,
+                               sizeof *f->defs);
+    if (status == MWL_OK)
+        status = mwl__mem_grow(&f->alloc, (void **)&f->next, &f->cap_next, f->n_defs + 1,
+                               sizeof *f->next);
+    if (status != MWL_OK) return status;
+    size_t place = place_of(f, def->name, len);
+    f->defs[f->n_defs] = def;
+    f->next[f->n_defs] = f->table[place];
+    f->table[place] = (uint32_t)++f->n_defs;
+    return MWL_OK;
+}
+
+mwl_status mwl__functions_add(mwl__functions *f, const mwl_function_def *defs, size_t n) {
+    mwl_status status = MWL_OK;
+    for (size_t i = 0; i < n && status == MWL_OK; i++) status = add_one(f, &defs[i]);
+    return status;
+}
+
+const mwl_function_def *mwl__functions_find(const mwl__functions *f, const char *name, size_t len,
+                                            size_t n_args, bool member) {
+    unsigned style = member ? MWL_FN_MEMBER : MWL_FN_GLOBAL;
+    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1]) {
+        const mwl_function_def *def = f->defs[i - 1];
+        if ((def->style & style) && n_args >= def->min_args &&
+            (n_args <= def->max_args || def->max_args == 255))
+            return def;
+    }
+    return NULL;
+}
+
+unsigned mwl__functions_styles(const mwl__functions *f, const char *name, size_t len) {
+    unsigned styles = 0;
+    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1])
+        styles |= f->defs[i - 1]->style;
+    return styles;
+}
+
+mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc,
+                               const mwl_program *p, const mwl_function_def ***out,
+                               const char **missing) {
+    *out = NULL;
+    if (p->n_funcs == 0) return MWL_OK;
+    const mwl_function_def **defs = mwl__mem_zero(alloc, p->n_funcs, sizeof *defs);
+    if (!defs) return MWL_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_funcs; i++) {
+        const mwl__func_rec *rec = &p->funcs[i];
+        const mwl__str *name = mwl__as_str(p->consts[rec->name_k]);
+        defs[i] = mwl__functions_find(f, name->s, name->len, rec->n_args, rec->member != 0);
+        if (defs[i]) continue;
+        if (missing) *missing = name->s;
+        mwl__mem_free(alloc, defs, p->n_funcs * sizeof *defs);
+        return MWL_E_NOT_FOUND;
+    }
+    *out = defs;
+    return MWL_OK;
+}
+
+bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args,
+                         size_t n_args, mwl_value *out) {
+    mwl_fn fn = {x, def, args, n_args};
+    if (!mwl__exec_charge(x, 1)) {
+        x->halt = MWL_EXEC_FUEL;
+        return false;
+    }
+    *out = def->call(&fn, args, n_args);
+    if (!mwl_is_absent(*out)) {
+        if (x->halt == MWL_EXEC_END) return true;
+        mwl__drop(x->heap, *out); /* it failed half-way and did not notice */
+        return false;
+    }
+    return x->halt == MWL_EXEC_END ? mwl__exec_heap_failed(x) : false;
+}
+
+/* ---- names of types -------------------------------------------------------------------------- */
+
+const char *mwl__type_name(mwl_value v) {
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_NULL: return "null_type";
+    case MWL_KIND_BOOL: return "bool";
+    case MWL_KIND_NUMBER: return "double";
+    case MWL_KIND_INT: return "int";
+    case MWL_KIND_UINT: return "uint";
+    case MWL_KIND_DURATION: return "google.protobuf.Duration";
+    case MWL_KIND_TIMESTAMP: return "google.protobuf.Timestamp";
+    case MWL_KIND_STRING: return "string";
+    case MWL_KIND_BYTES: return "bytes";
+    case MWL_KIND_ARRAY: return "list";
+    case MWL_KIND_OBJECT: return "map";
+    case MWL_KIND_TYPE: return "type";
+    case MWL_KIND_OPTIONAL: return "optional_type";
+    case MWL_KIND_EXT: return mwl__as_str(mwl__as_ext(v)->type)->s;
+    default: return "error";
+    }
+}
+
+/* ---- the extension API ----------------------------------------------------------------------- */
+
+mwl_heap *mwl_fn_heap(mwl_fn *fn) { return fn->x->heap; }
+
+mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)mwl__exec_raise(fn->x, MWL_FAILURE_EXPRESSION, "%s", text);
+    return mwl_absent();
+}
+
+mwl_value mwl_fn_no_overload(mwl_fn *fn) {
+    char text[400];
+    size_t len = 0, i = 0;
+    bool member = !(fn->def->style & MWL_FN_GLOBAL) && fn->n_args;
+    text[0] = '\0';
+    if (member) {
+        len = (size_t)snprintf(text, sizeof text, "%s.", mwl__type_name(fn->args[0]));
+        i = 1;
+    }
+    if (len < sizeof text)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s(", fn->def->name);
+    for (size_t first = i; i < fn->n_args && len < sizeof text; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i > first ? ", " : "",
+                                mwl__type_name(fn->args[i]));
+    (void)mwl__exec_raise(fn->x, MWL_FAILURE_EXPRESSION, "no such overload: %s)", text);
+    return mwl_absent();
+}
+
+bool mwl_fn_charge(mwl_fn *fn, uint64_t n) {
+    if (mwl__exec_charge(fn->x, n)) return true;
+    fn->x->halt = MWL_EXEC_FUEL;
+    return false;
+}
+
+mwl_value mwl_fn_now(mwl_fn *fn) {
+    if (!fn->x->frame) return mwl_timestamp(fn->x->pin.sec, fn->x->pin.ns);
+    int64_t ns = mwl__context_now(fn->x), part = ns % 1000000000;
+    if (part < 0) part += 1000000000;
+    return mwl_timestamp((ns - part) / 1000000000, (uint32_t)part);
+}
+
+mwl_value mwl_fn_wall_time(mwl_fn *fn) {
+    mwl__exec *x = fn->x;
+    mwl__clock_pin t = x->wall ? x->wall(x->wall_ctx) : x->pin;
+    return mwl_timestamp(t.sec, t.ns);
+}

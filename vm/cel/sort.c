@@ -1,0 +1,68 @@
+/* sort.c: a list in the order of its keys.
+ *
+ * Owns: mwl_fn_sort, which list.sort and list.sortBy share. A merge sort over indexes: stable, n
+ * log n at worst, without recursion. Keys are all of one comparable type, as in cel-go; NaN sorts
+ * as equal to everything, which leaves it about where it was. */
+#include "vm/cel/functions.h"
+
+static mwl_value same_type(mwl_fn *fn, mwl_value keys, size_t n) {
+    mwl_kind kind = mwl_value_kind(mwl_array_at(keys, 0));
+    int order;
+    if (!mwl_value_order(mwl_array_at(keys, 0), mwl_array_at(keys, 0), &order))
+        return mwl_fn_fail(fn, "list elements must be comparable");
+    for (size_t i = 1; i < n; i++)
+        if (mwl_value_kind(mwl_array_at(keys, i)) != kind)
+            return mwl_fn_fail(fn, "list elements must have the same type");
+    return mwl_null();
+}
+
+static bool after(mwl_value keys, uint32_t a, uint32_t b) {
+    int order = 0;
+    (void)mwl_value_order(mwl_array_at(keys, a), mwl_array_at(keys, b), &order);
+    return order == 1;
+}
+
+/* from[lo, mid) and from[mid, hi) are sorted: both into `to`. */
+static void merge(mwl_value keys, const uint32_t *from, uint32_t *to, size_t lo, size_t mid,
+                  size_t hi) {
+    for (size_t i = lo, j = mid, k = lo; k < hi; k++)
+        to[k] = i < mid && (j >= hi || !after(keys, from[i], from[j])) ? from[i++] : from[j++];
+}
+
+/* The bytes that comparisons may have to look at. */
+static uint64_t compared_bytes(mwl_value keys, size_t n) {
+    uint64_t bytes = 0;
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        if (mwl_as_text(mwl_array_at(keys, i), &len)) bytes += len;
+    return bytes;
+}
+
+mwl_value mwl_fn_sort(mwl_fn *fn, mwl_value list, mwl_value keys) {
+    if (mwl_value_kind(list) != MWL_KIND_ARRAY || mwl_value_kind(keys) != MWL_KIND_ARRAY)
+        return mwl_fn_no_overload(fn);
+    size_t n = mwl_count(list), levels = 1;
+    if (mwl_count(keys) != n) return mwl_fn_fail(fn, "as many keys as elements are needed");
+    if (n == 0) return mwl_value_keep(list);
+    if (mwl_is_absent(same_type(fn, keys, n))) return mwl_absent();
+    for (size_t w = 1; w < n; w *= 2) levels++;
+    if (!mwl_fn_charge(fn, (n + compared_bytes(keys, n) / 8) * levels)) return mwl_absent();
+    mwl_heap *h = mwl_fn_heap(fn);
+    size_t size = 2 * n * sizeof(uint32_t);
+    uint32_t *from = mwl_heap_resize(h, NULL, 0, size), *block = from;
+    if (!from) return mwl_absent();
+    uint32_t *to = from + n;
+    for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
+    for (size_t w = 1; w < n; w *= 2) {
+        for (size_t lo = 0; lo < n; lo += 2 * w)
+            merge(keys, from, to, lo, lo + w < n ? lo + w : n, lo + 2 * w < n ? lo + 2 * w : n);
+        uint32_t *t = from;
+        from = to;
+        to = t;
+    }
+    mwl_value sorted = mwl_array(h, n);
+    for (size_t i = 0; i < n && !mwl_is_absent(sorted); i++)
+        sorted = mwl_array_push(h, sorted, mwl_value_keep(mwl_array_at(list, from[i])));
+    (void)mwl_heap_resize(h, block, size, 0);
+    return sorted;
+}

@@ -1,0 +1,170 @@
+/* blocking.c: call providers on stacks of their own, which wait in the middle of a C function.
+ *
+ * Owns: the switch between the machine and such a function, and what it waits for. Refuses to know:
+ * how stacks are made (coro.c) and what a Result does (provider.c). Invariants: a stack is never
+ * taken away under its function: it ends when the function returns, and from a cancellation on no
+ * wait waits, so it does. The Result is delivered after the function has returned, from the
+ * machine's own stack. */
+#include "vm/native/coro.h"
+#include "vm/machine/machine.h"
+
+#include <stdio.h>
+
+/* Stacks kept for the next calls: a burst's worth, a few touched pages each. */
+#define IDLE_STACKS 32u
+
+typedef enum mwl__wait { MWL_WAIT_NONE, MWL_WAIT_TIME, MWL_WAIT_ANSWER } mwl__wait;
+
+/* Lies at the bottom of the function's own stack. */
+typedef struct mwl__native {
+    mwl__coro *co;
+    mwl__wait wait; /* NONE: it is running */
+    mwl_value
+        inbox; /* answers not yet awaited: for each whether it is a value, and it; absent: none */
+    size_t taken; /* of the inbox */
+} mwl__native;
+
+static void body(mwl__coro *co, void *user) {
+    mwl_call *c = user;
+    mwl__native n = {co, MWL_WAIT_NONE, mwl_absent(), 0};
+    c->native = &n;
+    c->provider->call.blocking(c, c->provider->user);
+    mwl__drop(&c->vm->heap, n.inbox);
+}
+
+/* It used more than its stack, and was lucky. Whatever it settled with, the call fails: the next time
+ * it may be deeper. */
+static mwl_value overflow(mwl_call *c, size_t bytes) {
+    char text[320];
+    snprintf(text, sizeof text,
+             "the provider %.200s overflowed its native stack of %zu bytes (mwl_config.stack_bytes)",
+             c->provider->uri, bytes);
+    return mwl_failure(&c->vm->heap, NULL, "Mwlvm.StackOverflow", text, mwl_absent(), mwl_absent());
+}
+
+static void finish(mwl_call *c, mwl__coro *co) {
+    bool overran = mwl__coro_overran(co) && !c->cancelled;
+    size_t bytes = mwl__coro_stack_bytes(co);
+    mwl__coro_free(co);
+    c->native = NULL;
+    if (c->settled && overran) {
+        c->res.ok = false;
+        mwl__value_set(&c->vm->heap, &c->res.v, overflow(c, bytes));
+    }
+    if (c->settled) {
+        if (!c->starting) mwl__call_deliver(c);
+        return;
+    }
+    mwl_value none = mwl_null();
+    if (overran)
+        none = overflow(c, bytes);
+    else if (!c->cancelled)
+        none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
+                           "the provider returned without a Result", mwl_absent(), mwl_absent());
+    (void)mwl__call_resolve(c, false, none);
+}
+
+static void go_on(mwl_call *c, mwl__coro *co) {
+    mwl_run *run = c->frame ? c->frame->run : NULL; /* the function may free it */
+    if (run) mwl__run_enter(run);
+    mwl__stack_watch_thread();
+    if (mwl__coro_resume(co) == MWL__CORO_DONE) finish(c, co);
+    if (run) mwl__run_leave(run);
+}
+
+mwl_status mwl__blocking_start(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    mwl__coro *co;
+    mwl_status st = MWL_OK;
+#ifndef NDEBUG
+    (void)mwl_stack_watch(); /* where it cannot be had, an overflow is a fault without words */
+#endif
+    if (!vm->stacks)
+        st =
+            mwl__coro_pool_new(&vm->config.alloc, vm->config.stack_bytes, IDLE_STACKS, &vm->stacks);
+    if (st == MWL_OK) st = mwl__coro_new(vm->stacks, body, c, &co);
+    if (st < 0) return st;
+    mwl__coro_name(co, c->provider->uri);
+    go_on(c, co);
+    return MWL_OK;
+}
+
+void mwl__blocking_timer(mwl_call *c) {
+    if (c->native->wait == MWL_WAIT_TIME) go_on(c, c->native->co);
+}
+
+void mwl__blocking_stop(mwl_call *c) {
+    if (c->native->wait != MWL_WAIT_NONE) go_on(c, c->native->co);
+}
+
+void mwl__blocking_answer(mwl_call *c, bool ok, mwl_value take) {
+    mwl_heap *h = &c->vm->heap;
+    mwl__native *n = c->native;
+    mwl_value inbox = mwl_is_absent(n->inbox) ? mwl_array(h, 2) : n->inbox;
+    n->inbox = mwl_array_push(h, mwl_array_push(h, inbox, mwl_bool(ok)), take);
+    if (mwl_is_absent(n->inbox)) {
+        n->taken = 0;
+        if (c->frame) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+    } else if (n->wait == MWL_WAIT_ANSWER) {
+        go_on(c, n->co);
+    }
+}
+
+/* ---- what the function calls
+ * ----------------------------------------------------------------------------- */
+
+/* MWL_OK: it may wait. */
+static mwl_status may_wait(const mwl_call *c) {
+    mwl__usage(c->alive, "mwl_sleep, mwl_await: the call has settled and is gone");
+    mwl__usage(c->native && c->native->wait == MWL_WAIT_NONE,
+               "mwl_sleep, mwl_await: called outside the provider's blocking function");
+    if (!c->native || c->native->wait != MWL_WAIT_NONE) return MWL_E_USAGE;
+    if (c->cancelled) return MWL_E_CANCELLED;
+    return c->settled ? MWL_E_STATE : MWL_OK;
+}
+
+static mwl_status wait_for(mwl_call *c, mwl__wait what) {
+    mwl__native *n = c->native;
+    n->wait = what;
+    mwl__coro_yield(n->co);
+    n->wait = MWL_WAIT_NONE;
+    return c->cancelled ? MWL_E_CANCELLED : MWL_OK;
+}
+
+mwl_status mwl_sleep(mwl_call *c, int64_t ns) {
+    mwl_status st = may_wait(c);
+    if (st < 0) return st;
+    int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), ns > 0 ? ns : 0);
+    st = mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0);
+    return st < 0 ? st : wait_for(c, MWL_WAIT_TIME);
+}
+
+mwl_status mwl_await(mwl_call *c, mwl_value *out) {
+    if (out) *out = mwl_absent();
+    mwl_status st = may_wait(c);
+    if (st < 0) return st;
+    mwl__native *n = c->native;
+    if (mwl_is_absent(n->inbox)) st = wait_for(c, MWL_WAIT_ANSWER);
+    if (st < 0) return st;
+    bool ok = mwl_as_bool(mwl_array_at(n->inbox, n->taken));
+    if (out) *out = mwl__keep(mwl_array_at(n->inbox, n->taken + 1));
+    n->taken += 2;
+    if (n->taken == mwl_count(n->inbox)) {
+        mwl__value_set(&c->vm->heap, &n->inbox, mwl_absent());
+        n->taken = 0;
+    }
+    return ok ? MWL_OK : MWL_E_FAILED;
+}
+
+mwl_status mwl_call_resume(mwl_call *c, mwl_value take_value) {
+    mwl__usage(c->alive, "mwl_call_resume: the call has settled and is gone");
+    mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
+               "mwl_call_resume: on another thread than the VM's; use a token (mwl_call_token)");
+    bool absent = mwl_is_absent(take_value);
+    if (!c->native || c->cancelled || absent) {
+        mwl__drop(&c->vm->heap, take_value);
+        return absent ? MWL_E_NOMEM : c->native ? MWL_E_CANCELLED : MWL_E_USAGE;
+    }
+    mwl__blocking_answer(c, true, take_value);
+    return MWL_OK;
+}

@@ -1,0 +1,244 @@
+/* call.c: the instructions of a call: its fields, dispatch, arms.
+ *
+ * Owns: the record of a call execution, which arms read. Refuses to know: provider executions (provider.c)
+ * and fan-out (gather.c), to which the same instructions of a Gather's calls are handed. */
+#include "vm/machine/machine.h"
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
+
+static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) { return &mwl__tables(f)->calls[ix]; }
+
+/* ---- records -------------------------------------------------------------------------------------------- */
+
+mwl__callrec *mwl__callrec_new(mwl_heap *h) {
+    mwl__callrec *r = mwl__heap_take(h, sizeof *r);
+    if (r) memset(r, 0, sizeof *r);
+    return r;
+}
+
+static void clear(mwl_heap *h, mwl_value *place) {
+    if (mwl_is_absent(*place)) return;
+    mwl__value_set(h, place, mwl_absent());
+}
+
+void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
+    clear(h, &r->input);
+    clear(h, &r->target_input);
+    clear(h, &r->args);
+    clear(h, &r->res.v);
+    clear(h, &r->metadata);
+    clear(h, &r->flow_vars);
+    if (r->dispatched_ns | r->accepted_ns | r->exited_ns | r->flow_entered_ns)
+        r->dispatched_ns = r->accepted_ns = r->exited_ns = r->flow_entered_ns = r->flow_exited_ns = 0;
+}
+
+void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
+    mwl__callrec_clear(h, r);
+    mwl__heap_give(h, r, sizeof *r);
+}
+
+void mwl__callrec_window(mwl__callrec *r, mwl__frame *child) {
+    mwl_vm *vm = mwl__vm_of(child);
+    mwl__value_set(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
+    const mwl__times *t = mwl__times_of(child);
+    if (!t) return;
+    r->flow_entered_ns = t->entered_ns;
+    r->flow_exited_ns = mwl__vm_wall(vm);
+}
+
+void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
+    if (!(needs & (MWL_NEEDS_ACCEPTED | MWL_NEEDS_EXITED))) return;
+    r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
+}
+
+/* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
+static void accept_around(mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    if (e && e->around_call && e->established) e->accepted = true;
+}
+
+static uint32_t await_directly(mwl__frame *f, mwl_call *call, uint32_t next_pc) {
+    if (f->record) { /* of an earlier call: what is delivered must not be written there */
+        mwl__callrec_free(heap_of(f), f->record);
+        f->record = NULL;
+    }
+    f->target.call = call;
+    f->awaits = MWL_AWAITS_CALL;
+    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+}
+
+/* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no record is made. In a
+ * fan-out gather.c does the same. */
+static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
+    const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
+    mwl_value input = f->acc;
+    f->acc = mwl_absent();
+    mwl__result res;
+    mwl_call *call = mwl__call_now(f, NULL, link->providers[c->import], input,
+                                   link->program->consts[c->with_k], &res);
+    if (call) return await_directly(f, call, c->end_pc + 1);
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    accept_around(f);
+    mwl__frame_set_res(f, res.ok, res.v);
+    return c->end_pc + 1;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------ */
+
+static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl_vm *vm = mwl__vm_of(f);
+    if (!f->record) {
+        f->record = mwl__callrec_new(&vm->heap);
+        if (!f->record) return MWL_PC_NOMEM;
+        f->record->index = -1;
+    }
+    mwl__callrec *r = f->record;
+    r->ix = ix;
+    mwl__value_set(&vm->heap, &r->input, f->acc);
+    f->acc = mwl_absent();
+    f->construct = MWL_IN_CALL;
+    if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__vm_wall(vm);
+    return next_pc;
+}
+
+uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    const mwl__link *link = f->run->link;
+    bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm) &&
+                  link->program->flow_tables->calls[ix].gather == MWL_NONE; /* that of a Gather began under a trace */
+    return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
+}
+
+uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    const mwl__link *link = f->run->link;
+    mwl__callrec *r = f->record;
+    bool constant = c->with_k != MWL_NONE;
+    *args = constant ? mwl__program_of(f)->consts[c->with_k] : r->args;
+    if (c->import != MWL_NONE && !link->with_ok[ix]) {
+        const mwl__provider *p = link->providers[c->import];
+        uint32_t pc = mwl__check_arguments(f, p->parameters[0], *args, p->uri, next_pc);
+        if (pc != next_pc) return pc;
+    }
+    *args = mwl_is_absent(*args) ? mwl__keep(mwl__vm_of(f)->empty) : mwl__keep(*args);
+    return next_pc;
+}
+
+/* What the target receives: the written input, or call.input as it is. */
+static mwl_value target_input(const mwl__callrec *r) {
+    return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+
+/* The target's Result is there: it is the call's, until an arm shapes it. */
+void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
+    if (f->record) mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
+    accept_around(f);
+    mwl__frame_set_res(f, ok, take);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
+}
+
+static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    const mwl__provider *p = f->run->link->providers[c->import];
+    mwl_call *call = mwl__call_start(f, NULL, p, target_input(f->record), args);
+    if (!call) return MWL_PC_NOMEM;
+    if (!call->settled) {
+        f->target.call = call;
+        f->awaits = MWL_AWAITS_CALL;
+        return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+    }
+    if (!mwl_is_absent(call->metadata)) {
+        mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
+        call->metadata = mwl_absent();
+    }
+    mwl__result res = mwl__call_take(call);
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    mwl__call_accept(f, res.ok, res.v);
+    return next_pc;
+}
+
+static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (f->depth + 1u >= f->run->limits->frame_depth) {
+        mwl__drop(heap_of(f), args);
+        heap_of(f)->why = MWL_E_TOO_BIG;
+        return MWL_PC_NOMEM;
+    }
+    uint32_t at = mwl__vm_of(f)->exec.pc;
+    mwl__frame *child = mwl__frame_new(f->run, f, c->flow, target_input(f->record), args);
+    mwl__vm_of(f)->exec.pc = at;
+    if (!child) return MWL_PC_NOMEM;
+    f->target.frame = child;
+    f->awaits = MWL_AWAITS_FRAME;
+    mwl__frame_ready(child);
+    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+}
+
+uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (c->gather != MWL_NONE) return mwl__gather_dispatch(f, ix);
+    mwl_value args;
+    uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
+    if (pc != next_pc) return pc;
+    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
+    if (mwl__tracing(mwl__vm_of(f)))
+        mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1, args);
+    return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
+                                 : dispatch_flow(f, ix, args, next_pc);
+}
+
+void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
+    mwl_value v = child->res.v;
+    bool ok = child->res.ok;
+    child->res.v = mwl_absent();
+    if (f->rare && f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+        if (!ok && v.as.p != f->res.v.as.p) {
+            mwl__unwind_failed(f, v);
+            mwl__frame_set_res(f, false, v);
+        } else {
+            mwl__drop(heap_of(f), v);
+        }
+        mwl__unwind_resolved(f);
+        return;
+    }
+    if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW) mwl__callrec_window(f->record, child);
+    if (!ok && child->rare && mwl__failure_chained(v, child->rare->cleanup)) mwl__unwind_failed(f, child->rare->cleanup);
+    mwl__call_accept(f, ok, v);
+    mwl__frame_ready(f);
+}
+
+/* ---- arms --------------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
+    mwl__callrec *r = f->record;
+    mwl__value_set(heap_of(f), &r->res.v, mwl__keep(f->res.v));
+    r->res.ok = f->res.ok;
+    f->construct = MWL_IN_CALL;
+    return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
+}
+
+uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
+    const mwl__call_rec *c = rec_of(f, ix);
+    if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
+    mwl__frame_take_raised(f);
+    return c->end_pc;
+}
+
+uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
+    mwl__callrec *r = f->record;
+    mwl_value newer = mwl__vm_of(f)->raised;
+    mwl__vm_of(f)->raised = mwl_absent();
+    if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
+    if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
+    mwl__frame_set_res(f, false, newer);
+    return rec_of(f, ix)->end_pc;
+}
+
+uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    if (rec_of(f, ix)->gather != MWL_NONE) return mwl__gather_arm_end(f);
+    mwl__callrec_clear(heap_of(f), f->record);
+    f->record->index = -1;
+    return next_pc;
+}

@@ -1,0 +1,358 @@
+/* entry.c: middleware entries: their records, and the instructions around their phases.
+ *
+ * Owns: establishment, the Result in flight at a position, re-entry, emission, onAlways exactly once.
+ * Refuses to know: what any middleware does (phase.c asks it) and interruption (unwind.c).
+ *
+ * An entry's life; every arrow is one instruction or an interruption:
+ *
+ *   ENTER -> onEntry -> ESTABLISH -> inner scope -> ASCEND -> onSuccess | onFailure -> REENTER --+
+ *              |            |            ^                          |      (the action re-enters) |
+ *              |            |            +--------------------------|-----------------------------+
+ *         ENTRY_FAULT       | (emits without running)          PHASE_FAULT
+ *         pop, rise         v                                       v
+ *                        ALWAYS ----------------------------> UNWIND: pop, rise or unwind on
+ *
+ * While a phase runs, `res` is the Result as it rose (what middleware.result reads) and `emit` what a
+ * substitution or shaping made of it. */
+#include "vm/machine/machine.h"
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
+
+static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
+    return &mwl__tables(f)->entries[ix];
+}
+
+static const mwl__provider *provider_of(const mwl__frame *f, uint32_t ix) {
+    return f->run->link->providers[rec_of(f, ix)->import];
+}
+
+void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
+    mwl__frame_put(f, &e->res.v, take);
+    e->res.ok = ok;
+}
+
+void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
+    mwl__frame_put(f, &e->emit.v, take);
+    e->emit.ok = ok;
+}
+
+/* The instant that something reads, and what a listener is told. */
+static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+    mwl_vm *vm = mwl__vm_of(f);
+    e->entered_ns = mwl__vm_wall(vm);
+    if (mwl__tracing(vm))
+        mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
+                   phase == MWL_ON_ENTRY ? e->input : e->res.v);
+}
+
+static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+    e->phase = (uint8_t)phase;
+    e->verdict = MWL_VERDICT_PASS;
+    e->gated = false;
+    e->in_phase = true;
+    f->construct = MWL_IN_PHASE;
+    mwl__frame_put(f, &e->args, mwl_absent());
+    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
+        note_phase(f, e, rec, phase);
+}
+
+/* ---- descent --------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl_heap *h = heap_of(f);
+    uint32_t depth = f->entries ? f->entries->depth + 1u : 0;
+    mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
+    if (!e) {
+        if (depth >= f->run->limits->entry_depth) h->why = MWL_E_TOO_BIG;
+        return MWL_PC_NOMEM;
+    }
+    memset(e, 0, sizeof *e);
+    e->outer = f->entries;
+    e->ix = ix;
+    e->depth = (uint16_t)depth;
+    e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
+    e->input = f->acc;
+    e->state = mwl_null();
+    e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
+    f->acc = mwl_absent();
+    f->entries = e;
+    begin_phase(f, e, rec_of(f, ix), MWL_ON_ENTRY);
+    return next_pc;
+}
+
+uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc) {
+    if (mwl_value_kind(when) != MWL_KIND_BOOL)
+        return mwl__raise(f, MWL_FAILURE_EXPRESSION, "`when` must be true or false", mwl_absent());
+    if (mwl_as_bool(when)) return next_pc;
+    f->entries->gated = true;
+    return off_pc;
+}
+
+void mwl__entry_with(mwl__frame *f, mwl_value take) { mwl__value_set(heap_of(f), &f->entries->args, take); }
+
+uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
+    mwl__entry *e = f->entries;
+    const mwl__entry_rec *rec = rec_of(f, ix);
+    const mwl__link *link = f->run->link;
+    const mwl__provider *p = link->providers[rec->import];
+    bool known = false;
+    if (rec->with_k[phase] != MWL_NONE) {
+        e->args = link->program->consts[rec->with_k[phase]]; /* nothing was computed */
+        known = link->with_ok[link->program->flow_tables->n_calls + ix * 4 + phase];
+    }
+    if (!known) {
+        uint32_t pc = mwl__check_arguments(f, p->parameters[phase], e->args, p->uri, next_pc);
+        if (pc != next_pc) return pc;
+    }
+    return mwl__phase_act(f, e, p, phase, next_pc);
+}
+
+/* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
+static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
+    mwl__value_set(heap_of(f), &f->acc, mwl_absent());
+    mwl__entry_set_res(f, e, ok, take);
+    e->accepted = true;
+    return rec_of(f, e->ix)->always_pc;
+}
+
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl__entry *e = f->entries;
+    const mwl__provider *p = provider_of(f, ix);
+    if (mwl_is_absent(f->acc)) f->acc = mwl__keep(e->input);
+    e->output = mwl__keep(f->acc);
+    if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
+    e->established = true;
+    if (e->armed && e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
+    f->run->owed++;
+    e->in_phase = false;
+    if (e->verdict == MWL_VERDICT_EMIT) {
+        mwl_value v = e->emit.v;
+        e->emit.v = mwl_absent();
+        return emit_at_entry(f, e, e->emit.ok, v);
+    }
+    if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
+        return emit_at_entry(f, e, true, mwl__keep(e->output));
+    if (e->armed && e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
+        mwl__result why = mwl__phase_elapsed(f, e);
+        if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why.v);
+        return emit_at_entry(f, e, why.ok, why.v);
+    }
+    e->runs = 1;
+    return next_pc;
+}
+
+uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
+    mwl__entry_pop(f);
+    mwl__value_set(heap_of(f), &f->acc, mwl_absent());
+    mwl__frame_take_raised(f);
+    return rec_of(f, ix)->out_pc;
+}
+
+/* ---- ascent ------------------------------------------------------------------------------------------------- */
+
+/* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody traces. */
+static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
+    const mwl__ins *code = mwl__program_of(f)->code;
+    return code[f->res.ok ? rec->success_pc : rec->failure_pc].op == MWL_OP_REENTER &&
+           rec->leave_pc == rec->always_pc + 1 && !f->rare && !mwl__tracing(mwl__vm_of(f));
+}
+
+/* What REENTER, ALWAYS and UNWIND do then: the Result goes on as it is. */
+static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
+    f->construct = MWL_IN_PHASE;
+    f->run->owed--;
+    mwl__entry_pop(f);
+    return f->entries ? mwl__unwind_after_always(f, rec->leave_pc + 1) : rec->leave_pc + 1;
+}
+
+uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
+    mwl__entry *e = f->entries;
+    const mwl__entry_rec *rec = rec_of(f, ix);
+    if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
+        return mwl__unwind_late(f, e); /* the bound had elapsed, and nobody has noticed */
+    }
+    if (passes(f, rec)) return pass(f, rec);
+    e->accepted = true;
+    if (e->fired) mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
+    mwl__entry_set_res(f, e, f->res.ok, f->res.v);
+    f->res.v = mwl_absent();
+    begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
+    return e->res.ok ? rec->success_pc : rec->failure_pc;
+}
+
+/* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its product has
+ * a destination. A substitution of the other kind is emitted as it is. */
+bool mwl__entry_skips_shape(const mwl__frame *f) {
+    const mwl__entry *e = f->entries;
+    bool success = e->phase == MWL_ON_SUCCESS;
+    if (e->verdict == MWL_VERDICT_REENTER) return !(success && (e->reenter & MWL_REENTER_CARRY));
+    return !mwl_is_absent(e->emit.v) && e->emit.ok != success;
+}
+
+void mwl__entry_shape(mwl__frame *f, mwl_value take) { mwl__entry_set_emit(f, f->entries, true, take); }
+
+uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
+    mwl_heap *h = heap_of(f);
+    mwl__entry *e = f->entries;
+    mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
+    bool wrote_previous;
+    uint32_t field;
+    const char *wrong =
+        mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    if (wrong) return mwl__failure_refuse(f, "/onFailure", shape, regs, field, wrong);
+    if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
+    if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
+    if (wrote_previous && f->rare) mwl__value_set(h, &f->rare->severed, mwl__keep(failure));
+    mwl__entry_set_emit(f, e, false, failure);
+    return next_pc;
+}
+
+/* The raised failure takes the place of the Result in flight, which it chains if that was a failure. */
+static bool supersede(mwl__frame *f, mwl__entry *e) {
+    const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
+    mwl_value newer = mwl__vm_of(f)->raised;
+    mwl__vm_of(f)->raised = mwl_absent();
+    if (!flight->ok) newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
+    mwl__entry_set_emit(f, e, false, mwl_absent());
+    mwl__entry_set_res(f, e, false, newer);
+    e->verdict = MWL_VERDICT_PASS;
+    return !mwl_is_absent(newer);
+}
+
+uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix) {
+    return supersede(f, f->entries) ? rec_of(f, ix)->always_pc : MWL_PC_NOMEM;
+}
+
+static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
+    if (e->reenter & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
+    mwl_value next;
+    if (e->reenter & MWL_REENTER_CARRY) {
+        mwl__result *product = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
+        next = product->v;
+        product->v = mwl_absent();
+    } else {
+        next = mwl__keep(e->output);
+    }
+    mwl__frame_put(f, &f->acc, next);
+    if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
+    if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
+    e->accepted = false;
+    e->in_phase = false;
+    e->runs++;
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
+    if (mwl__tracing(mwl__vm_of(f)))
+        mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->acc);
+    if (e->delay_ns <= 0) return rec->inner_pc;
+    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
+                           mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), e->delay_ns));
+}
+
+uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
+    mwl__entry *e = f->entries;
+    const mwl__entry_rec *rec = rec_of(f, ix);
+    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, rec);
+    if (!mwl_is_absent(e->emit.v)) {
+        mwl__entry_set_res(f, e, e->emit.ok, e->emit.v);
+        e->emit.v = mwl_absent();
+    }
+    return rec->always_pc;
+}
+
+/* ---- onAlways ------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl__entry *e = f->entries;
+    e->in_always = true;
+    if (f->rare) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
+        e->outer_running = f->rare->running;
+        e->outer_owner = f->rare->owner;
+        e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->rare->cleanup);
+        f->rare->running = false;
+    }
+    begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
+    return next_pc;
+}
+
+uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
+    f->entries->cleanup_failed = true;
+    return supersede(f, f->entries) ? rec_of(f, ix)->leave_pc : MWL_PC_NOMEM;
+}
+
+uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
+    mwl__entry *e = f->entries;
+    e->dispatched = false;
+    f->construct = MWL_IN_PHASE;
+    if (f->res.ok) { /* the cleanup's own Result is discarded */
+        mwl__frame_set_res(f, false, mwl_absent());
+        return e->resume_pc;
+    }
+    mwl__value_set(heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
+    f->res.v = mwl_absent();
+    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
+    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);
+}
+
+uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    (void)ix;
+    mwl__entry *e = f->entries;
+    if (e->cleanup_failed || e->over_cleanup) mwl__unwind_failed(f, e->res.v);
+    f->run->owed--;
+    mwl__frame_set_res(f, e->res.ok, e->res.v);
+    e->res.v = mwl_absent();
+    if (f->rare) {
+        f->rare->running = e->outer_running;
+        f->rare->owner = e->outer_owner;
+    }
+    mwl__entry_pop(f);
+    if (!f->rare && !f->entries) return next_pc;
+    return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, next_pc);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+void mwl__entry_pop(mwl__frame *f) {
+    mwl_heap *h = heap_of(f);
+    mwl__entry *e = f->entries;
+    f->entries = e->outer;
+    mwl__drop(h, e->input);
+    mwl__drop(h, e->output);
+    mwl__drop(h, e->args);
+    mwl__drop(h, e->state);
+    mwl__drop(h, e->contributed);
+    mwl__drop(h, e->vars);
+    mwl__drop(h, e->res.v);
+    mwl__drop(h, e->emit.v);
+    mwl__drop(h, e->cancel);
+    mwl__heap_give(h, e, sizeof *e);
+}
+
+bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
+    if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;
+    mwl_heap *h = heap_of(f);
+    const char *name = provider_of(f, e->ix)->middleware.deadline;
+    mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name), mwl_timestamp_text(h, e->contributed.as.i));
+    if (mwl_is_absent(o)) return false;
+    e->contributed = o;
+    return true;
+}
+
+/* They are written when they are read, so that a re-run which nobody counts costs an addition. */
+mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
+    const char *name = provider_of(f, e->ix)->middleware.run_count;
+    if (!mwl__entry_write_deadline(f, e)) return mwl_absent();
+    if (!name) return e->contributed;
+    mwl_heap *h = heap_of(f);
+    mwl_value o = e->contributed, runs = mwl_number((double)e->runs);
+    mwl_value now = mwl_object_get(o, name, strlen(name));
+    if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;
+    mwl_value next = mwl_object_set(h, mwl_is_absent(o) ? mwl_object(h, 1) : mwl__keep(o), name, strlen(name), runs);
+    if (!mwl_is_absent(next)) mwl__value_set(h, &e->contributed, next);
+    return next;
+}
+
+mwl__entry *mwl__entry_reading(const mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    while (e && !e->in_phase) e = e->outer;
+    return e;
+}

@@ -1,0 +1,783 @@
+/* exec.c: the interpreter loop, and only that.
+ *
+ * Owns: dispatch, registers, the way of a fault to its handler. The operators are arith.c,
+ * compare.c, access.c, build.c and boundary.c; their common cases are decided here before they are
+ * called.
+ *
+ * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
+ * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
+ * whose row says "takes" and counted by the others. One label raises, one leaves. The loop is one
+ * function, long as it is: its labels and the locals that live in machine registers cannot be shared
+ * out.
+ *
+ * Relies on a verified program: operands in range, no way past the end of the code, brackets that
+ * nest, and values that are still there in the registers it reads. Of which kind they are is not
+ * verified, so instructions that need a kind ask for it. */
+#include "vm/cel/functions.h"
+#include "vm/machine/machine.h"
+#include "vm/machine/nest.h"
+#include "vm/cel/ops.h"
+
+#include <stdlib.h>
+
+/* ---- what the loop calls --------------------------------------------------------------------- */
+
+static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
+    if (MWL_KINDS(subject) != MWL_KIND_STRING)
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s.matches(string)",
+                               mwl__type_name(subject));
+    if (!x->regex && mwl__regex_scratch_new(&x->heap->alloc, &x->regex) != MWL_OK) {
+        x->halt = MWL_EXEC_NOMEM;
+        return false;
+    }
+    uint64_t before = x->budget, left = before;
+    const mwl__str *s = mwl__as_str(subject);
+    mwl_status status = mwl__regex_search(re, x->regex, s->s, s->len, &left, out);
+    uint64_t used = before - left;
+    x->slice -= (int64_t)(used < (1u << 30) ? used : 1u << 30);
+    if (before != UINT64_MAX) x->budget = left;
+    if (status == MWL_OK) return true;
+    x->halt = status == MWL_E_FUEL ? MWL_EXEC_FUEL : MWL_EXEC_NOMEM;
+    return false;
+}
+
+static bool not_a_bool(mwl__exec *x, mwl_value v) {
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "no such overload: a condition must be a bool, not a %s",
+                           mwl__type_name(v));
+}
+
+static bool not_iterable(mwl__exec *x, mwl_value v) {
+    return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
+                           "no such overload: a comprehension needs a list or a map, not a %s",
+                           mwl__type_name(v));
+}
+
+#if defined(__GNUC__)
+#define LIKELY(c) __builtin_expect(!!(c), 1)
+#else
+#define LIKELY(c) (c)
+#endif
+
+static inline bool is_iterator(const mwl_value *it) {
+    uint32_t kind = MWL_KINDS(it[0]);
+    return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
+}
+
+static inline void set_from(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
+    if (reg->tag & MWL_OWNED) {
+        mwl_value old = *reg;
+        mwl__move(reg, from);
+        mwl__drop(h, old);
+    } else {
+        mwl__move(reg, from);
+    }
+}
+
+static inline void set(mwl_heap *h, mwl_value *reg, mwl_value v) {
+    if (reg->tag & MWL_OWNED) {
+        mwl_value old = *reg;
+        *reg = v;
+        mwl__drop(h, old);
+    } else {
+        *reg = v;
+    }
+}
+
+static inline void set_bool(mwl_heap *h, mwl_value *reg, bool b) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    reg->tag = MWL_KIND_BOOL;
+    reg->aux = 0;
+    reg->as.i = b;
+}
+
+static inline void set_number(mwl_heap *h, mwl_value *reg, double d) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    reg->tag = MWL_KIND_NUMBER;
+    reg->aux = 0;
+    reg->as.d = d;
+}
+
+/* Borrowed: `from` holds still while the register is read. */
+static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    mwl__move_lent(reg, from);
+}
+
+/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. The key is a
+ * constant string. */
+static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_value *key) {
+    if (m->n_index != 0) {
+        mwl_value map = mwl__scalar(MWL_KIND_OBJECT, 0);
+        map.aux = n;
+        map.as.p = (void *)(uintptr_t)m;
+        return mwl__map_get(map, *key);
+    }
+    uint32_t hash = key->aux;
+    for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
+        if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING &&
+            (at->key.as.p == key->as.p || mwl__str_same_text(at->key.as.p, key->as.p)))
+            return &at->val;
+    return NULL;
+}
+
+/* What the keys lead to from *at; NULL where something is not an object, or has no such member. */
+static const mwl_value *walk_far(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
+                                 const mwl_value *at) {
+    for (; key != end; key++) {
+        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        at = member(at->as.p, at->aux, &consts[*key]);
+        if (!at) return NULL;
+    }
+    return at;
+}
+
+/* The same. Small objects and keys that are short, or the very same, need no call: the rest is for the other. */
+static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
+                             const mwl_value *at) {
+    for (; key != end; key++) {
+        const mwl_value *k = &consts[*key];
+        const mwl__map *m = at->as.p;
+        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        if (m->n_index != 0) return walk_far(consts, key, end, at);
+        const mwl__member *here = m->member, *last = here + at->aux;
+        const mwl__str *t = k->as.p;
+        uint32_t hash = k->aux;
+        for (;; here++) {
+            if (here == last) return NULL;
+            if (here->key.aux != hash || MWL_KINDS(here->key) != MWL_KIND_STRING) continue;
+            const mwl__str *s = here->key.as.p;
+            if (s == t) break;
+            uint32_t len = t->len;
+            if (s->len != len) continue;
+            if (len > 16) return walk_far(consts, key, end, at);
+            if (mwl__str_same_short(s, t, len)) break;
+        }
+        at = &here->val;
+    }
+    return at;
+}
+
+/* Where a base lies as it is, or NULL: a slot of a free-standing expression, or the frame's. */
+static inline const mwl_value *base_slot(const mwl__exec *x, unsigned base) {
+    if (base < MWL_BASE_ENV) return x->frame ? mwl__context_slot(x->frame, base) : NULL;
+    return base - MWL_BASE_ENV < x->n_env ? &x->env[base - MWL_BASE_ENV] : NULL;
+}
+
+/* LOAD_PATH for what does not lie there: the context answers, or says what is missing. */
+static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
+    const mwl_program *p = x->program;
+    if (path->base < MWL_BASE_ENV) {
+        const uint32_t *keys = p->keys + path->first_key;
+        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 && mwl__context_run_count(x, path, out))
+            return true;
+        mwl_value v = mwl__context_load(x, path->base);
+        if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {
+            const mwl_value *at = walk(p->consts, keys, keys + path->n_keys, &v);
+            if (at && !mwl_is_absent(*at)) {
+                *out = mwl__borrow(*at);
+                return true;
+            }
+        }
+        mwl__drop(x->heap, v);
+    }
+    return mwl__access_path(x, path, MWL_PATH_LOAD, out);
+}
+
+/* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
+static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
+    const mwl_value *range = &it[0];
+    uint64_t i = it[1].as.u;
+    if (i >= range->aux) return false;
+    it[1].as.u = i + 1;
+    if (LIKELY(MWL_KINDS(*range) == MWL_KIND_ARRAY)) {
+        const mwl_value *item = &((const mwl__list *)range->as.p)->item[i];
+        if (two) set(h, &it[2], mwl_int((int64_t)i));
+        set_lent(h, &it[two ? 3 : 2], item);
+    } else {
+        const mwl__member *m = &((const mwl__map *)range->as.p)->member[i];
+        set(h, &it[2], mwl__map_key(m));
+        if (two) set_lent(h, &it[3], &m->val);
+    }
+    return true;
+}
+
+/* A register's value, counted, its count moved out of the register: its block ends here. */
+static inline mwl_value taken(mwl_value *reg) {
+    mwl_value v = mwl__own(*reg);
+    *reg = mwl_null();
+    return v;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(MWL_STRESS)
+#define MWL__GOTO 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* labels as values */
+#else
+#define MWL__GOTO 0
+#endif
+
+/* One line per instruction where one is enough. */
+/* clang-format off */
+#if MWL__GOTO
+#define CASE(name) L_##name
+#define DISPATCH() goto *labels[ip->op]
+#else
+#define CASE(name) case MWL_OP_##name
+#define DISPATCH() goto dispatch
+#endif
+#define NEXT() do { ip++; DISPATCH(); } while (0)
+#define GO(target) do { ip = code + (target); DISPATCH(); } while (0)
+
+/* Read where they are needed: locals would only crowd R and ip out of the machine's registers. */
+#define code (p->code)
+#define K (p->consts)
+#define h (x->heap)
+#define A (R[ip->a])
+#define B (R[ip->b])
+#define C (R[ip->c])
+#define KC (K[ip->c])
+#define X mwl__ins_x(*ip)
+/* Registers are dropped before they are written, and written after the operands were read. */
+#define SET(reg, value) set(h, &(reg), (value))
+#define SET_OUT(reg) set_from(h, &(reg), &out)
+/* Operators may raise, and a fault names its instruction. */
+#define HERE() (x->pc = (uint32_t)(ip - code))
+#define TRY(call) do { HERE(); if (!(call)) goto fail; } while (0)
+#define NEED(v, kind) do { if (MWL_KINDS(v) != MWL_KIND_##kind) goto malformed; } while (0)
+#define COPY(v) (((v).tag & MWL_OWNED) ? mwl__keep(v) : (v))
+
+/* Operands are read through pointers, by the fields that are needed. */
+#define ARITH(name, left, right, on_number, on_int)                                        \
+    do {                                                                                   \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
+        int64_t i_;                                                                        \
+        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) { \
+            set_number(h, &A, on_number);                                                  \
+            NEXT();                                                                        \
+        }                                                                                  \
+        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT && !(on_int)) { \
+            SET(A, mwl_int(i_));                                                           \
+            NEXT();                                                                        \
+        }                                                                                  \
+        TRY(mwl__arith_##name(x, *l_, *r_, &out));                                         \
+        SET_OUT(A);                                                                        \
+        NEXT();                                                                            \
+    } while (0)
+#define ADD(l, r) ARITH(add, l, r, l_->as.d + r_->as.d, __builtin_add_overflow(l_->as.i, r_->as.i, &i_))
+#define SUB(l, r) ARITH(sub, l, r, l_->as.d - r_->as.d, __builtin_sub_overflow(l_->as.i, r_->as.i, &i_))
+#define MUL(l, r) ARITH(mul, l, r, l_->as.d * r_->as.d, __builtin_mul_overflow(l_->as.i, r_->as.i, &i_))
+/* A comparison is mostly there for the jump behind it, which is taken at once. */
+#define ANSWER(truth)                                                                      \
+    do {                                                                                   \
+        bool answer_ = (truth);                                                            \
+        set_bool(h, &A, answer_);                                                          \
+        if (ip[1].op == MWL_OP_JUMP_UNLESS && ip[1].a == ip->a) {                          \
+            ip++;                                                                          \
+            if (!answer_) GO(X);                                                           \
+        }                                                                                  \
+        NEXT();                                                                            \
+    } while (0)
+#define ORDER(rel, left, right, cmp)                                                       \
+    do {                                                                                   \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
+        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) \
+            ANSWER(l_->as.d cmp r_->as.d);                                                 \
+        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)              \
+            is = l_->as.i cmp r_->as.i;                                                    \
+        else if (MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_INT)      \
+            is = l_->as.d cmp (double)r_->as.i; /* a data-plane number beside a literal */ \
+        else                                                                               \
+            TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
+        set_bool(h, &A, is);                                                               \
+        NEXT();                                                                            \
+    } while (0)
+#define EQUAL(left, right, negate)                               \
+    do {                                                         \
+        const mwl_value *l_ = &(left), *r_ = &(right);           \
+        int fast_ = mwl__equal_fast(*l_, *r_);                   \
+        is = fast_ == 1;                                         \
+        if (fast_ < 0) TRY(mwl__compare_equal(x, *l_, *r_, &is)); \
+        set_bool(h, &A, is != (negate));                         \
+        NEXT();                                                  \
+    } while (0)
+#define LOGIC(is_or, must_raise)                                                          \
+    do {                                                                                  \
+        if (LIKELY(MWL_KINDS(B) == MWL_KIND_BOOL && MWL_KINDS(C) == MWL_KIND_BOOL)) {     \
+            set_bool(h, &A, (is_or) ? (B.as.i | C.as.i) != 0 : (B.as.i & C.as.i) != 0);   \
+            NEXT();                                                                       \
+        }                                                                                 \
+        HERE();                                                                           \
+        if (!mwl__compare_logic(x, is_or, B, C, &out)) {                                  \
+            if (mwl_is_absent(out)) goto fail;                                            \
+            if (must_raise) {                                                             \
+                mwl__drop(h, x->fault);                                                   \
+                x->fault = out;                                                           \
+                x->halt = MWL_EXEC_FAULT;                                                 \
+                goto fail;                                                                \
+            }                                                                             \
+        }                                                                                 \
+        SET_OUT(A);                                                                       \
+        NEXT();                                                                           \
+    } while (0)
+/* A round of a loop pays for the length of its body. */
+#define STEP_LOOP(two)                                                                \
+    do {                                                                              \
+        mwl_value *it_ = &A;                                                          \
+        const mwl__ins *to_ = code + X;                                               \
+        int64_t body_ = to_ < ip ? ip - to_ : 1;                                      \
+        if (!is_iterator(it_)) goto malformed;                                        \
+        if (x->slice <= 0) goto yield;                                                \
+        x->slice -= body_;                                                            \
+        if (!LIKELY(x->budget == UINT64_MAX)) {                                       \
+            if (x->budget < (uint64_t)body_) {                                        \
+                x->budget = 0;                                                        \
+                goto out_of_fuel;                                                     \
+            }                                                                         \
+            x->budget -= (uint64_t)body_;                                             \
+        }                                                                             \
+        uint64_t i_ = it_[1].as.u;                                                    \
+        if (!(two) && LIKELY(MWL_KINDS(*it_) == MWL_KIND_ARRAY)) {                    \
+            if (i_ >= it_->aux) NEXT();                                               \
+            it_[1].as.u = i_ + 1;                                                     \
+            set_lent(h, &it_[2], &((const mwl__list *)it_->as.p)->item[i_]);          \
+        } else if (!advance(h, it_, two)) {                                           \
+            NEXT();                                                                   \
+        }                                                                             \
+        ip = to_;                                                                     \
+        DISPATCH();                                                                   \
+    } while (0)
+
+mwl__outcome mwl__exec_run(mwl__exec *x) {
+#if MWL__GOTO
+    static const void *const labels[] = {
+#define X_LABEL(name, a, b, c, flags, text) &&L_##name,
+        MWL_OPCODES(X_LABEL)
+#undef X_LABEL
+    };
+#endif
+    const mwl_program *const p = x->program;
+    mwl_value *const R = x->regs;
+    const mwl__ins *ip = code + x->pc;
+    mwl_value out;
+    bool is;
+    uint32_t next;
+    x->halt = MWL_EXEC_END;
+
+#if MWL__GOTO
+    DISPATCH();
+#else
+dispatch:
+    switch ((mwl__op)ip->op) {
+#endif
+    /* -- loading -- */
+    CASE(NOP): NEXT();
+    CASE(MOVE): SET(A, COPY(B)); NEXT();
+    CASE(TAKE):
+        out = B;
+        B = mwl_null();
+        SET_OUT(A);
+        NEXT();
+    CASE(LOAD_K): set_from(h, &A, &K[X]); NEXT();
+    CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
+    CASE(LOAD_PATH): {
+        const mwl__path_rec *path = &p->paths[X];
+        const mwl_value *at = base_slot(x, path->base);
+        if (LIKELY(at != NULL)) {
+            const uint32_t *keys = p->keys + path->first_key;
+            if (path->n_keys == 1 && MWL_KINDS(*at) == MWL_KIND_OBJECT)
+                at = member(at->as.p, at->aux, &K[*keys]);
+            else
+                at = walk(K, keys, keys + path->n_keys, at);
+            if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
+                set_lent(h, &A, at);
+                NEXT();
+            }
+        }
+        TRY(load_path(x, path, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(HAS_PATH): {
+        const mwl__path_rec *path = &p->paths[X];
+        const mwl_value *at = base_slot(x, path->base);
+        if (LIKELY(at != NULL && path->n_keys)) {
+            const uint32_t *keys = p->keys + path->first_key, *last = keys + path->n_keys - 1;
+            at = walk(K, keys, last, at);
+            if (LIKELY(at != NULL && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
+                set_bool(h, &A, walk(K, last, last + 1, at) != NULL);
+                NEXT();
+            }
+        }
+        TRY(mwl__access_path(x, path, MWL_PATH_HAS, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
+    CASE(SELECT): {
+        const mwl_value *of = &B;
+        if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
+            const mwl_value *found = member(of->as.p, of->aux, &KC);
+            if (LIKELY(found != NULL)) {
+                set_lent(h, &A, found);
+                NEXT();
+            }
+        }
+        TRY(mwl__access_select(x, *of, KC, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(SELECT_OPT): TRY(mwl__access_optional(x, B, KC, true, &out)); SET_OUT(A); NEXT();
+    CASE(HAS): TRY(mwl__access_has(x, B, KC, &is)); set_bool(h, &A, is); NEXT();
+    CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET_OUT(A); NEXT();
+
+    /* -- construction -- */
+    CASE(NEW_LIST):
+        out = mwl__list_new(h, X);
+        TRY(!mwl_is_absent(out));
+        SET_OUT(A);
+        NEXT();
+    CASE(NEW_LIST_LIKE):
+        out = mwl__list_new(h, mwl_count(B));
+        TRY(!mwl_is_absent(out));
+        SET_OUT(A);
+        NEXT();
+    CASE(LIST_PUSH):
+        NEED(A, ARRAY);
+        {
+            mwl_value *list = &A, *item = &B;
+            if (LIKELY(mwl__list_claim(list, item))) NEXT();
+            mwl_value grown = mwl__list_push(h, *list, *item);
+            item->tag = MWL_KIND_NULL;
+            *list = grown;
+            if (LIKELY(!mwl_is_absent(grown))) NEXT();
+        }
+        A = mwl_null();
+        HERE();
+        goto fail;
+    CASE(LIST_PUSH_OPT):
+        NEED(A, ARRAY);
+        out = B;
+        B = mwl_null();
+        TRY(mwl__build_push_optional(x, &A, out));
+        NEXT();
+    CASE(LIST_OF): TRY(mwl__build_list(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
+    CASE(NEW_MAP):
+        out = mwl__map_new(h, X);
+        TRY(!mwl_is_absent(out));
+        SET_OUT(A);
+        NEXT();
+    CASE(MAP_PUT):
+        NEED(A, OBJECT);
+        out = C;
+        C = mwl_null();
+        {
+            mwl_value key = B;
+            B = mwl_null();
+            TRY(mwl__build_put(x, &A, key, out));
+        }
+        NEXT();
+    CASE(MAP_PUT_OPT):
+        NEED(A, OBJECT);
+        out = C;
+        C = mwl_null();
+        {
+            mwl_value key = B;
+            B = mwl_null();
+            TRY(mwl__build_put_optional(x, &A, key, out));
+        }
+        NEXT();
+    CASE(MAP_OF):
+        TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out));
+        SET_OUT(A);
+        if (ip[1].op == MWL_OP_DATA && ip[1].a == ip->a && !(mwl__as_map(A)->odd & MWL__ODD_KIND)) ip++;
+        NEXT();
+    CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
+
+    /* -- arithmetic and comparison -- */
+    CASE(ADD): ADD(B, C);
+    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
+    CASE(SUB): SUB(B, C);
+    CASE(MUL): MUL(B, C);
+    CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(MOD): TRY(mwl__arith_mod(x, B, C, &out)); SET_OUT(A); NEXT();
+    CASE(NEG): TRY(mwl__arith_neg(x, B, &out)); SET_OUT(A); NEXT();
+    CASE(NOT):
+        out = B;
+        TRY(MWL_KINDS(out) == MWL_KIND_BOOL || mwl__arith_no_overload(x, "!", out, mwl_absent()));
+        SET(A, mwl_bool(!out.as.i));
+        NEXT();
+    CASE(EQ): EQUAL(B, C, false);
+    CASE(NE): EQUAL(B, C, true);
+    CASE(LT): ORDER(MWL_LT, B, C, <);
+    CASE(LE): ORDER(MWL_LE, B, C, <=);
+    CASE(GT): ORDER(MWL_GT, B, C, >);
+    CASE(GE): ORDER(MWL_GE, B, C, >=);
+    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); set_bool(h, &A, is); NEXT();
+    CASE(ADD_K): ADD(B, KC);
+    CASE(SUB_K): SUB(B, KC);
+    CASE(MUL_K): MUL(B, KC);
+    CASE(EQ_K): EQUAL(B, KC, false);
+    CASE(NE_K): EQUAL(B, KC, true);
+    CASE(LT_K): ORDER(MWL_LT, B, KC, <);
+    CASE(LE_K): ORDER(MWL_LE, B, KC, <=);
+    CASE(GT_K): ORDER(MWL_GT, B, KC, >);
+    CASE(GE_K): ORDER(MWL_GE, B, KC, >=);
+
+    /* -- functions -- */
+    CASE(CALL_FN): {
+        unsigned n = p->funcs[ip->c].n_args;
+        mwl_value *args = &B;
+        if (x->slice <= 0) goto yield;
+        HERE();
+        is = mwl__functions_call(x, x->functions[ip->c], args, n, &out);
+        for (unsigned i = 0; i < n; i++) {
+            mwl_value arg = args[i];
+            args[i] = mwl_null();
+            mwl__drop(h, arg);
+        }
+        if (!is) goto fail;
+        SET_OUT(A);
+        NEXT();
+    }
+    CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
+    CASE(DATA): {
+        const mwl_value *v = &A;
+        uint32_t kind = MWL_KINDS(*v);
+        if (kind == MWL_KIND_OBJECT) {
+            if (LIKELY(!(mwl__as_map(*v)->odd & MWL__ODD_KIND))) NEXT();
+        } else if (kind == MWL_KIND_NUMBER) {
+            if (LIKELY(v->as.d - v->as.d == 0)) NEXT();
+        } else if (kind == MWL_KIND_STRING || kind - MWL_KIND_NULL <= 1u) {
+            NEXT();
+        } else if (kind == MWL_KIND_ARRAY) {
+            if (LIKELY(!(mwl__as_list(*v)->odd & MWL__ODD_KIND))) NEXT();
+        }
+        TRY(mwl__boundary_data(x, *v, &out));
+        SET_OUT(A);
+        NEXT();
+    }
+
+    /* -- control inside an expression -- */
+    CASE(JUMP): GO(X);
+    CASE(JUMP_IF):
+        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
+        if (A.as.i) GO(X);
+        NEXT();
+    CASE(JUMP_UNLESS):
+        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
+        if (!A.as.i) GO(X);
+        NEXT();
+    CASE(AND_TEST):
+        if (MWL_KINDS(A) == MWL_KIND_BOOL && !A.as.i) GO(X);
+        NEXT();
+    CASE(OR_TEST):
+        if (MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i) GO(X);
+        NEXT();
+    CASE(AND): LOGIC(false, false);
+    CASE(OR): LOGIC(true, false);
+    CASE(AND_END): LOGIC(false, true);
+    CASE(OR_END): LOGIC(true, true);
+    CASE(RAISE_IF):
+        if (MWL_KINDS(A) != MWL_KIND_FAULT) NEXT();
+        HERE();
+        mwl__drop(h, x->fault);
+        x->fault = mwl__keep(A); /* a variable may raise it again */
+        x->halt = MWL_EXEC_FAULT;
+        goto fail;
+    CASE(ITER): {
+        mwl_value range = B;
+        TRY(MWL_KINDS(range) == MWL_KIND_ARRAY || MWL_KINDS(range) == MWL_KIND_OBJECT ||
+            not_iterable(x, range));
+        if (ip->a != ip->b) SET(A, COPY(range));
+        SET((&A)[1], mwl_int(0));
+        NEXT();
+    }
+    CASE(NEXT): STEP_LOOP(false);
+    CASE(NEXT2): STEP_LOOP(true);
+    CASE(OPT_TEST):
+        TRY(MWL_KINDS(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
+        if (!A.as.p) GO(X);
+        NEXT();
+    CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET_OUT(A); NEXT();
+    CASE(OPT_OF):
+        out = mwl__some(h, B);
+        B = mwl_null();
+        TRY(!mwl_is_absent(out));
+        SET_OUT(A);
+        NEXT();
+    CASE(END): {
+        mwl_value *v = &A;
+        HERE();
+        if (x->product.tag & MWL_OWNED) mwl__drop(h, x->product);
+        if ((v->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
+            ++*(uint32_t *)v->as.p;
+            mwl__move_owned(&x->product, v);
+        } else {
+            mwl__move(&x->product, v);
+        }
+        v->tag = MWL_KIND_NULL;
+        return MWL_EXEC_END;
+    }
+
+    /* -- the machine: each instruction is a function of the file that owns it -- */
+#define F (x->frame)
+#define AT_NEXT (x->pc + 1)
+#define MACHINE(call)        \
+    do {                     \
+        HERE();              \
+        next = (call);       \
+        goto machine;        \
+    } while (0)
+/* Proved when the program was loaded (verify_nest.c); checked builds ask again. */
+#if MWL_CHECKED
+#define NESTS(condition) do { if (!(condition)) abort(); } while (0)
+#else
+#define NESTS(condition) ((void)0)
+#endif
+#define PLAIN(statement) do { statement; NEXT(); } while (0)
+    CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
+    CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
+    CASE(OUT): PLAIN(mwl__value_set(h, &F->acc, taken(&A)));
+    CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->step_input)));
+    CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
+    CASE(TO): {
+        NESTS(mwl__nest_in_step(F));
+        const mwl__step_rec *to = &p->flow_tables->steps[X];
+        if (!LIKELY(!x->vm->listen && mwl__step_hops(F, to))) MACHINE(mwl__step_to(F, X, false));
+        mwl__step_hop(F, X, h);
+        next = to->pc + 1; /* behind its STEP, which is done */
+        goto machine;
+    }
+    CASE(TO_HANDLER): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, true));
+    CASE(STEP_RESULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_result(F, AT_NEXT));
+    CASE(STEP_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_fault(F));
+    CASE(CLAUSE_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_clause_fault(F));
+    CASE(MATCH_INPUT):
+        mwl__frame_set_res(F, true, F->acc);
+        PLAIN(F->acc = mwl_absent());
+    CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->res.v)));
+    CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
+    CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
+    CASE(RETURN): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
+    CASE(RAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_raise(F, &A, ip->b));
+    CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
+    CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
+    CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
+    CASE(GATE):
+        NESTS(mwl__nest_in_phase(F));
+        if (LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
+        MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
+    CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
+    CASE(ACTION):
+        NESTS(mwl__nest_phase(F, X, ip->a));
+        MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
+    CASE(ACTION_DONE):
+        NESTS(mwl__nest_action_done(F, X, ip->a));
+        MACHINE(mwl__entry_action_done(F, ip->a, X));
+    CASE(ESTABLISH): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_establish(F, X, AT_NEXT));
+    CASE(ENTRY_FAULT): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_fault(F, X));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, X));
+    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
+    CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
+    CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
+    CASE(PHASE_FAULT):
+        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
+        MACHINE(mwl__entry_phase_fault(F, X));
+    CASE(REENTER):
+        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
+        MACHINE(mwl__entry_reenter(F, X));
+    CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
+    CASE(ALWAYS_FAULT): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_always_fault(F, X));
+    CASE(UNWIND): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
+    CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
+    CASE(CALL_INPUT):
+        NESTS(F->record != NULL);
+        PLAIN(mwl__value_set(h, &F->record->target_input, taken(&A)));
+    CASE(CALL_WITH): NESTS(F->record != NULL); PLAIN(mwl__value_set(h, &F->record->args, taken(&A)));
+    CASE(DISPATCH): NESTS(mwl__nest_dispatch(F, X)); MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
+    CASE(ARMS): NESTS(mwl__nest_arms(F, X)); MACHINE(mwl__call_arms(F, X));
+    CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(F, true, taken(&A)));
+    CASE(CALL_FAULT): NESTS(mwl__nest_call_fault(F, X)); MACHINE(mwl__call_fault(F, X));
+    CASE(ARM_FAULT): NESTS(mwl__nest_call(F, X)); MACHINE(mwl__call_arm_fault(F, X));
+    CASE(CALL_END): NESTS(mwl__nest_call_end(F, X)); MACHINE(mwl__call_end(F, X, AT_NEXT));
+    CASE(GATHER): NESTS(mwl__nest_gather(F)); MACHINE(mwl__gather_begin(F, X, AT_NEXT));
+    CASE(GATHER_OVER):
+        NESTS(mwl__nest_gather_field(F, MWL_GATHER_OVER));
+        MACHINE(mwl__gather_over(F, A, AT_NEXT));
+    CASE(GATHER_NEED): NESTS(mwl__nest_gather_field(F, 0)); MACHINE(mwl__gather_need(F, A, AT_NEXT));
+    CASE(GATHER_RUN): NESTS(mwl__nest_gather_run(F, X)); MACHINE(mwl__gather_run(F, X));
+    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_arms(F, X));
+    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(F, X)); MACHINE(mwl__gather_fault(F, X));
+    CASE(GATHER_END): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_end(F, X, AT_NEXT));
+
+machine:
+    if (!LIKELY(next < MWL_PC_LIMIT)) {
+        if (next == MWL_PC_PARK) goto park;
+        x->halt = next == MWL_PC_FAULT  ? MWL_EXEC_FAULT
+                  : next == MWL_PC_FUEL ? MWL_EXEC_FUEL
+                                        : MWL_EXEC_NOMEM;
+        goto fail;
+    }
+    ip = code + next;
+    if (LIKELY(--x->slice > 0)) DISPATCH(); /* paid when the turn ends: frame.c */
+    HERE(); /* between blocks: registers hold nothing that is needed */
+    mwl__exec_clear(x, p->n_regs);
+    x->in_block = false;
+    return MWL_EXEC_YIELD;
+
+#if !MWL__GOTO
+    case MWL_OP_COUNT: break;
+    }
+#endif
+
+malformed:
+    HERE();
+    mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "malformed code: not an expression");
+    goto fail;
+
+yield:
+    HERE();
+    x->in_block = true;
+    return MWL_EXEC_YIELD;
+
+park:
+    mwl__exec_clear(x, p->n_regs);
+    return MWL_EXEC_PARK;
+
+out_of_fuel:
+    HERE();
+    return MWL_EXEC_FUEL;
+
+fail:
+    if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
+    if (x->halt == MWL_EXEC_FAULT) {
+        const mwl__handler_rec *handler = mwl__program_handler(p, x->pc);
+        x->halt = MWL_EXEC_END;
+        if (handler && handler->kind == MWL_HANDLER_EXPR) {
+            out = x->fault;
+            x->fault = mwl_absent();
+            SET(R[handler->reg], out);
+            GO(handler->target);
+        }
+        mwl__exec_locate(x);
+        if (handler) { /* a construct's: it goes on with the failure it made */
+            if (mwl__frame_raised(x)) GO(handler->target);
+            return MWL_EXEC_NOMEM;
+        }
+        return MWL_EXEC_FAULT;
+    }
+    {
+        mwl__outcome outcome = (mwl__outcome)x->halt;
+        x->halt = MWL_EXEC_END;
+        return outcome;
+    }
+}
+
+/* clang-format on */
+#if MWL__GOTO
+#pragma GCC diagnostic pop
+#endif

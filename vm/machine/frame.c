@@ -1,0 +1,500 @@
+/* frame.c: frames: creation, turns in the interpreter, parking and waking, completion.
+ *
+ * Owns: the state machine of a frame. A frame is READY (queued), RUNNING (in the interpreter), waiting
+ * (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the interpreter only at
+ * an instruction boundary, with f->pc saying where to go on.
+ * Refuses to know: what Steps and middleware do. */
+#include "vm/machine/machine.h"
+
+#include <assert.h>
+
+int64_t mwl__add_ns(int64_t a, int64_t b) {
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? MWL_NEVER - 1 : INT64_MIN;
+}
+
+void mwl__frame_take_raised(mwl__frame *f) {
+    mwl__frame_set_res(f, false, mwl__vm_of(f)->raised);
+    mwl__vm_of(f)->raised = mwl_absent();
+}
+
+bool mwl__frame_raised(mwl__exec *x) {
+    mwl_value failure = mwl__failure_from_fault(x, x->fault);
+    x->fault = mwl_absent();
+    mwl__exec_clear(x, x->program->n_regs);
+    if (!x->frame || mwl_is_absent(failure)) return false;
+    mwl__value_set(x->heap, &x->vm->raised, failure);
+    return true;
+}
+
+/* ---- faults of typed fields ---------------------------------------------------------------------------- */
+
+uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_value text = mwl_string(&vm->heap, message, strlen(message));
+    vm->exec.fault = mwl__fault_new(&vm->heap, code, vm->exec.pc, text, details);
+    return mwl_is_absent(vm->exec.fault) ? MWL_PC_NOMEM : MWL_PC_FAULT;
+}
+
+uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message) {
+    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_value d = mwl_object(h, 3);
+    d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
+    d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
+    if (mwl_is_absent(d)) return MWL_PC_NOMEM;
+    return mwl__raise(f, MWL_FAILURE_PARAMETER, message, d);
+}
+
+/* What a schema-less target answers to arguments: closed by default. */
+static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
+    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_value key, value;
+    mwl__buf b = mwl__buf_make(h->alloc);
+    size_t len;
+    bool named = mwl_object_at(args, 0, &key, &value);
+    mwl__buf_printf(&b, named ? "%s takes no arguments, and '%s' was given" : "%s: `with` must be an object",
+                    who, named ? mwl_as_text(key, &len) : "");
+    uint32_t pc = mwl__raise_parameter(f, "/additionalProperties", args, mwl__buf_cstr(&b));
+    mwl__buf_free(&b);
+    return pc;
+}
+
+/* "retries must be an integer, is a string": the first error, with the argument it is about. */
+static void describe(mwl__buf *b, mwl_value report, mwl_status st) {
+    size_t len = 0, at_len = 0;
+    const char *text = mwl_as_text(mwl_object_get(report, "message", 7), &len);
+    const char *at = mwl_as_text(mwl_object_get(report, "instanceLocation", 16), &at_len);
+    if (!text) {
+        mwl__buf_puts(b, mwl_status_text(st));
+        return;
+    }
+    if (at && at_len > 1 && *text != '\'') { /* a message that begins with a name says it all */
+        mwl__buf_putc(b, '\'');
+        for (size_t i = 1; i < at_len; i++) mwl__buf_putc(b, at[i] == '/' ? '.' : at[i]);
+        mwl__buf_puts(b, "' ");
+    }
+    mwl__buf_put(b, text, len);
+}
+
+uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
+                              uint32_t next_pc) {
+    mwl_vm *vm = mwl__vm_of(f);
+    if (!schema) {
+        bool none = mwl_is_absent(args) || (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
+        return none ? next_pc : refuse_undeclared(f, args, who);
+    }
+    uint64_t left = vm->exec.budget;
+    mwl__schema_env env = {&vm->heap, vm->regex, &left};
+    bool valid = false;
+    mwl_value report = mwl_absent();
+    mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
+    mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
+    (void)mwl__exec_charge(&vm->exec, vm->exec.budget - left);
+    if (st == MWL_OK && valid) return next_pc;
+    if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
+    if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
+    mwl__buf b = mwl__buf_make(vm->heap.alloc);
+    mwl__buf_printf(&b, "%s: ", who);
+    describe(&b, report, st);
+    uint32_t pc = mwl__raise(f, MWL_FAILURE_PARAMETER, mwl__buf_cstr(&b), report);
+    mwl__buf_free(&b);
+    return pc;
+}
+
+/* ---- life --------------------------------------------------------------------------------------------------- */
+
+/* spec: execution-model, variable initialization: defaults overlaid by the validated arguments. */
+static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow, mwl_value args) {
+    mwl_value vars = flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
+    if (mwl_is_absent(args)) return vars;
+    mwl_value key, value;
+    for (size_t i = 0; mwl_object_at(args, i, &key, &value); i++)
+        vars = mwl__map_put(&vm->heap, vars, mwl__keep(key), mwl__keep(value));
+    return vars;
+}
+
+/* The frame's arguments are valid: vars are seeded. Else its Result is there and nothing runs. */
+static bool initialise(mwl__frame *f, mwl_value args) {
+    mwl_vm *vm = mwl__vm_of(f);
+    const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
+    mwl__exec *x = &vm->exec;
+    const mwl__schema *schema = f->run->link->flow_schemas[f->flow];
+    uint32_t pc = flow->pc;
+    if (x->program != mwl__program_of(f)) x->count_path = NULL;
+    x->program = mwl__program_of(f);
+    x->pc = MWL_NONE;
+    if (schema || !mwl_is_absent(args)) pc = mwl__check_arguments(f, schema, args, "parameters", pc);
+    if (pc == MWL_PC_NOMEM) return false;
+    if (pc == MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
+        x->budget = 0;
+        args = mwl_absent();
+        pc = flow->pc;
+    }
+    if (pc == MWL_PC_FAULT) {
+        f->res.v = mwl__failure_from_fault(x, x->fault);
+        x->fault = mwl_absent();
+        f->pc = MWL_NONE;
+        f->vars = mwl__keep(vm->empty);
+        return !mwl_is_absent(f->res.v);
+    }
+    f->pc = pc;
+    f->vars = seed_vars(vm, mwl__program_of(f), flow, args);
+    f->acc = mwl__keep(f->input);
+    return !mwl_is_absent(f->vars);
+}
+
+static size_t frame_size(bool timed) { return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0); }
+
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
+                           mwl_value take_args) {
+    mwl_vm *vm = run->link->vm;
+    bool timed = run->link->timed[flow];
+    size_t size = frame_size(timed);
+    mwl__frame *f = mwl__heap_take(&vm->heap, size);
+    if (!f) {
+        mwl__drop(&vm->heap, take_input);
+        mwl__drop(&vm->heap, take_args);
+        return NULL;
+    }
+    memset(f, 0, size);
+    f->run = run;
+    f->timed = timed;
+    f->parent = parent;
+    f->flow = flow;
+    f->step = MWL_NONE;
+    f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
+    f->input = take_input;
+    f->timer.owner = MWL_TIMER_FRAME;
+    run->live++;
+    if (timed) mwl__times_of(f)->entered_ns = mwl__vm_wall(vm);
+    bool made = initialise(f, take_args);
+    mwl__drop(&vm->heap, take_args);
+    if (!made) {
+        mwl__frame_free(f);
+        return NULL;
+    }
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, -1, f->input);
+    return f;
+}
+
+static void drop_saved(mwl__frame *f) {
+    if (!f->rare || !f->rare->saved_regs) return;
+    mwl_heap *h = &mwl__vm_of(f)->heap;
+    uint32_t n = mwl__program_of(f)->n_regs;
+    for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->rare->saved_regs[i]);
+    mwl__heap_give(h, f->rare->saved_regs, n * sizeof *f->rare->saved_regs);
+    f->rare->saved_regs = NULL;
+}
+
+mwl__rare *mwl__frame_rare(mwl__frame *f) {
+    if (f->rare) return f->rare;
+    mwl__rare *r = mwl__heap_take(&mwl__vm_of(f)->heap, sizeof *r);
+    if (!r) return NULL;
+    memset(r, 0, sizeof *r);
+    r->failure = mwl_null();
+    return f->rare = r;
+}
+
+bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
+    bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
+    if (clears && !f->rare) return true;
+    mwl__rare *r = mwl__frame_rare(f);
+    if (r) mwl__value_set(&mwl__vm_of(f)->heap, &r->failure, mwl__keep(failure));
+    return r != NULL;
+}
+
+static void free_own(mwl__frame *f) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_heap *h = &vm->heap;
+    if (f->timer.at) mwl__timer_cancel(&vm->timers, &f->timer);
+    while (f->entries) mwl__entry_pop(f);
+    if (f->record) mwl__callrec_free(h, f->record);
+    if (f->rare) {
+        if (f->rare->gather) mwl__gather_free(h, f->rare->gather);
+        drop_saved(f);
+        mwl__drop(h, f->rare->cancel);
+        mwl__drop(h, f->rare->severed);
+        mwl__drop(h, f->rare->cleanup);
+        mwl__drop(h, f->rare->failure);
+        mwl__heap_give(h, f->rare, sizeof *f->rare);
+    }
+    mwl__drop(h, f->vars);
+    mwl__drop(h, f->input);
+    mwl__drop(h, f->step_input);
+    mwl__drop(h, f->acc);
+    mwl__drop(h, f->res.v);
+}
+
+static void unqueue(mwl__frame *f) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl__frame *before = f->target.queued_behind;
+    if (before) before->next_ready = f->next_ready;
+    else vm->ready_head = f->next_ready;
+    if (f->next_ready) f->next_ready->target.queued_behind = before;
+    else vm->ready_tail = before;
+    vm->n_ready--;
+    f->queued = false;
+}
+
+/* One outstanding target execution below f, detached from it; NULL when there is none left. */
+static mwl__frame *detach_child(mwl__frame *f) {
+    if (f->awaits == MWL_AWAITS_FRAME) {
+        f->awaits = MWL_AWAITS_NOTHING;
+        return f->target.frame;
+    }
+    mwl__gather *g = mwl__gather_of(f);
+    for (uint32_t i = 0; g && i < g->next; i++) {
+        mwl__slot *s = &g->slots[i];
+        if (s->state != MWL_SLOT_ACTIVE) continue;
+        s->state = MWL_SLOT_CANCELLED;
+        if (s->is_frame) return s->as.frame;
+        if (s->as.call) mwl__call_abandon(s->as.call); /* else its fields were being evaluated */
+        s->as.call = NULL;
+    }
+    return NULL;
+}
+
+/* Without recursion: the deepest frame first, climbing by `parent`. */
+void mwl__frame_free(mwl__frame *top) {
+    mwl__frame *f = top;
+    for (;;) {
+        mwl__frame *child = detach_child(f);
+        if (child) {
+            f = child;
+            continue;
+        }
+        if (f->awaits == MWL_AWAITS_CALL) mwl__call_abandon(f->target.call);
+        if (f->queued) unqueue(f);
+        mwl__frame *parent = f->parent;
+        bool last = f == top;
+        f->run->live--;
+        free_own(f);
+        mwl__heap_give(&mwl__vm_of(f)->heap, f, frame_size(f->timed));
+        if (last) return;
+        f = parent;
+    }
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------------- */
+
+void mwl__frame_ready(mwl__frame *f) {
+    mwl_vm *vm = mwl__vm_of(f);
+    if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    f->state = MWL_FRAME_READY;
+    f->queued = true;
+    f->next_ready = NULL;
+    assert(f->awaits == MWL_AWAITS_NOTHING);
+    f->target.queued_behind = vm->ready_tail;
+    if (vm->ready_tail) vm->ready_tail->next_ready = f;
+    else vm->ready_head = f;
+    vm->ready_tail = f;
+    vm->n_ready++;
+}
+
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races from its entry's
+ * establishment, where one that has elapsed by then is seen. Those outside a running onAlways cannot fire: unwind.c
+ * asks for them when it ends. */
+mwl__entry *mwl__frame_bound(const mwl__frame *f) {
+    mwl__entry *first = NULL;
+    for (mwl__entry *e = f->entries; e && !e->in_always; e = e->outer)
+        if (e->armed && e->established && !e->accepted && !e->fired &&
+            (!first || e->bound_ns <= first->bound_ns))
+            first = e;
+    return first;
+}
+
+uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns) {
+    mwl_vm *vm = mwl__vm_of(f);
+    f->pc = pc;
+    f->state = (uint8_t)state;
+    mwl__entry *bound = mwl__frame_bound(f);
+    mwl_status st = MWL_OK;
+    if (bound && bound->bound_ns < due_mono_ns)
+        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, f->depth * 64u + bound->depth);
+    else if (due_mono_ns != MWL_NEVER)
+        st = mwl__timer_arm(&vm->timers, &f->timer, due_mono_ns, 0, 0);
+    return st < 0 ? MWL_PC_NOMEM : MWL_PC_PARK;
+}
+
+void mwl__frame_timer(mwl__frame *f) {
+    mwl_vm *vm = mwl__vm_of(f);
+    bool bound = f->timer.class_ == 1;
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, -1, mwl_absent());
+    if (!bound) {
+        mwl__frame_ready(f);
+        return;
+    }
+    mwl__entry *e = mwl__frame_bound(f);
+    if (e) mwl__unwind_bound(f, e);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+static bool save_regs(mwl__frame *f, mwl__exec *x) {
+    uint32_t n = mwl__program_of(f)->n_regs;
+    mwl__rare *r = mwl__frame_rare(f);
+    if (r) r->saved_regs = mwl__heap_take(x->heap, n * sizeof *r->saved_regs);
+    if (!r || !r->saved_regs) return false;
+    memcpy(r->saved_regs, x->regs, n * sizeof *x->regs);
+    for (uint32_t i = 0; i < n; i++) x->regs[i] = mwl_null();
+    return true;
+}
+
+static void restore_regs(mwl__frame *f, mwl__exec *x) {
+    mwl_value *saved = f->rare ? f->rare->saved_regs : NULL;
+    if (!saved) return;
+    size_t size = mwl__program_of(f)->n_regs * sizeof *saved;
+    memcpy(x->regs, saved, size);
+    mwl__heap_give(x->heap, saved, size);
+    f->rare->saved_regs = NULL;
+}
+
+/* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its reserve. */
+static size_t memory_limit(const mwl_run *run, size_t heap_used) {
+    size_t limit = run->limits->memory_bytes;
+    if (run->limit_hit) limit = limit > SIZE_MAX - MWL_RUN_RESERVE ? SIZE_MAX : limit + MWL_RUN_RESERVE;
+    if (limit < run->memory_used) return heap_used;
+    return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX : heap_used + (limit - run->memory_used);
+}
+
+/* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may be read after. */
+static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
+    mwl_vm *vm = mwl__vm_of(f);
+    if (x->program != mwl__program_of(f)) x->count_path = NULL;
+    x->program = mwl__program_of(f);
+    x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
+    x->frame = f;
+    x->budget = f->run->budget;
+    if (x->budget == 0) return MWL_PC_FUEL;
+    x->slice = x->turn = x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice;
+    if (x->program->n_regs > x->n_regs && mwl__exec_reserve(x, x->program->n_regs) < 0) {
+        vm->heap.why = MWL_E_NOMEM;
+        return MWL_PC_NOMEM;
+    }
+    vm->executing = f->run;
+    vm->heap.limit = memory_limit(f->run, vm->heap.used);
+    if (f->rare && f->rare->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
+        f->state = MWL_FRAME_WAIT_GATHER;
+        return MWL_PC_PARK;
+    }
+    f->state = MWL_FRAME_RUNNING;
+    if (f->rare && f->rare->resume) {
+        drop_saved(f);
+        f->rare->resume = false;
+        return mwl__unwind_next(f);
+    }
+    if (f->pc == MWL_NONE) return mwl__frame_complete(f);
+    restore_regs(f, x);
+    return f->pc;
+}
+
+/* A fault that no handler of the program takes: only a damaged image has one. */
+static void unhandled(mwl__frame *f, mwl__exec *x) {
+    mwl__value_set(x->heap, &x->fault, mwl_absent());
+    mwl__exec_clear(x, mwl__program_of(f)->n_regs);
+    f->run->why = MWL_E_IMAGE;
+    mwl_run_abort(f->run);
+}
+
+/* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end that cannot
+ * come any more, so there the run is aborted. */
+static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
+    mwl_run *run = f->run;
+    uint32_t n = run->link->program->n_regs; /* more than there are, when there was no memory for them */
+    mwl__exec_clear(x, n < x->n_regs ? n : x->n_regs);
+    f->state = MWL_FRAME_READY;
+    mwl__run_limit(run, why);
+    if (!run->root || run->state == MWL_RUN_ABORTED) return;
+    if (f->queued || (f->rare && f->rare->awaiting)) return;
+    run->why = why;
+    mwl_run_abort(run);
+}
+
+static void yielded(mwl__frame *f, mwl__exec *x) {
+    f->pc = x->pc;
+    f->state = MWL_FRAME_READY;
+    if (x->in_block && !save_regs(f, x)) {
+        mwl__run_limit(f->run, MWL_E_NOMEM);
+        return;
+    }
+    if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
+}
+
+/* What the turn has used: every charge is in both counts, the machine's instructions in the slice alone. */
+static void pay(mwl_run *run, const mwl__exec *x) {
+    uint64_t charged = run->budget - x->budget, all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
+    if (all < charged) all = charged;
+    run->budget = all < run->budget ? run->budget - all : 0;
+}
+
+void mwl__frame_run(mwl__frame *f) {
+    mwl_run *run = f->run;
+    mwl_vm *vm = run->link->vm;
+    mwl__exec *x = &vm->exec;
+    vm->turn_used = vm->heap.used;
+    uint32_t pc = begin_turn(f, x);
+    mwl__outcome outcome = MWL_EXEC_PARK;
+    if (pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
+    else if (pc == MWL_PC_FUEL) outcome = MWL_EXEC_FUEL;
+    else if (pc != MWL_PC_PARK) {
+        x->pc = pc;
+        outcome = mwl__exec_run(x);
+    }
+    if (pc != MWL_PC_FUEL) pay(run, x);
+    if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
+    vm->heap.limit = SIZE_MAX;
+    vm->executing = NULL;
+    mwl__run_used(run, vm->turn_used);
+    size_t used = vm->heap.used;
+    switch (outcome) {
+    case MWL_EXEC_PARK:
+    case MWL_EXEC_END: break;
+    case MWL_EXEC_YIELD: yielded(f, x); break;
+    case MWL_EXEC_FAULT: unhandled(f, x); break;
+    case MWL_EXEC_FUEL: limited(f, x, MWL_E_FUEL); break;
+    case MWL_EXEC_NOMEM:
+        limited(f, x, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
+        break;
+    }
+    mwl__run_used(run, used);
+}
+
+/* ---- completion ---------------------------------------------------------------------------------------------------- */
+
+uint32_t mwl__frame_ascend(mwl__frame *f) {
+    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl__value_set(h, &f->acc, mwl_absent());
+    f->construct = MWL_IN_FRAME;
+    return mwl__tables(f)->flows[f->flow].ascend_pc;
+}
+
+/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once. */
+uint32_t mwl__frame_complete(mwl__frame *f) {
+    mwl_run *run = f->run;
+    mwl__frame *parent = f->parent;
+    f->state = MWL_FRAME_DONE;
+    if (mwl__tracing(run->link->vm)) mwl__trace(f, MWL_TRACE_FRAME_EXITED, NULL, -1, -1, f->res.v);
+    if (!parent) {
+        mwl__result res = f->res;
+        f->res.v = mwl_absent();
+        mwl__run_done(run, &res);
+        return MWL_PC_PARK;
+    }
+    if (f->slot) {
+        mwl__slot *slot = f->slot;
+        if (slot->record) mwl__callrec_window(slot->record, f);
+        mwl__result res = f->res;
+        f->res.v = mwl_absent();
+        bool interrupted = f->rare && !mwl_is_absent(f->rare->cancel);
+        slot->superseded = interrupted && res.v.as.p != f->rare->cancel.as.p;
+        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, res);
+    } else {
+        parent->awaits = MWL_AWAITS_NOTHING;
+        mwl__call_frame_done(parent, f);
+    }
+    mwl__frame_free(f);
+    return MWL_PC_PARK;
+}

@@ -1,0 +1,192 @@
+/* phase.c: the middleware contract: one callback at one phase of one entry, and its verdict.
+ *
+ * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase object lives
+ * on the C stack for the time of the callback; a middleware keeps nothing but its entry state. */
+#include "vm/machine/machine.h"
+#include "vm/value/words.h"
+
+struct mwl_phase {
+    mwl__frame *frame;
+    mwl__entry *entry;
+    unsigned phase;
+    mwl__result instead; /* the action failed, or what `elapsed` emits; v absent: nothing was said */
+    bool dispatch, elapsed;
+    bool nomem; /* an absent value came in: its maker found no memory */
+};
+
+static mwl_heap *heap_of(const mwl_phase *p) { return &mwl__vm_of(p->frame)->heap; }
+
+static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
+    return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
+    mwl__value_set(&mwl__vm_of(f)->heap, &mwl__vm_of(f)->raised, take);
+    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
+    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix) : mwl__entry_phase_fault(f, e->ix);
+}
+
+static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
+    const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
+    if (rec->struct_pc[e->phase] == MWL_NONE)
+        return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty, "`with` has no `call` to dispatch");
+    e->resume_pc = next_pc;
+    e->dispatched = true;
+    mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
+    return rec->struct_pc[e->phase];
+}
+
+/* The callback has said something besides what is in the entry. */
+static uint32_t heed(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
+    if (ph->nomem) {
+        mwl__drop(heap_of(ph), ph->instead.v);
+        return MWL_PC_NOMEM;
+    }
+    if (!mwl_is_absent(ph->instead.v)) return fail_phase(f, e, ph->phase, ph->instead.v);
+    return dispatch_structural(f, e, next_pc);
+}
+
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase, uint32_t next_pc) {
+    if (!p->act[phase]) return next_pc;
+    mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
+    p->act[phase](&ph, p->user);
+    bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v);
+    return said ? heed(f, e, &ph, next_pc) : next_pc;
+}
+
+mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
+    const mwl__provider *p = provider_of(f, e);
+    mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
+    if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
+    if (ph.nomem) mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
+    else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
+        ph.instead.v = mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed",
+                                   mwl_absent(), mwl_absent());
+    return ph.instead;
+}
+
+/* ---- what a middleware reads -------------------------------------------------------------------------------- */
+
+mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
+mwl_value mwl_phase_arguments(const mwl_phase *p) {
+    return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
+}
+mwl_value mwl_phase_prepared(const mwl_phase *p) {
+    return mwl__borrow(p->frame->run->link->prepared[p->entry->ix]);
+}
+mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
+bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
+mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
+uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
+void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of(p->frame), out); }
+double mwl_phase_random(mwl_phase *p) {
+    return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;
+}
+mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->state; }
+
+/* What a middleware hands over; an absent one ends the run, when the callback is back. */
+static mwl_value taken(mwl_phase *p, mwl_value take) {
+    if (mwl_is_absent(take)) p->nomem = true;
+    return take;
+}
+
+void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
+    mwl__value_set(heap_of(p), &p->entry->state, taken(p, take));
+}
+
+/* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the universal pair.
+ * Those of the specification's own documents are known to keep it. */
+static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char *name, mwl_value contributed) {
+    if (strcmp(name, "enteredAt") == 0 || strcmp(name, "exitedAt") == 0 || !owner->metadata) return false;
+    bool valid = false;
+    mwl__schema_env env = {heap_of(p), mwl__vm_of(p->frame)->regex, NULL};
+    mwl_status st = mwl__schema_check(owner->metadata, contributed, &env, &valid, NULL);
+    if (st == MWL_E_NOMEM) p->nomem = true;
+    return st == MWL_OK && valid;
+}
+
+void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
+    mwl_heap *h = heap_of(p);
+    const mwl__provider *owner = provider_of(p->frame, p->entry);
+    if (!mwl__entry_write_deadline(p->frame, p->entry)) {
+        p->nomem = true;
+        mwl__drop(h, take_value);
+        return;
+    }
+    mwl_value o = p->entry->contributed, before = mwl_absent();
+    if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(h, 1);
+    if (!owner->trusted) before = mwl__keep(o);
+    o = taken(p, mwl_object_set(h, o, name, strlen(name), take_value));
+    if (!owner->trusted && !mwl_is_absent(o) && !may_contribute(p, owner, name, o))
+        mwl__value_set(h, &o, mwl__keep(before));
+    mwl__drop(h, before);
+    p->entry->contributed = o;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------------------------- */
+
+static void say(mwl_phase *p, bool ok, mwl_value take) {
+    mwl__value_set(heap_of(p), &p->instead.v, taken(p, take));
+    p->instead.ok = ok;
+}
+
+void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
+                    mwl_value take_details) {
+    say(p, false, mwl_failure(heap_of(p), type, code, message, take_details, mwl_absent()));
+}
+
+static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
+    if (p->elapsed) say(p, ok, take);
+    else mwl__drop(heap_of(p), take); /* there is nothing to interrupt */
+}
+
+void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) { interrupt(p, false, take_failure); }
+void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) { interrupt(p, true, take_value); }
+
+void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
+    mwl__entry *e = p->entry;
+    if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
+    else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
+        take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
+    mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
+}
+
+/* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a transform's effect.
+ * So onEntry's `output`, whose default is middleware.input, reads the transformed value there. */
+void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
+    take_value = taken(p, take_value);
+    if (p->phase == MWL_ON_ENTRY) mwl__value_set(heap_of(p), &p->entry->input, take_value);
+    else mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
+}
+
+void mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
+    if (p->phase != MWL_ON_SUCCESS && p->phase != MWL_ON_FAILURE) return;
+    p->entry->verdict = MWL_VERDICT_REENTER;
+    p->entry->reenter = (uint8_t)flags;
+    p->entry->delay_ns = delay_ns;
+}
+
+void mwl_phase_dispatch(mwl_phase *p) { p->dispatch = true; }
+
+void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
+    if (p->phase != MWL_ON_ENTRY) return;
+    p->entry->armed = true;
+    p->entry->bound_ns = bound_mono_ns;
+}
+
+static int64_t later(int64_t at_ns, int64_t ns) { return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns; }
+
+void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
+    if (p->phase != MWL_ON_ENTRY) return;
+    mwl_instant now;
+    mwl_phase_now(p, &now);
+    if (ns < 0) ns = 0;
+    mwl_phase_arm(p, later(now.mono_ns, ns));
+    const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
+    mwl_value deadline = mwl_int(later(now.wall_ns, ns));
+    if (!name) return;
+    if (mwl_is_absent(p->entry->contributed)) p->entry->contributed = deadline; /* alone: written when it is read */
+    else mwl_phase_contribute(p, name, mwl_timestamp_text(heap_of(p), deadline.as.i));
+}

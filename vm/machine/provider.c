@@ -1,0 +1,333 @@
+/* provider.c: provider executions: started, woken, settled once, cancelled.
+ *
+ * Owns: mwl_call. Refuses to know: what is done with a Result (call.c, gather.c).
+ *
+ *   start ---settles at once---> Result taken by the dispatch, the call is freed
+ *     \--later--> awaited --settles--> delivered to the frame or slot, freed
+ *                    \--posted by a token (token.c)--> settles in the next pump
+ *                    \--cancelled--> told; resolves as the cancellation when it settles (without a `cancel`
+ *                                    callback: at once, and whatever it settles with later is dropped) */
+#include "vm/machine/machine.h"
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
+
+static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
+
+/* Nobody awaits it from here on. */
+static void unawait(mwl_call *c) {
+    if (c->frame && c->listed) c->frame->run->live--;
+    c->frame = NULL;
+    c->slot = NULL;
+}
+
+static void clear(mwl_heap *h, mwl_value *place) {
+    if (mwl_is_absent(*place)) return;
+    mwl__drop(h, *place);
+    *place = mwl_absent();
+}
+
+/* One is kept, as it was when it was new, so that calls which settle at once allocate nothing. Its `res` is gone. */
+static void discard(mwl_vm *vm, mwl_call *c) {
+    clear(&vm->heap, &c->input);
+    clear(&vm->heap, &c->args);
+    clear(&vm->heap, &c->state);
+    clear(&vm->heap, &c->metadata);
+    if (vm->spare_call) {
+        c->alive = false;
+        mwl__heap_give(&vm->heap, c, sizeof *c);
+        return;
+    }
+    c->settled = c->starting = c->cancelled = c->listed = c->alive = false;
+    c->res.v = mwl_absent();
+    c->user = NULL;
+    vm->spare_call = c;
+}
+
+static mwl_call *new_call(mwl_vm *vm) {
+    mwl_call *c = mwl__heap_take(&vm->heap, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->vm = vm;
+    c->timer.owner = MWL_TIMER_CALL;
+    return c;
+}
+
+void mwl__call_free(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    unawait(c);
+    mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
+    mwl__drop(&vm->heap, c->res.v);
+    if (c->listed) {
+        if (c->prev) c->prev->next = c->next;
+        else vm->calls = c->next;
+        if (c->next) c->next->prev = c->prev;
+    }
+    discard(vm, c);
+}
+
+static inline void take(mwl_call *c, mwl__result *res) {
+    mwl_vm *vm = c->vm;
+    *res = c->res;
+    if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
+    if (c->tokens) mwl__tokens_free(c);
+    discard(vm, c);
+}
+
+mwl__result mwl__call_take(mwl_call *c) {
+    mwl__result res;
+    take(c, &res);
+    return res;
+}
+
+/* It outlives its start: the VM knows of it. */
+static void list(mwl_vm *vm, mwl_call *c) {
+    c->frame->run->live++;
+    c->listed = true;
+    c->prev = NULL;
+    c->next = vm->calls;
+    if (c->next) c->next->prev = c;
+    vm->calls = c;
+}
+
+static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
+    if (mwl__blocking_start(c) >= 0) {
+        c->starting = false;
+        if (!c->settled) list(vm, c);
+        return c;
+    }
+    mwl__call_free(c);
+    vm->heap.why = MWL_E_NOMEM;
+    return NULL;
+}
+
+/* A call that is about to start, or NULL: memory is out. */
+static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                                mwl_value take_input, mwl_value take_args) {
+    mwl_call *c = vm->spare_call ? vm->spare_call : new_call(vm);
+    if (!c) {
+        mwl__drop(&vm->heap, take_input);
+        mwl__drop(&vm->heap, take_args);
+        return NULL;
+    }
+    vm->spare_call = NULL;
+    c->frame = f;
+    c->slot = slot;
+    c->provider = p;
+    c->input = take_input;
+    c->args = take_args;
+    c->state = mwl_null();
+    c->starting = c->alive = true;
+    return c;
+}
+
+/* Inlined in both its users: a call that settles at once is the hot one. */
+ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                              mwl_value take_args) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
+    if (!c) return NULL;
+    if (p->call.blocking) return start_blocking(vm, c);
+    p->call.start(c, p->user);
+    c->starting = false;
+    if (!c->settled) list(vm, c);
+    return c;
+}
+
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                          mwl_value take_args) {
+    return start(f, slot, p, take_input, take_args);
+}
+
+mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
+                        mwl_value args, mwl__result *res) {
+    mwl_call *c = start(f, slot, p, take_input, args);
+    res->v = mwl_absent();
+    if (!c || !c->settled) return c;
+    take(c, res);
+    return NULL;
+}
+
+/* ---- delivery ---------------------------------------------------------------------------------------------- */
+
+/* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
+static void check_metadata(mwl_call *c) {
+    if (mwl_is_absent(c->metadata)) return;
+    bool valid = false;
+    mwl__schema_env env = {heap_of(c), c->vm->regex, NULL};
+    bool declared = c->provider->metadata &&
+                    mwl__schema_check(c->provider->metadata, c->metadata, &env, &valid, NULL) == MWL_OK;
+    if (!declared || !valid) mwl__value_set(heap_of(c), &c->metadata, mwl_absent());
+}
+
+static void deliver_slot(mwl_call *c, mwl__slot_state state) {
+    mwl__frame *f = c->frame;
+    mwl__slot *slot = c->slot;
+    if (slot->record) {
+        mwl__value_set(heap_of(c), &slot->record->metadata, c->metadata);
+        c->metadata = mwl_absent();
+    }
+    mwl__result res = c->res;
+    c->res.v = mwl_absent();
+    mwl__call_free(c);
+    mwl__gather_resolved(f, slot, state, res);
+}
+
+static void deliver_call(mwl_call *c) {
+    mwl__frame *f = c->frame;
+    f->awaits = MWL_AWAITS_NOTHING;
+    if (f->record) {
+        mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
+        c->metadata = mwl_absent();
+    }
+    mwl__call_accept(f, c->res.ok, c->res.v);
+    c->res.v = mwl_absent();
+    mwl__call_free(c);
+    mwl__frame_ready(f);
+}
+
+/* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation imposed. */
+static void resolve_cancelled(mwl_call *c) {
+    mwl__frame *f = c->frame;
+    if (c->slot) {
+        deliver_slot(c, MWL_SLOT_CANCELLED);
+        return;
+    }
+    f->awaits = MWL_AWAITS_NOTHING;
+    mwl__call_free(c);
+    mwl__unwind_resolved(f);
+}
+
+void mwl__call_deliver(mwl_call *c) {
+    if (!c->frame) {
+        mwl__call_free(c);
+        return;
+    }
+    mwl_run *run = c->frame->run;
+    mwl__run_enter(run);
+    if (c->cancelled) resolve_cancelled(c);
+    else if (mwl_is_absent(c->res.v)) mwl__run_limit(run, MWL_E_NOMEM);
+    else if (c->slot) deliver_slot(c, MWL_SLOT_SETTLED);
+    else deliver_call(c);
+    mwl__run_leave(run);
+}
+
+mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
+    mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
+    mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
+               "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
+    mwl__usage(!c->settled, "mwl_call: settled twice");
+    if (c->settled || c->cancelled) mwl__drop(heap_of(c), take); /* of a cancelled one the Result is not used */
+    if (c->settled) return MWL_E_STATE;
+    if (!c->cancelled) {
+        c->res.ok = ok;
+        c->res.v = take;
+    }
+    c->settled = true;
+    check_metadata(c);
+    /* otherwise whoever started it takes it from here, or its function has yet to return */
+    if (!c->starting && !c->native) mwl__call_deliver(c);
+    return MWL_OK;
+}
+
+/* ---- interruption --------------------------------------------------------------------------------------------- */
+
+void mwl__call_abandon(mwl_call *c) {
+    unawait(c);
+    mwl__timer_cancel(&c->vm->timers, &c->timer);
+    bool told = c->cancelled;
+    c->cancelled = true;
+    if (c->native) {
+        mwl__blocking_stop(c);
+        return;
+    }
+    if (c->settled) { /* with an absent value, which ended the run */
+        mwl__call_free(c);
+        return;
+    }
+    mwl__tokens_unwanted(c);
+    if (c->provider->call.cancel && !told) c->provider->call.cancel(c, c->provider->user);
+    /* without a callback it stays until it settles; the VM frees what is left */
+}
+
+void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
+    if (c->cancelled || (c->settled && !c->native)) return;
+    mwl_vm *vm = c->vm;
+    mwl__timer_cancel(&vm->timers, &c->timer);
+    mwl__value_set(&vm->heap, &c->res.v, mwl__keep(cancel));
+    c->res.ok = false;
+    c->cancelled = true;
+    mwl__tokens_unwanted(c);
+    if (c->native) {
+        mwl__blocking_stop(c);
+        return;
+    }
+    if (c->provider->call.cancel) {
+        c->provider->call.cancel(c, c->provider->user);
+        return;
+    }
+    mwl__frame *f = c->frame; /* nobody to ask: given up now */
+    mwl__slot *slot = c->slot;
+    mwl__result res = c->res;
+    c->res.v = mwl_absent();
+    unawait(c);
+    if (slot) {
+        mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, res);
+        return;
+    }
+    mwl__drop(&vm->heap, res.v);
+    f->awaits = MWL_AWAITS_NOTHING;
+    mwl__unwind_resolved(f);
+}
+
+void mwl__call_timer(mwl_call *c) {
+    mwl__timer_cancel(&c->vm->timers, &c->timer);
+    if (c->native) mwl__blocking_timer(c);
+    else if (c->provider->call.wake) c->provider->call.wake(c, c->provider->user);
+}
+
+/* ---- what a provider calls ---------------------------------------------------------------------------------------- */
+
+mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
+mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
+mwl_heap *mwl_call_heap(mwl_call *c) { return heap_of(c); }
+mwl_run *mwl_call_run(mwl_call *c) { return c->frame ? c->frame->run : NULL; }
+bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
+void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
+void *mwl_call_user(const mwl_call *c) { return c->user; }
+mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
+void mwl_call_set_state(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->state, take); }
+
+void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
+    if (c->settled) mwl__drop(heap_of(c), take); /* it has been checked */
+    else mwl__value_set(heap_of(c), &c->metadata, take);
+}
+
+void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
+    if (c->cancelled || c->settled || c->native) return;
+    int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
+    if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+}
+
+mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) { return mwl__call_resolve(c, true, take_value); }
+
+mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
+                         mwl_value take_details) {
+    return mwl__call_resolve(c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
+}
+
+mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
+    mwl_value type = mwl_object_get(take_result, "type", 4);
+    size_t len = 0;
+    const char *text = mwl_value_kind(type) == MWL_KIND_STRING ? mwl_as_text(type, &len) : NULL;
+    bool ok = text && len == 7 && memcmp(text, "success", 7) == 0;
+    if (!ok) return mwl__call_resolve(c, false, take_result);
+    mwl_value v = mwl_object_get(take_result, "value", 5);
+    v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
+    mwl__drop(heap_of(c), take_result);
+    return mwl__call_resolve(c, true, v);
+}

@@ -1,0 +1,354 @@
+/* run.c: a run's life: start, result, cancel, abort, limits.
+ *
+ * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no further
+ * language work. A limit that is hit is an external cancellation with the reason in its details, and gives a
+ * reserve so that cleanup can still speak; hit again, it aborts. */
+#include "vm/machine/machine.h"
+
+#include <stdio.h>
+
+/* What a run may still use after its limit was hit, for its onAlways phases: a few thousand instructions'
+ * worth of cleanup. Its memory reserve is MWL_RUN_RESERVE. */
+#define RESERVE_FUEL 200000u
+
+static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
+
+/* The VM's limits, or a copy of them with what the run sets itself; NULL when memory is out. */
+static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
+    if (!own) return &vm->config.limits;
+    mwl_limits *l = mwl__heap_take(&vm->heap, sizeof *l);
+    if (!l) return NULL;
+    *l = vm->config.limits;
+    l->fuel = default_of(own->fuel, l->fuel);
+    l->memory_bytes = (size_t)default_of(own->memory_bytes, l->memory_bytes);
+    l->frame_depth = (uint32_t)default_of(own->frame_depth, l->frame_depth);
+    l->entry_depth = (uint32_t)default_of(own->entry_depth, l->entry_depth);
+    l->fan_out = (uint32_t)default_of(own->fan_out, l->fan_out);
+    l->chain_depth = (uint32_t)default_of(own->chain_depth, l->chain_depth);
+    if (own->cleanup_ns) l->cleanup_ns = own->cleanup_ns;
+    return l;
+}
+
+/* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed and the
+ * run's place among its runs make it unique to both. */
+mwl_value mwl__run_id(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
+    uint64_t number = mwl_as_uint(run->id), mix = vm->id_seed + number;
+    char id[48];
+    int n = snprintf(id, sizeof id, "run-%016llx-%llu", (unsigned long long)mwl__random(&mix),
+                     (unsigned long long)number);
+    mwl_value v = mwl__str_new(&vm->heap, id, (size_t)n);
+    if (!mwl_is_absent(v)) run->id = v;
+    return v;
+}
+
+static mwl_status set_error(mwl_error *error, mwl_status st, const char *message) {
+    if (error) {
+        error->status = st;
+        error->message = message;
+        error->offset = 0;
+    }
+    return st;
+}
+
+#ifndef NDEBUG
+static bool pumps_alone(const mwl_vm *vm) { return !vm->pumping || pthread_equal(vm->thread, pthread_self()); }
+static bool is_there(const mwl_run *run) { return (unsigned)run->state != MWL_RUN_GONE; }
+#endif
+
+mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
+                         mwl_error *error) {
+    static const mwl_start nothing;
+    if (!start) start = &nothing;
+    if (!vm || !program || !out) return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
+    if (program->flow_tables->root_flow == MWL_NONE)
+        return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
+    if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
+        return set_error(error, MWL_E_USAGE, "arguments must be an object");
+    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
+    mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
+    vm->thread = pthread_self();
+    mwl__link *link;
+    mwl_status st = mwl__vm_link(vm, program, &link, error);
+    if (st < 0) return st;
+    size_t used = vm->heap.used;
+    mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
+    if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    memset(run, 0, sizeof *run);
+    run->link = link;
+    link->n_runs++;
+    vm->started = true;
+    run->limits = limits_of(vm, start->limits);
+    run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
+    run->id = start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
+    vm->next_run++;
+    if (run->limits && !mwl_is_absent(run->id)) {
+        run->budget = run->limits->fuel;
+        mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
+        mwl__exec *x = &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
+        const mwl_program *their_program = x->program;
+        uint64_t their_budget = x->budget;
+        int64_t their_slice = x->slice;
+        uint32_t their_pc = x->pc;
+        x->budget = run->budget; /* arguments are validated at this run's cost */
+        run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
+                                   mwl__keep(start->arguments));
+        run->budget = x->budget;
+        x->budget = their_budget;
+        x->slice = their_slice;
+        x->program = their_program;
+        x->pc = their_pc;
+    }
+    run->next = vm->runs;
+    if (run->next) run->next->prev = run;
+    vm->runs = run;
+    if (!run->root) {
+        mwl_run_free(run);
+        return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    }
+    mwl__run_used(run, used);
+    if (mwl__tracing(vm)) mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
+    mwl__frame_ready(run->root);
+    *out = run;
+    return MWL_OK;
+}
+
+mwl_run_state mwl_run_get_state(const mwl_run *run) {
+    mwl__usage(is_there(run), "mwl_run_get_state: the run was freed");
+    if (run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return run->state;
+    return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
+}
+
+/* Most hosts look at a success's value, many at nothing: the Result's object is made when it is asked for. */
+mwl_value mwl_run_result(const mwl_run *asked) {
+    mwl_run *run = (mwl_run *)(uintptr_t)asked; /* the same Result in another form */
+    mwl__usage(is_there(run), "mwl_run_result: the run was freed");
+    if (run->state != MWL_RUN_DONE) return mwl_absent();
+    if (run->bare) {
+        mwl_heap *h = &run->link->vm->heap;
+        mwl__result bare = {run->result, true};
+        mwl_value whole = mwl__result_value(h, &bare);
+        if (mwl_is_absent(whole)) return whole;
+        mwl__value_set(h, &run->result, whole);
+        run->bare = false;
+    }
+    return mwl__borrow(run->result);
+}
+
+bool mwl_run_succeeded(const mwl_run *run) { return run->state == MWL_RUN_DONE && run->succeeded; }
+
+mwl_value mwl_run_value(const mwl_run *run) {
+    if (!mwl_run_succeeded(run)) return mwl_absent();
+    return run->bare ? mwl__borrow(run->result) : mwl_object_get(run->result, "value", 5);
+}
+mwl_status mwl_run_why(const mwl_run *run) { return run->why; }
+const char *mwl_run_id(mwl_run *run) {
+    size_t len;
+    mwl_value id = mwl__run_id(run);
+    return mwl_is_absent(id) ? "" : mwl_as_text(id, &len);
+}
+void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
+void *mwl_run_user(const mwl_run *run) { return run->user; }
+
+bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
+    const mwl_vm *vm = run->link->vm;
+    const mwl_program *p = run->link->program;
+    for (uint32_t n = 0; n < MWL_BIRTHS && n < vm->n_births; n++) { /* the latest first */
+        const mwl__birth *b = &vm->births[(vm->n_births - 1 - n) % MWL_BIRTHS];
+        if (b->run != run || b->failure != failure.as.p) continue;
+        const mwl__flow_rec *flow = &p->flow_tables->flows[b->flow];
+        const mwl__step_rec *step = &p->flow_tables->steps[b->step];
+        mwl__where w = {0, 0, 0, 0};
+        mwl__program_where(p, step->pc, 0, &w);
+        out->flow = flow->name_k == MWL_NONE ? "" : mwl_as_text(p->consts[flow->name_k], NULL);
+        out->step = mwl_as_text(p->consts[step->name_k], NULL);
+        out->line = w.line;
+        out->column = w.column;
+        return true;
+    }
+    return false;
+}
+
+/* From inside a turn of another run: what was taken or given back since is not that one's. */
+static void not_theirs(mwl_vm *vm, const mwl_run *run, size_t before) {
+    if (!vm->executing || vm->executing == run) return;
+    size_t after = vm->heap.used, limit = vm->heap.limit;
+    vm->turn_used += after - before; /* less than nothing wraps back */
+    if (limit != SIZE_MAX)
+        vm->heap.limit = after > before && limit > SIZE_MAX - (after - before) ? SIZE_MAX : limit + (after - before);
+}
+
+void mwl__run_used(mwl_run *run, size_t before) {
+    size_t after = run->link->vm->heap.used;
+    not_theirs(run->link->vm, run, before);
+    if (after >= before) run->memory_used += after - before;
+    else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
+    if (run->memory_used > after) run->memory_used = after; /* a host freed what the run had taken */
+}
+
+static void drop_deadline(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    if (!run->deadline) return;
+    mwl__timer_cancel(&vm->timers, &run->deadline->timer);
+    mwl__heap_give(&vm->heap, run->deadline, sizeof *run->deadline);
+    run->deadline = NULL;
+}
+
+/* The root frame has completed: the execution ends. */
+void mwl__run_done(mwl_run *run, mwl__result *take) {
+    mwl__value_set(&run->link->vm->heap, &run->result, take->v);
+    run->succeeded = run->bare = take->ok;
+    run->state = MWL_RUN_DONE;
+    if (mwl__tracing(run->link->vm))
+        mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, mwl_run_result(run));
+    mwl__frame *root = run->root;
+    run->root = NULL;
+    drop_deadline(run);
+    mwl__frame_free(root);
+}
+
+/* ---- ending it from outside --------------------------------------------------------------------------- */
+
+/* The first cancellation starts the clock. It goes off behind every bound of its instant. */
+static bool set_deadline(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    if (run->limits->cleanup_ns <= 0 || run->deadline) return true;
+    mwl__deadline *d = mwl__heap_take(&vm->heap, sizeof *d);
+    if (!d) return false;
+    memset(d, 0, sizeof *d);
+    d->timer.owner = MWL_TIMER_RUN;
+    d->run = run;
+    run->deadline = d;
+    return mwl__timer_arm(&vm->timers, &d->timer, mwl__add_ns(mwl__vm_mono(vm), run->limits->cleanup_ns), 1,
+                          UINT16_MAX) == MWL_OK;
+}
+
+void mwl__run_overdue(mwl_run *run) {
+    run->why = MWL_E_CLEANUP;
+    mwl_run_abort(run);
+}
+
+static void impose(mwl_run *run, const char *message, mwl_value details) {
+    mwl_heap *h = &run->link->vm->heap;
+    mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
+                                   details, mwl_absent());
+    if (mwl_is_absent(cancel) || !set_deadline(run)) {
+        mwl__drop(h, cancel);
+        run->why = MWL_E_NOMEM;
+        mwl_run_abort(run);
+        return;
+    }
+    mwl__unwind_frame(run->root, cancel);
+    mwl__drop(h, cancel);
+}
+
+static void stop_turn(mwl_run *run) {
+    if (run->link->vm->executing == run) mwl__exec_stop(&run->link->vm->exec);
+}
+
+void mwl_run_cancel(mwl_run *run, const char *reason) {
+    mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
+    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_cancel: while another thread pumps the VM");
+    if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
+    mwl_heap *h = &run->link->vm->heap;
+    if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
+        run->cancel_asked = true;
+        stop_turn(run);
+        if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
+        return;
+    }
+    size_t used = h->used;
+    mwl_value details = mwl_absent();
+    if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
+    mwl__run_enter(run);
+    impose(run, reason ? reason : "cancelled from outside", details);
+    mwl__run_used(run, used);
+    mwl__run_leave(run);
+}
+
+void mwl__run_limit(mwl_run *run, mwl_status why) {
+    if (!run->root || run->state == MWL_RUN_ABORTED) return;
+    if (run->limit_hit || why == MWL_E_NOMEM) { /* no reserve left, or the host has no memory */
+        run->why = why;
+        mwl_run_abort(run);
+        return;
+    }
+    run->limit_hit = true;
+    run->why = why;
+    run->budget = RESERVE_FUEL;
+    run->memory_used = run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
+    mwl_heap *h = &run->link->vm->heap;
+    const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
+    mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
+    impose(run, why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
+}
+
+void mwl_run_abort(mwl_run *run) {
+    mwl__usage(!run || is_there(run), "mwl_run_abort: the run was freed");
+    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_abort: while another thread pumps the VM");
+    if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
+    run->state = MWL_RUN_ABORTED;
+    stop_turn(run);
+    mwl__run_enter(run);
+    mwl__run_leave(run);
+}
+
+/* Everything below the root of an aborted run; its executions are told. */
+static void release(mwl_run *run) {
+    size_t used = run->link->vm->heap.used;
+    mwl__frame *root = run->root;
+    run->root = NULL;
+    drop_deadline(run);
+    if (root) mwl__frame_free(root);
+    mwl__run_used(run, used);
+    mwl__invariant_over(run);
+}
+
+void mwl__run_leave(mwl_run *run) {
+    if (run->busy == 1 && run->state == MWL_RUN_ABORTED && run->root) release(run);
+    if (--run->busy) return;
+    if (run->free_asked) {
+        mwl_run_free(run);
+    } else if (run->state == MWL_RUN_DONE) {
+        mwl__invariant_over(run);
+    } else if (run->cancel_asked && run->root) {
+        run->cancel_asked = false;
+        size_t len;
+        mwl_heap *h = &run->link->vm->heap;
+        mwl_value reason = run->result;
+        run->result = mwl_absent();
+        mwl_run_cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
+        mwl__drop(h, reason);
+    }
+}
+
+void mwl_run_free(mwl_run *run) {
+    if (!run) return;
+    mwl__usage(is_there(run), "mwl_run_free: the run was freed before");
+    mwl_vm *vm = run->link->vm;
+    mwl__usage(pumps_alone(vm), "mwl_run_free: while another thread pumps the VM");
+    if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
+        mwl_run_abort(run);
+        run->free_asked = true;
+        return;
+    }
+    for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
+        if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
+    mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
+    mwl_run_abort(run);
+    if (run->root) release(run);
+    size_t used = vm->heap.used;
+    mwl__drop(&vm->heap, run->id);
+    mwl__drop(&vm->heap, run->result);
+    if (run->limits && run->limits != &vm->config.limits)
+        mwl__heap_give(&vm->heap, (void *)(uintptr_t)run->limits, sizeof *run->limits);
+    if (run->prev) run->prev->next = run->next;
+    else vm->runs = run->next;
+    if (run->next) run->next->prev = run->prev;
+    bool last = --run->link->n_runs == 0;
+    run->state = (mwl_run_state)MWL_RUN_GONE;
+    mwl__heap_give(&vm->heap, run, sizeof *run);
+    not_theirs(vm, run, used);
+    if (last) mwl__vm_unlink(vm);
+}

@@ -1,0 +1,207 @@
+/* step.c: the instructions of Steps that are no calls: entry, transition, catch, assign, Sleep, the endings.
+ *
+ * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first one that
+ * succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`. */
+#include "vm/machine/machine.h"
+#include "vm/value/temporal.h"
+
+static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
+
+static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
+
+/* A Step begins with what is in flight. */
+static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
+    mwl_heap *h = &vm->heap;
+    mwl__step_hop(f, step, h);
+    if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
+    if (f->rare && f->rare->gather) {
+        mwl__gather_free(h, f->rare->gather);
+        f->rare->gather = NULL;
+    }
+    if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__vm_wall(vm);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
+}
+
+uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
+    const mwl__link *link = f->run->link;
+    begin(f, link->vm, &link->program->flow_tables->steps[step], step);
+    return next_pc;
+}
+
+void mwl__step_exit(mwl__frame *f) {
+    mwl_vm *vm = mwl__vm_of(f);
+    f->step_done = true;
+    f->construct = MWL_IN_STEP;
+    if (step_of(f)->flags & MWL_NEEDS_EXITED) mwl__times_of(f)->step_exited_ns = mwl__vm_wall(vm);
+}
+
+static void trace_exit(mwl__frame *f, mwl_value v) {
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, v);
+}
+
+/* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
+uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
+    const mwl__link *link = f->run->link;
+    const mwl__step_rec *rec = &link->program->flow_tables->steps[step];
+    if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->acc);
+    if (!handler && f->rare) mwl__frame_fail(f, mwl_null());
+    begin(f, link->vm, rec, step);
+    return rec->pc + 1; /* behind its STEP, which is done */
+}
+
+/* ---- failure ----------------------------------------------------------------------------------------- */
+
+/* Remember where a failure was born. One that rose from a deeper frame was noted there. */
+static void note_failure(mwl__frame *f, mwl_value failure) {
+    mwl_vm *vm = f->run->link->vm;
+    bool deeper = mwl__tables(f)->n_flows > 1; /* there may be such frames */
+    for (uint32_t i = 0; deeper && i < MWL_BIRTHS && i < vm->n_births; i++) {
+        const mwl__birth *b = &vm->births[i];
+        if (b->failure == failure.as.p && b->run == f->run && b->depth > f->depth) return;
+    }
+    mwl__birth *b = &vm->births[vm->n_births++ % MWL_BIRTHS];
+    *b = (mwl__birth){f->run, failure.as.p, f->flow, f->step, f->depth};
+}
+
+/* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath, unless an author
+ * has said what is. */
+static bool set_failure(mwl__frame *f) {
+    bool severed = f->rare && !mwl_is_absent(f->rare->severed) && mwl__failure_chained(f->res.v, f->rare->severed);
+    if (!severed)
+        f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
+    if (mwl_is_absent(f->res.v)) return false;
+    note_failure(f, f->res.v);
+    return mwl__frame_fail(f, f->res.v);
+}
+
+uint32_t mwl__step_failed(mwl__frame *f) {
+    mwl_heap *h = heap_of(f);
+    if (!f->step_done) mwl__step_exit(f);
+    if (!set_failure(f)) return MWL_PC_NOMEM;
+    mwl__value_set(h, &f->acc, mwl_absent());
+    const mwl__step_rec *rec = step_of(f);
+    const mwl__flow_tables *t = mwl__tables(f);
+    for (uint32_t i = 0; i < rec->n_catch; i++) {
+        const mwl__catch_rec *c = &t->catches[rec->first_catch + i];
+        if (mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v)) return c->pc;
+    }
+    trace_exit(f, f->res.v);
+    return mwl__frame_ascend(f);
+}
+
+uint32_t mwl__step_fault(mwl__frame *f) {
+    mwl__frame_take_raised(f);
+    return mwl__step_failed(f);
+}
+
+uint32_t mwl__step_clause_fault(mwl__frame *f) {
+    mwl__frame_take_raised(f);
+    if (!set_failure(f)) return MWL_PC_NOMEM;
+    trace_exit(f, f->res.v);
+    return mwl__frame_ascend(f);
+}
+
+uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
+    mwl__step_exit(f);
+    if (!f->res.ok) return mwl__step_failed(f);
+    mwl__value_set(heap_of(f), &f->acc, mwl__keep(f->res.v));
+    return next_pc;
+}
+
+/* ---- variables ------------------------------------------------------------------------------------------ */
+
+/* spec: step-mechanics, assign: all expressions saw the state before the block; now it takes effect. In the
+ * gap of a re-entry that restores, it takes effect on the restored variables. */
+uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
+    mwl_heap *h = heap_of(f);
+    const mwl_program *p = mwl__program_of(f);
+    const mwl__shape_rec *s = &p->shapes[shape];
+    for (uint32_t i = 0; i < s->n_keys; i++) regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
+    mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
+    if (e && e->verdict == MWL_VERDICT_REENTER && (e->reenter & MWL_REENTER_RESTORE)) {
+        mwl__value_set(h, &f->vars, mwl__keep(e->vars));
+        e->reenter &= (uint8_t)~MWL_REENTER_RESTORE;
+    }
+    mwl_value vars = f->vars;
+    for (uint32_t i = 0; i < s->n_keys; i++) {
+        vars = mwl__map_put(h, vars, p->consts[p->keys[s->first_key + i]], regs[i]);
+        regs[i] = mwl_null();
+    }
+    f->vars = vars;
+    return mwl_is_absent(vars) ? MWL_PC_NOMEM : next_pc;
+}
+
+/* ---- Sleep ------------------------------------------------------------------------------------------------ */
+
+/* Wall nanoseconds of an instant; what lies beyond their range is as far as they go. */
+static int64_t instant_ns(const mwl__instant *t) {
+    int64_t ns;
+    if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns)) return t->sec > 0 ? MWL_NEVER : INT64_MIN;
+    return mwl__add_ns(ns, t->ns);
+}
+
+static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
+    if (left_ns <= 0) return next_pc;
+    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc, mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), left_ns));
+}
+
+uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc) {
+    size_t len = 0;
+    const char *text = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
+    int64_t wall = mwl__vm_wall(mwl__vm_of(f));
+    if (until) {
+        mwl__instant t;
+        if (!text || mwl__temporal_parse_instant(text, len, &t) < 0)
+            return mwl__raise_parameter(f, "/until", v, "`until` must be an RFC 3339 timestamp");
+        int64_t at = instant_ns(&t);
+        return wait_ns(f, at == INT64_MIN ? 0 : mwl__add_ns(at, -wall), next_pc);
+    }
+    int64_t ns;
+    mwl_status st = text ? mwl_duration_parse(text, len, &ns) : MWL_E_SYNTAX;
+    if (st == MWL_E_RANGE) ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
+    else if (st < 0) return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
+    /* from the Step's entry; where nobody can read that instant, this one is it */
+    if (step_of(f)->flags & MWL_NEEDS_ENTERED) ns = mwl__add_ns(ns, mwl__times_of(f)->step_entered_ns - wall);
+    return wait_ns(f, ns, next_pc);
+}
+
+/* ---- endings ------------------------------------------------------------------------------------------------ */
+
+uint32_t mwl__step_return(mwl__frame *f) {
+    mwl__step_exit(f);
+    mwl__frame_set_res(f, true, f->acc);
+    f->acc = mwl_absent();
+    mwl__frame_fail(f, mwl_null());
+    trace_exit(f, f->res.v);
+    return mwl__frame_ascend(f);
+}
+
+static uint32_t end_failing(mwl__frame *f, mwl_value take) {
+    if (mwl_is_absent(take)) return MWL_PC_NOMEM;
+    mwl__step_exit(f);
+    mwl__frame_set_res(f, false, take);
+    if (take.as.p != mwl__failure_of(f).as.p) note_failure(f, take); /* else it is raised again */
+    if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
+    trace_exit(f, take);
+    return mwl__frame_ascend(f);
+}
+
+uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
+    mwl_heap *h = heap_of(f);
+    mwl_value failure = mwl_absent();
+    bool wrote_previous;
+    uint32_t field;
+    const char *wrong =
+        mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    if (wrong) return mwl__failure_refuse(f, "/result", shape, regs, field, wrong);
+    if (!wrote_previous)
+        failure = mwl__failure_chain(h, failure, mwl__failure_of(f), f->run->limits->chain_depth);
+    return end_failing(f, failure);
+}
+
+uint32_t mwl__step_reraise(mwl__frame *f) {
+    if (mwl_value_kind(mwl__failure_of(f)) == MWL_KIND_OBJECT)
+        return end_failing(f, mwl__keep(mwl__failure_of(f)));
+    return end_failing(f, mwl__failure_new(heap_of(f), MWL_FAILURE_EMPTY_RAISE,
+                                           "a bare Raise with no failure to re-raise", mwl_absent()));
+}

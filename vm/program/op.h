@@ -1,0 +1,61 @@
+/* op.h: what follows from the opcode table: the enum, encoding and decoding, names, printing one. */
+#ifndef MWL_OP_H
+#define MWL_OP_H
+
+#include "vm/base/mem.h"
+#include "vm/program/opcodes.h"
+
+typedef enum mwl__op {
+#define X(name, a, b, c, flags, text) MWL_OP_##name,
+    MWL_OPCODES(X)
+#undef X
+    MWL_OP_COUNT,
+    MWL_OP_MACHINE = MWL_OP_STEP /* the first of the machine's own; expressions hold none of them */
+} mwl__op;
+
+typedef enum mwl__operand {
+#define X(name, letter, bound) MWL_OPERAND_##name,
+    MWL_OPERAND_KINDS(X)
+#undef X
+    MWL_OPERAND_COUNT
+} mwl__operand;
+
+typedef struct mwl__ins {
+    uint16_t op, a, b, c;
+} mwl__ins;
+
+static inline uint32_t mwl__ins_x(mwl__ins i) { return (uint32_t)i.b | (uint32_t)i.c << 16; }
+static inline mwl__ins mwl__ins_abc(mwl__op op, unsigned a, unsigned b, unsigned c) {
+    mwl__ins i = {(uint16_t)op, (uint16_t)a, (uint16_t)b, (uint16_t)c};
+    return i;
+}
+static inline mwl__ins mwl__ins_ax(mwl__op op, unsigned a, uint32_t x) {
+    mwl__ins i = {(uint16_t)op, (uint16_t)a, (uint16_t)(x & 0xffffu), (uint16_t)(x >> 16)};
+    return i;
+}
+
+typedef struct mwl__op_info {
+    const char *name; /* lower case, as listings print it */
+    uint8_t kind[3];  /* mwl__operand of a, b, c; a 32-bit kind stands in kind[1] */
+    uint8_t flags;
+    const char *meaning;
+} mwl__op_info;
+
+typedef struct mwl__operand_info {
+    const char *name, *letter, *bound;
+    bool wide; /* 32 bits over b and c */
+} mwl__operand_info;
+
+const mwl__op_info *mwl__op_get(unsigned op); /* NULL when there is no such opcode */
+const mwl__operand_info *mwl__operand_get(unsigned kind);
+
+/* The instruction-set number: a hash over the rows. An image made for other rows is refused. */
+uint32_t mwl__op_isa(void);
+uint32_t mwl__op_isa_of(const mwl__op_info *rows, unsigned n); /* of these rows */
+
+/* "load_path r1, p4": the raw operands, without what they mean in a program. */
+void mwl__op_print(mwl__buf *out, mwl__ins ins);
+/* The reverse; false when the text is no instruction. For tests and tools. */
+bool mwl__op_parse(const char *text, mwl__ins *out);
+
+#endif

@@ -1,0 +1,563 @@
+/* verify_nest.c: the brackets of the machine's code nest.
+ *
+ * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the innermost middleware
+ * entry and its phase, the call and the Gather that are open, and whether a value is in flight (acc) and a Result
+ * there (res). An instruction of the machine asks for a place and leads to others; ways that meet agree on it (on acc
+ * and res they keep what all have). What the tables say of an entry, a call, a Gather or a Step is checked where it
+ * begins: each pc holds the instruction that belongs there, and lies after it. So one walk in code order is enough,
+ * and the interpreter takes for granted what nest.h lists.
+ *
+ * An entry, a call and a Gather begin at one instruction each, so their index stands for everything around them.
+ * Code that nothing leads to is not looked at. */
+#include "vm/program/verify.h"
+
+#define REFUSE_AT(pc, message)                                                                                \
+    return mwl__image_refuse(&w->p->image, w->error, MWL_E_IMAGE, message, &w->p->code[pc])
+#define MUST(condition, message)                                                                              \
+    do {                                                                                                      \
+        if (!(condition)) REFUSE_AT(pc, message);                                                             \
+    } while (0)
+
+typedef enum phase {
+    NO_ENTRY, ENTERING, INNER, SUCCESS, FAILURE,
+    EITHER,    /* success or failure, where both ways meet: REENTER, PHASE_FAULT */
+    CLEANING,  /* onAlways */
+    STRUCTURAL /* the action's own call: this and the three that follow, by phase */
+} phase;
+typedef enum call_state { NO_CALL, FIELDS, ANSWERED, ARM } call_state;
+typedef enum gather_state { NO_GATHER, ENUMERATING, RUNNING, ARMING } gather_state;
+
+typedef struct place {
+    uint32_t flow, entry, call, gather; /* MWL_NONE: none */
+    uint8_t phase, call_state, gather_state;
+    bool in_step, acc, res;
+} place;
+
+typedef struct known { /* of an entry, a call or a Gather: where it began */
+    place outer;
+    bool begun;
+} known;
+
+typedef struct walk {
+    const mwl_program *p;
+    const mwl__flow_tables *t;
+    mwl__loops *loops;
+    mwl_error *error;
+    uint32_t *open; /* per instruction: 1 + the place of the ways to it that were met, or 0 */
+    place *places;
+    size_t n_places, cap_places;
+    known *entries, *calls, *gathers, *flows; /* of a Flow: the place inside its entries, before a Step */
+    place now;
+    bool live;
+} walk;
+
+/* ---- places ---------------------------------------------------------------------------------------------------- */
+
+static bool same(const place *a, const place *b) {
+    return a->flow == b->flow && a->entry == b->entry && a->call == b->call && a->gather == b->gather &&
+           a->phase == b->phase && a->call_state == b->call_state && a->gather_state == b->gather_state &&
+           a->in_step == b->in_step;
+}
+
+/* Where two ways of different kind may meet, the place is what both are. */
+static place as_seen_by(place at, unsigned op) {
+    if ((op == MWL_OP_REENTER || op == MWL_OP_PHASE_FAULT) && (at.phase == SUCCESS || at.phase == FAILURE))
+        at.phase = EITHER;
+    if (op == MWL_OP_CALL_END && at.call_state == ARM) at.call_state = ANSWERED;
+    if (op == MWL_OP_GATHER_RUN && at.gather_state == ENUMERATING) at.gather_state = RUNNING;
+    return at;
+}
+
+static const char *const disagree = "ways that nest differently meet here";
+
+static bool is_fault_op(unsigned op) {
+    switch (op) {
+    case MWL_OP_STEP_FAULT: case MWL_OP_CLAUSE_FAULT: case MWL_OP_ENTRY_FAULT: case MWL_OP_PHASE_FAULT:
+    case MWL_OP_ALWAYS_FAULT: case MWL_OP_CALL_FAULT: case MWL_OP_ARM_FAULT: case MWL_OP_GATHER_FAULT: return true;
+    default: return false;
+    }
+}
+
+/* Instructions that only the machine leads to, by the tables. */
+static bool is_told(const walk *w, mwl__ins ins) {
+    switch (ins.op) {
+    case MWL_OP_ALWAYS: case MWL_OP_GATHER_ARMS: case MWL_OP_GATHER_END: return true;
+    case MWL_OP_CALL: return w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
+    default: return is_fault_op(ins.op);
+    }
+}
+
+static mwl_status join(walk *w, uint32_t pc, uint32_t target, place from) {
+    from = as_seen_by(from, w->p->code[target].op);
+    if (w->open[target]) {
+        place *at = &w->places[w->open[target] - 1];
+        MUST(same(at, &from), disagree);
+        at->acc = at->acc && from.acc;
+        at->res = at->res && from.res;
+        return MWL_OK;
+    }
+    void *places = w->places;
+    mwl_status status =
+        mwl__mem_grow(&w->p->alloc, &places, &w->cap_places, w->n_places + 1, sizeof *w->places);
+    w->places = places;
+    if (status < 0) return mwl__image_refuse(&w->p->image, w->error, status, "out of memory", NULL);
+    w->places[w->n_places] = from;
+    w->open[target] = (uint32_t)++w->n_places;
+    return MWL_OK;
+}
+
+/* The tables or a jump lead from pc to the target with this place. */
+static mwl_status lead(walk *w, uint32_t pc, uint32_t target, place from) {
+    MUST(target > pc, "a table leads back");
+    MUST(!is_told(w, w->p->code[target]), "a way leads where only the machine may go");
+    return join(w, pc, target, from);
+}
+
+static bool is_at(const walk *w, uint32_t pc, unsigned op, uint32_t x) {
+    return pc < w->p->n_code && w->p->code[pc].op == op && mwl__ins_x(w->p->code[pc]) == x;
+}
+
+/* In a Step, inside the Flow's own entries and nothing else. */
+static bool is_plain(const walk *w) {
+    const known *f = &w->flows[w->now.flow];
+    return w->now.in_step && f->begun && w->now.entry == f->outer.entry && w->now.phase == f->outer.phase &&
+           w->now.call_state == NO_CALL && w->now.gather_state == NO_GATHER;
+}
+
+/* Where a call, or another entry, may begin. */
+static bool is_open_ground(const walk *w) {
+    return w->now.call_state == NO_CALL && w->now.gather_state == NO_GATHER &&
+           (w->now.phase == NO_ENTRY || w->now.phase == INNER || w->now.phase >= STRUCTURAL);
+}
+
+static bool in_phase(const walk *w) {
+    return w->now.call_state == NO_CALL &&
+           (w->now.phase == ENTERING || w->now.phase == SUCCESS || w->now.phase == FAILURE ||
+            w->now.phase == CLEANING);
+}
+
+static bool rises(const walk *w) {
+    return w->now.call_state == NO_CALL && (w->now.phase == SUCCESS || w->now.phase == FAILURE);
+}
+
+static bool at_entry(const walk *w, uint32_t e, phase ph) {
+    return w->now.entry == e && w->now.phase == ph && w->now.call_state == NO_CALL &&
+           w->now.gather_state == NO_GATHER;
+}
+
+static place inside(const walk *w, uint32_t e, phase ph) {
+    place at = w->entries[e].outer;
+    at.entry = e;
+    at.phase = (uint8_t)ph;
+    at.acc = at.res = false;
+    return at;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static const char *const not_plain = "this belongs into a Step, outside of its calls and middleware";
+static const char *const no_value = "no value is in flight here";
+static const char *const no_result = "no Result is there here";
+
+/* The first Step of a Flow is what its entries lead to; then the others, and its ascent, are known. */
+static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
+    const mwl__step_rec *s = &w->t->steps[step];
+    known *f = &w->flows[s->flow];
+    MUST(s->pc == pc, "a Step is not where its record says");
+    if (!f->begun) {
+        MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
+                 w->now.phase < STRUCTURAL,
+             "a Flow does not begin with its entries and a Step");
+        MUST(w->now.acc, no_value);
+        f->outer = w->now;
+        f->outer.acc = f->outer.res = false;
+        f->begun = true;
+        place rising = f->outer;
+        rising.res = true;
+        mwl_status status = lead(w, pc, w->t->flows[s->flow].ascend_pc, rising);
+        if (status < 0) return status;
+    } else if (w->live) {
+        w->now.in_step = false;
+        MUST(same(&w->now, &f->outer), disagree);
+        MUST(w->now.acc, no_value);
+    }
+    w->now = f->outer;
+    w->now.in_step = w->live = true;
+    place caught = w->now;
+    caught.res = true;
+    for (uint32_t i = 0; i < s->n_catch; i++) {
+        mwl_status status = lead(w, pc, w->t->catches[s->first_catch + i].pc, caught);
+        if (status < 0) return status;
+    }
+    return MWL_OK;
+}
+
+static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
+    switch (op) {
+    case MWL_OP_STEP: return begin_step(w, pc, x);
+    case MWL_OP_OUT: w->now.acc = true; return MWL_OK;
+    case MWL_OP_ASSIGN: return MWL_OK;
+    case MWL_OP_PASS_INPUT:
+        MUST(w->now.in_step, not_plain);
+        w->now.acc = true;
+        return MWL_OK;
+    case MWL_OP_COMPLETE:
+        MUST(w->now.flow == x && w->now.phase == NO_ENTRY && is_open_ground(w),
+             "a Flow completes inside something or as another");
+        MUST(w->now.res, no_result);
+        return MWL_OK;
+    default: break;
+    }
+    MUST(is_plain(w), not_plain);
+    switch (op) {
+    case MWL_OP_TO:
+    case MWL_OP_TO_HANDLER:
+        MUST(w->now.acc, no_value);
+        MUST(w->t->steps[x].flow == w->now.flow && is_at(w, w->t->steps[x].pc, MWL_OP_STEP, x),
+             "a Step leads to no Step of its Flow");
+        return MWL_OK;
+    case MWL_OP_STEP_RESULT:
+        MUST(w->now.res, no_result);
+        w->now.acc = true;
+        return MWL_OK;
+    case MWL_OP_MATCH_INPUT:
+        MUST(w->now.acc, no_value);
+        w->now.acc = false;
+        w->now.res = true;
+        return MWL_OK;
+    case MWL_OP_PASS_MATCH:
+        MUST(w->now.res, no_result);
+        w->now.acc = true;
+        return MWL_OK;
+    case MWL_OP_RETURN: MUST(w->now.acc, no_value); return MWL_OK;
+    default: return MWL_OK; /* STEP_EXIT, SLEEP_*, RAISE, RERAISE, STEP_FAULT, CLAUSE_FAULT */
+    }
+}
+
+/* ---- middleware entries ------------------------------------------------------------------------------------------- */
+
+static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
+    const mwl__entry_rec *e = &w->t->entries[x];
+    MUST(is_open_ground(w), "an entry begins inside a phase, a call or a Gather");
+    MUST(w->now.acc, no_value);
+    MUST(!w->entries[x].begun, "an entry begins twice");
+    MUST(e->inner_pc > pc && is_at(w, e->inner_pc - 1, MWL_OP_ESTABLISH, x) && e->always_pc > pc &&
+             is_at(w, e->always_pc, MWL_OP_ALWAYS, x) && e->leave_pc > e->always_pc &&
+             is_at(w, e->leave_pc, MWL_OP_UNWIND, x) && e->out_pc == e->leave_pc + 1,
+         "an entry's code is not where its record says");
+    w->entries[x] = (known){w->now, true};
+    w->now = inside(w, x, ENTERING);
+    return MWL_OK;
+}
+
+static mwl_status act(walk *w, uint32_t pc, unsigned ph, uint32_t x) {
+    static const phase phases[] = {ENTERING, SUCCESS, FAILURE, CLEANING};
+    MUST(at_entry(w, x, phases[ph]), "an action is not in its phase");
+    uint32_t call_pc = w->t->entries[x].struct_pc[ph];
+    if (call_pc == MWL_NONE) return MWL_OK;
+    place at = inside(w, x, (phase)(STRUCTURAL + ph));
+    at.acc = true;
+    return lead(w, pc, call_pc, at);
+}
+
+static mwl_status ascend(walk *w, uint32_t pc, uint32_t x) {
+    MUST(at_entry(w, x, INNER), "the ascent is not at the entry it names");
+    MUST(w->now.res, no_result);
+    mwl_status status = lead(w, pc, w->t->entries[x].success_pc, inside(w, x, SUCCESS));
+    if (status < 0) return status;
+    return lead(w, pc, w->t->entries[x].failure_pc, inside(w, x, FAILURE));
+}
+
+static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
+    static const char *const no_phase = "this belongs into a phase of a middleware entry";
+    static const char *const other = "the innermost entry is another, or in another phase";
+    switch (ins.op) {
+    case MWL_OP_ENTER: return enter(w, pc, x);
+    case MWL_OP_GATE:
+    case MWL_OP_WITH: MUST(in_phase(w), no_phase); return MWL_OK;
+    case MWL_OP_ACTION: return act(w, pc, ins.a, x);
+    case MWL_OP_ACTION_DONE:
+        MUST(at_entry(w, x, (phase)(STRUCTURAL + ins.a)), "an action's own call ends elsewhere");
+        MUST(w->now.res, no_result);
+        return MWL_OK;
+    case MWL_OP_ESTABLISH:
+        MUST(at_entry(w, x, ENTERING) && w->t->entries[x].inner_pc == pc + 1, other);
+        w->now = inside(w, x, INNER);
+        w->now.acc = true;
+        return MWL_OK;
+    case MWL_OP_ASCEND: return ascend(w, pc, x);
+    case MWL_OP_SHAPE_SKIP:
+    case MWL_OP_SHAPE:
+    case MWL_OP_ENVELOPE: MUST(rises(w), no_phase); return MWL_OK;
+    case MWL_OP_ENTRY_FAULT: MUST(at_entry(w, x, ENTERING), other); return MWL_OK;
+    case MWL_OP_PHASE_FAULT:
+    case MWL_OP_REENTER: MUST(at_entry(w, x, EITHER), other); return MWL_OK;
+    case MWL_OP_UNWIND:
+        MUST(at_entry(w, x, CLEANING) && w->t->entries[x].leave_pc == pc, other);
+        w->now = w->entries[x].outer;
+        w->now.acc = false;
+        w->now.res = true;
+        return MWL_OK;
+    default: MUST(at_entry(w, x, CLEANING), other); return MWL_OK; /* ALWAYS, ALWAYS_FAULT */
+    }
+}
+
+/* ---- calls -------------------------------------------------------------------------------------------------------- */
+
+static bool at_call(const walk *w, uint32_t c, call_state s) { return w->now.call == c && w->now.call_state == s; }
+
+static place in_call(const walk *w, uint32_t c, call_state s) {
+    place at = w->calls[c].outer;
+    at.call = c;
+    at.call_state = (uint8_t)s;
+    at.acc = false;
+    at.res = s != FIELDS;
+    if (w->t->calls[c].gather != MWL_NONE) at.gather_state = s == FIELDS ? RUNNING : ARMING;
+    return at;
+}
+
+static mwl_status lead_to_arms(walk *w, uint32_t pc, uint32_t c) {
+    mwl_status status = lead(w, pc, w->t->calls[c].success_pc, in_call(w, c, ARM));
+    return status < 0 ? status : lead(w, pc, w->t->calls[c].failure_pc, in_call(w, c, ARM));
+}
+
+static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
+    const mwl__call_rec *rec = &w->t->calls[c];
+    MUST(rec->fields_pc == pc && rec->end_pc > pc && is_at(w, rec->end_pc, MWL_OP_CALL_END, c),
+         "a call's code is not where its record says");
+    if (rec->gather == MWL_NONE)
+        MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
+    MUST(w->now.acc, no_value);
+    w->calls[c] = (known){w->now, true};
+    w->now = in_call(w, c, FIELDS);
+    if (rec->gather == MWL_NONE || !(rec->flags & MWL_CALL_HAS_ARMS)) return MWL_OK;
+    return lead_to_arms(w, pc, c); /* GATHER_ARMS goes there */
+}
+
+static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
+    static const char *const other = "the open call is another, or at another point";
+    bool fans_out = op != MWL_OP_CALL_INPUT && op != MWL_OP_CALL_WITH && op != MWL_OP_ARM_VALUE &&
+                    w->t->calls[x].gather != MWL_NONE;
+    switch (op) {
+    case MWL_OP_CALL: return begin_call(w, pc, x);
+    case MWL_OP_CALL_INPUT:
+    case MWL_OP_CALL_WITH: MUST(w->now.call_state == FIELDS, other); return MWL_OK;
+    case MWL_OP_DISPATCH:
+        MUST(at_call(w, x, FIELDS), other);
+        w->now = in_call(w, x, ANSWERED);
+        w->live = !fans_out; /* a Gather goes on with the next one */
+        return MWL_OK;
+    case MWL_OP_ARMS:
+        MUST(at_call(w, x, ANSWERED) && !fans_out, other);
+        return lead_to_arms(w, pc, x);
+    case MWL_OP_ARM_VALUE: MUST(w->now.call_state == ARM, other); return MWL_OK;
+    case MWL_OP_CALL_FAULT: MUST(at_call(w, x, FIELDS), other); return MWL_OK;
+    case MWL_OP_ARM_FAULT: MUST(at_call(w, x, ARM), other); return MWL_OK;
+    default: /* CALL_END */
+        MUST(at_call(w, x, ANSWERED) && w->t->calls[x].end_pc == pc, other);
+        w->now = w->calls[x].outer;
+        w->now.acc = false;
+        w->now.res = true;
+        w->live = !fans_out;
+        return MWL_OK;
+    }
+}
+
+/* ---- Gather ------------------------------------------------------------------------------------------------------- */
+
+static place in_gather(const walk *w, uint32_t g, gather_state s) {
+    place at = w->gathers[g].outer;
+    at.gather = g;
+    at.gather_state = (uint8_t)s;
+    at.acc = at.res = false;
+    return at;
+}
+
+static mwl_status begin_gather(walk *w, uint32_t pc, uint32_t g) {
+    static const char *const astray = "a Gather's code is not where its record says";
+    const mwl__gather_rec *rec = &w->t->gathers[g];
+    MUST(is_plain(w), not_plain);
+    MUST(!w->gathers[g].begun, "a Gather begins twice");
+    MUST(rec->run_pc > pc && is_at(w, rec->run_pc, MWL_OP_GATHER_RUN, g) && rec->arms_pc > pc &&
+             is_at(w, rec->arms_pc, MWL_OP_GATHER_ARMS, g) && rec->end_pc > pc &&
+             is_at(w, rec->end_pc, MWL_OP_GATHER_END, g),
+         astray);
+    for (uint32_t i = 0; i < rec->n_calls; i++) {
+        uint32_t c = w->p->keys[rec->first_call + i], at = w->t->calls[c].fields_pc;
+        MUST(at > pc && is_at(w, at, MWL_OP_CALL, c), astray);
+    }
+    w->gathers[g] = (known){w->now, true};
+    w->now = in_gather(w, g, ENUMERATING);
+    return MWL_OK;
+}
+
+static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
+    static const char *const other = "the open Gather is another, or at another point";
+    switch (op) {
+    case MWL_OP_GATHER: return begin_gather(w, pc, x);
+    case MWL_OP_GATHER_OVER:
+    case MWL_OP_GATHER_NEED:
+        MUST(w->now.gather_state == ENUMERATING, other);
+        MUST(op == MWL_OP_GATHER_NEED || (w->t->gathers[w->now.gather].flags & MWL_GATHER_OVER),
+             "a Gather enumerates that has its calls written");
+        return MWL_OK;
+    case MWL_OP_GATHER_FAULT:
+        MUST(w->now.gather == x && w->now.gather_state == ENUMERATING, other);
+        return MWL_OK;
+    case MWL_OP_GATHER_END:
+        w->now = w->gathers[x].outer;
+        w->now.acc = true;
+        w->now.res = false;
+        return MWL_OK;
+    case MWL_OP_GATHER_RUN:
+        MUST(w->now.gather == x && w->now.gather_state == RUNNING && w->now.call_state == NO_CALL &&
+                 w->t->gathers[x].run_pc == pc,
+             other);
+        return MWL_OK;
+    default: return MWL_OK; /* GATHER_ARMS: its place was told */
+    }
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------ */
+
+/* What the tables say of the place here; false: nothing. */
+static bool told(const walk *w, uint32_t pc, place *out) {
+    mwl__ins ins = w->p->code[pc];
+    uint32_t x = mwl__ins_x(ins);
+    switch (ins.op) {
+    case MWL_OP_ALWAYS:
+    case MWL_OP_UNWIND: {
+        uint32_t at = ins.op == MWL_OP_ALWAYS ? w->t->entries[x].always_pc : w->t->entries[x].leave_pc;
+        if (!w->entries[x].begun || at != pc) return false;
+        *out = inside(w, x, CLEANING);
+        return true;
+    }
+    case MWL_OP_CALL: {
+        uint32_t g = w->t->calls[x].gather;
+        if (g == MWL_NONE || !w->gathers[g].begun || w->t->calls[x].fields_pc != pc) return false;
+        *out = in_gather(w, g, RUNNING);
+        out->acc = true;
+        return true;
+    }
+    case MWL_OP_CALL_END:
+        if (!w->calls[x].begun || w->t->calls[x].end_pc != pc) return false;
+        *out = in_call(w, x, ANSWERED);
+        return true;
+    case MWL_OP_GATHER_RUN:
+    case MWL_OP_GATHER_ARMS:
+    case MWL_OP_GATHER_END: {
+        const mwl__gather_rec *g = &w->t->gathers[x];
+        uint32_t at = ins.op == MWL_OP_GATHER_RUN   ? g->run_pc
+                      : ins.op == MWL_OP_GATHER_ARMS ? g->arms_pc
+                                                     : g->end_pc;
+        if (!w->gathers[x].begun || at != pc) return false;
+        *out = in_gather(w, x, ins.op == MWL_OP_GATHER_RUN ? RUNNING : ARMING);
+        return true;
+    }
+    default: return false;
+    }
+}
+
+/* The place at pc, from all ways to it. */
+static mwl_status arrive(walk *w, uint32_t pc) {
+    mwl__ins ins = w->p->code[pc];
+    uint32_t loop = w->loops->at[pc];
+    place at;
+    if (w->live && is_told(w, ins)) REFUSE_AT(pc, "control runs into where only the machine may go");
+    if (w->live) w->now = as_seen_by(w->now, ins.op);
+    uint32_t open = w->open[pc];
+    if (loop != MWL_NONE && w->loops->loop[loop].body == pc) open = w->open[w->loops->loop[loop].next];
+    if (open) {
+        at = w->places[open - 1];
+        MUST(!w->live || same(&w->now, &at), disagree);
+        at.acc = at.acc && (!w->live || w->now.acc);
+        at.res = at.res && (!w->live || w->now.res);
+        w->now = at;
+        w->live = true;
+    }
+    if (told(w, pc, &at)) {
+        MUST(!w->live || same(&w->now, &at), disagree);
+        MUST(!w->live || !at.res || w->now.res, no_result);
+        w->now = at;
+        w->live = true;
+    }
+    return MWL_OK;
+}
+
+static mwl_status to_handler(walk *w, uint32_t pc) {
+    uint32_t i = w->loops->handler[pc];
+    if (i == MWL_NONE) return MWL_OK;
+    const mwl__handler_rec *h = &w->p->handlers[i];
+    unsigned op = w->p->code[h->target].op;
+    if (h->kind == MWL_HANDLER_SITE) {
+        MUST(is_fault_op(op), "a construct's handler leads to no instruction for its failure");
+    } else {
+        MUST(w->p->code[pc].op < MWL_OP_MACHINE, "an expression's handler is around the machine's instructions");
+        MUST(!is_told(w, w->p->code[h->target]), "a way leads where only the machine may go");
+    }
+    return join(w, pc, h->target, w->now);
+}
+
+static mwl_status visit(walk *w, uint32_t pc) {
+    mwl__ins ins = w->p->code[pc];
+    const mwl__op_info *info = mwl__op_get(ins.op);
+    uint32_t x = mwl__ins_x(ins);
+    mwl_status status = arrive(w, pc);
+    if (status < 0) return status;
+    if (!w->live && !(ins.op == MWL_OP_STEP && w->t->steps[x].pc == pc)) {
+        w->loops->dead[pc] = 1;
+        return MWL_OK;
+    }
+    if (w->live && (status = to_handler(w, pc)) < 0) return status;
+    MUST(ins.op != MWL_OP_END, "a Flow holds the end of an expression");
+    if (ins.op >= MWL_OP_GATHER) status = visit_gather(w, pc, ins.op, x);
+    else if (ins.op >= MWL_OP_CALL) status = visit_call(w, pc, ins.op, x);
+    else if (ins.op >= MWL_OP_ENTER) status = visit_entry(w, pc, ins, x);
+    else if (ins.op >= MWL_OP_MACHINE) status = visit_step(w, pc, ins.op, x);
+    if (status == MWL_OK && info->kind[1] == MWL_OPERAND_JUMPX && x > pc) status = lead(w, pc, x, w->now);
+    if (info->flags & MWL_OPF_END) w->live = false;
+    return status;
+}
+
+static mwl_status walk_code(walk *w) {
+    for (uint32_t i = 0; i < w->t->n_flows; i++) {
+        uint32_t pc = w->t->flows[i].pc;
+        place begins = {.flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .acc = true};
+        MUST(!is_told(w, w->p->code[pc]), "a way leads where only the machine may go");
+        mwl_status status = join(w, pc, pc, begins);
+        if (status < 0) return status;
+    }
+    for (uint32_t pc = 0; pc < w->p->n_code; pc++) {
+        mwl_status status = visit(w, pc);
+        if (status < 0) return status;
+    }
+    return MWL_OK;
+}
+
+mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error) {
+    const mwl__flow_tables *t = &p->tables;
+    const mwl_alloc *a = &p->alloc;
+    if (t->root_flow == MWL_NONE) return MWL_OK; /* an expression: the machine has no part in it */
+    walk w;
+    memset(&w, 0, sizeof w);
+    w.p = p;
+    w.t = t;
+    w.loops = l;
+    w.error = error;
+    w.open = mwl__mem_zero(a, p->n_code, sizeof *w.open);
+    w.entries = mwl__mem_zero(a, t->n_entries, sizeof *w.entries);
+    w.calls = mwl__mem_zero(a, t->n_calls, sizeof *w.calls);
+    w.gathers = mwl__mem_zero(a, t->n_gathers, sizeof *w.gathers);
+    w.flows = mwl__mem_zero(a, t->n_flows, sizeof *w.flows);
+    bool have = w.open && w.flows && (w.entries || !t->n_entries) && (w.calls || !t->n_calls) &&
+                (w.gathers || !t->n_gathers);
+    mwl_status status =
+        have ? walk_code(&w) : mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
+    mwl__mem_free(a, w.places, w.cap_places * sizeof *w.places);
+    mwl__mem_free(a, w.flows, t->n_flows * sizeof *w.flows);
+    mwl__mem_free(a, w.gathers, t->n_gathers * sizeof *w.gathers);
+    mwl__mem_free(a, w.calls, t->n_calls * sizeof *w.calls);
+    mwl__mem_free(a, w.entries, t->n_entries * sizeof *w.entries);
+    mwl__mem_free(a, w.open, p->n_code * sizeof *w.open);
+    return status;
+}

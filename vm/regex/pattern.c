@@ -1,0 +1,228 @@
+/* pattern.c: compiling and searching JSON Schema's patterns; the only file that sees PCRE2.
+ *
+ * Owns: which matcher a pattern gets, and the limits of the one that backtracks. Refuses to know:
+ * syntax (pattern_syntax.h). PCRE2's memory goes through the host's hook; what a search needs of it
+ * is in the scratch and kept there, so a search allocates only while that still grows. */
+#include "vm/regex/pattern.h"
+
+#include "vm/base/mem.h"
+#include "vm/regex/pattern_syntax.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+struct mwl__pattern {
+    mwl_alloc alloc; /* PCRE2 keeps a pointer to it */
+    mwl__regex *linear;
+    pcre2_code *code;
+};
+
+/* ---- memory of PCRE2
+ * --------------------------------------------------------------------------------- */
+
+/* PCRE2 frees without telling a size, so each block has its size before it. */
+typedef union block {
+    size_t size;
+    max_align_t align;
+} block;
+
+static void *pcre_malloc(size_t size, void *ctx) {
+    const mwl_alloc *a = ctx;
+    if (size > SIZE_MAX - sizeof(block)) return NULL;
+    block *b = mwl__mem_new(a, sizeof *b + size);
+    if (!b) return NULL;
+    b->size = sizeof *b + size;
+    return b + 1;
+}
+
+static void pcre_free(void *p, void *ctx) {
+    const mwl_alloc *a = ctx;
+    if (!p) return;
+    block *b = (block *)p - 1;
+    mwl__mem_free(a, b, b->size);
+}
+
+/* ---- compiling
+ * ---------------------------------------------------------------------------------------- */
+
+static mwl_status pcre_status(int code, mwl_error *err) {
+    mwl_error e = {MWL_E_UNSUPPORTED, "the pattern needs what the matcher does not have", 0};
+    switch (code) {
+    case PCRE2_ERROR_HEAP_FAILED:
+        e = (mwl_error){MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0};
+        break;
+    case PCRE2_ERROR_PATTERN_TOO_LARGE:
+    case PCRE2_ERROR_PATTERN_STRING_TOO_LONG:
+    case PCRE2_ERROR_QUANTIFIER_TOO_BIG:
+    case PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP:
+    case PCRE2_ERROR_PATTERN_TOO_COMPLICATED:
+    case PCRE2_ERROR_LOOKBEHIND_TOO_COMPLICATED:
+        e = (mwl_error){MWL_E_TOO_BIG, "the pattern is too large", 0};
+        break;
+    case PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH:
+        e.message = "a look-behind must have a fixed length";
+        break;
+    default: break;
+    }
+    if (err) *err = e;
+    return e.status;
+}
+
+static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
+    const uint32_t options =
+        PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
+    int code = PCRE2_ERROR_HEAP_FAILED;
+    PCRE2_SIZE at = 0;
+    pcre2_general_context *g = pcre2_general_context_create(pcre_malloc, pcre_free, &p->alloc);
+    pcre2_compile_context *c = g ? pcre2_compile_context_create(g) : NULL;
+    if (c) p->code = pcre2_compile((PCRE2_SPTR)text, len, options, &code, &at, c);
+    pcre2_compile_context_free(c);
+    pcre2_general_context_free(g);
+    return p->code ? MWL_OK : pcre_status(code, err);
+}
+
+static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, bool *beyond,
+                                 mwl_error *err) {
+    mwl__buf out = mwl__buf_make(p->alloc);
+    mwl_status st =
+        mwl__pattern_translate(&p->alloc, text, len, MWL__PATTERN_FOR_REGEX, &out, beyond, err);
+    if (st == MWL_OK && !*beyond) {
+        st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
+                                &p->linear, err);
+        /* Past the linear matcher's limits (a count above 1000, say) the other may still do. */
+        if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
+            *beyond = true;
+            st = MWL_OK;
+        }
+    }
+    mwl__buf_free(&out);
+    return st;
+}
+
+mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len,
+                                mwl__pattern **out, mwl_error *err) {
+    mwl__pattern *p = mwl__mem_zero(a, 1, sizeof *p);
+    if (!p) {
+        if (err) *err = (mwl_error){MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0};
+        return MWL_E_NOMEM;
+    }
+    p->alloc = *a;
+    bool beyond = false;
+    mwl_status st = compile_linear(p, text, len, &beyond, err);
+    if (st == MWL_OK && beyond) {
+        mwl__buf buf = mwl__buf_make(*a);
+        st = mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_PCRE, &buf, &beyond, err);
+        if (st == MWL_OK) st = compile_pcre(p, buf.data ? buf.data : "", buf.len, err);
+        mwl__buf_free(&buf);
+    }
+    if (st != MWL_OK) {
+        mwl__pattern_free(p);
+        return st;
+    }
+    *out = p;
+    return MWL_OK;
+}
+
+void mwl__pattern_free(mwl__pattern *p) {
+    if (!p) return;
+    mwl_alloc a = p->alloc;
+    mwl__regex_free(p->linear);
+    pcre2_code_free(p->code);
+    mwl__mem_free(&a, p, sizeof *p);
+}
+
+bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
+    mwl__buf out = mwl__buf_make(*a);
+    bool beyond;
+    mwl_status st =
+        mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_REGEX, &out, &beyond, NULL);
+    mwl__buf_free(&out);
+    return st == MWL_OK;
+}
+
+bool mwl__pattern_is_linear(const mwl__pattern *p) { return p->linear != NULL; }
+
+/* ---- searching
+ * ----------------------------------------------------------------------------------------- */
+
+/* PCRE2's part of the scratch. */
+typedef struct bench {
+    mwl_alloc alloc;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+} bench;
+
+static void bench_free(void *data) {
+    bench *b = data;
+    mwl_alloc a = b->alloc;
+    pcre2_match_data_free(b->data);
+    pcre2_match_context_free(b->context);
+    mwl__mem_free(&a, b, sizeof *b);
+}
+
+static mwl_status find_bench(mwl__regex_scratch *scratch, bench **out) {
+    mwl__regex_guest *guest = mwl__regex_scratch_guest(scratch);
+    if (guest->data) {
+        *out = guest->data;
+        return MWL_OK;
+    }
+    bench *b = mwl__mem_zero(&guest->alloc, 1, sizeof *b);
+    if (!b) return MWL_E_NOMEM;
+    b->alloc = guest->alloc;
+    pcre2_general_context *g = pcre2_general_context_create(pcre_malloc, pcre_free, &b->alloc);
+    if (g) {
+        b->data = pcre2_match_data_create(1, g);
+        b->context = pcre2_match_context_create(g);
+    }
+    pcre2_general_context_free(g);
+    if (!b->data || !b->context) {
+        bench_free(b);
+        return MWL_E_NOMEM;
+    }
+    pcre2_set_heap_limit(b->context, MWL__PATTERN_HEAP_KIB);
+    guest->data = b;
+    guest->release = bench_free;
+    *out = b;
+    return MWL_OK;
+}
+
+static bool charge(uint64_t *fuel, uint64_t cost) {
+    if (!fuel) return true;
+    if (*fuel < cost) {
+        *fuel = 0;
+        return false;
+    }
+    *fuel -= cost;
+    return true;
+}
+
+/* PCRE2 does not say how much it did. So it gets little at first and, where that ran out, eight
+ * times as much from the start again, each paid for beforehand: at most a seventh is wasted. */
+static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subject, size_t len,
+                              uint64_t *fuel, bool *matched) {
+    uint64_t limit = 1000 + (uint64_t)len * 4;
+    if (!charge(fuel, 1 + len / 8)) return MWL_E_FUEL;
+    for (;; limit *= 8) {
+        if (limit > MWL__PATTERN_MATCH_LIMIT) limit = MWL__PATTERN_MATCH_LIMIT;
+        pcre2_set_match_limit(b->context, (uint32_t)limit);
+        pcre2_set_depth_limit(b->context, (uint32_t)limit);
+        int rc =
+            pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);
+        if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH) {
+            *matched = rc >= 0;
+            return MWL_OK;
+        }
+        if (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21) return MWL_E_UTF8;
+        if (rc == PCRE2_ERROR_NOMEMORY) return MWL_E_NOMEM;
+        if (rc != PCRE2_ERROR_MATCHLIMIT && rc != PCRE2_ERROR_DEPTHLIMIT) return MWL_E_FUEL;
+        if (limit >= MWL__PATTERN_MATCH_LIMIT || !charge(fuel, limit)) return MWL_E_FUEL;
+    }
+}
+
+mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratch,
+                               const char *subject, size_t len, uint64_t *fuel, bool *matched) {
+    if (p->linear) return mwl__regex_search(p->linear, scratch, subject, len, fuel, matched);
+    bench *b;
+    mwl_status st = find_bench(scratch, &b);
+    return st == MWL_OK ? search_pcre(p, b, subject, len, fuel, matched) : st;
+}

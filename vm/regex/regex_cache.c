@@ -1,0 +1,73 @@
+/* regex_cache.c: patterns that are computed while a program runs, compiled once per few uses.
+ *
+ * Owns: which of them are kept. Invariant: slots hold programs of distinct texts, the latest used
+ * first, so that a loop over few patterns compiles each once and a flood of patterns costs a
+ * bounded room. */
+#include "vm/base/mem.h"
+#include "vm/regex/regex_prog.h"
+
+#define SLOTS 16u /* two loops over a handful of patterns each; compiled programs are kilobytes */
+
+typedef struct store {
+    mwl_alloc alloc;
+    mwl__regex *re[SLOTS];
+} store;
+
+static void release(void *data) {
+    store *c = data;
+    mwl_alloc a = c->alloc;
+    for (size_t i = 0; i < SLOTS; i++) mwl__regex_free(c->re[i]);
+    mwl__mem_free(&a, c, sizeof *c);
+}
+
+static store *store_of(mwl__regex_scratch *s) {
+    mwl__regex_guest *g = mwl__regex_scratch_store(s);
+    if (g->data) return g->data;
+    mwl_alloc a = mwl__regex_scratch_guest(s)->alloc;
+    store *c = mwl__mem_zero(&a, 1, sizeof *c);
+    if (!c) return NULL;
+    c->alloc = a;
+    g->alloc = a;
+    g->data = c;
+    g->release = release;
+    return c;
+}
+
+static bool pay(uint64_t *fuel, uint64_t n) {
+    if (!fuel) return true;
+    if (*fuel < n) {
+        *fuel = 0;
+        return false;
+    }
+    *fuel -= n;
+    return true;
+}
+
+static void to_front(store *c, size_t i, mwl__regex *re) {
+    memmove(&c->re[1], &c->re[0], i * sizeof c->re[0]);
+    c->re[0] = re;
+}
+
+mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t len, uint64_t *fuel,
+                             const mwl__regex **out, mwl_error *err) {
+    store *c = store_of(s);
+    if (!c) return MWL_E_NOMEM;
+    for (size_t i = 0; i < SLOTS && c->re[i]; i++)
+        if (c->re[i]->len == len && memcmp(c->re[i]->text, pattern, len) == 0) {
+            to_front(c, i, c->re[i]);
+            *out = c->re[0];
+            return MWL_OK;
+        }
+    if (!pay(fuel, 64 + (uint64_t)len)) return MWL_E_FUEL;
+    mwl__regex *re = NULL;
+    mwl_status status = mwl__regex_compile(&c->alloc, pattern, len, 0, &re, err);
+    if (status != MWL_OK) return status;
+    if (!pay(fuel, re->n_inst / 8)) {
+        mwl__regex_free(re);
+        return MWL_E_FUEL;
+    }
+    mwl__regex_free(c->re[SLOTS - 1]);
+    to_front(c, SLOTS - 1, re);
+    *out = re;
+    return MWL_OK;
+}

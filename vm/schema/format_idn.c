@@ -1,0 +1,353 @@
+/* format_idn.c: internationalised host names, IDNA2008 (RFC 5890 to 5893).
+ *
+ * With libidn2 (MWL_HAVE_IDN2) each label is judged by its registration rules: normal form,
+ * hyphens, no leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi,
+ * Punycode that encodes back to itself. Without it, each "xn--" label must be sound Punycode, and
+ * code points are judged by general category, compatibility mapping and the contextual rules; not
+ * judged then: normal form, and exact joining types (letters of the Arabic, Syriac and N'Ko blocks
+ * count as joining).
+ *
+ * What both share is here: separators, lengths, Punycode, and the Bidi rule over the whole name.
+ * Code points are those of the Unicode version that utf8proc and libidn2 have. */
+#include "vm/schema/format.h"
+#include "vm/base/utf8.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+#ifdef MWL_HAVE_IDN2
+#include <idn2.h>
+#endif
+
+#define NAME_MAX_BYTES 253
+#define LABEL_MAX_BYTES 63
+#define LABEL_MAX_POINTS 63 /* each code point takes a byte or more of the A-label */
+
+typedef struct {
+    uint32_t cp[LABEL_MAX_POINTS];
+    size_t n;
+    size_t encoded; /* bytes of its ASCII form */
+} label;
+
+static inline bool is_ascii_ldh(uint32_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+/* ---- Punycode (RFC 3492) ------------------------------------------------------------------- */
+
+enum { P_BASE = 36, P_TMIN = 1, P_TMAX = 26, P_SKEW = 38, P_DAMP = 700, P_BIAS = 72, P_N = 128 };
+
+static uint32_t adapt(uint32_t delta, uint32_t n_points, bool first) {
+    uint32_t k = 0;
+    delta = first ? delta / P_DAMP : delta / 2;
+    delta += delta / n_points;
+    for (; delta > ((P_BASE - P_TMIN) * P_TMAX) / 2; k += P_BASE) delta /= P_BASE - P_TMIN;
+    return k + (P_BASE - P_TMIN + 1) * delta / (delta + P_SKEW);
+}
+
+static uint32_t threshold(uint32_t k, uint32_t bias) {
+    return k <= bias ? P_TMIN : k >= bias + P_TMAX ? P_TMAX : k - bias;
+}
+
+static int digit_value(char c) {
+    if (c >= 'a' && c <= 'z') return c - 'a';
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    return c >= '0' && c <= '9' ? c - '0' + 26 : -1;
+}
+
+/* Decode what follows "xn--". False on overflow, a bad digit, or nothing beyond ASCII. */
+static bool puny_decode(const char *s, size_t len, label *out) {
+    size_t basic = 0, at = 0;
+    for (size_t i = 0; i < len; i++)
+        if (s[i] == '-') basic = i;
+    out->n = 0;
+    for (; at < basic; at++) {
+        char c = s[at];
+        out->cp[out->n++] = (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    if (basic > 0) at++;
+    uint32_t n = P_N, bias = P_BIAS, i = 0;
+    if (at >= len) return false;
+    while (at < len) {
+        uint32_t start = i, w = 1;
+        for (uint32_t k = P_BASE;; k += P_BASE) {
+            int digit = at < len ? digit_value(s[at++]) : -1;
+            if (digit < 0 || (uint32_t)digit > (UINT32_MAX - i) / w) return false;
+            i += (uint32_t)digit * w;
+            uint32_t t = threshold(k, bias);
+            if ((uint32_t)digit < t) break;
+            if (w > UINT32_MAX / (P_BASE - t)) return false;
+            w *= P_BASE - t;
+        }
+        uint32_t points = (uint32_t)out->n + 1;
+        if (points > LABEL_MAX_POINTS) return false;
+        bias = adapt(i - start, points, start == 0);
+        if (i / points > MWL__UTF8_MAX - n) return false;
+        n += i / points;
+        i %= points;
+        if (!mwl__utf8_is_scalar(n)) return false;
+        memmove(out->cp + i + 1, out->cp + i, (out->n - i) * sizeof out->cp[0]);
+        out->cp[i++] = n;
+        out->n++;
+    }
+    return true;
+}
+
+/* Bytes of the Punycode of a label, or 0 when it would be longer than a label may be; written to
+ * out. */
+static size_t puny_encode(const label *l, char out[LABEL_MAX_BYTES]) {
+    size_t len = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->cp[i] < P_N) out[len++] = (char)l->cp[i];
+    uint32_t n = P_N, delta = 0, bias = P_BIAS, done = (uint32_t)len, basic = done;
+    if (basic > 0) {
+        if (len == LABEL_MAX_BYTES) return 0;
+        out[len++] = '-';
+    }
+    while (done < l->n) {
+        uint32_t least = UINT32_MAX;
+        for (size_t i = 0; i < l->n; i++)
+            if (l->cp[i] >= n && l->cp[i] < least) least = l->cp[i];
+        delta += (least - n) * (done + 1); /* at most 0x10FFFF * 64: no overflow */
+        n = least;
+        for (size_t i = 0; i < l->n; i++) {
+            if (l->cp[i] < n) delta++;
+            if (l->cp[i] != n) continue;
+            uint32_t q = delta;
+            for (uint32_t k = P_BASE;; k += P_BASE) {
+                uint32_t t = threshold(k, bias), d = q < t ? q : t + (q - t) % (P_BASE - t);
+                if (len == LABEL_MAX_BYTES) return 0;
+                out[len++] = (char)(d < 26 ? 'a' + d : '0' + d - 26);
+                if (q < t) break;
+                q = (q - t) / (P_BASE - t);
+            }
+            bias = adapt(delta, done + 1, done == basic);
+            delta = 0;
+            done++;
+        }
+        delta++;
+        n++;
+    }
+    return len;
+}
+
+/* ---- one label ----------------------------------------------------------------------------- */
+
+/* Hyphens: none at either end, and "??--" is kept for encodings. */
+static bool hyphens_stand_well(const label *l) {
+    if (l->cp[0] == '-' || l->cp[l->n - 1] == '-') return false;
+    return !(l->n >= 4 && l->cp[2] == '-' && l->cp[3] == '-');
+}
+
+#ifdef MWL_HAVE_IDN2
+
+/* Whether a label beyond ASCII is a U-label. */
+static bool is_u_label(const label *l) {
+    uint8_t text[LABEL_MAX_POINTS * 4 + 1];
+    size_t len = 0;
+    for (size_t i = 0; i < l->n; i++) len += mwl__utf8_encode(l->cp[i], (char *)text + len);
+    text[len] = 0;
+    uint8_t *a_label = NULL;
+    int rc = idn2_register_u8(text, NULL, &a_label, 0);
+    if (rc == IDN2_OK) idn2_free(a_label);
+    return rc == IDN2_OK;
+}
+
+#else
+
+static bool in(uint32_t c, uint32_t first, uint32_t last) { return c >= first && c <= last; }
+
+static bool is_greek(uint32_t c) { return in(c, 0x370, 0x3FF) || in(c, 0x1F00, 0x1FFF); }
+static bool is_hebrew(uint32_t c) { return in(c, 0x591, 0x5F4) || in(c, 0xFB1D, 0xFB4F); }
+static bool is_kana_or_han(uint32_t c) {
+    return in(c, 0x3041, 0x309F) || in(c, 0x30A1, 0x30FA) || in(c, 0x30FD, 0x30FF) ||
+           in(c, 0x31F0, 0x31FF) || in(c, 0x3400, 0x4DBF) || in(c, 0x4E00, 0x9FFF) || c == 0x3005 ||
+           c == 0x3007 || in(c, 0xF900, 0xFAFF) || in(c, 0x1B000, 0x1B16F) ||
+           in(c, 0x20000, 0x3FFFF);
+}
+static bool joins(uint32_t c) {
+    return in(c, 0x620, 0x77F) || in(c, 0x7CA, 0x7EA) || in(c, 0x8A0, 0x8C9);
+}
+static bool is_virama(uint32_t c) {
+    return utf8proc_get_property((utf8proc_int32_t)c)->combining_class == 9;
+}
+
+static bool any_of(const label *l, bool (*test)(uint32_t)) {
+    for (size_t i = 0; i < l->n; i++)
+        if (test(l->cp[i])) return true;
+    return false;
+}
+
+static bool is_arabic_indic(uint32_t c) { return in(c, 0x660, 0x669); }
+static bool is_extended_arabic_indic(uint32_t c) { return in(c, 0x6F0, 0x6F9); }
+
+/* RFC 5892 appendix A. 1: allowed here, 0: refused here, -1: no contextual rule. */
+static int by_context(const label *l, size_t i) {
+    uint32_t c = l->cp[i], before = i ? l->cp[i - 1] : 0, after = i + 1 < l->n ? l->cp[i + 1] : 0;
+    switch (c) {
+    case 0x200C: return is_virama(before) || (joins(before) && joins(after));
+    case 0x200D: return is_virama(before);
+    case 0xB7: return before == 'l' && after == 'l';
+    case 0x375: return is_greek(after);
+    case 0x5F3:
+    case 0x5F4: return is_hebrew(before);
+    case 0x30FB: return any_of(l, is_kana_or_han);
+    default: break;
+    }
+    if (is_arabic_indic(c)) return !any_of(l, is_extended_arabic_indic);
+    if (is_extended_arabic_indic(c)) return !any_of(l, is_arabic_indic);
+    return -1;
+}
+
+/* RFC 5892 section 2.6, 2.7 (exceptions), then categories. */
+static bool is_permitted(uint32_t c) {
+    static const uint32_t pvalid[] = {0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007};
+    static const uint32_t refused[] = {0x640,  0x7FA,  0x302E, 0x302F, 0x3031,
+                                       0x3032, 0x3033, 0x3034, 0x3035, 0x303B};
+    for (size_t i = 0; i < sizeof pvalid / sizeof pvalid[0]; i++)
+        if (c == pvalid[i]) return true;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (c == refused[i]) return false;
+    if (c < 0x80) return is_ascii_ldh(c) && !in(c, 'A', 'Z');
+    if (in(c, 0x1100, 0x11FF) || in(c, 0xA960, 0xA97F) || in(c, 0xD7B0, 0xD7FF)) return false;
+    const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)c);
+    if (p->decomp_type != 0 || p->ignorable) return false;
+    switch (p->category) {
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ND: return true;
+    default: return false;
+    }
+}
+
+static bool is_u_label(const label *l) {
+    utf8proc_category_t first = utf8proc_category((utf8proc_int32_t)l->cp[0]);
+    if (first == UTF8PROC_CATEGORY_MN || first == UTF8PROC_CATEGORY_MC ||
+        first == UTF8PROC_CATEGORY_ME)
+        return false;
+    for (size_t i = 0; i < l->n; i++) {
+        int context = by_context(l, i);
+        if (context == 0 || (context < 0 && !is_permitted(l->cp[i]))) return false;
+    }
+    return true;
+}
+
+#endif
+
+static bool has_prefix(const label *l) {
+    return l->n >= 4 && (l->cp[0] | 32) == 'x' && (l->cp[1] | 32) == 'n' && l->cp[2] == '-' &&
+           l->cp[3] == '-';
+}
+
+/* Judge one label. A label in Punycode is replaced by what it stands for. */
+static bool judge_label(label *l, bool ascii_host) {
+    char puny[LABEL_MAX_BYTES];
+    bool ascii = true;
+    for (size_t i = 0; i < l->n; i++) ascii &= l->cp[i] < 0x80;
+    if (ascii && has_prefix(l)) {
+        char text[LABEL_MAX_BYTES];
+        size_t len = l->n - 4;
+        l->encoded = l->n;
+        for (size_t i = 0; i < len; i++) {
+            if (!is_ascii_ldh(l->cp[i + 4])) return false;
+            uint32_t c = l->cp[i + 4];
+            text[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        }
+        if (!puny_decode(text, len, l) || !hyphens_stand_well(l) || !is_u_label(l)) return false;
+        return puny_encode(l, puny) == len && memcmp(puny, text, len) == 0;
+    }
+    if (ascii) {
+        l->encoded = l->n;
+        if (ascii_host) return true;
+        for (size_t i = 0; i < l->n; i++)
+            if (!is_ascii_ldh(l->cp[i])) return false;
+        return hyphens_stand_well(l);
+    }
+    size_t len = puny_encode(l, puny);
+    if (len == 0 || len + 4 > LABEL_MAX_BYTES) return false;
+    l->encoded = len + 4;
+    return hyphens_stand_well(l) && is_u_label(l);
+}
+
+/* ---- Bidi (RFC 5893) ----------------------------------------------------------------------- */
+
+static utf8proc_bidi_class_t bidi_of(uint32_t c) {
+    return (utf8proc_bidi_class_t)utf8proc_get_property((utf8proc_int32_t)c)->bidi_class;
+}
+
+static bool is_rtl(const label *l) {
+    for (size_t i = 0; i < l->n; i++) {
+        utf8proc_bidi_class_t b = bidi_of(l->cp[i]);
+        if (b == UTF8PROC_BIDI_CLASS_R || b == UTF8PROC_BIDI_CLASS_AL ||
+            b == UTF8PROC_BIDI_CLASS_AN)
+            return true;
+    }
+    return false;
+}
+
+/* Classes that may stand in any label of a name with right-to-left characters. */
+static bool is_neutral(utf8proc_bidi_class_t b) {
+    return b == UTF8PROC_BIDI_CLASS_EN || b == UTF8PROC_BIDI_CLASS_ES ||
+           b == UTF8PROC_BIDI_CLASS_CS || b == UTF8PROC_BIDI_CLASS_ET ||
+           b == UTF8PROC_BIDI_CLASS_ON || b == UTF8PROC_BIDI_CLASS_BN ||
+           b == UTF8PROC_BIDI_CLASS_NSM;
+}
+
+/* The six rules of section 2, which bind every label of a name as soon as one has right-to-left
+ * characters. */
+static bool fits_bidi_name(const label *l) {
+    const utf8proc_bidi_class_t L = UTF8PROC_BIDI_CLASS_L, R = UTF8PROC_BIDI_CLASS_R,
+                                AL = UTF8PROC_BIDI_CLASS_AL, AN = UTF8PROC_BIDI_CLASS_AN,
+                                EN = UTF8PROC_BIDI_CLASS_EN;
+    utf8proc_bidi_class_t first = bidi_of(l->cp[0]);
+    bool rtl = first == R || first == AL, has_en = false, has_an = false;
+    if (!rtl && first != L) return false;
+    size_t last = l->n - 1;
+    while (last > 0 && bidi_of(l->cp[last]) == UTF8PROC_BIDI_CLASS_NSM) last--;
+    utf8proc_bidi_class_t end = bidi_of(l->cp[last]);
+    if (rtl ? end != R && end != AL && end != EN && end != AN : end != L && end != EN) return false;
+    for (size_t i = 0; i < l->n; i++) {
+        utf8proc_bidi_class_t b = bidi_of(l->cp[i]);
+        has_en = has_en || b == EN;
+        has_an = has_an || b == AN;
+        if (!is_neutral(b) && (rtl ? b != R && b != AL && b != AN : b != L)) return false;
+    }
+    return !(rtl && has_en && has_an);
+}
+
+/* ---- the name ------------------------------------------------------------------------------ */
+
+/* Full stop and the three that IDNA treats as one. */
+static bool is_separator(uint32_t c) {
+    return c == '.' || c == 0x3002 || c == 0xFF0E || c == 0xFF61;
+}
+
+bool mwl__format_idn_host(const char *s, size_t len, bool ascii_host) {
+    bool any_rtl = false, all_fit = true;
+    size_t total = 0;
+    label l = {.n = 0};
+    for (size_t i = 0;;) {
+        uint32_t c = '.';
+        if (i < len) {
+            size_t width = mwl__utf8_decode(s + i, len - i, &c);
+            if (width == 0) return false;
+            i += width;
+            if (!is_separator(c)) {
+                if (l.n == LABEL_MAX_POINTS) return false;
+                l.cp[l.n++] = c;
+                continue;
+            }
+            if (i == len) return false; /* a separator at the end leaves an empty label */
+        }
+        if (l.n == 0 || !judge_label(&l, ascii_host)) return false;
+        total += l.encoded + (total ? 1 : 0);
+        if (total > NAME_MAX_BYTES) return false;
+        any_rtl = any_rtl || is_rtl(&l);
+        all_fit = all_fit && fits_bidi_name(&l);
+        l.n = 0;
+        if (i == len) return !any_rtl || all_fit;
+    }
+}

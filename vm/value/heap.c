@@ -1,0 +1,163 @@
+/* heap.c: memory of values: size classes, free lists, the account and its limit.
+ *
+ * Owns: where an object's bytes come from and what they count for. Refuses to know: what is inside
+ * an object. Every size is counted in units of 16 bytes, in pooled and plain builds alike, so that
+ * a limit means the same in both. Chunks are given back when the heap is. */
+#include "vm/value/value.h"
+#include "vm/base/usage.h"
+
+#define FIRST_CHUNK 4096u
+#define SHARED (MWL__KEYS_SHARED + MWL__LITERALS)
+#define LARGEST_CHUNK                                                                              \
+    65536u /* doubling up to here: a small host stays small, a large one asks rarely */
+
+struct mwl__chunk {
+    struct mwl__chunk *next;
+    size_t size; /* of the whole chunk */
+    _Alignas(16) char data[];
+};
+
+mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
+    memset(h, 0, sizeof *h);
+    h->alloc = alloc ? *alloc : mwl_alloc_default();
+    h->limit = SIZE_MAX;
+    /* Where the system put this heap is the one thing a sender of data cannot know and we can. */
+    uint64_t place = (uint64_t)(uintptr_t)h * 0x9E3779B97F4A7C15u;
+    h->seed = (uint32_t)(place >> 32) | 1u;
+    return MWL_OK;
+}
+
+mwl_status mwl__heap_share_keys(mwl_heap *h) {
+    if (!h->keys) h->keys = mwl__mem_zero(&h->alloc, SHARED, sizeof *h->keys);
+    return h->keys ? MWL_OK : MWL_E_NOMEM;
+}
+
+void mwl__heap_done(mwl_heap *h) {
+    for (size_t i = 0; h->keys && i < SHARED; i++) mwl__drop(h, h->keys[i]);
+    mwl__mem_free(&h->alloc, h->keys, SHARED * sizeof *h->keys);
+    h->keys = NULL;
+    while (h->chunks) {
+        struct mwl__chunk *next = h->chunks->next;
+        mwl__mem_free(&h->alloc, h->chunks, h->chunks->size);
+        h->chunks = next;
+    }
+    memset(h->free_list, 0, sizeof h->free_list);
+    h->bump = h->bump_end = NULL;
+}
+
+/* What is left of the present chunk goes to the free list of its size; then a new chunk. */
+static bool next_chunk(mwl_heap *h) {
+    size_t room = h->chunks ? h->chunks->size * 2 : FIRST_CHUNK;
+    if (room > LARGEST_CHUNK) room = LARGEST_CHUNK;
+    struct mwl__chunk *chunk = mwl__mem_new(&h->alloc, room);
+    if (!chunk) return false;
+    size_t left = (size_t)(h->bump_end - h->bump);
+    if (left) {
+        *(void **)(void *)h->bump = h->free_list[left >> 4];
+        h->free_list[left >> 4] = h->bump;
+    }
+    chunk->next = h->chunks;
+    chunk->size = room;
+    h->chunks = chunk;
+    h->bump = chunk->data;
+    h->bump_end = (char *)chunk + (room & ~(size_t)15u);
+    return true;
+}
+
+static void *take_small(mwl_heap *h, size_t size) {
+    void *p = h->free_list[size >> 4];
+    if (p) {
+        h->free_list[size >> 4] = *(void **)p;
+        return p;
+    }
+    if ((size_t)(h->bump_end - h->bump) < size && !next_chunk(h)) return NULL;
+    p = h->bump;
+    h->bump += size;
+    return p;
+}
+
+static bool allowed(mwl_heap *h, size_t size) {
+    if (size <= h->limit && h->used <= h->limit - size) return true;
+    h->why = MWL_E_TOO_BIG;
+    return false;
+}
+
+void *mwl__heap_take_more(mwl_heap *h, size_t size) {
+    if (size > SIZE_MAX / 2) {
+        h->why = MWL_E_TOO_BIG;
+        return NULL;
+    }
+    size = (size + 15u) & ~(size_t)15u;
+    if (!allowed(h, size)) return NULL;
+    void *p =
+        !MWL__PLAIN && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
+    if (!p) {
+        h->why = MWL_E_NOMEM;
+        return NULL;
+    }
+    h->used += size;
+    return p;
+}
+
+void mwl__heap_give_back(mwl_heap *h, void *p, size_t size) {
+    size = (size + 15u) & ~(size_t)15u;
+    mwl__mem_free(&h->alloc, p, size);
+    h->used -= size;
+}
+
+void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
+    if (new_size > SIZE_MAX / 2) {
+        h->why = MWL_E_TOO_BIG;
+        return NULL;
+    }
+    size_t was = (old_size + 15u) & ~(size_t)15u, now = (new_size + 15u) & ~(size_t)15u;
+    if (was == now) return p;
+    if (!MWL__PLAIN && (was <= MWL__SMALL || now <= MWL__SMALL)) {
+        void *q = mwl__heap_take(h, now);
+        if (!q) return NULL;
+        memcpy(q, p, was < now ? was : now);
+        mwl__heap_give(h, p, was);
+        return q;
+    }
+    if (now > was && !allowed(h, now - was)) return NULL;
+    void *q = h->alloc.fn(h->alloc.ctx, p, was, now);
+    if (!q) {
+        h->why = MWL_E_NOMEM;
+        return NULL;
+    }
+    h->used = h->used - was + now;
+    return q;
+}
+
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------- */
+
+mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out) {
+    if (!out) return MWL_E_USAGE;
+    mwl_alloc a = alloc ? *alloc : mwl_alloc_default();
+    mwl_heap *h = mwl__mem_new(&a, sizeof *h);
+    if (!h) return MWL_E_NOMEM;
+    mwl_status status = mwl__heap_init(h, &a);
+    if (status < 0) {
+        mwl__mem_free(&a, h, sizeof *h);
+        return status;
+    }
+    *out = h;
+    return MWL_OK;
+}
+
+void mwl_heap_free(mwl_heap *heap) {
+    if (!heap) return;
+    mwl_alloc a = heap->alloc;
+    mwl__heap_done(heap);
+    mwl__usage(heap->used == 0, "mwl_heap_free: values of the heap are still held");
+    mwl__mem_free(&a, heap, sizeof *heap);
+}
+
+size_t mwl_heap_used(const mwl_heap *heap) { return heap ? heap->used : 0; }
+
+void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes) {
+    if (heap) heap->limit = limit_bytes ? limit_bytes : SIZE_MAX;
+}
+
+mwl_status mwl_heap_why(const mwl_heap *heap) { return heap ? heap->why : MWL_E_USAGE; }

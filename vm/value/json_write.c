@@ -1,0 +1,293 @@
+/* json_write.c: values to JSON text: compact, pretty, canonical (RFC 8785).
+ *
+ * Owns: the escaping and the member order of each style. Strings escape what RFC 8259 demands and
+ * nothing else, in RFC 8785's way, in all styles; numbers are ECMAScript's. Refuses to know: how
+ * values outside the data model could be shown (MWL_E_NOT_JSON). */
+#include "vm/value/value.h"
+#include "vm/base/num.h"
+
+static inline bool room(mwl__buf *b, size_t n) {
+    return b->cap - b->len >= n || mwl__buf_reserve(b, n);
+}
+
+static inline void put(mwl__buf *b, char c) {
+    if (room(b, 1)) b->data[b->len++] = c;
+}
+
+/* ---- strings
+ * --------------------------------------------------------------------------------------------- */
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* Whether one of eight bytes is below 0x20, a quote or a backslash. */
+static bool has_special(uint64_t w) {
+    uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
+    uint64_t low = (w - EACH(0x20u)) & ~w;
+    uint64_t q = (quote - EACH(1u)) & ~quote, s = (slash - EACH(1u)) & ~slash;
+    return ((low | q | s) & EACH(0x80u)) != 0;
+}
+
+/* How many bytes at the beginning need no escape. */
+static size_t plain_run(const char *s, size_t len) {
+    size_t i = 0;
+    for (uint64_t w; len - i >= 8; i += 8) {
+        memcpy(&w, s + i, 8);
+        if (has_special(w)) break;
+    }
+    while (i < len && (unsigned char)s[i] >= 0x20 && s[i] != '"' && s[i] != '\\') i++;
+    return i;
+}
+
+static void put_escaped(mwl__buf *out, char c) {
+    static const char hex[] = "0123456789abcdef";
+    if (!room(out, 6)) return;
+    char *to = out->data + out->len;
+    *to++ = '\\';
+    switch (c) {
+    case '"':
+    case '\\': *to++ = c; break;
+    case '\b': *to++ = 'b'; break;
+    case '\t': *to++ = 't'; break;
+    case '\n': *to++ = 'n'; break;
+    case '\f': *to++ = 'f'; break;
+    case '\r': *to++ = 'r'; break;
+    default:
+        memcpy(to, "u00", 3);
+        to[3] = hex[(unsigned char)c >> 4];
+        to[4] = hex[c & 15];
+        to += 5;
+    }
+    out->len = (size_t)(to - out->data);
+}
+
+void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
+    put(out, '"');
+    while (len) {
+        size_t n = plain_run(text, len);
+        if (n && room(out, n)) {
+            memcpy(out->data + out->len, text, n);
+            out->len += n;
+        }
+        text += n;
+        len -= n;
+        if (len) {
+            put_escaped(out, *text++);
+            len--;
+        }
+    }
+    put(out, '"');
+}
+
+/* ---- member order
+ * ---------------------------------------------------------------------------------------- */
+
+/* Positions of members in canonical order, of all open objects one behind the other. */
+typedef struct order {
+    mwl_alloc alloc;
+    uint32_t *pos;
+    size_t n, cap;
+} order;
+
+static bool comes_after(const mwl__map *m, uint32_t a, uint32_t b) {
+    return mwl__str_compare_utf16(m->member[a].key, m->member[b].key) > 0;
+}
+
+static void sort_few(const mwl__map *m, uint32_t *pos, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        uint32_t p = pos[i];
+        size_t k = i;
+        for (; k && comes_after(m, pos[k - 1], p); k--) pos[k] = pos[k - 1];
+        pos[k] = p;
+    }
+}
+
+#define FEW 16u
+
+/* Merge runs of FEW upward; `spare` is as long as pos. Keys are distinct, so order is total. */
+static void sort_positions(const mwl__map *m, uint32_t *pos, uint32_t *spare, size_t n) {
+    for (size_t i = 0; i < n; i += FEW) sort_few(m, pos + i, n - i < FEW ? n - i : FEW);
+    uint32_t *from = pos, *to = spare;
+    for (size_t run = FEW; run < n; run *= 2) {
+        for (size_t start = 0; start < n; start += run * 2) {
+            size_t a = start, mid = start + run < n ? start + run : n;
+            size_t b = mid, end = start + run * 2 < n ? start + run * 2 : n;
+            for (size_t k = start; k < end; k++) {
+                bool left = b == end || (a < mid && !comes_after(m, from[a], from[b]));
+                to[k] = left ? from[a++] : from[b++];
+            }
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != pos) memcpy(pos, from, n * sizeof *pos);
+}
+
+/* Append the order of the first n members, all with string keys. */
+static bool push_order(order *o, const mwl__map *m, uint32_t n) {
+    void *p = o->pos;
+    size_t spare = n > FEW ? n : 0;
+    mwl_status status = mwl__mem_grow(&o->alloc, &p, &o->cap, o->n + n + spare, sizeof *o->pos);
+    o->pos = p;
+    if (status < 0) return false;
+    uint32_t *pos = o->pos + o->n;
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        pos[i] = i;
+        if (i && sorted) sorted = !comes_after(m, i - 1, i);
+    }
+    if (!sorted) sort_positions(m, pos, pos + n, n);
+    o->n += n;
+    return true;
+}
+
+/* ---- the walk
+ * -------------------------------------------------------------------------------------------- */
+
+typedef struct level {
+    const void *box; /* mwl__list or mwl__map */
+    uint32_t at, n;
+    bool object;
+} level;
+
+typedef struct writer {
+    mwl__buf *out;
+    mwl_json_style style;
+    uint64_t fuel;
+    order order; /* canonical style only */
+    size_t depth;
+    level stack[MWL_DEPTH_LIMIT];
+} writer;
+
+static void new_line(writer *w) {
+    size_t spaces = w->depth * 2;
+    if (!room(w->out, spaces + 1)) return;
+    w->out->data[w->out->len] = '\n';
+    memset(w->out->data + w->out->len + 1, ' ', spaces);
+    w->out->len += spaces + 1;
+}
+
+static bool all_text(mwl_value v) {
+    const mwl__map *m = mwl__as_map(v);
+    if (!(m->odd & MWL__ODD_KIND)) return true;
+    for (uint32_t i = 0; i < v.aux; i++)
+        if (MWL_KINDS(m->member[i].key) != MWL_KIND_STRING) return false;
+    return true;
+}
+
+static mwl_status open_box(writer *w, mwl_value v) {
+    bool object = MWL_KINDS(v) == MWL_KIND_OBJECT;
+    put(w->out, object ? '{' : '[');
+    if (v.aux == 0) {
+        put(w->out, object ? '}' : ']');
+        return MWL_OK;
+    }
+    if (object && !all_text(v)) return MWL_E_NOT_JSON;
+    if (object && w->style == MWL_JSON_CANONICAL && !push_order(&w->order, v.as.p, v.aux))
+        return MWL_E_NOMEM;
+    w->stack[w->depth++] = (level){v.as.p, 0, v.aux, object};
+    return MWL_OK;
+}
+
+static mwl_status write_one(writer *w, mwl_value v) {
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_NULL: mwl__buf_put(w->out, "null", 4); return MWL_OK;
+    case MWL_KIND_BOOL:
+        mwl__buf_put(w->out, v.as.i ? "true" : "false", v.as.i ? 4 : 5);
+        return MWL_OK;
+    case MWL_KIND_NUMBER:
+        if (v.as.d - v.as.d != 0) return MWL_E_NOT_JSON;
+        if (room(w->out, MWL__NUM_MAX))
+            w->out->len += mwl__num_write(v.as.d, w->out->data + w->out->len);
+        return MWL_OK;
+    case MWL_KIND_STRING: {
+        const mwl__str *s = mwl__as_str(v);
+        uint64_t more = s->len >> 6;
+        w->fuel -= more < w->fuel ? more : w->fuel;
+        mwl__json_quote(w->out, s->s, s->len);
+        return MWL_OK;
+    }
+    case MWL_KIND_ARRAY:
+    case MWL_KIND_OBJECT: return open_box(w, v);
+    default: return MWL_E_NOT_JSON;
+    }
+}
+
+/* To the next value, closing what is complete on the way; NULL when there is none. */
+static const mwl_value *next_value(writer *w) {
+    while (w->depth) {
+        level *top = &w->stack[w->depth - 1];
+        if (top->at == top->n) {
+            w->depth--;
+            if (w->style == MWL_JSON_PRETTY) new_line(w);
+            if (w->style == MWL_JSON_CANONICAL && top->object) w->order.n -= top->n;
+            put(w->out, top->object ? '}' : ']');
+            continue;
+        }
+        if (top->at) put(w->out, ',');
+        if (w->style == MWL_JSON_PRETTY) new_line(w);
+        uint32_t i = top->at++;
+        if (!top->object) return &((const mwl__list *)top->box)->item[i];
+        if (w->style == MWL_JSON_CANONICAL) i = w->order.pos[w->order.n - top->n + i];
+        const mwl__member *member = &((const mwl__map *)top->box)->member[i];
+        const mwl__str *key = mwl__as_str(member->key);
+        mwl__json_quote(w->out, key->s, key->len);
+        put(w->out, ':');
+        if (w->style == MWL_JSON_PRETTY) put(w->out, ' ');
+        return &member->val;
+    }
+    return NULL;
+}
+
+mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel) {
+    writer w;
+    w.out = out;
+    w.style = style;
+    w.fuel = fuel ? *fuel : UINT64_MAX;
+    w.order = (order){out->alloc, NULL, 0, 0};
+    w.depth = 0;
+    size_t start = out->len;
+    mwl_status status = MWL_OK;
+    const mwl_value *next = &v;
+    do {
+        if (w.fuel == 0) {
+            status = MWL_E_FUEL;
+            break;
+        }
+        w.fuel--;
+        status = write_one(&w, *next);
+    } while (status == MWL_OK && !out->failed && (next = next_value(&w)));
+    mwl__mem_free(&out->alloc, w.order.pos, w.order.cap * sizeof *w.order.pos);
+    if (fuel) *fuel = w.fuel;
+    if (status == MWL_OK && out->failed) status = MWL_E_NOMEM;
+    if (status < 0) out->len = start;
+    return status;
+}
+
+/* ---- for hosts
+ * ------------------------------------------------------------------------------------------- */
+
+mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
+                          size_t *len) {
+    if (!heap || !text || !len || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
+    mwl__buf out = mwl__buf_make(heap->alloc);
+    mwl_status status = mwl__json_write(v, style, &out, NULL);
+    if (status == MWL_OK) {
+        mwl__buf_putc(&out, '\0');
+        if (out.failed) status = MWL_E_NOMEM;
+    }
+    char *exact = NULL; /* mwl_text_free is told the length and nothing else */
+    if (status == MWL_OK && !(exact = heap->alloc.fn(heap->alloc.ctx, out.data, out.cap, out.len)))
+        status = MWL_E_NOMEM;
+    if (status < 0) {
+        mwl__buf_free(&out);
+        return status;
+    }
+    *text = exact;
+    *len = out.len - 1;
+    return MWL_OK;
+}
+
+void mwl_text_free(mwl_heap *heap, char *text, size_t len) {
+    if (heap && text) mwl__mem_free(&heap->alloc, text, len + 1);
+}

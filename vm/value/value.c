@@ -1,0 +1,457 @@
+/* value.c: whole values: destruction, equality, order, and the small kinds.
+ *
+ * Owns: the walks over nested values. None recurses: destruction threads a list through the dead
+ * objects themselves and so needs no memory; the others keep a stack of MWL_DEPTH_LIMIT records,
+ * which containers never exceed. Refuses to know: text forms. */
+#include "vm/value/value.h"
+
+/* ---- destruction
+ * ------------------------------------------------------------------------------------- */
+
+/* A dead container's count and weight are of no more use: there go its kind and the next one. */
+static void set_next(void *p, uint32_t kind, void *next) {
+    *(uint32_t *)p = kind;
+    if (kind == MWL_KIND_FAULT)
+        memcpy(&((mwl__fault *)p)->where, &next, sizeof next);
+    else if (kind == MWL_KIND_OPTIONAL)
+        memcpy(&((mwl__box *)p)->weight, &next, sizeof next);
+    else
+        memcpy(&((mwl__list *)p)->weight, &next, sizeof next); /* a map's is at the same place */
+}
+
+static void *get_next(const void *p) {
+    void *next;
+    uint32_t kind = *(const uint32_t *)p;
+    if (kind == MWL_KIND_FAULT)
+        memcpy(&next, &((const mwl__fault *)p)->where, sizeof next);
+    else if (kind == MWL_KIND_OPTIONAL)
+        memcpy(&next, &((const mwl__box *)p)->weight, sizeof next);
+    else
+        memcpy(&next, &((const mwl__list *)p)->weight, sizeof next);
+    return next;
+}
+
+_Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight), "set_next relies on it");
+_Static_assert(offsetof(mwl__fault, reserved) == offsetof(mwl__fault, where) + 4,
+               "room for a pointer");
+
+static inline void give_str(mwl_heap *h, mwl__str *s) {
+    mwl__heap_give(h, s, sizeof *s + s->len + 1);
+}
+
+/* v's count is zero: free it at once when it holds no others, else put it on the list. */
+static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_STRING:
+    case MWL_KIND_BYTES:
+    case MWL_KIND_TYPE: give_str(h, v.as.p); return doomed;
+    case MWL_KIND_EXT: {
+        mwl__ext *e = mwl__as_ext(v);
+        mwl_value type = e->type;
+        mwl__heap_give(h, e, sizeof *e + e->len);
+        if ((type.tag & MWL_OWNED) && --*(uint32_t *)type.as.p == 0) give_str(h, type.as.p);
+        return doomed;
+    }
+    default: set_next(v.as.p, MWL_KINDS(v), doomed); return v.as.p;
+    }
+}
+
+/* By its fields: most members are constants and scalars, which need no more than a look at the tag.
+ */
+static inline void *release(mwl_heap *h, const mwl_value *v, void *doomed) {
+    if (!(v->tag & MWL_OWNED)) return doomed;
+    uint32_t *rc = v->as.p;
+    if (--*rc) return doomed;
+    return bury(h, *v, doomed);
+}
+
+/* Free a container and let go of what it holds; answers the list with what died of that. */
+static void *open_grave(mwl_heap *h, void *p, uint32_t kind, void *doomed) {
+    switch (kind) {
+    case MWL_KIND_ARRAY: {
+        mwl__list *l = p;
+        for (const mwl_value *v = l->item, *end = v + l->used; v != end; v++)
+            doomed = release(h, v, doomed);
+        mwl__heap_give(h, l, mwl__list_size(l->cap));
+        return doomed;
+    }
+    case MWL_KIND_OPTIONAL: {
+        mwl__box *b = p;
+        doomed = release(h, &b->v, doomed);
+        mwl__heap_give(h, b, sizeof *b);
+        return doomed;
+    }
+    default: {
+        mwl__fault *f = p;
+        doomed = release(h, &f->message, doomed);
+        doomed = release(h, &f->details, doomed);
+        mwl__heap_give(h, f, sizeof *f);
+        return doomed;
+    }
+    }
+}
+
+static inline void *open_map(mwl_heap *h, mwl__map *m, void *doomed) {
+    for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
+        doomed = release(h, &at->key, doomed);
+        doomed = release(h, &at->val, doomed);
+    }
+    size_t size = sizeof *m + m->cap * sizeof *m->member;
+    mwl__heap_give(h, m, m->n_index ? mwl__map_size(m->cap) : size);
+    return doomed;
+}
+
+void mwl__destroy(mwl_heap *h, mwl_value v) {
+    void *doomed;
+    if (MWL_KINDS(v) == MWL_KIND_OBJECT)
+        doomed = open_map(h, v.as.p, NULL);
+    else
+        doomed = bury(h, v, NULL);
+    while (doomed) {
+        void *p = doomed;
+        uint32_t kind = *(uint32_t *)p;
+        doomed = get_next(p);
+        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, doomed) : open_grave(h, p, kind, doomed);
+    }
+}
+
+/* ---- the small kinds
+ * --------------------------------------------------------------------------------- */
+
+mwl_value mwl__none(void) { return mwl__scalar(MWL_KIND_OPTIONAL, 0); }
+
+mwl_value mwl__some(mwl_heap *h, mwl_value take) {
+    if (mwl_is_absent(take)) return take;
+    mwl__box *b = NULL;
+    if (mwl__value_depth(take) >= MWL_DEPTH_LIMIT)
+        h->why = MWL_E_DEPTH;
+    else if (mwl__value_weight(take) >= MWL_WEIGHT_LIMIT)
+        h->why = MWL_E_TOO_BIG;
+    else
+        b = mwl__heap_take(h, sizeof *b);
+    if (!b) {
+        mwl__drop(h, take);
+        return mwl_absent();
+    }
+    b->rc = 1;
+    b->depth = (uint16_t)(mwl__value_depth(take) + 1);
+    b->weight = mwl__value_weight(take) + 1;
+    b->odd = (uint16_t)(mwl__value_odd(take) | MWL__ODD_KIND);
+    b->v = mwl__own(take);
+    mwl_value v;
+    v.tag = MWL_KIND_OPTIONAL | MWL_HEAP | MWL_OWNED;
+    v.aux = 0;
+    v.as.p = b;
+    return v;
+}
+
+mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_t len) {
+    if (mwl_is_absent(take_type)) return take_type;
+    mwl__ext *e = NULL;
+    if (len > MWL_STRING_LIMIT)
+        h->why = MWL_E_TOO_BIG;
+    else
+        e = mwl__heap_take(h, sizeof *e + len);
+    if (!e) {
+        mwl__drop(h, take_type);
+        return mwl_absent();
+    }
+    e->rc = 1;
+    e->len = (uint32_t)len;
+    e->type = mwl__own(take_type);
+    if (len) memcpy(e->data, data, len);
+    mwl_value v;
+    v.tag = MWL_KIND_EXT | MWL_HEAP | MWL_OWNED;
+    v.aux = 0;
+    v.as.p = e;
+    return v;
+}
+
+/* ---- order
+ * ------------------------------------------------------------------------------------------- */
+
+static int order_i(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
+static int order_u(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+static int order_d(double a, double b) { return a < b ? -1 : a > b ? 1 : a == b ? 0 : 2; }
+
+/* As doubles, like the reference implementation: 2^63 - 1 and 2^63 are one double, so neither comes
+ * first. The conformance tests hold both directions of that. */
+static int order_i_d(int64_t i, double d) { return order_d((double)i, d); }
+static int order_u_d(uint64_t u, double d) { return order_d((double)u, d); }
+
+static int reversed(int order) { return order == 2 ? 2 : -order; }
+
+int mwl__num_order(mwl_value a, mwl_value b) {
+    uint32_t x = MWL_KINDS(a), y = MWL_KINDS(b);
+    if (x == MWL_KIND_NUMBER && y == MWL_KIND_NUMBER) return order_d(a.as.d, b.as.d);
+    if (x == MWL_KIND_INT && y == MWL_KIND_INT) return order_i(a.as.i, b.as.i);
+    if (x == MWL_KIND_UINT && y == MWL_KIND_UINT) return order_u(a.as.u, b.as.u);
+    if (x == MWL_KIND_INT && y == MWL_KIND_NUMBER) return order_i_d(a.as.i, b.as.d);
+    if (x == MWL_KIND_UINT && y == MWL_KIND_NUMBER) return order_u_d(a.as.u, b.as.d);
+    if (x == MWL_KIND_INT) return a.as.i < 0 ? -1 : order_u(a.as.u, b.as.u);
+    return reversed(mwl__num_order(b, a));
+}
+
+static bool is_number(uint32_t kind) {
+    return kind == MWL_KIND_NUMBER || kind == MWL_KIND_INT || kind == MWL_KIND_UINT;
+}
+
+bool mwl__value_order(mwl_value a, mwl_value b, int *order) {
+    uint32_t kind = MWL_KINDS(a);
+    if (is_number(kind) && is_number(MWL_KINDS(b))) {
+        *order = mwl__num_order(a, b);
+        return true;
+    }
+    if (kind != MWL_KINDS(b)) return false;
+    switch (kind) {
+    case MWL_KIND_BOOL:
+    case MWL_KIND_DURATION: *order = order_i(a.as.i, b.as.i); return true;
+    case MWL_KIND_TIMESTAMP:
+        *order = order_i(a.as.i, b.as.i);
+        if (*order == 0) *order = order_u(a.aux, b.aux);
+        return true;
+    case MWL_KIND_STRING:
+    case MWL_KIND_BYTES: *order = mwl__str_compare(a, b); return true;
+    default: return false;
+    }
+}
+
+/* ---- equality
+ * ---------------------------------------------------------------------------------------- */
+
+uint16_t mwl__value_odd_slow(mwl_value v) {
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_NULL:
+    case MWL_KIND_BOOL:
+    case MWL_KIND_STRING: return 0;
+    case MWL_KIND_NUMBER:
+        if (v.as.d - v.as.d == 0) return 0; /* finite */
+        return v.as.d == v.as.d ? MWL__ODD_KIND : MWL__ODD_KIND | MWL__ODD_SELF;
+    case MWL_KIND_ARRAY: return mwl__as_list(v)->odd;
+    case MWL_KIND_OBJECT: return mwl__as_map(v)->odd;
+    case MWL_KIND_OPTIONAL: return v.as.p ? mwl__as_box(v)->odd : MWL__ODD_KIND;
+    case MWL_KIND_FAULT: return MWL__ODD_KIND | MWL__ODD_SELF;
+    default: return MWL__ODD_KIND;
+    }
+}
+
+static bool same_ext(const mwl__ext *x, const mwl__ext *y) {
+    return mwl__str_same(x->type, y->type) && x->len == y->len &&
+           (x->len == 0 || memcmp(x->data, y->data, x->len) == 0);
+}
+
+/* For one object against itself: nothing below it can differ, unless there may be a NaN. */
+static int same_container(mwl_value a, mwl_value b) {
+    if (a.aux != b.aux) return 0;
+    if (a.aux == 0) return 1;
+    return a.as.p == b.as.p && !(mwl__value_odd_slow(a) & MWL__ODD_SELF) ? 1 : -1;
+}
+
+int mwl__equal_mixed(mwl_value a, mwl_value b) {
+    uint32_t kind = MWL_KINDS(a);
+    if (kind != MWL_KINDS(b))
+        return is_number(kind) && is_number(MWL_KINDS(b)) && mwl__num_order(a, b) == 0;
+    switch (kind) {
+    case MWL_KIND_NUMBER: return a.as.d == b.as.d;
+    case MWL_KIND_TIMESTAMP: return a.as.i == b.as.i && a.aux == b.aux;
+    case MWL_KIND_STRING:
+    case MWL_KIND_BYTES:
+    case MWL_KIND_TYPE: return mwl__str_same(a, b);
+    case MWL_KIND_ARRAY:
+    case MWL_KIND_OBJECT: return same_container(a, b);
+    case MWL_KIND_OPTIONAL:
+        if (!a.as.p || !b.as.p) return a.as.p == b.as.p;
+        return mwl__equal_fast(mwl__as_box(a)->v, mwl__as_box(b)->v);
+    case MWL_KIND_EXT: return same_ext(mwl__as_ext(a), mwl__as_ext(b));
+    case MWL_KIND_FAULT: return 0;
+    default: return a.as.i == b.as.i;
+    }
+}
+
+/* Two containers side by side: the left one is walked, the right one walked along or looked up in.
+ */
+typedef struct pair {
+    const void *left, *left_end; /* mwl_value for arrays, mwl__member for objects */
+    const void *right;           /* arrays: the next mwl_value; objects: the mwl__map */
+    uint32_t n;                  /* members of an object; 0: these are arrays */
+} pair;
+
+/* Optionals are looked through: what is compared is what both hold. */
+static void look_through(mwl_value *a, mwl_value *b) {
+    while (MWL_KINDS(*a) == MWL_KIND_OPTIONAL) {
+        *a = mwl__as_box(*a)->v;
+        *b = mwl__as_box(*b)->v;
+    }
+}
+
+static void open_pair(pair *p, mwl_value a, mwl_value b) {
+    look_through(&a, &b);
+    if (MWL_KINDS(a) == MWL_KIND_ARRAY) {
+        p->left = mwl__as_list(a)->item;
+        p->left_end = mwl__as_list(a)->item + a.aux;
+        p->right = mwl__as_list(b)->item;
+        p->n = 0;
+    } else {
+        p->left = mwl__as_map(a)->member;
+        p->left_end = mwl__as_map(a)->member + a.aux;
+        p->right = b.as.p;
+        p->n = b.aux;
+    }
+}
+
+/* The next two values to compare; false when a key of the left is missing on the right. */
+static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
+    if (p->n == 0) {
+        *a = p->left;
+        *b = p->right;
+        p->left = *a + 1;
+        p->right = *b + 1;
+        return true;
+    }
+    const mwl__member *m = p->left;
+    p->left = m + 1;
+    *a = &m->val;
+    uint32_t guess = p->n - (uint32_t)((const mwl__member *)p->left_end - m);
+    *b = mwl__map_same(p->right, p->n, m, guess);
+    return *b != NULL;
+}
+
+/* Comparing long texts of one hash is work by their length; one and the same text is none. */
+static uint64_t effort(mwl_value a, mwl_value b) {
+    uint32_t kind = MWL_KINDS(a);
+    if (kind != MWL_KIND_STRING && kind != MWL_KIND_BYTES) return 0;
+    return a.as.p == b.as.p ? 0 : mwl__as_str(a)->len >> 6;
+}
+
+mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal) {
+    pair stack[MWL_DEPTH_LIMIT];
+    size_t level = 0;
+    uint64_t left = fuel ? *fuel : UINT64_MAX;
+    mwl_status status = MWL_OK;
+    int same = mwl__equal_fast(a, b);
+    if (same < 0) open_pair(&stack[level++], a, b);
+    while (level && same) {
+        pair *top = &stack[level - 1];
+        if (top->left == top->left_end) {
+            level--;
+            continue;
+        }
+        if (left == 0) {
+            status = MWL_E_FUEL;
+            break;
+        }
+        left--;
+        const mwl_value *x, *y;
+        if (!next_pair(top, &x, &y)) {
+            same = 0;
+            break;
+        }
+        same = mwl__equal_fast(*x, *y);
+        if (same < 0)
+            open_pair(&stack[level++], *x, *y);
+        else if (same > 0)
+            left -= effort(*x, *y) < left ? effort(*x, *y) : left;
+    }
+    if (fuel) *fuel = left;
+    if (status == MWL_OK) *equal = same != 0;
+    return status;
+}
+
+bool mwl_value_equal(mwl_value a, mwl_value b) {
+    bool equal = false;
+    (void)mwl__value_equal(a, b, NULL, &equal);
+    return equal;
+}
+
+/* ---- the data model
+ * ------------------------------------------------------------------------------------ */
+
+typedef struct place {
+    const mwl_value *at, *end;
+} place;
+
+/* An object is walked as the row of values that its members are, keys included. */
+static void open_place(place *p, mwl_value v) {
+    if (MWL_KINDS(v) == MWL_KIND_ARRAY) {
+        p->at = mwl__as_list(v)->item;
+        p->end = p->at + v.aux;
+    } else {
+        p->at = &mwl__as_map(v)->member[0].key;
+        p->end = p->at + (size_t)v.aux * 2;
+    }
+}
+
+static bool has_text_keys(mwl_value v) {
+    const mwl__map *m = mwl__as_map(v);
+    for (uint32_t i = 0; i < v.aux; i++)
+        if (MWL_KINDS(m->member[i].key) != MWL_KIND_STRING) return false;
+    return true;
+}
+
+/* ---- what holds what
+ * ---------------------------------------------------------------------------------------- */
+
+bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
+    enum { LEVELS = 32, NODES = 4096 };
+    struct {
+        mwl_value v;
+        uint32_t at;
+    } path[LEVELS];
+    size_t depth = 0, left = nodes + NODES;
+    for (;;) {
+        uint32_t kind = MWL_KINDS(v);
+        if (left-- == 0) return true;
+        if ((v.tag & MWL_HEAP) && kind >= MWL_KIND_ARRAY) {
+            if (v.as.p == buffer || depth == LEVELS) return true;
+            path[depth].v = v;
+            path[depth++].at = 0;
+        }
+        for (;; depth--) { /* the next one, of the innermost that has more */
+            if (depth == 0) return false;
+            v = path[depth - 1].v;
+            uint32_t i = path[depth - 1].at++;
+            kind = MWL_KINDS(v);
+            if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used)
+                v = mwl__as_list(v)->item[i];
+            else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used)
+                v = mwl__as_map(v)->member[i].val;
+            else if (kind == MWL_KIND_OPTIONAL && i == 0)
+                v = mwl_optional_get(v);
+            else
+                continue;
+            break;
+        }
+    }
+}
+
+bool mwl__value_is_json(mwl_value v) {
+    place stack[MWL_DEPTH_LIMIT];
+    size_t level = 0;
+    for (;;) {
+        if (mwl_is_absent(v)) return false;
+        if (mwl__value_odd(v) & MWL__ODD_KIND) {
+            uint32_t kind = MWL_KINDS(v);
+            /* The bits are an upper bound for older versions: a container must be looked into. */
+            if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return false;
+            if (kind == MWL_KIND_OBJECT && !has_text_keys(v)) return false;
+            open_place(&stack[level++], v);
+        }
+        while (level && stack[level - 1].at == stack[level - 1].end) level--;
+        if (level == 0) return true;
+        v = *stack[level - 1].at++;
+    }
+}
+
+/* ---- for hosts
+ * ----------------------------------------------------------------------------------------- */
+
+mwl_value mwl_value_keep(mwl_value v) { return mwl__keep(v); }
+
+void mwl_value_drop(mwl_heap *heap, mwl_value take) {
+    if (heap) mwl__drop(heap, take);
+}
+
+size_t mwl_count(mwl_value v) {
+    uint32_t kind = MWL_KINDS(v);
+    return kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT ? v.aux : 0;
+}
