@@ -1,15 +1,11 @@
 /* asm.c: the assembler's public face: read, check, lower, emit; diagnostics as text. See mwl_asm.h.
  */
 #include "mwl_asm.h"
+#include "mwl_std.h"
 
 #include "vm/cel/cel_lib.h"
 #include "assembler/lower/lower.h"
 #include "vm/program/pack.h"
-
-/* The standard library's function tables, of stdlib/std.c: what definitions may call by default.
- * The assembler includes nothing of stdlib; what it needs of it is declared here, by the side that
- * needs it. */
-MWL_API const mwl_function_def *mwl_std_functions(size_t i, size_t *count);
 
 /* Everything that one assembly holds. */
 typedef struct job {

@@ -1,6 +1,9 @@
 /* std.c: the list of what stdlib brings. */
 #include "mwl_std.h"
+#include "std_impl.h"
 #include "std_tables.h"
+
+#include <stdio.h>
 
 const mwl_function_def *mwl_std_functions(size_t i, size_t *count) {
 #define X(lib)                                                                                     \
@@ -12,4 +15,10 @@ const mwl_function_def *mwl_std_functions(size_t i, size_t *count) {
 #undef X
     *count = 0;
     return NULL;
+}
+
+void mwl__std_bad_duration(mwl_phase *phase, const char *parameter) {
+    char message[64];
+    snprintf(message, sizeof message, "`%s` is not a duration", parameter);
+    mwl_phase_fail(phase, NULL, "System.ParameterValidationFailed", message, mwl_absent());
 }

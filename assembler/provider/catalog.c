@@ -2,6 +2,7 @@
  *
  * The provider meta-schema is a small form, checked here by tables and a few rules, so that what is
  * wrong is said at the member where it stands. */
+#include "stdlib/documents.h"
 #include "assembler/provider/catalog.h"
 
 #include "assembler/schema/check_schema.h"

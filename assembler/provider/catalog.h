@@ -56,11 +56,6 @@ typedef struct mwl__contract {
 
 typedef struct mwl__catalog mwl__catalog;
 
-/* The texts of the spec-defined providers' documents; NULL past the last. Defined in
- * stdlib/documents.c: the assembler includes nothing of stdlib, and what it needs of it is this one
- * function, declared by the side that needs it. */
-const char *mwl_std_document(size_t i);
-
 /* With the spec-defined providers in it; NULL when memory is out. */
 mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc);
 void mwl__catalog_free(mwl__catalog *c);

@@ -199,7 +199,7 @@ static bool load_base(mwl__exec *x, unsigned base, mwl__path_mode mode, mwl_valu
     mwl_value v = mwl_absent();
     x->heap->why = MWL_OK;
     if (base < MWL_BASE_ENV)
-        v = mwl__context_load(x, base);
+        v = x->context ? x->context->load(x, base) : mwl_absent();
     else if (base - MWL_BASE_ENV < x->n_env)
         v = mwl__borrow(x->env[base - MWL_BASE_ENV]);
     if (x->heap->why != MWL_OK) { /* it is not there, or not whole */
@@ -232,7 +232,7 @@ bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mo
     unsigned n = path->n_keys, last = n && mode != MWL_PATH_LOAD ? n - 1 : n;
     mwl_value v = mwl_absent();
     if (path->base == MWL_BASE_MW_CONTRIBUTED && n == 1 && mode == MWL_PATH_LOAD &&
-        mwl__context_run_count(x, path, out))
+        x->context && x->context->run_count(x, path, out))
         return true;
     bool ok = load_base(x, path->base, n ? MWL_PATH_LOAD : mode, &v), has = false;
     for (unsigned i = 0; ok && i < last; i++) {

@@ -23,6 +23,14 @@ typedef struct mwl__clock_pin {
     uint32_t ns;
 } mwl__clock_pin;
 
+/* What an expression reads of the frame that it is evaluated in; the machine's (context.c). */
+struct mwl__exec;
+typedef struct mwl__context_ops {
+    mwl_value (*load)(struct mwl__exec *x, unsigned base);
+    bool (*run_count)(struct mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
+    int64_t (*now)(const struct mwl__exec *x);
+} mwl__context_ops;
+
 typedef struct mwl__exec {
     mwl_heap *heap;
     const mwl_program *program;
@@ -45,6 +53,7 @@ typedef struct mwl__exec {
     mwl__zones *zones;
     mwl__regex_scratch *regex;
     struct mwl_vm *vm; /* NULL for a free-standing expression */
+    const mwl__context_ops *context; /* likewise */
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
     void *wall_ctx;

@@ -5,7 +5,8 @@
  * retryable and previous. It is a value: supersession makes a new one and leaves the old intact. */
 #include "vm/cel/failure.h"
 
-#include "vm/machine/machine.h"
+#include "vm/cel/exec.h"
+#include "vm/program/tables.h"
 #include "vm/value/words.h"
 
 #include <stdio.h>
@@ -212,16 +213,6 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
     }
     *out = o;
     return NULL;
-}
-
-uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
-                             uint32_t field, const char *wrong) {
-    const mwl_program *p = mwl__program_of(f);
-    char path[40];
-    size_t len;
-    const char *name = mwl_as_text(p->consts[p->keys[p->shapes[shape].first_key + field]], &len);
-    snprintf(path, sizeof path, "%s/%.*s", where, (int)(len < 16 ? len : 16), name);
-    return mwl__raise_parameter(f, path, values[field], wrong);
 }
 
 /* ---- the matcher ------------------------------------------------------------------------------------------------ */

@@ -141,28 +141,6 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
     return x->halt == MWL_EXEC_END ? mwl__exec_heap_failed(x) : false;
 }
 
-/* ---- names of types -------------------------------------------------------------------------- */
-
-const char *mwl__type_name(mwl_value v) {
-    switch (MWL_KINDS(v)) {
-    case MWL_KIND_NULL: return "null_type";
-    case MWL_KIND_BOOL: return "bool";
-    case MWL_KIND_NUMBER: return "double";
-    case MWL_KIND_INT: return "int";
-    case MWL_KIND_UINT: return "uint";
-    case MWL_KIND_DURATION: return "google.protobuf.Duration";
-    case MWL_KIND_TIMESTAMP: return "google.protobuf.Timestamp";
-    case MWL_KIND_STRING: return "string";
-    case MWL_KIND_BYTES: return "bytes";
-    case MWL_KIND_ARRAY: return "list";
-    case MWL_KIND_OBJECT: return "map";
-    case MWL_KIND_TYPE: return "type";
-    case MWL_KIND_OPTIONAL: return "optional_type";
-    case MWL_KIND_EXT: return mwl__as_str(mwl__as_ext(v)->type)->s;
-    default: return "error";
-    }
-}
-
 /* ---- the extension API ----------------------------------------------------------------------- */
 
 mwl_heap *mwl_fn_heap(mwl_fn *fn) { return fn->x->heap; }
@@ -203,7 +181,7 @@ bool mwl_fn_charge(mwl_fn *fn, uint64_t n) {
 
 mwl_value mwl_fn_now(mwl_fn *fn) {
     if (!fn->x->frame) return mwl_timestamp(fn->x->pin.sec, fn->x->pin.ns);
-    int64_t ns = mwl__context_now(fn->x), part = ns % 1000000000;
+    int64_t ns = fn->x->context->now(fn->x), part = ns % 1000000000;
     if (part < 0) part += 1000000000;
     return mwl_timestamp((ns - part) / 1000000000, (uint32_t)part);
 }

@@ -48,7 +48,4 @@ mwl_status mwl__functions_link(const mwl__functions *f, const mwl_alloc *alloc,
 bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_value *args,
                          size_t n_args, mwl_value *out);
 
-/* The name of a value's type as type(v) answers it: "int", "google.protobuf.Timestamp"; lent. */
-const char *mwl__type_name(mwl_value v);
-
 #endif

@@ -298,3 +298,5 @@ int64_t mwl__context_now(const mwl__exec *x) {
     if (f->construct == MWL_IN_CALL && f->record) return f->record->entered_ns;
     return t ? f->construct == MWL_IN_FRAME ? t->entered_ns : t->step_entered_ns : 0;
 }
+
+const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, mwl__context_now};

@@ -7,6 +7,7 @@
 #include "vm/machine/machine.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 int64_t mwl__add_ns(int64_t a, int64_t b) {
     int64_t sum;
@@ -44,6 +45,16 @@ uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observ
     d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
     if (mwl_is_absent(d)) return MWL_PC_NOMEM;
     return mwl__raise(f, MWL_FAILURE_PARAMETER, message, d);
+}
+
+uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
+                             uint32_t field, const char *wrong) {
+    const mwl_program *p = mwl__program_of(f);
+    char path[40];
+    size_t len;
+    const char *name = mwl_as_text(p->consts[p->keys[p->shapes[shape].first_key + field]], &len);
+    snprintf(path, sizeof path, "%s/%.*s", where, (int)(len < 16 ? len : 16), name);
+    return mwl__raise_parameter(f, path, values[field], wrong);
 }
 
 /* What a schema-less target answers to arguments: closed by default. */

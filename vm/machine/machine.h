@@ -34,12 +34,6 @@ typedef struct mwl__entry mwl__entry;
 typedef struct mwl__gather mwl__gather;
 typedef struct mwl__slot mwl__slot;
 
-/* A Result in a record: a success's value, or a failure's envelope. */
-typedef struct mwl__result {
-    mwl_value v; /* absent: there is none */
-    bool ok;
-} mwl__result;
-
 /* ---- entry: one established or establishing middleware position ------------------------------------------- */
 
 typedef enum mwl__verdict {
@@ -364,6 +358,8 @@ static inline mwl__times *mwl__times_of(const mwl__frame *f) {
 static inline mwl__gather *mwl__gather_of(const mwl__frame *f) { return f->rare ? f->rare->gather : NULL; }
 static inline mwl_value mwl__failure_of(const mwl__frame *f) { return f->rare ? f->rare->failure : mwl_null(); }
 
+extern const mwl__context_ops mwl__context; /* context.c */
+
 /* frame.c */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
                            mwl_value take_args); /* NULL: memory is out. Not queued yet */
@@ -507,18 +503,6 @@ mwl_value mwl__gather_superseding(mwl__frame *f); /* lent: the lowest-indexed fa
 mwl_value mwl__gather_results(mwl__frame *f); /* step.results: lent; absent before the end */
 void mwl__gather_free(mwl_heap *h, mwl__gather *g);
 
-/* failure.c (values only; also failure.h) */
-mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message, mwl_value take_details);
-mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault); /* with its position in details */
-/* The same failure with `older` linked at the end of its `previous` chain, within the depth limit. */
-mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t depth_limit);
-bool mwl__failure_chained(mwl_value failure, mwl_value link); /* is that very failure in the chain? */
-bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure);
-mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
-/* Build an envelope from an author's fields over a base (absent for Raise). NULL on success, else what is wrong
- * with the field whose index is *field, for System.ParameterValidationFailed. */
-const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
-                               const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field);
 /* That failure's place and observed value; answers MWL_PC_FAULT. */
 uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
                              uint32_t field, const char *wrong);

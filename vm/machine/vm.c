@@ -108,6 +108,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     vm->exec.zones = &vm->zones;
     vm->exec.regex = vm->regex;
     vm->exec.vm = vm;
+    vm->exec.context = &mwl__context;
     vm->exec.wall = read_wall;
     vm->exec.wall_ctx = vm;
     if (st < 0) {
@@ -499,13 +500,6 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
     vm->pumping = false;
     return due;
 }
-
-#ifndef NDEBUG
-void mwl__usage_failed(const char *message) {
-    fprintf(stderr, "mwlvm: wrong use of the library: %s\n", message);
-    abort();
-}
-#endif
 
 /* ---- trace --------------------------------------------------------------------------------------------------------- */
 

@@ -495,4 +495,7 @@ int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);
 void mwl__json_quote(mwl__buf *out, const char *text, size_t len); /* a JSON string literal */
 
+/* The name of a value's type as type(v) answers it: "int", "google.protobuf.Timestamp"; lent. */
+const char *mwl__type_name(mwl_value v);
+
 #endif

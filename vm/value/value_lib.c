@@ -122,3 +122,23 @@ void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_s
     if (!block) return mwl__heap_take(heap, new_size);
     return mwl__heap_resize(heap, block, old_size, new_size);
 }
+
+const char *mwl__type_name(mwl_value v) {
+    switch (MWL_KINDS(v)) {
+    case MWL_KIND_NULL: return "null_type";
+    case MWL_KIND_BOOL: return "bool";
+    case MWL_KIND_NUMBER: return "double";
+    case MWL_KIND_INT: return "int";
+    case MWL_KIND_UINT: return "uint";
+    case MWL_KIND_DURATION: return "google.protobuf.Duration";
+    case MWL_KIND_TIMESTAMP: return "google.protobuf.Timestamp";
+    case MWL_KIND_STRING: return "string";
+    case MWL_KIND_BYTES: return "bytes";
+    case MWL_KIND_ARRAY: return "list";
+    case MWL_KIND_OBJECT: return "map";
+    case MWL_KIND_TYPE: return "type";
+    case MWL_KIND_OPTIONAL: return "optional_type";
+    case MWL_KIND_EXT: return mwl__as_str(mwl__as_ext(v)->type)->s;
+    default: return "error";
+    }
+}

@@ -5,15 +5,9 @@
 #include "mwl_std.h"
 
 #include "assembler/provider/provide.h"
-#include "std_impl.h"
+#include "stdlib/std_impl.h"
 
 #include <stdio.h>
-
-void mwl__std_bad_duration(mwl_phase *phase, const char *parameter) {
-    char message[64];
-    snprintf(message, sizeof message, "`%s` is not a duration", parameter);
-    mwl_phase_fail(phase, NULL, "System.ParameterValidationFailed", message, mwl_absent());
-}
 
 static mwl_status add_functions(mwl_vm *vm, mwl_error *error) {
     mwl_status st = MWL_OK;
