@@ -18,23 +18,26 @@ typedef struct mwl_asm_provider { /* a provider definition document that definit
 typedef enum mwl_asm_format { MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF } mwl_asm_format;
 
 enum {
-    MWL_ASM_STRIP_SOURCE = 1,    /* without the definition: it cannot be decompiled, failures quote nothing */
+    MWL_ASM_STRIP_SOURCE =
+        1, /* without the definition: it cannot be decompiled, failures quote nothing */
     MWL_ASM_STRIP_POSITIONS = 2, /* failures name no lines */
     MWL_ASM_STRIP = 3,
     MWL_ASM_CHECK_ONLY = 4,
-    MWL_ASM_PACK = 8 /* the small form: loading unpacks it into memory instead of using it in place */
+    MWL_ASM_PACK =
+        8 /* the small form: loading unpacks it into memory instead of using it in place */
 };
 
 typedef struct mwl_asm_options {
-    mwl_alloc alloc;              /* fn NULL: the default */
-    const char *file;             /* name in diagnostics; NULL: "definition" */
+    mwl_alloc alloc;  /* fn NULL: the default */
+    const char *file; /* name in diagnostics; NULL: "definition" */
     const mwl_asm_provider *providers;
     size_t n_providers;
-    const mwl_function_def *const *functions; /* beside the standard library's: a pointer to each, then NULL; or NULL */
-    const char *const *allow;     /* warnings to leave out, by name or code; NULL-terminated, or NULL */
-    const char *const *deny;      /* warnings to treat as errors; likewise */
-    unsigned flags;               /* MWL_ASM_* */
-    mwl_asm_format format;        /* of the diagnostics' text */
+    const mwl_function_def *const
+        *functions; /* beside the standard library's: a pointer to each, then NULL; or NULL */
+    const char *const *allow; /* warnings to leave out, by name or code; NULL-terminated, or NULL */
+    const char *const *deny;  /* warnings to treat as errors; likewise */
+    unsigned flags;           /* MWL_ASM_* */
+    mwl_asm_format format;    /* of the diagnostics' text */
     bool colour;
 } mwl_asm_options;
 
@@ -47,8 +50,8 @@ typedef struct mwl_asm_result {
     mwl_alloc alloc;
 } mwl_asm_result;
 
-/* MWL_OK: an image (warnings perhaps). E_REJECTED: errors, in the diagnostics. E_NOMEM. `out` is always
- * written. Any thread; keeps nothing. options NULL: all defaults. */
+/* MWL_OK: an image (warnings perhaps). E_REJECTED: errors, in the diagnostics. E_NOMEM. `out` is
+ * always written. Any thread; keeps nothing. options NULL: all defaults. */
 MWL_API mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_options *options,
                                 mwl_asm_result *out);
 MWL_API void mwl_asm_free(mwl_asm_result *result);

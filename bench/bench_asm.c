@@ -100,8 +100,7 @@ static void teardown(struct bench *b) {
     free(s);
 }
 
-/* ---- a process
- * ------------------------------------------------------------------------------------- */
+/* ---- a process ------------------------------------------------------------------------------- */
 
 static bool write_file(const char *path, const void *data, size_t size) {
     FILE *f = fopen(path, "wb");

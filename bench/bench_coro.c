@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static const char only_returns[] = FLOW_HEAD "\"s0\":{\"action\":\"Return\"}}}";
 static const char waits_for_ever[] = FLOW_HEAD
@@ -78,8 +77,7 @@ static void park_many(struct bench *b) {
     bench_report(b, NULL, "bytes", (double)(bench_live(b) - live) / (double)n, n, extra);
 }
 
-/* ---- native stacks
- * ------------------------------------------------------------------------------------ */
+/* ---- native stacks --------------------------------------------------------------------------- */
 
 static void ends_at_once(mwl__coro *co, void *user) {
     (void)co;

@@ -118,18 +118,22 @@ CASE(0)
 CASE(1)
 CASE(2)
 CASE(3)
-CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+CASE(4)
+CASE(5)
+CASE(6)
+CASE(7)
+CASE(8)
 #undef CASE
 
-    const struct bench_case bench_expr_cases[] = {
-        {"expr", "e1_select", open_0, run, close_expression, 0, 0, NULL},
-        {"expr", "e2_arith", open_1, run, close_expression, 0, 0, NULL},
-        {"expr", "e3_concat", open_2, run, close_expression, 0, 0, NULL},
-        {"expr", "e4_has", open_3, run, close_expression, 0, 0, NULL},
-        {"expr", "e5_list100", open_4, run, close_expression, 0, 0, NULL},
-        {"expr", "e6_map", open_5, run, close_expression, 0, 0, NULL},
-        {"expr", "e7_compare", open_6, run, close_expression, 0, 0, NULL},
-        {"expr", "e8_match", open_7, run, close_expression, 0, 0, NULL},
-        {"expr", "e9_all100", open_8, run, close_expression, 0, 0, NULL},
-        {0},
+const struct bench_case bench_expr_cases[] = {
+    {"expr", "e1_select", open_0, run, close_expression, 0, 0, NULL},
+    {"expr", "e2_arith", open_1, run, close_expression, 0, 0, NULL},
+    {"expr", "e3_concat", open_2, run, close_expression, 0, 0, NULL},
+    {"expr", "e4_has", open_3, run, close_expression, 0, 0, NULL},
+    {"expr", "e5_list100", open_4, run, close_expression, 0, 0, NULL},
+    {"expr", "e6_map", open_5, run, close_expression, 0, 0, NULL},
+    {"expr", "e7_compare", open_6, run, close_expression, 0, 0, NULL},
+    {"expr", "e8_match", open_7, run, close_expression, 0, 0, NULL},
+    {"expr", "e9_all100", open_8, run, close_expression, 0, 0, NULL},
+    {0},
 };

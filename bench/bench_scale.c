@@ -38,8 +38,7 @@ static void run_serial(struct bench *b, unsigned long n) {
     }
 }
 
-/* ---- (g), (n): parked runs
- * --------------------------------------------------------------------------- */
+/* ---- (g), (n): parked runs ------------------------------------------------------------------- */
 
 static const char sleeper[] =
     FLOW_HEAD "\"s0\":{\"action\":\"Sleep\",\"for\":\"PT1H\",\"next\":\"done\"}," FLOW_DONE;
@@ -128,8 +127,7 @@ static void report_million(struct bench *b) {
     free(runs);
 }
 
-/* ---- (k): a long Flow
- * ------------------------------------------------------------------------------------ */
+/* ---- (k): a long Flow ------------------------------------------------------------------------ */
 
 /* `steps` Pass Steps, with a Call of `mark` before each tenth of them when `marked`, and one at the
  * end. */
@@ -193,8 +191,7 @@ static void report_long(struct bench *b) {
     bench_report(b, NULL, "ns/op", bench_median(all, RUNS), steps, extra);
 }
 
-/* ---- (l): a list that grows in a variable
- * -------------------------------------------------------------------- */
+/* ---- (l): a list that grows in a variable ---------------------------------------------------- */
 
 static const char grows[] =
     "{\"$schema\":\"https://mwl.dev/v0.1/flow/"
@@ -234,9 +231,7 @@ static void open_gathers(struct bench *b) {
     if (!b->failed) flow_check(b, f, "{\"type\":\"success\",\"value\":100000}");
 }
 
-/* ---- (o): threads
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- (o): threads ---------------------------------------------------------------------------- */
 
 enum { MAX_THREADS = 8 };
 

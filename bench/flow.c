@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- providers
- * ----------------------------------------------------------------------------------- */
+/* ---- providers ------------------------------------------------------------------------------- */
 
 static void noop_start(mwl_call *call, void *user) {
     (void)user;
@@ -60,8 +59,7 @@ static const mwl_call_provider providers[] = {
 };
 enum { N_PROVIDERS = sizeof providers / sizeof *providers };
 
-/* ---- a flow
- * -------------------------------------------------------------------------------------- */
+/* ---- a flow ---------------------------------------------------------------------------------- */
 
 void *flow_assemble(struct bench *b, const char *definition, size_t len, size_t *image_size) {
     mwl_asm_provider docs[N_PROVIDERS];

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Native time of the smaller count: fifty times as long under callgrind; start-up and setup are most of it. */
+/* Native time of the smaller count: fifty times as long under callgrind; start-up and setup are
+ * most of it. */
 #define COUNT_MS 0.25
 enum { TEXT_SIZE = 1 << 16 };
 
@@ -88,8 +89,7 @@ static double count_case(struct job *j, const struct bench_case *c, const char *
     return (large - small) / (2 * (double)*n * ops);
 }
 
-/* ---- the stored form: {"compiler", "counter", "date", "cases": {NAME: {"n", "instructions"}}}
- * --------- */
+/* ---- the stored form: {"compiler", "counter", "date", "cases": {NAME: {"n", "instructions"}}}  */
 
 static mwl_value read_stored(struct job *j, const char *path) {
     char *text = malloc(1 << 20);
@@ -147,8 +147,7 @@ static void tell_difference(struct job *j, const char *what) {
         printf("note: %s was %s, is %s: the counts do not mean the same\n", what, then, here);
 }
 
-/* ---- one line each
- * ------------------------------------------------------------------------------- */
+/* ---- one line each --------------------------------------------------------------------------- */
 
 static void compare_line(struct job *j, const char *name, double was, double is) {
     double change = (is - was) / (was > 0 ? was : 1) * 100;

@@ -161,8 +161,7 @@ static void measure(const struct bench_case *c, struct bench *b, int perf, struc
     f->instructions = instructions < 0 ? -1 : instructions / ((double)n * ops);
 }
 
-/* ---- the line of the report
- * ---------------------------------------------------------------------- */
+/* ---- the line of the report ------------------------------------------------------------------ */
 
 static void print_time(double ns) {
     if (ns >= 1e6)
@@ -227,8 +226,7 @@ void bench_report(struct bench *b, const char *part, const char *unit, double fi
     fflush(stdout);
 }
 
-/* ---- doors
- * ----------------------------------------------------------------------------------------- */
+/* ---- doors ----------------------------------------------------------------------------------- */
 
 /* Sets up, does `what`, tears down, and looks at what is left. */
 static bool with_case(const struct bench_case *c, const struct bench_options *o,

@@ -1,5 +1,5 @@
-/* backoff.c: see backoff.h. d, the capped delay of a position, is initial * rate^(position - 1), at most
- * max. */
+/* backoff.c: see backoff.h. d, the capped delay of a position, is initial * rate^(position - 1), at
+ * most max. */
 #include "backoff.h"
 
 #include <math.h>
@@ -42,8 +42,10 @@ bool mwl__backoff_duration(mwl_value text, int64_t *ns) {
     size_t len;
     const char *s = mwl_as_text(text, &len);
     mwl_status st = mwl_duration_parse(s, len, ns);
-    if (st == MWL_E_RANGE) *ns = s[0] == '-' ? 0 : INT64_MAX;
-    else if (st < 0) return false;
+    if (st == MWL_E_RANGE)
+        *ns = s[0] == '-' ? 0 : INT64_MAX;
+    else if (st < 0)
+        return false;
     if (*ns < 0) *ns = 0;
     return true;
 }

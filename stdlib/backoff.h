@@ -21,15 +21,16 @@ typedef struct mwl__backoff {
     mwl__jitter jitter;
 } mwl__backoff;
 
-/* The wait after failure number `position` (from 1). `last_ns` is the wait before it, and counts only for
- * decorrelated jitter; below 0 there was none, and `initial` stands in for it. `random` in [0, 1). */
+/* The wait after failure number `position` (from 1). `last_ns` is the wait before it, and counts
+ * only for decorrelated jitter; below 0 there was none, and `initial` stands in for it. `random` in
+ * [0, 1). */
 int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns, double random);
 
 /* The mode of this name; MWL__JITTER_NONE for any other. */
 mwl__jitter mwl__backoff_jitter(mwl_value name);
 
-/* A duration argument in nanoseconds, for waiting: a negative one is 0, one beyond the range the longest
- * there is. False when it is no duration. */
+/* A duration argument in nanoseconds, for waiting: a negative one is 0, one beyond the range the
+ * longest there is. False when it is no duration. */
 bool mwl__backoff_duration(mwl_value text, int64_t *ns);
 
 #endif

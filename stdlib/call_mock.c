@@ -39,8 +39,10 @@ static void mock_start(mwl_call *call, void *user) {
                       mwl_absent());
         return;
     }
-    if (ns > 0) mwl_call_wake_after(call, ns);
-    else mock_resolve(call, user);
+    if (ns > 0)
+        mwl_call_wake_after(call, ns);
+    else
+        mock_resolve(call, user);
 }
 
 static void mock_cancel(mwl_call *call, void *user) {

@@ -18,8 +18,7 @@ static bool fail_clause(text_buf *out, const char *clause, mwl_value v) {
     return !(out->failed = true);
 }
 
-/* ---- %s
- * ------------------------------------------------------------------------------------------- */
+/* ---- %s -------------------------------------------------------------------------------------- */
 
 static void put_bytes(text_buf *out, mwl_value v) {
     size_t len, from = 0;
@@ -106,8 +105,7 @@ static bool put_value(text_buf *out, mwl_value v) {
     return !out->failed;
 }
 
-/* ---- numbers
- * ---------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Digits of u in base 2, 8, 10 or 16. */
 static void put_digits(text_buf *out, uint64_t u, bool negative, unsigned base, bool upper) {
@@ -161,8 +159,7 @@ static bool put_hex(text_buf *out, mwl_value v, bool upper) {
     return !out->failed && mwl_fn_charge(out->fn, len / 4);
 }
 
-/* ---- clauses
- * ---------------------------------------------------------------------------------------- */
+/* ---- clauses --------------------------------------------------------------------------------- */
 
 static bool put_clause(text_buf *out, char letter, int precision, mwl_value v) {
     switch (letter) {

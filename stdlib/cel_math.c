@@ -8,8 +8,7 @@ static bool is_numeric(mwl_value v) {
     return k == MWL_KIND_INT || k == MWL_KIND_UINT || k == MWL_KIND_NUMBER;
 }
 
-/* ---- least and greatest
- * -------------------------------------------------------------------------------- */
+/* ---- least and greatest ---------------------------------------------------------------------- */
 
 /* The first of the extreme ones among n numbers, or of one list of numbers. */
 static mwl_value extreme(mwl_fn *fn, const mwl_value *args, size_t n_args, int wanted) {
@@ -37,8 +36,7 @@ static mwl_value least(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return extreme(fn, args, n_args, -1);
 }
 
-/* ---- doubles
- * ------------------------------------------------------------------------------------------- */
+/* ---- doubles --------------------------------------------------------------------------------- */
 
 #define OF_DOUBLE(name, result)                                                                    \
     static mwl_value name(mwl_fn *fn, const mwl_value *args, size_t n_args) {                      \
@@ -94,8 +92,7 @@ static mwl_value sign_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 }
 
-/* ---- bits
- * ---------------------------------------------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 static bool is_integer(mwl_value v) {
     return mwl_value_kind(v) == MWL_KIND_INT || mwl_value_kind(v) == MWL_KIND_UINT;

@@ -23,8 +23,7 @@ typedef struct prefix {
     unsigned bits;
 } prefix;
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool read_v4(const char *s, size_t len, uint8_t *out) {
     size_t i = 0;
@@ -141,8 +140,7 @@ static const char *read_prefix(const char *s, size_t len, prefix *out) {
     return NULL;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static size_t write_addr(const addr *a, char out[TEXT_MAX]) {
     if (!a->v6)
@@ -183,8 +181,7 @@ static mwl_value make_cidr(mwl_fn *fn, const prefix *p) {
     return mwl_ext(mwl_fn_heap(fn), CIDR_TYPE, text, len);
 }
 
-/* ---- arguments
- * ----------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static bool get_ip(mwl_value v, addr *out) {
     size_t len;
@@ -208,8 +205,7 @@ static mwl_value refuse(mwl_fn *fn, const char *what, const char *s, const char 
     return mwl_fn_fail(fn, "%s '%.60s': %s", what, s, why);
 }
 
-/* ---- addresses
- * ----------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static mwl_value ip(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -280,8 +276,7 @@ OF_IP(ip_link_local_unicast, mwl_bool(is_link_local_unicast(&a)))
 OF_IP(ip_link_local_multicast, mwl_bool(is_link_local_multicast(&a)))
 #undef OF_IP
 
-/* ---- prefixes
- * ------------------------------------------------------------------------------------------ */
+/* ---- prefixes -------------------------------------------------------------------------------- */
 
 static void mask(addr *a, unsigned bits) {
     for (unsigned i = 0; i < (a->v6 ? 16u : 4u); i++) {

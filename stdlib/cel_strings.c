@@ -38,8 +38,7 @@ static mwl_value make(mwl_fn *fn, const char *s, size_t len) {
     return mwl_string(mwl_fn_heap(fn), s, len);
 }
 
-/* ---- parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static mwl_value char_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -95,8 +94,7 @@ static mwl_value trim(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return make(fn, s.s + from, to - from);
 }
 
-/* ---- searching
- * ------------------------------------------------------------------------------------ */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 static mwl_value index_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     str s, part;
@@ -132,8 +130,7 @@ static mwl_value last_index_of(mwl_fn *fn, const mwl_value *args, size_t n_args)
     return mwl_int((int64_t)char_count(s.s, at));
 }
 
-/* ---- replace, split, join
- * --------------------------------------------------------------------------- */
+/* ---- replace, split, join -------------------------------------------------------------------- */
 
 /* The bytes that one more piece takes from the front of s: up to the next separator, whose length
  * is *skip; SIZE_MAX when there is none. An empty separator stands between any two characters. */
@@ -219,8 +216,7 @@ static mwl_value join(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return text_buf_finish(&out);
 }
 
-/* ---- whole strings
- * ---------------------------------------------------------------------------------- */
+/* ---- whole strings --------------------------------------------------------------------------- */
 
 static mwl_value map_ascii(mwl_fn *fn, mwl_value v, char from, char to) {
     str s;

@@ -1,7 +1,8 @@
 /* mw_loop.c: Loop: runs its inner scope again while its continuation holds.
  *
- * The whole of it is the author's two `when`s: a gated onEntry means no run at all (MWL_MW_OWNS_RUNS), a
- * gated onSuccess the end. So there is no state, and the machine counts the runs. Variables persist. */
+ * The whole of it is the author's two `when`s: a gated onEntry means no run at all
+ * (MWL_MW_OWNS_RUNS), a gated onSuccess the end. So there is no state, and the machine counts the
+ * runs. Variables persist. */
 #include "std_impl.h"
 
 static void loop_success(mwl_phase *phase, void *user) {

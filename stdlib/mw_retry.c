@@ -1,12 +1,13 @@
 /* mw_retry.c: Retry: runs its inner scope again on the failures that its policies match.
  *
- * Owns: which policy takes a failure, its budget, the gap's length. Refuses to know: how a scope is re-run
- * and variables are restored (the machine), and what a matcher says (mwl_failure_matches).
+ * Owns: which policy takes a failure, its budget, the gap's length. Refuses to know: how a scope is
+ * re-run and variables are restored (the machine), and what a matcher says (mwl_failure_matches).
  *
- * The entry's state is the policies as they were written, for as long as nothing has to be remembered of them.
- * Every run but the first was a policy's doing, so a lone policy's count of matched failures is the number of
- * runs, and without decorrelated jitter its state never changes: such an attempt allocates nothing. Otherwise the
- * state is one array from the first matched failure on:
+ * The entry's state is the policies as they were written, for as long as nothing has to be
+ * remembered of them. Every run but the first was a policy's doing, so a lone policy's count of
+ * matched failures is the number of runs, and without decorrelated jitter its state never changes:
+ * such an attempt allocates nothing. Otherwise the state is one array from the first matched
+ * failure on:
  *
  *   [0]                  the policies
  *   [1 + i * WIDTH + f]  field f of policy i, a number (the enum below) */
@@ -35,7 +36,7 @@ static double field(mwl_value state, size_t policy, size_t f) {
     return mwl_as_number(mwl_array_at(state, 1 + policy * WIDTH + f));
 }
 
-/* ---- the policies, taken up ------------------------------------------------------------------------------- */
+/* ---- the policies, taken up ------------------------------------------------------------------ */
 
 typedef struct policy {
     mwl_value match; /* lent */
@@ -43,8 +44,8 @@ typedef struct policy {
     mwl__backoff backoff; /* initial_ns < 0: none */
 } policy;
 
-/* What `prepare` makes of constant arguments, as bytes; it lends from them. More policies than these are read again
- * when they are needed, as computed ones are. */
+/* What `prepare` makes of constant arguments, as bytes; it lends from them. More policies than
+ * these are read again when they are needed, as computed ones are. */
 #define PREPARED 8u
 typedef struct plan {
     mwl_value policies;
@@ -90,7 +91,8 @@ static const plan *plan_of(const mwl_phase *phase) {
 static void retry_entry(mwl_phase *phase, void *user) {
     (void)user;
     const plan *prepared = plan_of(phase);
-    mwl_value policies = prepared ? prepared->policies : member(mwl_phase_arguments(phase), "policies");
+    mwl_value policies =
+        prepared ? prepared->policies : member(mwl_phase_arguments(phase), "policies");
     for (size_t i = 0, n = prepared ? 0 : mwl_count(policies); i < n; i++) {
         policy unused;
         if (read_policy(mwl_array_at(policies, i), &unused)) continue;
@@ -100,14 +102,17 @@ static void retry_entry(mwl_phase *phase, void *user) {
     mwl_phase_set_state(phase, mwl_value_keep(policies));
 }
 
-/* ---- onFailure: one failure is judged ----------------------------------------------------------------------- */
+/* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
-/* The first policy that takes the failure, and its number; NULL when none does. `room` is for what is not prepared. */
-static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure, policy *room,
-                                 size_t *at) {
+/* The first policy that takes the failure, and its number; NULL when none does. `room` is for what
+ * is not prepared. */
+static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure,
+                                 policy *room, size_t *at) {
     size_t n = mwl_count(policies);
     for (*at = 0; *at < n; ++*at) {
-        if (!prepared) (void)read_policy(mwl_array_at(policies, *at), room); /* onEntry has found no fault with it */
+        if (!prepared)
+            (void)read_policy(mwl_array_at(policies, *at),
+                              room); /* onEntry has found no fault with it */
         const policy *p = prepared ? &prepared->policy[*at] : room;
         if (mwl_failure_matches(p->match, failure)) return p;
     }
@@ -115,7 +120,8 @@ static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_v
 }
 
 /* The state with this policy's count and last wait. */
-static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t at, double count, double last) {
+static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t at, double count,
+                       double last) {
     size_t n = mwl_count(policies);
     mwl_value next = mwl_array_push(h, mwl_array(h, 1 + n * WIDTH), mwl_value_keep(policies));
     for (size_t i = 0; i < n; i++) {
@@ -136,17 +142,19 @@ static void exhausted(mwl_phase *phase, size_t at) {
     details = mwl_object_set(h, details, "policy", 6, mwl_number((double)at));
     /* the machine chains the failure that rose as `previous` */
     mwl_phase_substitute(phase, false,
-                         mwl_failure(h, NULL, "Provider.Middleware.Retry.Exhausted", message, details,
-                                     mwl_absent()));
+                         mwl_failure(h, NULL, "Provider.Middleware.Retry.Exhausted", message,
+                                     details, mwl_absent()));
 }
 
 static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value state = mwl_phase_state(phase); /* null where onEntry was gated off: nothing matches */
+    mwl_value state =
+        mwl_phase_state(phase); /* null where onEntry was gated off: nothing matches */
     mwl_value policies = remembers(state) ? mwl_array_at(state, 0) : state;
     policy room;
     size_t n = mwl_count(policies), at;
-    const policy *p = find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &room, &at);
+    const policy *p =
+        find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &room, &at);
     if (!p) return;
     double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
     if (count >= p->attempts) {
@@ -162,9 +170,11 @@ static void retry_failure(mwl_phase *phase, void *user) {
     }
     double last = field(state, at, LAST);
     if (!overridden && p->backoff.initial_ns >= 0)
-        wait = mwl__backoff_wait(&p->backoff, count, last,
-                                 p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
-    /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's */
+        wait =
+            mwl__backoff_wait(&p->backoff, count, last,
+                              p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
+    /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's
+     */
     bool drifts = p->backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
     if (drifts) last = (double)wait;
     if (n > 1 || drifts)

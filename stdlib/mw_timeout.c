@@ -1,8 +1,8 @@
 /* mw_timeout.c: Timeout: bounds the time that its inner scope may take.
  *
- * Owns: the bound's length and the failure that explains it. Refuses to know: racing, acceptance and
- * interruption, which are the machine's (mwl_phase_arm_for). The entry's state is its arguments, {duration}: they are
- * the details of that failure. */
+ * Owns: the bound's length and the failure that explains it. Refuses to know: racing, acceptance
+ * and interruption, which are the machine's (mwl_phase_arm_for). The entry's state is its
+ * arguments, {duration}: they are the details of that failure. */
 #include "std_impl.h"
 
 #include "backoff.h"
@@ -11,14 +11,16 @@
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)heap, (void)user;
     int64_t ns;
-    return mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns) : mwl_absent();
+    return mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns)
+                                                                                : mwl_absent();
 }
 
 static void timeout_entry(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value arguments = mwl_phase_arguments(phase), prepared = mwl_phase_prepared(phase);
     int64_t ns = mwl_as_int(prepared);
-    if (mwl_is_absent(prepared) && !mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns)) {
+    if (mwl_is_absent(prepared) &&
+        !mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns)) {
         mwl__std_bad_duration(phase, "duration");
         return;
     }
@@ -35,8 +37,9 @@ static void timeout_elapsed(mwl_phase *phase, void *user) {
     if (len > 40) len = 40;
     memcpy(message + at, text, len);
     message[at + len] = '\0';
-    mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout", "Provider.Middleware.Timeout.Exceeded",
-                                           message, mwl_value_keep(details), mwl_absent()));
+    mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
+                                           "Provider.Middleware.Timeout.Exceeded", message,
+                                           mwl_value_keep(details), mwl_absent()));
 }
 
 const mwl_middleware mwl__std_timeout = {

@@ -51,8 +51,7 @@ static inline mwl_value text_buf_finish(text_buf *b) {
     return v;
 }
 
-/* ---- characters
- * ------------------------------------------------------------------------------------ */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 static inline size_t char_width(char lead) {
     unsigned char c = (unsigned char)lead;

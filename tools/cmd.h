@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 /* name, operands, one line of help */
-#define CMD_LIST(X)                                                                          \
-    X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                          \
-    X(eval, "EXPR", "evaluate one CEL expression")                                           \
-    X(check, "FILE...", "the diagnostics of definitions")                                    \
-    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")               \
-    X(asm, "FILE", "assemble a definition into a program file")                              \
-    X(dis, "FILE", "list the code of a program or a definition")                             \
+#define CMD_LIST(X)                                                                                \
+    X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
+    X(eval, "EXPR", "evaluate one CEL expression")                                                 \
+    X(check, "FILE...", "the diagnostics of definitions")                                          \
+    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")                     \
+    X(asm, "FILE", "assemble a definition into a program file")                                    \
+    X(dis, "FILE", "list the code of a program or a definition")                                   \
     X(decompile, "FILE", "print the definition that a program was made of")
 
 /* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. */

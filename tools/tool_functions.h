@@ -1,4 +1,5 @@
-/* tool_functions.h: every function library that this build has, for the commands, tests and benchmarks. */
+/* tool_functions.h: every function library that this build has, for the commands, tests and
+ * benchmarks. */
 #ifndef MWL_TOOL_FUNCTIONS_H
 #define MWL_TOOL_FUNCTIONS_H
 

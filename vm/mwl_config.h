@@ -31,13 +31,14 @@
 #define MWL_INDEX_FROM 9
 #endif
 
-/* Registers of one program: a window of 16 bytes each is allocated per VM, whoever made the image. */
+/* Registers of one program: a window of 16 bytes each is allocated per VM, whoever made the image.
+ */
 #ifndef MWL_REGS_LIMIT
 #define MWL_REGS_LIMIT 4096
 #endif
 
-/* Bytes of a program's compiled regular expressions. Twenty bytes of pattern can ask for a megabyte, so
- * without a limit a small image could ask for any amount when it is loaded. */
+/* Bytes of a program's compiled regular expressions. Twenty bytes of pattern can ask for a
+ * megabyte, so without a limit a small image could ask for any amount when it is loaded. */
 #ifndef MWL_PATTERNS_LIMIT
 #define MWL_PATTERNS_LIMIT (64u << 20)
 #endif
@@ -68,13 +69,14 @@
 #define MWL_SLICE 4096
 #endif
 
-/* A run's work in all. Unlimited: a workflow may live for years; a host that runs strangers' programs sets
- * its own. */
+/* A run's work in all. Unlimited: a workflow may live for years; a host that runs strangers'
+ * programs sets its own. */
 #ifndef MWL_RUN_FUEL
 #define MWL_RUN_FUEL 0xffffffffffffffffull
 #endif
 
-/* A run's memory: enough for a million-element fan-out, small enough that one run cannot take the host. */
+/* A run's memory: enough for a million-element fan-out, small enough that one run cannot take the
+ * host. */
 #ifndef MWL_RUN_MEMORY
 #define MWL_RUN_MEMORY (1ull << 30)
 #endif
@@ -84,14 +86,14 @@
 #define MWL_RUN_RESERVE (1u << 20)
 #endif
 
-/* Nanoseconds for the cleanup of a cancelled run. None: a cleanup may wait for a slow peer on purpose, and only the
- * host knows how long it can be held up. */
+/* Nanoseconds for the cleanup of a cancelled run. None: a cleanup may wait for a slow peer on
+ * purpose, and only the host knows how long it can be held up. */
 #ifndef MWL_CLEANUP_NS
 #define MWL_CLEANUP_NS 0
 #endif
 
-/* Flows called inside each other. The definition's reference graph has no cycle, so only its own nesting
- * reaches this; frames are small. */
+/* Flows called inside each other. The definition's reference graph has no cycle, so only its own
+ * nesting reaches this; frames are small. */
 #ifndef MWL_FRAME_DEPTH
 #define MWL_FRAME_DEPTH 256
 #endif

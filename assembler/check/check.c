@@ -20,7 +20,7 @@ void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entr
     c->last_listed = &l->next;
 }
 
-/* ---- the members of a Flow ------------------------------------------------------------------ */
+/* ---- the members of a Flow ------------------------------------------------------------------- */
 
 static const mwl__form_field flow_fields[] = {
     {"entrypoint", MWL__FORM_STRING, MWL__FORM_REQUIRED},
@@ -90,7 +90,7 @@ static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
     return f;
 }
 
-/* ---- parameters ----------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->m.parameters = n;
@@ -114,7 +114,7 @@ static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) 
             c->status = MWL_E_NOMEM;
 }
 
-/* ---- named Flows ---------------------------------------------------------------------------- */
+/* ---- named Flows ----------------------------------------------------------------------------- */
 
 static void check_shadow(mwl__checker *c, const mwl__flow *f, const mwl__node *n) {
     for (const mwl__m_flow *o = f->m.outer; o; o = o->outer) {
@@ -140,7 +140,7 @@ static void declare_flows(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     }
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void declare_steps(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->step_nodes = n;
@@ -199,7 +199,7 @@ mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
     return f;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void check_unused(mwl__checker *c, const mwl__flow *f) {
     for (uint32_t i = 0; f->flows && i < f->flows->count; i++)

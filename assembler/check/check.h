@@ -86,7 +86,7 @@ struct mwl__checker {
     size_t flows_cap;
     mwl__listed *listed, **last_listed;
     mwl__judge judge;
-    bool refused; /* a provider is named whose document was refused */
+    bool refused;        /* a provider is named whose document was refused */
     mwl_status status;   /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };

@@ -56,7 +56,7 @@ static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
 }
 
-/* ---- the whole schema ----------------------------------------------------------------------- */
+/* ---- the whole schema ------------------------------------------------------------------------ */
 
 typedef struct args {
     mwl__checker *c;
@@ -115,7 +115,7 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
         c->status = MWL_E_NOMEM;
 }
 
-/* ---- defaults ------------------------------------------------------------------------------- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 /* A part of a schema that refers to another cannot be compiled on its own. */
 static bool refers(const mwl__node *n) {

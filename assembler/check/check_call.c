@@ -55,7 +55,7 @@ static const mwl__form phase_forms[4] = {MWL__FORM("an onEntry block", on_entry_
                                          MWL__FORM("an onFailure block", on_failure_fields, 0),
                                          MWL__FORM("an onAlways block", on_always_fields, 0)};
 
-/* ---- providers ------------------------------------------------------------------------------ */
+/* ---- providers ------------------------------------------------------------------------------- */
 
 bool mwl__contract_is(const mwl__contract *p, const char *name) {
     char uri[64];
@@ -102,7 +102,7 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
     return found;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* By the chain of `flows` maps around the call, or NULL after a report. */
 static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
@@ -214,7 +214,7 @@ mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
     return call;
 }
 
-/* ---- phases --------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static bool is_structural(const mwl__node *names, const mwl__node *member) {
     for (const mwl__node *s = names ? mwl__node_first(names) : NULL; s; s = s->next)
@@ -284,7 +284,7 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     mwl__diag_note(d, "what is shaped and assigned in the phase happens regardless");
 }
 
-/* ---- entries -------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void check_level(mwl__checker *c, const mwl__m_entry *e, const mwl__node *provider) {
     if (e->flow_level ? e->provider->at_flow : e->provider->at_step) return;

@@ -34,7 +34,7 @@ static const char *const engine_codes[] = {"System.Cancelled",
                                            "Mwlvm.FanOutLimit"};
 #define N_ENGINE (sizeof engine_codes / sizeof *engine_codes)
 
-/* ---- sets ----------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static void add(codes *s, const char *text, size_t len, bool open) {
     for (uint32_t i = 0; i < s->n && !s->any; i++)
@@ -107,7 +107,7 @@ static bool can_match(const codes *s, const char *p, size_t len) {
     return false;
 }
 
-/* ---- matchers ------------------------------------------------------------------------------- */
+/* ---- matchers -------------------------------------------------------------------------------- */
 
 static void check_patterns(mwl__checker *c, const codes *s, const mwl__node *list) {
     for (const mwl__node *p = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL;
@@ -174,7 +174,7 @@ static void check_reached(mwl__checker *c, const mwl__m_step *s) {
     }
 }
 
-/* ---- stacks and Flows ----------------------------------------------------------------------- */
+/* ---- stacks and Flows ------------------------------------------------------------------------ */
 
 /* Sets in the making, one per level of cleanups inside cleanups. */
 typedef struct scratch {

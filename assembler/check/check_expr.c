@@ -97,7 +97,7 @@ static embedding classify(const mwl__node *n, trouble *why) {
     return mwl__cel_lex(s, end, 2).kind == MWL__CEL_T_END ? EMPTY : EXPRESSION;
 }
 
-/* ---- problems of CEL as diagnostics --------------------------------------------------------- */
+/* ---- problems of CEL as diagnostics ---------------------------------------------------------- */
 
 typedef struct reporter {
     mwl__checker *c;
@@ -149,7 +149,7 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
     return why.message ? why.message : mwl_status_text(status);
 }
 
-/* ---- certain faults that CEL alone does not know -------------------------------------------- */
+/* ---- certain faults that CEL alone does not know --------------------------------------------- */
 
 /* A path into data: what comes through a root is JSON, whose numbers are doubles. */
 static bool is_data(const mwl__cel_node *n) {
@@ -210,7 +210,7 @@ static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_n
     }
 }
 
-/* ---- one expression ------------------------------------------------------------------------- */
+/* ---- one expression -------------------------------------------------------------------------- */
 
 static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
     reporter r = {c, e};
@@ -296,7 +296,7 @@ void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *sit
             c->status = MWL_E_NOMEM;
 }
 
-/* ---- conditions ----------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* Whether the tree reads nothing: no root, no function that may answer differently each time. */
 static bool is_constant(const mwl__cel_node *n) {

@@ -2,7 +2,7 @@
  * See check.h. Both walks keep their own stacks: a graph may be as long as the definition. */
 #include "assembler/check/check.h"
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 typedef void visit_fn(void *ctx, mwl__m_step *to);
 
@@ -110,7 +110,7 @@ void mwl__check_graph(mwl__checker *c, mwl__flow *f) {
     if (c->status == MWL_OK) check_ends(c, f, w.stack);
 }
 
-/* ---- Flows ---------------------------------------------------------------------------------- */
+/* ---- Flows ----------------------------------------------------------------------------------- */
 
 typedef struct visit {
     mwl__flow *flow;

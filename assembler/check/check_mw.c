@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- arguments ------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void check_call_args(mwl__checker *c, const mwl__m_call *call) {
     char target[96];
@@ -50,7 +50,7 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
     }
 }
 
-/* ---- what a stack does ---------------------------------------------------------------------- */
+/* ---- what a stack does ----------------------------------------------------------------------- */
 
 /* How many runs a Retry can make of what it wraps: 1 when it is none or off. `known` is cleared
  * when only running tells; then it is 2. */
@@ -164,7 +164,7 @@ static void pass_stack(mwl__checker *c, mwl__m_entry *const *stack, uint32_t n, 
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void check_flow(mwl__checker *c, mwl__flow *f) {
     around flow = {.runs = 1, .known = true, .bound_ns = -1};

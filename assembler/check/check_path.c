@@ -22,7 +22,7 @@ static bool same(mwl__cel_text a, mwl__cel_text b) {
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
-/* ---- what is there -------------------------------------------------------------------------- */
+/* ---- what is there --------------------------------------------------------------------------- */
 
 /* The members of something, in words for the message, and which of them are there now. */
 typedef struct member {
@@ -108,7 +108,7 @@ static void look_declared(paths *p, const mwl__cel_path *path, size_t ix,
     never(p, path, ix, what, s.best && s.best_len < sizeof near ? near : NULL);
 }
 
-/* ---- the roots ------------------------------------------------------------------------------ */
+/* ---- the roots ------------------------------------------------------------------------------- */
 
 static void look_step(paths *p, const mwl__cel_path *path) {
     const mwl__site *s = p->site;
@@ -218,7 +218,7 @@ static void look_others(paths *p, const mwl__cel_path *path) {
     }
 }
 
-/* ---- variables ------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static void read_variable(paths *p, const mwl__cel_path *path) {
     mwl__flow *f = p->site->flow;
@@ -251,7 +251,7 @@ static void read_window(paths *p, const mwl__cel_path *path) {
         p->c->status = MWL_E_NOMEM;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static bool remember(void *ctx, const mwl__cel_path *path) {
     paths *p = ctx;

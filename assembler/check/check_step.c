@@ -8,7 +8,7 @@
 #define REQ MWL__FORM_REQUIRED
 #define EXPR MWL__FORM_EXPR
 
-/* ---- forms ---------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 #define COMMENT                                                                                    \
     { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
@@ -92,7 +92,7 @@ static const mwl__form matcher_form = MWL__FORM("a failure matcher", matcher_fie
 static const mwl__form completion_form = MWL__FORM("a completion policy", completion_fields, 0);
 static const mwl__form result_form = MWL__FORM("the result of a Raise", result_fields, 0);
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     const mwl__node *found = mwl__node_find(f->step_nodes, n->as.text, n->count);
@@ -117,7 +117,7 @@ static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next
     return next ? mwl__check_step_ref(c, f, next) : NULL;
 }
 
-/* ---- matchers ------------------------------------------------------------------------------- */
+/* ---- matchers -------------------------------------------------------------------------------- */
 
 /* An exact code, whole segments and `.*`, or `*`. */
 static bool is_pattern(const char *s, size_t len) {
@@ -201,7 +201,7 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     }
 }
 
-/* ---- envelopes ------------------------------------------------------------------------------ */
+/* ---- envelopes ------------------------------------------------------------------------------- */
 
 static void check_type_name(mwl__checker *c, const mwl__node *n) {
     static const char *const known[] = {"error", "cancellation", "timeout", "skipped"};
@@ -275,7 +275,7 @@ static void check_raise(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
     step->result = n;
 }
 
-/* ---- Match ---------------------------------------------------------------------------------- */
+/* ---- Match ----------------------------------------------------------------------------------- */
 
 static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *n,
                          const mwl__form *form, const mwl__site *site) {
@@ -352,7 +352,7 @@ static void check_match(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     if (fallback) check_clause(c, f, step, fallback, &default_form, &site);
 }
 
-/* ---- Gather --------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 static void check_concurrency(mwl__checker *c, mwl__m_step *step, const mwl__node *n) {
     if (n->kind == MWL_NODE_NULL) return;
@@ -441,7 +441,7 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
     if (m) check_concurrency(c, step, m);
 }
 
-/* ---- Sleep ---------------------------------------------------------------------------------- */
+/* ---- Sleep ----------------------------------------------------------------------------------- */
 
 static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *site) {
     const mwl__node *n = step->node;
@@ -465,7 +465,7 @@ static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *sit
     }
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* The action, or -1 after a report. */
 static int check_action(mwl__checker *c, const mwl__node *n) {

@@ -1,8 +1,9 @@
 /* model.h: a checked definition: Flows, Steps, entries, calls, with every reference resolved.
  *
- * Owns: the tree between checking (check.c builds it and reports every broken rule) and lowering (lower.c
- * turns it into code and needs no rule of its own). All of it lies in one arena. Nodes are those of the
- * definition's tree (read.h), so that everything keeps its position; a NULL node is a field not written. */
+ * Owns: the tree between checking (check.c builds it and reports every broken rule) and lowering
+ * (lower.c turns it into code and needs no rule of its own). All of it lies in one arena. Nodes are
+ * those of the definition's tree (read.h), so that everything keeps its position; a NULL node is a
+ * field not written. */
 #ifndef MWL_MODEL_H
 #define MWL_MODEL_H
 
@@ -18,22 +19,24 @@ typedef struct mwl__m_call mwl__m_call;
 
 /* Which roots an expression's site has; vars, execution, frame and failure are everywhere. */
 enum {
-    MWL_SITE_STEP = 1,        /* `step` */
-    MWL_SITE_CALL = 2,        /* `call` */
-    MWL_SITE_INDEX = 4,       /* `call.index`: a Gather's dispatch */
-    MWL_SITE_ARM = 8,         /* `call.result` and a window: */
-    MWL_SITE_WINDOW_FLOW = 16, MWL_SITE_WINDOW_PROVIDER = 32,
-    MWL_SITE_MATCH = 64,      /* `match` */
+    MWL_SITE_STEP = 1,  /* `step` */
+    MWL_SITE_CALL = 2,  /* `call` */
+    MWL_SITE_INDEX = 4, /* `call.index`: a Gather's dispatch */
+    MWL_SITE_ARM = 8,   /* `call.result` and a window: */
+    MWL_SITE_WINDOW_FLOW = 16,
+    MWL_SITE_WINDOW_PROVIDER = 32,
+    MWL_SITE_MATCH = 64,       /* `match` */
     MWL_SITE_MIDDLEWARE = 128, /* `middleware` */
-    MWL_SITE_ASCENT = 256     /* `middleware.result` is there */
+    MWL_SITE_ASCENT = 256      /* `middleware.result` is there */
 };
 
 /* An expression: the value of one string node. Found again by its node (mwl__model_expr). */
 typedef struct mwl__m_expr {
     const mwl__node *node;
-    mwl__cel_tree tree;   /* parsed and resolved; tree.source is the body, `body_at` bytes into the decoded text */
+    mwl__cel_tree tree; /* parsed and resolved; tree.source is the body, `body_at` bytes into the
+                           decoded text */
     uint32_t body_at;
-    unsigned site;        /* MWL_SITE_* */
+    unsigned site; /* MWL_SITE_* */
 } mwl__m_expr;
 
 /* A failure matcher (catch clause). */
@@ -61,10 +64,10 @@ struct mwl__m_call {
 typedef struct mwl__m_phase {
     const mwl__node *node; /* the block, or NULL */
     const mwl__node *when, *with, *assign;
-    const mwl__node *shape; /* onEntry.output, onSuccess.value */
+    const mwl__node *shape;     /* onEntry.output, onSuccess.value */
     const mwl__node *fields[6]; /* onFailure: type, code, message, details, retryable, previous */
-    mwl__m_call *call;      /* structural call, or NULL */
-    mwl__m_entry **stack;   /* its own middleware, outermost first */
+    mwl__m_call *call;          /* structural call, or NULL */
+    mwl__m_entry **stack;       /* its own middleware, outermost first */
     uint32_t n_stack;
 } mwl__m_phase;
 
@@ -81,17 +84,17 @@ struct mwl__m_step {
     mwl__m_flow *flow;
     mwl__action action;
     const mwl__node *input, *output, *assign;
-    mwl__m_step *next;       /* NULL for terminal Steps and Match */
-    mwl__m_entry **stack;    /* Call */
+    mwl__m_step *next;    /* NULL for terminal Steps and Match */
+    mwl__m_entry **stack; /* Call */
     uint32_t n_stack;
-    mwl__m_catch *catches;   /* Call, Gather */
+    mwl__m_catch *catches; /* Call, Gather */
     uint32_t n_catches;
-    mwl__m_call **calls;     /* Call: one; Gather: the template, or one per entry of `calls` */
+    mwl__m_call **calls; /* Call: one; Gather: the template, or one per entry of `calls` */
     uint32_t n_calls;
     const mwl__node *over, *successes; /* Gather */
     bool wait;
-    uint32_t concurrency;    /* MWL_NONE: unlimited */
-    mwl__m_clause *clauses;  /* Match: cases, then the default */
+    uint32_t concurrency;   /* MWL_NONE: unlimited */
+    mwl__m_clause *clauses; /* Match: cases, then the default */
     uint32_t n_clauses;
     const mwl__node *sleep_for, *sleep_until;
     const mwl__node *value;  /* Return */
@@ -127,11 +130,13 @@ typedef struct mwl__model {
 const mwl__m_expr *mwl__model_expr(const mwl__model *m, const mwl__node *n);
 /* Enter an expression; false when memory is out. */
 bool mwl__model_put(mwl__model *m, mwl__m_expr *e);
-/* Whether the subtree holds an expression anywhere (then it is computed by code), else it is a constant. */
+/* Whether the subtree holds an expression anywhere (then it is computed by code), else it is a
+ * constant. */
 bool mwl__model_computed(const mwl__model *m, const mwl__node *n);
 
-/* Build the model of a definition, reporting all that the specification lets one know without running it.
- * functions: what expressions may call. MWL_OK (warnings perhaps), E_REJECTED, E_NOMEM. Free in any case. */
+/* Build the model of a definition, reporting all that the specification lets one know without
+ * running it. functions: what expressions may call. MWL_OK (warnings perhaps), E_REJECTED, E_NOMEM.
+ * Free in any case. */
 mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *catalog,
                             const mwl_function_def *const *functions, size_t n_functions);
 void mwl__model_free(mwl__model *m);

@@ -5,7 +5,7 @@
 #include "assembler/check/check.h"
 #include "vm/base/suggest.h"
 
-/* ---- sets of names -------------------------------------------------------------------------- */
+/* ---- sets of names --------------------------------------------------------------------------- */
 
 static mwl__name *seek(const mwl__names *s, const char *text, size_t len, uint32_t hash) {
     uint32_t i = hash & (s->cap - 1);
@@ -47,7 +47,7 @@ const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t l
     return e->text ? e : NULL;
 }
 
-/* ---- roots ---------------------------------------------------------------------------------- */
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 /* The bits of which one must be there; 0: always. */
 static const struct {
@@ -87,7 +87,7 @@ unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t
     return is;
 }
 
-/* ---- variables ------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
     mwl__diag *d = mwl__node_report_text(

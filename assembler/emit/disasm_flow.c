@@ -41,7 +41,8 @@ mwl_status mwl__disasm_note_flow(listing *l) {
         room = room && add(l, e->inner_pc, NOTE_INNER, i) && add(l, e->always_pc, NOTE_ALWAYS, i) &&
                add(l, e->success_pc, both ? NOTE_BOTH : NOTE_SUCCESS, i) &&
                (both || add(l, e->failure_pc, NOTE_FAILURE, i));
-        for (int phase = 0; phase < 4; phase++) room = room && add(l, e->struct_pc[phase], NOTE_OWN_CALL, i);
+        for (int phase = 0; phase < 4; phase++)
+            room = room && add(l, e->struct_pc[phase], NOTE_OWN_CALL, i);
     }
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];

@@ -182,7 +182,8 @@ static void mark_pin(mwl__lowerer *l) {
 static bool asks_for_now(const mwl__lowerer *l, const mwl__cel_node *n) {
     if (n->kind != MWL__CEL_CALL && n->kind != MWL__CEL_MEMBER) return false;
     if (text_is(n->name, "wallTime", 8)) return false;
-    return l->functions && (mwl__functions_styles(l->functions, n->name.data, n->name.len) & MWL_FN_IMPURE);
+    return l->functions &&
+           (mwl__functions_styles(l->functions, n->name.data, n->name.len) & MWL_FN_IMPURE);
 }
 
 static bool reads_pin(const mwl__lowerer *l, const mwl__cel_tree *tree) {

@@ -24,7 +24,7 @@ struct mwl__catalog {
     size_t n, cap;
 };
 
-/* ---- URIs ----------------------------------------------------------------------------------- */
+/* ---- URIs ------------------------------------------------------------------------------------ */
 
 static bool is_segment_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -80,7 +80,7 @@ mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out) {
     return MWL__URI_TYPE;
 }
 
-/* ---- the form of a document ----------------------------------------------------------------- */
+/* ---- the form of a document ------------------------------------------------------------------ */
 
 #define BAD_DOCUMENT MWL_DIAG_INVALID_PROVIDER_DOCUMENT
 #define REQ MWL__FORM_REQUIRED
@@ -344,7 +344,7 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     return !j.wrong;
 }
 
-/* ---- the catalog ---------------------------------------------------------------------------- */
+/* ---- the catalog ----------------------------------------------------------------------------- */
 
 static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *uri, bool trusted) {
     const mwl__node *n = mwl__node_get(d->tree.root, "uri");

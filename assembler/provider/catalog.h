@@ -9,7 +9,7 @@
 #include "assembler/source/read.h"
 #include "vm/schema/schema.h"
 
-/* ---- provider URIs -------------------------------------------------------------------------- */
+/* ---- provider URIs --------------------------------------------------------------------------- */
 
 typedef enum mwl__uri_fault {
     MWL__URI_OK,
@@ -30,7 +30,7 @@ mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out);
 /* The same for a string node; what is wrong is reported, and the answer is false. */
 bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri);
 
-/* ---- contracts ------------------------------------------------------------------------------ */
+/* ---- contracts ------------------------------------------------------------------------------- */
 
 /* One provider's contract. Text and nodes live as long as the catalog. */
 typedef struct mwl__contract {

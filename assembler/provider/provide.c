@@ -1,7 +1,8 @@
-/* provide.c: see provide.h. One provider at a time: its document is read and judged, its schemas compiled,
- * and what the machine needs of both goes into the VM's catalog.
+/* provide.c: see provide.h. One provider at a time: its document is read and judged, its schemas
+ * compiled, and what the machine needs of both goes into the VM's catalog.
  *
- * What is wrong is told in words: which provider, where in its document, what. The text lies in the VM. */
+ * What is wrong is told in words: which provider, where in its document, what. The text lies in the
+ * VM. */
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
@@ -29,10 +30,10 @@ static char *copy_text(const mwl_alloc *a, const char *text) {
     return out ? memcpy(out, text, size) : NULL;
 }
 
-/* ---- saying no ------------------------------------------------------------------------------------------ */
+/* ---- saying no ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 5))) static mwl_status refuse(providing *j, mwl_status st, size_t offset,
-                                                               const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static mwl_status
+refuse(providing *j, mwl_status st, size_t offset, const char *format, ...) {
     if (!j->error) return st;
     char *out = j->vm->message;
     size_t cap = sizeof j->vm->message;
@@ -54,15 +55,16 @@ static mwl_status refuse_document(providing *j, mwl_status st) {
         const mwl__diag *d = j->sink.items[i];
         if (d->severity != MWL_DIAG_ERROR) continue;
         mwl__place at = mwl__source_place(&j->source, d->span.begin);
-        return refuse(j, st, d->span.begin, "its document, line %u, column %u: %s", at.line, at.column,
-                      d->message);
+        return refuse(j, st, d->span.begin, "its document, line %u, column %u: %s", at.line,
+                      at.column, d->message);
     }
     return refuse(j, st, 0, "%s", mwl_status_text(st));
 }
 
-/* ---- the document ------------------------------------------------------------------------------------------ */
+/* ---- the document ---------------------------------------------------------------------------- */
 
-/* The rules of provider documents are the catalog's; one of its own is made for the time of judging. */
+/* The rules of provider documents are the catalog's; one of its own is made for the time of
+ * judging. */
 static mwl_status judge(providing *j) {
     mwl__catalog *c = mwl__catalog_new(&j->vm->config.alloc);
     mwl_status st = c ? mwl__catalog_add(c, &j->source, &j->sink, false) : MWL_E_NOMEM;
@@ -81,17 +83,21 @@ static mwl_status read_document(providing *j, const char *text, bool trusted) {
     const mwl__node *uri = mwl__node_get(j->tree.root, "uri");
     if (!uri) return refuse(j, MWL_E_REJECTED, 0, "its document has no 'uri'");
     if (!mwl__node_is(uri, j->uri))
-        return refuse(j, MWL_E_REJECTED, uri->offset, "its document is that of '%.*s'", MWL__NODE_TEXT(uri));
+        return refuse(j, MWL_E_REJECTED, uri->offset, "its document is that of '%.*s'",
+                      MWL__NODE_TEXT(uri));
     return MWL_OK;
 }
 
-/* ---- schemas ------------------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 static void unlink_child(mwl__node *list, mwl__node *before, mwl__node *child) {
-    if (before) before->next = child->next;
-    else list->as.list.first = child->next;
+    if (before)
+        before->next = child->next;
+    else
+        list->as.list.first = child->next;
     list->count--;
-    if (list->kind == MWL_NODE_OBJECT) list->as.list.members = NULL; /* the index still knows the child */
+    if (list->kind == MWL_NODE_OBJECT)
+        list->as.list.members = NULL; /* the index still knows the child */
 }
 
 /* Takes the member, or the string, of this name out. */
@@ -113,13 +119,15 @@ static mwl_status compile(providing *j, const mwl__node *schema, mwl__schema **o
     return st < 0 ? refuse_document(j, st) : st;
 }
 
-/* Structural parameters are code of a program: the arguments that are validated do not hold them. */
+/* Structural parameters are code of a program: the arguments that are validated do not hold them.
+ */
 static mwl_status compile_phase(providing *j, unsigned phase) {
     const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
     const mwl__node *block = mwl__node_get(phases, phase_names[phase]);
     mwl__node *schema = mwl__node_get(block, "parameters");
     const mwl__node *structural = mwl__node_get(block, "structural");
-    for (mwl__node *name = structural ? mwl__node_first(structural) : NULL; name; name = name->next) {
+    for (mwl__node *name = structural ? mwl__node_first(structural) : NULL; name;
+         name = name->next) {
         if (name->kind != MWL_NODE_STRING) continue;
         cut(mwl__node_get(schema, "properties"), name->as.text, name->count);
         cut(mwl__node_get(schema, "required"), name->as.text, name->count);
@@ -128,30 +136,33 @@ static mwl_status compile_phase(providing *j, unsigned phase) {
     return compile(j, schema, &j->p->parameters[phase]);
 }
 
-/* ---- implementations --------------------------------------------------------------------------------------------- */
+/* ---- implementations ------------------------------------------------------------------------- */
 
-/* An action that the document does not declare would never be gated nor shown: refused. The other way round
- * is fine: an action may be the machine's alone (Loop's gate). */
+/* An action that the document does not declare would never be gated nor shown: refused. The other
+ * way round is fine: an action may be the machine's alone (Loop's gate). */
 static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
     const bool given[4] = {m->entry || m->elapsed, m->success, m->failure, m->always};
     for (unsigned i = 0; i < 4; i++) {
         const mwl__node *block = mwl__node_get(phases, phase_names[i]);
         if (given[i] && !mwl__node_get(block, "action"))
-            return refuse(j, MWL_E_REJECTED, 0, "acts at %s, but its document declares no action there",
-                          phase_names[i]);
+            return refuse(j, MWL_E_REJECTED, 0,
+                          "acts at %s, but its document declares no action there", phase_names[i]);
     }
     const mwl__node *members = mwl__node_get(mwl__node_get(j->tree.root, "metadata"), "properties");
     if (m->run_count && !mwl__node_get(members, m->run_count))
-        return refuse(j, MWL_E_REJECTED, 0, "counts runs as '%s', but its document declares no such metadata",
+        return refuse(j, MWL_E_REJECTED, 0,
+                      "counts runs as '%s', but its document declares no such metadata",
                       m->run_count);
     if (m->deadline && !mwl__node_get(members, m->deadline))
-        return refuse(j, MWL_E_REJECTED, 0, "tells its bound as '%s', but its document declares no such metadata",
+        return refuse(j, MWL_E_REJECTED, 0,
+                      "tells its bound as '%s', but its document declares no such metadata",
                       m->deadline);
     return MWL_OK;
 }
 
-static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_middleware *middleware) {
+static mwl_status fill(providing *j, const mwl_call_provider *call,
+                       const mwl_middleware *middleware) {
     mwl__provider *p = j->p;
     p->is_middleware = middleware != NULL;
     mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
@@ -161,7 +172,8 @@ static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_mi
         p->call = *call;
         p->call.uri = p->uri;
         p->call.document = NULL; /* it was lent */
-        return st < 0 ? st : compile(j, mwl__node_get(j->tree.root, "parameters"), &p->parameters[0]);
+        return st < 0 ? st
+                      : compile(j, mwl__node_get(j->tree.root, "parameters"), &p->parameters[0]);
     }
     p->middleware = *middleware;
     p->middleware.uri = p->uri;
@@ -171,9 +183,12 @@ static mwl_status fill(providing *j, const mwl_call_provider *call, const mwl_mi
     st = match_actions(j, middleware);
     if (st < 0) return st;
     const mwl_alloc *a = &j->vm->config.alloc;
-    if (middleware->run_count) p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
-    if (middleware->deadline) p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
-    if (!middleware->run_count == !p->run_count && !middleware->deadline == !p->deadline) return MWL_OK;
+    if (middleware->run_count)
+        p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
+    if (middleware->deadline)
+        p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
+    if (!middleware->run_count == !p->run_count && !middleware->deadline == !p->deadline)
+        return MWL_OK;
     return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
 }
 
@@ -185,7 +200,7 @@ static mwl_status add(providing *j) {
     return MWL_OK;
 }
 
-/* ---- registration ------------------------------------------------------------------------------------------------ */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 static bool make_provider(providing *j, void *user) {
     const mwl_alloc *a = &j->vm->config.alloc;
@@ -199,8 +214,9 @@ static bool make_provider(providing *j, void *user) {
 }
 
 /* Exactly one of the two implementations is given. */
-static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call, const mwl_middleware *middleware,
-                          void *user, bool trusted, mwl_error *error) {
+static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
+                          const mwl_middleware *middleware, void *user, bool trusted,
+                          mwl_error *error) {
     const char *text = call ? call->document : middleware->document;
     providing j;
     memset(&j, 0, sizeof j);
@@ -231,14 +247,16 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call, const mwl_m
 mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n, void *user,
                           mwl_error *error) {
     mwl_status st = MWL_OK;
-    for (size_t i = 0; st >= 0 && i < n; i++) st = provide(vm, &providers[i], NULL, user, false, error);
+    for (size_t i = 0; st >= 0 && i < n; i++)
+        st = provide(vm, &providers[i], NULL, user, false, error);
     return st;
 }
 
-mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n, void *user,
-                                     mwl_error *error) {
+mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
+                                     void *user, mwl_error *error) {
     mwl_status st = MWL_OK;
-    for (size_t i = 0; st >= 0 && i < n; i++) st = provide(vm, NULL, &middleware[i], user, false, error);
+    for (size_t i = 0; st >= 0 && i < n; i++)
+        st = provide(vm, NULL, &middleware[i], user, false, error);
     return st;
 }
 
@@ -246,6 +264,7 @@ mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, m
     return provide(vm, provider, NULL, NULL, true, error);
 }
 
-mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware, mwl_error *error) {
+mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
+                                           mwl_error *error) {
     return provide(vm, NULL, middleware, NULL, true, error);
 }

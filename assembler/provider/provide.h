@@ -1,16 +1,17 @@
 /* provide.h: a provider's document and implementation into a VM's catalog.
  *
- * Owns: mwl_vm_provide and mwl_vm_provide_middleware. Refuses to know: what a document may say (catalog.h)
- * and what a schema is (schema_compile.h). Registration reads JSON, so it stands on the assembler's side
- * of the VM: a host that only loads images links it all the same. */
+ * Owns: mwl_vm_provide and mwl_vm_provide_middleware. Refuses to know: what a document may say
+ * (catalog.h) and what a schema is (schema_compile.h). Registration reads JSON, so it stands on the
+ * assembler's side of the VM: a host that only loads images links it all the same. */
 #ifndef MWL_PROVIDE_H
 #define MWL_PROVIDE_H
 
 #include "mwl_provider.h"
 
-/* For the language's own providers only: the document is taken as correct and the namespace `mwl` is
- * open. Answers as mwl_vm_provide. */
+/* For the language's own providers only: the document is taken as correct and the namespace `mwl`
+ * is open. Answers as mwl_vm_provide. */
 mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error);
-mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware, mwl_error *error);
+mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
+                                           mwl_error *error);
 
 #endif

@@ -14,7 +14,7 @@ mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema) {
     return NULL;
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* The node that a JSON Pointer names, from `at`; NULL when there is none. */
 static const mwl__node *follow(const mwl__node *at, const char *p, size_t len) {

@@ -11,8 +11,7 @@ mwl__schema_options mwl__schema_parameters(void) {
     return o;
 }
 
-/* ---- the language's rules
- * ------------------------------------------------------------------------------ */
+/* ---- the language's rules -------------------------------------------------------------------- */
 
 static void check_parameters(mwl__tree *tree, const mwl__node *node) {
     const mwl__node *type = mwl__node_get(node, "type");
@@ -46,8 +45,7 @@ static void check_top(mwl__schema_build *b, mwl__tree *tree, const mwl__node *no
         check_parameters(tree, node);
 }
 
-/* ---- building
- * -------------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 static void build_free(mwl__schema_build *b) {
     while (b->docs) {
@@ -133,8 +131,7 @@ static uint32_t number_in_memory(void *ctx, mwl_value v, uint32_t i) {
     return i;
 }
 
-/* ---- defaults
- * ---------------------------------------------------------------------------------------------- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *tree,
                           const mwl__node *property, const mwl__node *value) {
@@ -188,8 +185,7 @@ static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__nod
     b->words.n = n_words;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node,
                         const mwl__schema_options *options, mwl_alloc alloc) {
@@ -215,8 +211,7 @@ static mwl_status build(mwl__schema_build *b, mwl__tree *tree, const mwl__node *
     return b->status;
 }
 
-/* ---- ways out
- * ---------------------------------------------------------------------------------------------- */
+/* ---- ways out -------------------------------------------------------------------------------- */
 
 static uint32_t number_in_image(void *ctx, mwl_value v, uint32_t i) {
     (void)i;

@@ -96,8 +96,7 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
     if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
 }
 
-/* ---- values
- * ----------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void wrong(mwl__schema_doc *doc, const mwl__node *at, const char *keyword,
                   const char *must) {

@@ -25,8 +25,7 @@ static const mwl__node *get(const struct writer *w, const char *name) {
 
 static uint32_t count_of(double d) { return d >= 4294967295.0 ? NONE : (uint32_t)d; }
 
-/* ---- scalars
- * ----------------------------------------------------------------------------------------- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 static uint32_t type_bit(const mwl__node *name) {
     static const struct {
@@ -155,8 +154,7 @@ static void write_scalars(const struct writer *w) {
     }
 }
 
-/* ---- members
- * --------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 struct entry {
     uint32_t hash, key;
@@ -319,8 +317,7 @@ static void write_objects(const struct writer *w) {
     }
 }
 
-/* ---- elements
- * ------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static void write_items(const struct writer *w) {
     mwl__schema_build *b = w->b;
@@ -359,8 +356,7 @@ static void write_arrays(const struct writer *w) {
     if (v && v->boolean) mwl__schema_ins(b, MWL__SCHEMA_UNIQUE);
 }
 
-/* ---- several schemas, references
- * --------------------------------------------------------------------------- */
+/* ---- several schemas, references ------------------------------------------------------------- */
 
 static void write_list(const struct writer *w, const char *keyword, mwl__schema_op op) {
     mwl__schema_build *b = w->b;

@@ -10,8 +10,7 @@
 
 #define NONE MWL__SCHEMA_NONE
 
-/* ---- places
- * ----------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static size_t node_hash(const mwl__node *n) {
     uint64_t h = (uint64_t)(uintptr_t)n * 0x9E3779B97F4A7C15u;
@@ -69,8 +68,7 @@ uint32_t mwl__schema_place_of(mwl__schema_build *b, const mwl__node *node) {
     return place;
 }
 
-/* ---- children
- * ---------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 typedef void visit_fn(mwl__schema_build *b, uint32_t parent, const mwl__node *schema);
 
@@ -100,8 +98,7 @@ static void visit_below(mwl__schema_build *b, uint32_t parent, const mwl__keywor
     }
 }
 
-/* ---- resources and dialects
- * --------------------------------------------------------------------------- */
+/* ---- resources and dialects ------------------------------------------------------------------ */
 
 static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t len, bool *usable);
 
@@ -209,8 +206,7 @@ static void add_anchor(mwl__schema_build *b, uint32_t place, const mwl__node *na
     b->anchors.at[b->anchors.n++] = a;
 }
 
-/* ---- walking a document
- * -------------------------------------------------------------------------------- */
+/* ---- walking a document ---------------------------------------------------------------------- */
 
 static void visit_new(mwl__schema_build *b, uint32_t parent, const mwl__node *schema) {
     bool fresh = false;
@@ -271,8 +267,7 @@ void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__no
     if (r != NONE) (void)read_below(b, root, r);
 }
 
-/* ---- documents of others
- * --------------------------------------------------------------------------------- */
+/* ---- documents of others --------------------------------------------------------------------- */
 
 /* NULL when there is none. It is kept in the list also when it is not usable. */
 static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t len, bool *usable) {
@@ -303,8 +298,7 @@ static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t l
     return doc;
 }
 
-/* ---- references
- * --------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -446,9 +440,7 @@ out:
     return found;
 }
 
-/* ---- linking
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- linking --------------------------------------------------------------------------------- */
 
 static void make_live(mwl__schema_build *b, uint32_t place) {
     if (place == NONE || b->places.at[place].live || !MWL__ROOM(b, b->queue)) return;

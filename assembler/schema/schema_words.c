@@ -17,8 +17,7 @@ bool mwl__schema_room(mwl__schema_build *b, void **p, size_t *cap, size_t need, 
     return true;
 }
 
-/* ---- constants
- * --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 /* Takes over v, absent included. */
 static uint32_t add_const(mwl__schema_build *b, mwl_value v) {
@@ -81,8 +80,7 @@ uint32_t mwl__schema_pattern(mwl__schema_build *b, const char *text, size_t len)
     return (uint32_t)b->patterns.n++;
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 void mwl__schema_put(mwl__schema_build *b, uint32_t word) {
     if (MWL__ROOM(b, b->words)) b->words.at[b->words.n++] = word;
@@ -131,9 +129,7 @@ void mwl__schema_put_place(mwl__schema_build *b, uint32_t from_resource, const m
         mwl__schema_put_target(b, from_resource, mwl__schema_place_of(b, schema));
 }
 
-/* ---- nodes
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 void mwl__schema_arg(mwl__schema_build *b, uint32_t word) {
     if (MWL__ROOM(b, b->node)) b->node.at[b->node.n++] = word;

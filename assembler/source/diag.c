@@ -10,8 +10,7 @@
 /* Bytes of one message that are kept: a definition can hold names of any length. */
 #define MESSAGE_MAX 600u
 
-/* ---- the list
- * --------------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static const mwl__diag_info ROWS[MWL__DIAG_COUNT] = {
 #define MWL_X(number, ident, name, severity, title, text)                                          \
@@ -55,8 +54,7 @@ void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out) {
                         row->name, row->name);
 }
 
-/* ---- settings
- * --------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 enum { LEVEL_DEFAULT, LEVEL_ALLOW, LEVEL_DENY };
 
@@ -101,8 +99,7 @@ bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code) {
     return row && (sink->level[row - ROWS] & 3) != LEVEL_ALLOW;
 }
 
-/* ---- collecting
- * ------------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 /* Formatted text in the arena, cut at a code point after MESSAGE_MAX bytes; NULL when memory is
  * out. */
@@ -262,8 +259,7 @@ void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len) {
     if (!d->pointer) d->sink->status = MWL_E_NOMEM;
 }
 
-/* ---- order
- * ------------------------------------------------------------------------------------------ */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 #define COMPARE(x, y)                                                                              \
     if ((x) != (y)) return (x) < (y) ? -1 : 1

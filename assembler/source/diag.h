@@ -54,8 +54,7 @@ const mwl__diag_info *mwl__diag_find(const char *text);
 /* What `mwlvm explain` prints. */
 void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out);
 
-/* ---- one diagnostic
- * ------------------------------------------------------------------------------- */
+/* ---- one diagnostic -------------------------------------------------------------------------- */
 
 typedef struct mwl__diag_mark { /* a secondary span with its text, in the same source */
     struct mwl__diag_mark *next;
@@ -84,8 +83,7 @@ typedef struct mwl__diag {
     mwl__diag_line *notes;
 } mwl__diag;
 
-/* ---- the sink
- * -------------------------------------------------------------------------------------- */
+/* ---- the sink -------------------------------------------------------------------------------- */
 
 #define MWL__DIAG_LIMIT                                                                            \
     100 /* kept of errors, and of the rest, unless the caller sets another bound */
@@ -137,8 +135,7 @@ void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len);
 /* Order by source, position, code. Rendering does it too. */
 void mwl__diags_sort(mwl__diags *sink);
 
-/* ---- rendering
- * -------------------------------------------------------------------------------------- */
+/* ---- rendering ------------------------------------------------------------------------------- */
 
 typedef enum mwl__diag_format { MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF } mwl__diag_format;
 

@@ -13,7 +13,7 @@
  * An explanation says what the rule is and why, then shows the mistake and its repair in lines that
  * are indented by four. */
 
-/* ---- 01xx: JSON and the document ------------------------------------------------------------ */
+/* ---- 01xx: JSON and the document ------------------------------------------------------------- */
 
 MWL_X(101, JSON_SYNTAX, "json-syntax", ERROR, "The text is not JSON",
       "A definition is one JSON document as RFC 8259 describes it. Comments, trailing\n"
@@ -85,7 +85,7 @@ MWL_X(113, MISPLACED_SCHEMA_KEY, "misplaced-schema-key", ERROR, "$schema is not 
       "Only the root document carries `$schema`. Named and inline Flows are parts of that\n"
       "document and follow its version; remove the member there.")
 
-/* ---- 02xx: members, types, forms ------------------------------------------------------------ */
+/* ---- 02xx: members, types, forms ------------------------------------------------------------- */
 
 MWL_X(201, UNKNOWN_MEMBER, "unknown-member", ERROR, "An object has a member it cannot have",
       "Every object of the language has a fixed set of members. An unknown one is most\n"
@@ -219,7 +219,7 @@ MWL_X(223, EMPTY_STEPS, "empty-steps", ERROR, "A Flow has no Steps",
       "A Flow begins at its entrypoint, so there is at least one Step. The smallest Flow is\n\n"
       "    { \"entrypoint\": \"done\", \"steps\": { \"done\": { \"action\": \"Return\" } } }")
 
-/* ---- 03xx: names and the graph -------------------------------------------------------------- */
+/* ---- 03xx: names and the graph --------------------------------------------------------------- */
 
 MWL_X(301, UNKNOWN_STEP, "unknown-step", ERROR, "No Step of this Flow has this name",
       "`entrypoint` and `next` name Steps of the same `steps` map, exactly as they are\n"
@@ -247,7 +247,7 @@ MWL_X(304, FLOW_CYCLE, "flow-cycle", ERROR, "Flows call each other in a circle",
       "    \"flows\": { \"A\": { ... \"call\": { \"flow\": \"B\" } ... },\n"
       "               \"B\": { ... \"call\": { \"flow\": \"A\" } ... } }")
 
-/* ---- 04xx: providers and middleware --------------------------------------------------------- */
+/* ---- 04xx: providers and middleware ---------------------------------------------------------- */
 
 MWL_X(401, MALFORMED_PROVIDER_URI, "malformed-provider-uri", ERROR, "A provider URI is malformed",
       "A provider is named `mwl:<type>/<namespace>/<name...>`. Every segment has letters,\n"
@@ -318,7 +318,7 @@ MWL_X(412, RESERVED_METADATA, "reserved-metadata", ERROR,
       "`enteredAt` and `exitedAt` are in every metadata record already. A middleware cannot\n"
       "contribute members of these names.")
 
-/* ---- 05xx: schemas -------------------------------------------------------------------------- */
+/* ---- 05xx: schemas --------------------------------------------------------------------------- */
 
 MWL_X(501, PARAMETERS_NOT_OBJECT, "parameters-not-object", ERROR,
       "A parameter schema is not of type object",
@@ -367,7 +367,7 @@ MWL_X(509, UNKNOWN_FORMAT, "unknown-format", WARNING, "A schema names an unknown
       "every value.\n\n"
       "    { \"type\": \"string\", \"format\": \"datetime\" }      `date-time` is meant")
 
-/* ---- 06xx: expressions ---------------------------------------------------------------------- */
+/* ---- 06xx: expressions ----------------------------------------------------------------------- */
 
 MWL_X(601, EXPRESSION_SYNTAX, "expression-syntax", ERROR, "An expression does not parse",
       "The text between `{{` and `}}` is one CEL expression.\n\n"
@@ -434,7 +434,7 @@ MWL_X(611, UNKNOWN_TYPE, "unknown-type", ERROR, "An expression constructs an unk
       "messages do not exist here.\n\n"
       "    \"{{ Order{id: 1} }}\"       write {'id': 1}")
 
-/* ---- 07xx: certain to fail when it runs ----------------------------------------------------- */
+/* ---- 07xx: certain to fail when it runs ------------------------------------------------------ */
 
 MWL_X(701, INVALID_ARGUMENTS, "invalid-arguments", WARNING, "A literal argument breaks its schema",
       "The arguments are checked when the call or the phase runs, and this one is refused\n"
@@ -526,7 +526,7 @@ MWL_X(716, INVALID_REGEX, "invalid-regex", WARNING, "The pattern of `matches` do
       "references. The expression faults each time.\n\n"
       "    \"{{ vars.s.matches('a(?=b)') }}\"")
 
-/* ---- 08xx: legal, and probably not meant ---------------------------------------------------- */
+/* ---- 08xx: legal, and probably not meant ----------------------------------------------------- */
 
 MWL_X(801, UNREACHABLE_CATCH, "unreachable-catch", WARNING, "A catch clause can never be chosen",
       "Clauses are tried in order, and an earlier one matches everything that this one\n"

@@ -38,8 +38,7 @@ static void put_code(mwl__buf *out, const mwl__diag_info *row) {
     mwl__buf_printf(out, "\"MWL%04d\"", (int)row->code);
 }
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_region(mwl__buf *out, mwl__source *src, mwl__span span,
                        const char *const names[4]) {
@@ -92,8 +91,7 @@ void mwl__diags_json(mwl__diags *sink, mwl__buf *out) {
     mwl__buf_puts(out, sink->n_items ? "\n]\n" : "]\n");
 }
 
-/* ---- SARIF
- * ------------------------------------------------------------------------------------------ */
+/* ---- SARIF ----------------------------------------------------------------------------------- */
 
 /* A relative reference as RFC 3986 writes it: what is not allowed in a path is escaped. */
 static void put_uri(mwl__buf *out, const char *name) {

@@ -50,8 +50,7 @@ static const char *severity_style(mwl__severity s) {
     return s == MWL_DIAG_ERROR ? "1;31" : s == MWL_DIAG_WARNING ? "1;33" : "1;32";
 }
 
-/* ---- characters
- * ------------------------------------------------------------------------------------- */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 /* One character at `at` as it is shown: its code point, its bytes in the source and its columns. */
 static void read_glyph(const mwl__source *src, uint32_t at, uint32_t *c, uint32_t *bytes,
@@ -110,8 +109,7 @@ static unsigned measure(const mwl__source *src, uint32_t from, uint32_t to, unsi
     return total;
 }
 
-/* ---- a line of source
- * ------------------------------------------------------------------------------- */
+/* ---- a line of source ------------------------------------------------------------------------ */
 
 /* The part of a line that is shown, and whether something is left off at either side. */
 typedef struct excerpt {
@@ -188,8 +186,7 @@ static void put_underline(painter *p, const mwl__source *src, const mark *m, exc
     mwl__buf_putc(p->out, '\n');
 }
 
-/* ---- one diagnostic
- * --------------------------------------------------------------------------------- */
+/* ---- one diagnostic -------------------------------------------------------------------------- */
 
 static size_t collect_marks(const mwl__diag *d, mark marks[MARKS_MAX]) {
     size_t n = 0;

@@ -30,8 +30,7 @@ typedef struct reader {
     bool no_memory;
 } reader;
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 #define FAIL(r, code, from, to, ...)                                                               \
     ((r)->rejected = true, mwl__diag_report((r)->tree->sink, code, (r)->tree->source,              \
@@ -94,8 +93,7 @@ static void fail_expected(reader *r, const char *expected) {
         mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "still open");
 }
 
-/* ---- strings
- * ------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -226,8 +224,7 @@ static bool read_string(reader *r, const char **out, uint32_t *out_len) {
     return true;
 }
 
-/* ---- numbers and words
- * --------------------------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
 static uint32_t skip_digits(const reader *r, uint32_t i) {
     while (i < r->len && r->s[i] >= '0' && r->s[i] <= '9') i++;
@@ -323,8 +320,7 @@ static bool read_word(reader *r, mwl__node *n) {
     return false;
 }
 
-/* ---- members
- * ------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 static uint64_t hash_name(const char *s, size_t len) { return mwl__str_hash64(s, len, 0); }
 
@@ -383,8 +379,7 @@ static bool check_members(reader *r, mwl__node *object) {
     return true;
 }
 
-/* ---- the grammar
- * --------------------------------------------------------------------------------------- */
+/* ---- the grammar ----------------------------------------------------------------------------- */
 
 static void skip_space(reader *r) {
     while (r->at < r->len) {
@@ -585,8 +580,7 @@ void mwl__tree_free(mwl__tree *tree) {
     tree->root = NULL;
 }
 
-/* ---- looking
- * ------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len) {
     if (!n || n->kind != MWL_NODE_OBJECT) return NULL;

@@ -65,8 +65,7 @@ typedef struct mwl__tree {
 mwl_status mwl__tree_read(mwl__tree *tree, mwl_alloc alloc, mwl__source *source, mwl__diags *sink);
 void mwl__tree_free(mwl__tree *tree);
 
-/* ---- looking
- * -------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 /* Children in the order they were written: for (c = mwl__node_first(n); c; c = c->next). */
 static inline mwl__node *mwl__node_first(const mwl__node *n) {
@@ -89,8 +88,7 @@ const char *mwl__node_kind_name(const mwl__node *n);
 /* The subtree as a value, given; absent when the heap refuses (mwl_heap_why tells). */
 mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *n);
 
-/* ---- back to the source
- * ---------------------------------------------------------------------------- */
+/* ---- back to the source ---------------------------------------------------------------------- */
 
 static inline mwl__span mwl__node_span(const mwl__node *n) {
     return mwl__span_make(n->offset, n->end);
@@ -109,8 +107,7 @@ mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_
 /* Append the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
 void mwl__node_pointer(const mwl__node *n, mwl__buf *out);
 
-/* ---- reporting
- * ------------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 /* As mwl__diag_report, at a node, with its pointer: its value, its name, or a part of its text. */
 mwl__diag *mwl__node_report(mwl__tree *tree, const mwl__node *n, mwl__diag_code code,

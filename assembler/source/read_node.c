@@ -4,8 +4,7 @@
 #include "mwl_config.h"
 #include "vm/base/utf8.h"
 
-/* ---- values
- * ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static mwl_value scalar_value(mwl_heap *heap, const mwl__node *n) {
     switch ((mwl__node_kind)n->kind) {
@@ -51,8 +50,7 @@ mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *root) {
     }
 }
 
-/* ---- places
- * ------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* Bytes of the escape at p (a backslash; the reader has accepted it) and of what it decodes to. */
 static uint32_t escape_width(const char *p, uint32_t *decoded) {
@@ -112,8 +110,7 @@ void mwl__node_pointer(const mwl__node *n, mwl__buf *out) {
     while (depth > 0) put_token(path[--depth], out);
 }
 
-/* ---- reports
- * ----------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static mwl__diag *report(mwl__tree *tree, const mwl__node *n, mwl__span span, mwl__diag_code code,
                          const char *format, va_list ap) {

@@ -94,8 +94,7 @@ static double need_number(const value *v) {
     return v->as.number;
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 enum { ARENA = 64 * 1024, IN_FLIGHT = 5000, SMALL_ARENA = 1024 };
 
@@ -246,8 +245,7 @@ static void e_fan1000(long n) {
     }
 }
 
-/* ---- timers: a binary heap on a clock that is only a number
- * ------------------------------------------- */
+/* ---- timers: a binary heap on a clock that is only a number ---------------------------------- */
 
 struct timer {
     uint64_t due;
@@ -298,8 +296,7 @@ static void f_timeout(long n) {
     }
 }
 
-/* ---- expressions, on step.input
- * ------------------------------------------------------------------------- */
+/* ---- expressions, on step.input -------------------------------------------------------------- */
 
 static value step;
 
@@ -430,8 +427,7 @@ static void check_expressions(void) {
     if (need(&made, kn)->as.number != 8) wrong("e6_map");
 }
 
-/* ---- measuring: processor time, as the table compares
- * ---------------------------------------------------------------------------- */
+/* ---- measuring: processor time, as the table compares ---------------------------------------- */
 
 enum { SAMPLES = 7 };
 
@@ -467,8 +463,7 @@ static void measure(const char *suite, const char *name, void (*work)(long)) {
     fflush(stdout);
 }
 
-/* ---- (g): parked runs
- * ------------------------------------------------------------------------------------------- */
+/* ---- (g): parked runs ------------------------------------------------------------------------ */
 
 struct parked {
     uint64_t id;

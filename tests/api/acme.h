@@ -1,6 +1,6 @@
-/* acme.h: a host's own middleware, on mwl_provider.h alone: cache, notify, translate-error, decrypt and
- * stale-on-slow, in the namespace `acme`. Between them they use every phase, every kind of action and every
- * verdict but those of Retry and Loop. */
+/* acme.h: a host's own middleware, on mwl_provider.h alone: cache, notify, translate-error, decrypt
+ * and stale-on-slow, in the namespace `acme`. Between them they use every phase, every kind of
+ * action and every verdict but those of Retry and Loop. */
 #ifndef ACME_H
 #define ACME_H
 
@@ -11,8 +11,8 @@
 
 typedef struct acme {
     mwl_heap *heap;
-    char log[4096];      /* a word per event, each after a blank */
-    mwl_value cached;    /* {key: value} */
+    char log[4096];       /* a word per event, each after a blank */
+    mwl_value cached;     /* {key: value} */
     mwl_value remembered; /* stale-on-slow's last success; absent: none yet */
 } acme;
 
@@ -31,22 +31,23 @@ static mwl_value acme_argument(mwl_phase *phase, const char *name) {
 }
 
 #define ACME_URI(name) "mwl:provider.middleware/acme/" name "/v1"
-#define ACME_DOC(name, prefix, phases, more)                                                         \
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" ACME_URI(name)           \
-    "\",\"codePrefix\":\"" prefix "\",\"description\":\"A test.\",\"attachment\":[\"step\",\"flow\"]," \
-    "\"phases\":{" phases "}" more ",\"failureCatalog\":{\"closed\":["                               \
-    "\"Provider.Middleware." prefix ".Failed\"],\"open\":[]}}"
-#define ACME_PHASE(name, kind, more) \
+#define ACME_DOC(name, prefix, phases, more)                                                       \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" ACME_URI(              \
+        name) "\",\"codePrefix\":\"" prefix                                                        \
+              "\",\"description\":\"A test.\",\"attachment\":[\"step\",\"flow\"],"                 \
+              "\"phases\":{" phases "}" more ",\"failureCatalog\":{\"closed\":["                   \
+              "\"Provider.Middleware." prefix ".Failed\"],\"open\":[]}}"
+#define ACME_PHASE(name, kind, more)                                                               \
     "\"" name "\":{\"action\":{\"kind\":\"" kind "\",\"description\":\"Acts.\"" more
-#define ACME_PARAMETERS(properties) \
+#define ACME_PARAMETERS(properties)                                                                \
     ",\"parameters\":{\"type\":\"object\",\"properties\":{" properties "}}"
 
-/* ---- cache: control at onEntry, side-effect at onSuccess ------------------------------------------------ */
+/* ---- cache: control at onEntry, side-effect at onSuccess ------------------------------------- */
 
 static const char acme_cache_doc[] =
     ACME_DOC("cache", "Cache",
-             ACME_PHASE("onEntry", "control", "}") ACME_PARAMETERS("\"key\":{\"type\":\"string\"}") "},"
-             ACME_PHASE("onSuccess", "side-effect", "}}"),
+             ACME_PHASE("onEntry", "control", "}") ACME_PARAMETERS(
+                 "\"key\":{\"type\":\"string\"}") "}," ACME_PHASE("onSuccess", "side-effect", "}}"),
              ",\"metadata\":{\"type\":\"object\",\"properties\":{\"hit\":{\"type\":\"boolean\"}}}");
 
 static void acme_cache_entry(mwl_phase *phase, void *user) {
@@ -54,8 +55,10 @@ static void acme_cache_entry(mwl_phase *phase, void *user) {
     mwl_value key = acme_argument(phase, "key"), found = mwl_object_find(a->cached, key);
     bool hit = !mwl_is_absent(found);
     mwl_phase_contribute(phase, "hit", mwl_bool(hit));
-    if (hit) mwl_phase_substitute(phase, true, mwl_value_keep(found));
-    else mwl_phase_set_state(phase, mwl_value_keep(key));
+    if (hit)
+        mwl_phase_substitute(phase, true, mwl_value_keep(found));
+    else
+        mwl_phase_set_state(phase, mwl_value_keep(key));
 }
 
 static void acme_cache_success(mwl_phase *phase, void *user) {
@@ -64,18 +67,21 @@ static void acme_cache_success(mwl_phase *phase, void *user) {
                                mwl_value_keep(mwl_phase_result_value(phase)));
 }
 
-/* ---- notify: side-effects everywhere ------------------------------------------------------------------------ */
+/* ---- notify: side-effects everywhere --------------------------------------------------------- */
 
-#define ACME_NOTE(name) \
+#define ACME_NOTE(name)                                                                            \
     ACME_PHASE(name, "side-effect", "}") ACME_PARAMETERS("\"fail\":{\"type\":\"boolean\"}") "}"
 static const char acme_notify_doc[] =
     ACME_DOC("notify", "Notify",
-             ACME_NOTE("onEntry") "," ACME_NOTE("onSuccess") "," ACME_NOTE("onFailure") "," ACME_NOTE("onAlways"), "");
+             ACME_NOTE("onEntry") "," ACME_NOTE("onSuccess") "," ACME_NOTE(
+                 "onFailure") "," ACME_NOTE("onAlways"),
+             "");
 
 static void acme_note(mwl_phase *phase, acme *a, const char *word) {
     acme_log(a, word);
     if (mwl_as_bool(acme_argument(phase, "fail")))
-        mwl_phase_fail(phase, NULL, "Provider.Middleware.Notify.Failed", "nobody answers", mwl_absent());
+        mwl_phase_fail(phase, NULL, "Provider.Middleware.Notify.Failed", "nobody answers",
+                       mwl_absent());
 }
 static void acme_notify_entry(mwl_phase *phase, void *user) { acme_note(phase, user, "entry"); }
 static void acme_notify_success(mwl_phase *phase, void *user) { acme_note(phase, user, "success"); }
@@ -84,12 +90,13 @@ static void acme_notify_always(mwl_phase *phase, void *user) {
     acme_note(phase, user, mwl_phase_succeeded(phase) ? "always+" : "always-");
 }
 
-/* ---- translate-error: a failure for a failure ------------------------------------------------------------------ */
+/* ---- translate-error: a failure for a failure ------------------------------------------------ */
 
-static const char acme_translate_doc[] =
-    ACME_DOC("translate-error", "Translate",
-             ACME_PHASE("onFailure", "transform", "}")
-             ACME_PARAMETERS("\"code\":{\"type\":\"string\"},\"keep\":{\"type\":\"boolean\"}") "}", "");
+static const char acme_translate_doc[] = ACME_DOC(
+    "translate-error", "Translate",
+    ACME_PHASE("onFailure", "transform", "}")
+        ACME_PARAMETERS("\"code\":{\"type\":\"string\"},\"keep\":{\"type\":\"boolean\"}") "}",
+    "");
 
 /* With `keep` the failure it had stays one link down the chain, else it is rewritten in place. */
 static void acme_translate_failure(mwl_phase *phase, void *user) {
@@ -98,17 +105,19 @@ static void acme_translate_failure(mwl_phase *phase, void *user) {
     size_t len;
     const char *code = mwl_as_text(acme_argument(phase, "code"), &len);
     if (mwl_as_bool(acme_argument(phase, "keep")))
-        mwl_phase_substitute(phase, false, mwl_failure(h, NULL, code, NULL, mwl_absent(), mwl_absent()));
+        mwl_phase_substitute(phase, false,
+                             mwl_failure(h, NULL, code, NULL, mwl_absent(), mwl_absent()));
     else
-        mwl_phase_transform(phase, mwl_object_set(h, mwl_value_keep(mwl_phase_result_value(phase)), "code", 4,
-                                                  mwl_value_keep(acme_argument(phase, "code"))));
+        mwl_phase_transform(phase,
+                            mwl_object_set(h, mwl_value_keep(mwl_phase_result_value(phase)), "code",
+                                           4, mwl_value_keep(acme_argument(phase, "code"))));
 }
 
-/* ---- decrypt: transforms on the way down and on the way up ------------------------------------------------------ */
+/* ---- decrypt: transforms on the way down and on the way up ----------------------------------- */
 
-static const char acme_decrypt_doc[] =
-    ACME_DOC("decrypt", "Decrypt", ACME_PHASE("onEntry", "transform", "}}") ","
-             ACME_PHASE("onSuccess", "transform", "}}"), "");
+static const char acme_decrypt_doc[] = ACME_DOC(
+    "decrypt", "Decrypt",
+    ACME_PHASE("onEntry", "transform", "}}") "," ACME_PHASE("onSuccess", "transform", "}}"), "");
 
 /* The finest of ciphers: backwards. */
 static void acme_turn(mwl_phase *phase, mwl_value text) {
@@ -116,7 +125,8 @@ static void acme_turn(mwl_phase *phase, mwl_value text) {
     const char *s = mwl_as_text(text, &len);
     char out[64];
     if (!s || len > sizeof out) {
-        mwl_phase_fail(phase, NULL, "Provider.Middleware.Decrypt.Failed", "not a short text", mwl_absent());
+        mwl_phase_fail(phase, NULL, "Provider.Middleware.Decrypt.Failed", "not a short text",
+                       mwl_absent());
         return;
     }
     for (size_t i = 0; i < len; i++) out[i] = s[len - 1 - i];
@@ -131,15 +141,18 @@ static void acme_decrypt_success(mwl_phase *phase, void *user) {
     acme_turn(phase, mwl_phase_result_value(phase));
 }
 
-/* ---- stale-on-slow: races the inner scope, and serves what it remembers ------------------------------------------ */
+/* ---- stale-on-slow: races the inner scope, and serves what it remembers ---------------------- */
 
-static const char acme_stale_doc[] =
-    ACME_DOC("stale-on-slow", "Stale",
-             ACME_PHASE("onEntry", "control",
-                        ",\"acceptance\":\"A Result is accepted when it rises at the entry's position.\"}")
-             ",\"parameters\":{\"type\":\"object\",\"required\":[\"after\"],\"properties\":{"
-             "\"after\":{\"type\":\"string\",\"format\":\"duration\"}}}},"
-             ACME_PHASE("onSuccess", "side-effect", "}}"), "");
+static const char acme_stale_doc[] = ACME_DOC(
+    "stale-on-slow", "Stale",
+    ACME_PHASE(
+        "onEntry", "control",
+        ",\"acceptance\":\"A Result is accepted when it rises at the entry's position.\"}") ",\"parameters\":{\"type\":\"object\",\"required\":[\"after\"],\"properties\":{"
+                                                                                            "\"after\":{\"type\":\"string\",\"format\":\"duration\"}}}}," ACME_PHASE(
+                                                                                                "onSuccess",
+                                                                                                "side-effect",
+                                                                                                "}}"),
+    "");
 
 static void acme_stale_entry(mwl_phase *phase, void *user) {
     (void)user;
@@ -164,21 +177,36 @@ static void acme_stale_elapsed(mwl_phase *phase, void *user) {
     if (!mwl_is_absent(a->remembered))
         mwl_phase_interrupt_with(phase, mwl_value_keep(a->remembered));
     else
-        mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout", "Provider.Middleware.Stale.Failed",
-                                               NULL, mwl_absent(), mwl_absent()));
+        mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
+                                               "Provider.Middleware.Stale.Failed", NULL,
+                                               mwl_absent(), mwl_absent()));
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static const mwl_middleware acme_middleware[] = {
-    {.uri = ACME_URI("cache"), .document = acme_cache_doc, .entry = acme_cache_entry, .success = acme_cache_success},
-    {.uri = ACME_URI("notify"), .document = acme_notify_doc, .entry = acme_notify_entry,
-     .success = acme_notify_success, .failure = acme_notify_failure, .always = acme_notify_always},
-    {.uri = ACME_URI("translate-error"), .document = acme_translate_doc, .failure = acme_translate_failure},
-    {.uri = ACME_URI("decrypt"), .document = acme_decrypt_doc, .entry = acme_decrypt_entry,
+    {.uri = ACME_URI("cache"),
+     .document = acme_cache_doc,
+     .entry = acme_cache_entry,
+     .success = acme_cache_success},
+    {.uri = ACME_URI("notify"),
+     .document = acme_notify_doc,
+     .entry = acme_notify_entry,
+     .success = acme_notify_success,
+     .failure = acme_notify_failure,
+     .always = acme_notify_always},
+    {.uri = ACME_URI("translate-error"),
+     .document = acme_translate_doc,
+     .failure = acme_translate_failure},
+    {.uri = ACME_URI("decrypt"),
+     .document = acme_decrypt_doc,
+     .entry = acme_decrypt_entry,
      .success = acme_decrypt_success},
-    {.uri = ACME_URI("stale-on-slow"), .document = acme_stale_doc, .entry = acme_stale_entry,
-     .success = acme_stale_success, .elapsed = acme_stale_elapsed},
+    {.uri = ACME_URI("stale-on-slow"),
+     .document = acme_stale_doc,
+     .entry = acme_stale_entry,
+     .success = acme_stale_success,
+     .elapsed = acme_stale_elapsed},
 };
 #define ACME_COUNT (sizeof acme_middleware / sizeof *acme_middleware)
 

@@ -1,4 +1,5 @@
-/* test_answers.c: what the VM makes of what a provider says beside its Result, and of an answer that is not there. */
+/* test_answers.c: what the VM makes of what a provider says beside its Result, and of an answer
+ * that is not there. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -10,14 +11,16 @@
 #define SAYS_LATER "'" STYLES_URI("says-later") "'"
 #define DONE "'z':{'action':'Return'}"
 
-/* ---- window metadata ----------------------------------------------------------------------------------------- */
+/* ---- window metadata ------------------------------------------------------------------------- */
 
 /* The input's `says` is the window's metadata; with `fail` the call fails. */
 static void settle(mwl_call *call) {
     mwl_value in = mwl_call_input(call);
     mwl_call_set_metadata(call, mwl_value_keep(mwl_object_get(in, "says", 4)));
-    if (mwl_as_bool(mwl_object_get(in, "fail", 4))) mwl_call_fail(call, NULL, "Acme.Failed", NULL, mwl_absent());
-    else mwl_call_succeed(call, mwl_null());
+    if (mwl_as_bool(mwl_object_get(in, "fail", 4)))
+        mwl_call_fail(call, NULL, "Acme.Failed", NULL, mwl_absent());
+    else
+        mwl_call_succeed(call, mwl_null());
 }
 static void says(mwl_call *call, void *user) {
     (void)user;
@@ -35,18 +38,23 @@ static void wakes(mwl_call *call, void *user) {
 /* Their schema has `by`, a string, and nothing else. */
 static const mwl_call_provider sayers[] = {
     {.uri = STYLES_URI("says"), .document = STYLES_DOC("says"), .start = says},
-    {.uri = STYLES_URI("says-later"), .document = STYLES_DOC("says-later"), .start = says_later, .wake = wakes},
+    {.uri = STYLES_URI("says-later"),
+     .document = STYLES_DOC("says-later"),
+     .start = says_later,
+     .wake = wakes},
 };
 
-#define ARMS "'onSuccess':{'value':'{{ provider.metadata }}'},'onFailure':{'assign':{'m':'{{ provider.metadata }}'}}"
+#define ARMS                                                                                       \
+    "'onSuccess':{'value':'{{ provider.metadata }}'},'onFailure':{'assign':{'m':'{{ provider.metadata }}'}}"
 #define ONE(provider) "'a':{'action':'Call','call':{'provider':" provider "," ARMS "},'next':'z',"
-#define MANY(provider) \
-    "'a':{'action':'Gather','over':'{{ [step.input] }}','call':{'provider':" provider "," ARMS "},'next':'z',"
+#define MANY(provider)                                                                             \
+    "'a':{'action':'Gather','over':'{{ [step.input] }}','call':{'provider':" provider "," ARMS     \
+    "},'next':'z',"
 #define CAUGHT "'catch':[{'match':{'codes':['*']},'output':'{{ vars.m }}','next':'z'}]}," DONE
 
 UTEST(answers, window_metadata_keeps_to_its_schema) {
-    static const char *const flows[] = {FLOW(ONE(SAYS) CAUGHT), FLOW(ONE(SAYS_LATER) CAUGHT), FLOW(MANY(SAYS) CAUGHT),
-                                        FLOW(MANY(SAYS_LATER) CAUGHT)};
+    static const char *const flows[] = {FLOW(ONE(SAYS) CAUGHT), FLOW(ONE(SAYS_LATER) CAUGHT),
+                                        FLOW(MANY(SAYS) CAUGHT), FLOW(MANY(SAYS_LATER) CAUGHT)};
     static const struct {
         const char *input, *window;
     } rows[] = {
@@ -63,7 +71,8 @@ UTEST(answers, window_metadata_keeps_to_its_schema) {
     ASSERT_EQ((int)mwl_vm_provide(f.vm, sayers, 2, NULL, NULL), (int)MWL_OK);
     mwl_asm_provider documents[2];
     for (size_t i = 0; i < 2; i++)
-        documents[i] = (mwl_asm_provider){sayers[i].uri, sayers[i].document, strlen(sayers[i].document)};
+        documents[i] =
+            (mwl_asm_provider){sayers[i].uri, sayers[i].document, strlen(sayers[i].document)};
     f.documents = documents;
     f.n_documents = 2;
     for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
@@ -71,8 +80,8 @@ UTEST(answers, window_metadata_keeps_to_its_schema) {
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             char expected[200];
             bool listed = i >= 2 && !strstr(rows[k].input, "fail");
-            snprintf(expected, sizeof expected, "{'type':'success','value':%s%s%s}", listed ? "[" : "", rows[k].window,
-                     listed ? "]" : "");
+            snprintf(expected, sizeof expected, "{'type':'success','value':%s%s%s}",
+                     listed ? "[" : "", rows[k].window, listed ? "]" : "");
             EXPECT_STREQ(flow_again(&f, rows[k].input), expected);
         }
         mwl_program_release(f.program);
@@ -81,16 +90,18 @@ UTEST(answers, window_metadata_keeps_to_its_schema) {
     flow_close(&f);
 }
 
-/* ---- virtual time -------------------------------------------------------------------------------------------- */
+/* ---- virtual time ---------------------------------------------------------------------------- */
 
-/* An answer from elsewhere is outstanding: simulated time has nobody to wait for, so it goes to the next timer; where
- * there is none the VM says that it needs nothing but the answer, and no time has gone when that comes. */
+/* An answer from elsewhere is outstanding: simulated time has nobody to wait for, so it goes to the
+ * next timer; where there is none the VM says that it needs nothing but the answer, and no time has
+ * gone when that comes. */
 UTEST(answers, virtual_time_does_not_wait_for_them) {
-    static const char bounded[] =
-        FLOW("'a':{'action':'Call','call':{'provider':" LATER "},'middleware':[{'provider':" TIMEOUT
-             ",'onEntry':{'with':{'duration':'PT5S'}}}],'next':'z','catch':[{'match':{'types':['timeout']},"
-             "'output':'late','next':'z'}]}," DONE);
-    static const char unbounded[] = FLOW("'a':{'action':'Call','call':{'provider':" LATER "},'next':'z'}," DONE);
+    static const char bounded[] = FLOW(
+        "'a':{'action':'Call','call':{'provider':" LATER "},'middleware':[{'provider':" TIMEOUT
+        ",'onEntry':{'with':{'duration':'PT5S'}}}],'next':'z','catch':[{'match':{'types':['timeout']},"
+        "'output':'late','next':'z'}]}," DONE);
+    static const char unbounded[] =
+        FLOW("'a':{'action':'Call','call':{'provider':" LATER "},'next':'z'}," DONE);
     styles s;
     flow f;
     mwl_instant from, to;

@@ -42,9 +42,7 @@ static bool open_stage(stage *s, act *blocking, const char *definition, size_t s
            mwl_vm_provide(s->f.vm, &p, 1, s, NULL) == MWL_OK && flow_load(&s->f, definition);
 }
 
-/* ---- waiting
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void nap(mwl_call *call, void *user) {
     stage *s = user;
@@ -80,9 +78,7 @@ UTEST(blocking, many_wait_at_a_time) {
     flow_close(&s.f);
 }
 
-/* ---- answers
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void ask_three(mwl_call *call, void *user) {
     stage *s = user;
@@ -181,9 +177,7 @@ UTEST(blocking, returning_without_a_result_is_a_failure) {
     flow_close(&s.f);
 }
 
-/* ---- ending
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 static void stubborn(mwl_call *call, void *user) {
     stage *s = user;

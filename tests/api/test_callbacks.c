@@ -1,5 +1,6 @@
-/* test_callbacks.c: what a host may do to runs from inside its callbacks: start others, cancel, abort and free the
- * very run. By the header only pumping and freeing the VM are forbidden there. */
+/* test_callbacks.c: what a host may do to runs from inside its callbacks: start others, cancel,
+ * abort and free the very run. By the header only pumping and freeing the VM are forbidden there.
+ */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -68,8 +69,11 @@ static void hear(void *ctx, const mwl_trace_event *event) {
 static bool open_host(host *h, deed what, where here, const char *definition) {
     static const char document[] = STYLES_DOC("inside");
     static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
-    const mwl_call_provider p = {
-        .uri = URI, .document = document, .start = inside_start, .wake = inside_wake, .cancel = inside_cancel};
+    const mwl_call_provider p = {.uri = URI,
+                                 .document = document,
+                                 .start = inside_start,
+                                 .wake = inside_wake,
+                                 .cancel = inside_cancel};
     memset(h, 0, sizeof *h);
     if (!flow_vm(&h->f, 1)) return false;
     h->f.documents = documents;
@@ -94,17 +98,19 @@ static void close_host(host *h) {
     flow_close(&h->f);
 }
 
-/* ---- another run is started ------------------------------------------------------------------------------- */
+/* ---- another run is started ------------------------------------------------------------------ */
 
 /* More registers than the first, other constants, keys and paths. */
-#define LARGE                                                                                                       \
-    FLOW("'a':{'action':'Return','value':'{{ [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"  \
-         "27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48].map(x, [x, step.input == null, x + 1,"  \
-         " x + 2, x + 3, x + 4, x + 5, x + 6, x + 7, x + 8, x + 9, x + 10, x + 11, x + 12, x + 13, x + 14])[47][15] "  \
-         "}}'}")
-#define GOES_ON                                                                                                  \
-    FLOW("'a':" CALL(",'output':{'twice':['{{ step.result.value }}','{{ step.result.value }}'],'n':'{{ step.name }}'}," \
-                     "'next':'z'") ",'z':{'action':'Return','value':'{{ step.input.twice[1] }}'}")
+#define LARGE                                                                                                        \
+    FLOW(                                                                                                            \
+        "'a':{'action':'Return','value':'{{ [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"  \
+        "27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48].map(x, [x, step.input == null, x + 1,"   \
+        " x + 2, x + 3, x + 4, x + 5, x + 6, x + 7, x + 8, x + 9, x + 10, x + 11, x + 12, x + 13, x + 14])[47][15] " \
+        "}}'}")
+#define GOES_ON                                                                                            \
+    FLOW("'a':" CALL(                                                                                      \
+        ",'output':{'twice':['{{ step.result.value }}','{{ step.result.value }}'],'n':'{{ step.name }}'}," \
+        "'next':'z'") ",'z':{'action':'Return','value':'{{ step.input.twice[1] }}'}")
 
 static void expect_started(int *utest_result, where here, mwl_trace_kind when) {
     host h;
@@ -114,22 +120,26 @@ static void expect_started(int *utest_result, where here, mwl_trace_kind when) {
     ASSERT_TRUE(flow_load(&h.f, GOES_ON));
     if (here == IN_LISTENER) mwl_vm_trace(h.f.vm, hear, &h);
     ASSERT_TRUE(flow_start(&h.f, "{'k':5}"));
-    EXPECT_STREQ(end_of(&h), here == IN_START || here == IN_LISTENER ? "{'type':'success','value':{'k':5}}"
-                                                                      : "{'type':'success','value':1}");
+    EXPECT_STREQ(end_of(&h), here == IN_START || here == IN_LISTENER
+                                 ? "{'type':'success','value':{'k':5}}"
+                                 : "{'type':'success','value':1}");
     ASSERT_TRUE(h.begun != NULL);
     EXPECT_EQ(mwl_as_number(mwl_run_value(h.begun)), 62);
     mwl_vm_trace(h.f.vm, NULL, NULL);
     close_host(&h);
 }
 
-UTEST(callbacks, a_provider_starts_a_run) { expect_started(utest_result, IN_START, MWL_TRACE_RUN_DONE); }
+UTEST(callbacks, a_provider_starts_a_run) {
+    expect_started(utest_result, IN_START, MWL_TRACE_RUN_DONE);
+}
 UTEST(callbacks, a_provider_starts_a_run_when_it_is_woken) {
     expect_started(utest_result, IN_WAKE, MWL_TRACE_RUN_DONE);
 }
 UTEST(callbacks, a_listener_starts_a_run) {
-    static const mwl_trace_kind when[] = {MWL_TRACE_STEP_ENTERED, MWL_TRACE_CALL_DISPATCHED, MWL_TRACE_CALL_ACCEPTED,
-                                          MWL_TRACE_STEP_EXITED};
-    for (size_t i = 0; i < sizeof when / sizeof *when; i++) expect_started(utest_result, IN_LISTENER, when[i]);
+    static const mwl_trace_kind when[] = {MWL_TRACE_STEP_ENTERED, MWL_TRACE_CALL_DISPATCHED,
+                                          MWL_TRACE_CALL_ACCEPTED, MWL_TRACE_STEP_EXITED};
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++)
+        expect_started(utest_result, IN_LISTENER, when[i]);
 }
 
 static void spawns(mwl_call *call, void *user) {
@@ -143,7 +153,8 @@ static void spawns(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_null());
 }
 
-/* The memory of those that it starts is not the run's own; nor is what is given back when they are freed. */
+/* The memory of those that it starts is not the run's own; nor is what is given back when they are
+ * freed. */
 UTEST(callbacks, memory_is_each_run_s_own) {
     static const char document[] = STYLES_DOC("inside");
     static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
@@ -156,8 +167,10 @@ UTEST(callbacks, memory_is_each_run_s_own) {
     ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
     ASSERT_TRUE(flow_load(&h.f, FLOW("'a':{'action':'Return'}")));
     h.other = h.f.program;
-    ASSERT_TRUE(flow_load(&h.f, FLOW("'a':{'action':'Gather','over':'{{ lists.range(2000) }}','call':{'provider':'" URI
-                                     "'},'output':'{{ size(step.results) }}','next':'z'},'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_load(
+        &h.f,
+        FLOW("'a':{'action':'Gather','over':'{{ lists.range(2000) }}','call':{'provider':'" URI
+             "'},'output':'{{ size(step.results) }}','next':'z'},'z':{'action':'Return'}")));
     mwl_limits own;
     memset(&own, 0, sizeof own);
     own.memory_bytes = 1500000; /* the slots and the results; the runs are more */
@@ -177,15 +190,17 @@ UTEST(callbacks, memory_is_each_run_s_own) {
     close_host(&h);
 }
 
-/* ---- the very run is ended -------------------------------------------------------------------------------- */
+/* ---- the very run is ended ------------------------------------------------------------------- */
 
 #define PLAIN FLOW("'a':" CALL(",'next':'z'") ",'z':{'action':'Return'}")
-#define BOUND                                                                                                  \
-    FLOW("'a':" CALL(",'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.5S'}}}],'next':'z'") \
-         ",'z':{'action':'Return'}")
+#define BOUND                                                                                      \
+    FLOW("'a':" CALL(                                                                              \
+        ",'middleware':[{'provider':" TIMEOUT                                                      \
+        ",'onEntry':{'with':{'duration':'PT0.5S'}}}],'next':'z'") ",'z':{'action':'Return'}")
 #define FANNED                                                                                     \
-    FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
-#define CANCELLED \
+    FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':'" URI                          \
+         "'},'next':'z'},'z':{'action':'Return'}")
+#define CANCELLED                                                                                  \
     "{'code':'System.Cancelled','details':{'reason':'enough'},'message':'enough','type':'cancellation'}"
 
 static const char *end_inside(host *h, deed what, where here, const char *definition) {
@@ -229,7 +244,8 @@ UTEST(callbacks, the_run_is_ended_by_a_cancel) {
     }
     for (size_t i = 0; i < 6; i++) { /* the host cancels it itself, outside the pump */
         host h;
-        ASSERT_TRUE(open_host(&h, deeds[i % 3], IN_CANCEL, i < 3 ? PLAIN : FANNED) && flow_start(&h.f, "5"));
+        ASSERT_TRUE(open_host(&h, deeds[i % 3], IN_CANCEL, i < 3 ? PLAIN : FANNED) &&
+                    flow_start(&h.f, "5"));
         mwl_vm_pump(h.f.vm, 0);
         mwl_run_cancel(h.f.run, "enough");
         EXPECT_EQ(h.done > 0, true);
@@ -244,7 +260,8 @@ UTEST(callbacks, the_run_is_ended_by_a_listener) {
         for (size_t i = 0; i < 3; i++)
             for (int there = IN_START; there <= IN_WAKE; there++) {
                 host h;
-                ASSERT_TRUE(open_host(&h, deeds[i], IN_LISTENER, there == IN_START ? FANNED : BOUND));
+                ASSERT_TRUE(
+                    open_host(&h, deeds[i], IN_LISTENER, there == IN_START ? FANNED : BOUND));
                 h.when = (mwl_trace_kind)kind;
                 h.waits = there == IN_WAKE;
                 mwl_vm_trace(h.f.vm, hear, &h);
@@ -283,13 +300,15 @@ UTEST(callbacks, the_run_is_freed_while_it_is_aborted) {
     }
 }
 
-/* ---- on a stack of its own ---------------------------------------------------------------------------------- */
+/* ---- on a stack of its own ------------------------------------------------------------------- */
 
 static void inside_blocking(mwl_call *call, void *user) {
     host *h = user;
     act(h, IN_START);
-    if (mwl_sleep(call, INT64_C(1000000000)) == MWL_OK) act(h, IN_WAKE);
-    else act(h, IN_CANCEL);
+    if (mwl_sleep(call, INT64_C(1000000000)) == MWL_OK)
+        act(h, IN_WAKE);
+    else
+        act(h, IN_CANCEL);
     if (mwl_await(call, NULL) == MWL_OK) act(h, IN_LISTENER);
     mwl_call_succeed(call, mwl_number(1));
 }
@@ -309,14 +328,15 @@ UTEST(callbacks, the_run_is_ended_by_a_blocking_function) {
             h.deed = deeds[i];
             h.where = (where)there;
             ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
-            ASSERT_TRUE(flow_load(&h.f, there == IN_CANCEL ? BOUND : PLAIN) && flow_start(&h.f, "5"));
+            ASSERT_TRUE(flow_load(&h.f, there == IN_CANCEL ? BOUND : PLAIN) &&
+                        flow_start(&h.f, "5"));
             const char *end = end_of(&h);
             EXPECT_STREQ(end, i == 0 ? "freed" : i == 1 ? "state 3, why 0" : CANCELLED);
             close_host(&h);
         }
 }
 
-/* ---- a listener that comes and goes ------------------------------------------------------------------------- */
+/* ---- a listener that comes and goes ---------------------------------------------------------- */
 
 static void ignore(void *ctx, const mwl_trace_event *event) { (void)ctx, (void)event; }
 
@@ -342,16 +362,20 @@ static const char *overheard(const char *definition, int from, int to) {
 
 UTEST(callbacks, a_listener_comes_and_goes) {
     static const char *const flows[] = {
-        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK ",'with':{'value':1}},'next':'z'},"
+        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK
+             ",'with':{'value':1}},'next':'z'},"
              "'z':{'action':'Return'}"),
-        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK ",'with':{'delay':'PT1S','value':1}},"
+        FLOW("'a':{'action':'Gather','over':[1,2,3],'call':{'provider':" MOCK
+             ",'with':{'delay':'PT1S','value':1}},"
              "'next':'z'},'z':{'action':'Return'}"),
-        FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':[1,1,1]}},'middleware':[{'provider':" TIMEOUT
+        FLOW("'a':{'action':'Call','call':{'provider':" MOCK
+             ",'with':{'value':[1,1,1]}},'middleware':[{'provider':" TIMEOUT
              ",'onEntry':{'with':{'duration':'PT1S'}}}],'next':'z'},'z':{'action':'Return'}")};
     for (size_t i = 0; i < sizeof flows / sizeof *flows; i++)
         for (int from = 0; from < 20; from++)
             for (int to = from; to < 20; to += 1)
-                EXPECT_STREQ(overheard(flows[i], from, to), "{\"type\":\"success\",\"value\":[1,1,1]}");
+                EXPECT_STREQ(overheard(flows[i], from, to),
+                             "{\"type\":\"success\",\"value\":[1,1,1]}");
 }
 
 UTEST_MAIN()

@@ -1,12 +1,13 @@
-/* Cancelling and aborting at every point: each case of tests/cases, and of the conformance suite when it is there,
- * is run again and again with a slice of one instruction, and stopped after its first, second, ... turn. Wherever
- * it is stopped, it ends with exactly one Result, every established entry has run its onAlways once, and nothing of
- * it is left.
+/* Cancelling and aborting at every point: each case of tests/cases, and of the conformance suite
+ * when it is there, is run again and again with a slice of one instruction, and stopped after its
+ * first, second, ... turn. Wherever it is stopped, it ends with exactly one Result, every
+ * established entry has run its onAlways once, and nothing of it is left.
  *
- * A point lies before a turn: a frame's next instruction, or the jump to the next timer. An await point is one where
- * a frame of the run waits: for time, a provider, a subflow or its dispatches. The conformance cases are cancelled and aborted at every point, without exception; our own at some
- * points, evenly, and with MWL_SOAK in the environment at every one of the first POINTS_MAX. MWL_ONLY takes the cases
- * whose path holds that text. */
+ * A point lies before a turn: a frame's next instruction, or the jump to the next timer. An await
+ * point is one where a frame of the run waits: for time, a provider, a subflow or its dispatches.
+ * The conformance cases are cancelled and aborted at every point, without exception; our own at
+ * some points, evenly, and with MWL_SOAK in the environment at every one of the first POINTS_MAX.
+ * MWL_ONLY takes the cases whose path holds that text. */
 #include "vm/machine/machine.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -21,8 +22,15 @@
 #include <unistd.h>
 
 /* POINTS_MAX: stopping at every point is quadratic in the points. Beyond it lies only the end of
- * loop/1213-many-iterations, whose 10,000 iterations of a few points are all alike and await nothing. */
-enum { PATH_SIZE = 1024, TURNS_MAX = 200000, NESTING_MAX = 6, POINTS_SOME = 12, POINTS_MAX = 10000 };
+ * loop/1213-many-iterations, whose 10,000 iterations of a few points are all alike and await
+ * nothing. */
+enum {
+    PATH_SIZE = 1024,
+    TURNS_MAX = 200000,
+    NESTING_MAX = 6,
+    POINTS_SOME = 12,
+    POINTS_MAX = 10000
+};
 
 typedef enum stop { CANCEL, ABORT } stop;
 
@@ -94,7 +102,8 @@ static bool is_over(const mwl_run *run) {
     return s == MWL_RUN_DONE || s == MWL_RUN_ABORTED;
 }
 
-/* One turn: a slice of what is ready, or time to the next timer and what it wakes. False: nothing moves any more. */
+/* One turn: a slice of what is ready, or time to the next timer and what it wakes. False: nothing
+ * moves any more. */
 static bool turn(mwl_vm *vm) {
     int64_t due = mwl_vm_pump(vm, 0);
     if (due == 0) return true;
@@ -114,8 +123,8 @@ struct scene {
 
 static void complain(const struct scene *s, stop how, unsigned at, const char *what) {
     if (totals.broken++ < 20)
-        printf("%s: %s after turn %u (slice %u): %s\n", s->name, how == CANCEL ? "cancelled" : "aborted", at, s->slice,
-               what);
+        printf("%s: %s after turn %u (slice %u): %s\n", s->name,
+               how == CANCEL ? "cancelled" : "aborted", at, s->slice, what);
 }
 
 /* How far a run went: turns, and how many of them began while something was awaited. */
@@ -143,11 +152,14 @@ static went go(mwl_vm *vm, const mwl_run *run, unsigned at) {
 static void judge(const struct scene *s, stop how, unsigned at, const mwl_run *run, const went *w) {
     mwl_run_state state = mwl_run_get_state(run);
     const char *broken = w->stopped || is_over(run) ? mwl__invariant_broken(run) : NULL;
-    if (broken) complain(s, how, at, broken);
-    else if (is_over(run) && events_done != (state == MWL_RUN_DONE)) complain(s, how, at, "not one Result");
+    if (broken)
+        complain(s, how, at, broken);
+    else if (is_over(run) && events_done != (state == MWL_RUN_DONE))
+        complain(s, how, at, "not one Result");
     else if (w->stopped && how == CANCEL && state != MWL_RUN_DONE)
         complain(s, how, at, mwl_status_text(mwl_run_why(run)));
-    if (is_over(run) && mwl__timers_count(&run->link->vm->timers)) complain(s, how, at, "a timer is left");
+    if (is_over(run) && mwl__timers_count(&run->link->vm->timers))
+        complain(s, how, at, "a timer is left");
 }
 
 /* Run it, stop it after `at` turns, see that what holds of every run's end holds of this one's. */
@@ -163,8 +175,8 @@ static went stop_after(const struct scene *s, stop how, unsigned at) {
                              .arguments = read_value(h, s->dir, "arguments.json")};
     mwl_run *run = NULL;
     went w = {0, 0, false, false};
-    snprintf(now_at, sizeof now_at, "%s: %s after turn %u, slice %u\n", s->name, how == CANCEL ? "cancel" : "abort", at,
-             s->slice);
+    snprintf(now_at, sizeof now_at, "%s: %s after turn %u, slice %u\n", s->name,
+             how == CANCEL ? "cancel" : "abort", at, s->slice);
     events_done = 0;
     mwl_vm_trace(vm, listen, NULL);
     if (mwl_run_start(vm, s->program, &start, &run, NULL) == MWL_OK) {
@@ -185,7 +197,8 @@ static went stop_after(const struct scene *s, stop how, unsigned at) {
     return w;
 }
 
-/* `limit`: about so many points, evenly, and a fourth of the aborts; 0: every one of the first `most`. */
+/* `limit`: about so many points, evenly, and a fourth of the aborts; 0: every one of the first
+ * `most`. */
 static void whole_scenario(const struct scene *s, unsigned limit, unsigned most) {
     went all = stop_after(s, CANCEL, TURNS_MAX);
     unsigned last = all.turns < most ? all.turns : most - 1, step = limit ? last / limit + 1 : 1;
@@ -213,7 +226,7 @@ static void whole_case(const char *dir, unsigned limit, unsigned most) {
         snprintf(path, sizeof path, "%s/scenarios/%s", dir, e->d_name);
         struct scene s = {path, program, path, 1};
         whole_scenario(&s, limit, most);
-        s.slice = 7; /* yields elsewhere */
+        s.slice = 7;                   /* yields elsewhere */
         struct totals before = totals; /* the points are counted once */
         whole_scenario(&s, POINTS_SOME / 4 + 1, most);
         before.broken = totals.broken;
@@ -241,9 +254,10 @@ static void look_into(const char *dir, unsigned limit, unsigned most, int depth)
 }
 
 static void tell(void) {
-    printf("%u scenarios: %u points, %u of them awaits; cancelled at %u (%u awaits), aborted at %u; beyond the cap: %u\n",
-           totals.scenarios, totals.points, totals.awaits, totals.cancels, totals.cancelled_awaits, totals.aborts,
-           totals.left_out);
+    printf(
+        "%u scenarios: %u points, %u of them awaits; cancelled at %u (%u awaits), aborted at %u; beyond the cap: %u\n",
+        totals.scenarios, totals.points, totals.awaits, totals.cancels, totals.cancelled_awaits,
+        totals.aborts, totals.left_out);
 }
 
 UTEST(cancel_everywhere, our_cases) {
@@ -252,7 +266,9 @@ UTEST(cancel_everywhere, our_cases) {
     look_into(MWL_SOURCE_DIR "/tests/cases", getenv("MWL_SOAK") ? 0 : POINTS_SOME, POINTS_MAX, 0);
     tell();
     EXPECT_TRUE(totals.scenarios > 200 || getenv("MWL_ONLY"));
-    if (getenv("MWL_SOAK")) { EXPECT_EQ(totals.cancelled_awaits, totals.awaits); }
+    if (getenv("MWL_SOAK")) {
+        EXPECT_EQ(totals.cancelled_awaits, totals.awaits);
+    }
     EXPECT_EQ(totals.broken, 0u);
 }
 
@@ -260,7 +276,8 @@ UTEST(cancel_everywhere, conformance_cases) {
     const char *suites = getenv("MWL_SUITES");
     char path[PATH_SIZE];
     struct stat st;
-    snprintf(path, sizeof path, "%s/mwl/conformance", suites ? suites : MWL_SOURCE_DIR "/../shared/suites");
+    snprintf(path, sizeof path, "%s/mwl/conformance",
+             suites ? suites : MWL_SOURCE_DIR "/../shared/suites");
     if (stat(path, &st) != 0) UTEST_SKIP("no conformance cases (MWL_SUITES names their folder)");
     memset(&totals, 0, sizeof totals);
     signal(SIGABRT, died);

@@ -1,5 +1,5 @@
-/* test_cancel_points.c: a Flow with all three provider styles and a host's middleware, ended at every point where it
- * can be found waiting, one by one: cancelled, aborted, freed with its VM. */
+/* test_cancel_points.c: a Flow with all three provider styles and a host's middleware, ended at
+ * every point where it can be found waiting, one by one: cancelled, aborted, freed with its VM. */
 #include "utest.h"
 
 #include "acme.h"
@@ -11,18 +11,25 @@
 #define CACHE "{'provider':'" ACME_URI("cache") "','onEntry':{'with':{'key':'k'}}}"
 #define CALL(name) "{'provider':'" STYLES_URI(name) "'}"
 
-/* Every style alone, all of them at a time below another Flow, waits, and a cleanup that itself waits. */
+/* Every style alone, all of them at a time below another Flow, waits, and a cleanup that itself
+ * waits. */
 static const char definition[] = FLOW_WITH(
-    "'middleware':[" NOTIFY ",{'provider':" FINALLY ",'onAlways':{'with':{'call':" CALL("later") "}}}],",
-    "'a':{'action':'Call','middleware':[" NOTIFY "],'call':" CALL("later") ",'next':'b'},"
-    "'b':{'action':'Call','middleware':[" NOTIFY "," CACHE "],'call':" CALL("blocking") ",'next':'c'},"
-    "'c':{'action':'Gather','calls':[" CALL("at-once") "," CALL("later") "," CALL("blocking")
-    ",{'flow':{'middleware':[" NOTIFY "],'entrypoint':'x','steps':{'x':{'action':'Call','middleware':[" NOTIFY
-    ",{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1H'}}}],'call':" CALL("blocking")
-    ",'next':'y'},'y':{'action':'Sleep','for':'PT3S','next':'z'},'z':{'action':'Return'}}}}],'next':'d'},"
-    "'d':{'action':'Sleep','for':'PT2S','next':'e'},"
-    "'e':{'action':'Call','call':" CALL("given-up") ",'next':'f'},"
-    "'f':{'action':'Return'}");
+    "'middleware':[" NOTIFY ",{'provider':" FINALLY
+    ",'onAlways':{'with':{'call':" CALL("later") "}}}],",
+    "'a':{'action':'Call','middleware':[" NOTIFY "],'call':" CALL(
+        "later") ",'next':'b'},"
+                 "'b':{'action':'Call','middleware':[" NOTIFY "," CACHE "],'call':" CALL(
+                     "blocking") ",'next':'c'},"
+                                 "'c':{'action':'Gather','calls':[" CALL("at-once") "," CALL("later") "," CALL(
+                                     "blocking") ",{'flow':{'middleware':[" NOTIFY
+                                                 "],'entrypoint':'x','steps':{'x':{'action':'Call','middleware':[" NOTIFY
+                                                 ",{'provider':" TIMEOUT
+                                                 ",'onEntry':{'with':{'duration':'PT1H'}}}],'call':" CALL(
+                                                     "blocking") ",'next':'y'},'y':{'action':'Sleep','for':'PT3S','next':'z'},'z':{'action':'Return'}}}}],'next':'d'},"
+                                                                 "'d':{'action':'Sleep','for':'PT2S','next':'e'},"
+                                                                 "'e':{'action':'Call','call':" CALL(
+                                                                     "given-up") ",'next':'f'},"
+                                                                                 "'f':{'action':'Return'}");
 
 typedef enum how { RUN_OUT, CANCEL, ABORT, FREE_VM } how;
 
@@ -40,13 +47,15 @@ static int words(const char *log, const char *word) {
     return n;
 }
 
-/* One small step: a slice, or the next timer, or one answer. False when there is nothing left to do. */
+/* One small step: a slice, or the next timer, or one answer. False when there is nothing left to
+ * do. */
 static bool step(bench *b) {
     int64_t due = mwl_vm_pump(b->vm, 0);
     if (due == 0) return true;
     mwl_instant now;
     mwl_vm_now(b->vm, &now);
-    if (due > now.mono_ns + 60 * S) return styles_answer(&b->s); /* nobody waits for the bound of an hour */
+    if (due > now.mono_ns + 60 * S)
+        return styles_answer(&b->s); /* nobody waits for the bound of an hour */
     mwl_vm_pump(b->vm, due - now.mono_ns);
     return true;
 }
@@ -71,7 +80,8 @@ static mwl_program *assemble(void) {
     memset(&f, 0, sizeof f);
     mwl_asm_provider documents[STYLES_COUNT + ACME_COUNT];
     for (size_t i = 0; i < STYLES_COUNT + ACME_COUNT; i++) {
-        const char *text = i < STYLES_COUNT ? styles_providers[i].document : acme_middleware[i - STYLES_COUNT].document;
+        const char *text = i < STYLES_COUNT ? styles_providers[i].document
+                                            : acme_middleware[i - STYLES_COUNT].document;
         documents[i] = (mwl_asm_provider){"a provider", text, strlen(text)};
     }
     f.documents = documents;
@@ -81,7 +91,8 @@ static mwl_program *assemble(void) {
 }
 
 /* Ends it after `at` steps; *steps is how many it took in all. */
-static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how h, int at, int *steps) {
+static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how h, int at,
+                   int *steps) {
     bench b;
     int n = 0;
     bool open = open_bench(&b, program, slice, 0);
@@ -97,7 +108,8 @@ static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how 
         while (step(&b)) n++;
     EXPECT_EQ(mwl_run_get_state(b.run) == MWL_RUN_DONE, h == CANCEL || h == RUN_OUT);
     if (h == CANCEL || h == RUN_OUT) {
-        EXPECT_EQ(words(b.a.log, " entry"), words(b.a.log, " always")); /* onAlways once for each established */
+        EXPECT_EQ(words(b.a.log, " entry"),
+                  words(b.a.log, " always")); /* onAlways once for each established */
         EXPECT_EQ(b.s.on_stack, 0);
         mwl_value type = mwl_object_get(mwl_run_result(b.run), "type", 4);
         if (h == CANCEL) EXPECT_STREQ(mwl_as_text(type, NULL), "cancellation");
@@ -106,10 +118,11 @@ static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how 
     if (h != FREE_VM) mwl_run_free(b.run);
     mwl_vm_free(b.vm);
     EXPECT_EQ(b.s.on_stack, 0); /* every function has returned */
-    EXPECT_EQ(b.s.blocked, b.s.blocked_settled + b.s.cancelled_inside); /* each ended one way, once */
+    EXPECT_EQ(b.s.blocked,
+              b.s.blocked_settled + b.s.cancelled_inside); /* each ended one way, once */
     if (h == RUN_OUT) {
         EXPECT_EQ(b.s.started, 8);
-        EXPECT_EQ(b.s.settled, 4);  /* by the provider itself: at-once and the three blocking ones */
+        EXPECT_EQ(b.s.settled, 4); /* by the provider itself: at-once and the three blocking ones */
         EXPECT_EQ(b.s.answered, 7); /* three of them awaited by the blocking ones */
         EXPECT_EQ(b.s.refused + b.s.cancelled, 0);
     }

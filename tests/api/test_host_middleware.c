@@ -1,4 +1,5 @@
-/* test_host_middleware.c: middleware of a host's own has the whole contract: phases, kinds, the race. */
+/* test_host_middleware.c: middleware of a host's own has the whole contract: phases, kinds, the
+ * race. */
 #include "utest.h"
 
 #include "acme.h"
@@ -11,8 +12,9 @@
 #define DECRYPT "'" ACME_URI("decrypt") "'"
 #define STALE "'" ACME_URI("stale-on-slow") "'"
 #define DONE "'done':{'action':'Return'}"
-#define CALL(stack, with)                                                                            \
-    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" MOCK ",'with':" with "}," \
+#define CALL(stack, with)                                                                          \
+    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" MOCK ",'with':" with  \
+         "},"                                                                                      \
          "'next':'done'}," DONE)
 
 typedef struct host {
@@ -62,16 +64,16 @@ static const char *run(host *h, const char *definition, const char *input) {
 
 UTEST_F(host_middleware, cache) {
     host *h = &utest_fixture->h;
-    const char *flow_text =
-        FLOW("'a':{'action':'Call','middleware':[{'provider':" NOTIFY "},{'provider':" CACHE
-             ",'onEntry':{'with':{'key':'{{ middleware.input }}'}},"
-             "'onAlways':{'assign':{'hit':'{{ middleware.metadata.hit }}'}}}],'call':{'provider':" MOCK
-             ",'with':{'delay':'PT9S','value':'made'}},'output':'{{ [step.result.value, vars.hit] }}',"
-             "'next':'done'}," DONE);
+    const char *flow_text = FLOW(
+        "'a':{'action':'Call','middleware':[{'provider':" NOTIFY "},{'provider':" CACHE
+        ",'onEntry':{'with':{'key':'{{ middleware.input }}'}},"
+        "'onAlways':{'assign':{'hit':'{{ middleware.metadata.hit }}'}}}],'call':{'provider':" MOCK
+        ",'with':{'delay':'PT9S','value':'made'}},'output':'{{ [step.result.value, vars.hit] }}',"
+        "'next':'done'}," DONE);
     EXPECT_STREQ(run(h, flow_text, "'k'"), "{'type':'success','value':['made',false]}");
     EXPECT_EQ(h->f.took_ns, 9 * S);
     EXPECT_STREQ(run(h, flow_text, "'k'"), "{'type':'success','value':['made',true]}");
-    EXPECT_EQ(h->f.took_ns, 0); /* the inner scope did not run */
+    EXPECT_EQ(h->f.took_ns, 0);                       /* the inner scope did not run */
     EXPECT_STREQ(h->a.log, " entry success always+"); /* and outer entries see a success */
     run(h, flow_text, "'other'");
     EXPECT_EQ(h->f.took_ns, 9 * S);
@@ -79,11 +81,14 @@ UTEST_F(host_middleware, cache) {
 
 UTEST_F(host_middleware, notify_at_every_phase) {
     host *h = &utest_fixture->h;
-    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{}"), "5"), "{'type':'success','value':5}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{}"), "5"),
+                 "{'type':'success','value':5}");
     EXPECT_STREQ(h->a.log, " entry success always+");
-    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{'failure':{'code':'A'}}"), "5"), "{'code':'A','type':'error'}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY "}", "{'failure':{'code':'A'}}"), "5"),
+                 "{'code':'A','type':'error'}");
     EXPECT_STREQ(h->a.log, " entry failure always-");
-    run(h, CALL("{'provider':" NOTIFY ",'onEntry':{'when':false},'onAlways':{'when':false}}", "{}"), "5");
+    run(h, CALL("{'provider':" NOTIFY ",'onEntry':{'when':false},'onAlways':{'when':false}}", "{}"),
+        "5");
     EXPECT_STREQ(h->a.log, " success");
 }
 
@@ -91,53 +96,72 @@ UTEST_F(host_middleware, notify_at_every_phase) {
 
 UTEST_F(host_middleware, a_failing_action_fails_its_phase) {
     host *h = &utest_fixture->h;
-#define OUTER(phase) CALL("{'provider':" NOTIFY "},{'provider':" NOTIFY ",'" phase "':{'with':{'fail':true}}}", "{}")
+#define OUTER(phase)                                                                               \
+    CALL("{'provider':" NOTIFY "},{'provider':" NOTIFY ",'" phase "':{'with':{'fail':true}}}", "{}")
     EXPECT_STREQ(run(h, OUTER("onEntry"), "5"), "{" N_FAILED ",'type':'error'}");
-    EXPECT_STREQ(h->a.log, " entry entry failure always-"); /* not established: no onAlways of its own */
+    EXPECT_STREQ(h->a.log,
+                 " entry entry failure always-"); /* not established: no onAlways of its own */
     EXPECT_STREQ(run(h, OUTER("onSuccess"), "5"), "{" N_FAILED ",'type':'error'}");
     EXPECT_STREQ(h->a.log, " entry entry success always- failure always-");
     EXPECT_STREQ(run(h, OUTER("onAlways"), "5"), "{" N_FAILED ",'type':'error'}");
     EXPECT_STREQ(h->a.log, " entry entry success always+ failure always-");
-    EXPECT_STREQ(run(h, CALL("{'provider':" NOTIFY ",'onFailure':{'with':{'fail':true}}}", "{'failure':{'code':'A'}}"), "5"),
+    EXPECT_STREQ(run(h,
+                     CALL("{'provider':" NOTIFY ",'onFailure':{'with':{'fail':true}}}",
+                          "{'failure':{'code':'A'}}"),
+                     "5"),
                  "{" N_FAILED ",'previous':{'code':'A','type':'error'},'type':'error'}");
 }
 
 UTEST_F(host_middleware, translate_error) {
     host *h = &utest_fixture->h;
-#define TRANSLATED(with, more) \
-    CALL("{'provider':" TRANSLATE ",'onFailure':{'with':" with more "}}", "{'failure':{'code':'A','message':'m'}}")
-    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B'}", ""), "5"), "{'code':'B','message':'m','type':'error'}");
-    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B','keep':true}", ""), "5"),
-                 "{'code':'B','previous':{'code':'A','message':'m','type':'error'},'type':'error'}");
+#define TRANSLATED(with, more)                                                                     \
+    CALL("{'provider':" TRANSLATE ",'onFailure':{'with':" with more "}}",                          \
+         "{'failure':{'code':'A','message':'m'}}")
+    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B'}", ""), "5"),
+                 "{'code':'B','message':'m','type':'error'}");
+    EXPECT_STREQ(
+        run(h, TRANSLATED("{'code':'B','keep':true}", ""), "5"),
+        "{'code':'B','previous':{'code':'A','message':'m','type':'error'},'type':'error'}");
     /* shaping comes after the action and sees a transform's effect */
-    EXPECT_STREQ(run(h, TRANSLATED("{'code':'B'}", ",'details':'{{ middleware.result.code }}'"), "5"),
-                 "{'code':'B','details':'B','message':'m','previous':{'code':'B','message':'m','type':'error'},"
-                 "'type':'error'}");
-    EXPECT_TRUE(strstr(run(h, TRANSLATED("{'code':5}", ""), "5"), "System.ParameterValidationFailed") != NULL);
+    EXPECT_STREQ(
+        run(h, TRANSLATED("{'code':'B'}", ",'details':'{{ middleware.result.code }}'"), "5"),
+        "{'code':'B','details':'B','message':'m','previous':{'code':'B','message':'m','type':'error'},"
+        "'type':'error'}");
+    EXPECT_TRUE(strstr(run(h, TRANSLATED("{'code':5}", ""), "5"),
+                       "System.ParameterValidationFailed") != NULL);
 }
 
 UTEST_F(host_middleware, decrypt) {
     host *h = &utest_fixture->h;
     EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT ",'onSuccess':{'when':false}}", "{}"), "'abc'"),
                  "{'type':'success','value':'cba'}");
-    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT "}", "{}"), "'abc'"), "{'type':'success','value':'abc'}");
-    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT ",'onEntry':{'output':'{{ middleware.input + \\'!\\' }}'},"
-                             "'onSuccess':{'value':'{{ middleware.result.value + \\'?\\' }}'}}", "{}"), "'abc'"),
-                 "{'type':'success','value':'!abc?'}");
-    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT "}", "{}"), "5"),
-                 "{'code':'Provider.Middleware.Decrypt.Failed','message':'not a short text','type':'error'}");
+    EXPECT_STREQ(run(h, CALL("{'provider':" DECRYPT "}", "{}"), "'abc'"),
+                 "{'type':'success','value':'abc'}");
+    EXPECT_STREQ(
+        run(h,
+            CALL("{'provider':" DECRYPT ",'onEntry':{'output':'{{ middleware.input + \\'!\\' }}'},"
+                 "'onSuccess':{'value':'{{ middleware.result.value + \\'?\\' }}'}}",
+                 "{}"),
+            "'abc'"),
+        "{'type':'success','value':'!abc?'}");
+    EXPECT_STREQ(
+        run(h, CALL("{'provider':" DECRYPT "}", "{}"), "5"),
+        "{'code':'Provider.Middleware.Decrypt.Failed','message':'not a short text','type':'error'}");
 }
 
 UTEST_F(host_middleware, stale_on_slow) {
     host *h = &utest_fixture->h;
-#define SLOW(delay)                                                                                       \
-    CALL("{'provider':" NOTIFY "},{'provider':" STALE ",'onEntry':{'with':{'after':'PT5S'}}},{'provider':" NOTIFY "}", \
+#define SLOW(delay)                                                                                \
+    CALL("{'provider':" NOTIFY "},{'provider':" STALE                                              \
+         ",'onEntry':{'with':{'after':'PT5S'}}},{'provider':" NOTIFY "}",                          \
          "{'delay':'" delay "','value':'" delay "'}")
-    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'code':'Provider.Middleware.Stale.Failed','type':'timeout'}");
+    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"),
+                 "{'code':'Provider.Middleware.Stale.Failed','type':'timeout'}");
     EXPECT_STREQ(h->a.log, " entry entry elapsed always- failure always-");
     EXPECT_EQ(h->f.took_ns, 5 * S);
     EXPECT_STREQ(run(h, SLOW("PT1S"), "5"), "{'type':'success','value':'PT1S'}");
-    /* a remembered success in place of the scope, which is torn down under the cancellation rules */
+    /* a remembered success in place of the scope, which is torn down under the cancellation rules
+     */
     EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'type':'success','value':'PT1S'}");
     EXPECT_STREQ(h->a.log, " entry entry elapsed always- success always+");
     EXPECT_EQ(h->f.took_ns, 5 * S);
@@ -146,25 +170,32 @@ UTEST_F(host_middleware, stale_on_slow) {
 UTEST_F(host_middleware, a_failed_cleanup_is_not_hidden_by_a_stale_success) {
     host *h = &utest_fixture->h;
     run(h, SLOW("PT1S"), "5");
-    const char *result =
-        run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT5S'}}},"
-                    "{'provider':" NOTIFY ",'onAlways':{'with':{'fail':true}}}", "{'delay':'PT9S'}"), "5");
+    const char *result = run(h,
+                             CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT5S'}}},"
+                                  "{'provider':" NOTIFY ",'onAlways':{'with':{'fail':true}}}",
+                                  "{'delay':'PT9S'}"),
+                             "5");
     EXPECT_TRUE(strstr(result, N_FAILED) != NULL && strstr(result, "'cancellation'") != NULL);
 }
 
 UTEST_F(host_middleware, stale_at_once) {
     host *h = &utest_fixture->h;
     run(h, SLOW("PT1S"), "5");
-    EXPECT_STREQ(run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT0S'}}}", "{}"), "5"),
-                 "{'type':'success','value':'PT1S'}");
+    EXPECT_STREQ(
+        run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT0S'}}}", "{}"), "5"),
+        "{'type':'success','value':'PT1S'}");
 }
 
-/* ---- keep-trying: a bound and re-runs in one entry --------------------------------------------------------------- */
+/* ---- keep-trying: a bound and re-runs in one entry ------------------------------------------- */
 
-static const char trying_doc[] =
-    ACME_DOC("keep-trying", "Trying",
-             ACME_PHASE("onEntry", "control", ",\"acceptance\":\"At the entry's position, for each run anew.\"}}") ","
-             ACME_PHASE("onFailure", "control", "}}"), "");
+static const char trying_doc[] = ACME_DOC(
+    "keep-trying", "Trying",
+    ACME_PHASE(
+        "onEntry", "control",
+        ",\"acceptance\":\"At the entry's position, for each run anew.\"}}") "," ACME_PHASE("onFailure",
+                                                                                            "control",
+                                                                                            "}}"),
+    "");
 
 static void trying_entry(mwl_phase *phase, void *user) {
     (void)user;
@@ -177,31 +208,39 @@ static void trying_failure(mwl_phase *phase, void *user) {
     if (mwl_phase_runs(phase) < 4) mwl_phase_reenter(phase, MWL_REENTER_RESTORE, S);
 }
 
-/* A Result that was consumed for a re-run was accepted, but the race is about the next one too: the bound of the entry
- * spans its runs, in the wait between them and inside. */
+/* A Result that was consumed for a re-run was accepted, but the race is about the next one too: the
+ * bound of the entry spans its runs, in the wait between them and inside. */
 UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {
     host *h = &utest_fixture->h;
-    const mwl_middleware trying = {.uri = ACME_URI("keep-trying"), .document = trying_doc, .entry = trying_entry,
+    const mwl_middleware trying = {.uri = ACME_URI("keep-trying"),
+                                   .document = trying_doc,
+                                   .entry = trying_entry,
                                    .failure = trying_failure};
     const mwl_asm_provider document = {trying.uri, trying_doc, strlen(trying_doc)};
     ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, &trying, 1, NULL, NULL), (int)MWL_OK);
     h->f.documents = &document;
     h->f.n_documents = 1;
-#define TRYING(delay) CALL("{'provider':'" ACME_URI("keep-trying") "'}", "{'delay':'" delay "','failure':{'code':'No'}}")
-    EXPECT_STREQ(run(h, TRYING("PT0.25S"), "1"), "{'code':'No','type':'error'}"); /* 4 runs and 3 waits */
+#define TRYING(delay)                                                                              \
+    CALL("{'provider':'" ACME_URI("keep-trying") "'}",                                             \
+         "{'delay':'" delay "','failure':{'code':'No'}}")
+    EXPECT_STREQ(run(h, TRYING("PT0.25S"), "1"),
+                 "{'code':'No','type':'error'}"); /* 4 runs and 3 waits */
     EXPECT_EQ(h->f.took_ns, 4 * S);
-    EXPECT_TRUE(strstr(run(h, TRYING("PT1S"), "1"), "Mwlvm.BoundElapsed") != NULL); /* at the wait after the third */
+    EXPECT_TRUE(strstr(run(h, TRYING("PT1S"), "1"), "Mwlvm.BoundElapsed") !=
+                NULL); /* at the wait after the third */
     EXPECT_EQ(h->f.took_ns, 5 * S);
-    EXPECT_TRUE(strstr(run(h, TRYING("PT2.5S"), "1"), "Mwlvm.BoundElapsed") != NULL); /* in the second */
+    EXPECT_TRUE(strstr(run(h, TRYING("PT2.5S"), "1"), "Mwlvm.BoundElapsed") !=
+                NULL); /* in the second */
     EXPECT_EQ(h->f.took_ns, 5 * S);
 }
 
-/* ---- contributed metadata ---------------------------------------------------------------------------------- */
+/* ---- contributed metadata -------------------------------------------------------------------- */
 
-#define MEASURE_DOC(name, metadata)                                                                    \
-    ACME_DOC(name, "Measure",                                                                          \
-             ACME_PHASE("onEntry", "side-effect", "}") ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}," \
-             ACME_PHASE("onSuccess", "side-effect", "}") ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}", \
+#define MEASURE_DOC(name, metadata)                                                                \
+    ACME_DOC(name, "Measure",                                                                      \
+             ACME_PHASE("onEntry", "side-effect", "}") ACME_PARAMETERS(                            \
+                 "\"say\":{\"type\":\"object\"}") "}," ACME_PHASE("onSuccess", "side-effect", "}") \
+                 ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}",                             \
              metadata)
 
 /* Contributes each member of `say`. */
@@ -214,16 +253,22 @@ static void measure(mwl_phase *phase, void *user) {
     }
 }
 
-#define MEASURE(name, metadata) \
-    {.uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .entry = measure, .success = measure}
+#define MEASURE(name, metadata)                                                                    \
+    {                                                                                              \
+        .uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .entry = measure,          \
+        .success = measure                                                                         \
+    }
 static const mwl_middleware measures[] = {
-    MEASURE("strict", ",\"metadata\":{\"type\":\"object\",\"required\":[\"size\",\"note\"],\"properties\":"
-                      "{\"size\":{\"type\":\"number\"},\"note\":{\"type\":\"string\"}}}"),
-    MEASURE("open", ",\"metadata\":{\"type\":\"object\",\"additionalProperties\":true,\"properties\":{}}"),
+    MEASURE("strict",
+            ",\"metadata\":{\"type\":\"object\",\"required\":[\"size\",\"note\"],\"properties\":"
+            "{\"size\":{\"type\":\"number\"},\"note\":{\"type\":\"string\"}}}"),
+    MEASURE("open",
+            ",\"metadata\":{\"type\":\"object\",\"additionalProperties\":true,\"properties\":{}}"),
     MEASURE("mute", ""),
 };
 
-/* What middleware.metadata holds in onEntry's and in onSuccess's own blocks, when these say that. */
+/* What middleware.metadata holds in onEntry's and in onSuccess's own blocks, when these say that.
+ */
 static const char *contributed(host *h, const char *name, const char *entry, const char *success) {
     static const char text[] =
         FLOW("'a':{'action':'Call','middleware':[{'provider':'mwl:provider.middleware/acme/%s/v1',"
@@ -240,21 +285,25 @@ UTEST_F(host_middleware, contributes_what_its_document_declares) {
     mwl_asm_provider documents[3];
     ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, measures, 3, NULL, NULL), (int)MWL_OK);
     for (size_t i = 0; i < 3; i++)
-        documents[i] = (mwl_asm_provider){measures[i].uri, measures[i].document, strlen(measures[i].document)};
+        documents[i] =
+            (mwl_asm_provider){measures[i].uri, measures[i].document, strlen(measures[i].document)};
     h->f.documents = documents;
     h->f.n_documents = 3;
 #define AT "'enteredAt':'2026-01-01T00:00:00Z'"
 #define BOTH(entry, success) "{'type':'success','value':[{" AT entry "},{" AT success "}]}"
     /* entry-level state, one member at a time: a required member may come in a later phase */
-    EXPECT_STREQ(contributed(h, "strict", "{'size':3}", "{'note':'n'}"), BOTH(",'size':3", ",'note':'n','size':3"));
+    EXPECT_STREQ(contributed(h, "strict", "{'size':3}", "{'note':'n'}"),
+                 BOTH(",'size':3", ",'note':'n','size':3"));
     EXPECT_STREQ(contributed(h, "strict", "{'size':'big'}", "{'size':3}"), BOTH("", ",'size':3"));
     EXPECT_STREQ(contributed(h, "strict", "{'size':3}", "{'size':'big','note':'n'}"),
                  BOTH(",'size':3", ",'note':'n','size':3"));
-    EXPECT_STREQ(contributed(h, "strict", "{'other':1}", "{'other':1,'size':4}"), BOTH("", ",'size':4"));
+    EXPECT_STREQ(contributed(h, "strict", "{'other':1}", "{'other':1,'size':4}"),
+                 BOTH("", ",'size':4"));
     /* the universal pair is the engine's, whatever the schema allows */
     EXPECT_STREQ(contributed(h, "open", "{'other':1,'enteredAt':5}", "{'exitedAt':'x'}"),
                  BOTH(",'other':1", ",'other':1"));
-    EXPECT_STREQ(contributed(h, "mute", "{'other':1}", "{'size':1}"), BOTH("", "")); /* no schema, no member */
+    EXPECT_STREQ(contributed(h, "mute", "{'other':1}", "{'size':1}"),
+                 BOTH("", "")); /* no schema, no member */
 }
 
 /* Bounds its scope to a minute, before or after it contributes. */
@@ -267,11 +316,13 @@ static void bound_last(mwl_phase *phase, void *user) {
     mwl_phase_arm_for(phase, 60 * S);
 }
 
-#define UNTIL                                                                                             \
+#define UNTIL                                                                                      \
     ",\"metadata\":{\"type\":\"object\",\"properties\":{\"until\":{\"type\":\"string\"},\"a\":{\"type\":\"number\"}}}"
-#define BOUNDED(name, act, member, metadata)                                                              \
-    {.uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .deadline = member, .entry = act,     \
-     .success = act}
+#define BOUNDED(name, act, member, metadata)                                                       \
+    {                                                                                              \
+        .uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .deadline = member,        \
+        .entry = act, .success = act                                                               \
+    }
 static const mwl_middleware bounds[] = {
     BOUNDED("first", bound_first, "until", UNTIL),
     BOUNDED("last", bound_last, "until", UNTIL),
@@ -283,7 +334,8 @@ UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
     mwl_asm_provider documents[3];
     ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, bounds, 3, NULL, NULL), (int)MWL_OK);
     for (size_t i = 0; i < 3; i++)
-        documents[i] = (mwl_asm_provider){bounds[i].uri, bounds[i].document, strlen(bounds[i].document)};
+        documents[i] =
+            (mwl_asm_provider){bounds[i].uri, bounds[i].document, strlen(bounds[i].document)};
     h->f.documents = documents;
     h->f.n_documents = 3;
 #define TOLD ",'until':'2026-01-01T00:01:00Z'"
@@ -297,11 +349,12 @@ UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
     /* it is the bound's: what takes longer is interrupted */
     EXPECT_STREQ(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT59S'}"), "1"),
                  "{'type':'success','value':1}");
-    EXPECT_TRUE(strstr(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT61S'}"), "1"),
-                       "'code':'Mwlvm.BoundElapsed'") != NULL);
+    EXPECT_TRUE(
+        strstr(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT61S'}"), "1"),
+               "'code':'Mwlvm.BoundElapsed'") != NULL);
 }
 
-/* ---- constant arguments are taken up once ------------------------------------------------------------------- */
+/* ---- constant arguments are taken up once ---------------------------------------------------- */
 
 static mwl_value count_say(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)heap;
@@ -318,8 +371,11 @@ static void tell_prepared(mwl_phase *phase, void *user) {
 
 static const mwl_middleware prepares = {
     .uri = ACME_URI("prepares"),
-    .document = MEASURE_DOC("prepares", ",\"metadata\":{\"type\":\"object\",\"properties\":{\"n\":{}}}"),
-    .entry = tell_prepared, .success = tell_prepared, .prepare = count_say};
+    .document =
+        MEASURE_DOC("prepares", ",\"metadata\":{\"type\":\"object\",\"properties\":{\"n\":{}}}"),
+    .entry = tell_prepared,
+    .success = tell_prepared,
+    .prepare = count_say};
 
 UTEST_F(host_middleware, prepares_constant_arguments_once) {
     host *h = &utest_fixture->h;
@@ -332,15 +388,18 @@ UTEST_F(host_middleware, prepares_constant_arguments_once) {
     EXPECT_STREQ(flow_again(&h->f, "1"), MEMBERS(AT ",'n':2"));
     EXPECT_EQ(prepared, 1);
     /* computed ones come without */
-    EXPECT_STREQ(contributed(h, "prepares", "'{{ {string(step.input): 1} }}'", "{}"), MEMBERS(AT ",'n':null"));
+    EXPECT_STREQ(contributed(h, "prepares", "'{{ {string(step.input): 1} }}'", "{}"),
+                 MEMBERS(AT ",'n':null"));
     EXPECT_EQ(prepared, 1);
 }
 
-/* ---- registration ------------------------------------------------------------------------------------------ */
+/* ---- registration ---------------------------------------------------------------------------- */
 
-#define CALL_DOC(uri, type)                                                                                \
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" uri "\",\"codePrefix\":\"X\"," \
-    "\"description\":\"d\",\"parameters\":{\"type\":" type "},\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+#define CALL_DOC(uri, type)                                                                        \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" uri                    \
+    "\",\"codePrefix\":\"X\","                                                                     \
+    "\"description\":\"d\",\"parameters\":{\"type\":" type                                         \
+    "},\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
 #define OBJECT "\"object\""
 
 static void echo(mwl_call *call, void *user) {
@@ -356,18 +415,30 @@ UTEST(registration, refusals_say_what_is_wrong) {
         const char *says;
     } rows[] = {
         {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_OK, NULL},
-        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_E_DUPLICATE, "already"},
+        {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL},
+         MWL_E_DUPLICATE,
+         "already"},
         {{ACME_CALL, NULL, echo, NULL, NULL, NULL}, MWL_E_USAGE, "document"},
         {{ACME_CALL, CALL_DOC(ACME_CALL, OBJECT), NULL, NULL, NULL, NULL}, MWL_E_USAGE, "start"},
         {{ACME_CALL, "{", echo, NULL, NULL, NULL}, MWL_E_REJECTED, "line 1"},
-        {{ACME_CALL, CALL_DOC("mwl:provider.call/acme/y/v1", OBJECT), echo, NULL, NULL, NULL}, MWL_E_REJECTED, "acme/y/v1"},
-        {{ACME_URI("x"), CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL}, MWL_E_REJECTED, "begins with"},
-        {{"mwl:provider.call/acme/z/v1", CALL_DOC("mwl:provider.call/acme/z/v1", "7"), echo,
-          NULL, NULL, NULL}, MWL_E_REJECTED, "acme/z/v1"},
-        {{"mwl:provider.call/mwl/x/v1", CALL_DOC("mwl:provider.call/mwl/x/v1", OBJECT), echo, NULL, NULL, NULL},
-         MWL_E_REJECTED, "'mwl'"},
-        {{"mwl:provider.call/example/x/v1", CALL_DOC("mwl:provider.call/example/x/v1", OBJECT), echo, NULL, NULL, NULL},
-         MWL_E_REJECTED, "'example'"},
+        {{ACME_CALL, CALL_DOC("mwl:provider.call/acme/y/v1", OBJECT), echo, NULL, NULL, NULL},
+         MWL_E_REJECTED,
+         "acme/y/v1"},
+        {{ACME_URI("x"), CALL_DOC(ACME_CALL, OBJECT), echo, NULL, NULL, NULL},
+         MWL_E_REJECTED,
+         "begins with"},
+        {{"mwl:provider.call/acme/z/v1", CALL_DOC("mwl:provider.call/acme/z/v1", "7"), echo, NULL,
+          NULL, NULL},
+         MWL_E_REJECTED,
+         "acme/z/v1"},
+        {{"mwl:provider.call/mwl/x/v1", CALL_DOC("mwl:provider.call/mwl/x/v1", OBJECT), echo, NULL,
+          NULL, NULL},
+         MWL_E_REJECTED,
+         "'mwl'"},
+        {{"mwl:provider.call/example/x/v1", CALL_DOC("mwl:provider.call/example/x/v1", OBJECT),
+          echo, NULL, NULL, NULL},
+         MWL_E_REJECTED,
+         "'example'"},
     };
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
@@ -378,7 +449,8 @@ UTEST(registration, refusals_say_what_is_wrong) {
         if (!rows[i].says || strstr(error.message, rows[i].says)) continue;
         EXPECT_STREQ(error.message, rows[i].says);
     }
-    EXPECT_EQ((int)mwl_vm_provide(f.vm, &rows[4].p, 1, NULL, NULL), (int)MWL_E_REJECTED); /* error may be NULL */
+    EXPECT_EQ((int)mwl_vm_provide(f.vm, &rows[4].p, 1, NULL, NULL),
+              (int)MWL_E_REJECTED); /* error may be NULL */
     flow_close(&f);
 }
 

@@ -1,6 +1,7 @@
-/* test_late.c: a bound that elapses while the machine is busy, so that nobody could tell it at its instant. The clock
- * is the test's: it stands still but where a provider or a middleware takes six seconds in the middle of a slice. What
- * comes out is what would have, had the bound been noticed in time, whatever the slice. */
+/* test_late.c: a bound that elapses while the machine is busy, so that nobody could tell it at its
+ * instant. The clock is the test's: it stands still but where a provider or a middleware takes six
+ * seconds in the middle of a slice. What comes out is what would have, had the bound been noticed
+ * in time, whatever the slice. */
 #include "utest.h"
 
 #include "acme.h"
@@ -25,19 +26,25 @@ static void work(mwl_call *call, void *user) {
     size_t len;
     const char *how = mwl_as_text(mwl_call_input(call), &len);
     if (strstr(how, "slow")) clock_ns += 6 * S;
-    if (strstr(how, "bad")) mwl_call_fail(call, NULL, how, NULL, mwl_absent());
-    else mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
+    if (strstr(how, "bad"))
+        mwl_call_fail(call, NULL, how, NULL, mwl_absent());
+    else
+        mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
 }
-static const mwl_call_provider worker = {.uri = STYLES_URI("work"), .document = STYLES_DOC("work"), .start = work};
+static const mwl_call_provider worker = {
+    .uri = STYLES_URI("work"), .document = STYLES_DOC("work"), .start = work};
 
 static const char slow_doc[] = ACME_DOC(
-    "slow", "Slow", ACME_PHASE("onSuccess", "side-effect", "}}") "," ACME_PHASE("onFailure", "side-effect", "}}"), "");
+    "slow", "Slow",
+    ACME_PHASE("onSuccess", "side-effect", "}}") "," ACME_PHASE("onFailure", "side-effect", "}}"),
+    "");
 static void slow(mwl_phase *phase, void *user) {
     (void)phase;
     (void)user;
     clock_ns += 6 * S;
 }
-static const mwl_middleware slowly = {.uri = ACME_URI("slow"), .document = slow_doc, .success = slow, .failure = slow};
+static const mwl_middleware slowly = {
+    .uri = ACME_URI("slow"), .document = slow_doc, .success = slow, .failure = slow};
 
 /* acme.slow(): takes six seconds in the middle of an expression. */
 static mwl_value slow_value(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -54,12 +61,15 @@ static bool load(flow *f, const char *definition) {
     const mwl_asm_provider documents[] = {{worker.uri, worker.document, strlen(worker.document)},
                                           {slowly.uri, slow_doc, strlen(slow_doc)}};
     const mwl_function_def *const functions[] = {&slow_function, NULL};
-    const mwl_asm_options options = {.providers = documents, .n_providers = 2, .functions = functions};
+    const mwl_asm_options options = {
+        .providers = documents, .n_providers = 2, .functions = functions};
     char *text = flow_quoted(definition);
     mwl_asm_result out;
     mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
-    if (st == MWL_OK) st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f->program, NULL);
-    else snprintf(f->result, sizeof f->result, "%s", out.diagnostics);
+    if (st == MWL_OK)
+        st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f->program, NULL);
+    else
+        snprintf(f->result, sizeof f->result, "%s", out.diagnostics);
     mwl_asm_free(&out);
     free(text);
     return st == MWL_OK;
@@ -76,19 +86,23 @@ static const char *chain(const char *definition, uint32_t slice) {
     clock_ns = 0;
     out[0] = 0;
     if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
-        mwl_vm_provide(f.vm, &worker, 1, NULL, NULL) < 0 || mwl_vm_provide_middleware(f.vm, &slowly, 1, NULL, NULL) < 0 ||
-        mwl_vm_functions(f.vm, &slow_function, 1) < 0 || !load(&f, definition) || !flow_start(&f, "'x'")) {
+        mwl_vm_provide(f.vm, &worker, 1, NULL, NULL) < 0 ||
+        mwl_vm_provide_middleware(f.vm, &slowly, 1, NULL, NULL) < 0 ||
+        mwl_vm_functions(f.vm, &slow_function, 1) < 0 || !load(&f, definition) ||
+        !flow_start(&f, "'x'")) {
         snprintf(out, sizeof out, "%.300s", f.result);
         flow_close(&f);
         return out;
     }
-    for (int n = 0; n < 10000 && mwl_run_get_state(f.run) != MWL_RUN_DONE; n++) (void)mwl_vm_pump(f.vm, 0);
+    for (int n = 0; n < 10000 && mwl_run_get_state(f.run) != MWL_RUN_DONE; n++)
+        (void)mwl_vm_pump(f.vm, 0);
     mwl_value link = mwl_run_result(f.run);
     for (; mwl_value_kind(link) == MWL_KIND_OBJECT; link = mwl_object_get(link, "previous", 8)) {
         size_t len, n = strlen(out);
         mwl_value code = mwl_object_get(link, "code", 4);
         const char *type = mwl_as_text(mwl_object_get(link, "type", 4), &len);
-        const char *text = mwl_is_absent(code) ? "ok" : mwl_as_text(code, &len), *last = strrchr(text, '.');
+        const char *text = mwl_is_absent(code) ? "ok" : mwl_as_text(code, &len),
+                   *last = strrchr(text, '.');
         snprintf(out + n, sizeof out - n, "%s%c:%s", n ? " " : "", type[0], last ? last + 1 : text);
     }
     flow_close(&f);
@@ -96,21 +110,26 @@ static const char *chain(const char *definition, uint32_t slice) {
 }
 
 #define BOUND "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT5S'}}}"
-#define CLEANUP(how) "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" WORK ",'input':'" how "'}}}}"
-#define ONCE(how)                                                                                            \
-    "{'provider':" FINALLY ",'onAlways':{'when':'{{ !has(vars.again) }}','with':{'call':{'provider':" WORK \
+#define CLEANUP(how)                                                                               \
+    "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" WORK ",'input':'" how "'}}}}"
+#define ONCE(how)                                                                                  \
+    "{'provider':" FINALLY                                                                         \
+    ",'onAlways':{'when':'{{ !has(vars.again) }}','with':{'call':{'provider':" WORK                \
     ",'input':'" how "'}}}}"
-#define AGAIN                                                                                           \
-    "{'provider':" RETRY ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2}]}}," \
+#define AGAIN                                                                                      \
+    "{'provider':" RETRY                                                                           \
+    ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2}]}},"                   \
     "'onFailure':{'assign':{'again':true}}}"
-#define STEP(stack, how) \
-    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" WORK ",'input':" how "},'next':'z'}," DONE)
+#define STEP(stack, how)                                                                           \
+    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" WORK ",'input':" how  \
+         "},'next':'z'}," DONE)
 
 UTEST(late, the_same_as_in_time) {
     static const struct {
         const char *definition, *chain;
     } rows[] = {
-        /* forward work that ends too late, well or not, is not accepted; directly around a call it is */
+        /* forward work that ends too late, well or not, is not accepted; directly around a call it
+           is */
         {STEP(BOUND "," CLEANUP("good"), "'slow'"), "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
         {STEP(BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
@@ -120,27 +139,37 @@ UTEST(late, the_same_as_in_time) {
         {STEP(BOUND "," CLEANUP("slow bad"), "'good'"), "e:slow bad c:Cancelled t:Exceeded"},
         {STEP(BOUND "," CLEANUP("slow bad"), "'bad'"), "e:slow bad e:bad c:Cancelled t:Exceeded"},
         /* during one that is in order, around one that had failed */
-        {STEP(BOUND "," CLEANUP("slow") "," CLEANUP("bad"), "'good'"), "e:bad c:Cancelled t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("slow") "," CLEANUP("bad"), "'good'"),
+         "e:bad c:Cancelled t:Exceeded"},
         /* after it, while its failure is on its way to the bound */
-        {STEP(BOUND ",{'provider':" SLOW "}," CLEANUP("bad"), "'good'"), "e:bad c:Cancelled t:Exceeded"},
-        {STEP(BOUND ",{'provider':" SLOW "},{'provider':" FINALLY ",'onFailure':{'code':'Other'},'onAlways':{'when':false,"
-              "'with':{'call':{'provider':" WORK "}}}}," CLEANUP("bad"), "'good'"),
+        {STEP(BOUND ",{'provider':" SLOW "}," CLEANUP("bad"), "'good'"),
+         "e:bad c:Cancelled t:Exceeded"},
+        {STEP(BOUND ",{'provider':" SLOW "},{'provider':" FINALLY
+                    ",'onFailure':{'code':'Other'},'onAlways':{'when':false,"
+                    "'with':{'call':{'provider':" WORK "}}}}," CLEANUP("bad"),
+              "'good'"),
          "e:Other e:bad c:Cancelled t:Exceeded"},
         /* on its way out of a subflow, in the call's arm */
-        {FLOW_WITH("'middleware':[" BOUND "],'flows':{'sub':{'entrypoint':'s','steps':{'s':{'action':'Call','middleware':["
-                   CLEANUP("bad") "],'call':{'provider':" WORK ",'input':'good'},'next':'z'}," DONE "}}},",
-                   "'a':{'action':'Call','call':{'flow':'sub','onFailure':{'assign':{'x':'{{ acme.slow() }}'}}},"
-                   "'next':'z'}," DONE),
+        {FLOW_WITH(
+             "'middleware':[" BOUND
+             "],'flows':{'sub':{'entrypoint':'s','steps':{'s':{'action':'Call','middleware':[" CLEANUP(
+                 "bad") "],'call':{'provider':" WORK ",'input':'good'},'next':'z'}," DONE "}}},",
+             "'a':{'action':'Call','call':{'flow':'sub','onFailure':{'assign':{'x':'{{ acme.slow() }}'}}},"
+             "'next':'z'}," DONE),
          "e:bad c:Cancelled t:Exceeded"},
         /* a Retry has consumed that failure: there is nothing of it in flight any more */
-        {STEP(BOUND "," AGAIN "," ONCE("bad"), "'{{ has(vars.again) ? \\'slow\\' : \\'good\\' }}'"), "t:Exceeded"},
+        {STEP(BOUND "," AGAIN "," ONCE("bad"), "'{{ has(vars.again) ? \\'slow\\' : \\'good\\' }}'"),
+         "t:Exceeded"},
         /* of two bounds that are late both, the outer one's explanation is what is left */
-        {STEP(BOUND "," CLEANUP("good") "," BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
-        {STEP(BOUND "," CLEANUP("bad") "," BOUND ",{'provider':" SLOW "}", "'good'"), "e:bad c:Cancelled t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("good") "," BOUND ",{'provider':" SLOW "}", "'good'"),
+         "t:Exceeded"},
+        {STEP(BOUND "," CLEANUP("bad") "," BOUND ",{'provider':" SLOW "}", "'good'"),
+         "e:bad c:Cancelled t:Exceeded"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        EXPECT_STREQ(chain(rows[i].definition, 1000000), rows[i].chain); /* noticed where the Result arrives */
-        EXPECT_STREQ(chain(rows[i].definition, 1), rows[i].chain);       /* and at a slice's end */
+        EXPECT_STREQ(chain(rows[i].definition, 1000000),
+                     rows[i].chain); /* noticed where the Result arrives */
+        EXPECT_STREQ(chain(rows[i].definition, 1), rows[i].chain); /* and at a slice's end */
     }
 }
 

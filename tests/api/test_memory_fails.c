@@ -1,19 +1,21 @@
-/* test_memory_fails.c: the n-th allocation fails, for every n: once, and from then on. Assembling, loading, registering
- * and running answer with a status, crash nothing and lose nothing. */
+/* test_memory_fails.c: the n-th allocation fails, for every n: once, and from then on. Assembling,
+ * loading, registering and running answer with a status, crash nothing and lose nothing. */
 #include "utest.h"
 
 #include "acme.h"
 #include "run_flow.h"
 #include "styles.h"
 
-/* Every action, every provider of the standard library, both kinds of target, schemas with patterns and references,
- * expressions of every sort, diagnostics (a warning: nothing reads `unread`). */
+/* Every action, every provider of the standard library, both kinds of target, schemas with patterns
+ * and references, expressions of every sort, diagnostics (a warning: nothing reads `unread`). */
 static const char definition[] = FLOW_WITH(
     "'parameters':{'type':'object','properties':{'k':{'$ref':'#/$defs/key'},'n':{'type':'number','default':2}},"
     "'$defs':{'key':{'type':'string','pattern':'^[a-z]+(?=k)','format':'hostname','maxLength':9}}},"
-    "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK ",'with':{'value':'{{ "
+    "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+    ",'with':{'value':'{{ "
     "middleware.result }}'}}}}},{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1H'}}}],",
-    "'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':'{{ vars.n < 4.0 ? {\\'code\\': \\'A.B\\'} : null "
+    "'a':{'action':'Call','call':{'provider':" MOCK
+    ",'with':{'failure':'{{ vars.n < 4.0 ? {\\'code\\': \\'A.B\\'} : null "
     "}}','value':'{{ [call.input, vars.n] }}'}},'middleware':[{'provider':" RETRY
     ",'onEntry':{'with':{'policies':[{'match':{'codes':['A.*']},'attempts':5,'backoff':{'initial':'PT1S'}}]}},"
     "'onFailure':{'assign':{'n':'{{ vars.n + 1.0 }}'}}}],'catch':[{'match':{'codes':['*']},'next':'b'}],'next':'b'},"
@@ -21,7 +23,8 @@ static const char definition[] = FLOW_WITH(
     "'x':{'type':'number'}}},'entrypoint':'p','steps':{'p':{'action':'Pass','output':'{{ {\\'x\\': vars.x} }}',"
     "'next':'r'},'r':{'action':'Return'}}},'with':{'x':'{{ call.input }}'}},"
     "'assign':{'got':'{{ step.results.map(r, r.value.x) }}','unread':1},'next':'c'},"
-    "'c':{'action':'Call','input':1,'call':{'provider':" MOCK ",'with':{'value':'{{ call.input * 2.0 }}'}},'middleware':[{"
+    "'c':{'action':'Call','input':1,'call':{'provider':" MOCK
+    ",'with':{'value':'{{ call.input * 2.0 }}'}},'middleware':[{"
     "'provider':" LOOP ",'onSuccess':{'when':'{{ middleware.result.value < 20.0 }}'}}],'next':'d'},"
     "'d':{'action':'Match','cases':[{'when':'{{ match.input > 1000.0 }}','next':'z'},{'when':'{{ "
     "string(match.input).matches(\\'^[0-9.]+$\\') && size(vars.got) == 3 }}','next':'e'}],'default':{'next':'z'}},"
@@ -62,10 +65,11 @@ static void arm(meter *m, long n, bool for_good) {
     m->failed = false;
 }
 
-/* Repeats `task` with the n-th allocation failing until none does; about how many there are. A task answers whether it
- * got through; it must when none failed. Of those with thousands, every `stride`-th; MWL_SOAK in the environment: all. */
-static long sweep(int *utest_result, const char *name, long stride, bool (*task)(int *utest_result, meter *m, void *arg),
-                  void *arg) {
+/* Repeats `task` with the n-th allocation failing until none does; about how many there are. A task
+ * answers whether it got through; it must when none failed. Of those with thousands, every
+ * `stride`-th; MWL_SOAK in the environment: all. */
+static long sweep(int *utest_result, const char *name, long stride,
+                  bool (*task)(int *utest_result, meter *m, void *arg), void *arg) {
     long n[2] = {0, stride / 2};
     if (getenv("MWL_SOAK")) stride = 1;
     for (int for_good = 0; for_good < 2; for_good++) {
@@ -76,14 +80,16 @@ static long sweep(int *utest_result, const char *name, long stride, bool (*task)
             failed = m.failed;
             if (!failed) EXPECT_TRUE(through);
             EXPECT_EQ(m.bytes, 0u);
-            if (*utest_result) printf("%s: allocation %ld%s\n", name, n[for_good], for_good ? " and all after it" : "");
+            if (*utest_result)
+                printf("%s: allocation %ld%s\n", name, n[for_good],
+                       for_good ? " and all after it" : "");
         }
     }
     printf("%s: %ld allocations, one in %ld failed\n", name, n[0] - stride, stride);
     return n[0] - stride;
 }
 
-/* ---- assembling and loading ------------------------------------------------------------------------------------- */
+/* ---- assembling and loading ------------------------------------------------------------------ */
 
 typedef struct assembly {
     const char *text;
@@ -96,7 +102,8 @@ static bool assembles(int *utest_result, meter *m, void *arg) {
     const assembly *a = arg;
     mwl_asm_provider documents[STYLES_COUNT + ACME_COUNT];
     for (size_t i = 0; i < STYLES_COUNT + ACME_COUNT; i++) {
-        const char *text = i < STYLES_COUNT ? styles_providers[i].document : acme_middleware[i - STYLES_COUNT].document;
+        const char *text = i < STYLES_COUNT ? styles_providers[i].document
+                                            : acme_middleware[i - STYLES_COUNT].document;
         documents[i] = (mwl_asm_provider){"a provider", text, strlen(text)};
     }
     mwl_asm_options o = {.alloc = {metered, m},
@@ -156,7 +163,7 @@ UTEST(memory_fails, while_loading) {
     free(text);
 }
 
-/* ---- registering and running -------------------------------------------------------------------------------------- */
+/* ---- registering and running ----------------------------------------------------------------- */
 
 typedef struct world {
     styles s;
@@ -173,7 +180,8 @@ static mwl_status open_world(world *w, meter *m) {
     mwl_status st = mwl_vm_new(&c, &w->vm);
     if (st == MWL_OK) st = mwl_std_register(w->vm, &error);
     if (st == MWL_OK) st = mwl_vm_provide(w->vm, styles_providers, STYLES_COUNT, &w->s, &error);
-    if (st == MWL_OK) st = mwl_vm_provide_middleware(w->vm, acme_middleware, ACME_COUNT, &w->a, &error);
+    if (st == MWL_OK)
+        st = mwl_vm_provide_middleware(w->vm, acme_middleware, ACME_COUNT, &w->a, &error);
     return st;
 }
 
@@ -186,7 +194,9 @@ static bool registers(int *utest_result, meter *m, void *arg) {
     return st == MWL_OK;
 }
 
-UTEST(memory_fails, while_registering) { EXPECT_GT(sweep(utest_result, "register", 29, registers, NULL), 50); }
+UTEST(memory_fails, while_registering) {
+    EXPECT_GT(sweep(utest_result, "register", 29, registers, NULL), 50);
+}
 
 /* The VM is made first; what fails is an allocation of the run, from its start to its end. */
 static bool runs(int *utest_result, meter *m, void *arg) {
@@ -229,14 +239,18 @@ UTEST(memory_fails, while_running) {
     mwl_program_release(f.program);
 }
 
-/* Roots are built when they are read. One that cannot be is no "it is not there", and nothing of it is forgotten. */
-#define READS_ROOTS                                                                                              \
-    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1},'onSuccess':{'value':"              \
-         "'{{ [call, provider] }}'}},'middleware':[{'provider':" RETRY ",'onEntry':{'with':{'policies':["         \
-         "{'attempts':2,'match':{'codes':['*']}}]}},'onSuccess':{'value':'{{ [middleware.metadata, middleware] }}'}},"         \
-         "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1S'}},'onSuccess':{'value':"                   \
-         "'{{ [middleware.metadata.deadline, middleware.result.value, middleware.metadata] }}'}}],'output':"      \
-         "'{{ [step, frame, execution.id, execution] }}','next':'z'},'z':{'action':'Return'}")
+/* Roots are built when they are read. One that cannot be is no "it is not there", and nothing of it
+ * is forgotten. */
+#define READS_ROOTS                                                                                                   \
+    FLOW(                                                                                                             \
+        "'a':{'action':'Call','call':{'provider':" MOCK                                                               \
+        ",'with':{'value':1},'onSuccess':{'value':"                                                                   \
+        "'{{ [call, provider] }}'}},'middleware':[{'provider':" RETRY                                                 \
+        ",'onEntry':{'with':{'policies':["                                                                            \
+        "{'attempts':2,'match':{'codes':['*']}}]}},'onSuccess':{'value':'{{ [middleware.metadata, middleware] }}'}}," \
+        "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1S'}},'onSuccess':{'value':"                        \
+        "'{{ [middleware.metadata.deadline, middleware.result.value, middleware.metadata] }}'}}],'output':"           \
+        "'{{ [step, frame, execution.id, execution] }}','next':'z'},'z':{'action':'Return'}")
 
 typedef struct reading {
     mwl_program *program;
@@ -264,8 +278,10 @@ static bool reads(int *utest_result, meter *m, void *arg) {
         through = mwl_run_get_state(f.run) == MWL_RUN_DONE;
         if (!through) EXPECT_EQ((int)mwl_run_why(f.run), (int)MWL_E_NOMEM);
         flow_finish(&f);
-        if (through && !*r->expected) memcpy(r->expected, f.result, sizeof f.result);
-        else if (through) EXPECT_STREQ(f.result, r->expected);
+        if (through && !*r->expected)
+            memcpy(r->expected, f.result, sizeof f.result);
+        else if (through)
+            EXPECT_STREQ(f.result, r->expected);
     }
     mwl_vm_free(f.vm);
     return through;
@@ -281,7 +297,8 @@ UTEST(memory_fails, while_reading) {
     meter m = {0, -1, false, false};
     EXPECT_TRUE(reads(utest_result, &m, &r));
     if (!strstr(r.expected, "\"type\":\"success\"")) EXPECT_STREQ(r.expected, "a success");
-    /* small values come out of chunks, so these are few; under a sanitizer each value is an allocation */
+    /* small values come out of chunks, so these are few; under a sanitizer each value is an
+     * allocation */
     EXPECT_GT(sweep(utest_result, "read", 1, reads, &r), 5);
     mwl_program_release(f.program);
 }

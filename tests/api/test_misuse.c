@@ -70,9 +70,7 @@ static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *u
 #endif
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void settles_twice(mwl_call *call, void *user) {
     host *h = user;
@@ -228,9 +226,7 @@ UTEST(misuse, wrong_states_have_a_status) {
     flow_close(&h.f);
 }
 
-/* ---- arguments
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 UTEST(misuse, providers_need_one_way_to_run) {
     flow f;

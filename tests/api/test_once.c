@@ -1,5 +1,6 @@
-/* test_once.c: every field with an expression is evaluated exactly once per execution of its construct. A function of
- * the host's counts: once('name=2', v) answers v and must have been called twice when the run of once.json is over. */
+/* test_once.c: every field with an expression is evaluated exactly once per execution of its
+ * construct. A function of the host's counts: once('name=2', v) answers v and must have been called
+ * twice when the run of once.json is over. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -22,7 +23,8 @@ static mwl_value once(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     seen[at].count++;
     return mwl_value_keep(args[1]);
 }
-static const mwl_function_def counter = {"once", once, 2, 2, MWL_FN_GLOBAL | MWL_FN_IMPURE, "once(string, any) -> any"};
+static const mwl_function_def counter = {
+    "once", once, 2, 2, MWL_FN_GLOBAL | MWL_FN_IMPURE, "once(string, any) -> any"};
 
 /* How many labels the definition has with a count above 0. */
 static int labels_of(const char *text) {
@@ -47,15 +49,19 @@ static const char *run_once(uint32_t slice, const char *text) {
     wrong[0] = 0;
     c.virtual_time = true;
     c.slice = slice;
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 || mwl_vm_functions(f.vm, &counter, 1) < 0)
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
+        mwl_vm_functions(f.vm, &counter, 1) < 0)
         return "no VM";
     mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
-    if (st == MWL_OK) st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL);
-    else snprintf(wrong, sizeof wrong, "%.390s", out.diagnostics);
+    if (st == MWL_OK)
+        st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL);
+    else
+        snprintf(wrong, sizeof wrong, "%.390s", out.diagnostics);
     mwl_asm_free(&out);
     if (st == MWL_OK && flow_start(&f, "1")) {
         mwl_vm_pump(f.vm, MWL_NO_BUDGET);
-        if (mwl_run_get_state(f.run) != MWL_RUN_DONE) snprintf(wrong, sizeof wrong, "it does not end");
+        if (mwl_run_get_state(f.run) != MWL_RUN_DONE)
+            snprintf(wrong, sizeof wrong, "it does not end");
         flow_finish(&f);
     }
     flow_close(&f);
@@ -63,7 +69,8 @@ static const char *run_once(uint32_t slice, const char *text) {
         if (seen[i].count != atoi(strchr(seen[i].name, '=') + 1))
             snprintf(wrong, sizeof wrong, "%.40s: evaluated %d times", seen[i].name, seen[i].count);
     if (!wrong[0] && n_seen != labels_of(text))
-        snprintf(wrong, sizeof wrong, "%d fields evaluated of %d; %.200s", n_seen, labels_of(text), f.result);
+        snprintf(wrong, sizeof wrong, "%d fields evaluated of %d; %.200s", n_seen, labels_of(text),
+                 f.result);
     return wrong;
 }
 

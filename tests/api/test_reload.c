@@ -109,7 +109,7 @@ UTEST(reload, a_copy_outlives_its_program) {
     flow_close(&f);
 }
 
-/* ---- a program in the very place of one that is gone ---------------------------------------------------------- */
+/* ---- a program in the very place of one that is gone ----------------------------------------- */
 
 /* Gives out the same places again, in the same order, once everything was given back. */
 typedef struct places {
@@ -143,18 +143,21 @@ static void counts_entry(mwl_phase *phase, void *user) {
     mwl_phase_contribute(phase, "other", mwl_number(42));
 }
 
-#define READS(name)                                                                                            \
-    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1}}," \
-         "'middleware':[{'provider':'mwl:provider.middleware/acme/counts/v1','onSuccess':{'value':"             \
-         "'{{ middleware.metadata." name " }}'}}],'next':'z'},'z':{'action':'Return'}")
+#define READS(name)                                                                                \
+    FLOW(                                                                                          \
+        "'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1}},"                    \
+        "'middleware':[{'provider':'mwl:provider.middleware/acme/counts/v1','onSuccess':{'value':" \
+        "'{{ middleware.metadata." name " }}'}}],'next':'z'},'z':{'action':'Return'}")
 
 UTEST(reload, nothing_is_remembered_of_a_program_that_is_gone) {
     static places room;
     const mwl_alloc alloc = {places_fn, &room};
     char *document = flow_quoted(counts_doc);
     const mwl_asm_provider documents[] = {{"counts", document, strlen(document)}};
-    const mwl_middleware m = {.uri = "mwl:provider.middleware/acme/counts/v1", .document = document,
-                              .run_count = "count", .entry = counts_entry};
+    const mwl_middleware m = {.uri = "mwl:provider.middleware/acme/counts/v1",
+                              .document = document,
+                              .run_count = "count",
+                              .entry = counts_entry};
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
     ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &m, 1, NULL, NULL), (int)MWL_OK);
@@ -168,11 +171,14 @@ UTEST(reload, nothing_is_remembered_of_a_program_that_is_gone) {
         mwl_asm_result out;
         mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
         ASSERT_EQ((int)st, (int)MWL_OK);
-        ASSERT_EQ((int)mwl_program_load(&alloc, out.image, out.image_size, MWL_COPY, &f.program, NULL), (int)MWL_OK);
+        ASSERT_EQ(
+            (int)mwl_program_load(&alloc, out.image, out.image_size, MWL_COPY, &f.program, NULL),
+            (int)MWL_OK);
         place[i] = f.program;
         mwl_asm_free(&out);
         free(text);
-        EXPECT_STREQ(flow_again(&f, "null"), i ? "{'type':'success','value':42}" : "{'type':'success','value':1}");
+        EXPECT_STREQ(flow_again(&f, "null"),
+                     i ? "{'type':'success','value':42}" : "{'type':'success','value':1}");
         EXPECT_EQ((int)mwl_vm_forget(f.vm, f.program), (int)MWL_OK);
         mwl_program_release(f.program);
         f.program = NULL;

@@ -1,5 +1,6 @@
-/* test_stack_overflow.c: a blocking provider that needs more stack than it has is told so, in words: a little too
- * much is a failure of its call, more is a fault that names it. Faults happen in child processes. */
+/* test_stack_overflow.c: a blocking provider that needs more stack than it has is told so, in
+ * words: a little too much is a failure of its call, more is a fault that names it. Faults happen
+ * in child processes. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -15,7 +16,8 @@
 #define URI STYLES_URI("deep")
 #define FLOW_OF_ONE                                                                                \
     FLOW("'a':{'action':'Call','call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}")
-#define WORDS "the provider " URI " overflowed its native stack of 32768 bytes (mwl_config.stack_bytes)"
+#define WORDS                                                                                      \
+    "the provider " URI " overflowed its native stack of 32768 bytes (mwl_config.stack_bytes)"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -53,8 +55,8 @@ static const char *result_of(flow *f, size_t bytes) {
     memset(f, 0, sizeof *f);
     f->documents = documents;
     f->n_documents = 1;
-    bool ok = mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_vm_provide(f->vm, &p, 1, &bytes, NULL) == MWL_OK &&
-              flow_load(f, FLOW_OF_ONE);
+    bool ok = mwl_vm_new(&c, &f->vm) == MWL_OK &&
+              mwl_vm_provide(f->vm, &p, 1, &bytes, NULL) == MWL_OK && flow_load(f, FLOW_OF_ONE);
     if (ok) flow_again(f, "null");
     if (ok && strstr(f->result, "StackOverflow")) { /* its stack is not given to the next one */
         char first[sizeof f->result];
@@ -67,7 +69,7 @@ static const char *result_of(flow *f, size_t bytes) {
     return f->result;
 }
 
-/* ---- in a process of its own --------------------------------------------------------------------------------- */
+/* ---- in a process of its own ----------------------------------------------------------------- */
 
 typedef struct ending {
     int how; /* as waitpid tells it */
@@ -89,8 +91,9 @@ static void in_a_child(ending *e, void (*what)(void)) {
     close(ends[1]);
     size_t n = 0;
     char rest[512];
-    for (ssize_t got; (got = read(ends[0], n < sizeof e->text - 1 ? e->text + n : rest,
-                                  n < sizeof e->text - 1 ? sizeof e->text - 1 - n : sizeof rest)) > 0;)
+    for (ssize_t got;
+         (got = read(ends[0], n < sizeof e->text - 1 ? e->text + n : rest,
+                     n < sizeof e->text - 1 ? sizeof e->text - 1 - n : sizeof rest)) > 0;)
         if (n < sizeof e->text - 1) n += (size_t)got;
     close(ends[0]);
     waitpid(child, &e->how, 0);
@@ -179,7 +182,8 @@ UTEST(stack_overflow, the_handler_that_was_there_comes_next) {
         overflowing = how & 2;
         in_a_child(&e, faults_under_a_handler);
         EXPECT_TRUE(WIFEXITED(e.how) && WEXITSTATUS(e.how) == 7);
-        EXPECT_TRUE(strstr(e.text, overflowing ? "mwlvm: " WORDS "\nthe host's handler\n" : "the host's handler\n"));
+        EXPECT_TRUE(strstr(e.text, overflowing ? "mwlvm: " WORDS "\nthe host's handler\n"
+                                               : "the host's handler\n"));
         EXPECT_EQ(strstr(e.text, "mwlvm:") != NULL, overflowing);
     }
 }
@@ -197,7 +201,7 @@ UTEST(stack_overflow, a_signal_that_was_sent_still_kills) {
     EXPECT_STREQ(e.text, "");
 }
 
-/* ---- in this one; last, because in builds without NDEBUG they install the handler here ------------------------- */
+/* ---- in this one; last, because in builds without NDEBUG they install the handler here ------- */
 
 UTEST(stack_overflow, what_fits_is_fine) {
     flow f;

@@ -7,9 +7,7 @@
 
 #define S INT64_C(1000000000)
 
-/* ---- values
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 UTEST(surface, values_of_every_kind) {
     mwl_heap *h;
@@ -75,9 +73,7 @@ UTEST(surface, versions_and_clocks) {
     EXPECT_GT(a.wall_ns, INT64_C(1700000000) * S);
 }
 
-/* ---- functions
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* acme.median(list): also tells, when there is no answer, in the caller's words. */
 static mwl_value median(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -127,8 +123,7 @@ UTEST(surface, functions_of_a_host) {
     flow_close(&f);
 }
 
-/* ---- middleware that runs its scope again, and one that calls
- * -------------------------------------------------------- */
+/* ---- middleware that runs its scope again, and one that calls -------------------------------- */
 
 static const char again_doc[] = ACME_DOC(
     "again", "Again",
@@ -170,11 +165,14 @@ static void tell_success(mwl_phase *phase, void *user) {
 
 static const char bracket_doc[] = ACME_DOC(
     "bracket", "Bracket",
-    ACME_PHASE("onEntry", "side-effect", "}") ",\"parameters\":{\"type\":\"object\","
-                                              "\"properties\":{\"call\":{\"type\":\"object\"}}},"
-                                              "\"structural\":[\"call\"]}," ACME_PHASE("onAlways", "side-effect", "}")
-        ",\"parameters\":{\"type\":\"object\",\"properties\":{\"call\":{\"type\":\"object\"}}},"
-        "\"structural\":[\"call\"]}",
+    ACME_PHASE(
+        "onEntry", "side-effect",
+        "}") ",\"parameters\":{\"type\":\"object\","
+             "\"properties\":{\"call\":{\"type\":\"object\"}}},"
+             "\"structural\":[\"call\"]}," ACME_PHASE(
+                 "onAlways", "side-effect",
+                 "}") ",\"parameters\":{\"type\":\"object\",\"properties\":{\"call\":{\"type\":\"object\"}}},"
+                      "\"structural\":[\"call\"]}",
     "");
 
 static const mwl_middleware rerunning[] = {
@@ -189,7 +187,10 @@ static const mwl_middleware rerunning[] = {
      .run_count = "round",
      .success = until_success},
     {.uri = ACME_URI("tell"), .document = tell_doc, .success = tell_success},
-    {.uri = ACME_URI("bracket"), .document = bracket_doc, .entry = tell_success, .always = tell_success},
+    {.uri = ACME_URI("bracket"),
+     .document = bracket_doc,
+     .entry = tell_success,
+     .always = tell_success},
 };
 
 static bool open_rerunning(flow *f, mwl_asm_provider *documents) {
@@ -247,21 +248,20 @@ UTEST(surface, middleware_that_calls_in_two_phases) {
     flow f;
     mwl_asm_provider documents[4];
     ASSERT_TRUE(open_rerunning(&f, documents));
-    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
-                                  "bracket") "','onEntry':{'with':{'call':{'provider':" MOCK
-                                             ",'with':{'delay':'PT2S'}}}},'onAlways':{'with':{'call':{'provider':" MOCK
-                                             ",'with':{'delay':'PT5S','failure':{'code':'Late.Word'}}}}}}],"
-                                             "'call':{'provider':" MOCK
-                                             "},'next':'z'},'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_load(
+        &f,
+        FLOW("'a':{'action':'Call','middleware':[{'provider':'" ACME_URI(
+            "bracket") "','onEntry':{'with':{'call':{'provider':" MOCK
+                       ",'with':{'delay':'PT2S'}}}},'onAlways':{'with':{'call':{'provider':" MOCK
+                       ",'with':{'delay':'PT5S','failure':{'code':'Late.Word'}}}}}}],"
+                       "'call':{'provider':" MOCK "},'next':'z'},'z':{'action':'Return'}")));
     const char *result = flow_again(&f, "'x'");
     EXPECT_TRUE(strstr(result, "Late.Word") != NULL);
     EXPECT_EQ(f.took_ns, 7 * S);
     flow_close(&f);
 }
 
-/* ---- looking on
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- looking on ------------------------------------------------------------------------------ */
 
 typedef struct watcher {
     int seen[16];

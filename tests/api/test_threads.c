@@ -15,8 +15,7 @@
     FLOW("'a':{'action':'Call','call':{'provider':'" STYLES_URI(                                   \
         "wait") "'},'next':'z'},'z':{'action':'Return'}")
 
-/* ---- a pool of threads with a queue of jobs, and a loop that sleeps until it is woken
- * ------------------------ */
+/* ---- a pool of threads with a queue of jobs, and a loop that sleeps until it is woken -------- */
 
 enum { THREADS = 3, RUNS = 600 };
 
@@ -133,9 +132,7 @@ static bool open_vm(flow *f, pool *p, const char *definition) {
            mwl_vm_provide(f->vm, providers, 2, p, NULL) == MWL_OK && flow_load(f, definition);
 }
 
-/* ---- answers
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void many_answers(int *utest_result, const char *definition, bool cancelling) {
     pool p;
@@ -192,8 +189,7 @@ UTEST(threads, a_vm_may_go_while_they_answer) {
     }
 }
 
-/* ---- one program, several VMs
- * ------------------------------------------------------------------------------------------ */
+/* ---- one program, several VMs ---------------------------------------------------------------- */
 
 static void *run_many(void *arg) {
     mwl_program *program = arg;

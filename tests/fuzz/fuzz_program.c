@@ -1,9 +1,11 @@
-/* fuzz_program.c: the machine's door. A sound program is assembled, changed in a few places, sealed again and, when
- * the loader takes it, run under small limits, cancelled on the way, and run to its end. Whatever the code does, the
- * VM stands: the run has a Result or a status, and nothing of it is left.
+/* fuzz_program.c: the machine's door. A sound program is assembled, changed in a few places, sealed
+ * again and, when the loader takes it, run under small limits, cancelled on the way, and run to its
+ * end. Whatever the code does, the VM stands: the run has a Result or a status, and nothing of it
+ * is left.
  *
- * The first byte chooses the program, the second where the run is cancelled; then come changes of four bytes: a
- * section, a place in it (two bytes), and a value; or an instruction, and the opcode it gets. */
+ * The first byte chooses the program, the second where the run is cancelled; then come changes of
+ * four bytes: a section, a place in it (two bytes), and a value; or an instruction, and the opcode
+ * it gets. */
 #include "vm/machine/machine.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -27,36 +29,51 @@ static void must(bool condition) {
 #define ANY "\"match\":{\"codes\":[\"*\"]}"
 
 static const char *const definitions[] = {
-    HEAD "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":" FAILS ",\"middleware\":["
-         "{" MW("finally") ",\"onAlways\":{\"with\":{\"call\":" WORKS "},\"assign\":{\"c\":\"{{ 1 }}\"}}},"
-         "{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"}}},"
-         "{" MW("retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY ",\"attempts\":3}]}},"
-         "\"onFailure\":{\"assign\":{\"n\":\"{{ middleware.metadata.attempt }}\"}}}],"
-         "\"catch\":[{" ANY ",\"assign\":{\"e\":\"{{ failure.code }}\"},\"next\":\"z\"}],\"next\":\"z\"}," DONE "}}",
-    HEAD "\"steps\":{\"a\":{\"action\":\"Gather\",\"over\":\"{{ [1,2,3] }}\",\"concurrency\":2,\"call\":{" MOCK
-         ",\"with\":{\"value\":\"{{ [call.input] }}\",\"delay\":\"PT1S\"},"
-         "\"onSuccess\":{\"assign\":{\"last\":\"{{ call.index }}\"}}},\"assign\":{\"all\":\"{{ step.results }}\"},"
-         "\"completion\":{\"successes\":\"{{ 2 }}\",\"wait\":false},\"next\":\"b\"},"
-         "\"b\":{\"action\":\"Match\",\"cases\":[{\"when\":\"{{ size(match.input) > 2 }}\",\"next\":\"a\"}],"
-         "\"default\":{\"next\":\"z\"}}," DONE "}}",
-    HEAD "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{" MOCK ",\"with\":{\"value\":\"{{ step.input }}\"},"
-         "\"input\":\"{{ [step.input] }}\",\"onSuccess\":{\"value\":\"{{ [call.result.value].map(x, [x].filter(y, y != x)) }}\"},"
-         "\"onFailure\":{\"assign\":{\"f\":\"{{ call.result }}\"}}},\"middleware\":["
-         "{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"},\"output\":\"{{ middleware.input }}\"}},"
-         "{" MW("retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY ",\"attempts\":3}]}},"
-         "\"onSuccess\":{\"value\":\"{{ middleware.result.value }}\"},"
-         "\"onFailure\":{\"message\":\"{{ 'x' }}\"}}],\"output\":\"{{ step.result.value }}\",\"next\":\"g\"},"
-         "\"g\":{\"action\":\"Gather\",\"calls\":[" WORKS "," FAILS "],\"catch\":[{" ANY ",\"next\":\"z\"}],\"next\":\"z\"},"
-         DONE "}}",
-    HEAD "\"middleware\":[{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
-         "{" MW("loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
-         "\"value\":\"{{ [middleware.result.value] }}\"}}],"
-         "\"flows\":{\"f\":{\"entrypoint\":\"s\",\"steps\":{\"s\":{\"action\":\"Sleep\",\"for\":\"PT1S\",\"next\":\"r\"},"
-         "\"r\":{\"action\":\"Raise\",\"result\":{\"code\":\"X.Y\",\"details\":\"{{ step.input }}\"}}}}},"
-         "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{\"flow\":\"f\",\"onFailure\":{\"assign\":"
-         "{\"w\":\"{{ flow.vars }}\"}}},\"catch\":[{" ANY ",\"next\":\"p\"}],\"next\":\"z\"},"
-         "\"p\":{\"action\":\"Pass\",\"output\":\"{{ [1,2].map(x, x + 1) }}\",\"assign\":{\"v\":\"{{ step.name + 'x' }}\"},"
-         "\"next\":\"z\"}," DONE "}}",
+    HEAD
+    "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":" FAILS ",\"middleware\":["
+    "{" MW(
+        "finally") ",\"onAlways\":{\"with\":{\"call\":" WORKS "},\"assign\":{\"c\":\"{{ 1 }}\"}}},"
+                   "{" MW(
+                       "timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"}}},"
+                                  "{" MW(
+                                      "retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY
+                                               ",\"attempts\":3}]}},"
+                                               "\"onFailure\":{\"assign\":{\"n\":\"{{ middleware.metadata.attempt }}\"}}}],"
+                                               "\"catch\":[{" ANY
+                                               ",\"assign\":{\"e\":\"{{ failure.code }}\"},\"next\":\"z\"}],\"next\":\"z\"}," DONE
+                                               "}}",
+    HEAD
+    "\"steps\":{\"a\":{\"action\":\"Gather\",\"over\":\"{{ [1,2,3] }}\",\"concurrency\":2,\"call\":{" MOCK
+    ",\"with\":{\"value\":\"{{ [call.input] }}\",\"delay\":\"PT1S\"},"
+    "\"onSuccess\":{\"assign\":{\"last\":\"{{ call.index }}\"}}},\"assign\":{\"all\":\"{{ step.results }}\"},"
+    "\"completion\":{\"successes\":\"{{ 2 }}\",\"wait\":false},\"next\":\"b\"},"
+    "\"b\":{\"action\":\"Match\",\"cases\":[{\"when\":\"{{ size(match.input) > 2 }}\",\"next\":\"a\"}],"
+    "\"default\":{\"next\":\"z\"}}," DONE "}}",
+    HEAD
+    "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{" MOCK
+    ",\"with\":{\"value\":\"{{ step.input }}\"},"
+    "\"input\":\"{{ [step.input] }}\",\"onSuccess\":{\"value\":\"{{ [call.result.value].map(x, [x].filter(y, y != x)) }}\"},"
+    "\"onFailure\":{\"assign\":{\"f\":\"{{ call.result }}\"}}},\"middleware\":["
+    "{" MW(
+        "timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"},\"output\":\"{{ middleware.input }}\"}},"
+                   "{" MW(
+                       "retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY ",\"attempts\":3}]}},"
+                                "\"onSuccess\":{\"value\":\"{{ middleware.result.value }}\"},"
+                                "\"onFailure\":{\"message\":\"{{ 'x' }}\"}}],\"output\":\"{{ step.result.value }}\",\"next\":\"g\"},"
+                                "\"g\":{\"action\":\"Gather\",\"calls\":[" WORKS "," FAILS
+                                "],\"catch\":[{" ANY ",\"next\":\"z\"}],\"next\":\"z\"}," DONE "}}",
+    HEAD "\"middleware\":[{" MW(
+        "timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
+                   "{" MW(
+                       "loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
+                               "\"value\":\"{{ [middleware.result.value] }}\"}}],"
+                               "\"flows\":{\"f\":{\"entrypoint\":\"s\",\"steps\":{\"s\":{\"action\":\"Sleep\",\"for\":\"PT1S\",\"next\":\"r\"},"
+                               "\"r\":{\"action\":\"Raise\",\"result\":{\"code\":\"X.Y\",\"details\":\"{{ step.input }}\"}}}}},"
+                               "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{\"flow\":\"f\",\"onFailure\":{\"assign\":"
+                               "{\"w\":\"{{ flow.vars }}\"}}},\"catch\":[{" ANY
+                               ",\"next\":\"p\"}],\"next\":\"z\"},"
+                               "\"p\":{\"action\":\"Pass\",\"output\":\"{{ [1,2].map(x, x + 1) }}\",\"assign\":{\"v\":\"{{ step.name + 'x' }}\"},"
+                               "\"next\":\"z\"}," DONE "}}",
 };
 enum { N_PROGRAMS = sizeof definitions / sizeof *definitions };
 
@@ -64,10 +81,10 @@ static mwl_asm_result images[N_PROGRAMS];
 
 /* Which sections are changed: those the machine reads, the code most of all. */
 static const unsigned sections[] = {
-    MWL_SECTION_CODE,    MWL_SECTION_CODE,    MWL_SECTION_CODE,     MWL_SECTION_CODE,     MWL_SECTION_ENTRIES,
-    MWL_SECTION_CALLS,   MWL_SECTION_GATHERS, MWL_SECTION_STEPS,    MWL_SECTION_FLOWS,    MWL_SECTION_HANDLERS,
-    MWL_SECTION_CATCHES, MWL_SECTION_KEYS,    MWL_SECTION_MATCHERS, MWL_SECTION_PATHS,    MWL_SECTION_SHAPES,
-    MWL_SECTION_INFO};
+    MWL_SECTION_CODE,     MWL_SECTION_CODE,     MWL_SECTION_CODE,    MWL_SECTION_CODE,
+    MWL_SECTION_ENTRIES,  MWL_SECTION_CALLS,    MWL_SECTION_GATHERS, MWL_SECTION_STEPS,
+    MWL_SECTION_FLOWS,    MWL_SECTION_HANDLERS, MWL_SECTION_CATCHES, MWL_SECTION_KEYS,
+    MWL_SECTION_MATCHERS, MWL_SECTION_PATHS,    MWL_SECTION_SHAPES,  MWL_SECTION_INFO};
 
 static void change(unsigned char *bytes, size_t size, const uint8_t *by, size_t n) {
     mwl__image view;
@@ -77,15 +94,18 @@ static void change(unsigned char *bytes, size_t size, const uint8_t *by, size_t 
         size_t len = view.section[id].size;
         if (!len) continue;
         unsigned char *at = (unsigned char *)(uintptr_t)view.section[id].data;
-        if (id == MWL_SECTION_CODE && by[i] & 0x40) { /* another instruction with the same operands */
+        if (id == MWL_SECTION_CODE &&
+            by[i] & 0x40) { /* another instruction with the same operands */
             size_t pc = ((size_t)by[i + 1] | (size_t)by[i + 2] << 8) % (len / sizeof(mwl__ins));
             ((mwl__ins *)(void *)at)[pc].op = by[i + 3] % MWL_OP_COUNT;
             continue;
         }
         size_t word = ((size_t)by[i + 1] | (size_t)by[i + 2] << 8) * 2 % len;
         at[word & ~(size_t)1] = by[i + 3];
-        if (by[i + 3] == 0xff) at[(word & ~(size_t)1) + 1] = 0xff;
-        else if (id != MWL_SECTION_CODE || by[i + 3] & 1) at[(word & ~(size_t)1) + 1] = 0;
+        if (by[i + 3] == 0xff)
+            at[(word & ~(size_t)1) + 1] = 0xff;
+        else if (id != MWL_SECTION_CODE || by[i + 3] & 1)
+            at[(word & ~(size_t)1) + 1] = 0;
     }
     mwl__image_reseal(bytes, size);
 }
@@ -137,7 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(bytes, image->image, image->image_size);
     change(bytes, image->image_size, data + 2, size - 2);
     mwl_program *p = NULL;
-    if (mwl_program_load(NULL, bytes, image->image_size, MWL_COPY, &p, NULL) == MWL_OK) run(p, data[1]);
+    if (mwl_program_load(NULL, bytes, image->image_size, MWL_COPY, &p, NULL) == MWL_OK)
+        run(p, data[1]);
     mwl_program_release(p);
     free(bytes);
     return 0;

@@ -1,5 +1,5 @@
-/* outside.c: a program that knows mwlvm only as installed. It reads JSON, so that a static link needs
- * the library's own dependencies too. */
+/* outside.c: a program that knows mwlvm only as installed. It reads JSON, so that a static link
+ * needs the library's own dependencies too. */
 #include <mwl.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* run_flow.h: for tests that run whole definitions: assemble, run under virtual time, compare the Result.
+/* run_flow.h: for tests that run whole definitions: assemble, run under virtual time, compare the
+ * Result.
  *
  * A definition is written with ' for " where that reads better. Names: RETRY and so on are URIs. */
 #ifndef RUN_FLOW_H
@@ -13,8 +14,9 @@
 
 /* A Flow from its entrypoint `a`. */
 #define FLOW(steps) FLOW_WITH("", steps)
-#define FLOW_WITH(more, steps) \
-    "{'$schema':'https://mwl.dev/v0.1/flow/schema.json'," more "'entrypoint':'a','steps':{" steps "}}"
+#define FLOW_WITH(more, steps)                                                                     \
+    "{'$schema':'https://mwl.dev/v0.1/flow/schema.json'," more "'entrypoint':'a','steps':{" steps  \
+    "}}"
 #define MOCK "'mwl:provider.call/mwl/mock/v1'"
 #define RETRY "'mwl:provider.middleware/mwl/retry/v1'"
 #define TIMEOUT "'mwl:provider.middleware/mwl/timeout/v1'"
@@ -25,7 +27,7 @@ typedef struct flow {
     mwl_vm *vm;
     mwl_program *program;
     mwl_run *run;
-    int64_t took_ns; /* simulated, of the last run */
+    int64_t took_ns;   /* simulated, of the last run */
     char result[8192]; /* canonical JSON of the Result, or what went wrong, in words */
     const mwl_asm_provider *documents;
     size_t n_documents;
@@ -92,7 +94,8 @@ static void flow_finish(flow *f) {
     char *text = NULL;
     size_t len = 0;
     if (state != MWL_RUN_DONE)
-        snprintf(f->result, sizeof f->result, "state %d, why %d", (int)state, (int)mwl_run_why(f->run));
+        snprintf(f->result, sizeof f->result, "state %d, why %d", (int)state,
+                 (int)mwl_run_why(f->run));
     else if (mwl_json_write(h, mwl_run_result(f->run), MWL_JSON_CANONICAL, &text, &len) == MWL_OK)
         snprintf(f->result, sizeof f->result, "%s", text);
     if (text) mwl_text_free(h, text, len);
@@ -126,8 +129,10 @@ static const char *flow_again(flow *f, const char *input) {
 
 /* Assemble and run once in a VM of its own. */
 static inline const char *flow_run(flow *f, const char *definition, const char *input) {
-    if (!flow_vm(f, 7)) snprintf(f->result, sizeof f->result, "no VM");
-    else if (flow_load(f, definition)) flow_again(f, input);
+    if (!flow_vm(f, 7))
+        snprintf(f->result, sizeof f->result, "no VM");
+    else if (flow_load(f, definition))
+        flow_again(f, input);
     flow_close(f);
     return f->result;
 }

@@ -58,8 +58,8 @@ UTEST(backoff, equal_is_between_half_and_d) {
 UTEST(backoff, decorrelated_follows_the_last_wait) {
     mwl__backoff b = {1 * S, 1, 20 * S, MWL__JITTER_DECORRELATED};
     EXPECT_EQ(mwl__backoff_wait(&b, 1, -1, 0), INT64_C(1000000000));
-    EXPECT_EQ(mwl__backoff_wait(&b, 1, -1, 0.5), INT64_C(2000000000)); /* U[1, 3] */
-    EXPECT_EQ(mwl__backoff_wait(&b, 2, 2 * S, 0.5), INT64_C(3500000000)); /* U[1, 6] */
+    EXPECT_EQ(mwl__backoff_wait(&b, 1, -1, 0.5), INT64_C(2000000000));      /* U[1, 3] */
+    EXPECT_EQ(mwl__backoff_wait(&b, 2, 2 * S, 0.5), INT64_C(3500000000));   /* U[1, 6] */
     EXPECT_EQ(mwl__backoff_wait(&b, 9, 20 * S, 0.9), INT64_C(20000000000)); /* capped */
     double last = -1;
     for (int i = 0; i < 10000; i++) {

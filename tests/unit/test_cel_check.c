@@ -180,7 +180,7 @@ static bool check_task(mwl_alloc alloc) {
 }
 UTEST(check, survives_failing_allocations) { EXPECT_TRUE(faulty_sweep(check_task, 1000)); }
 
-/* ---- reach ---------------------------------------------------------------------------------- */
+/* ---- reach ----------------------------------------------------------------------------------- */
 
 static bool note_path(void *ctx, const mwl__cel_path *path) {
     mwl__buf *b = ctx;
@@ -234,7 +234,7 @@ static bool reach_task(mwl_alloc alloc) {
 }
 UTEST(reach, survives_failing_allocations) { EXPECT_TRUE(faulty_sweep(reach_task, 1000)); }
 
-/* ---- deduce --------------------------------------------------------------------------------- */
+/* ---- deduce ---------------------------------------------------------------------------------- */
 
 static const char *const pair_params[] = {"$T", "$U"};
 static const mwl__cel_overload pair[] = {{pair_params, 2, "pair($T, $U)", false}};

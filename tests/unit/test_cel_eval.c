@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- a place to evaluate -------------------------------------------------------------------- */
+/* ---- a place to evaluate --------------------------------------------------------------------- */
 
 struct place {
     mwl_heap *heap;
@@ -56,7 +56,7 @@ static mwl__outcome place_eval(struct place *p, mwl_value *out) {
     return mwl__cel_eval(&p->code, &p->x, &p->vars, 1, out);
 }
 
-/* ---- lines of tests/cel --------------------------------------------------------------------- */
+/* ---- lines of tests/cel ---------------------------------------------------------------------- */
 
 static bool shows(struct place *p, mwl_value v, bool as_data, const char *wanted, char *got,
                   size_t size) {
@@ -158,7 +158,7 @@ UTEST(cel_eval, faults) { ASSERT_EQ(run_file("faults"), 0); }
 UTEST(cel_eval, absorption) { ASSERT_EQ(run_file("absorption"), 0); }
 UTEST(cel_eval, values) { ASSERT_EQ(run_file("values"), 0); }
 
-/* ---- what a fault carries ------------------------------------------------------------------- */
+/* ---- what a fault carries -------------------------------------------------------------------- */
 
 UTEST(cel_eval, details_of_a_missing_key) {
     struct place p;
@@ -209,7 +209,7 @@ UTEST(cel_eval, lines_and_columns) {
     place_close(&p);
 }
 
-/* ---- fuel ----------------------------------------------------------------------------------- */
+/* ---- fuel ------------------------------------------------------------------------------------ */
 
 static mwl_value many(mwl_heap *heap, size_t n) {
     mwl_value list = mwl_array(heap, n);
@@ -292,7 +292,7 @@ UTEST(cel_eval, the_heap_limit_ends_a_run) {
     place_close(&p);
 }
 
-/* ---- depth ---------------------------------------------------------------------------------- */
+/* ---- depth ----------------------------------------------------------------------------------- */
 
 static char *repeated(const char *head, const char *part, const char *tail, size_t n) {
     size_t n_head = strlen(head), n_part = strlen(part), n_tail = strlen(tail), at = n_head;
@@ -345,7 +345,7 @@ UTEST(cel_eval, values_nested_too_deep_are_a_fault) {
     place_close(&p);
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static bool whole_way(mwl_alloc alloc) {
     static const char *const texts[] = {

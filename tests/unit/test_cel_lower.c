@@ -128,7 +128,7 @@ UTEST(cel_lower, a_few_registers_are_enough) {
     mwl__cel_free(&code);
 }
 
-/* ---- limits --------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static unsigned reports;
 static void count_report(void *ctx, const mwl__cel_problem *problem) {

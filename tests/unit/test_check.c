@@ -108,8 +108,7 @@ static bool check_one(const char *path, const char *name) {
 UTEST(check, refused_and_warned) { EXPECT_EQ(0, each_file("diag", check_one)); }
 UTEST(check, accepted) { EXPECT_EQ(0, each_file("accept", check_one)); }
 
-/* ---- the model
- * -------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static const char sample[] =
     "{ \"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", \"entrypoint\": \"a\",\n"
@@ -204,8 +203,7 @@ UTEST(model, memory_may_run_out_anywhere) {
     EXPECT_TRUE(faulty_sweep(check_broken, 20000));
 }
 
-/* ---- time
- * ---------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* A chain of n Steps, each with an expression, a call and a catch. */
 static double seconds_for(unsigned n) {

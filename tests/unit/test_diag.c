@@ -36,8 +36,7 @@ static mwl__span find(const setup *t, const char *word) {
     return mwl__span_make(at, at + (uint32_t)strlen(word));
 }
 
-/* ---- the list
- * ----------------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 UTEST(diag, list_is_in_order_and_complete) {
     size_t n;
@@ -89,8 +88,7 @@ UTEST(diag, explain) {
     mwl__buf_free(&out);
 }
 
-/* ---- the sink
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sink -------------------------------------------------------------------------------- */
 
 UTEST(diag, sorted_and_said_once) {
     setup t;
@@ -167,8 +165,7 @@ UTEST(diag, very_long_messages_are_cut) {
     end(&t);
 }
 
-/* ---- for people
- * ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static const char FLOW[] = "{\n  \"entrypoint\": \"load\",\n  \"steps\": {\n    \"load\": {\n"
                            "      \"action\": \"Pass\",\n      \"next\": \"proces-items\"\n    },\n"
@@ -303,8 +300,7 @@ UTEST(diag, human_spans_over_lines_and_at_the_end) {
     end(&t);
 }
 
-/* ---- for programs
- * -------------------------------------------------------------------------------------- */
+/* ---- for programs ---------------------------------------------------------------------------- */
 
 UTEST(diag, json) {
     setup t;

@@ -133,7 +133,8 @@ UTEST(disasm, constants) {
 
 /* ---- every opcode ---------------------------------------------------------------------------- */
 
-/* Something in every table, a Flow, and behind it (where nothing leads) each opcode with the first of each. */
+/* Something in every table, a Flow, and behind it (where nothing leads) each opcode with the first
+ * of each. */
 static void emit_all(mwl__emit *e) {
     const uint32_t none = MWL_NONE;
     uint32_t key = str(e, "key");
@@ -147,7 +148,8 @@ static void emit_all(mwl__emit *e) {
     mwl__step_rec step = {str(e, "first"), 0, MWL_ACTION_CALL, 0, 0, 0, 0};
     mwl__matcher_rec matcher = {0, 0, 0, 0, 1};
     mwl__catch_rec clause = {0, 0};
-    mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, {none, none, none, none}, {none, none, none, none}};
+    mwl__entry_rec entry = {
+        0, 0, 0, 0, 0, 0, 0, 0, {none, none, none, none}, {none, none, none, none}};
     mwl__call_rec call = {1, none, MWL_CALL_HAS_ARMS, none, 0, 0, 0, 0, none};
     mwl__gather_rec gather = {0, 0, 0, none, 0, 0, 0, 0};
     mwl__emit_record(e, MWL_SECTION_IMPORTS, &mw, sizeof mw);

@@ -1,18 +1,24 @@
-/* test_failure.c: the engine's own codes. Chains, envelopes and matching are held by tests/cases. */
+/* test_failure.c: the engine's own codes. Chains, envelopes and matching are held by tests/cases.
+ */
 #include "vm/cel/failure.h"
 #include "utest.h"
 
 #include <string.h>
 
-/* Under `System.` the engine says only what the specification lists, with the types that it gives them. */
+/* Under `System.` the engine says only what the specification lists, with the types that it gives
+ * them. */
 UTEST(failure, system_codes_are_the_specifications) {
     static const struct {
         const char *code, *type;
     } listed[] = {
-        {"System.ExpressionEvaluationError", "error"}, {"System.UnrepresentableValue", "error"},
-        {"System.ParameterValidationFailed", "error"}, {"System.Cancelled", "cancellation"},
-        {"System.GatherCompletionUnmet", "error"},     {"System.GatherDispatchCancelled", "cancellation"},
-        {"System.GatherDispatchSkipped", "skipped"},   {"System.EmptyRaise", "error"},
+        {"System.ExpressionEvaluationError", "error"},
+        {"System.UnrepresentableValue", "error"},
+        {"System.ParameterValidationFailed", "error"},
+        {"System.Cancelled", "cancellation"},
+        {"System.GatherCompletionUnmet", "error"},
+        {"System.GatherDispatchCancelled", "cancellation"},
+        {"System.GatherDispatchSkipped", "skipped"},
+        {"System.EmptyRaise", "error"},
         {"System.FailureChainTruncated", "error"},
     };
     size_t found = 0;

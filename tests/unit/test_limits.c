@@ -1,16 +1,18 @@
-/* test_limits.c: the limits of a run, each at the limit and one over; mwl_run_abort; and where a limit or a bound
- * meets work in the middle. */
+/* test_limits.c: the limits of a run, each at the limit and one over; mwl_run_abort; and where a
+ * limit or a bound meets work in the middle. */
 #include "vm/machine/machine.h"
 #include "run_flow.h"
 #include "utest.h"
 
 #define SUCCESS(value) "{'type':'success','value':" value "}"
-#define LIMIT(which, message) \
-    "{'code':'System.Cancelled','details':{'limit':'" which "'},'message':'" message "','type':'cancellation'}"
+#define LIMIT(which, message)                                                                      \
+    "{'code':'System.Cancelled','details':{'limit':'" which "'},'message':'" message               \
+    "','type':'cancellation'}"
 #define SIZE_LIMIT LIMIT("size", "the run reached a limit of memory or depth")
 #define FUEL_LIMIT LIMIT("fuel", "the run used up its fuel")
 #define DONE "'z':{'action':'Return'}"
-#define SPIN "{{ [1,2,3,4,5,6,7,8,9].all(x, [1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}"
+#define SPIN                                                                                       \
+    "{{ [1,2,3,4,5,6,7,8,9].all(x, [1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}"
 
 static unsigned dispatched; /* calls of the last run */
 static void count_dispatched(void *ctx, const mwl_trace_event *e) {
@@ -20,7 +22,8 @@ static void count_dispatched(void *ctx, const mwl_trace_event *e) {
 
 static uint32_t slice; /* of the VM; 0: the default */
 
-static const char *with_limits(flow *f, const char *definition, mwl_limits limits, mwl_status *why) {
+static const char *with_limits(flow *f, const char *definition, mwl_limits limits,
+                               mwl_status *why) {
     mwl_config c = mwl_config_default();
     mwl_error error = {MWL_OK, "", 0};
     memset(f, 0, sizeof *f);
@@ -45,9 +48,10 @@ static const char *with_limits(flow *f, const char *definition, mwl_limits limit
     return f->result;
 }
 
-/* ---- fuel, memory ------------------------------------------------------------------------------------------ */
+/* ---- fuel, memory ---------------------------------------------------------------------------- */
 
-static const char busy[] = FLOW("'a':{'action':'Pass','output':'{{ [1,2,3].map(x, x * 2) }}','next':'z'}," DONE);
+static const char busy[] =
+    FLOW("'a':{'action':'Pass','output':'{{ [1,2,3].map(x, x * 2) }}','next':'z'}," DONE);
 
 /* The smallest limit with which the Flow succeeds, found by halving. */
 static uint64_t least(const char *definition, bool fuel, uint64_t low, uint64_t high) {
@@ -56,10 +60,14 @@ static uint64_t least(const char *definition, bool fuel, uint64_t low, uint64_t 
     while (high - low > (fuel ? 1u : 16u)) {
         uint64_t mid = low + (high - low) / 2;
         mwl_limits l = {0};
-        if (fuel) l.fuel = mid;
-        else l.memory_bytes = (size_t)mid;
-        if (strncmp(with_limits(&f, definition, l, &why), "{'type':'success'", 17) == 0) high = mid;
-        else low = mid;
+        if (fuel)
+            l.fuel = mid;
+        else
+            l.memory_bytes = (size_t)mid;
+        if (strncmp(with_limits(&f, definition, l, &why), "{'type':'success'", 17) == 0)
+            high = mid;
+        else
+            low = mid;
     }
     return high;
 }
@@ -75,15 +83,17 @@ UTEST(limits, fuel) {
     EXPECT_EQ(why, MWL_E_FUEL);
 }
 
-/* What a run uses up does not depend on how its work is cut into turns. Arguments are checked, functions called,
- * values compared, lists walked, calls made at once. */
+/* What a run uses up does not depend on how its work is cut into turns. Arguments are checked,
+ * functions called, values compared, lists walked, calls made at once. */
 UTEST(limits, fuel_is_counted_alike_in_turns_of_any_length) {
     static const char *const flows[] = {
-        FLOW_WITH("'flows':{'F':{'parameters':{'type':'object','properties':{'l':{'type':'array','uniqueItems':true,"
-                  "'items':{'type':'number','minimum':0}}}},'entrypoint':'a','steps':{'a':{'action':'Return'}}}},",
-                  "'a':{'action':'Call','call':{'flow':'F','with':{'l':'{{ [1,2,3,4,5,6,7,8,9,10,11,12] }}'}},"
-                  "'next':'z'}," DONE),
-        FLOW("'a':{'action':'Pass','output':'{{ [[1,2],[3]].map(x, x + x) == [[1,2],[4]] }}','next':'z'}," DONE),
+        FLOW_WITH(
+            "'flows':{'F':{'parameters':{'type':'object','properties':{'l':{'type':'array','uniqueItems':true,"
+            "'items':{'type':'number','minimum':0}}}},'entrypoint':'a','steps':{'a':{'action':'Return'}}}},",
+            "'a':{'action':'Call','call':{'flow':'F','with':{'l':'{{ [1,2,3,4,5,6,7,8,9,10,11,12] }}'}},"
+            "'next':'z'}," DONE),
+        FLOW(
+            "'a':{'action':'Pass','output':'{{ [[1,2],[3]].map(x, x + x) == [[1,2],[4]] }}','next':'z'}," DONE),
         FLOW("'a':{'action':'Gather','over':'{{ [1,2,3,4,5,6,7,8] }}','call':{'provider':" MOCK
              ",'with':{'value':1}},'next':'z'}," DONE)};
     for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
@@ -97,17 +107,19 @@ UTEST(limits, fuel_is_counted_alike_in_turns_of_any_length) {
 UTEST(limits, memory) {
     flow f;
     mwl_status why;
-    static const char grows[] =
-        FLOW("'a':{'action':'Pass','output':'{{ [1,2,3].map(x, [x, x, x].map(y, [y, y, y, y, y, y])) }}',"
-             "'next':'b'},'b':{'action':'Return','value':true}");
+    static const char grows[] = FLOW(
+        "'a':{'action':'Pass','output':'{{ [1,2,3].map(x, [x, x, x].map(y, [y, y, y, y, y, y])) }}',"
+        "'next':'b'},'b':{'action':'Return','value':true}");
     uint64_t n = least(grows, false, 512, 1 << 20);
     EXPECT_GT(n, 1024u);
-    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n}, &why), SUCCESS("true"));
-    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n - 32}, &why), SIZE_LIMIT);
+    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n}, &why),
+                 SUCCESS("true"));
+    EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n - 32}, &why),
+                 SIZE_LIMIT);
     EXPECT_EQ(why, MWL_E_TOO_BIG);
 }
 
-/* ---- depths ------------------------------------------------------------------------------------------------- */
+/* ---- depths ---------------------------------------------------------------------------------- */
 
 UTEST(limits, frame_depth) {
     static const char nested[] = FLOW_WITH(
@@ -147,47 +159,54 @@ UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {
     EXPECT_EQ(why, MWL_OK);
 }
 
-/* The calls written out are bounded like an array's: nothing of them starts, `successes` is not asked for, and an arm
- * or a result of theirs does not exist. */
+/* The calls written out are bounded like an array's: nothing of them starts, `successes` is not
+ * asked for, and an arm or a result of theirs does not exist. */
 UTEST(limits, fan_out_of_literal_calls) {
 #define ONE "{'provider':" MOCK ",'with':{'value':7},'onSuccess':{'assign':{'ran':true}}}"
     static const char three[] = FLOW(
-        "'a':{'action':'Gather','calls':[" ONE "," ONE "," ONE "],'completion':{'successes':'{{ 1 + vars.unbound }}'},"
+        "'a':{'action':'Gather','calls':[" ONE "," ONE "," ONE
+        "],'completion':{'successes':'{{ 1 + vars.unbound }}'},"
         "'catch':[{'match':{'codes':['Mwlvm.FanOutLimit']},'output':'{{ step.results }}','next':'c'}],"
         "'next':'z'},'c':{'action':'Return','value':'{{ [failure.details.dispatchCount, failure.details.limit, "
         "step.input, has(vars.ran)] }}'}," DONE);
-    static const char two[] = FLOW("'a':{'action':'Gather','calls':[" ONE "," ONE "],'next':'z'}," DONE);
+    static const char two[] =
+        FLOW("'a':{'action':'Gather','calls':[" ONE "," ONE "],'next':'z'}," DONE);
 #undef ONE
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, two, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[7,7]"));
-    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2,[],false]"));
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why),
+                 SUCCESS("[3,2,[],false]"));
     EXPECT_EQ(dispatched, 0u);
     EXPECT_EQ(why, MWL_OK);
 }
 
 UTEST(limits, chain_depth_truncates) {
-#define FAIL_THEN(code, next)                                                                                 \
-    "{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'" code "'}}}," \
+#define FAIL_THEN(code, next)                                                                      \
+    "{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'" code "'}}},"        \
     "'catch':[{'match':{'codes':['*']},'next':'" next "'}],'next':'z'}"
-    static const char chain[] = FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
-        "E.c", "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
-                    "failure.previous.previous.code, has(failure.previous.previous.previous)] }}'}," DONE);
+    static const char chain[] =
+        FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
+            "E.c",
+            "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
+                 "failure.previous.previous.code, has(failure.previous.previous.previous)] }}'}," DONE);
     flow f;
     mwl_status why;
-    EXPECT_STREQ(with_limits(&f, chain, (mwl_limits){.chain_depth = 3}, &why), SUCCESS("['E.c','E.b','E.a',false]"));
-    static const char cut[] = FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
-        "E.c", "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
-                    "has(failure.previous.previous)] }}'}," DONE);
+    EXPECT_STREQ(with_limits(&f, chain, (mwl_limits){.chain_depth = 3}, &why),
+                 SUCCESS("['E.c','E.b','E.a',false]"));
+    static const char cut[] =
+        FLOW("'a':" FAIL_THEN("E.a", "b") ",'b':" FAIL_THEN("E.b", "c") ",'c':" FAIL_THEN(
+            "E.c", "y") ",'y':{'action':'Return','value':'{{ [failure.code, failure.previous.code, "
+                        "has(failure.previous.previous)] }}'}," DONE);
     EXPECT_STREQ(with_limits(&f, cut, (mwl_limits){.chain_depth = 2}, &why),
                  SUCCESS("['E.c','System.FailureChainTruncated',false]"));
     EXPECT_EQ(why, MWL_OK);
 }
 
-/* ---- cleanup ------------------------------------------------------------------------------------------------- */
+/* ---- cleanup --------------------------------------------------------------------------------- */
 
-#define SLOW_CLEANUP                                                                                          \
-    "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK                      \
+#define SLOW_CLEANUP                                                                               \
+    "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK           \
     ",'with':{'delay':'PT10S'}}}}}],"
 #define SECOND 1000000000ll
 
@@ -198,7 +217,8 @@ static mwl_run_state cancelled_with(int64_t cleanup_ns, mwl_status *why) {
     c.virtual_time = true;
     c.limits.cleanup_ns = cleanup_ns;
     if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return MWL_RUN_READY;
-    if (!flow_load(&f, FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE)) ||
+    if (!flow_load(
+            &f, FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE)) ||
         !flow_start(&f, "1"))
         return MWL_RUN_READY;
     mwl_vm_pump(f.vm, SECOND);
@@ -217,7 +237,8 @@ UTEST(limits, cleanup_time) {
     mwl_status why = MWL_OK;
     EXPECT_EQ(cancelled_with(0, &why), MWL_RUN_DONE);
     EXPECT_EQ(why, MWL_OK);
-    EXPECT_EQ(cancelled_with(10 * SECOND, &why), MWL_RUN_DONE); /* the cleanup's end comes before the deadline's */
+    EXPECT_EQ(cancelled_with(10 * SECOND, &why),
+              MWL_RUN_DONE); /* the cleanup's end comes before the deadline's */
     EXPECT_EQ(why, MWL_OK);
     EXPECT_EQ(cancelled_with(10 * SECOND - 1, &why), MWL_RUN_ABORTED);
     EXPECT_EQ(why, MWL_E_CLEANUP);
@@ -240,8 +261,8 @@ static bool flow_ticking(flow *f, const char *definition, int64_t step_ns, int64
     c.clock.read = ticking;
     c.slice = ticking_slice;
     c.limits.cleanup_ns = cleanup_ns;
-    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK && flow_load(f, definition) &&
-           flow_start(f, "1");
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK &&
+           flow_load(f, definition) && flow_start(f, "1");
 }
 
 static void pump_all(flow *f, unsigned times) {
@@ -254,10 +275,13 @@ static void pump_all(flow *f, unsigned times) {
 
 UTEST(limits, a_busy_cleanup_is_ended) {
     flow f;
-    ASSERT_TRUE(flow_ticking(&f,
-                             FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
-                                       "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE),
-                             1000, 50000));
+    ASSERT_TRUE(flow_ticking(
+        &f,
+        FLOW_WITH("'middleware':[{'provider':" TIMEOUT
+                  ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN
+                  "'}}}],",
+                  "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE),
+        1000, 50000));
     pump_all(&f, 100);
     mwl_run_cancel(f.run, NULL);
     pump_all(&f, 100000);
@@ -283,12 +307,15 @@ UTEST(limits, a_result_that_comes_too_late) {
     flow_close(&f);
 }
 
-/* A bound directly around a call is committed when the call's Result is accepted; its arms may take longer. */
+/* A bound directly around a call is committed when the call's Result is accepted; its arms may take
+ * longer. */
 UTEST(limits, a_call_that_was_accepted_in_time) {
-    static const char slow_arm[] =
-        FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'value':1},'onSuccess':{'assign':{'x':'{{ "
-             "[1,2,3,4,5,6,7,8,9].map(x, [1,2,3,4,5,6,7,8,9].map(y, [1,2].map(w, string(wallTime())))).size() }}'}}},"
-             "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.0001S'}}}],'next':'z'}," DONE);
+    static const char slow_arm[] = FLOW(
+        "'a':{'action':'Call','call':{'provider':" MOCK
+        ",'with':{'value':1},'onSuccess':{'assign':{'x':'{{ "
+        "[1,2,3,4,5,6,7,8,9].map(x, [1,2,3,4,5,6,7,8,9].map(y, [1,2].map(w, string(wallTime())))).size() }}'}}},"
+        "'middleware':[{'provider':" TIMEOUT
+        ",'onEntry':{'with':{'duration':'PT0.0001S'}}}],'next':'z'}," DONE);
     flow f;
     ticking_slice = 1000000;
     bool made = flow_ticking(&f, slow_arm, 1000, 0);
@@ -299,15 +326,18 @@ UTEST(limits, a_call_that_was_accepted_in_time) {
     flow_close(&f);
 }
 
-/* A bound of a waiting run fires although another one is busy and the host gives it one slice at a time. */
+/* A bound of a waiting run fires although another one is busy and the host gives it one slice at a
+ * time. */
 UTEST(limits, a_small_budget_does_not_starve_bounds) {
     flow f;
-    ASSERT_TRUE(flow_ticking(&f,
-                             FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.001S'}}}],",
-                                       "'a':{'action':'Match','cases':[{'when':'{{ match.input == 1.0 }}','next':'s'}],"
-                                       "'default':{'next':'p'}},'s':{'action':'Sleep','for':'PT1H','next':'z'},"
-                                       "'p':{'action':'Pass','next':'p'}," DONE),
-                             1000, 0));
+    ASSERT_TRUE(flow_ticking(
+        &f,
+        FLOW_WITH("'middleware':[{'provider':" TIMEOUT
+                  ",'onEntry':{'with':{'duration':'PT0.001S'}}}],",
+                  "'a':{'action':'Match','cases':[{'when':'{{ match.input == 1.0 }}','next':'s'}],"
+                  "'default':{'next':'p'}},'s':{'action':'Sleep','for':'PT1H','next':'z'},"
+                  "'p':{'action':'Pass','next':'p'}," DONE),
+        1000, 0));
     mwl_run *waits = f.run;
     ASSERT_TRUE(flow_start(&f, "2"));
     mwl_run *spins = f.run;
@@ -318,24 +348,30 @@ UTEST(limits, a_small_budget_does_not_starve_bounds) {
     flow_close(&f);
 }
 
-/* ---- in the middle of something --------------------------------------------------------------------------------- */
+/* ---- in the middle of something -------------------------------------------------------------- */
 
 /* A limit inside a cleanup: nothing could end that cleanup any more, so the run is aborted. */
-/* A host that does not bound memory says so with the largest number; the reserve for a cleanup is added to it. */
+/* A host that does not bound memory says so with the largest number; the reserve for a cleanup is
+ * added to it. */
 UTEST(limits, fuel_ends_where_memory_is_not_bounded) {
     flow f;
     mwl_status why;
     static const char spins[] = FLOW_WITH(
-        "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK ",'with':{'value':1}}}}}],",
+        "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+        ",'with':{'value':1}}}}}],",
         "'a':{'action':'Pass','assign':{'x':'{{ lists.range(100000) }}'},'next':'b'},'b':{'action':'Pass','next':'b'}");
-    EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500000, .memory_bytes = SIZE_MAX}, &why), FUEL_LIMIT);
+    EXPECT_STREQ(
+        with_limits(&f, spins, (mwl_limits){.fuel = 500000, .memory_bytes = SIZE_MAX}, &why),
+        FUEL_LIMIT);
     EXPECT_EQ((int)why, (int)MWL_E_FUEL);
     EXPECT_EQ(dispatched, 1u);
 }
 
 UTEST(limits, fuel_inside_a_cleanup_aborts) {
-    static const char spins[] = FLOW_WITH("'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
-                                          "'a':{'action':'Return','value':1}");
+    static const char spins[] = FLOW_WITH(
+        "'middleware':[{'provider':" TIMEOUT
+        ",'onEntry':{'with':{'duration':'P1D'}},'onAlways':{'assign':{'x':'" SPIN "'}}}],",
+        "'a':{'action':'Return','value':1}");
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500}, &why), "state 3, why -12");
@@ -344,22 +380,23 @@ UTEST(limits, fuel_inside_a_cleanup_aborts) {
 
 /* A dispatch that hits the limit among its own fields has no target to wait for. */
 UTEST(limits, fuel_inside_the_fields_of_a_dispatch) {
-    static const char spins[] =
-        FLOW("'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'provider':" MOCK
-             ",'with':{'value':'{{ call.index == 0.0 ? true : [1,2,3,4,5,6,7,8,9].all(x, "
-             "[1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}','delay':'PT1S'}},'next':'z'}," DONE);
+    static const char spins[] = FLOW(
+        "'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'provider':" MOCK
+        ",'with':{'value':'{{ call.index == 0.0 ? true : [1,2,3,4,5,6,7,8,9].all(x, "
+        "[1,2,3,4,5,6,7,8,9].all(y, [1,2,3,4,5,6,7,8,9].all(w, w < 10))) }}','delay':'PT1S'}},'next':'z'}," DONE);
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, spins, (mwl_limits){.fuel = 500}, &why), FUEL_LIMIT);
     EXPECT_EQ(why, MWL_E_FUEL);
 }
 
-/* A bound that elapses while a later dispatch's fields are busy waits for the earlier dispatch's cleanup, and the
- * fields do not go on meanwhile. */
+/* A bound that elapses while a later dispatch's fields are busy waits for the earlier dispatch's
+ * cleanup, and the fields do not go on meanwhile. */
 UTEST(limits, a_bound_among_the_fields_of_a_dispatch) {
     static const char busy_fields[] = FLOW_WITH(
         "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.01S'}}}],"
-        "'flows':{'s':{'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+        "'flows':{'s':{'middleware':[{'provider':" FINALLY
+        ",'onAlways':{'with':{'call':{'provider':" MOCK
         ",'with':{'delay':'PT0.01S'}}}}}],'entrypoint':'w','steps':{'w':{'action':'Sleep',"
         "'for':'PT1H','next':'r'},'r':{'action':'Return'}}}},",
         "'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'flow':'s','input':'{{ call.index == 0.0 ? true : "
@@ -373,7 +410,7 @@ UTEST(limits, a_bound_among_the_fields_of_a_dispatch) {
     flow_close(&f);
 }
 
-/* ---- abort --------------------------------------------------------------------------------------------------------- */
+/* ---- abort ----------------------------------------------------------------------------------- */
 
 static void aborted_in(const char *definition, int64_t after_ns, int *utest_result) {
     flow f;
@@ -393,7 +430,8 @@ static void aborted_in(const char *definition, int64_t after_ns, int *utest_resu
 }
 
 UTEST(abort, before_asleep_and_in_a_cleanup) {
-    static const char sleeps[] = FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT20S','next':'z'}," DONE);
+    static const char sleeps[] =
+        FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT20S','next':'z'}," DONE);
     aborted_in(sleeps, 0, utest_result);
     aborted_in(sleeps, SECOND, utest_result);
     aborted_in(sleeps, 25 * SECOND, utest_result);

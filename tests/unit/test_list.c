@@ -127,7 +127,8 @@ UTEST(list, weight_limit_stops_doubling_by_sharing) {
     mwl_heap_free(h);
 }
 
-/* A nested version's buffer grows after it was entered: taking it out again must not take out more. */
+/* A nested version's buffer grows after it was entered: taking it out again must not take out more.
+ */
 UTEST(list, weight_of_a_nested_version_that_grew) {
     struct faulty f;
     mwl_alloc a = faulty_alloc(&f);

@@ -1,4 +1,5 @@
-/* What a parked run costs, all in: its records, its input and its timer, per run, as the allocator sees it. */
+/* What a parked run costs, all in: its records, its input and its timer, per run, as the allocator
+ * sees it. */
 #include "mwl.h"
 #include "mwl_asm.h"
 #include "utest.h"
@@ -8,7 +9,8 @@
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(MWL_STRESS) || defined(MWL_PLAIN_HEAP)
-#define PLAIN 1 /* each object is an allocation of its own there: the figure is not the shipped one */
+#define PLAIN                                                                                      \
+    1 /* each object is an allocation of its own there: the figure is not the shipped one */
 #else
 #define PLAIN 0
 #endif
@@ -29,9 +31,10 @@ static void stand_still(void *ctx, mwl_instant *out) {
     out->wall_ns = 1767225600000000000;
 }
 
-static const char sleeper[] = "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"s\",\"steps\":{"
-                              "\"s\":{\"action\":\"Sleep\",\"for\":\"PT1H\",\"next\":\"d\"},"
-                              "\"d\":{\"action\":\"Return\"}}}";
+static const char sleeper[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"s\",\"steps\":{"
+    "\"s\":{\"action\":\"Sleep\",\"for\":\"PT1H\",\"next\":\"d\"},"
+    "\"d\":{\"action\":\"Return\"}}}";
 
 static mwl_value make_input(mwl_heap *h, int i) {
     char text[64];
@@ -46,7 +49,8 @@ UTEST(parked, a_run_in_a_sleep_costs_at_most_512_bytes) {
     mwl_asm_result image;
     ASSERT_EQ(mwl_assemble(sleeper, strlen(sleeper), NULL, &image), MWL_OK);
     mwl_program *program = NULL;
-    ASSERT_EQ(mwl_program_load(NULL, image.image, image.image_size, MWL_COPY, &program, NULL), MWL_OK);
+    ASSERT_EQ(mwl_program_load(NULL, image.image, image.image_size, MWL_COPY, &program, NULL),
+              MWL_OK);
     mwl_asm_free(&image);
     mwl_config config = mwl_config_default();
     config.alloc.fn = count;

@@ -469,8 +469,7 @@ UTEST(regex, one_scratch_serves_many_programs) {
     mwl__regex_scratch_free(s);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static const char *sweep_pattern;
 
@@ -502,8 +501,7 @@ UTEST(regex, survives_every_failing_allocation) {
     }
 }
 
-/* ---- the tables of regex_class.c against the library that is linked
- * --------------------------------------- */
+/* ---- the tables of regex_class.c against the library that is linked -------------------------- */
 
 static size_t folds_of(const mwl__class_tables *t, uint32_t rune) {
     size_t lo = 0, hi = t->n_fold, n = 0;

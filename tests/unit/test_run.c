@@ -53,7 +53,8 @@ UTEST(run, validation_that_costs_too_much) {
     flow_close(&f);
 }
 
-/* The most bytes that the definition held at a time, as the allocator saw it, beyond those of an idle VM. */
+/* The most bytes that the definition held at a time, as the allocator saw it, beyond those of an
+ * idle VM. */
 static size_t peak(const char *definition, const char *input) {
     struct faulty memory;
     memset(&memory, 0, sizeof memory);
@@ -63,7 +64,8 @@ static size_t peak(const char *definition, const char *input) {
     c.virtual_time = true;
     c.alloc = (mwl_alloc){faulty_fn, &memory};
     size_t idle = 0;
-    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK && flow_load(&f, definition)) {
+    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK &&
+        flow_load(&f, definition)) {
         idle = memory.peak_bytes = memory.live_bytes;
         flow_again(&f, input);
     }
@@ -72,10 +74,10 @@ static size_t peak(const char *definition, const char *input) {
     return memory.peak_bytes - idle;
 }
 
-static const char looping[] =
-    FLOW("'a':{'action':'Call','call':{'provider':" MOCK "},'middleware':[{'provider':" LOOP
-         ",'onSuccess':{'when':'{{ middleware.metadata.iteration < step.input }}',"
-         "'assign':{'last':'{{ [middleware.result.value] }}'}}}],'next':'b'},'b':{'action':'Return'}");
+static const char looping[] = FLOW(
+    "'a':{'action':'Call','call':{'provider':" MOCK "},'middleware':[{'provider':" LOOP
+    ",'onSuccess':{'when':'{{ middleware.metadata.iteration < step.input }}',"
+    "'assign':{'last':'{{ [middleware.result.value] }}'}}}],'next':'b'},'b':{'action':'Return'}");
 
 UTEST(run, a_loop_holds_the_same_however_long) {
     size_t few = peak(looping, "100"), many = peak(looping, "100000");
@@ -83,10 +85,10 @@ UTEST(run, a_loop_holds_the_same_however_long) {
 }
 
 /* A fan-out of n under a cap: slots and Results for all, frames for the few that run. */
-static const char fanning[] =
-    FLOW("'a':{'action':'Gather','over':'{{ lists.range(int(step.input)) }}','concurrency':10,'call':{'flow':{"
-         "'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT1S','next':'r'},'r':{'action':'Return','value':1}}}},"
-         "'output':'done','next':'b'},'b':{'action':'Return'}");
+static const char fanning[] = FLOW(
+    "'a':{'action':'Gather','over':'{{ lists.range(int(step.input)) }}','concurrency':10,'call':{'flow':{"
+    "'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT1S','next':'r'},'r':{'action':'Return','value':1}}}},"
+    "'output':'done','next':'b'},'b':{'action':'Return'}");
 
 UTEST(run, a_capped_fan_out_holds_slots_not_frames) {
     const size_t few = 1000, many = 21000;

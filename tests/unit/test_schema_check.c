@@ -135,8 +135,7 @@ UTEST(schema_check, unevaluated_beyond_one_chunk) {
     kit_close(&k);
 }
 
-/* ---- limits
- * -------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void nest(char *out, int levels) {
     int n = 0;
@@ -192,8 +191,7 @@ UTEST(schema_check, fuel) {
     kit_close(&k);
 }
 
-/* ---- the language's rules
- * ------------------------------------------------------------------------- */
+/* ---- the language's rules -------------------------------------------------------------------- */
 
 static int parameters_valid(const char *schema, const char *json) {
     struct kit k;

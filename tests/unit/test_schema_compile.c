@@ -89,8 +89,7 @@ UTEST(schema_compile, defaults) {
     kit_close(&k);
 }
 
-/* ---- references
- * ------------------------------------------------------------------------------------ */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static mwl_status resolve_some(void *ctx, const char *uri, size_t uri_len, const char **text,
                                size_t *len) {
@@ -265,8 +264,7 @@ UTEST(schema_compile, meta_schema_agrees) {
     kit_close(&meta);
 }
 
-/* ---- images
- * ------------------------------------------------------------------------------------------ */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 static const char rich[] =
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"minimum\":0,\"default\":1},"
@@ -411,8 +409,7 @@ UTEST(schema_compile, patterns_are_bounded) {
     kit_close(&k);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static bool compile_and_run(mwl_alloc alloc) {
     mwl__schema_options options = mwl__schema_parameters();

@@ -9,14 +9,15 @@ static flow f;
 #define DONE "'done':{'action':'Return'}"
 /* Step a calls mock with these arguments inside this stack, then returns what it yields. */
 #define CALL(stack, with) CALL_AND(stack, with, "")
-#define CALL_AND(stack, with, more) \
-    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" MOCK ",'with':" with "}," more \
-         "'next':'done'}," DONE)
+#define CALL_AND(stack, with, more)                                                                \
+    FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" MOCK ",'with':" with  \
+         "}," more "'next':'done'}," DONE)
 
-/* ---- mock ---------------------------------------------------------------------------------------------- */
+/* ---- mock ------------------------------------------------------------------------------------ */
 
 UTEST(mock, value_or_echo) {
-    EXPECT_STREQ(flow_run(&f, CALL("", "{'value':{'n':1}}"), "5"), "{'type':'success','value':{'n':1}}");
+    EXPECT_STREQ(flow_run(&f, CALL("", "{'value':{'n':1}}"), "5"),
+                 "{'type':'success','value':{'n':1}}");
     EXPECT_STREQ(flow_run(&f, CALL("", "{'value':null}"), "5"), "{'type':'success','value':null}");
     EXPECT_STREQ(flow_run(&f, CALL("", "{}"), "5"), "{'type':'success','value':5}");
 }
@@ -24,59 +25,71 @@ UTEST(mock, value_or_echo) {
 UTEST(mock, failure_as_configured) {
     EXPECT_STREQ(flow_run(&f, CALL("", "{'failure':{'code':'X.Y'},'value':1}"), "5"),
                  "{'code':'X.Y','type':'error'}");
-    EXPECT_STREQ(flow_run(&f, CALL("", "{'failure':{'code':'X.Y','type':'odd','retryable':true,'details':[1]}}"), "5"),
-                 "{'code':'X.Y','details':[1],'retryable':true,'type':'odd'}");
-    EXPECT_STREQ(flow_run(&f, CALL("", "{'failure':null,'value':1}"), "5"), "{'type':'success','value':1}");
+    EXPECT_STREQ(
+        flow_run(&f,
+                 CALL("", "{'failure':{'code':'X.Y','type':'odd','retryable':true,'details':[1]}}"),
+                 "5"),
+        "{'code':'X.Y','details':[1],'retryable':true,'type':'odd'}");
+    EXPECT_STREQ(flow_run(&f, CALL("", "{'failure':null,'value':1}"), "5"),
+                 "{'type':'success','value':1}");
 }
 
 UTEST(mock, failure_must_have_a_code) {
-    EXPECT_TRUE(strstr(flow_run(&f, CALL("", "{'failure':{}}"), "5"), "System.ParameterValidationFailed") != NULL);
+    EXPECT_TRUE(strstr(flow_run(&f, CALL("", "{'failure':{}}"), "5"),
+                       "System.ParameterValidationFailed") != NULL);
     EXPECT_TRUE(strstr(flow_run(&f, CALL("", "{'failure':{'code':'a','type':'success'}}"), "5"),
                        "System.ParameterValidationFailed") != NULL);
 }
 
 UTEST(mock, delay) {
-    EXPECT_STREQ(flow_run(&f, CALL("", "{'delay':'PT2H','value':1}"), "5"), "{'type':'success','value':1}");
+    EXPECT_STREQ(flow_run(&f, CALL("", "{'delay':'PT2H','value':1}"), "5"),
+                 "{'type':'success','value':1}");
     EXPECT_EQ(f.took_ns, 7200 * S);
-    EXPECT_STREQ(flow_run(&f, CALL("", "{'delay':'PT5S','failure':{'code':'a'}}"), "5"), "{'code':'a','type':'error'}");
+    EXPECT_STREQ(flow_run(&f, CALL("", "{'delay':'PT5S','failure':{'code':'a'}}"), "5"),
+                 "{'code':'a','type':'error'}");
     EXPECT_EQ(f.took_ns, 5 * S);
     flow_run(&f, CALL("", "{'delay':'-PT5S'}"), "5");
     EXPECT_EQ(f.took_ns, 0);
 }
 
 UTEST(mock, metadata_in_both_arms) {
-#define ARMS(with)                                                                                    \
-    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':" with                              \
-         ",'onSuccess':{'assign':{'m':'{{ provider.metadata.id }}'}},"                                \
-         "'onFailure':{'assign':{'m':'{{ provider.metadata.id }}'}}},"                                \
-         "'next':'b','catch':[{'match':{'codes':['*']},'next':'b'}]},"                                \
+#define ARMS(with)                                                                                 \
+    FLOW("'a':{'action':'Call','call':{'provider':" MOCK ",'with':" with                           \
+         ",'onSuccess':{'assign':{'m':'{{ provider.metadata.id }}'}},"                             \
+         "'onFailure':{'assign':{'m':'{{ provider.metadata.id }}'}}},"                             \
+         "'next':'b','catch':[{'match':{'codes':['*']},'next':'b'}]},"                             \
          "'b':{'action':'Return','value':'{{ vars.m }}'}")
-    EXPECT_STREQ(flow_run(&f, ARMS("{'metadata':{'id':'r1'}}"), "5"), "{'type':'success','value':'r1'}");
+    EXPECT_STREQ(flow_run(&f, ARMS("{'metadata':{'id':'r1'}}"), "5"),
+                 "{'type':'success','value':'r1'}");
     EXPECT_STREQ(flow_run(&f, ARMS("{'metadata':{'id':'r2'},'failure':{'code':'a'}}"), "5"),
                  "{'type':'success','value':'r2'}");
 }
 
-/* ---- Retry --------------------------------------------------------------------------------------------- */
+/* ---- Retry ----------------------------------------------------------------------------------- */
 
 #define POLICY(code, attempts, more) "{'match':{'codes':['" code "']},'attempts':" attempts more "}"
-#define RETRYING(policies, more) "{'provider':" RETRY ",'onEntry':{'with':{'policies':[" policies "]}}" more "}"
+#define RETRYING(policies, more)                                                                   \
+    "{'provider':" RETRY ",'onEntry':{'with':{'policies':[" policies "]}}" more "}"
 #define FAIL_A "{'failure':{'code':'A','message':'m'}}"
-/* Fails with the codes of `codes` in turn, one a character; then succeeds. What was tried is carried in
- * vars.tried. */
-#define IN_TURN(codes)                                                                                  \
-    "{'value':'ok','failure':'{{ size(vars.tried) < size(\\'" codes "\\') ? "                           \
+/* Fails with the codes of `codes` in turn, one a character; then succeeds. What was tried is
+ * carried in vars.tried. */
+#define IN_TURN(codes)                                                                             \
+    "{'value':'ok','failure':'{{ size(vars.tried) < size(\\'" codes "\\') ? "                      \
     "{\\'code\\': \\'" codes "\\'.substring(size(vars.tried), size(vars.tried) + 1)} : null }}'}"
-#define TRIED "'parameters':{'type':'object','properties':{'tried':{'type':'string','default':''}}},"
+#define TRIED                                                                                      \
+    "'parameters':{'type':'object','properties':{'tried':{'type':'string','default':''}}},"
 #define CARRY ",'onFailure':{'assign':{'tried':'{{ vars.tried + \\'x\\' }}'}}"
-#define SEQUENCE(policies, codes)                                                                       \
-    FLOW_WITH(TRIED, "'a':{'action':'Call','middleware':[" RETRYING(policies, CARRY)                    \
-              "],'call':{'provider':" MOCK ",'with':" IN_TURN(codes) "},'next':'done'}," DONE)
+#define SEQUENCE(policies, codes)                                                                  \
+    FLOW_WITH(TRIED, "'a':{'action':'Call','middleware':[" RETRYING(                               \
+                         policies, CARRY) "],'call':{'provider':" MOCK                             \
+                                          ",'with':" IN_TURN(codes) "},'next':'done'}," DONE)
 
 UTEST(retry, exhausted_chains_the_last_failure) {
-    EXPECT_STREQ(flow_run(&f, CALL(RETRYING(POLICY("A", "3", ""), ""), FAIL_A), "5"),
-                 "{'code':'Provider.Middleware.Retry.Exhausted','details':{'attempts':3,'policy':0},"
-                 "'message':'gave up after 3 attempts','previous':{'code':'A','message':'m','type':'error'},"
-                 "'type':'error'}");
+    EXPECT_STREQ(
+        flow_run(&f, CALL(RETRYING(POLICY("A", "3", ""), ""), FAIL_A), "5"),
+        "{'code':'Provider.Middleware.Retry.Exhausted','details':{'attempts':3,'policy':0},"
+        "'message':'gave up after 3 attempts','previous':{'code':'A','message':'m','type':'error'},"
+        "'type':'error'}");
     EXPECT_EQ(f.took_ns, 0);
     EXPECT_TRUE(strstr(flow_run(&f, CALL(RETRYING(POLICY("A", "1", ""), ""), FAIL_A), "5"),
                        "'details':{'attempts':1,'policy':0}") != NULL);
@@ -88,90 +101,129 @@ UTEST(retry, what_no_policy_matches_passes) {
 }
 
 UTEST(retry, recovers) {
-    EXPECT_STREQ(flow_run(&f, SEQUENCE(POLICY("A", "3", ""), "AA"), "5"), "{'type':'success','value':'ok'}");
-    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(POLICY("A", "3", ""), "AAA"), "5"), "Exhausted") != NULL);
+    EXPECT_STREQ(flow_run(&f, SEQUENCE(POLICY("A", "3", ""), "AA"), "5"),
+                 "{'type':'success','value':'ok'}");
+    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(POLICY("A", "3", ""), "AAA"), "5"), "Exhausted") !=
+                NULL);
 }
 
 UTEST(retry, policies_count_for_themselves) {
 #define AB POLICY("A", "2", "") "," POLICY("B", "3", "")
     EXPECT_STREQ(flow_run(&f, SEQUENCE(AB, "ABB"), "5"), "{'type':'success','value':'ok'}");
-    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(AB, "BAB" "A"), "5"), "'details':{'attempts':4,'policy':0}") != NULL);
-    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(AB, "BABB"), "5"), "'details':{'attempts':4,'policy':1}") != NULL);
+    EXPECT_TRUE(strstr(flow_run(&f,
+                                SEQUENCE(AB, "BAB"
+                                             "A"),
+                                "5"),
+                       "'details':{'attempts':4,'policy':0}") != NULL);
+    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(AB, "BABB"), "5"),
+                       "'details':{'attempts':4,'policy':1}") != NULL);
     /* the first that matches has it, also when it is used up and another would match too */
-    EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(POLICY("A", "1", "") "," POLICY("*", "9", ""), "BA"), "5"),
-                       "'details':{'attempts':2,'policy':0}") != NULL);
+    EXPECT_TRUE(
+        strstr(flow_run(&f, SEQUENCE(POLICY("A", "1", "") "," POLICY("*", "9", ""), "BA"), "5"),
+               "'details':{'attempts':2,'policy':0}") != NULL);
 }
 
 UTEST(retry, backoff_by_the_policys_own_position) {
-    flow_run(&f, CALL(RETRYING(POLICY("A", "5", ",'backoff':{'initial':'PT30S','rate':2,'max':'PT90S'}"), ""), FAIL_A), "5");
+    flow_run(
+        &f,
+        CALL(
+            RETRYING(POLICY("A", "5", ",'backoff':{'initial':'PT30S','rate':2,'max':'PT90S'}"), ""),
+            FAIL_A),
+        "5");
     EXPECT_EQ(f.took_ns, (30 + 60 + 90 + 90) * S);
-    flow_run(&f, CALL(RETRYING(POLICY("A", "4", ",'backoff':{'initial':'PT30S'}"), ""), FAIL_A), "5");
+    flow_run(&f, CALL(RETRYING(POLICY("A", "4", ",'backoff':{'initial':'PT30S'}"), ""), FAIL_A),
+             "5");
     EXPECT_EQ(f.took_ns, 90 * S);
-#define SLOW_AB POLICY("A", "9", ",'backoff':{'initial':'PT1S','rate':10}") ","      \
-                POLICY("B", "9", ",'backoff':{'initial':'PT5S','rate':10}")
+#define SLOW_AB                                                                                    \
+    POLICY("A", "9", ",'backoff':{'initial':'PT1S','rate':10}")                                    \
+    "," POLICY("B", "9", ",'backoff':{'initial':'PT5S','rate':10}")
     EXPECT_STREQ(flow_run(&f, SEQUENCE(SLOW_AB, "ABAB"), "5"), "{'type':'success','value':'ok'}");
     EXPECT_EQ(f.took_ns, (1 + 5 + 10 + 50) * S);
 }
 
 UTEST(retry, a_delay_overrides_one_gap) {
-#define OVERRIDE(delay)                                                                                  \
-    FLOW_WITH(TRIED, "'a':{'action':'Call','middleware':[" RETRYING(                                     \
-                  POLICY("*", "9", ",'backoff':{'initial':'PT1S','rate':10}"),                           \
-                  ",'onFailure':{'with':{'delay':" delay "},'assign':{'tried':'{{ vars.tried + \\'x\\' }}'}}") \
-              "],'call':{'provider':" MOCK ",'with':" IN_TURN("AAA") "},'next':'done'}," DONE)
+#define OVERRIDE(delay)                                                                            \
+    FLOW_WITH(                                                                                     \
+        TRIED,                                                                                     \
+        "'a':{'action':'Call','middleware':[" RETRYING(                                            \
+            POLICY("*", "9", ",'backoff':{'initial':'PT1S','rate':10}"),                           \
+            ",'onFailure':{'with':{'delay':" delay                                                 \
+            "},'assign':{'tried':'{{ vars.tried + \\'x\\' }}'}}") "],'call':{'provider':" MOCK     \
+                                                                  ",'with':" IN_TURN(              \
+                                                                      "AAA") "},'next':'done'}," DONE)
     flow_run(&f, OVERRIDE("null"), "5");
     EXPECT_EQ(f.took_ns, 111 * S);
     flow_run(&f, OVERRIDE("'PT0S'"), "5");
     EXPECT_EQ(f.took_ns, 0);
     flow_run(&f, OVERRIDE("'{{ size(vars.tried) == 1 ? \\'PT7S\\' : null }}'"), "5");
     EXPECT_EQ(f.took_ns, (1 + 7 + 100) * S); /* the schedule goes by position */
-    EXPECT_TRUE(strstr(flow_run(&f, OVERRIDE("'soon'"), "5"), "System.ParameterValidationFailed") != NULL);
+    EXPECT_TRUE(strstr(flow_run(&f, OVERRIDE("'soon'"), "5"), "System.ParameterValidationFailed") !=
+                NULL);
 }
 
 UTEST(retry, attempt) {
 #define SEEN(v) "'" v "':'{{ middleware.metadata.attempt }}'"
-    const char *flow_text =
-        FLOW_WITH(TRIED, "'a':{'action':'Call','middleware':[{'provider':" RETRY
-                  ",'onEntry':{'with':{'policies':[" POLICY("*", "9", "") "]},'assign':{" SEEN("entry") "}},"
-                  "'onFailure':{'assign':{'tried':'{{ vars.tried + \\'x\\' }}'," SEEN("failure") "}},"
-                  "'onSuccess':{'assign':{" SEEN("success") "}},'onAlways':{'assign':{" SEEN("always") "}}}"
-                  "],'call':{'provider':" MOCK ",'with':" IN_TURN("AA") "},'next':'b'},"
-                  "'b':{'action':'Return','value':'{{ vars }}'}");
-    EXPECT_STREQ(flow_run(&f, flow_text, "5"),
-                 "{'type':'success','value':{'always':3,'entry':0,'failure':2,'success':3,'tried':'xx'}}");
+    const char *flow_text = FLOW_WITH(
+        TRIED,
+        "'a':{'action':'Call','middleware':[{'provider':" RETRY
+        ",'onEntry':{'with':{'policies':[" POLICY("*", "9", "") "]},'assign':{" SEEN(
+            "entry") "}},"
+                     "'onFailure':{'assign':{'tried':'{{ vars.tried + \\'x\\' }}'," SEEN(
+                         "failure") "}},"
+                                    "'onSuccess':{'assign':{" SEEN("success") "}},'onAlways':{'assign':{" SEEN(
+                                        "always") "}}}"
+                                                  "],'call':{'provider':" MOCK ",'with':" IN_TURN(
+                                                      "AA") "},'next':'b'},"
+                                                            "'b':{'action':'Return','value':'{{ vars }}'}");
+    EXPECT_STREQ(
+        flow_run(&f, flow_text, "5"),
+        "{'type':'success','value':{'always':3,'entry':0,'failure':2,'success':3,'tried':'xx'}}");
 }
 
 UTEST(retry, variables_are_restored_but_for_the_carry) {
     /* the call's own arm marks every attempt; the mark of a failed one is gone in the next */
-    const char *flow_text =
-        FLOW_WITH("'parameters':{'type':'object','properties':{'tried':{'type':'string','default':''},"
-                  "'mark':{'type':'string','default':''}}},",
-                  "'a':{'action':'Call','middleware':[" RETRYING(POLICY("*", "9", ""), CARRY)
-                  "],'call':{'provider':" MOCK ",'with':" IN_TURN("AAA")
-                  ",'onFailure':{'assign':{'mark':'{{ vars.mark + \\'f\\' }}'}},"
-                  "'onSuccess':{'assign':{'mark':'{{ vars.mark + \\'s\\' }}'}}},'next':'b'},"
-                  "'b':{'action':'Return','value':'{{ vars }}'}");
-    EXPECT_STREQ(flow_run(&f, flow_text, "5"), "{'type':'success','value':{'mark':'s','tried':'xxx'}}");
+    const char *flow_text = FLOW_WITH(
+        "'parameters':{'type':'object','properties':{'tried':{'type':'string','default':''},"
+        "'mark':{'type':'string','default':''}}},",
+        "'a':{'action':'Call','middleware':[" RETRYING(
+            POLICY("*", "9", ""),
+            CARRY) "],'call':{'provider':" MOCK
+                   ",'with':" IN_TURN(
+                       "AAA") ",'onFailure':{'assign':{'mark':'{{ vars.mark + \\'f\\' }}'}},"
+                              "'onSuccess':{'assign':{'mark':'{{ vars.mark + \\'s\\' }}'}}},'next':'b'},"
+                              "'b':{'action':'Return','value':'{{ vars }}'}");
+    EXPECT_STREQ(flow_run(&f, flow_text, "5"),
+                 "{'type':'success','value':{'mark':'s','tried':'xxx'}}");
 }
 
 UTEST(retry, gated) {
-    EXPECT_STREQ(flow_run(&f, CALL("{'provider':" RETRY ",'onEntry':{'when':false,'with':{'policies':["
-                                   POLICY("*", "3", "") "]}}}", FAIL_A), "5"),
-                 "{'code':'A','message':'m','type':'error'}");
-    EXPECT_STREQ(flow_run(&f, CALL(RETRYING(POLICY("*", "3", ""), ",'onFailure':{'when':false}"), FAIL_A), "5"),
-                 "{'code':'A','message':'m','type':'error'}");
+    EXPECT_STREQ(
+        flow_run(&f,
+                 CALL("{'provider':" RETRY
+                      ",'onEntry':{'when':false,'with':{'policies':[" POLICY("*", "3", "") "]}}}",
+                      FAIL_A),
+                 "5"),
+        "{'code':'A','message':'m','type':'error'}");
+    EXPECT_STREQ(
+        flow_run(&f, CALL(RETRYING(POLICY("*", "3", ""), ",'onFailure':{'when':false}"), FAIL_A),
+                 "5"),
+        "{'code':'A','message':'m','type':'error'}");
 }
 
 UTEST(retry, jitter_is_bounded_and_repeats_with_its_seed) {
     static const struct {
         const char *mode;
         int64_t low, high; /* of 10 + 20 + 40 seconds, or of the recurrence */
-    } rows[] = {{"none", 70, 70}, {"full", 0, 70}, {"equal", 35, 70}, {"decorrelated", 30, 30 + 90 + 270}};
+    } rows[] = {
+        {"none", 70, 70}, {"full", 0, 70}, {"equal", 35, 70}, {"decorrelated", 30, 30 + 90 + 270}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[2048];
-        snprintf(text, sizeof text,
-                 CALL(RETRYING(POLICY("A", "4", ",'backoff':{'initial':'PT10S','rate':2,'jitter':'%s'}"), ""), FAIL_A),
-                 rows[i].mode);
+        snprintf(
+            text, sizeof text,
+            CALL(RETRYING(POLICY("A", "4", ",'backoff':{'initial':'PT10S','rate':2,'jitter':'%s'}"),
+                          ""),
+                 FAIL_A),
+            rows[i].mode);
         int64_t first = 0, other = 0;
         for (uint64_t seed = 1; seed < 20; seed++) {
             int64_t took[2];
@@ -184,30 +236,37 @@ UTEST(retry, jitter_is_bounded_and_repeats_with_its_seed) {
             }
             EXPECT_EQ(took[0], took[1]);
             EXPECT_TRUE(took[0] >= rows[i].low * S && took[0] <= rows[i].high * S);
-            if (seed == 1) first = took[0];
-            else if (took[0] != first) other = took[0];
+            if (seed == 1)
+                first = took[0];
+            else if (took[0] != first)
+                other = took[0];
         }
         EXPECT_EQ(other != 0, i != 0); /* chance is at work */
     }
 }
 
-/* ---- Timeout -------------------------------------------------------------------------------------------- */
+/* ---- Timeout --------------------------------------------------------------------------------- */
 
-#define WITHIN(duration, more) "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'" duration "'}" more "}}"
-#define EXCEEDED(duration)                                                                        \
-    "{'code':'Provider.Middleware.Timeout.Exceeded','details':{'duration':'" duration "'},"       \
+#define WITHIN(duration, more)                                                                     \
+    "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'" duration "'}" more "}}"
+#define EXCEEDED(duration)                                                                         \
+    "{'code':'Provider.Middleware.Timeout.Exceeded','details':{'duration':'" duration "'},"        \
     "'message':'not finished within " duration "','type':'timeout'}"
 
 UTEST(timeout, exceeded) {
-    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT10S'}"), "5"), EXCEEDED("PT5S"));
+    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT10S'}"), "5"),
+                 EXCEEDED("PT5S"));
     EXPECT_EQ(f.took_ns, 5 * S);
 }
 
 UTEST(timeout, in_time) {
-    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT4.9S'}"), "5"), "{'type':'success','value':5}");
+    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT4.9S'}"), "5"),
+                 "{'type':'success','value':5}");
     /* completions of an instant are accepted before its bounds fire */
-    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT5S'}"), "5"), "{'type':'success','value':5}");
-    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("P900000Y", ""), "{'delay':'PT5S'}"), "5"), "{'type':'success','value':5}");
+    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT5S'}"), "5"),
+                 "{'type':'success','value':5}");
+    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("P900000Y", ""), "{'delay':'PT5S'}"), "5"),
+                 "{'type':'success','value':5}");
 }
 
 UTEST(timeout, a_bound_of_nothing_fires_before_the_scope_starts) {
@@ -221,28 +280,41 @@ UTEST(timeout, gated_there_is_no_bound) {
 }
 
 UTEST(timeout, deadline) {
-    EXPECT_STREQ(flow_run(&f, CALL_AND(WITHIN("PT90.5S", ",'assign':{'d':'{{ middleware.metadata.deadline }}'}"),
-                                       "{'delay':'PT1S','value':'{{ vars.d }}'}", ""), "5"),
-                 "{'type':'success','value':'2026-01-01T00:01:30.5Z'}");
+    EXPECT_STREQ(
+        flow_run(&f,
+                 CALL_AND(WITHIN("PT90.5S", ",'assign':{'d':'{{ middleware.metadata.deadline }}'}"),
+                          "{'delay':'PT1S','value':'{{ vars.d }}'}", ""),
+                 "5"),
+        "{'type':'success','value':'2026-01-01T00:01:30.5Z'}");
 }
 
 UTEST(timeout, around_and_inside_retry) {
-#define AGAIN(n) RETRYING("{'match':{'types':['timeout','error']},'attempts':" n ",'backoff':{'initial':'PT1S'}}", "")
-    EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT10S", "") "," AGAIN("100"), "{'delay':'PT3S','failure':{'code':'A'}}"), "5"),
+#define AGAIN(n)                                                                                   \
+    RETRYING("{'match':{'types':['timeout','error']},'attempts':" n                                \
+             ",'backoff':{'initial':'PT1S'}}",                                                     \
+             "")
+    EXPECT_STREQ(flow_run(&f,
+                          CALL(WITHIN("PT10S", "") "," AGAIN("100"),
+                               "{'delay':'PT3S','failure':{'code':'A'}}"),
+                          "5"),
                  EXCEEDED("PT10S"));
     EXPECT_EQ(f.took_ns, 10 * S);
-    EXPECT_TRUE(strstr(flow_run(&f, CALL(AGAIN("3") "," WITHIN("PT2S", ""), "{'delay':'PT3S'}"), "5"),
-                       "Retry.Exhausted") != NULL);
+    EXPECT_TRUE(
+        strstr(flow_run(&f, CALL(AGAIN("3") "," WITHIN("PT2S", ""), "{'delay':'PT3S'}"), "5"),
+               "Retry.Exhausted") != NULL);
     EXPECT_EQ(f.took_ns, (2 + 1 + 2 + 1 + 2) * S);
 }
 
-/* ---- Loop ------------------------------------------------------------------------------------------------ */
+/* ---- Loop ------------------------------------------------------------------------------------ */
 
 #define LOOPING(when, more) "{'provider':" LOOP ",'onSuccess':{'when':'{{ " when " }}'" more "}}"
 
 UTEST(loop, carries_its_value) {
-    EXPECT_STREQ(flow_run(&f, CALL(LOOPING("middleware.result.value < 10.0",
-                                           ",'value':'{{ middleware.result.value * 2.0 }}'"), "{}"), "1"),
+    EXPECT_STREQ(flow_run(&f,
+                          CALL(LOOPING("middleware.result.value < 10.0",
+                                       ",'value':'{{ middleware.result.value * 2.0 }}'"),
+                               "{}"),
+                          "1"),
                  "{'type':'success','value':32}"); /* 1, 2, 4, 8, 16; the last is shaped too */
 }
 
@@ -260,7 +332,8 @@ UTEST(loop, iteration) {
 
 UTEST(loop, iteration_of_a_failed_run) {
     const char *flow_text =
-        FLOW("'a':{'action':'Call','middleware':[{'provider':" LOOP ",'onSuccess':{'when':true,'value':1},"
+        FLOW("'a':{'action':'Call','middleware':[{'provider':" LOOP
+             ",'onSuccess':{'when':true,'value':1},"
              "'onFailure':{'details':'{{ middleware.metadata.iteration }}'}}],"
              "'call':{'provider':" MOCK ",'with':{'failure':"
              "'{{ call.input == 1.0 ? {\\'code\\': \\'A\\'} : null }}'}},'next':'done'}," DONE);
@@ -269,57 +342,78 @@ UTEST(loop, iteration_of_a_failed_run) {
 }
 
 UTEST(loop, gated_it_runs_not_at_all) {
-    EXPECT_STREQ(flow_run(&f, CALL("{'provider':" LOOP ",'onEntry':{'when':false,'output':7},"
-                                   "'onSuccess':{'when':true,'value':8}}", FAIL_A), "5"),
+    EXPECT_STREQ(flow_run(&f,
+                          CALL("{'provider':" LOOP ",'onEntry':{'when':false,'output':7},"
+                               "'onSuccess':{'when':true,'value':8}}",
+                               FAIL_A),
+                          "5"),
                  "{'type':'success','value':7}");
 }
 
 UTEST(loop, variables_persist) {
-    EXPECT_STREQ(flow_run(&f, FLOW_WITH(TRIED,
-                                        "'a':{'action':'Call','middleware':[" LOOPING("size(vars.tried) < 3",
-                                        ",'assign':{'tried':'{{ vars.tried + \\'x\\' }}'}")
-                                        "],'call':{'provider':" MOCK "},'next':'b'},"
-                                        "'b':{'action':'Return','value':'{{ vars.tried }}'}"), "5"),
-                 "{'type':'success','value':'xxxx'}");
+    EXPECT_STREQ(
+        flow_run(
+            &f,
+            FLOW_WITH(
+                TRIED,
+                "'a':{'action':'Call','middleware':[" LOOPING(
+                    "size(vars.tried) < 3",
+                    ",'assign':{'tried':'{{ vars.tried + \\'x\\' }}'}") "],'call':{'provider':" MOCK
+                                                                        "},'next':'b'},"
+                                                                        "'b':{'action':'Return','value':'{{ vars.tried }}'}"),
+            "5"),
+        "{'type':'success','value':'xxxx'}");
 }
 
-/* ---- Finally --------------------------------------------------------------------------------------------- */
+/* ---- Finally --------------------------------------------------------------------------------- */
 
-#define CLEANUP(with, more) \
-    "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK ",'with':" with more "}}}}"
+#define CLEANUP(with, more)                                                                        \
+    "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK ",'with':" with more    \
+    "}}}}"
 
 UTEST(finally, runs_on_both_outcomes_and_is_discarded) {
-#define NOTED CLEANUP("{'value':9,'delay':'PT3S'}", ",'onSuccess':{'assign':{'seen':'{{ middleware.result.type }}'}}")
-    EXPECT_STREQ(flow_run(&f, FLOW("'a':{'action':'Call','middleware':[" NOTED "],'call':{'provider':" MOCK "},"
-                                   "'output':'{{ [step.result.value, vars.seen] }}','next':'done'}," DONE), "5"),
-                 "{'type':'success','value':[5,'success']}");
+#define NOTED                                                                                      \
+    CLEANUP("{'value':9,'delay':'PT3S'}",                                                          \
+            ",'onSuccess':{'assign':{'seen':'{{ middleware.result.type }}'}}")
+    EXPECT_STREQ(
+        flow_run(&f,
+                 FLOW("'a':{'action':'Call','middleware':[" NOTED "],'call':{'provider':" MOCK "},"
+                      "'output':'{{ [step.result.value, vars.seen] }}','next':'done'}," DONE),
+                 "5"),
+        "{'type':'success','value':[5,'success']}");
     EXPECT_EQ(f.took_ns, 3 * S);
-    EXPECT_STREQ(flow_run(&f, FLOW("'a':{'action':'Call','middleware':[" NOTED "],'call':{'provider':" MOCK
-                                   ",'with':" FAIL_A "},'next':'done','catch':[{'match':{'codes':['A']},"
-                                   "'output':'{{ vars.seen }}','next':'done'}]}," DONE), "5"),
-                 "{'type':'success','value':'error'}");
+    EXPECT_STREQ(
+        flow_run(&f,
+                 FLOW("'a':{'action':'Call','middleware':[" NOTED "],'call':{'provider':" MOCK
+                      ",'with':" FAIL_A "},'next':'done','catch':[{'match':{'codes':['A']},"
+                      "'output':'{{ vars.seen }}','next':'done'}]}," DONE),
+                 "5"),
+        "{'type':'success','value':'error'}");
 }
 
 UTEST(finally, a_failed_cleanup_supersedes) {
-    EXPECT_STREQ(flow_run(&f, CALL(CLEANUP("{'failure':{'code':'C'}}", ""), "{}"), "5"), "{'code':'C','type':'error'}");
-    EXPECT_STREQ(flow_run(&f, CALL(CLEANUP("{'failure':{'code':'C'}}", ""), FAIL_A), "5"),
-                 "{'code':'C','previous':{'code':'A','message':'m','type':'error'},'type':'error'}");
+    EXPECT_STREQ(flow_run(&f, CALL(CLEANUP("{'failure':{'code':'C'}}", ""), "{}"), "5"),
+                 "{'code':'C','type':'error'}");
+    EXPECT_STREQ(
+        flow_run(&f, CALL(CLEANUP("{'failure':{'code':'C'}}", ""), FAIL_A), "5"),
+        "{'code':'C','previous':{'code':'A','message':'m','type':'error'},'type':'error'}");
 }
 
 UTEST(finally, its_call_has_a_stack_of_its_own) {
     const char *stack = CALL("{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
-                             ",'with':{'failure':{'code':'C'}}},'middleware':["
-                             RETRYING(POLICY("C", "3", ",'backoff':{'initial':'PT2S'}"), "") "]}}}", "{}");
+                             ",'with':{'failure':{'code':'C'}}},'middleware':[" RETRYING(
+                                 POLICY("C", "3", ",'backoff':{'initial':'PT2S'}"), "") "]}}}",
+                             "{}");
     EXPECT_TRUE(strstr(flow_run(&f, stack, "5"), "Retry.Exhausted") != NULL);
     EXPECT_EQ(f.took_ns, 4 * S);
 }
 
 UTEST(finally, runs_when_a_bound_tears_down) {
-    const char *flow_text =
-        FLOW("'a':{'action':'Call','middleware':[" WITHIN("PT5S", "") ","
-             CLEANUP("{'delay':'PT2S'}", ",'onSuccess':{'assign':{'seen':'{{ middleware.result.type }}'}}")
-             "],'call':{'provider':" MOCK ",'with':{'delay':'PT1H'}},'next':'done',"
-             "'catch':[{'match':{'types':['timeout']},'output':'{{ vars.seen }}','next':'done'}]}," DONE);
+    const char *flow_text = FLOW("'a':{'action':'Call','middleware':[" WITHIN("PT5S", "") "," CLEANUP(
+        "{'delay':'PT2S'}",
+        ",'onSuccess':{'assign':{'seen':'{{ middleware.result.type }}'}}") "],'call':{'provider':" MOCK
+                                                                           ",'with':{'delay':'PT1H'}},'next':'done',"
+                                                                           "'catch':[{'match':{'types':['timeout']},'output':'{{ vars.seen }}','next':'done'}]}," DONE);
     EXPECT_STREQ(flow_run(&f, flow_text, "5"), "{'type':'success','value':'cancellation'}");
     EXPECT_EQ(f.took_ns, 7 * S);
 }

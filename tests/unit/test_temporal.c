@@ -28,7 +28,7 @@ static const char *instant_text(mwl__instant t, char *out) {
     return out;
 }
 
-/* ---- ISO 8601 durations ---- */
+/* ---- ISO 8601 durations ---------------------------------------------------------------------- */
 
 UTEST(iso, components_and_their_lengths) {
     static const struct {
@@ -127,7 +127,7 @@ UTEST(iso, canonical_text) {
     }
 }
 
-/* ---- CEL durations ---- */
+/* ---- CEL durations --------------------------------------------------------------------------- */
 
 UTEST(cel, reads_go_durations) {
     static const struct {
@@ -182,7 +182,7 @@ UTEST(cel, writes_seconds) {
     EXPECT_STREQ("-9223372036.854775808s", cel_text(INT64_MIN, out));
 }
 
-/* ---- RFC 3339 ---- */
+/* ---- RFC 3339 -------------------------------------------------------------------------------- */
 
 UTEST(rfc3339, reads) {
     static const struct {
@@ -280,7 +280,7 @@ UTEST(rfc3339, grammars_alone) {
     EXPECT_TRUE(mwl__temporal_is_date_time("0000-01-01T00:00:00Z", 20));
 }
 
-/* ---- calendar ---- */
+/* ---- calendar -------------------------------------------------------------------------------- */
 
 /* Walk every day from year 1 to 9999 with nothing but month lengths. */
 UTEST(calendar, every_day) {
@@ -320,7 +320,7 @@ UTEST(calendar, offsets_and_back) {
     EXPECT_EQ(MWL_E_RANGE, mwl__temporal_from_civil(&c, 0, &back));
 }
 
-/* ---- arithmetic ---- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 UTEST(arithmetic, add_and_subtract) {
     mwl__instant t = {0, 1}, r = {0, 0};

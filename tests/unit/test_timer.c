@@ -1,4 +1,5 @@
-/* Timers: order by instant, then waits before bounds, then the outermost bound, then the first armed. */
+/* Timers: order by instant, then waits before bounds, then the outermost bound, then the first
+ * armed. */
 #include "vm/machine/timer.h"
 #include "utest.h"
 
@@ -65,7 +66,8 @@ UTEST(timer, a_random_heap_comes_out_sorted) {
     mwl__timers_done(&t);
 }
 
-/* What is armed, cancelled and due in any order comes out as if the earliest were looked for among all. */
+/* What is armed, cancelled and due in any order comes out as if the earliest were looked for among
+ * all. */
 UTEST(timer, agrees_with_a_search_through_all) {
     enum { N = 64 };
     static mwl__timer all[N];
@@ -106,7 +108,8 @@ UTEST(timer, agrees_with_a_search_through_all) {
         for (int k = 0; k < N; k++) n += armed_as[k] != 0;
         ASSERT_EQ(mwl__timers_count(&t), n);
     }
-    ASSERT_LE(t.lane_cap, (size_t)4 * N); /* what is cancelled in the lane's middle does not stay there */
+    ASSERT_LE(t.lane_cap,
+              (size_t)4 * N); /* what is cancelled in the lane's middle does not stay there */
     mwl__timers_done(&t);
 }
 

@@ -1,5 +1,6 @@
-/* An interruption may come between any two instructions. Whatever was under way, in a dispatch's fields, in a
- * gap, in an arm, in a cleanup: the run ends, every provider execution settles or is told, and nothing is kept. */
+/* An interruption may come between any two instructions. Whatever was under way, in a dispatch's
+ * fields, in a gap, in an arm, in a cleanup: the run ends, every provider execution settles or is
+ * told, and nothing is kept. */
 #include "run_flow.h"
 #include "utest.h"
 
@@ -29,20 +30,27 @@ static void probe_cancel(mwl_call *call, void *user) {
 }
 
 static const char probe_doc[] =
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" PROBE_URI "\",\"codePrefix\":\"Probe\","
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" PROBE_URI
+    "\",\"codePrefix\":\"Probe\","
     "\"description\":\"Waits a second.\",\"parameters\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"number\"}}},"
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
-static const mwl_call_provider probe_provider = {
-    .uri = PROBE_URI, .document = probe_doc, .start = probe_start, .wake = probe_wake, .cancel = probe_cancel};
+static const mwl_call_provider probe_provider = {.uri = PROBE_URI,
+                                                 .document = probe_doc,
+                                                 .start = probe_start,
+                                                 .wake = probe_wake,
+                                                 .cancel = probe_cancel};
 
-/* Fan-out under a cap with computed arguments and arms; in each dispatch a retried call with a bound and a cleanup
- * that has a stack of its own; around all of it a bound, a cleanup and a Loop. */
+/* Fan-out under a cap with computed arguments and arms; in each dispatch a retried call with a
+ * bound and a cleanup that has a stack of its own; around all of it a bound, a cleanup and a Loop.
+ */
 static const char rich[] =
     "{'$schema':'https://mwl.dev/v0.1/flow/schema.json','entrypoint':'g',"
     "'parameters':{'type':'object','properties':{'n':{'type':'number','default':0}}},"
     "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1M'}}},"
-    "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" PROBE "}},'assign':{'last':'{{ middleware.result }}'}}},"
-    "{'provider':" LOOP ",'onSuccess':{'when':'{{ middleware.metadata.iteration < 2.0 }}','assign':{'n':'{{ vars.n + 1.0 }}'}}}],"
+    "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" PROBE
+    "}},'assign':{'last':'{{ middleware.result }}'}}},"
+    "{'provider':" LOOP
+    ",'onSuccess':{'when':'{{ middleware.metadata.iteration < 2.0 }}','assign':{'n':'{{ vars.n + 1.0 }}'}}}],"
     "'steps':{'g':{'action':'Gather','over':'{{ [1.0, 2.0, 3.0] }}','concurrency':2,"
     "'call':{'flow':'One','input':'{{ [call.input, call.index].map(x, x * 2.0) }}','with':{'k':'{{ call.index + 1.0 }}'},"
     "'onSuccess':{'value':'{{ [call.result.value, flow.vars.k] }}','assign':{'n':'{{ vars.n + call.index }}'}}},"
@@ -52,11 +60,13 @@ static const char rich[] =
     "'flows':{'One':{'parameters':{'type':'object','properties':{'k':{'type':'number'}}},'entrypoint':'c','steps':{"
     "'c':{'action':'Call','call':{'provider':" PROBE ",'with':{'n':'{{ vars.k }}'},"
     "'onSuccess':{'value':'{{ vars.k < 1.5 && !has(vars.again) ? [1.0][int(vars.k)] : vars.k }}'}},"
-    "'middleware':[{'provider':" RETRY ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2,"
+    "'middleware':[{'provider':" RETRY
+    ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2,"
     "'backoff':{'initial':'PT2S'}}]}},'onFailure':{'assign':{'again':true}}},"
     "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT30S'}}},"
     "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" PROBE ",'with':{'n':1}},"
-    "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT5S'}}}]}}}],'next':'d'},"
+    "'middleware':[{'provider':" TIMEOUT
+    ",'onEntry':{'with':{'duration':'PT5S'}}}]}}}],'next':'d'},"
     "'d':{'action':'Return'}}}}}";
 
 typedef enum stop { NOT, CANCEL, ABORT, FREE } stop;
@@ -104,7 +114,8 @@ static void sweep(int *utest_result, stop how, uint32_t stride) {
     flow f;
     probe p;
     ASSERT_TRUE(open_vm(&f, &p, 0));
-    flow_again(&f, "{}"); /* what the VM keeps for good is there after one run and a cancelled one */
+    flow_again(&f,
+               "{}"); /* what the VM keeps for good is there after one run and a cancelled one */
     ASSERT_TRUE(flow_start(&f, "{}"));
     (void)stop_at(&f, CANCEL, 60);
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);

@@ -8,8 +8,18 @@
 
 #include <stdlib.h>
 
-/* The sample's code: two Flows of one Step and one of two, and what the tables name but nothing leads to. */
-enum { N_REGS = 9, PC_TESTED = 0, PC_LOADS = 1, PC_STEP = 3, PC_STUB = 6, PC_OTHER = 8, PC_LAST = 14, N_CODE = 15 };
+/* The sample's code: two Flows of one Step and one of two, and what the tables name but nothing
+ * leads to. */
+enum {
+    N_REGS = 9,
+    PC_TESTED = 0,
+    PC_LOADS = 1,
+    PC_STEP = 3,
+    PC_STUB = 6,
+    PC_OTHER = 8,
+    PC_LAST = 14,
+    N_CODE = 15
+};
 
 static uint32_t str(mwl__emit *e, const char *s) { return mwl__emit_string(e, s, strlen(s)); }
 
@@ -17,12 +27,14 @@ static void emit_tables(mwl__emit *e) {
     const uint32_t none = MWL_NONE;
     mwl__import_rec mw = {str(e, "mwl:middleware:retry"), MWL_IMPORT_MIDDLEWARE, 1, 1};
     mwl__import_rec call_import = {str(e, "mwl:call:mock"), MWL_IMPORT_CALL, 1, 1};
-    mwl__flow_rec flows[] = {{none, 0, PC_STUB + 1, none, none, 0}, {none, PC_OTHER, PC_LAST, none, none, 0}};
+    mwl__flow_rec flows[] = {{none, 0, PC_STUB + 1, none, none, 0},
+                             {none, PC_OTHER, PC_LAST, none, none, 0}};
     mwl__step_rec steps[] = {{str(e, "first"), 0, MWL_ACTION_CALL, 0, PC_STEP, 0, 1},
                              {str(e, "second"), 1, MWL_ACTION_CALL, 0, PC_OTHER, 0, 0},
                              {str(e, "third"), 1, MWL_ACTION_CALL, 0, PC_OTHER + 3, 0, 0}};
     mwl__catch_rec clause = {0, PC_STEP + 1};
-    mwl__entry_rec entry = {0, 0, 0, 0, 0, 0, 0, 0, {none, none, none, none}, {none, none, none, none}};
+    mwl__entry_rec entry = {
+        0, 0, 0, 0, 0, 0, 0, 0, {none, none, none, none}, {none, none, none, none}};
     mwl__call_rec call = {1, none, 0, none, 0, 0, 0, 0, 0};
     uint32_t code_k = str(e, "A.*"), call_index = 0;
     mwl__matcher_rec matcher = {mwl__emit_keys(e, &code_k, 1), 1, 0, 0, none};
@@ -158,7 +170,8 @@ static mwl__ins with(mwl__ins ins, int place, bool wide, uint32_t v) {
     return ins;
 }
 
-/* Operands that are inside their bounds wherever there is a choice: the first of each table, a jump forward. */
+/* Operands that are inside their bounds wherever there is a choice: the first of each table, a jump
+ * forward. */
 static mwl__ins sound_ins(unsigned op) {
     const mwl__op_info *info = mwl__op_get(op);
     mwl__ins ins = mwl__ins_abc((mwl__op)op, 0, 0, 0);
@@ -507,7 +520,14 @@ UTEST(verify, every_field_of_the_flow_tables) {
 
 UTEST(verify, calls_gathers_and_arguments_agree) {
     struct subject s = subject_new(emit_sample);
-    enum { CALL_FLAGS = 2, CALL_WITH = 3, CALL_SUCCESS = 5, CALL_GATHER = 8, GATHER_CONCURRENCY = 3, ENTRY_WITH = 12 };
+    enum {
+        CALL_FLAGS = 2,
+        CALL_WITH = 3,
+        CALL_SUCCESS = 5,
+        CALL_GATHER = 8,
+        GATHER_CONCURRENCY = 3,
+        ENTRY_WITH = 12
+    };
     uint32_t *call = section(&s, MWL_SECTION_CALLS);
     call[CALL_FLAGS] = MWL_CALL_HAS_ARMS;
     call[CALL_SUCCESS] = MWL_NONE;

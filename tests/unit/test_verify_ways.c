@@ -1,5 +1,6 @@
-/* test_verify_ways.c: what control may not do: loops, registers that hold nothing certain, brackets that do not nest.
- * Hand-made code for each rule; then every instruction of real programs put in every place of them. */
+/* test_verify_ways.c: what control may not do: loops, registers that hold nothing certain, brackets
+ * that do not nest. Hand-made code for each rule; then every instruction of real programs put in
+ * every place of them. */
 #include "utest.h"
 
 #include "assembler/emit/emit.h"
@@ -9,10 +10,12 @@
 
 #include <stdlib.h>
 
-#define ABC(op, a, b, c) {MWL_OP_##op, a, b, c}
-#define AX(op, a, x) {MWL_OP_##op, a, (uint16_t)(x), 0}
+#define ABC(op, a, b, c)                                                                           \
+    { MWL_OP_##op, a, b, c }
+#define AX(op, a, x)                                                                               \
+    { MWL_OP_##op, a, (uint16_t)(x), 0 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 struct code {
     const char *message; /* NULL: it loads */
@@ -38,7 +41,8 @@ static mwl_status load_code(const struct code *c, mwl_error *error, size_t *code
             mwl__emit_abc(e, (mwl__op)ins.op, ins.a, ins.b, ins.c);
     }
     if (c->handler.end)
-        mwl__emit_handler(e, c->handler.begin, c->handler.end, c->handler.target, c->handler.reg, MWL_HANDLER_EXPR);
+        mwl__emit_handler(e, c->handler.begin, c->handler.end, c->handler.target, c->handler.reg,
+                          MWL_HANDLER_EXPR);
     *error = (mwl_error){MWL_OK, "", 0};
     if (mwl__emit_finish(e, 0, &image) < 0) abort();
     mwl_status status = mwl__program_load(NULL, image.data, image.len, true, &p, error);
@@ -55,12 +59,13 @@ static bool as_said(const struct code *c) {
     mwl_error error;
     size_t code_at;
     mwl_status status = load_code(c, &error, &code_at);
-    bool ok = c->message ? status == MWL_E_IMAGE && strcmp(error.message, c->message) == 0 &&
-                               (c->handler.end || error.offset == code_at + c->at * sizeof(mwl__ins))
-                         : status == MWL_OK;
+    bool ok = c->message
+                  ? status == MWL_E_IMAGE && strcmp(error.message, c->message) == 0 &&
+                        (c->handler.end || error.offset == code_at + c->at * sizeof(mwl__ins))
+                  : status == MWL_OK;
     if (!ok)
-        printf("wanted \"%s\" at %u, got %d \"%s\" at %ld\n", c->message ? c->message : "", c->at, (int)status,
-               error.message, (long)(error.offset - code_at) / 8);
+        printf("wanted \"%s\" at %u, got %d \"%s\" at %ld\n", c->message ? c->message : "", c->at,
+               (int)status, error.message, (long)(error.offset - code_at) / 8);
     return ok;
 }
 
@@ -75,10 +80,14 @@ UTEST(verify_regs, written_before_read_on_every_way) {
         {nothing, 0, {ABC(CALL_FN, 0, 1, 0), ABC(END, 0, 0, 0)}, {0}},
         {nothing, 1, {AX(LOAD_INT, 1, 7), ABC(ADD, 0, 1, 2), ABC(END, 0, 0, 0)}, {0}},
         {nothing, 1, {AX(LOAD_INT, 2, 7), ABC(LIST_PUSH, 0, 2, 0), ABC(END, 0, 0, 0)}, {0}},
-        {nothing, 3, {AX(LOAD_K, 0, 1), AX(JUMP_IF, 0, 3), AX(LOAD_INT, 1, 7), ABC(END, 1, 0, 0)}, {0}},
-        {NULL, 0,
-         {AX(LOAD_K, 0, 1), AX(JUMP_IF, 0, 4), AX(LOAD_INT, 1, 7), AX(JUMP, 0, 5), AX(LOAD_INT, 1, 8),
-          ABC(END, 1, 0, 0)},
+        {nothing,
+         3,
+         {AX(LOAD_K, 0, 1), AX(JUMP_IF, 0, 3), AX(LOAD_INT, 1, 7), ABC(END, 1, 0, 0)},
+         {0}},
+        {NULL,
+         0,
+         {AX(LOAD_K, 0, 1), AX(JUMP_IF, 0, 4), AX(LOAD_INT, 1, 7), AX(JUMP, 0, 5),
+          AX(LOAD_INT, 1, 8), ABC(END, 1, 0, 0)},
          {0}},
         /* taken: null, and so readable */
         {NULL, 0, {AX(LOAD_INT, 1, 7), ABC(LIST_OF, 0, 1, 1), ABC(END, 1, 0, 0)}, {0}},
@@ -87,7 +96,8 @@ UTEST(verify_regs, written_before_read_on_every_way) {
 }
 
 UTEST(verify_regs, a_handler_knows_what_was_before_its_range) {
-    struct code c = {NULL, 3,
+    struct code c = {NULL,
+                     3,
                      {AX(LOAD_INT, 1, 7), ABC(ADD, 2, 1, 1), ABC(NOP, 0, 0, 0), ABC(END, 1, 0, 0)},
                      {1, 2, 3, 0, 5, 0}};
     EXPECT_TRUE(as_said(&c));
@@ -103,16 +113,20 @@ UTEST(verify_regs, a_handler_knows_what_was_before_its_range) {
 }
 
 /* 0: NEW_LIST r1; 1: ITER r3; 2: JUMP next; body 3, 4, 5; 6: NEXT; 7: END. The element is r5. */
-#define LOOP(a, b, c)                                                                                              \
-    {                                                                                                              \
-        AX(NEW_LIST, 1, 0), ABC(ITER, 3, 1, 0), AX(JUMP, 0, 6), a, b, c, AX(NEXT, 3, 3), ABC(END, 1, 0, 0)         \
+#define LOOP(a, b, c)                                                                              \
+    {                                                                                              \
+        AX(NEW_LIST, 1, 0), ABC(ITER, 3, 1, 0), AX(JUMP, 0, 6), a, b, c, AX(NEXT, 3, 3),           \
+            ABC(END, 1, 0, 0)                                                                      \
     }
 #define NOTHING ABC(NOP, 0, 0, 0)
 
 UTEST(verify_regs, what_a_loop_lends) {
     static const struct code cases[] = {
         {NULL, 0, LOOP(ABC(MOVE, 7, 5, 0), ABC(SELECT, 8, 7, 0), ABC(LIST_PUSH, 1, 8, 0)), {0}},
-        {NULL, 0, LOOP(ABC(MOVE, 7, 5, 0), ABC(MOVE, 6, 7, 0), NOTHING), {0}}, /* down, but above the lender */
+        {NULL,
+         0,
+         LOOP(ABC(MOVE, 7, 5, 0), ABC(MOVE, 6, 7, 0), NOTHING),
+         {0}}, /* down, but above the lender */
         {outlives, 3, LOOP(ABC(MOVE, 2, 5, 0), NOTHING, NOTHING), {0}},
         {outlives, 3, LOOP(ABC(MOVE, 3, 5, 0), NOTHING, NOTHING), {0}},
         {outlives, 4, LOOP(ABC(MOVE, 7, 5, 0), ABC(SELECT, 0, 7, 0), NOTHING), {0}},
@@ -122,18 +136,26 @@ UTEST(verify_regs, what_a_loop_lends) {
         {nothing, 4, LOOP(AX(LOAD_INT, 0, 0), ABC(MOVE, 7, 5, 0), NOTHING), {0}},
         {nothing, 4, LOOP(ABC(TAKE, 7, 3, 0), ABC(MOVE, 8, 5, 0), NOTHING), {0}},
         {nothing, 5, LOOP(ABC(MOVE, 7, 5, 0), ABC(LIST_PUSH, 3, 1, 0), ABC(MOVE, 8, 7, 0)), {0}},
-        {nothing, 4, LOOP(ABC(LIST_PUSH, 1, 5, 0), ABC(EQ, 7, 6, 6), NOTHING), {0}}, /* r6 is NEXT2's */
+        {nothing,
+         4,
+         LOOP(ABC(LIST_PUSH, 1, 5, 0), ABC(EQ, 7, 6, 6), NOTHING),
+         {0}}, /* r6 is NEXT2's */
         /* what the next round finds is not what the first one found */
-        {nothing, 3, {AX(NEW_LIST, 1, 0), ABC(ITER, 3, 1, 0), AX(JUMP, 0, 6), ABC(MOVE, 8, 7, 0), NOTHING, NOTHING,
-                      AX(NEXT, 3, 3), ABC(END, 1, 0, 0)}, {0}},
+        {nothing,
+         3,
+         {AX(NEW_LIST, 1, 0), ABC(ITER, 3, 1, 0), AX(JUMP, 0, 6), ABC(MOVE, 8, 7, 0), NOTHING,
+          NOTHING, AX(NEXT, 3, 3), ABC(END, 1, 0, 0)},
+         {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) EXPECT_TRUE(as_said(&cases[i]));
 }
 
 UTEST(verify_regs, a_second_round_knows_less) {
-    struct code c = {NULL, 4,
+    struct code c = {NULL,
+                     4,
                      {AX(NEW_LIST, 1, 0), AX(LOAD_INT, 7, 0), ABC(ITER, 3, 1, 0), AX(JUMP, 0, 7),
-                      ABC(MOVE, 8, 7, 0), ABC(MOVE, 7, 5, 0), NOTHING, AX(NEXT, 3, 4), ABC(END, 1, 0, 0)},
+                      ABC(MOVE, 8, 7, 0), ABC(MOVE, 7, 5, 0), NOTHING, AX(NEXT, 3, 4),
+                      ABC(END, 1, 0, 0)},
                      {0}};
     EXPECT_TRUE(as_said(&c)); /* the last element, which NEXT has not given up */
     c.ins[6] = (mwl__ins)AX(LOAD_INT, 1, 0);
@@ -154,37 +176,66 @@ UTEST(verify_regs, nobody_takes_what_it_changes) {
         {changes, 1, {AX(NEW_LIST, 1, 0), ABC(LIST_PUSH, 1, 1, 0), ABC(END, 1, 0, 0)}, {0}},
         {changes, 1, {AX(NEW_LIST, 1, 0), ABC(LIST_PUSH_OPT, 1, 1, 0), ABC(END, 1, 0, 0)}, {0}},
         {changes, 1, {AX(NEW_MAP, 1, 0), ABC(MAP_MERGE, 1, 1, 0), ABC(END, 1, 0, 0)}, {0}},
-        {changes, 2, {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 2, 1), ABC(END, 1, 0, 0)}, {0}},
-        {changes, 2, {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 1, 2), ABC(END, 1, 0, 0)}, {0}},
-        {"an instruction takes a register twice", 2,
-         {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 2, 2), ABC(END, 1, 0, 0)}, {0}},
-        {NULL, 0, {AX(LOAD_INT, 1, 0), ABC(TAKE, 1, 1, 0), ABC(OPT_OF, 1, 1, 0), ABC(END, 1, 0, 0)}, {0}},
+        {changes,
+         2,
+         {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 2, 1), ABC(END, 1, 0, 0)},
+         {0}},
+        {changes,
+         2,
+         {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 1, 2), ABC(END, 1, 0, 0)},
+         {0}},
+        {"an instruction takes a register twice",
+         2,
+         {AX(NEW_MAP, 1, 0), AX(LOAD_K, 2, 0), ABC(MAP_PUT, 1, 2, 2), ABC(END, 1, 0, 0)},
+         {0}},
+        {NULL,
+         0,
+         {AX(LOAD_INT, 1, 0), ABC(TAKE, 1, 1, 0), ABC(OPT_OF, 1, 1, 0), ABC(END, 1, 0, 0)},
+         {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) EXPECT_TRUE(as_said(&cases[i]));
 }
 
 UTEST(verify_loops, the_shape_of_control) {
     static const struct code cases[] = {
-        {"a jump goes back that is no loop's", 1, {NOTHING, AX(JUMP, 0, 0), ABC(END, 0, 0, 0)}, {0}},
+        {"a jump goes back that is no loop's",
+         1,
+         {NOTHING, AX(JUMP, 0, 0), ABC(END, 0, 0, 0)},
+         {0}},
         {"a jump goes back that is no loop's", 0, {AX(JUMP, 0, 0), ABC(END, 0, 0, 0)}, {0}},
         {"a loop's body is not before its end", 0, {AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
         {"a loop's body is not before its end", 0, {AX(NEXT, 0, 0), ABC(END, 0, 0, 0)}, {0}},
-        {"a loop is entered by its body", 1, {NOTHING, NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
+        {"a loop is entered by its body",
+         1,
+         {NOTHING, NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)},
+         {0}},
         {"a loop is entered by its body", 0, {NOTHING, AX(NEXT, 0, 0), ABC(END, 0, 0, 0)}, {0}},
-        {"two loops have the same body", 3,
-         {AX(JUMP, 0, 2), NOTHING, AX(NEXT, 0, 1), AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
-        {"loops cross", 3,
-         {AX(JUMP, 0, 4), NOTHING, AX(JUMP, 0, 4), NOTHING, AX(NEXT, 0, 1), AX(NEXT, 0, 3), ABC(END, 0, 0, 0)}, {0}},
-        {"a jump goes into a loop", 0,
-         {AX(JUMP, 0, 2), NOTHING, NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
-        {"a jump goes into a loop", 0, {AX(JUMP, 0, 1), NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
-        {"a handler goes into a loop", 0,
-         {NOTHING, AX(JUMP, 0, 4), NOTHING, NOTHING, AX(NEXT, 0, 2), ABC(END, 0, 0, 0)}, {0, 1, 3, 0, 0, 0}},
+        {"two loops have the same body",
+         3,
+         {AX(JUMP, 0, 2), NOTHING, AX(NEXT, 0, 1), AX(NEXT, 0, 1), ABC(END, 0, 0, 0)},
+         {0}},
+        {"loops cross",
+         3,
+         {AX(JUMP, 0, 4), NOTHING, AX(JUMP, 0, 4), NOTHING, AX(NEXT, 0, 1), AX(NEXT, 0, 3),
+          ABC(END, 0, 0, 0)},
+         {0}},
+        {"a jump goes into a loop",
+         0,
+         {AX(JUMP, 0, 2), NOTHING, NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)},
+         {0}},
+        {"a jump goes into a loop",
+         0,
+         {AX(JUMP, 0, 1), NOTHING, AX(NEXT, 0, 1), ABC(END, 0, 0, 0)},
+         {0}},
+        {"a handler goes into a loop",
+         0,
+         {NOTHING, AX(JUMP, 0, 4), NOTHING, NOTHING, AX(NEXT, 0, 2), ABC(END, 0, 0, 0)},
+         {0, 1, 3, 0, 0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) EXPECT_TRUE(as_said(&cases[i]));
 }
 
-/* ---- bounds of the walk itself ---------------------------------------------------------------------------------- */
+/* ---- bounds of the walk itself --------------------------------------------------------------- */
 
 static void refused_whole(mwl__emit *e, const char *message, int *utest_result) {
     mwl__buf image = mwl__buf_make(mwl_alloc_default());
@@ -215,7 +266,7 @@ UTEST(verify_regs, too_tangled) {
     refused_whole(e, "the code is too tangled to be followed", utest_result);
 }
 
-/* ---- brackets: real programs, changed ----------------------------------------------------------------------------- */
+/* ---- brackets: real programs, changed -------------------------------------------------------- */
 
 #define HEAD "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"a\","
 #define MOCK "\"provider\":\"mwl:provider.call/mwl/mock/v1\""
@@ -225,31 +276,44 @@ UTEST(verify_regs, too_tangled) {
 #define ANY "\"match\":{\"codes\":[\"*\"]}"
 
 static const char *const definitions[] = {
-    HEAD "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{" MOCK ",\"with\":{\"failure\":{\"code\":\"A.B\"}},"
-         "\"input\":\"{{ step.input }}\",\"onSuccess\":{\"value\":\"{{ 1 }}\"},"
-         "\"onFailure\":{\"assign\":{\"f\":\"{{ call.result }}\"}}},\"middleware\":["
-         "{" MW("finally") ",\"onAlways\":{\"with\":{\"call\":" WORKS "},\"assign\":{\"c\":\"{{ 1 }}\"}}},"
-         "{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"},\"output\":\"{{ middleware.input }}\"}},"
-         "{" MW("retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY ",\"attempts\":3}]}},"
-         "\"onSuccess\":{\"value\":\"{{ middleware.result.value }}\"},"
-         "\"onFailure\":{\"message\":\"{{ 'x' }}\",\"assign\":{\"n\":\"{{ middleware.metadata.attempt }}\"}}}],"
-         "\"catch\":[{" ANY ",\"assign\":{\"e\":\"{{ failure.code }}\"},\"next\":\"z\"}],\"next\":\"z\"}," DONE "}}",
-    HEAD "\"steps\":{\"a\":{\"action\":\"Gather\",\"over\":\"{{ [1,2,3] }}\",\"concurrency\":2,\"call\":{" MOCK
-         ",\"with\":{\"value\":\"{{ [call.input] }}\"},"
-         "\"onSuccess\":{\"assign\":{\"last\":\"{{ call.index }}\"}}},\"assign\":{\"all\":\"{{ step.results }}\"},"
-         "\"completion\":{\"successes\":\"{{ 2 }}\",\"wait\":false},\"next\":\"g\"},"
-         "\"g\":{\"action\":\"Gather\",\"calls\":[" WORKS "," WORKS "],\"next\":\"b\"},"
-         "\"b\":{\"action\":\"Match\",\"cases\":[{\"when\":\"{{ size(match.input) > 2 }}\",\"next\":\"z\"}],"
-         "\"default\":{\"next\":\"z\"}}," DONE "}}",
-    HEAD "\"middleware\":[{" MW("timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
-         "{" MW("loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
-         "\"value\":\"{{ [middleware.result.value] }}\"}}],"
-         "\"flows\":{\"f\":{\"entrypoint\":\"s\",\"steps\":{\"s\":{\"action\":\"Sleep\",\"for\":\"PT1S\",\"next\":\"r\"},"
-         "\"r\":{\"action\":\"Raise\",\"result\":{\"code\":\"X.Y\",\"details\":\"{{ step.input }}\"}}}}},"
-         "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{\"flow\":\"f\",\"onFailure\":{\"assign\":"
-         "{\"w\":\"{{ flow.vars }}\"}}},\"catch\":[{" ANY ",\"next\":\"p\"}],\"next\":\"z\"},"
-         "\"p\":{\"action\":\"Pass\",\"output\":\"{{ [1,2].map(x, x + 1).filter(y, y > 1 && [y].all(q, q > y)) }}\","
-         "\"assign\":{\"v\":\"{{ step.name + 'x' }}\"},\"next\":\"z\"}," DONE "}}",
+    HEAD
+    "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{" MOCK
+    ",\"with\":{\"failure\":{\"code\":\"A.B\"}},"
+    "\"input\":\"{{ step.input }}\",\"onSuccess\":{\"value\":\"{{ 1 }}\"},"
+    "\"onFailure\":{\"assign\":{\"f\":\"{{ call.result }}\"}}},\"middleware\":["
+    "{" MW(
+        "finally") ",\"onAlways\":{\"with\":{\"call\":" WORKS "},\"assign\":{\"c\":\"{{ 1 }}\"}}},"
+                   "{" MW(
+                       "timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT5S\"},\"output\":\"{{ middleware.input }}\"}},"
+                                  "{" MW(
+                                      "retry") ",\"onEntry\":{\"with\":{\"policies\":[{" ANY
+                                               ",\"attempts\":3}]}},"
+                                               "\"onSuccess\":{\"value\":\"{{ middleware.result.value }}\"},"
+                                               "\"onFailure\":{\"message\":\"{{ 'x' }}\",\"assign\":{\"n\":\"{{ middleware.metadata.attempt }}\"}}}],"
+                                               "\"catch\":[{" ANY
+                                               ",\"assign\":{\"e\":\"{{ failure.code }}\"},\"next\":\"z\"}],\"next\":\"z\"}," DONE
+                                               "}}",
+    HEAD
+    "\"steps\":{\"a\":{\"action\":\"Gather\",\"over\":\"{{ [1,2,3] }}\",\"concurrency\":2,\"call\":{" MOCK
+    ",\"with\":{\"value\":\"{{ [call.input] }}\"},"
+    "\"onSuccess\":{\"assign\":{\"last\":\"{{ call.index }}\"}}},\"assign\":{\"all\":\"{{ step.results }}\"},"
+    "\"completion\":{\"successes\":\"{{ 2 }}\",\"wait\":false},\"next\":\"g\"},"
+    "\"g\":{\"action\":\"Gather\",\"calls\":[" WORKS "," WORKS "],\"next\":\"b\"},"
+    "\"b\":{\"action\":\"Match\",\"cases\":[{\"when\":\"{{ size(match.input) > 2 }}\",\"next\":\"z\"}],"
+    "\"default\":{\"next\":\"z\"}}," DONE "}}",
+    HEAD "\"middleware\":[{" MW(
+        "timeout") ",\"onEntry\":{\"with\":{\"duration\":\"PT9S\"}}},"
+                   "{" MW(
+                       "loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 3.0 }}\","
+                               "\"value\":\"{{ [middleware.result.value] }}\"}}],"
+                               "\"flows\":{\"f\":{\"entrypoint\":\"s\",\"steps\":{\"s\":{\"action\":\"Sleep\",\"for\":\"PT1S\",\"next\":\"r\"},"
+                               "\"r\":{\"action\":\"Raise\",\"result\":{\"code\":\"X.Y\",\"details\":\"{{ step.input }}\"}}}}},"
+                               "\"steps\":{\"a\":{\"action\":\"Call\",\"call\":{\"flow\":\"f\",\"onFailure\":{\"assign\":"
+                               "{\"w\":\"{{ flow.vars }}\"}}},\"catch\":[{" ANY
+                               ",\"next\":\"p\"}],\"next\":\"z\"},"
+                               "\"p\":{\"action\":\"Pass\",\"output\":\"{{ [1,2].map(x, x + 1).filter(y, y > 1 && [y].all(q, q > y)) }}\","
+                               "\"assign\":{\"v\":\"{{ step.name + 'x' }}\"},\"next\":\"z\"}," DONE
+                               "}}",
 };
 enum { N_DEFINITIONS = sizeof definitions / sizeof *definitions };
 
@@ -280,7 +344,9 @@ static void image_free(struct image *i) {
     mwl_asm_free(&i->made);
 }
 
-static void *section(struct image *i, unsigned id) { return (void *)(uintptr_t)i->view.section[id].data; }
+static void *section(struct image *i, unsigned id) {
+    return (void *)(uintptr_t)i->view.section[id].data;
+}
 
 static uint32_t n_code(const struct image *i) {
     return (uint32_t)(i->view.section[MWL_SECTION_CODE].size / sizeof(mwl__ins));
@@ -334,7 +400,8 @@ static uint32_t first_of(struct image *i, unsigned op) {
     return MWL_NONE;
 }
 
-/* The first instruction with this opcode becomes another; the reason, or NULL if there is no such instruction. */
+/* The first instruction with this opcode becomes another; the reason, or NULL if there is no such
+ * instruction. */
 static const char *reason(struct image *i, unsigned op, mwl__ins with) {
     mwl_error error;
     uint32_t pc = first_of(i, op);
@@ -350,7 +417,8 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
         mwl__ins with;
         const char *message;
     } cases[] = {
-        {0, MWL_OP_RETURN, AX(COMPLETE, 0, 1), "operand FLOWX is not as it must be: below the Flow count"},
+        {0, MWL_OP_RETURN, AX(COMPLETE, 0, 1),
+         "operand FLOWX is not as it must be: below the Flow count"},
         {0, MWL_OP_PASS_INPUT, NOTHING, "no value is in flight here"},
         {0, MWL_OP_OUT, NOTHING, ""}, /* of an onEntry: its input goes on */
         {0, MWL_OP_STEP, NOTHING, "this belongs into a Step, outside of its calls and middleware"},
@@ -364,27 +432,40 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
         {0, MWL_OP_ACTION, AX(ACTION, 1, 0), "an action is not in its phase"},
         {0, MWL_OP_ACTION, AX(ACTION, 0, 0), "an action is not in its phase"},
         {0, MWL_OP_SHAPE, ABC(OUT, 0, 0, 0), ""}, /* OUT has a place everywhere */
-        {0, MWL_OP_STEP_RESULT, ABC(SHAPE, 0, 0, 0), "this belongs into a phase of a middleware entry"},
+        {0, MWL_OP_STEP_RESULT, ABC(SHAPE, 0, 0, 0),
+         "this belongs into a phase of a middleware entry"},
         {0, MWL_OP_STEP_RESULT, ABC(GATE, 0, 0, 0), "a jump goes back that is no loop's"},
-        {0, MWL_OP_STEP_RESULT, ABC(WITH, 0, 0, 0), "this belongs into a phase of a middleware entry"},
-        {0, MWL_OP_STEP_RESULT, ABC(CALL_INPUT, 0, 0, 0), "the open call is another, or at another point"},
-        {0, MWL_OP_STEP_RESULT, AX(STEP_FAULT, 0, 0), "control runs into where only the machine may go"},
-        {0, MWL_OP_STEP_RESULT, AX(GATHER_RUN, 0, 0), "operand GATHERX is not as it must be: below the Gather count"},
+        {0, MWL_OP_STEP_RESULT, ABC(WITH, 0, 0, 0),
+         "this belongs into a phase of a middleware entry"},
+        {0, MWL_OP_STEP_RESULT, ABC(CALL_INPUT, 0, 0, 0),
+         "the open call is another, or at another point"},
+        {0, MWL_OP_STEP_RESULT, AX(STEP_FAULT, 0, 0),
+         "control runs into where only the machine may go"},
+        {0, MWL_OP_STEP_RESULT, AX(GATHER_RUN, 0, 0),
+         "operand GATHERX is not as it must be: below the Gather count"},
         {0, MWL_OP_CALL, NOTHING, "the open call is another, or at another point"},
-        {0, MWL_OP_CALL_INPUT, AX(ENTER, 0, 0), "an entry begins inside a phase, a call or a Gather"},
+        {0, MWL_OP_CALL_INPUT, AX(ENTER, 0, 0),
+         "an entry begins inside a phase, a call or a Gather"},
         {0, MWL_OP_CALL_INPUT, AX(CALL, 0, 0), "a call's code is not where its record says"},
         {0, MWL_OP_DISPATCH, NOTHING, "the open call is another, or at another point"},
         {0, MWL_OP_DISPATCH, AX(DISPATCH, 0, 1), "the open call is another, or at another point"},
         {0, MWL_OP_CALL_END, NOTHING, "a call's code is not where its record says"},
-        {0, MWL_OP_ARM_VALUE, ABC(CALL_WITH, 0, 0, 0), "the open call is another, or at another point"},
-        {0, MWL_OP_CALL_INPUT, ABC(ARM_VALUE, 0, 0, 0), "the open call is another, or at another point"},
+        {0, MWL_OP_ARM_VALUE, ABC(CALL_WITH, 0, 0, 0),
+         "the open call is another, or at another point"},
+        {0, MWL_OP_CALL_INPUT, ABC(ARM_VALUE, 0, 0, 0),
+         "the open call is another, or at another point"},
         {0, MWL_OP_ACTION_DONE, AX(ACTION_DONE, 3, 1), "an action's own call ends elsewhere"},
-        {0, MWL_OP_ACTION_DONE, AX(COMPLETE, 0, 0), "a Flow completes inside something or as another"},
-        {0, MWL_OP_REENTER, AX(REENTER, 0, 0), "the innermost entry is another, or in another phase"},
+        {0, MWL_OP_ACTION_DONE, AX(COMPLETE, 0, 0),
+         "a Flow completes inside something or as another"},
+        {0, MWL_OP_REENTER, AX(REENTER, 0, 0),
+         "the innermost entry is another, or in another phase"},
         {0, MWL_OP_PHASE_FAULT, AX(ENTRY_FAULT, 0, 2), "ways that nest differently meet here"},
-        {0, MWL_OP_ALWAYS_FAULT, AX(PHASE_FAULT, 0, 0), "the innermost entry is another, or in another phase"},
-        {0, MWL_OP_ALWAYS_FAULT, AX(STEP_FAULT, 0, 0), "this belongs into a Step, outside of its calls and middleware"},
-        {0, MWL_OP_PHASE_FAULT, NOTHING, "a construct's handler leads to no instruction for its failure"},
+        {0, MWL_OP_ALWAYS_FAULT, AX(PHASE_FAULT, 0, 0),
+         "the innermost entry is another, or in another phase"},
+        {0, MWL_OP_ALWAYS_FAULT, AX(STEP_FAULT, 0, 0),
+         "this belongs into a Step, outside of its calls and middleware"},
+        {0, MWL_OP_PHASE_FAULT, NOTHING,
+         "a construct's handler leads to no instruction for its failure"},
         {0, MWL_OP_RETURN, ABC(END, 0, 0, 0), "a Flow holds the end of an expression"},
         {1, MWL_OP_GATHER_RUN, NOTHING, "a Gather's code is not where its record says"},
         {1, MWL_OP_GATHER_ARMS, NOTHING, "a Gather's code is not where its record says"},
@@ -392,8 +473,10 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
         {1, MWL_OP_CALL, NOTHING, "a Gather's code is not where its record says"},
         {1, MWL_OP_GATHER, NOTHING, "the open Gather is another, or at another point"},
         {1, MWL_OP_GATHER, AX(GATHER, 0, 1), "a Gather enumerates that has its calls written"},
-        {1, MWL_OP_TO, ABC(GATHER_NEED, 0, 0, 0), "the open Gather is another, or at another point"},
-        {1, MWL_OP_MATCH_INPUT, AX(GATHER_RUN, 0, 0), "the open Gather is another, or at another point"},
+        {1, MWL_OP_TO, ABC(GATHER_NEED, 0, 0, 0),
+         "the open Gather is another, or at another point"},
+        {1, MWL_OP_MATCH_INPUT, AX(GATHER_RUN, 0, 0),
+         "the open Gather is another, or at another point"},
         {1, MWL_OP_MATCH_INPUT, NOTHING, "no Result is there here"},
         {1, MWL_OP_TO, AX(GATHER_ARMS, 0, 0), "control runs into where only the machine may go"},
         {2, MWL_OP_COMPLETE, AX(COMPLETE, 0, 1), "a Flow completes inside something or as another"},
@@ -412,8 +495,9 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
     for (int i = 0; i < N_DEFINITIONS; i++) image_free(&images[i]);
 }
 
-/* Every opcode, with the first of each table and with the operands of what was there, in every place of real
- * programs: refused with a reason, or run. Checked builds ask nest.h at every instruction then. */
+/* Every opcode, with the first of each table and with the operands of what was there, in every
+ * place of real programs: refused with a reason, or run. Checked builds ask nest.h at every
+ * instruction then. */
 UTEST(verify_nest, every_opcode_in_every_place) {
     size_t refused = 0, taken = 0;
     for (int i = 0; i < N_DEFINITIONS; i++) {
@@ -423,9 +507,12 @@ UTEST(verify_nest, every_opcode_in_every_place) {
                 for (int kept = 0; kept < 2; kept++) {
                     mwl__ins *at = &((mwl__ins *)section(&image, MWL_SECTION_CODE))[pc];
                     mwl_error error;
-                    if (kept) at->op = (uint16_t)op;
-                    else *at = mwl__op_get(op)->kind[1] == MWL_OPERAND_JUMPX ? mwl__ins_ax((mwl__op)op, 0, pc + 1)
-                                                                            : mwl__ins_abc((mwl__op)op, 0, 0, 0);
+                    if (kept)
+                        at->op = (uint16_t)op;
+                    else
+                        *at = mwl__op_get(op)->kind[1] == MWL_OPERAND_JUMPX
+                                  ? mwl__ins_ax((mwl__op)op, 0, pc + 1)
+                                  : mwl__ins_abc((mwl__op)op, 0, 0, 0);
                     mwl_status status = try_it(&image, &error);
                     EXPECT_TRUE(status == MWL_OK || (status == MWL_E_IMAGE && error.message[0]));
                     ++*(status == MWL_OK ? &taken : &refused);
@@ -443,7 +530,8 @@ UTEST(verify_nest, every_byte_changed) {
         struct image image = image_new(i);
         for (size_t at = 0; at < image.made.image_size; at++) {
             const unsigned char was = image.bytes[at];
-            const unsigned char bad[] = {(unsigned char)(was + 1), (unsigned char)(was - 1), 0xff, (unsigned char)(was ^ 8)};
+            const unsigned char bad[] = {(unsigned char)(was + 1), (unsigned char)(was - 1), 0xff,
+                                         (unsigned char)(was ^ 8)};
             for (size_t b = 0; b < sizeof bad; b++) {
                 mwl_error error;
                 image.bytes[at] = bad[b];
@@ -458,23 +546,28 @@ UTEST(verify_nest, every_byte_changed) {
     EXPECT_GT(taken, (size_t)0);
 }
 
-/* ---- parameters' patterns --------------------------------------------------------------------------------------------- */
+/* ---- parameters' patterns -------------------------------------------------------------------- */
 
 /* Flows whose parameters have large patterns, each called once. */
 static void put_flows(mwl__buf *b, int n_flows, int n_patterns) {
     mwl__buf_puts(b, HEAD "\"flows\":{");
     for (int f = 0; f < n_flows; f++) {
-        mwl__buf_printf(b, "%s\"f%d\":{\"parameters\":{\"type\":\"object\",\"properties\":{", f ? "," : "", f);
+        mwl__buf_printf(b, "%s\"f%d\":{\"parameters\":{\"type\":\"object\",\"properties\":{",
+                        f ? "," : "", f);
         for (int i = 0; i < n_patterns; i++)
-            mwl__buf_printf(b, "%s\"p%d\":{\"type\":\"string\",\"pattern\":\"%d_%d(((abcdefgh){10}){10}){9}\"}",
-                            i ? "," : "", i, f, i);
+            mwl__buf_printf(
+                b, "%s\"p%d\":{\"type\":\"string\",\"pattern\":\"%d_%d(((abcdefgh){10}){10}){9}\"}",
+                i ? "," : "", i, f, i);
         mwl__buf_puts(b, "}},\"entrypoint\":\"r\",\"steps\":{\"r\":{\"action\":\"Return\"}}}");
     }
     mwl__buf_puts(b, "},\"steps\":{");
     for (int f = 0; f < n_flows; f++)
-        mwl__buf_printf(b, "\"%c%d\":{\"action\":\"Call\",\"call\":{\"flow\":\"f%d\"},\"next\":\"s%d\"},", 's', f, f,
-                        f + 1);
-    mwl__buf_printf(b, "\"a\":{\"action\":\"Pass\",\"next\":\"s0\"},\"s%d\":{\"action\":\"Return\"}}}", n_flows);
+        mwl__buf_printf(
+            b, "\"%c%d\":{\"action\":\"Call\",\"call\":{\"flow\":\"f%d\"},\"next\":\"s%d\"},", 's',
+            f, f, f + 1);
+    mwl__buf_printf(b,
+                    "\"a\":{\"action\":\"Pass\",\"next\":\"s0\"},\"s%d\":{\"action\":\"Return\"}}}",
+                    n_flows);
 }
 
 static mwl_status start_flows(int n_flows, int n_patterns, mwl_error *error) {
@@ -485,7 +578,8 @@ static mwl_status start_flows(int n_flows, int n_patterns, mwl_error *error) {
     mwl_run *run = NULL;
     memset(&made, 0, sizeof made);
     put_flows(&b, n_flows, n_patterns);
-    if (mwl_assemble(b.data, b.len, NULL, &made) < 0) fprintf(stderr, "%s\n", made.diagnostics), abort();
+    if (mwl_assemble(b.data, b.len, NULL, &made) < 0)
+        fprintf(stderr, "%s\n", made.diagnostics), abort();
     if (mwl_vm_new(NULL, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
     mwl_status status = mwl_program_load(NULL, made.image, made.image_size, MWL_COPY, &p, error);
     if (status == MWL_OK) status = mwl_run_start(vm, p, NULL, &run, error);

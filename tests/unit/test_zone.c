@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* ---- a TZif writer ---- */
+/* ---- a TZif writer --------------------------------------------------------------------------- */
 
 typedef struct {
     unsigned char b[2048];
@@ -90,7 +90,7 @@ static int64_t utc(const char *text) {
     return mwl__temporal_parse_instant(text, strlen(text), &t) == MWL_OK ? t.sec : INT64_MIN;
 }
 
-/* ---- names ---- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 UTEST(zone, fixed_offsets) {
     static const struct {
@@ -159,7 +159,7 @@ UTEST(zone, cache) {
     mwl__zones_free(&z);
 }
 
-/* ---- TZif ---- */
+/* ---- TZif ------------------------------------------------------------------------------------ */
 
 UTEST(zone, transitions) {
     spec s = {.n_times = 2,

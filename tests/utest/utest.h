@@ -111,8 +111,8 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
 #ifdef __clang__ /* for the "+ 0" below, when a test compares pointers */
 #define UTEST_QUIET_                                                                               \
     _Pragma("clang diagnostic push")                                                               \
-        _Pragma("clang diagnostic ignored \"-Wnull-pointer-arithmetic\"")                         \
-        _Pragma("clang diagnostic ignored \"-Wpointer-arith\"")
+        _Pragma("clang diagnostic ignored \"-Wnull-pointer-arithmetic\"")                          \
+            _Pragma("clang diagnostic ignored \"-Wpointer-arith\"")
 #define UTEST_LOUD_ _Pragma("clang diagnostic pop")
 #else
 #define UTEST_QUIET_
@@ -120,7 +120,8 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
 #endif
 
 /* Each operand is evaluated once; "+ 0" lets arrays, bit-fields and small integers decay. No
- * parentheses there, because sheredom's has none: what compiles with one compiles with the other. */
+ * parentheses there, because sheredom's has none: what compiles with one compiles with the other.
+ */
 #define UTEST_COND_(x, y, op, msg, stop)                                                           \
     do {                                                                                           \
         UTEST_QUIET_                                                                               \

@@ -30,8 +30,10 @@ int main(int argc, char **argv) {
         mwl_value_drop(h, start.input); /* the run keeps what it needs */
     }
     while (run && mwl_run_get_state(run) < MWL_RUN_DONE) mwl_vm_pump(vm, MWL_NO_BUDGET);
-    if (st == MWL_OK) puts(mwl_as_text(mwl_run_value(run), NULL));
-    else fprintf(stderr, "%s: %s\n", mwl_status_text(st), error.message);
+    if (st == MWL_OK)
+        puts(mwl_as_text(mwl_run_value(run), NULL));
+    else
+        fprintf(stderr, "%s: %s\n", mwl_status_text(st), error.message);
     mwl_run_free(run);
     mwl_program_release(program);
     mwl_vm_free(vm);

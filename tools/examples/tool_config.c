@@ -23,8 +23,7 @@ static const char checksum_document[] =
     "   \"pause\": {\"type\": \"string\", \"format\": \"duration\"}}},"
     " \"failureCatalog\": {\"closed\": [\"Provider.Call.Checksum.Unreadable\"], \"open\": []}}";
 
-/* ---- the thread that blocks
- * ---------------------------------------------------------------------------------- */
+/* ---- the thread that blocks ------------------------------------------------------------------ */
 
 typedef struct job {
     struct job *next;
@@ -85,8 +84,7 @@ static bool give_out(tool *t, mwl_call *call, const char *path) {
     return true;
 }
 
-/* ---- the provider
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the provider ---------------------------------------------------------------------------- */
 
 static void checksum(mwl_call *call, void *user) {
     size_t len;
@@ -116,9 +114,7 @@ static void checksum(mwl_call *call, void *user) {
     }
 }
 
-/* ---- the tool
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the tool -------------------------------------------------------------------------------- */
 
 static void wake(void *ctx) { /* on the thread that answers */
     tool *t = ctx;
@@ -197,7 +193,8 @@ int main(int argc, char **argv) {
     mwl_config config = mwl_config_default();
     config.wake = wake;
     config.wake_ctx = &t;
-    (void)mwl_stack_watch(); /* should checksum ever need more than its stack, say so before the process ends */
+    (void)mwl_stack_watch(); /* should checksum ever need more than its stack, say so before the
+                                process ends */
     static const mwl_call_provider provider = {.uri = "mwl:provider.call/acme/checksum/v1",
                                                .document = checksum_document,
                                                .blocking = checksum};

@@ -40,7 +40,8 @@ void mwl__buf_put(mwl__buf *b, const void *data, size_t len);
 void mwl__buf_puts(mwl__buf *b, const char *text);
 void mwl__buf_putc(mwl__buf *b, char c);
 void mwl__buf_printf(mwl__buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *mwl__buf_cstr(mwl__buf *b); /* NUL-terminated view until the next append; "" on failure */
+const char *
+mwl__buf_cstr(mwl__buf *b); /* NUL-terminated view until the next append; "" on failure */
 void mwl__buf_free(mwl__buf *b);
 
 /* A bump arena for what lives and dies together (syntax trees, diagnostics). Everything allocated

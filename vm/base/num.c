@@ -14,7 +14,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- powers of ten ------------------------------------------------------------------------- */
+/* ---- powers of ten --------------------------------------------------------------------------- */
 
 #define POW5_STEP 27
 #define POW5_FIRST (-13)
@@ -102,7 +102,7 @@ void mwl__num_pow10(int e, uint64_t *hi, uint64_t *lo) {
     *lo = (uint64_t)g;
 }
 
-/* ---- shortest digits ----------------------------------------------------------------------- */
+/* ---- shortest digits ------------------------------------------------------------------------- */
 
 /* Floors of logarithms by multiplication; exact for every exponent of a double. The shifts are of
  * negative numbers and round down, which gcc and clang define. */
@@ -153,7 +153,7 @@ static decimal shortest(uint64_t fraction, int biased) {
     return (decimal){s + (round_up ? 1 : 0), k};
 }
 
-/* ---- integers to text ---------------------------------------------------------------------- */
+/* ---- integers to text ------------------------------------------------------------------------ */
 
 static const char two_digits[201] = "00010203040506070809101112131415161718192021222324"
                                     "25262728293031323334353637383940414243444546474849"
@@ -211,7 +211,7 @@ size_t mwl__num_write_i64(int64_t v, char out[MWL__NUM_INT_MAX]) {
     return n + 1;
 }
 
-/* ---- doubles to text ----------------------------------------------------------------------- */
+/* ---- doubles to text ------------------------------------------------------------------------- */
 
 static inline uint64_t bits_of(double d) {
     uint64_t bits;
@@ -304,7 +304,7 @@ size_t mwl__num_write(double d, char out[MWL__NUM_MAX]) {
     return (size_t)(p - out) + lay_out(digits, n, point, p);
 }
 
-/* ---- fixed and exponent forms -------------------------------------------------------------- */
+/* ---- fixed and exponent forms ---------------------------------------------------------------- */
 
 /* The C library rounds these exactly; only its decimal point follows the locale, and goes here. */
 static size_t print(const char *format, double d, int precision, char *out, size_t cap) {

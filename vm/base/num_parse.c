@@ -28,7 +28,7 @@ static inline int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* ---- integers ------------------------------------------------------------------------------ */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 mwl_status mwl__num_parse_u64(const char *s, size_t len, uint64_t *out) {
     uint64_t v = 0;
@@ -55,7 +55,7 @@ mwl_status mwl__num_parse_i64(const char *s, size_t len, int64_t *out) {
     return MWL_OK;
 }
 
-/* ---- the parts of a number ----------------------------------------------------------------- */
+/* ---- the parts of a number ------------------------------------------------------------------- */
 
 typedef struct {
     const char *digits; /* from the first significant digit on; may hold '.' and '_' */
@@ -122,7 +122,7 @@ static bool read_mantissa(const char *s, size_t len, size_t *at, grammar g, part
     return any && (g.bare_point || last_digit);
 }
 
-/* ---- rounding ------------------------------------------------------------------------------ */
+/* ---- rounding -------------------------------------------------------------------------------- */
 
 static double assemble(uint64_t bits) {
     double d;
@@ -236,7 +236,7 @@ static mwl_status binary_value(const parts *p, double *out) {
     return finish(round_bits(p->w << lead, p->cut, p->exponent + 63 - lead), p->negative, out);
 }
 
-/* ---- the two grammars ---------------------------------------------------------------------- */
+/* ---- the two grammars ------------------------------------------------------------------------ */
 
 static mwl_status parse(const char *s, size_t len, size_t at, bool negative, grammar g,
                         double *out) {

@@ -3,7 +3,7 @@
 
 const char *mwl_status_text(mwl_status status) {
     switch (status) {
-#define X(name, number, text) \
+#define X(name, number, text)                                                                      \
     case MWL_##name: return text;
         MWL_STATUS_LIST(X)
 #undef X

@@ -1,5 +1,6 @@
-/* usage.h: misuse by the host that would be dangerous to go on with. In builds without NDEBUG the message goes to stderr
- * and the process aborts; others answer with a status where they can tell. */
+/* usage.h: misuse by the host that would be dangerous to go on with. In builds without NDEBUG the
+ * message goes to stderr and the process aborts; others answer with a status where they can tell.
+ */
 #ifndef MWL_USAGE_H
 #define MWL_USAGE_H
 

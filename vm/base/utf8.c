@@ -39,7 +39,8 @@ static size_t walk(const unsigned char *p, size_t len, size_t *extra) {
         if (p[i] < 0x80) {
             while (len - i >= 16 && !((load8(p + i) | load8(p + i + 8)) & HIGH_BITS)) i += 16;
             if (len - i >= 8 && !(load8(p + i) & HIGH_BITS)) i += 8;
-            if (len >= 8 && len - i <= 8 && !(load8(p + len - 8) & HIGH_BITS)) i = len; /* the rest, looking back */
+            if (len >= 8 && len - i <= 8 && !(load8(p + len - 8) & HIGH_BITS))
+                i = len; /* the rest, looking back */
             while (i < len && p[i] < 0x80) i++;
             continue;
         }

@@ -13,8 +13,7 @@ static mwl_value bad_text(mwl_fn *fn, mwl_value text, const char *to) {
     return mwl_fn_fail(fn, "cannot convert '%.60s' to %s", mwl__as_str(text)->s, to);
 }
 
-/* ---- numbers
- * --------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static mwl_value to_int(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -79,8 +78,7 @@ static mwl_value to_double(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 }
 
-/* ---- bool and bytes
- * ---------------------------------------------------------------------------------- */
+/* ---- bool and bytes -------------------------------------------------------------------------- */
 
 static bool is_one_of(const mwl__str *s, const char *const *words) {
     for (; *words; words++)
@@ -110,8 +108,7 @@ static mwl_value to_bytes(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_bytes(mwl_fn_heap(fn), s->s, s->len);
 }
 
-/* ---- instants and durations
- * ---------------------------------------------------------------------------- */
+/* ---- instants and durations ------------------------------------------------------------------ */
 
 static mwl_value to_timestamp(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -146,8 +143,7 @@ static mwl_value to_duration(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_duration(ns);
 }
 
-/* ---- texts
- * --------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Shortest digits with the point where the number has it: 1e21 as 1000000000000000000000. */
 static size_t write_plain(double d, char *out, size_t cap) {

@@ -18,8 +18,7 @@ static mwl_value bad_field(mwl_fn *fn, const char *name, mwl_value v) {
     return mwl_fn_fail(fn, "field '%s' does not take a value of type %s", name, mwl__type_name(v));
 }
 
-/* ---- wrappers
- * ------------------------------------------------------------------------------------- */
+/* ---- wrappers -------------------------------------------------------------------------------- */
 
 /* The `value` field if it has that kind, what a message without it has, or absent after a failure.
  */
@@ -69,8 +68,7 @@ static mwl_value make_bytes(mwl_fn *fn, mwl_value f) {
     return mwl_bytes(mwl_fn_heap(fn), "", 0);
 }
 
-/* ---- JSON values
- * ------------------------------------------------------------------------------------ */
+/* ---- JSON values ----------------------------------------------------------------------------- */
 
 /* A CEL value as protobuf's JSON value: integers become numbers where those are exact and text
  * elsewhere. Containers nest at most MWL_DEPTH_LIMIT deep, which bounds the recursion. */
@@ -151,8 +149,7 @@ static mwl_value make_value(mwl_fn *fn, mwl_value f) {
     return mwl_absent(); /* not reached: the names were checked */
 }
 
-/* ---- time
- * ------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool int_field(mwl_fn *fn, mwl_value f, const char *name, int64_t *out) {
     mwl_value v = field(f, name);
@@ -184,8 +181,7 @@ static mwl_value make_timestamp(mwl_fn *fn, mwl_value f) {
     return mwl_timestamp(t.sec, t.ns);
 }
 
-/* ---- the table of types
- * -------------------------------------------------------------------------------- */
+/* ---- the table of types ---------------------------------------------------------------------- */
 
 static const struct {
     const char *name; /* after google.protobuf. */
@@ -235,8 +231,7 @@ static mwl_value message(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_fn_fail(fn, "unknown type '%.80s'", name);
 }
 
-/* ---- sortBy
- * --------------------------------------------------------------------------------------------- */
+/* ---- sortBy ---------------------------------------------------------------------------------- */
 
 static mwl_value sort_by_keys(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;

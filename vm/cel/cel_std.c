@@ -32,8 +32,7 @@ bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal) {
 
 static bool is_kind(mwl_value v, mwl_kind kind) { return mwl_value_kind(v) == kind; }
 
-/* ---- size
- * ---------------------------------------------------------------------------------------- */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 static mwl_value size_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
@@ -47,8 +46,7 @@ static mwl_value size_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 }
 
-/* ---- strings
- * ------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool two_strings(const mwl_value *args) {
     return is_kind(args[0], MWL_KIND_STRING) && is_kind(args[1], MWL_KIND_STRING);
@@ -98,8 +96,7 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_bool(found);
 }
 
-/* ---- types
- * --------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static mwl_value type_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;

@@ -1,13 +1,14 @@
 /* exec.h: the interpreter's context and its one entry.
  *
- * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops in one
- * register window; it never calls another block and never recurses. Registers belong to the VM: they
- * hold nothing across a park; a fuel yield inside a block saves them.
+ * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops
+ * in one register window; it never calls another block and never recurses. Registers belong to the
+ * VM: they hold nothing across a park; a fuel yield inside a block saves them.
  *
- * Fuel: `slice` counts down at loop edges (by the length of the loop's body), function calls and the
- * machine's instructions; long single operations charge by size. At zero the interpreter yields.
- * `budget` is what the run may still use in all; when that is spent the run ends. The machine's instructions are
- * taken from it when a turn ends, and no turn has more slice than budget. */
+ * Fuel: `slice` counts down at loop edges (by the length of the loop's body), function calls and
+ * the machine's instructions; long single operations charge by size. At zero the interpreter
+ * yields. `budget` is what the run may still use in all; when that is spent the run ends. The
+ * machine's instructions are taken from it when a turn ends, and no turn has more slice than
+ * budget. */
 #ifndef MWL_EXEC_H
 #define MWL_EXEC_H
 
@@ -36,23 +37,24 @@ typedef struct mwl__exec {
     const mwl_program *program;
     const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
     mwl_value *regs;
-    uint32_t n_regs;  /* allocated; at least the program's */
-    int64_t slice;    /* instructions left before a yield; may go below zero */
-    int64_t turn;     /* the slice that the turn began with */
-    uint64_t budget;  /* left for the run; UINT64_MAX: no limit */
+    uint32_t n_regs; /* allocated; at least the program's */
+    int64_t slice;   /* instructions left before a yield; may go below zero */
+    int64_t turn;    /* the slice that the turn began with */
+    uint64_t budget; /* left for the run; UINT64_MAX: no limit */
     uint32_t pc;
-    bool in_block;    /* at a yield: registers are live */
-    mwl_value fault;  /* FAULT when the outcome is MWL_EXEC_FAULT: given to the caller */
-    mwl_value product; /* of END: given to the caller */
+    bool in_block;        /* at a yield: registers are live */
+    mwl_value fault;      /* FAULT when the outcome is MWL_EXEC_FAULT: given to the caller */
+    mwl_value product;    /* of END: given to the caller */
     const mwl_value *env; /* slots of a free-standing expression, lent */
     uint32_t n_env;
-    struct mwl__frame *frame; /* NULL for a free-standing expression */
-    const mwl__path_rec *count_path; /* of this program: one that reads a count of runs, in the phases of count_entry */
+    struct mwl__frame *frame;        /* NULL for a free-standing expression */
+    const mwl__path_rec *count_path; /* of this program: one that reads a count of runs, in the
+                                        phases of count_entry */
     uint32_t count_entry;
-    mwl__clock_pin pin;       /* what now() answers */
+    mwl__clock_pin pin; /* what now() answers */
     mwl__zones *zones;
     mwl__regex_scratch *regex;
-    struct mwl_vm *vm; /* NULL for a free-standing expression */
+    struct mwl_vm *vm;               /* NULL for a free-standing expression */
     const mwl__context_ops *context; /* likewise */
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
@@ -61,19 +63,21 @@ typedef struct mwl__exec {
 } mwl__exec;
 
 typedef enum mwl__outcome {
-    MWL_EXEC_END,    /* an expression's product is in `product` */
-    MWL_EXEC_FAULT,  /* nothing handled it: `fault` */
-    MWL_EXEC_YIELD,  /* the slice is used up inside a block: call again to go on; registers are live */
-    MWL_EXEC_PARK,   /* the frame waits (machine only) */
-    MWL_EXEC_FUEL,   /* the run's budget is spent */
-    MWL_EXEC_NOMEM   /* the heap refused: out of memory or over the run's limit */
+    MWL_EXEC_END,   /* an expression's product is in `product` */
+    MWL_EXEC_FAULT, /* nothing handled it: `fault` */
+    MWL_EXEC_YIELD, /* the slice is used up inside a block: call again to go on; registers are live
+                     */
+    MWL_EXEC_PARK,  /* the frame waits (machine only) */
+    MWL_EXEC_FUEL,  /* the run's budget is spent */
+    MWL_EXEC_NOMEM  /* the heap refused: out of memory or over the run's limit */
 } mwl__outcome;
 
 mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; registers on demand */
 void mwl__exec_done(mwl__exec *x);
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
 
-/* Run from x->pc until an outcome. Registers must all hold valid values before (null at the start). */
+/* Run from x->pc until an outcome. Registers must all hold valid values before (null at the start).
+ */
 mwl__outcome mwl__exec_run(mwl__exec *x);
 
 /* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
@@ -81,8 +85,10 @@ void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg);
 static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
     mwl_value *r = x->regs;
     for (; n; n--, r++) {
-        if (r->tag & MWL_OWNED) mwl__exec_clear_owned(x, r);
-        else r->tag = MWL_KIND_NULL;
+        if (r->tag & MWL_OWNED)
+            mwl__exec_clear_owned(x, r);
+        else
+            r->tag = MWL_KIND_NULL;
     }
 }
 
@@ -92,7 +98,8 @@ static inline void mwl__exec_stop(mwl__exec *x) {
     x->slice = -1;
 }
 
-/* Charge work of about n instructions inside one operation: false when the run's budget is spent. */
+/* Charge work of about n instructions inside one operation: false when the run's budget is spent.
+ */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     x->slice -= (int64_t)(n < (1u << 30) ? n : (1u << 30));
     if (x->budget == UINT64_MAX) return true;
@@ -109,20 +116,21 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
 bool mwl__exec_heap_failed(mwl__exec *x);
 
 /* The value at a base, for LOAD_PATH and friends (context.c; env slots are answered in exec.c).
- * Borrowed where the machine keeps it, owned where it had to be built; absent when the member is not
- * there at this moment. */
+ * Borrowed where the machine keeps it, owned where it had to be built; absent when the member is
+ * not there at this moment. */
 mwl_value mwl__context_load(mwl__exec *x, unsigned base);
 
-/* Is this path, of one key, the count of runs that the middleware being read contributes? Then *out is the count: a
- * loop's condition reads it every time, and needs no object for it. */
+/* Is this path, of one key, the count of runs that the middleware being read contributes? Then *out
+ * is the count: a loop's condition reads it every time, and needs no object for it. */
 bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
 
-/* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and x->halt;
- * always answers false, for `return`. Texts over some hundred bytes are cut. */
+/* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and
+ * x->halt; always answers false, for `return`. Texts over some hundred bytes are cut. */
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Which part of the instruction's source the fault in flight is about (sub of mwl__program_where). */
+/* Which part of the instruction's source the fault in flight is about (sub of mwl__program_where).
+ */
 static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
     if (MWL_KINDS(x->fault) == MWL_KIND_FAULT) mwl__as_fault(x->fault)->reserved = sub;
 }
@@ -131,14 +139,16 @@ void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
 /* A fault that nobody in the expression handles says which part of the source it came from. */
 void mwl__exec_locate(mwl__exec *x);
 
-/* ---- the machine's half (frame.c, context.c) ------------------------------------------------------ */
+/* ---- the machine's half (frame.c, context.c) ------------------------------------------------- */
 
 /* Not instructions: what the machine answers instead of the next pc. */
-#define MWL_PC_PARK 0xffffffffu      /* the frame waits, or is done (and may be gone): leave the loop */
-#define MWL_PC_FAULT 0xfffffffeu     /* x->fault is set: find the handler */
-#define MWL_PC_NOMEM 0xfffffffdu     /* memory is out, or a limit of the run was reached */
-#define MWL_PC_FUEL 0xfffffffcu      /* the run's budget is spent */
-#define MWL_PC_LIMIT 0xfffffff0u     /* instructions lie below */
+#define MWL_PC_PARK                                                                                \
+    0xffffffffu                  /* the frame waits, or is done (and may be gone): leave the loop  \
+                                  */
+#define MWL_PC_FAULT 0xfffffffeu /* x->fault is set: find the handler */
+#define MWL_PC_NOMEM 0xfffffffdu /* memory is out, or a limit of the run was reached */
+#define MWL_PC_FUEL 0xfffffffcu  /* the run's budget is spent */
+#define MWL_PC_LIMIT 0xfffffff0u /* instructions lie below */
 
 /* A site handler takes the fault in flight: it becomes the VM's `raised` failure, registers are
  * cleared. False when memory is out or there is no frame. */

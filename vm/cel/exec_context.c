@@ -1,6 +1,7 @@
 /* exec_context.c: what surrounds the interpreter loop: its context, and the faults that it raises.
  *
- * Owns: the registers' room, the making of a fault and what it tells. Refuses to know: instructions (exec.c). */
+ * Owns: the registers' room, the making of a fault and what it tells. Refuses to know: instructions
+ * (exec.c). */
 #include "vm/cel/exec.h"
 #include "vm/base/utf8.h"
 

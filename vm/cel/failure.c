@@ -22,8 +22,8 @@ static const struct {
 const char *mwl__failure_code_text(mwl__failure_code code) { return codes[code].code; }
 const char *mwl__failure_code_type(mwl__failure_code code) { return codes[code].type; }
 
-mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mwl_value take_message,
-                         mwl_value take_details) {
+mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
+                         mwl_value take_message, mwl_value take_details) {
     mwl__fault *f = mwl_is_absent(take_message) ? NULL : mwl__heap_take(h, sizeof *f);
     if (!f) {
         mwl__drop(h, take_message);
@@ -40,7 +40,7 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where, mw
     return v;
 }
 
-/* ---- building ---------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 #define ROOM 5u /* of an envelope: for a `previous` that comes later */
 
@@ -90,9 +90,11 @@ mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
     mwl_value details = mwl__keep(f->details);
     if (mwl_value_kind(details) == MWL_KIND_NULL) details = mwl_absent();
     details = with_position(x, details, f);
-    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE, MWL_WORD_DETAILS};
+    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE,
+                                      MWL_WORD_DETAILS};
     const mwl_value values[] = {mwl__literal(x->heap, codes[f->code].type),
-                                mwl__literal(x->heap, codes[f->code].code), mwl__keep(f->message), details};
+                                mwl__literal(x->heap, codes[f->code].code), mwl__keep(f->message),
+                                details};
     mwl_value o = mwl__words_object(x->heap, ROOM, mwl_is_absent(details) ? 3 : 4, names, values);
     mwl__drop(x->heap, take_fault);
     return o;
@@ -105,7 +107,7 @@ mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r) {
     return mwl__words_object(h, 2, 2, names, values);
 }
 
-/* ---- chains --------------------------------------------------------------------------------------------- */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 static mwl_value previous_of(mwl_value failure) {
     mwl_value p = mwl__word_get(failure, MWL_WORD_PREVIOUS);
@@ -118,8 +120,8 @@ static uint32_t chain_length(mwl_value failure) {
     return n;
 }
 
-/* The first `keep` failures of the chain, then `tail` (taken over). Rebuilt from the end, because every
- * link is inside the one before it; an explicit stack because the depth is the author's. */
+/* The first `keep` failures of the chain, then `tail` (taken over). Rebuilt from the end, because
+ * every link is inside the one before it; an explicit stack because the depth is the author's. */
 static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value tail) {
     mwl_value links[MWL_CHAIN_LIMIT_MAX];
     uint32_t n = 0;
@@ -135,8 +137,8 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
     mwl_value tail = mwl__keep(older);
     if (a + b > limit) { /* the deepest retained link says that history was dropped */
         uint32_t left = limit - 1;
-        mwl_value cut = mwl__failure_new(h, MWL_FAILURE_CHAIN_TRUNCATED, "older failures were dropped",
-                                         mwl_absent());
+        mwl_value cut = mwl__failure_new(h, MWL_FAILURE_CHAIN_TRUNCATED,
+                                         "older failures were dropped", mwl_absent());
         if (a > left) {
             mwl__drop(h, tail);
             tail = cut;
@@ -152,12 +154,13 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
 }
 
 bool mwl__failure_chained(mwl_value failure, mwl_value link) {
-    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT; failure = mwl__word_get(failure, MWL_WORD_PREVIOUS))
+    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT;
+         failure = mwl__word_get(failure, MWL_WORD_PREVIOUS))
         if (failure.as.p == link.as.p) return true;
     return false;
 }
 
-/* ---- what an author writes ----------------------------------------------------------------------------------- */
+/* ---- what an author writes ------------------------------------------------------------------- */
 
 static bool says(mwl_value v, mwl__word word) {
     return mwl_value_kind(v) == MWL_KIND_STRING && mwl__word_is(v, word);
@@ -177,20 +180,24 @@ static const char *field_error(mwl_value key, mwl_value v) {
         if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
         return says(v, MWL_WORD_SUCCESS) ? "a failure's `type` must not be 'success'" : NULL;
     }
-    if (says(key, MWL_WORD_CODE)) return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
+    if (says(key, MWL_WORD_CODE))
+        return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
     if (says(key, MWL_WORD_MESSAGE))
         return kind == MWL_KIND_STRING ? NULL : "a failure's `message` must be a string";
     if (says(key, MWL_WORD_RETRYABLE))
         return kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL
-                   ? NULL : "a failure's `retryable` must be a boolean or null";
+                   ? NULL
+                   : "a failure's `retryable` must be a boolean or null";
     if (says(key, MWL_WORD_PREVIOUS))
         return kind == MWL_KIND_NULL || is_failure(v)
-                   ? NULL : "a failure's `previous` must be a non-success Result or null";
+                   ? NULL
+                   : "a failure's `previous` must be a non-success Result or null";
     return NULL; /* details: anything */
 }
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
-                               const mwl_value *values, mwl_value *out, bool *wrote_previous, uint32_t *field) {
+                               const mwl_value *values, mwl_value *out, bool *wrote_previous,
+                               uint32_t *field) {
     static const mwl__word order[] = {MWL_WORD_TYPE,    MWL_WORD_CODE,      MWL_WORD_MESSAGE,
                                       MWL_WORD_DETAILS, MWL_WORD_RETRYABLE, MWL_WORD_PREVIOUS};
     const uint32_t *key = &p->keys[p->shapes[shape].first_key], n = p->shapes[shape].n_keys;
@@ -215,9 +222,10 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
     return NULL;
 }
 
-/* ---- the matcher ------------------------------------------------------------------------------------------------ */
+/* ---- the matcher ----------------------------------------------------------------------------- */
 
-/* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else exact. */
+/* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else
+ * exact. */
 static bool code_matches(mwl_value pattern, mwl_value code) {
     if (MWL_KINDS(pattern) != MWL_KIND_STRING || MWL_KINDS(code) != MWL_KIND_STRING) return false;
     const mwl__str *p = mwl__as_str(pattern), *c = mwl__as_str(code);
@@ -266,8 +274,10 @@ bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
     const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
     for (; m < end; m++) {
         bool hit = true;
-        if (says(m->key, MWL_WORD_CODES)) hit = any_code(m->val, failure);
-        else if (says(m->key, MWL_WORD_TYPES)) hit = any_type(m->val, failure);
+        if (says(m->key, MWL_WORD_CODES))
+            hit = any_code(m->val, failure);
+        else if (says(m->key, MWL_WORD_TYPES))
+            hit = any_type(m->val, failure);
         else if (says(m->key, MWL_WORD_RETRYABLE))
             hit = MWL_KINDS(m->val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(m->val));
         if (!hit) return false;

@@ -45,7 +45,7 @@ MWL__OUTLINE bool mwl__access_index(mwl__exec *x, mwl_value of, mwl_value index,
 MWL__OUTLINE bool mwl__access_has(mwl__exec *x, mwl_value of, mwl_value key, bool *out);
 /* of.?key and of[?index]: *out is an optional. */
 MWL__OUTLINE bool mwl__access_optional(mwl__exec *x, mwl_value of, mwl_value index, bool is_select,
-                          mwl_value *out);
+                                       mwl_value *out);
 typedef enum mwl__path_mode { MWL_PATH_LOAD, MWL_PATH_HAS, MWL_PATH_OPT } mwl__path_mode;
 MWL__OUTLINE bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mode,
                                    mwl_value *out);
@@ -57,7 +57,7 @@ MWL__OUTLINE bool mwl__build_put(mwl__exec *x, mwl_value *map, mwl_value take_ke
                                  mwl_value take_val);
 MWL__OUTLINE bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_value take_optional);
 MWL__OUTLINE bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_value take_key,
-                             mwl_value take_optional);
+                                          mwl_value take_optional);
 MWL__OUTLINE bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries);
 /* Takes what the registers hold and leaves them null. */
 MWL__OUTLINE bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out);

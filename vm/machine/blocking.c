@@ -32,13 +32,14 @@ static void body(mwl__coro *co, void *user) {
     mwl__drop(&c->vm->heap, n.inbox);
 }
 
-/* It used more than its stack, and was lucky. Whatever it settled with, the call fails: the next time
- * it may be deeper. */
+/* It used more than its stack, and was lucky. Whatever it settled with, the call fails: the next
+ * time it may be deeper. */
 static mwl_value overflow(mwl_call *c, size_t bytes) {
     char text[320];
-    snprintf(text, sizeof text,
-             "the provider %.200s overflowed its native stack of %zu bytes (mwl_config.stack_bytes)",
-             c->provider->uri, bytes);
+    snprintf(
+        text, sizeof text,
+        "the provider %.200s overflowed its native stack of %zu bytes (mwl_config.stack_bytes)",
+        c->provider->uri, bytes);
     return mwl_failure(&c->vm->heap, NULL, "Mwlvm.StackOverflow", text, mwl_absent(), mwl_absent());
 }
 
@@ -110,8 +111,7 @@ void mwl__blocking_answer(mwl_call *c, bool ok, mwl_value take) {
     }
 }
 
-/* ---- what the function calls
- * ----------------------------------------------------------------------------- */
+/* ---- what the function calls ----------------------------------------------------------------- */
 
 /* MWL_OK: it may wait. */
 static mwl_status may_wait(const mwl_call *c) {

@@ -1,14 +1,17 @@
 /* call.c: the instructions of a call: its fields, dispatch, arms.
  *
- * Owns: the record of a call execution, which arms read. Refuses to know: provider executions (provider.c)
- * and fan-out (gather.c), to which the same instructions of a Gather's calls are handed. */
+ * Owns: the record of a call execution, which arms read. Refuses to know: provider executions
+ * (provider.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
+ * handed. */
 #include "vm/machine/machine.h"
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
-static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) { return &mwl__tables(f)->calls[ix]; }
+static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
+    return &mwl__tables(f)->calls[ix];
+}
 
-/* ---- records -------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 mwl__callrec *mwl__callrec_new(mwl_heap *h) {
     mwl__callrec *r = mwl__heap_take(h, sizeof *r);
@@ -29,7 +32,8 @@ void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
     clear(h, &r->metadata);
     clear(h, &r->flow_vars);
     if (r->dispatched_ns | r->accepted_ns | r->exited_ns | r->flow_entered_ns)
-        r->dispatched_ns = r->accepted_ns = r->exited_ns = r->flow_entered_ns = r->flow_exited_ns = 0;
+        r->dispatched_ns = r->accepted_ns = r->exited_ns = r->flow_entered_ns = r->flow_exited_ns =
+            0;
 }
 
 void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
@@ -51,7 +55,8 @@ void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
     r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
 }
 
-/* spec: providers, Timeout: a bound directly around a call is committed when its Result is accepted. */
+/* spec: providers, Timeout: a bound directly around a call is committed when its Result is
+ * accepted. */
 static void accept_around(mwl__frame *f) {
     mwl__entry *e = f->entries;
     if (e && e->around_call && e->established) e->accepted = true;
@@ -67,8 +72,8 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *call, uint32_t next_pc) 
     return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
-/* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no record is made. In a
- * fan-out gather.c does the same. */
+/* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no
+ * record is made. In a fan-out gather.c does the same. */
 static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
     const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
     mwl_value input = f->acc;
@@ -83,7 +88,7 @@ static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix)
     return c->end_pc + 1;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
@@ -104,7 +109,8 @@ static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm) &&
-                  link->program->flow_tables->calls[ix].gather == MWL_NONE; /* that of a Gather began under a trace */
+                  link->program->flow_tables->calls[ix].gather ==
+                      MWL_NONE; /* that of a Gather began under a trace */
     return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
 }
 
@@ -128,7 +134,7 @@ static mwl_value target_input(const mwl__callrec *r) {
     return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* The target's Result is there: it is the call's, until an arm shapes it. */
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
@@ -184,7 +190,8 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
-                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1, args);
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1,
+                   args);
     return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
                                  : dispatch_flow(f, ix, args, next_pc);
 }
@@ -193,7 +200,8 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     mwl_value v = child->res.v;
     bool ok = child->res.ok;
     child->res.v = mwl_absent();
-    if (f->rare && f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+    if (f->rare &&
+        f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
         if (!ok && v.as.p != f->res.v.as.p) {
             mwl__unwind_failed(f, v);
             mwl__frame_set_res(f, false, v);
@@ -203,13 +211,15 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
         mwl__unwind_resolved(f);
         return;
     }
-    if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW) mwl__callrec_window(f->record, child);
-    if (!ok && child->rare && mwl__failure_chained(v, child->rare->cleanup)) mwl__unwind_failed(f, child->rare->cleanup);
+    if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
+        mwl__callrec_window(f->record, child);
+    if (!ok && child->rare && mwl__failure_chained(v, child->rare->cleanup))
+        mwl__unwind_failed(f, child->rare->cleanup);
     mwl__call_accept(f, ok, v);
     mwl__frame_ready(f);
 }
 
-/* ---- arms --------------------------------------------------------------------------------------------------------- */
+/* ---- arms ------------------------------------------------------------------------------------ */
 
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__callrec *r = f->record;
@@ -230,7 +240,8 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl__callrec *r = f->record;
     mwl_value newer = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
-    if (!r->res.ok) newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
+    if (!r->res.ok)
+        newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, newer);
     return rec_of(f, ix)->end_pc;

@@ -1,8 +1,8 @@
 /* context.c: what the binding roots resolve to at this moment.
  *
- * Owns: the members of each root and when they are there. Values that a record holds are lent (the caller's
- * register borrows); metadata records, Results as objects and whole roots are built when they are read, so
- * what nobody reads costs nothing. Absent: the member is not there now.
+ * Owns: the members of each root and when they are there. Values that a record holds are lent (the
+ * caller's register borrows); metadata records, Results as objects and whole roots are built when
+ * they are read, so what nobody reads costs nothing. Absent: the member is not there now.
  *
  * spec: execution-context. */
 #include "vm/machine/machine.h"
@@ -26,7 +26,7 @@ static mwl_value result_whole(mwl_heap *h, const mwl__result *r) {
     return mwl_is_absent(r->v) ? mwl_absent() : mwl__result_value(h, r);
 }
 
-/* ---- execution and frame ------------------------------------------------------------------------------ */
+/* ---- execution and frame --------------------------------------------------------------------- */
 
 static mwl_value frame_entered(mwl_heap *h, const mwl__frame *f) {
     const mwl__times *t = mwl__times_of(f);
@@ -46,7 +46,7 @@ static mwl_value frame_whole(mwl_heap *h, const mwl__frame *f) {
     return put(h, o, "metadata", meta);
 }
 
-/* ---- step and match -------------------------------------------------------------------------------------- */
+/* ---- step and match -------------------------------------------------------------------------- */
 
 static const mwl__step_rec *step_of(const mwl__frame *f) {
     return f->step == MWL_NONE ? NULL : &mwl__tables(f)->steps[f->step];
@@ -64,7 +64,8 @@ static mwl_value step_id(mwl_heap *h, const mwl__frame *f) {
 }
 
 static mwl_value step_action(mwl_heap *h, const mwl__frame *f) {
-    static const char *const names[] = {"Call", "Gather", "Match", "Pass", "Sleep", "Return", "Raise"};
+    static const char *const names[] = {"Call",  "Gather", "Match", "Pass",
+                                        "Sleep", "Return", "Raise"};
     const mwl__step_rec *s = step_of(f);
     return s ? text(h, names[s->action]) : mwl_absent();
 }
@@ -102,7 +103,8 @@ static mwl_value step_whole(mwl_heap *h, mwl__frame *f) {
     o = put(h, o, "input", mwl__keep(f->step_input));
     o = put(h, o, "result", step_result(h, f));
     const mwl__step_rec *s = step_of(f);
-    if (s && s->action == MWL_ACTION_GATHER) o = put(h, o, "results", mwl__keep(mwl__gather_results(f)));
+    if (s && s->action == MWL_ACTION_GATHER)
+        o = put(h, o, "results", mwl__keep(mwl__gather_results(f)));
     return put(h, o, "metadata", step_meta(h, f));
 }
 
@@ -111,7 +113,7 @@ static mwl_value match_whole(mwl_heap *h, const mwl__frame *f) {
     return put(h, o, "metadata", step_times(h, f));
 }
 
-/* ---- call and its windows ------------------------------------------------------------------------------------ */
+/* ---- call and its windows -------------------------------------------------------------------- */
 
 static bool in_arm(const mwl__callrec *r) { return r && !mwl_is_absent(r->res.v); }
 
@@ -181,7 +183,7 @@ static mwl_value load_call(mwl_heap *h, const mwl__callrec *r, unsigned base) {
     }
 }
 
-/* ---- middleware ------------------------------------------------------------------------------------------------ */
+/* ---- middleware ------------------------------------------------------------------------------ */
 
 /* What it contributes, lent; absent: nothing. False: memory is out. */
 static bool contributes(mwl__frame *f, mwl__entry *e, mwl_value *out) {
@@ -225,7 +227,7 @@ static mwl_value load_middleware(mwl_heap *h, mwl__frame *f, mwl__entry *e, unsi
     }
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static mwl_value load_step(mwl_heap *h, mwl__frame *f, unsigned base) {
     switch (base) {
@@ -258,14 +260,25 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     case MWL_BASE_EXECUTION_ENTERED: return frame_entered(h, f->run->root);
     case MWL_BASE_FRAME: return frame_whole(h, f);
     case MWL_BASE_FRAME_ENTERED: return frame_entered(h, f);
-    case MWL_BASE_STEP_INPUT: case MWL_BASE_STEP_RESULT_VALUE: case MWL_BASE_STEP_RESULTS:
-    case MWL_BASE_STEP: case MWL_BASE_STEP_NAME: case MWL_BASE_STEP_ID: case MWL_BASE_STEP_ACTION:
-    case MWL_BASE_STEP_RESULT: case MWL_BASE_STEP_META: case MWL_BASE_MATCH_INPUT: case MWL_BASE_MATCH:
-    case MWL_BASE_MATCH_META:
-        return load_step(h, f, base);
-    case MWL_BASE_MW_INPUT: case MWL_BASE_MW_RESULT_VALUE: case MWL_BASE_MW_CONTRIBUTED:
-    case MWL_BASE_MIDDLEWARE: case MWL_BASE_MW_RESULT: case MWL_BASE_MW_META: case MWL_BASE_MW_ENTERED:
-        return load_middleware(h, f, mwl__entry_reading(f), base);
+    case MWL_BASE_STEP_INPUT:
+    case MWL_BASE_STEP_RESULT_VALUE:
+    case MWL_BASE_STEP_RESULTS:
+    case MWL_BASE_STEP:
+    case MWL_BASE_STEP_NAME:
+    case MWL_BASE_STEP_ID:
+    case MWL_BASE_STEP_ACTION:
+    case MWL_BASE_STEP_RESULT:
+    case MWL_BASE_STEP_META:
+    case MWL_BASE_MATCH_INPUT:
+    case MWL_BASE_MATCH:
+    case MWL_BASE_MATCH_META: return load_step(h, f, base);
+    case MWL_BASE_MW_INPUT:
+    case MWL_BASE_MW_RESULT_VALUE:
+    case MWL_BASE_MW_CONTRIBUTED:
+    case MWL_BASE_MIDDLEWARE:
+    case MWL_BASE_MW_RESULT:
+    case MWL_BASE_MW_META:
+    case MWL_BASE_MW_ENTERED: return load_middleware(h, f, mwl__entry_reading(f), base);
     default: return load_call(h, f->record, base);
     }
 }

@@ -1,7 +1,7 @@
 /* entry.c: middleware entries: their records, and the instructions around their phases.
  *
- * Owns: establishment, the Result in flight at a position, re-entry, emission, onAlways exactly once.
- * Refuses to know: what any middleware does (phase.c asks it) and interruption (unwind.c).
+ * Owns: establishment, the Result in flight at a position, re-entry, emission, onAlways exactly
+ * once. Refuses to know: what any middleware does (phase.c asks it) and interruption (unwind.c).
  *
  * An entry's life; every arrow is one instruction or an interruption:
  *
@@ -12,8 +12,8 @@
  *         pop, rise         v                                       v
  *                        ALWAYS ----------------------------> UNWIND: pop, rise or unwind on
  *
- * While a phase runs, `res` is the Result as it rose (what middleware.result reads) and `emit` what a
- * substitution or shaping made of it. */
+ * While a phase runs, `res` is the Result as it rose (what middleware.result reads) and `emit` what
+ * a substitution or shaping made of it. */
 #include "vm/machine/machine.h"
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
@@ -45,7 +45,8 @@ static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, 
                    phase == MWL_ON_ENTRY ? e->input : e->res.v);
 }
 
-static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec,
+                               unsigned phase) {
     e->phase = (uint8_t)phase;
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
@@ -56,7 +57,7 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
         note_phase(f, e, rec, phase);
 }
 
-/* ---- descent --------------------------------------------------------------------------------------------- */
+/* ---- descent --------------------------------------------------------------------------------- */
 
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
@@ -88,7 +89,9 @@ uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_
     return off_pc;
 }
 
-void mwl__entry_with(mwl__frame *f, mwl_value take) { mwl__value_set(heap_of(f), &f->entries->args, take); }
+void mwl__entry_with(mwl__frame *f, mwl_value take) {
+    mwl__value_set(heap_of(f), &f->entries->args, take);
+}
 
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
@@ -132,10 +135,12 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
         return emit_at_entry(f, e, true, mwl__keep(e->output));
-    if (e->armed && e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
+    if (e->armed &&
+        e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
         mwl__result why = mwl__phase_elapsed(f, e);
         if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
-        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why.v);
+        if (mwl__tracing(mwl__vm_of(f)))
+            mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why.v);
         return emit_at_entry(f, e, why.ok, why.v);
     }
     e->runs = 1;
@@ -149,9 +154,10 @@ uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     return rec_of(f, ix)->out_pc;
 }
 
-/* ---- ascent ------------------------------------------------------------------------------------------------- */
+/* ---- ascent ---------------------------------------------------------------------------------- */
 
-/* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody traces. */
+/* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody
+ * traces. */
 static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
     const mwl__ins *code = mwl__program_of(f)->code;
     return code[f->res.ok ? rec->success_pc : rec->failure_pc].op == MWL_OP_REENTER &&
@@ -174,15 +180,16 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     }
     if (passes(f, rec)) return pass(f, rec);
     e->accepted = true;
-    if (e->fired) mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
+    if (e->fired)
+        mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
     mwl__entry_set_res(f, e, f->res.ok, f->res.v);
     f->res.v = mwl_absent();
     begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
     return e->res.ok ? rec->success_pc : rec->failure_pc;
 }
 
-/* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its product has
- * a destination. A substitution of the other kind is emitted as it is. */
+/* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
+ * product has a destination. A substitution of the other kind is emitted as it is. */
 bool mwl__entry_skips_shape(const mwl__frame *f) {
     const mwl__entry *e = f->entries;
     bool success = e->phase == MWL_ON_SUCCESS;
@@ -190,7 +197,9 @@ bool mwl__entry_skips_shape(const mwl__frame *f) {
     return !mwl_is_absent(e->emit.v) && e->emit.ok != success;
 }
 
-void mwl__entry_shape(mwl__frame *f, mwl_value take) { mwl__entry_set_emit(f, f->entries, true, take); }
+void mwl__entry_shape(mwl__frame *f, mwl_value take) {
+    mwl__entry_set_emit(f, f->entries, true, take);
+}
 
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
@@ -198,22 +207,25 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
     bool wrote_previous;
     uint32_t field;
-    const char *wrong =
-        mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    const char *wrong = mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure,
+                                           &wrote_previous, &field);
     if (wrong) return mwl__failure_refuse(f, "/onFailure", shape, regs, field, wrong);
-    if (!wrote_previous) failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
+    if (!wrote_previous)
+        failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
     if (wrote_previous && f->rare) mwl__value_set(h, &f->rare->severed, mwl__keep(failure));
     mwl__entry_set_emit(f, e, false, failure);
     return next_pc;
 }
 
-/* The raised failure takes the place of the Result in flight, which it chains if that was a failure. */
+/* The raised failure takes the place of the Result in flight, which it chains if that was a
+ * failure. */
 static bool supersede(mwl__frame *f, mwl__entry *e) {
     const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
     mwl_value newer = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
-    if (!flight->ok) newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
+    if (!flight->ok)
+        newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
     mwl__entry_set_emit(f, e, false, mwl_absent());
     mwl__entry_set_res(f, e, false, newer);
     e->verdict = MWL_VERDICT_PASS;
@@ -259,7 +271,7 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
     return rec->always_pc;
 }
 
-/* ---- onAlways ------------------------------------------------------------------------------------------------- */
+/* ---- onAlways -------------------------------------------------------------------------------- */
 
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
@@ -309,7 +321,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, next_pc);
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 void mwl__entry_pop(mwl__frame *f) {
     mwl_heap *h = heap_of(f);
@@ -331,7 +343,8 @@ bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;
     mwl_heap *h = heap_of(f);
     const char *name = provider_of(f, e->ix)->middleware.deadline;
-    mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name), mwl_timestamp_text(h, e->contributed.as.i));
+    mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name),
+                                 mwl_timestamp_text(h, e->contributed.as.i));
     if (mwl_is_absent(o)) return false;
     e->contributed = o;
     return true;
@@ -346,7 +359,8 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     mwl_value o = e->contributed, runs = mwl_number((double)e->runs);
     mwl_value now = mwl_object_get(o, name, strlen(name));
     if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;
-    mwl_value next = mwl_object_set(h, mwl_is_absent(o) ? mwl_object(h, 1) : mwl__keep(o), name, strlen(name), runs);
+    mwl_value next = mwl_object_set(h, mwl_is_absent(o) ? mwl_object(h, 1) : mwl__keep(o), name,
+                                    strlen(name), runs);
     if (!mwl_is_absent(next)) mwl__value_set(h, &e->contributed, next);
     return next;
 }

@@ -7,8 +7,8 @@
  * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
  * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
  * whose row says "takes" and counted by the others. One label raises, one leaves. The loop is one
- * function, long as it is: its labels and the locals that live in machine registers cannot be shared
- * out.
+ * function, long as it is: its labels and the locals that live in machine registers cannot be
+ * shared out.
  *
  * Relies on a verified program: operands in range, no way past the end of the code, brackets that
  * nest, and values that are still there in the registers it reads. Of which kind they are is not
@@ -104,8 +104,8 @@ static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) 
     mwl__move_lent(reg, from);
 }
 
-/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. The key is a
- * constant string. */
+/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. The key
+ * is a constant string. */
 static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_value *key) {
     if (m->n_index != 0) {
         mwl_value map = mwl__scalar(MWL_KIND_OBJECT, 0);
@@ -132,7 +132,8 @@ static const mwl_value *walk_far(const mwl_value *consts, const uint32_t *key, c
     return at;
 }
 
-/* The same. Small objects and keys that are short, or the very same, need no call: the rest is for the other. */
+/* The same. Small objects and keys that are short, or the very same, need no call: the rest is for
+ * the other. */
 static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
                              const mwl_value *at) {
     for (; key != end; key++) {
@@ -169,7 +170,8 @@ static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
     const mwl_program *p = x->program;
     if (path->base < MWL_BASE_ENV) {
         const uint32_t *keys = p->keys + path->first_key;
-        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 && mwl__context_run_count(x, path, out))
+        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
+            mwl__context_run_count(x, path, out))
             return true;
         mwl_value v = mwl__context_load(x, path->base);
         if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {

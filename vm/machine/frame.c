@@ -1,9 +1,9 @@
 /* frame.c: frames: creation, turns in the interpreter, parking and waking, completion.
  *
- * Owns: the state machine of a frame. A frame is READY (queued), RUNNING (in the interpreter), waiting
- * (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the interpreter only at
- * an instruction boundary, with f->pc saying where to go on.
- * Refuses to know: what Steps and middleware do. */
+ * Owns: the state machine of a frame. A frame is READY (queued), RUNNING (in the interpreter),
+ * waiting (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the
+ * interpreter only at an instruction boundary, with f->pc saying where to go on. Refuses to know:
+ * what Steps and middleware do. */
 #include "vm/machine/machine.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ bool mwl__frame_raised(mwl__exec *x) {
     return true;
 }
 
-/* ---- faults of typed fields ---------------------------------------------------------------------------- */
+/* ---- faults of typed fields ------------------------------------------------------------------ */
 
 uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
     mwl_vm *vm = mwl__vm_of(f);
@@ -38,7 +38,8 @@ uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, 
     return mwl_is_absent(vm->exec.fault) ? MWL_PC_NOMEM : MWL_PC_FAULT;
 }
 
-uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed, const char *message) {
+uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed,
+                              const char *message) {
     mwl_heap *h = &mwl__vm_of(f)->heap;
     mwl_value d = mwl_object(h, 3);
     d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
@@ -47,8 +48,8 @@ uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observ
     return mwl__raise(f, MWL_FAILURE_PARAMETER, message, d);
 }
 
-uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape, const mwl_value *values,
-                             uint32_t field, const char *wrong) {
+uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape,
+                             const mwl_value *values, uint32_t field, const char *wrong) {
     const mwl_program *p = mwl__program_of(f);
     char path[40];
     size_t len;
@@ -64,8 +65,9 @@ static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who
     mwl__buf b = mwl__buf_make(h->alloc);
     size_t len;
     bool named = mwl_object_at(args, 0, &key, &value);
-    mwl__buf_printf(&b, named ? "%s takes no arguments, and '%s' was given" : "%s: `with` must be an object",
-                    who, named ? mwl_as_text(key, &len) : "");
+    mwl__buf_printf(
+        &b, named ? "%s takes no arguments, and '%s' was given" : "%s: `with` must be an object",
+        who, named ? mwl_as_text(key, &len) : "");
     uint32_t pc = mwl__raise_parameter(f, "/additionalProperties", args, mwl__buf_cstr(&b));
     mwl__buf_free(&b);
     return pc;
@@ -88,11 +90,12 @@ static void describe(mwl__buf *b, mwl_value report, mwl_status st) {
     mwl__buf_put(b, text, len);
 }
 
-uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args, const char *who,
-                              uint32_t next_pc) {
+uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args,
+                              const char *who, uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
     if (!schema) {
-        bool none = mwl_is_absent(args) || (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
+        bool none = mwl_is_absent(args) ||
+                    (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
         return none ? next_pc : refuse_undeclared(f, args, who);
     }
     uint64_t left = vm->exec.budget;
@@ -113,11 +116,13 @@ uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_valu
     return pc;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* spec: execution-model, variable initialization: defaults overlaid by the validated arguments. */
-static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow, mwl_value args) {
-    mwl_value vars = flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
+static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow,
+                           mwl_value args) {
+    mwl_value vars =
+        flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
     if (mwl_is_absent(args)) return vars;
     mwl_value key, value;
     for (size_t i = 0; mwl_object_at(args, i, &key, &value); i++)
@@ -135,9 +140,11 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     if (x->program != mwl__program_of(f)) x->count_path = NULL;
     x->program = mwl__program_of(f);
     x->pc = MWL_NONE;
-    if (schema || !mwl_is_absent(args)) pc = mwl__check_arguments(f, schema, args, "parameters", pc);
+    if (schema || !mwl_is_absent(args))
+        pc = mwl__check_arguments(f, schema, args, "parameters", pc);
     if (pc == MWL_PC_NOMEM) return false;
-    if (pc == MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
+    if (pc ==
+        MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
         x->budget = 0;
         args = mwl_absent();
         pc = flow->pc;
@@ -155,7 +162,9 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     return !mwl_is_absent(f->vars);
 }
 
-static size_t frame_size(bool timed) { return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0); }
+static size_t frame_size(bool timed) {
+    return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0);
+}
 
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
                            mwl_value take_args) {
@@ -240,10 +249,14 @@ static void free_own(mwl__frame *f) {
 static void unqueue(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl__frame *before = f->target.queued_behind;
-    if (before) before->next_ready = f->next_ready;
-    else vm->ready_head = f->next_ready;
-    if (f->next_ready) f->next_ready->target.queued_behind = before;
-    else vm->ready_tail = before;
+    if (before)
+        before->next_ready = f->next_ready;
+    else
+        vm->ready_head = f->next_ready;
+    if (f->next_ready)
+        f->next_ready->target.queued_behind = before;
+    else
+        vm->ready_tail = before;
     vm->n_ready--;
     f->queued = false;
 }
@@ -287,7 +300,7 @@ void mwl__frame_free(mwl__frame *top) {
     }
 }
 
-/* ---- waiting -------------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 void mwl__frame_ready(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
@@ -298,15 +311,17 @@ void mwl__frame_ready(mwl__frame *f) {
     f->next_ready = NULL;
     assert(f->awaits == MWL_AWAITS_NOTHING);
     f->target.queued_behind = vm->ready_tail;
-    if (vm->ready_tail) vm->ready_tail->next_ready = f;
-    else vm->ready_head = f;
+    if (vm->ready_tail)
+        vm->ready_tail->next_ready = f;
+    else
+        vm->ready_head = f;
     vm->ready_tail = f;
     vm->n_ready++;
 }
 
-/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races from its entry's
- * establishment, where one that has elapsed by then is seen. Those outside a running onAlways cannot fire: unwind.c
- * asks for them when it ends. */
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races
+ * from its entry's establishment, where one that has elapsed by then is seen. Those outside a
+ * running onAlways cannot fire: unwind.c asks for them when it ends. */
 mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     mwl__entry *first = NULL;
     for (mwl__entry *e = f->entries; e && !e->in_always; e = e->outer)
@@ -323,7 +338,8 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
     mwl__entry *bound = mwl__frame_bound(f);
     mwl_status st = MWL_OK;
     if (bound && bound->bound_ns < due_mono_ns)
-        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, f->depth * 64u + bound->depth);
+        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1,
+                            f->depth * 64u + bound->depth);
     else if (due_mono_ns != MWL_NEVER)
         st = mwl__timer_arm(&vm->timers, &f->timer, due_mono_ns, 0, 0);
     return st < 0 ? MWL_PC_NOMEM : MWL_PC_PARK;
@@ -342,7 +358,7 @@ void mwl__frame_timer(mwl__frame *f) {
     if (e) mwl__unwind_bound(f, e);
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 static bool save_regs(mwl__frame *f, mwl__exec *x) {
     uint32_t n = mwl__program_of(f)->n_regs;
@@ -363,15 +379,19 @@ static void restore_regs(mwl__frame *f, mwl__exec *x) {
     f->rare->saved_regs = NULL;
 }
 
-/* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its reserve. */
+/* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its
+ * reserve. */
 static size_t memory_limit(const mwl_run *run, size_t heap_used) {
     size_t limit = run->limits->memory_bytes;
-    if (run->limit_hit) limit = limit > SIZE_MAX - MWL_RUN_RESERVE ? SIZE_MAX : limit + MWL_RUN_RESERVE;
+    if (run->limit_hit)
+        limit = limit > SIZE_MAX - MWL_RUN_RESERVE ? SIZE_MAX : limit + MWL_RUN_RESERVE;
     if (limit < run->memory_used) return heap_used;
-    return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX : heap_used + (limit - run->memory_used);
+    return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX
+                                                           : heap_used + (limit - run->memory_used);
 }
 
-/* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may be read after. */
+/* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may
+ * be read after. */
 static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = mwl__vm_of(f);
     if (x->program != mwl__program_of(f)) x->count_path = NULL;
@@ -387,7 +407,9 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     }
     vm->executing = f->run;
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
-    if (f->rare && f->rare->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
+    if (f->rare &&
+        f->rare
+            ->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
         f->state = MWL_FRAME_WAIT_GATHER;
         return MWL_PC_PARK;
     }
@@ -410,11 +432,12 @@ static void unhandled(mwl__frame *f, mwl__exec *x) {
     mwl_run_abort(f->run);
 }
 
-/* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end that cannot
- * come any more, so there the run is aborted. */
+/* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end
+ * that cannot come any more, so there the run is aborted. */
 static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
     mwl_run *run = f->run;
-    uint32_t n = run->link->program->n_regs; /* more than there are, when there was no memory for them */
+    uint32_t n =
+        run->link->program->n_regs; /* more than there are, when there was no memory for them */
     mwl__exec_clear(x, n < x->n_regs ? n : x->n_regs);
     f->state = MWL_FRAME_READY;
     mwl__run_limit(run, why);
@@ -434,9 +457,11 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
     if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
 }
 
-/* What the turn has used: every charge is in both counts, the machine's instructions in the slice alone. */
+/* What the turn has used: every charge is in both counts, the machine's instructions in the slice
+ * alone. */
 static void pay(mwl_run *run, const mwl__exec *x) {
-    uint64_t charged = run->budget - x->budget, all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
+    uint64_t charged = run->budget - x->budget,
+             all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
     if (all < charged) all = charged;
     run->budget = all < run->budget ? run->budget - all : 0;
 }
@@ -448,8 +473,10 @@ void mwl__frame_run(mwl__frame *f) {
     vm->turn_used = vm->heap.used;
     uint32_t pc = begin_turn(f, x);
     mwl__outcome outcome = MWL_EXEC_PARK;
-    if (pc == MWL_PC_NOMEM) outcome = MWL_EXEC_NOMEM;
-    else if (pc == MWL_PC_FUEL) outcome = MWL_EXEC_FUEL;
+    if (pc == MWL_PC_NOMEM)
+        outcome = MWL_EXEC_NOMEM;
+    else if (pc == MWL_PC_FUEL)
+        outcome = MWL_EXEC_FUEL;
     else if (pc != MWL_PC_PARK) {
         x->pc = pc;
         outcome = mwl__exec_run(x);
@@ -473,7 +500,7 @@ void mwl__frame_run(mwl__frame *f) {
     mwl__run_used(run, used);
 }
 
-/* ---- completion ---------------------------------------------------------------------------------------------------- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
     mwl_heap *h = &mwl__vm_of(f)->heap;
@@ -482,7 +509,8 @@ uint32_t mwl__frame_ascend(mwl__frame *f) {
     return mwl__tables(f)->flows[f->flow].ascend_pc;
 }
 
-/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once. */
+/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once.
+ */
 uint32_t mwl__frame_complete(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl__frame *parent = f->parent;
@@ -501,7 +529,8 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
         f->res.v = mwl_absent();
         bool interrupted = f->rare && !mwl_is_absent(f->rare->cancel);
         slot->superseded = interrupted && res.v.as.p != f->rare->cancel.as.p;
-        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED, res);
+        mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED,
+                             res);
     } else {
         parent->awaits = MWL_AWAITS_NOTHING;
         mwl__call_frame_done(parent, f);

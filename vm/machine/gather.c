@@ -1,14 +1,16 @@
 /* gather.c: fan-out and fan-in.
  *
- * Owns: the dispatch slots, the completion policy, deferred arms, step.results. A dispatch's call fields run
- * on the frame's own thread when it starts (GATHER_RUN sends control to them; DISPATCH comes back), its
- * target runs beside its siblings, and its arm runs after all have resolved, in dispatch order.
+ * Owns: the dispatch slots, the completion policy, deferred arms, step.results. A dispatch's call
+ * fields run on the frame's own thread when it starts (GATHER_RUN sends control to them; DISPATCH
+ * comes back), its target runs beside its siblings, and its arm runs after all have resolved, in
+ * dispatch order.
  *
  *   WAITING -> ACTIVE -> SETTLED            (its arm runs once)
  *      |          \--> CANCELLED            (interrupted: no arm)
  *      \--> SKIPPED                         (never started: nothing evaluates)
  *
- * Records that no arm can read are not kept: memory is bounded by the slots and what their arms need. */
+ * Records that no arm can read are not kept: memory is bounded by the slots and what their arms
+ * need. */
 #include "vm/machine/machine.h"
 
 #include <math.h>
@@ -18,7 +20,9 @@
 
 static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 
-static const mwl__gather_rec *rec_of(const mwl__frame *f) { return &mwl__tables(f)->gathers[mwl__gather_of(f)->ix]; }
+static const mwl__gather_rec *rec_of(const mwl__frame *f) {
+    return &mwl__tables(f)->gathers[mwl__gather_of(f)->ix];
+}
 
 static uint32_t call_ix(const mwl__frame *f, uint32_t slot) {
     const mwl__gather_rec *g = rec_of(f);
@@ -53,7 +57,7 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
     return true;
 }
 
-/* ---- enumeration --------------------------------------------------------------------------------------- */
+/* ---- enumeration ----------------------------------------------------------------------------- */
 
 static const char too_many[] = "more dispatches than this platform allows";
 
@@ -63,7 +67,8 @@ static mwl_value too_many_details(mwl__frame *f, size_t n) {
     return mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
 }
 
-/* The calls written are more than may be: nothing is enumerated, and the Gather ends with that failure. */
+/* The calls written are more than may be: nothing is enumerated, and the Gather ends with that
+ * failure. */
 static uint32_t refuse_calls(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_value d = too_many_details(f, n);
     if (mwl_is_absent(d) || !make(f, ix, 0)) {
@@ -91,7 +96,8 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     size_t n = mwl_count(v);
     if (n > f->run->limits->fan_out) {
         mwl_value d = too_many_details(f, n);
-        return mwl_is_absent(d) ? MWL_PC_NOMEM : mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
+        return mwl_is_absent(d) ? MWL_PC_NOMEM
+                                : mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
     }
     mwl_value over = mwl__keep(v);
     if (!make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {
@@ -106,17 +112,19 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
 uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : NAN;
     if (!(floor(d) == d))
-        return mwl__raise_parameter(f, "/completion/successes", v, "`successes` must be an integer");
+        return mwl__raise_parameter(f, "/completion/successes", v,
+                                    "`successes` must be an integer");
     mwl__gather_of(f)->need = d > 0 ? d : 0;
     return next_pc;
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void skip_rest(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     for (; g->next < g->n; g->next++) {
-        g->slots[g->next] = (mwl__slot){.state = MWL_SLOT_SKIPPED}; /* the failure is made when someone reads it */
+        g->slots[g->next] =
+            (mwl__slot){.state = MWL_SLOT_SKIPPED}; /* the failure is made when someone reads it */
     }
 }
 
@@ -159,7 +167,8 @@ static uint32_t start_next(mwl__frame *f) {
 }
 
 /* The whole of a dispatch whose call has no code of its own. False: memory is out. */
-static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link, const mwl__call_rec *c) {
+static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
+                           const mwl__call_rec *c) {
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
@@ -171,8 +180,10 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
     g->active--;
-    if (slot->res.ok) g->n_ok++;
-    else g->n_bad++;
+    if (slot->res.ok)
+        g->n_ok++;
+    else
+        g->n_bad++;
     return true;
 }
 
@@ -188,14 +199,16 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         uint32_t call = link->program->keys[rec->first_call + nth];
         if (link->with_ok[call] != MWL_WITH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
-        if (!start_directly(f, g, link, &link->program->flow_tables->calls[call])) return MWL_PC_NOMEM;
+        if (!start_directly(f, g, link, &link->program->flow_tables->calls[call]))
+            return MWL_PC_NOMEM;
         if (--x->slice <= 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;
 }
 
-/* The record of a dispatch whose arm will read it leaves the frame with it; else it is used again. */
+/* The record of a dispatch whose arm will read it leaves the frame with it; else it is used again.
+ */
 static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
     mwl__callrec *r = f->record;
     if (!(c->flags & MWL_CALL_HAS_ARMS)) return NULL;
@@ -204,8 +217,8 @@ static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
     return r;
 }
 
-static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c, mwl_value input,
-                             mwl_value args) {
+static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
+                             mwl_value input, mwl_value args) {
     mwl__callrec *r = f->record;
     mwl_call *call = mwl__call_start(f, slot, f->run->link->providers[c->import], input, args);
     if (!call) return MWL_PC_NOMEM;
@@ -253,14 +266,16 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
-                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, r->index, args);
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
+                   r->index, args);
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
     if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nobody reads the record again */
         int64_t index = r->index;
         mwl__callrec_clear(heap_of(f), r);
         r->index = index;
     }
-    return c->import != MWL_NONE ? run_provider(f, slot, c, input, args) : run_flow(f, slot, c, input, args);
+    return c->import != MWL_NONE ? run_provider(f, slot, c, input, args)
+                                 : run_flow(f, slot, c, input, args);
 }
 
 bool mwl__gather_starting(const mwl__frame *f, uint32_t ix) {
@@ -301,11 +316,15 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
         mwl__callrec_accepted(f, slot->record, mwl__tables(f)->calls[call_ix(f, i)].flags);
     }
     g->active--;
-    if (take.ok) g->n_ok++;
-    else g->n_bad++;
+    if (take.ok)
+        g->n_ok++;
+    else
+        g->n_bad++;
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
-    if (f->rare && f->rare->awaiting) mwl__unwind_resolved(f);
-    else if (f->state == MWL_FRAME_WAIT_GATHER) mwl__frame_ready(f);
+    if (f->rare && f->rare->awaiting)
+        mwl__unwind_resolved(f);
+    else if (f->state == MWL_FRAME_WAIT_GATHER)
+        mwl__frame_ready(f);
 }
 
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
@@ -315,8 +334,10 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
         mwl__slot *s = &g->slots[i];
         s->superseded = false; /* of those resolved before, it is data in its slot */
         if (s->state != MWL_SLOT_ACTIVE) continue;
-        if (s->is_frame) mwl__unwind_frame(s->as.frame, cancel);
-        else if (s->as.call) mwl__call_cancel(s->as.call, cancel);
+        if (s->is_frame)
+            mwl__unwind_frame(s->as.frame, cancel);
+        else if (s->as.call)
+            mwl__call_cancel(s->as.call, cancel);
         else /* its fields were being evaluated */
             mwl__gather_resolved(f, s, MWL_SLOT_CANCELLED, (mwl__result){mwl__keep(cancel), false});
     }
@@ -331,7 +352,7 @@ mwl_value mwl__gather_superseding(mwl__frame *f) {
     return mwl_absent();
 }
 
-/* ---- the arms -------------------------------------------------------------------------------------------------------- */
+/* ---- the arms -------------------------------------------------------------------------------- */
 
 uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
     (void)ix;
@@ -364,7 +385,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f) {
     return rec_of(f)->arms_pc;
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
     (void)ix;
@@ -380,8 +401,8 @@ uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
 /* The Result that a slot holds, given; a skipped dispatch's is made here. */
 static mwl_value slot_result(mwl__frame *f, const mwl__slot *s) {
     if (s->state == MWL_SLOT_SKIPPED)
-        return mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_SKIPPED, "the dispatch was never started",
-                                mwl_absent());
+        return mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_SKIPPED,
+                                "the dispatch was never started", mwl_absent());
     return mwl__result_value(heap_of(f), &s->res);
 }
 
@@ -401,12 +422,13 @@ static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
     mwl_value d = mwl_object_set(h, mwl_object(h, 2), "failures", 8, list);
     d = mwl_object_set(h, d, "failureCount", 12, mwl_number((double)n_failed));
     char message[96];
-    snprintf(message, sizeof message, "%u of %u dispatches succeeded, %.0f were needed", g->n - n_failed, g->n,
-             g->need);
+    snprintf(message, sizeof message, "%u of %u dispatches succeeded, %.0f were needed",
+             g->n - n_failed, g->n, g->need);
     return mwl_is_absent(d) ? d : mwl__failure_new(h, MWL_FAILURE_GATHER_UNMET, message, d);
 }
 
-/* The success projection, realised natively; absent, why set, when memory is out or a limit is met. */
+/* The success projection, realised natively; absent, why set, when memory is out or a limit is met.
+ */
 static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
     mwl_value values = mwl__list_new(h, n_ok);
     if (mwl_is_absent(values) || n_ok == 0) return values;
@@ -451,6 +473,7 @@ mwl_value mwl__gather_results(mwl__frame *f) {
     if (!g || !f->step_done) return mwl_absent();
     if (!mwl_is_absent(g->results)) return g->results;
     mwl_value list = mwl_array(h, g->next);
-    for (uint32_t i = 0; i < g->next; i++) list = mwl_array_push(h, list, slot_result(f, &g->slots[i]));
+    for (uint32_t i = 0; i < g->next; i++)
+        list = mwl_array_push(h, list, slot_result(f, &g->slots[i]));
     return g->results = list;
 }

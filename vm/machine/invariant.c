@@ -1,16 +1,17 @@
 /* invariant.c: what holds whenever a run is over, however it ended.
  *
- * Owns: the list of those promises, and saying which one was broken. Refuses to know: how they are kept.
- * A run counts two things at all times, because that costs an addition: `live`, its frames and the provider
- * executions it awaits, and `owed`, entries that were established and have not finished their onAlways. Checked
- * builds (sanitizers, MWL_STRESS, MWL_CHECKED) ask here after every run and stop at a broken promise; tests ask
- * in any build. */
+ * Owns: the list of those promises, and saying which one was broken. Refuses to know: how they are
+ * kept. A run counts two things at all times, because that costs an addition: `live`, its frames
+ * and the provider executions it awaits, and `owed`, entries that were established and have not
+ * finished their onAlways. Checked builds (sanitizers, MWL_STRESS, MWL_CHECKED) ask here after
+ * every run and stop at a broken promise; tests ask in any build. */
 #include "vm/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Walks over everything that lives in the VM are for small crowds: a test's, not a million parked runs. */
+/* Walks over everything that lives in the VM are for small crowds: a test's, not a million parked
+ * runs. */
 #define CROWD 256u
 
 static const char *left_behind(const mwl_run *run) {
@@ -28,9 +29,11 @@ const char *mwl__invariant_broken(const mwl_run *run) {
     if (run->state != MWL_RUN_DONE && run->state != MWL_RUN_ABORTED) return "it is not over";
     if (run->root) return "its root frame is still there";
     if (run->live) return "a frame or an awaited provider execution is still there";
-    if (run->state == MWL_RUN_DONE && run->owed) return "an established entry did not run its onAlways";
+    if (run->state == MWL_RUN_DONE && run->owed)
+        return "an established entry did not run its onAlways";
     if (run->state == MWL_RUN_DONE && mwl_is_absent(run->result)) return "there is no Result";
-    if (run->memory_used > run->link->vm->heap.used) return "its account is above all memory in use";
+    if (run->memory_used > run->link->vm->heap.used)
+        return "its account is above all memory in use";
     return left_behind(run);
 }
 

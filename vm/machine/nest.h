@@ -1,9 +1,9 @@
 /* nest.h: what the interpreter takes for granted at each instruction of the machine.
  *
- * Brackets (ENTER ... ESTABLISH ... ASCEND ... UNWIND, CALL ... CALL_END, GATHER ... GATHER_END, STEP) nest: the
- * records that an instruction works on are there, are the ones it names and are in the phase it belongs to.
- * verify_nest.c proves it when a program is loaded; checked builds (MWL_CHECKED) ask again at every instruction and
- * stop when it does not hold. */
+ * Brackets (ENTER ... ESTABLISH ... ASCEND ... UNWIND, CALL ... CALL_END, GATHER ... GATHER_END,
+ * STEP) nest: the records that an instruction works on are there, are the ones it names and are in
+ * the phase it belongs to. verify_nest.c proves it when a program is loaded; checked builds
+ * (MWL_CHECKED) ask again at every instruction and stop when it does not hold. */
 #ifndef MWL_NEST_H
 #define MWL_NEST_H
 
@@ -21,10 +21,15 @@ static inline bool mwl__nest_complete(const mwl__frame *f) {
 }
 
 /* The innermost entry is the one named. */
-static inline bool mwl__nest_at(const mwl__frame *f, uint32_t ix) { return f->entries && f->entries->ix == ix; }
-static inline bool mwl__nest_in_phase(const mwl__frame *f) { return f->entries && f->entries->in_phase; }
+static inline bool mwl__nest_at(const mwl__frame *f, uint32_t ix) {
+    return f->entries && f->entries->ix == ix;
+}
+static inline bool mwl__nest_in_phase(const mwl__frame *f) {
+    return f->entries && f->entries->in_phase;
+}
 static inline bool mwl__nest_rises(const mwl__frame *f) {
-    return mwl__nest_in_phase(f) && (f->entries->phase == MWL_ON_SUCCESS || f->entries->phase == MWL_ON_FAILURE);
+    return mwl__nest_in_phase(f) &&
+           (f->entries->phase == MWL_ON_SUCCESS || f->entries->phase == MWL_ON_FAILURE);
 }
 static inline bool mwl__nest_phase(const mwl__frame *f, uint32_t ix, unsigned phase) {
     return mwl__nest_at(f, ix) && f->entries->in_phase && f->entries->phase == phase;
@@ -36,7 +41,8 @@ static inline bool mwl__nest_entering(const mwl__frame *f, uint32_t ix) {
     return mwl__nest_at(f, ix) && !f->entries->established;
 }
 static inline bool mwl__nest_ascend(const mwl__frame *f, uint32_t ix) {
-    return mwl__nest_at(f, ix) && f->entries->established && !f->entries->in_always && !mwl_is_absent(f->res.v);
+    return mwl__nest_at(f, ix) && f->entries->established && !f->entries->in_always &&
+           !mwl_is_absent(f->res.v);
 }
 static inline bool mwl__nest_always(const mwl__frame *f, uint32_t ix) {
     return mwl__nest_at(f, ix) && f->entries->established && !f->entries->in_always;
@@ -45,7 +51,9 @@ static inline bool mwl__nest_in_always(const mwl__frame *f, uint32_t ix) {
     return mwl__nest_at(f, ix) && f->entries->in_always;
 }
 
-static inline bool mwl__nest_call(const mwl__frame *f, uint32_t ix) { return f->record && f->record->ix == ix; }
+static inline bool mwl__nest_call(const mwl__frame *f, uint32_t ix) {
+    return f->record && f->record->ix == ix;
+}
 static inline bool mwl__nest_fans_out(const mwl__frame *f, uint32_t ix) {
     return mwl__tables(f)->calls[ix].gather != MWL_NONE;
 }
@@ -63,7 +71,9 @@ static inline bool mwl__nest_call_end(const mwl__frame *f, uint32_t ix) {
     return mwl__nest_call(f, ix) && (!mwl__nest_fans_out(f, ix) || mwl__gather_in_arm(f));
 }
 
-static inline bool mwl__nest_gather(const mwl__frame *f) { return mwl__nest_in_step(f) && mwl__nest_no_fan_out(f); }
+static inline bool mwl__nest_gather(const mwl__frame *f) {
+    return mwl__nest_in_step(f) && mwl__nest_no_fan_out(f);
+}
 static inline bool mwl__nest_gather_field(const mwl__frame *f, unsigned flag) {
     const mwl__gather *g = mwl__gather_of(f);
     return g && g->active == 0 && (!flag || (mwl__tables(f)->gathers[g->ix].flags & flag));

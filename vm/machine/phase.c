@@ -1,7 +1,8 @@
 /* phase.c: the middleware contract: one callback at one phase of one entry, and its verdict.
  *
- * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase object lives
- * on the C stack for the time of the callback; a middleware keeps nothing but its entry state. */
+ * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase
+ * object lives on the C stack for the time of the callback; a middleware keeps nothing but its
+ * entry state. */
 #include "vm/machine/machine.h"
 #include "vm/value/words.h"
 
@@ -9,7 +10,8 @@ struct mwl_phase {
     mwl__frame *frame;
     mwl__entry *entry;
     unsigned phase;
-    mwl__result instead; /* the action failed, or what `elapsed` emits; v absent: nothing was said */
+    mwl__result
+        instead; /* the action failed, or what `elapsed` emits; v absent: nothing was said */
     bool dispatch, elapsed;
     bool nomem; /* an absent value came in: its maker found no memory */
 };
@@ -20,18 +22,20 @@ static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e
     return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
 }
 
-/* ---- running ------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
     mwl__value_set(&mwl__vm_of(f)->heap, &mwl__vm_of(f)->raised, take);
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
-    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix) : mwl__entry_phase_fault(f, e->ix);
+    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix)
+                                  : mwl__entry_phase_fault(f, e->ix);
 }
 
 static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
     const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
     if (rec->struct_pc[e->phase] == MWL_NONE)
-        return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty, "`with` has no `call` to dispatch");
+        return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty,
+                                    "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
     e->dispatched = true;
     mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
@@ -48,7 +52,8 @@ static uint32_t heed(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t
     return dispatch_structural(f, e, next_pc);
 }
 
-uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase, uint32_t next_pc) {
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
+                        uint32_t next_pc) {
     if (!p->act[phase]) return next_pc;
     mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
     p->act[phase](&ph, p->user);
@@ -60,14 +65,15 @@ mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
     mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
-    if (ph.nomem) mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
+    if (ph.nomem)
+        mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
     else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
         ph.instead.v = mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed",
                                    mwl_absent(), mwl_absent());
     return ph.instead;
 }
 
-/* ---- what a middleware reads -------------------------------------------------------------------------------- */
+/* ---- what a middleware reads ----------------------------------------------------------------- */
 
 mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
 mwl_value mwl_phase_arguments(const mwl_phase *p) {
@@ -96,10 +102,12 @@ void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
     mwl__value_set(heap_of(p), &p->entry->state, taken(p, take));
 }
 
-/* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the universal pair.
- * Those of the specification's own documents are known to keep it. */
-static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char *name, mwl_value contributed) {
-    if (strcmp(name, "enteredAt") == 0 || strcmp(name, "exitedAt") == 0 || !owner->metadata) return false;
+/* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
+ * universal pair. Those of the specification's own documents are known to keep it. */
+static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char *name,
+                           mwl_value contributed) {
+    if (strcmp(name, "enteredAt") == 0 || strcmp(name, "exitedAt") == 0 || !owner->metadata)
+        return false;
     bool valid = false;
     mwl__schema_env env = {heap_of(p), mwl__vm_of(p->frame)->regex, NULL};
     mwl_status st = mwl__schema_check(owner->metadata, contributed, &env, &valid, NULL);
@@ -125,7 +133,7 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
     p->entry->contributed = o;
 }
 
-/* ---- verdicts -------------------------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 static void say(mwl_phase *p, bool ok, mwl_value take) {
     mwl__value_set(heap_of(p), &p->instead.v, taken(p, take));
@@ -138,27 +146,37 @@ void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char
 }
 
 static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
-    if (p->elapsed) say(p, ok, take);
-    else mwl__drop(heap_of(p), take); /* there is nothing to interrupt */
+    if (p->elapsed)
+        say(p, ok, take);
+    else
+        mwl__drop(heap_of(p), take); /* there is nothing to interrupt */
 }
 
-void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) { interrupt(p, false, take_failure); }
-void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) { interrupt(p, true, take_value); }
+void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
+    interrupt(p, false, take_failure);
+}
+void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) {
+    interrupt(p, true, take_value);
+}
 
 void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
-    if (p->phase == MWL_ON_ENTRY) e->verdict = MWL_VERDICT_EMIT;
+    if (p->phase == MWL_ON_ENTRY)
+        e->verdict = MWL_VERDICT_EMIT;
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
         take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
     mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
 }
 
-/* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a transform's effect.
- * So onEntry's `output`, whose default is middleware.input, reads the transformed value there. */
+/* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a
+ * transform's effect. So onEntry's `output`, whose default is middleware.input, reads the
+ * transformed value there. */
 void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
     take_value = taken(p, take_value);
-    if (p->phase == MWL_ON_ENTRY) mwl__value_set(heap_of(p), &p->entry->input, take_value);
-    else mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
+    if (p->phase == MWL_ON_ENTRY)
+        mwl__value_set(heap_of(p), &p->entry->input, take_value);
+    else
+        mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
 }
 
 void mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
@@ -176,7 +194,9 @@ void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
     p->entry->bound_ns = bound_mono_ns;
 }
 
-static int64_t later(int64_t at_ns, int64_t ns) { return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns; }
+static int64_t later(int64_t at_ns, int64_t ns) {
+    return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns;
+}
 
 void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     if (p->phase != MWL_ON_ENTRY) return;
@@ -187,6 +207,8 @@ void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
     mwl_value deadline = mwl_int(later(now.wall_ns, ns));
     if (!name) return;
-    if (mwl_is_absent(p->entry->contributed)) p->entry->contributed = deadline; /* alone: written when it is read */
-    else mwl_phase_contribute(p, name, mwl_timestamp_text(heap_of(p), deadline.as.i));
+    if (mwl_is_absent(p->entry->contributed))
+        p->entry->contributed = deadline; /* alone: written when it is read */
+    else
+        mwl_phase_contribute(p, name, mwl_timestamp_text(heap_of(p), deadline.as.i));
 }

@@ -5,8 +5,9 @@
  *   start ---settles at once---> Result taken by the dispatch, the call is freed
  *     \--later--> awaited --settles--> delivered to the frame or slot, freed
  *                    \--posted by a token (token.c)--> settles in the next pump
- *                    \--cancelled--> told; resolves as the cancellation when it settles (without a `cancel`
- *                                    callback: at once, and whatever it settles with later is dropped) */
+ *                    \--cancelled--> told; resolves as the cancellation when it settles
+ *                                    (without a `cancel` callback: at once, and whatever it settles
+ *                                    with later is dropped) */
 #include "vm/machine/machine.h"
 
 #if defined(__GNUC__)
@@ -30,7 +31,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
     *place = mwl_absent();
 }
 
-/* One is kept, as it was when it was new, so that calls which settle at once allocate nothing. Its `res` is gone. */
+/* One is kept, as it was when it was new, so that calls which settle at once allocate nothing. Its
+ * `res` is gone. */
 static void discard(mwl_vm *vm, mwl_call *c) {
     clear(&vm->heap, &c->input);
     clear(&vm->heap, &c->args);
@@ -63,8 +65,10 @@ void mwl__call_free(mwl_call *c) {
     if (c->tokens) mwl__tokens_free(c);
     mwl__drop(&vm->heap, c->res.v);
     if (c->listed) {
-        if (c->prev) c->prev->next = c->next;
-        else vm->calls = c->next;
+        if (c->prev)
+            c->prev->next = c->next;
+        else
+            vm->calls = c->next;
         if (c->next) c->next->prev = c->prev;
     }
     discard(vm, c);
@@ -126,8 +130,8 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
 }
 
 /* Inlined in both its users: a call that settles at once is the hot one. */
-ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
-                              mwl_value take_args) {
+ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                              mwl_value take_input, mwl_value take_args) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
@@ -138,13 +142,13 @@ ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provide
     return c;
 }
 
-mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
-                          mwl_value take_args) {
+mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                          mwl_value take_input, mwl_value take_args) {
     return start(f, slot, p, take_input, take_args);
 }
 
-mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, mwl_value take_input,
-                        mwl_value args, mwl__result *res) {
+mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                        mwl_value take_input, mwl_value args, mwl__result *res) {
     mwl_call *c = start(f, slot, p, take_input, args);
     res->v = mwl_absent();
     if (!c || !c->settled) return c;
@@ -152,15 +156,15 @@ mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p, 
     return NULL;
 }
 
-/* ---- delivery ---------------------------------------------------------------------------------------------- */
+/* ---- delivery -------------------------------------------------------------------------------- */
 
 /* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
 static void check_metadata(mwl_call *c) {
     if (mwl_is_absent(c->metadata)) return;
     bool valid = false;
     mwl__schema_env env = {heap_of(c), c->vm->regex, NULL};
-    bool declared = c->provider->metadata &&
-                    mwl__schema_check(c->provider->metadata, c->metadata, &env, &valid, NULL) == MWL_OK;
+    bool declared = c->provider->metadata && mwl__schema_check(c->provider->metadata, c->metadata,
+                                                               &env, &valid, NULL) == MWL_OK;
     if (!declared || !valid) mwl__value_set(heap_of(c), &c->metadata, mwl_absent());
 }
 
@@ -190,7 +194,8 @@ static void deliver_call(mwl_call *c) {
     mwl__frame_ready(f);
 }
 
-/* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation imposed. */
+/* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation
+ * imposed. */
 static void resolve_cancelled(mwl_call *c) {
     mwl__frame *f = c->frame;
     if (c->slot) {
@@ -209,10 +214,14 @@ void mwl__call_deliver(mwl_call *c) {
     }
     mwl_run *run = c->frame->run;
     mwl__run_enter(run);
-    if (c->cancelled) resolve_cancelled(c);
-    else if (mwl_is_absent(c->res.v)) mwl__run_limit(run, MWL_E_NOMEM);
-    else if (c->slot) deliver_slot(c, MWL_SLOT_SETTLED);
-    else deliver_call(c);
+    if (c->cancelled)
+        resolve_cancelled(c);
+    else if (mwl_is_absent(c->res.v))
+        mwl__run_limit(run, MWL_E_NOMEM);
+    else if (c->slot)
+        deliver_slot(c, MWL_SLOT_SETTLED);
+    else
+        deliver_call(c);
     mwl__run_leave(run);
 }
 
@@ -221,7 +230,8 @@ mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
     mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
     mwl__usage(!c->settled, "mwl_call: settled twice");
-    if (c->settled || c->cancelled) mwl__drop(heap_of(c), take); /* of a cancelled one the Result is not used */
+    if (c->settled || c->cancelled)
+        mwl__drop(heap_of(c), take); /* of a cancelled one the Result is not used */
     if (c->settled) return MWL_E_STATE;
     if (!c->cancelled) {
         c->res.ok = ok;
@@ -234,7 +244,7 @@ mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
     return MWL_OK;
 }
 
-/* ---- interruption --------------------------------------------------------------------------------------------- */
+/* ---- interruption ---------------------------------------------------------------------------- */
 
 void mwl__call_abandon(mwl_call *c) {
     unawait(c);
@@ -286,11 +296,13 @@ void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
 
 void mwl__call_timer(mwl_call *c) {
     mwl__timer_cancel(&c->vm->timers, &c->timer);
-    if (c->native) mwl__blocking_timer(c);
-    else if (c->provider->call.wake) c->provider->call.wake(c, c->provider->user);
+    if (c->native)
+        mwl__blocking_timer(c);
+    else if (c->provider->call.wake)
+        c->provider->call.wake(c, c->provider->user);
 }
 
-/* ---- what a provider calls ---------------------------------------------------------------------------------------- */
+/* ---- what a provider calls ------------------------------------------------------------------- */
 
 mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
 mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
@@ -300,24 +312,32 @@ bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
-void mwl_call_set_state(mwl_call *c, mwl_value take) { mwl__value_set(heap_of(c), &c->state, take); }
+void mwl_call_set_state(mwl_call *c, mwl_value take) {
+    mwl__value_set(heap_of(c), &c->state, take);
+}
 
 void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
-    if (c->settled) mwl__drop(heap_of(c), take); /* it has been checked */
-    else mwl__value_set(heap_of(c), &c->metadata, take);
+    if (c->settled)
+        mwl__drop(heap_of(c), take); /* it has been checked */
+    else
+        mwl__value_set(heap_of(c), &c->metadata, take);
 }
 
 void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
     if (c->cancelled || c->settled || c->native) return;
     int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
-    if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0) mwl__run_limit(c->frame->run, MWL_E_NOMEM);
+    if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0)
+        mwl__run_limit(c->frame->run, MWL_E_NOMEM);
 }
 
-mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) { return mwl__call_resolve(c, true, take_value); }
+mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
+    return mwl__call_resolve(c, true, take_value);
+}
 
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
-    return mwl__call_resolve(c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
+    return mwl__call_resolve(
+        c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {

@@ -1,14 +1,14 @@
 /* run.c: a run's life: start, result, cancel, abort, limits.
  *
- * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no further
- * language work. A limit that is hit is an external cancellation with the reason in its details, and gives a
- * reserve so that cleanup can still speak; hit again, it aborts. */
+ * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no
+ * further language work. A limit that is hit is an external cancellation with the reason in its
+ * details, and gives a reserve so that cleanup can still speak; hit again, it aborts. */
 #include "vm/machine/machine.h"
 
 #include <stdio.h>
 
-/* What a run may still use after its limit was hit, for its onAlways phases: a few thousand instructions'
- * worth of cleanup. Its memory reserve is MWL_RUN_RESERVE. */
+/* What a run may still use after its limit was hit, for its onAlways phases: a few thousand
+ * instructions' worth of cleanup. Its memory reserve is MWL_RUN_RESERVE. */
 #define RESERVE_FUEL 200000u
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
@@ -29,8 +29,8 @@ static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
     return l;
 }
 
-/* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed and the
- * run's place among its runs make it unique to both. */
+/* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed
+ * and the run's place among its runs make it unique to both. */
 mwl_value mwl__run_id(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
@@ -53,7 +53,9 @@ static mwl_status set_error(mwl_error *error, mwl_status st, const char *message
 }
 
 #ifndef NDEBUG
-static bool pumps_alone(const mwl_vm *vm) { return !vm->pumping || pthread_equal(vm->thread, pthread_self()); }
+static bool pumps_alone(const mwl_vm *vm) {
+    return !vm->pumping || pthread_equal(vm->thread, pthread_self());
+}
 static bool is_there(const mwl_run *run) { return (unsigned)run->state != MWL_RUN_GONE; }
 #endif
 
@@ -61,7 +63,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
                          mwl_error *error) {
     static const mwl_start nothing;
     if (!start) start = &nothing;
-    if (!vm || !program || !out) return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
+    if (!vm || !program || !out)
+        return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
     if (program->flow_tables->root_flow == MWL_NONE)
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
@@ -81,12 +84,14 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     vm->started = true;
     run->limits = limits_of(vm, start->limits);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
-    run->id = start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
+    run->id =
+        start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
     vm->next_run++;
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
         mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
-        mwl__exec *x = &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
+        mwl__exec *x =
+            &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
         const mwl_program *their_program = x->program;
         uint64_t their_budget = x->budget;
         int64_t their_slice = x->slice;
@@ -108,7 +113,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
     mwl__run_used(run, used);
-    if (mwl__tracing(vm)) mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
+    if (mwl__tracing(vm))
+        mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
     mwl__frame_ready(run->root);
     *out = run;
     return MWL_OK;
@@ -120,7 +126,8 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
 
-/* Most hosts look at a success's value, many at nothing: the Result's object is made when it is asked for. */
+/* Most hosts look at a success's value, many at nothing: the Result's object is made when it is
+ * asked for. */
 mwl_value mwl_run_result(const mwl_run *asked) {
     mwl_run *run = (mwl_run *)(uintptr_t)asked; /* the same Result in another form */
     mwl__usage(is_there(run), "mwl_run_result: the run was freed");
@@ -176,15 +183,20 @@ static void not_theirs(mwl_vm *vm, const mwl_run *run, size_t before) {
     size_t after = vm->heap.used, limit = vm->heap.limit;
     vm->turn_used += after - before; /* less than nothing wraps back */
     if (limit != SIZE_MAX)
-        vm->heap.limit = after > before && limit > SIZE_MAX - (after - before) ? SIZE_MAX : limit + (after - before);
+        vm->heap.limit = after > before && limit > SIZE_MAX - (after - before)
+                             ? SIZE_MAX
+                             : limit + (after - before);
 }
 
 void mwl__run_used(mwl_run *run, size_t before) {
     size_t after = run->link->vm->heap.used;
     not_theirs(run->link->vm, run, before);
-    if (after >= before) run->memory_used += after - before;
-    else run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
-    if (run->memory_used > after) run->memory_used = after; /* a host freed what the run had taken */
+    if (after >= before)
+        run->memory_used += after - before;
+    else
+        run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
+    if (run->memory_used > after)
+        run->memory_used = after; /* a host freed what the run had taken */
 }
 
 static void drop_deadline(mwl_run *run) {
@@ -208,7 +220,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl__frame_free(root);
 }
 
-/* ---- ending it from outside --------------------------------------------------------------------------- */
+/* ---- ending it from outside ------------------------------------------------------------------ */
 
 /* The first cancellation starts the clock. It goes off behind every bound of its instant. */
 static bool set_deadline(mwl_run *run) {
@@ -220,7 +232,8 @@ static bool set_deadline(mwl_run *run) {
     d->timer.owner = MWL_TIMER_RUN;
     d->run = run;
     run->deadline = d;
-    return mwl__timer_arm(&vm->timers, &d->timer, mwl__add_ns(mwl__vm_mono(vm), run->limits->cleanup_ns), 1,
+    return mwl__timer_arm(&vm->timers, &d->timer,
+                          mwl__add_ns(mwl__vm_mono(vm), run->limits->cleanup_ns), 1,
                           UINT16_MAX) == MWL_OK;
 }
 
@@ -231,8 +244,8 @@ void mwl__run_overdue(mwl_run *run) {
 
 static void impose(mwl_run *run, const char *message, mwl_value details) {
     mwl_heap *h = &run->link->vm->heap;
-    mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED), message,
-                                   details, mwl_absent());
+    mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED),
+                                   message, details, mwl_absent());
     if (mwl_is_absent(cancel) || !set_deadline(run)) {
         mwl__drop(h, cancel);
         run->why = MWL_E_NOMEM;
@@ -249,18 +262,22 @@ static void stop_turn(mwl_run *run) {
 
 void mwl_run_cancel(mwl_run *run, const char *reason) {
     mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
-    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_cancel: while another thread pumps the VM");
+    mwl__usage(!run || pumps_alone(run->link->vm),
+               "mwl_run_cancel: while another thread pumps the VM");
     if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
     mwl_heap *h = &run->link->vm->heap;
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
         stop_turn(run);
-        if (reason && mwl_is_absent(run->result)) run->result = mwl_string(h, reason, strlen(reason));
+        if (reason && mwl_is_absent(run->result))
+            run->result = mwl_string(h, reason, strlen(reason));
         return;
     }
     size_t used = h->used;
     mwl_value details = mwl_absent();
-    if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
+    if (reason)
+        details =
+            mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
     mwl__run_enter(run);
     impose(run, reason ? reason : "cancelled from outside", details);
     mwl__run_used(run, used);
@@ -277,16 +294,22 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     run->limit_hit = true;
     run->why = why;
     run->budget = RESERVE_FUEL;
-    run->memory_used = run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
+    run->memory_used =
+        run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
     mwl_heap *h = &run->link->vm->heap;
     const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
-    mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
-    impose(run, why == MWL_E_FUEL ? "the run used up its fuel" : "the run reached a limit of memory or depth", d);
+    mwl_value d =
+        mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
+    impose(run,
+           why == MWL_E_FUEL ? "the run used up its fuel"
+                             : "the run reached a limit of memory or depth",
+           d);
 }
 
 void mwl_run_abort(mwl_run *run) {
     mwl__usage(!run || is_there(run), "mwl_run_abort: the run was freed");
-    mwl__usage(!run || pumps_alone(run->link->vm), "mwl_run_abort: while another thread pumps the VM");
+    mwl__usage(!run || pumps_alone(run->link->vm),
+               "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
     stop_turn(run);
@@ -334,8 +357,9 @@ void mwl_run_free(mwl_run *run) {
         return;
     }
     for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
-        if (vm->births[i].run == run) vm->births[i].run = NULL; /* its place may be taken by another */
-    mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
+        if (vm->births[i].run == run)
+            vm->births[i].run = NULL; /* its place may be taken by another */
+    mwl__run_enter(run);              /* nobody who is told of the end gets to free it again */
     mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
@@ -343,8 +367,10 @@ void mwl_run_free(mwl_run *run) {
     mwl__drop(&vm->heap, run->result);
     if (run->limits && run->limits != &vm->config.limits)
         mwl__heap_give(&vm->heap, (void *)(uintptr_t)run->limits, sizeof *run->limits);
-    if (run->prev) run->prev->next = run->next;
-    else vm->runs = run->next;
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        vm->runs = run->next;
     if (run->next) run->next->prev = run->prev;
     bool last = --run->link->n_runs == 0;
     run->state = (mwl_run_state)MWL_RUN_GONE;

@@ -1,7 +1,9 @@
-/* step.c: the instructions of Steps that are no calls: entry, transition, catch, assign, Sleep, the endings.
+/* step.c: the instructions of Steps that are no calls: entry, transition, catch, assign, Sleep, the
+ * endings.
  *
- * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first one that
- * succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`. */
+ * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first
+ * one that succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`.
+ */
 #include "vm/machine/machine.h"
 #include "vm/value/temporal.h"
 
@@ -49,7 +51,7 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     return rec->pc + 1; /* behind its STEP, which is done */
 }
 
-/* ---- failure ----------------------------------------------------------------------------------------- */
+/* ---- failure --------------------------------------------------------------------------------- */
 
 /* Remember where a failure was born. One that rose from a deeper frame was noted there. */
 static void note_failure(mwl__frame *f, mwl_value failure) {
@@ -63,12 +65,14 @@ static void note_failure(mwl__frame *f, mwl_value failure) {
     *b = (mwl__birth){f->run, failure.as.p, f->flow, f->step, f->depth};
 }
 
-/* spec: execution-context, chaining, a failed recovery: the failure being handled is linked beneath, unless an author
- * has said what is. */
+/* spec: execution-context, chaining, a failed recovery: the failure being handled is linked
+ * beneath, unless an author has said what is. */
 static bool set_failure(mwl__frame *f) {
-    bool severed = f->rare && !mwl_is_absent(f->rare->severed) && mwl__failure_chained(f->res.v, f->rare->severed);
+    bool severed = f->rare && !mwl_is_absent(f->rare->severed) &&
+                   mwl__failure_chained(f->res.v, f->rare->severed);
     if (!severed)
-        f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f), f->run->limits->chain_depth);
+        f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f),
+                                      f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
     note_failure(f, f->res.v);
     return mwl__frame_fail(f, f->res.v);
@@ -83,7 +87,8 @@ uint32_t mwl__step_failed(mwl__frame *f) {
     const mwl__flow_tables *t = mwl__tables(f);
     for (uint32_t i = 0; i < rec->n_catch; i++) {
         const mwl__catch_rec *c = &t->catches[rec->first_catch + i];
-        if (mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v)) return c->pc;
+        if (mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
+            return c->pc;
     }
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);
@@ -108,15 +113,16 @@ uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
     return next_pc;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------- */
 
-/* spec: step-mechanics, assign: all expressions saw the state before the block; now it takes effect. In the
- * gap of a re-entry that restores, it takes effect on the restored variables. */
+/* spec: step-mechanics, assign: all expressions saw the state before the block; now it takes
+ * effect. In the gap of a re-entry that restores, it takes effect on the restored variables. */
 uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
     mwl_heap *h = heap_of(f);
     const mwl_program *p = mwl__program_of(f);
     const mwl__shape_rec *s = &p->shapes[shape];
-    for (uint32_t i = 0; i < s->n_keys; i++) regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
+    for (uint32_t i = 0; i < s->n_keys; i++)
+        regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
     mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
     if (e && e->verdict == MWL_VERDICT_REENTER && (e->reenter & MWL_REENTER_RESTORE)) {
         mwl__value_set(h, &f->vars, mwl__keep(e->vars));
@@ -131,18 +137,20 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
     return mwl_is_absent(vars) ? MWL_PC_NOMEM : next_pc;
 }
 
-/* ---- Sleep ------------------------------------------------------------------------------------------------ */
+/* ---- Sleep ----------------------------------------------------------------------------------- */
 
 /* Wall nanoseconds of an instant; what lies beyond their range is as far as they go. */
 static int64_t instant_ns(const mwl__instant *t) {
     int64_t ns;
-    if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns)) return t->sec > 0 ? MWL_NEVER : INT64_MIN;
+    if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns))
+        return t->sec > 0 ? MWL_NEVER : INT64_MIN;
     return mwl__add_ns(ns, t->ns);
 }
 
 static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
     if (left_ns <= 0) return next_pc;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc, mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), left_ns));
+    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc,
+                           mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), left_ns));
 }
 
 uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc) {
@@ -158,14 +166,17 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
     }
     int64_t ns;
     mwl_status st = text ? mwl_duration_parse(text, len, &ns) : MWL_E_SYNTAX;
-    if (st == MWL_E_RANGE) ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
-    else if (st < 0) return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
+    if (st == MWL_E_RANGE)
+        ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
+    else if (st < 0)
+        return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
     /* from the Step's entry; where nobody can read that instant, this one is it */
-    if (step_of(f)->flags & MWL_NEEDS_ENTERED) ns = mwl__add_ns(ns, mwl__times_of(f)->step_entered_ns - wall);
+    if (step_of(f)->flags & MWL_NEEDS_ENTERED)
+        ns = mwl__add_ns(ns, mwl__times_of(f)->step_entered_ns - wall);
     return wait_ns(f, ns, next_pc);
 }
 
-/* ---- endings ------------------------------------------------------------------------------------------------ */
+/* ---- endings --------------------------------------------------------------------------------- */
 
 uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
@@ -191,8 +202,8 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     mwl_value failure = mwl_absent();
     bool wrote_previous;
     uint32_t field;
-    const char *wrong =
-        mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs, &failure, &wrote_previous, &field);
+    const char *wrong = mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs,
+                                           &failure, &wrote_previous, &field);
     if (wrong) return mwl__failure_refuse(f, "/result", shape, regs, field, wrong);
     if (!wrote_previous)
         failure = mwl__failure_chain(h, failure, mwl__failure_of(f), f->run->limits->chain_depth);
@@ -202,6 +213,7 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
 uint32_t mwl__step_reraise(mwl__frame *f) {
     if (mwl_value_kind(mwl__failure_of(f)) == MWL_KIND_OBJECT)
         return end_failing(f, mwl__keep(mwl__failure_of(f)));
-    return end_failing(f, mwl__failure_new(heap_of(f), MWL_FAILURE_EMPTY_RAISE,
-                                           "a bare Raise with no failure to re-raise", mwl_absent()));
+    return end_failing(f,
+                       mwl__failure_new(heap_of(f), MWL_FAILURE_EMPTY_RAISE,
+                                        "a bare Raise with no failure to re-raise", mwl_absent()));
 }

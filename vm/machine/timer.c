@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The instant lies beside the pointer so that sifting mostly stays within the heap's own memory; only ties
- * look into the timers. */
+/* The instant lies beside the pointer so that sifting mostly stays within the heap's own memory;
+ * only ties look into the timers. */
 struct mwl__timer_slot {
     int64_t due_ns;
     mwl__timer *timer;
@@ -27,7 +27,7 @@ static bool before(const struct mwl__timer_slot *a, const struct mwl__timer_slot
     return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->timer->order < b->timer->order;
 }
 
-/* ---- the heap ---------------------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 static void place(mwl__timers *t, size_t at, struct mwl__timer_slot slot) {
     t->heap[at] = slot;
@@ -58,9 +58,9 @@ static void sift_down(mwl__timers *t, size_t at, struct mwl__timer_slot slot) {
 
 static mwl_status heap_add(mwl__timers *t, struct mwl__timer_slot slot) {
     void *heap = t->heap;
-    mwl_status st = t->n_heap >= LANE - 1
-                        ? MWL_E_NOMEM
-                        : mwl__mem_grow(&t->alloc, &heap, &t->heap_cap, t->n_heap + 1, sizeof *t->heap);
+    mwl_status st = t->n_heap >= LANE - 1 ? MWL_E_NOMEM
+                                          : mwl__mem_grow(&t->alloc, &heap, &t->heap_cap,
+                                                          t->n_heap + 1, sizeof *t->heap);
     t->heap = heap;
     if (st < 0) return st;
     sift_up(t, t->n_heap++, slot);
@@ -70,25 +70,28 @@ static mwl_status heap_add(mwl__timers *t, struct mwl__timer_slot slot) {
 static void heap_remove(mwl__timers *t, mwl__timer *timer, size_t at) {
     struct mwl__timer_slot last = t->heap[--t->n_heap];
     if (last.timer == timer) return;
-    if (at > 0 && before(&last, &t->heap[(at - 1) / 2])) sift_up(t, at, last);
-    else sift_down(t, at, last);
+    if (at > 0 && before(&last, &t->heap[(at - 1) / 2]))
+        sift_up(t, at, last);
+    else
+        sift_down(t, at, last);
 }
 
-/* ---- the lane ---------------------------------------------------------------------------------------------- */
+/* ---- the lane -------------------------------------------------------------------------------- */
 
 static void lane_place(mwl__timers *t, size_t at, struct mwl__timer_slot slot) {
     t->lane[at] = slot;
     slot.timer->at = ((uint32_t)at + 1) | LANE;
 }
 
-/* Room for one more: by closing up when at least half is free, so that a place is moved as often as one is used. */
+/* Room for one more: by closing up when at least half is free, so that a place is moved as often as
+ * one is used. */
 static mwl_status lane_room(mwl__timers *t) {
     if (t->tail < t->lane_cap) return MWL_OK;
     if ((t->tail - t->head - t->gone) * 2 > t->lane_cap || !t->lane_cap) {
         void *lane = t->lane;
-        mwl_status st = t->tail >= LANE - 1
-                            ? MWL_E_NOMEM
-                            : mwl__mem_grow(&t->alloc, &lane, &t->lane_cap, t->tail + 1, sizeof *t->lane);
+        mwl_status st = t->tail >= LANE - 1 ? MWL_E_NOMEM
+                                            : mwl__mem_grow(&t->alloc, &lane, &t->lane_cap,
+                                                            t->tail + 1, sizeof *t->lane);
         t->lane = lane;
         return st;
     }
@@ -108,14 +111,16 @@ static void lane_remove(mwl__timers *t, size_t at) {
     if (t->head == t->tail) t->head = t->tail = 0;
 }
 
-/* ---- both -------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
     if (timer->at == 0) return;
     uint32_t at = timer->at;
     timer->at = 0;
-    if (at & LANE) lane_remove(t, (at & ~LANE) - 1);
-    else heap_remove(t, timer, at - 1);
+    if (at & LANE)
+        lane_remove(t, (at & ~LANE) - 1);
+    else
+        heap_remove(t, timer, at - 1);
 }
 
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,

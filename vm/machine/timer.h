@@ -1,11 +1,13 @@
 /* timer.h: due times, ordered by instant, then by class, depth and start order.
  *
- * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come before
- * bounds (class 1) of it, and of equal bounds the outermost (lowest depth) comes first, so that ties
- * have one answer. A timer lies inside its owner and knows its place, so cancelling is O(log n).
+ * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come
+ * before bounds (class 1) of it, and of equal bounds the outermost (lowest depth) comes first, so
+ * that ties have one answer. A timer lies inside its owner and knows its place, so cancelling is
+ * O(log n).
  *
- * Most come in the order in which they are due: waits of one length, one after the other. Those lie in a lane, a
- * queue that is in order because each that joins is due after the last. The others lie in a binary heap. */
+ * Most come in the order in which they are due: waits of one length, one after the other. Those lie
+ * in a lane, a queue that is in order because each that joins is due after the last. The others lie
+ * in a binary heap. */
 #ifndef MWL_TIMER_H
 #define MWL_TIMER_H
 
@@ -31,9 +33,12 @@ typedef struct mwl__timers {
 void mwl__timers_init(mwl__timers *t, mwl_alloc alloc);
 void mwl__timers_done(mwl__timers *t);
 /* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. */
-mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_, unsigned depth);
-void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer); /* not armed: nothing */
+mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
+                          unsigned depth);
+void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer);            /* not armed: nothing */
 mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns); /* NULL when empty */
-static inline size_t mwl__timers_count(const mwl__timers *t) { return t->n_heap + (t->tail - t->head) - t->gone; }
+static inline size_t mwl__timers_count(const mwl__timers *t) {
+    return t->n_heap + (t->tail - t->head) - t->gone;
+}
 
 #endif

@@ -41,9 +41,7 @@ struct mwl_token {
     size_t json_len;
 };
 
-/* ---- life
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void mail_release(mwl__mail *m) {
     if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1) return;
@@ -99,8 +97,7 @@ void mwl_token_release(mwl_token *token) {
     if (token) token_release(token);
 }
 
-/* ---- any thread
- * ------------------------------------------------------------------------------------------- */
+/* ---- any thread ------------------------------------------------------------------------------ */
 
 static char *copy_text(char *to, const char *text, const char **place) {
     if (!text) return to;
@@ -188,8 +185,7 @@ bool mwl_token_wanted(mwl_token *token) {
     return wanted;
 }
 
-/* ---- the VM's thread
- * ---------------------------------------------------------------------------------------- */
+/* ---- the VM's thread ------------------------------------------------------------------------- */
 
 void mwl__tokens_unwanted(mwl_call *c) {
     if (!c->tokens) return;

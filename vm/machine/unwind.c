@@ -1,18 +1,20 @@
 /* unwind.c: interruption: tearing a scope down, and the seam where forward execution resumes.
  *
- * Owns: who interrupts what and what emerges. An interruption has an owner: an entry whose bound elapsed, or
- * the frame itself (imposed by its parent's unwind, by its Gather, or from outside). Its cancellation is one
- * value; "the owner's own cancellation, unchanged" is that value's identity. A bound that has to wait needs no
- * timer: whether it has elapsed is asked when forward execution would resume, and then the earliest begins.
+ * Owns: who interrupts what and what emerges. An interruption has an owner: an entry whose bound
+ * elapsed, or the frame itself (imposed by its parent's unwind, by its Gather, or from outside).
+ * Its cancellation is one value; "the owner's own cancellation, unchanged" is that value's
+ * identity. A bound that has to wait needs no timer: whether it has elapsed is asked when forward
+ * execution would resume, and then the earliest begins.
  *
  *   arrives                                        what happens
- *   an onAlways inside the owner is running        it waits (elapsed, or the frame's cancel) until that phase ends
+ *   an onAlways inside the owner is running        it waits (elapsed, or the frame's cancel) until
+ *                                                  that phase ends
  *   an unwind to an owner inside is under way      it waits; imposed where that seam would resume
  *   an unwind to an owner outside is under way,    nothing: its scope is going anyway
  *   or such an interruption waits already
- *   otherwise                                      outstanding target executions are interrupted; when all have
- *                                                  resolved, established entries run onAlways, innermost first,
- *                                                  up to the owner
+ *   otherwise                                      outstanding target executions are interrupted;
+ *                                                  when all have resolved, established entries run
+ *                                                  onAlways, innermost first, up to the owner
  *
  * spec: execution-model, the unwind and the conversion seam. */
 #include "vm/machine/machine.h"
@@ -27,24 +29,27 @@ static bool cleaning(const mwl__frame *f) {
     return false;
 }
 
-/* ---- failed cleanups --------------------------------------------------------------------------------------- */
+/* ---- failed cleanups ------------------------------------------------------------------------- */
 
 void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
     mwl__rare *u = mwl__frame_rare(f);
     if (u) mwl__value_set(heap_of(f), &u->cleanup, mwl__keep(failure));
 }
 
-/* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has failed and its
- * failure is in that chain, the chain, with the cancellation at its end. */
+/* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has
+ * failed and its failure is in that chain, the chain, with the cancellation at its end. */
 static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
     mwl__rare *u = f->rare;
-    if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup)) return mwl__keep(cancel);
-    mwl_value v = mwl__failure_chain(heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
+    if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup))
+        return mwl__keep(cancel);
+    mwl_value v =
+        mwl__failure_chain(heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
     if (!mwl_is_absent(v)) mwl__unwind_failed(f, v);
     return v;
 }
 
-/* The failure in flight inside the owner (NULL: the frame): rising, or at an entry whose phase is running. */
+/* The failure in flight inside the owner (NULL: the frame): rising, or at an entry whose phase is
+ * running. */
 static mwl_value in_flight(const mwl__frame *f, const mwl__entry *owner) {
     if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
     const mwl__entry *e = mwl__entry_reading(f);
@@ -53,17 +58,19 @@ static mwl_value in_flight(const mwl__frame *f, const mwl__entry *owner) {
     return r->ok ? mwl_absent() : r->v;
 }
 
-/* ---- beginning -------------------------------------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static bool outstanding(const mwl__frame *f) {
     return f->awaits || (mwl__gather_of(f) && mwl__gather_of(f)->active > 0);
 }
 
-/* From here the frame is no longer where it was: what it waited for is interrupted, what it held dropped. */
+/* From here the frame is no longer where it was: what it waited for is interrupted, what it held
+ * dropped. */
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl__rare *u = f->rare;
-    if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->pc == mwl__tables(f)->entries[f->entries->ix].inner_pc)
+    if (f->state == MWL_FRAME_WAIT_TIME && f->entries &&
+        f->pc == mwl__tables(f)->entries[f->entries->ix].inner_pc)
         f->entries->runs--; /* it waited to re-enter: that run has not begun */
     u->owner = owner;
     u->running = true;
@@ -78,9 +85,12 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_value v = imposed(f, in_flight(f, owner), cancel);
     mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
-    if (f->awaits == MWL_AWAITS_FRAME) mwl__unwind_frame(f->target.frame, cancel);
-    else if (f->awaits == MWL_AWAITS_CALL) mwl__call_cancel(f->target.call, cancel);
-    else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0) mwl__gather_interrupt(f, cancel);
+    if (f->awaits == MWL_AWAITS_FRAME)
+        mwl__unwind_frame(f->target.frame, cancel);
+    else if (f->awaits == MWL_AWAITS_CALL)
+        mwl__call_cancel(f->target.call, cancel);
+    else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0)
+        mwl__gather_interrupt(f, cancel);
     mwl__unwind_resolved(f);
 }
 
@@ -117,15 +127,18 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     begin(f, NULL, cancel);
 }
 
-/* The entry's bound has elapsed: its cancellation, with the explanation beneath. False: memory is out. */
+/* The entry's bound has elapsed: its cancellation, with the explanation beneath. False: memory is
+ * out. */
 static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
     mwl__result why = mwl__phase_elapsed(f, owner);
     mwl_value cancel = mwl_absent();
-    if (!mwl_is_absent(why.v)) /* a failure explains the cancellation; a success waits for the seam */
+    if (!mwl_is_absent(
+            why.v)) /* a failure explains the cancellation; a success waits for the seam */
         cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
-                             mwl__failure_code_text(MWL_FAILURE_CANCELLED), "interrupted by an enclosing middleware",
-                             mwl_absent(), why.ok ? mwl_absent() : why.v);
+                             mwl__failure_code_text(MWL_FAILURE_CANCELLED),
+                             "interrupted by an enclosing middleware", mwl_absent(),
+                             why.ok ? mwl_absent() : why.v);
     if (why.ok) mwl__entry_set_emit(f, owner, true, why.v);
     if (mwl_is_absent(cancel)) return false;
     owner->fired = true;
@@ -135,11 +148,12 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
 
 static uint32_t rank(const mwl__frame *f, const mwl__entry *e) { return f->depth * 64u + e->depth; }
 
-/* A bound of this very instant comes after its completions, and of equal bounds the outermost comes first: it has
- * come when one further inside has fired. */
+/* A bound of this very instant comes after its completions, and of equal bounds the outermost comes
+ * first: it has come when one further inside has fired. */
 static bool elapsed(const mwl__frame *f, const mwl__entry *e, int64_t now) {
     const mwl_vm *vm = mwl__vm_of(f);
-    return e->bound_ns < now || (e->bound_ns == now && vm->bound_ns == now && rank(f, e) < vm->bound_rank);
+    return e->bound_ns < now ||
+           (e->bound_ns == now && vm->bound_ns == now && rank(f, e) < vm->bound_rank);
 }
 
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
@@ -150,9 +164,12 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
     }
-    if (u->running) return; /* inside the owner: its scope is going anyway; outside: the seam asks */
-    if (fire(f, owner)) begin(f, owner, owner->cancel);
-    else mwl__run_limit(f->run, MWL_E_NOMEM);
+    if (u->running)
+        return; /* inside the owner: its scope is going anyway; outside: the seam asks */
+    if (fire(f, owner))
+        begin(f, owner, owner->cancel);
+    else
+        mwl__run_limit(f->run, MWL_E_NOMEM);
 }
 
 bool mwl__unwind_bounds_due(mwl__frame *f) {
@@ -162,21 +179,22 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
     return f->rare && (f->rare->resume || f->rare->awaiting);
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------------- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
-/* Of the interruptions that wait outside `from` and may begin now the one that came first, of equal ones the
- * outermost: an entry, the frame (*frame true), or none. An entry whose onAlways is running keeps those outside it
- * waiting. */
+/* Of the interruptions that wait outside `from` and may begin now the one that came first, of equal
+ * ones the outermost: an entry, the frame (*frame true), or none. An entry whose onAlways is
+ * running keeps those outside it waiting. */
 static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
     bool imposed_on = f->rare && !mwl_is_absent(f->rare->cancel);
-    int64_t least = from ? from->least_ns : MWL_NEVER, now = least == MWL_NEVER ? 0 : mwl__vm_mono(mwl__vm_of(f));
+    int64_t least = from ? from->least_ns : MWL_NEVER,
+            now = least == MWL_NEVER ? 0 : mwl__vm_mono(mwl__vm_of(f));
     *frame = false;
     if (least > now && !imposed_on) return NULL;
     for (mwl__entry *e = from; e; e = e->outer) {
         if (e->in_always) return first;
-        if (e->armed && e->established && !e->accepted && (!first || e->bound_ns <= first->bound_ns) &&
-            elapsed(f, e, now))
+        if (e->armed && e->established && !e->accepted &&
+            (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e, now))
             first = e;
     }
     *frame = imposed_on && (!first || f->rare->cancel_ns <= first->bound_ns);
@@ -190,7 +208,8 @@ static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 
-/* What the owner's own cancellation converts to, given: a success it substitutes, or the explanation. */
+/* What the owner's own cancellation converts to, given: a success it substitutes, or the
+ * explanation. */
 static mwl__result conversion(mwl__entry *owner) {
     mwl__result r = owner->emit;
     owner->emit.v = mwl_absent();
@@ -200,8 +219,9 @@ static mwl__result conversion(mwl__entry *owner) {
     return r;
 }
 
-/* The arriving Result at the owner's position decides: its own bare cancellation converts to the explanation;
- * anything else rises as it is. An interruption that waits outside takes over instead of resuming. */
+/* The arriving Result at the owner's position decides: its own bare cancellation converts to the
+ * explanation; anything else rises as it is. An interruption that waits outside takes over instead
+ * of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
     mwl__rare *u = f->rare;
@@ -212,8 +232,9 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     if (next && !fire(f, next)) return MWL_PC_NOMEM;
     if (next || frame) {
         mwl_value cancel = next ? next->cancel : u->cancel;
-        mwl_value v = own ? mwl__keep(cancel)
-                          : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits->chain_depth);
+        mwl_value v =
+            own ? mwl__keep(cancel)
+                : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits->chain_depth);
         if (!own && !mwl_is_absent(v)) mwl__unwind_failed(f, v);
         mwl__frame_set_res(f, false, v);
         u->owner = next;
@@ -238,13 +259,15 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
     return mwl__frame_complete(f);
 }
 
-/* As if the bound had been noticed in time: nothing of the scope is left to tear down, so this is the seam. */
+/* As if the bound had been noticed in time: nothing of the scope is left to tear down, so this is
+ * the seam. */
 uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
     mwl__rare *u = mwl__frame_rare(f);
     if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
     mwl_value v = imposed(f, in_flight(f, owner), owner->cancel);
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
-    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
+    if (mwl__tracing(mwl__vm_of(f)))
+        mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
     mwl__frame_set_res(f, false, v);
     u->owner = owner;
     u->running = true;
@@ -258,7 +281,8 @@ uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc) {
     mwl__rare *u = mwl__frame_rare(f);
     if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
     mwl_value cancel = owner ? owner->cancel : u->cancel;
-    mwl_value v = imposed(f, f->res.ok ? mwl_absent() : f->res.v, cancel); /* a failed cleanup is never hidden */
+    mwl_value v = imposed(f, f->res.ok ? mwl_absent() : f->res.v,
+                          cancel); /* a failed cleanup is never hidden */
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, v);
     u->owner = owner;

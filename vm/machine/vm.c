@@ -1,9 +1,9 @@
 /* vm.c: the VM: its catalog, linking programs to it, the ready queue, the pump.
  *
- * Owns: mwl_vm, and the order in which things happen. A turn of the pump: waits that are over wake their
- * frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a completion of
- * an instant is accepted before a bound of that instant fires. Under virtual time bounds fire, and time
- * moves, only when nothing is ready. */
+ * Owns: mwl_vm, and the order in which things happen. A turn of the pump: waits that are over wake
+ * their frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a
+ * completion of an instant is accepted before a bound of that instant fires. Under virtual time
+ * bounds fire, and time moves, only when nothing is ready. */
 #include "vm/cel/cel_lib.h"
 #include "vm/native/coro.h"
 #include "vm/machine/machine.h"
@@ -14,7 +14,7 @@
 
 #define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
 
-/* ---- time ---------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void read_system(void *ctx, mwl_instant *out) {
     (void)ctx;
@@ -56,7 +56,7 @@ static mwl__clock_pin read_wall(void *ctx) {
     return pin;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 mwl_config mwl_config_default(void) {
     mwl_config c;
@@ -92,7 +92,8 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     read_now(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
     vm->id_seed = vm->rng; /* under virtual time a run repeats to the letter */
-    if (!c.virtual_time && !c.seed) vm->id_seed ^= (uint64_t)vm->now.wall_ns ^ (uint64_t)(uintptr_t)vm;
+    if (!c.virtual_time && !c.seed)
+        vm->id_seed ^= (uint64_t)vm->now.wall_ns ^ (uint64_t)(uintptr_t)vm;
     mwl__timers_init(&vm->timers, c.alloc);
     mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
     mwl__functions_init(&vm->functions, &c.alloc);
@@ -128,12 +129,15 @@ void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
     mwl__mem_free(&vm->config.alloc, p, sizeof *p);
 }
 
-static size_t with_ok_size(const mwl__flow_tables *t) { return (size_t)t->n_calls + (size_t)t->n_entries * 4; }
+static size_t with_ok_size(const mwl__flow_tables *t) {
+    return (size_t)t->n_calls + (size_t)t->n_entries * 4;
+}
 
 static void free_link(mwl_vm *vm, mwl__link *l) {
     const mwl_alloc *a = &vm->config.alloc;
     const mwl__flow_tables *t = l->program->flow_tables;
-    for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++) mwl__schema_free(l->flow_schemas[i]);
+    for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++)
+        mwl__schema_free(l->flow_schemas[i]);
     mwl__mem_free(a, l->flow_schemas, t->n_flows * sizeof *l->flow_schemas);
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
@@ -152,7 +156,8 @@ static void free_link(mwl_vm *vm, mwl__link *l) {
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
-    mwl__usage(!vm->pumping, "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
+    mwl__usage(!vm->pumping,
+               "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     while (vm->runs) mwl_run_free(vm->runs);
     while (vm->calls) mwl__call_free(vm->calls);
     mwl__mail_close(vm);
@@ -191,7 +196,7 @@ uint64_t mwl__random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* ---- catalog -------------------------------------------------------------------------------------------- */
+/* ---- catalog --------------------------------------------------------------------------------- */
 
 const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len) {
     for (const mwl__provider *p = vm->providers; p; p = p->next)
@@ -206,7 +211,8 @@ mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
     take->act[MWL_ON_SUCCESS] = take->middleware.success;
     take->act[MWL_ON_FAILURE] = take->middleware.failure;
     take->act[MWL_ON_ALWAYS] = take->middleware.always;
-    take->run_count_len = take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
+    take->run_count_len =
+        take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
     take->next = vm->providers;
     vm->providers = take;
     return MWL_OK;
@@ -217,7 +223,7 @@ mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_
     return mwl__functions_add(&vm->functions, functions, n);
 }
 
-/* ---- linking ---------------------------------------------------------------------------------------------- */
+/* ---- linking --------------------------------------------------------------------------------- */
 
 static mwl_status refuse(mwl_error *error, mwl_status st, const char *message) {
     if (error) {
@@ -237,7 +243,8 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
         const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
         const mwl__provider *p = mwl__vm_provider(vm, uri, len);
         bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
-        if (!p || p->is_middleware != want) { /* the name lies in the program, which outlives the error */
+        if (!p ||
+            p->is_middleware != want) { /* the name lies in the program, which outlives the error */
             return refuse(error, MWL_E_NOT_FOUND, uri);
         }
         l->providers[i] = p;
@@ -253,12 +260,14 @@ static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     size_t patterns = 0; /* each schema's are bounded; a program has as many as it has Flows */
     for (uint32_t i = 0; i < t->n_flows; i++) {
         if (t->flows[i].schema == MWL_NONE) continue;
-        mwl_status st = mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
-                                         p->consts, p->n_consts, &l->flow_schemas[i], error);
+        mwl_status st =
+            mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
+                             p->consts, p->n_consts, &l->flow_schemas[i], error);
         if (st < 0) return st;
         patterns += mwl__schema_patterns_used(l->flow_schemas[i]);
         if (patterns > MWL_PATTERNS_LIMIT)
-            return refuse(error, MWL_E_TOO_BIG, "the patterns of the Flows' parameters need too much memory");
+            return refuse(error, MWL_E_TOO_BIG,
+                          "the patterns of the Flows' parameters need too much memory");
     }
     return MWL_OK;
 }
@@ -273,7 +282,8 @@ static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
 /* Has the call no code of its own between its first instruction and its last? */
 static bool is_direct(const mwl_program *p, uint32_t ix) {
     const mwl__call_rec *c = &p->flow_tables->calls[ix];
-    if (c->flags || c->end_pc >= p->n_code || c->end_pc < 2 || c->fields_pc != c->end_pc - 2) return false;
+    if (c->flags || c->end_pc >= p->n_code || c->end_pc < 2 || c->fields_pc != c->end_pc - 2)
+        return false;
     static const uint8_t ops[] = {MWL_OP_CALL, MWL_OP_DISPATCH, MWL_OP_CALL_END};
     for (uint32_t i = 0; i < 3; i++) {
         const mwl__ins *ins = &p->code[c->fields_pc + i];
@@ -282,8 +292,8 @@ static bool is_direct(const mwl_program *p, uint32_t ix) {
     return true;
 }
 
-/* Constant arguments are checked here, once; those that fail are checked again where they fail. No written
- * arguments are {} . */
+/* Constant arguments are checked here, once; those that fail are checked again where they fail. No
+ * written arguments are {} . */
 static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = p->flow_tables;
@@ -299,8 +309,8 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
         for (uint32_t phase = 0; phase < 4; phase++) {
             uint32_t k = t->entries[i].with_k[phase];
             if (k != MWL_NONE)
-                l->with_ok[t->n_calls + i * 4 + phase] =
-                    accepts(vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
+                l->with_ok[t->n_calls + i * 4 + phase] = accepts(
+                    vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
         }
     return MWL_OK;
 }
@@ -313,7 +323,9 @@ static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__provider *p = l->providers[t->entries[i].import];
         uint32_t k = t->entries[i].with_k[MWL_ON_ENTRY];
-        if (k == MWL_NONE || !p->middleware.prepare || !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY]) continue;
+        if (k == MWL_NONE || !p->middleware.prepare ||
+            !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY])
+            continue;
         l->prepared[i] = mwl__own(p->middleware.prepare(&vm->heap, l->program->consts[k], p->user));
     }
     return MWL_OK;
@@ -333,14 +345,16 @@ static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
 
 static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const char *missing = NULL;
-    mwl_status st = mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
+    mwl_status st =
+        mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
     if (st == MWL_E_NOT_FOUND) return refuse(error, st, missing);
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_schemas(vm, l, error);
     if (st == MWL_OK) st = link_constants(vm, l);
     if (st == MWL_OK) st = link_prepared(vm, l);
     if (st == MWL_OK) st = link_times(vm, l);
-    /* the interpreter holds on to the registers it has: from a callback, the first turn makes room */
+    /* the interpreter holds on to the registers it has: from a callback, the first turn makes room
+     */
     if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
 }
@@ -391,7 +405,7 @@ mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_e
     return MWL_OK;
 }
 
-/* ---- the pump --------------------------------------------------------------------------------------------------- */
+/* ---- the pump -------------------------------------------------------------------------------- */
 
 static void fire(mwl_vm *vm, mwl__timer *t) {
     size_t used = vm->heap.used;
@@ -399,12 +413,14 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
         mwl_run *run = c->frame->run; /* one that nobody awaits has no timer */
         mwl__run_enter(run);
-        if (mwl__tracing(vm)) mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
+        if (mwl__tracing(vm))
+            mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
         mwl__call_timer(c);
         mwl__run_used(run, used);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
-        mwl__run_overdue(((mwl__deadline *)(void *)((char *)t - offsetof(mwl__deadline, timer)))->run);
+        mwl__run_overdue(
+            ((mwl__deadline *)(void *)((char *)t - offsetof(mwl__deadline, timer)))->run);
     } else {
         mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
         mwl_run *run = f->run;
@@ -420,7 +436,8 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     if (!mwl__timers_count(&vm->timers)) return false;
     bool any = false;
     int64_t due;
-    for (mwl__timer *t; (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
+    for (mwl__timer *t;
+         (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
         fire(vm, t);
         any = true;
         if (bounds && vm->ready_head) break; /* let it take effect before the next one */
@@ -431,8 +448,10 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
 static void run_one(mwl_vm *vm) {
     mwl__frame *f = vm->ready_head;
     vm->ready_head = f->next_ready;
-    if (vm->ready_head) vm->ready_head->target.queued_behind = NULL;
-    else vm->ready_tail = NULL;
+    if (vm->ready_head)
+        vm->ready_head->target.queued_behind = NULL;
+    else
+        vm->ready_tail = NULL;
     vm->n_ready--;
     f->queued = false;
     mwl_run *run = f->run;
@@ -441,8 +460,9 @@ static void run_one(mwl_vm *vm) {
     mwl__run_leave(run);
 }
 
-/* One slice for everything that is ready when the round begins. False when the budget ran out; the next pump then
- * goes on with the same round, so that bounds come to their turn however small the budgets are. */
+/* One slice for everything that is ready when the round begins. False when the budget ran out; the
+ * next pump then goes on with the same round, so that bounds come to their turn however small the
+ * budgets are. */
 static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     if (!vm->round_left) {
         vm->round_left = vm->n_ready;
@@ -467,12 +487,14 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {
-                if (!vm->round_left && !vm->config.virtual_time) fire_due(vm, vm->round_ns - (vm->ready_head != NULL), true);
+                if (!vm->round_left && !vm->config.virtual_time)
+                    fire_due(vm, vm->round_ns - (vm->ready_head != NULL), true);
                 return vm->ready_head ? 0 : now;
             }
             if (vm->config.virtual_time && vm->ready_head) continue;
         }
-        /* what is ready at a bound's very instant comes before it; a busy run does not keep it off */
+        /* what is ready at a bound's very instant comes before it; a busy run does not keep it off
+         */
         if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
         int64_t due;
         if (!mwl__timers_count(&vm->timers)) return MWL_NEVER;
@@ -482,7 +504,8 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
             continue;
         }
         int64_t to = due < stop ? due : stop;
-        if (to > now) { /* time moves only when there is nothing to do, and no further than the budget */
+        if (to >
+            now) { /* time moves only when there is nothing to do, and no further than the budget */
             vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, to - now);
             vm->now.mono_ns = to;
         }
@@ -492,7 +515,8 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
 
 int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_pump: the VM was freed");
-    mwl__usage(!vm->pumping, "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
+    mwl__usage(!vm->pumping,
+               "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
     if (vm->pumping) return 0;
     vm->pumping = true;
     vm->thread = pthread_self();
@@ -501,7 +525,7 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
     return due;
 }
 
-/* ---- trace --------------------------------------------------------------------------------------------------------- */
+/* ---- trace ----------------------------------------------------------------------------------- */
 
 void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx) {
     vm->listen = listen;

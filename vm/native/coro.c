@@ -96,7 +96,7 @@ struct mwl__coro {
     mwl__coro_state state;
     bool overran; /* written to the red zone: not used again */
     const char *name;
-    unsigned char *map; /* the whole mapping, guard included */
+    unsigned char *map;               /* the whole mapping, guard included */
     unsigned char *guard, *guard_end; /* whole pages; the red zone begins at guard_end */
 #ifdef MWL_HAVE_MINICORO
     mco_coro *mco; /* at the start of the mapping */

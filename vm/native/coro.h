@@ -21,9 +21,9 @@ typedef enum mwl__coro_state {
 } mwl__coro_state;
 
 /* A pool of stacks of `stack_size` usable bytes (rounded up to pages; 0: a default), which keeps up
- * to `max_idle` of them for reuse. Stacks are mapped, not taken from `alloc`, each with a red zone of
- * one page below it and a wide inaccessible guard below that. A small overflow is found in the red
- * zone afterwards, a larger one is a fault at once; neither is silent damage. */
+ * to `max_idle` of them for reuse. Stacks are mapped, not taken from `alloc`, each with a red zone
+ * of one page below it and a wide inaccessible guard below that. A small overflow is found in the
+ * red zone afterwards, a larger one is a fault at once; neither is silent damage. */
 mwl_status mwl__coro_pool_new(const mwl_alloc *alloc, size_t stack_size, size_t max_idle,
                               mwl__coro_pool **out);
 
@@ -42,17 +42,18 @@ void mwl__coro_yield(mwl__coro *co);
 
 mwl__coro_state mwl__coro_state_of(const mwl__coro *co);
 
-/* For people, when something goes wrong on its stack. `name` is lent while the coroutine lives; "" at the start. */
+/* For people, when something goes wrong on its stack. `name` is lent while the coroutine lives; ""
+ * at the start. */
 void mwl__coro_name(mwl__coro *co, const char *name);
 const char *mwl__coro_name_of(const mwl__coro *co);
 size_t mwl__coro_stack_bytes(const mwl__coro *co); /* usable, without the red zone */
 
-/* Has a coroutine that is DONE used more than its stack? Looks at the whole red zone, some 100 ns, so
- * ask once. Its stack is not used again then. */
+/* Has a coroutine that is DONE used more than its stack? Looks at the whole red zone, some 100 ns,
+ * so ask once. Its stack is not used again then. */
 bool mwl__coro_overran(mwl__coro *co);
 
-/* For a handler of faults: whose stack this thread is on, or NULL; does the address lie in its guard?
- * Both are safe in a signal handler. */
+/* For a handler of faults: whose stack this thread is on, or NULL; does the address lie in its
+ * guard? Both are safe in a signal handler. */
 const mwl__coro *mwl__coro_running(void);
 bool mwl__coro_in_guard(const mwl__coro *co, const void *address);
 

@@ -1,8 +1,8 @@
 /* stack_watch.c: words for the fault of a provider that ran over its native stack.
  *
- * Owns: a process-wide handler for the signals of a bad memory access, and alternate signal stacks for
- * the threads that pump. Refuses to know: how stacks are laid out (coro.c). Installed only when the host
- * asks, or in builds without NDEBUG: dispositions of signals belong to the process.
+ * Owns: a process-wide handler for the signals of a bad memory access, and alternate signal stacks
+ * for the threads that pump. Refuses to know: how stacks are laid out (coro.c). Installed only when
+ * the host asks, or in builds without NDEBUG: dispositions of signals belong to the process.
  *
  * This is the library's only global state, because signals have no other. It is written once. */
 #include "vm/native/coro.h"
@@ -19,18 +19,20 @@
 #define MAP_STACK 0
 #endif
 
-/* Ours needs less than a page; what was installed before, a sanitizer's reporter say, may need more. */
+/* Ours needs less than a page; what was installed before, a sanitizer's reporter say, may need
+ * more. */
 #define ALT_STACK_BYTES ((size_t)128 << 10)
 
 enum { N_SIGNALS = 2 };
 static const int signals[N_SIGNALS] = {SIGSEGV, SIGBUS}; /* some systems send one, some the other */
 static struct sigaction before[N_SIGNALS];
-static pthread_key_t alt_stack_key; /* per thread: its mapping, or &own when it had a stack already */
+static pthread_key_t
+    alt_stack_key; /* per thread: its mapping, or &own when it had a stack already */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool watching;
 static char own;
 
-/* ---- in the handler: only what is safe there --------------------------------------------------- */
+/* ---- in the handler: only what is safe there ------------------------------------------------- */
 
 typedef struct line {
     char text[512];
@@ -70,8 +72,8 @@ static void pass_on(int sig, siginfo_t *info, void *context) {
     } else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) {
         b->sa_handler(sig);
     } else {
-        /* The access is tried again when we return, and the process ends where it happened; a signal
-         * that somebody sent must be sent again. */
+        /* The access is tried again when we return, and the process ends where it happened; a
+         * signal that somebody sent must be sent again. */
         signal(sig, SIG_DFL);
         if (info->si_code <= 0) raise(sig);
     }
@@ -83,7 +85,7 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
     pass_on(sig, info, context);
 }
 
-/* ---- installation ------------------------------------------------------------------------------- */
+/* ---- installation ---------------------------------------------------------------------------- */
 
 static void thread_ends(void *mapping) {
     if (mapping == &own) return;
@@ -121,7 +123,8 @@ static void install(void) {
     a.sa_sigaction = on_fault;
     a.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&a.sa_mask);
-    for (int i = 0; i < N_SIGNALS; i++) { /* read first: a fault between the two finds it filled in */
+    for (int i = 0; i < N_SIGNALS;
+         i++) { /* read first: a fault between the two finds it filled in */
         if (sigaction(signals[i], NULL, &before[i]) != 0) return;
         if (sigaction(signals[i], &a, NULL) != 0) return;
     }

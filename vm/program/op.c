@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static const mwl__op_info infos[] = {
-#define X(name, a, b, c, flags, text)                                                  \
+#define X(name, a, b, c, flags, text)                                                              \
     {#name, {MWL_OPERAND_##a, MWL_OPERAND_##b, MWL_OPERAND_##c}, (flags), text},
     MWL_OPCODES(X)
 #undef X
@@ -60,7 +60,7 @@ void mwl__op_print(mwl__buf *out, mwl__ins ins) {
     }
 }
 
-/* ---- text to instruction ----------------------------------------------------------------------- */
+/* ---- text to instruction --------------------------------------------------------------------- */
 
 static bool same_name(const char *row, const char *text, size_t len) {
     if (strlen(row) != len) return false;

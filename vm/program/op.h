@@ -1,4 +1,5 @@
-/* op.h: what follows from the opcode table: the enum, encoding and decoding, names, printing one. */
+/* op.h: what follows from the opcode table: the enum, encoding and decoding, names, printing one.
+ */
 #ifndef MWL_OP_H
 #define MWL_OP_H
 
@@ -9,7 +10,7 @@ typedef enum mwl__op {
 #define X(name, a, b, c, flags, text) MWL_OP_##name,
     MWL_OPCODES(X)
 #undef X
-    MWL_OP_COUNT,
+        MWL_OP_COUNT,
     MWL_OP_MACHINE = MWL_OP_STEP /* the first of the machine's own; expressions hold none of them */
 } mwl__op;
 
@@ -17,7 +18,7 @@ typedef enum mwl__operand {
 #define X(name, letter, bound) MWL_OPERAND_##name,
     MWL_OPERAND_KINDS(X)
 #undef X
-    MWL_OPERAND_COUNT
+        MWL_OPERAND_COUNT
 } mwl__operand;
 
 typedef struct mwl__ins {

@@ -1,54 +1,64 @@
 /* tables.h: the Flow half of a program image: Flows, Steps, entries, calls, Gathers, clauses.
  *
  * Owns: the records that the machine's instructions name, as they lie in the image. Written by the
- * assembler's lowering, checked by verify.c, read by the machine. Every field is a u32; MWL_NONE where
- * there is nothing. pc fields are indexes into CODE, *_k into CONSTS, key lists into KEYS.
+ * assembler's lowering, checked by verify.c, read by the machine. Every field is a u32; MWL_NONE
+ * where there is nothing. pc fields are indexes into CODE, *_k into CONSTS, key lists into KEYS.
  *
  * The code of a Flow (what the lowering must lay out; brackets are optional parts):
  *
- *   flow.pc:      descent of each entry, outermost first (below); the entrypoint's Step, which it falls into
+ *   flow.pc:      descent of each entry, outermost first (below); the entrypoint's Step, which it
+ *                 falls into
  *   flow.ascend_pc: ascent of each entry, innermost first; COMPLETE flow
  *
  *   Pass:    STEP; [STEP_EXIT]; output -> OUT | PASS_INPUT; [assign -> ASSIGN]; TO next
  *   Match:   STEP; input -> OUT | PASS_INPUT; MATCH_INPUT;
- *            per clause: when -> JUMP_UNLESS next clause; [STEP_EXIT]; output -> OUT | PASS_MATCH; [ASSIGN]; TO
+ *            per clause: when -> JUMP_UNLESS next clause; [STEP_EXIT]; output -> OUT | PASS_MATCH;
+ *            [ASSIGN]; TO
  *   Sleep:   STEP; value -> SLEEP_FOR | SLEEP_UNTIL; PASS_INPUT; TO next
  *   Return:  STEP; value -> OUT | PASS_INPUT; RETURN
  *   Raise:   STEP; fields -> RAISE | RERAISE
  *   Call:    STEP; input -> OUT | PASS_INPUT; descents; call; ascents; STEP_RESULT;
  *            [output -> OUT]; [ASSIGN]; TO next
  *   Gather:  STEP; GATHER; [over -> GATHER_OVER]; [successes -> GATHER_NEED]; run_pc: GATHER_RUN;
- *            the calls; arms_pc: GATHER_ARMS; end_pc: GATHER_END; [output -> OUT]; [ASSIGN]; TO next
- *   Fault of a Step's own fields, a Match's clauses among them: site handler -> STEP_FAULT (of a catch
- *   clause's: CLAUSE_FAULT), placed out of line. A Gather's over and successes: -> GATHER_FAULT. One stub per
- *   construct and kind; a range in which nothing can fault has no handler.
+ *            the calls; arms_pc: GATHER_ARMS; end_pc: GATHER_END; [output -> OUT]; [ASSIGN];
+ *            TO next
+ *   Fault of a Step's own fields, a Match's clauses among them: site handler -> STEP_FAULT (of a
+ *   catch clause's: CLAUSE_FAULT), placed out of line. A Gather's over and successes:
+ *   -> GATHER_FAULT. One stub per construct and kind; a range in which nothing can fault has no
+ *   handler.
  *   A catch clause (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER next
  *
  *   descent: ENTER; [when -> GATE L]; [with -> WITH]; ACTION 0 (when the middleware acts there, or
  *            there is a `with`); L: [output -> OUT]; [ASSIGN]; ESTABLISH; inner_pc:
  *            faults -> ENTRY_FAULT
  *   ascent:  ASCEND;
- *     success_pc: [when -> GATE L]; [with -> WITH]; [ACTION 1]; L: [SHAPE_SKIP M; value -> SHAPE; M:];
- *                 [ASSIGN]; REENTER                                            faults -> PHASE_FAULT
- *     failure_pc: [when -> GATE L]; [with -> WITH]; [ACTION 2]; L: [SHAPE_SKIP M; fields -> ENVELOPE; M:];
- *                 [ASSIGN]; REENTER                                            faults -> PHASE_FAULT
+ *     success_pc: [when -> GATE L]; [with -> WITH]; [ACTION 1];
+ *                 L: [SHAPE_SKIP M; value -> SHAPE; M:]; [ASSIGN]; REENTER
+ *                 faults -> PHASE_FAULT
+ *     failure_pc: [when -> GATE L]; [with -> WITH]; [ACTION 2];
+ *                 L: [SHAPE_SKIP M; fields -> ENVELOPE; M:]; [ASSIGN]; REENTER
+ *                 faults -> PHASE_FAULT
  *     always_pc:  ALWAYS; [when -> GATE L]; [with -> WITH]; [ACTION 3]; L: [ASSIGN];
- *     leave_pc:   UNWIND                                                       faults -> ALWAYS_FAULT
+ *     leave_pc:   UNWIND
+ *                 faults -> ALWAYS_FAULT
  *   out_pc: what follows the ascent (the next outer ASCEND, STEP_RESULT, COMPLETE, ACTION_DONE)
  *   A structural call (struct_pc of its phase): descents of its stack; call; ascents; ACTION_DONE
  *
  *   call:    fields_pc: CALL; [input -> CALL_INPUT]; [with -> CALL_WITH]; DISPATCH; [ARMS;
- *            success_pc: [value -> ARM_VALUE]; [ASSIGN]; JUMP end_pc; failure_pc: [ASSIGN]]; end_pc: CALL_END
+ *            success_pc: [value -> ARM_VALUE]; [ASSIGN]; JUMP end_pc; failure_pc: [ASSIGN]];
+ *            end_pc: CALL_END
  *            faults of the fields -> CALL_FAULT, of the arms -> ARM_FAULT
  *
- * A phase whose block is empty and where the middleware declares no action has no code: its pc is the
- * pc of what follows (success_pc, failure_pc: the one REENTER that both phases share; always_pc: ALWAYS, UNWIND).
- * An arm without fields has none either: its pc is end_pc. A `when` that is literally false leaves out `with`
- * and the ACTION behind its GATE; one that is literally true has no GATE; Match clauses behind one that always
- * holds are left out, as are those that never do.
+ * A phase whose block is empty and where the middleware declares no action has no code: its pc is
+ * the pc of what follows (success_pc, failure_pc: the one REENTER that both phases share;
+ * always_pc: ALWAYS, UNWIND). An arm without fields has none either: its pc is end_pc. A `when`
+ * that is literally false leaves out `with` and the ACTION behind its GATE; one that is literally
+ * true has no GATE; Match clauses behind one that always holds are left out, as are those that
+ * never do.
  *
- * Structural members of a `with` are in no constant and no WITH: what they leave is, or nothing when they were
- * all. Steps that no path leads to, and Flows that no Step left calls, are in no table. */
+ * Structural members of a `with` are in no constant and no WITH: what they leave is, or nothing
+ * when they were all. Steps that no path leads to, and Flows that no Step left calls, are in no
+ * table. */
 #ifndef MWL_TABLES_H
 #define MWL_TABLES_H
 
@@ -62,11 +72,22 @@
 enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_FLAGS = 2, MWL_INFO_WORDS = 4 };
 
 typedef enum mwl__action {
-    MWL_ACTION_CALL, MWL_ACTION_GATHER, MWL_ACTION_MATCH, MWL_ACTION_PASS, MWL_ACTION_SLEEP,
-    MWL_ACTION_RETURN, MWL_ACTION_RAISE, MWL_ACTION_COUNT
+    MWL_ACTION_CALL,
+    MWL_ACTION_GATHER,
+    MWL_ACTION_MATCH,
+    MWL_ACTION_PASS,
+    MWL_ACTION_SLEEP,
+    MWL_ACTION_RETURN,
+    MWL_ACTION_RAISE,
+    MWL_ACTION_COUNT
 } mwl__action;
 
-typedef enum mwl__phase_id { MWL_ON_ENTRY, MWL_ON_SUCCESS, MWL_ON_FAILURE, MWL_ON_ALWAYS } mwl__phase_id;
+typedef enum mwl__phase_id {
+    MWL_ON_ENTRY,
+    MWL_ON_SUCCESS,
+    MWL_ON_FAILURE,
+    MWL_ON_ALWAYS
+} mwl__phase_id;
 
 /* IMPORTS: what the program needs of its VM. */
 typedef enum mwl__import_kind { MWL_IMPORT_CALL = 1, MWL_IMPORT_MIDDLEWARE = 2 } mwl__import_kind;
@@ -76,18 +97,24 @@ typedef struct mwl__import_rec {
 
 /* FLOWS. The root is INFO's. */
 typedef struct mwl__flow_rec {
-    uint32_t name_k;     /* or NONE: root and inline Flows */
+    uint32_t name_k; /* or NONE: root and inline Flows */
     uint32_t pc, ascend_pc;
-    uint32_t schema;     /* offset in SCHEMAS (words) of the parameters, or NONE: takes no arguments */
+    uint32_t schema; /* offset in SCHEMAS (words) of the parameters, or NONE: takes no arguments */
     uint32_t defaults_k; /* object of declared defaults, or NONE */
     uint32_t flags;      /* MWL_NEEDS_ENTERED, MWL_NEEDS_EXITED */
 } mwl__flow_rec;
 
-/* Which instants something can observe; bit n of an entry's flags also for phase n (1 << (8 + n)). */
-enum { MWL_NEEDS_ENTERED = 1, MWL_NEEDS_EXITED = 2, MWL_NEEDS_DISPATCHED = 4, MWL_NEEDS_ACCEPTED = 8,
-       MWL_NEEDS_PHASE = 0x100,
-       MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads more of flow or provider than its `result` */
-       MWL_CALL_HAS_ARMS = 0x2000 };
+/* Which instants something can observe; bit n of an entry's flags also for phase n (1 << (8 + n)).
+ */
+enum {
+    MWL_NEEDS_ENTERED = 1,
+    MWL_NEEDS_EXITED = 2,
+    MWL_NEEDS_DISPATCHED = 4,
+    MWL_NEEDS_ACCEPTED = 8,
+    MWL_NEEDS_PHASE = 0x100,
+    MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads more of flow or provider than its `result` */
+    MWL_CALL_HAS_ARMS = 0x2000
+};
 
 /* STEPS */
 typedef struct mwl__step_rec {
@@ -103,38 +130,47 @@ typedef struct mwl__catch_rec {
 typedef struct mwl__matcher_rec {
     uint32_t first_code, n_codes; /* KEYS: patterns; n 0: the member is absent */
     uint32_t first_type, n_types;
-    uint32_t retryable;           /* 0 false, 1 true, NONE: absent */
+    uint32_t retryable; /* 0 false, 1 true, NONE: absent */
 } mwl__matcher_rec;
 
 /* ENTRIES */
 typedef struct mwl__entry_rec {
     uint32_t import;
-    uint32_t flags;  /* MWL_NEEDS_PHASE << phase; MWL_ENTRY_* */
+    uint32_t flags; /* MWL_NEEDS_PHASE << phase; MWL_ENTRY_* */
     uint32_t inner_pc, success_pc, failure_pc, always_pc, leave_pc, out_pc;
     uint32_t struct_pc[4]; /* a phase's structural call, or NONE */
-    uint32_t with_k[4];  /* a phase's constant arguments, or NONE: code computes them or there are none */
+    uint32_t
+        with_k[4]; /* a phase's constant arguments, or NONE: code computes them or there are none */
 } mwl__entry_rec;
-enum { MWL_ENTRY_FLOW_LEVEL = 1, MWL_ENTRY_AROUND_CALL = 2 /* the inner scope is the call itself */ };
+enum {
+    MWL_ENTRY_FLOW_LEVEL = 1,
+    MWL_ENTRY_AROUND_CALL = 2 /* the inner scope is the call itself */
+};
 
 /* CALLS */
 typedef struct mwl__call_rec {
     uint32_t import, flow; /* exactly one is not NONE */
     uint32_t flags;
-    uint32_t with_k;       /* constant arguments, or NONE */
+    uint32_t with_k;                                    /* constant arguments, or NONE */
     uint32_t fields_pc, success_pc, failure_pc, end_pc; /* success_pc NONE: no arms */
-    uint32_t gather;       /* the Gather it belongs to, or NONE */
+    uint32_t gather;                                    /* the Gather it belongs to, or NONE */
 } mwl__call_rec;
 
 /* GATHERS */
 typedef struct mwl__gather_rec {
     uint32_t step;
-    uint32_t first_call, n_calls; /* KEYS: call indexes; the iterate form has one call and flag OVER */
-    uint32_t concurrency;         /* or NONE: unlimited */
+    uint32_t first_call,
+        n_calls;          /* KEYS: call indexes; the iterate form has one call and flag OVER */
+    uint32_t concurrency; /* or NONE: unlimited */
     uint32_t flags;
     uint32_t run_pc, arms_pc, end_pc;
 } mwl__gather_rec;
-enum { MWL_GATHER_OVER = 1, MWL_GATHER_NO_WAIT = 2, MWL_GATHER_RESULTS = 4 /* step.results is read */,
-       MWL_GATHER_NEED = 8 /* successes is written */ };
+enum {
+    MWL_GATHER_OVER = 1,
+    MWL_GATHER_NO_WAIT = 2,
+    MWL_GATHER_RESULTS = 4 /* step.results is read */,
+    MWL_GATHER_NEED = 8 /* successes is written */
+};
 
 typedef struct mwl__flow_tables {
     const mwl__flow_rec *flows;
@@ -146,7 +182,8 @@ typedef struct mwl__flow_tables {
     const mwl__matcher_rec *matchers;
     const mwl__import_rec *imports;
     const uint32_t *schemas;
-    uint32_t n_flows, n_steps, n_entries, n_calls, n_gathers, n_catches, n_matchers, n_imports, n_schema_words;
+    uint32_t n_flows, n_steps, n_entries, n_calls, n_gathers, n_catches, n_matchers, n_imports,
+        n_schema_words;
     uint32_t root_flow; /* NONE: a free-standing expression */
 } mwl__flow_tables;
 

@@ -223,7 +223,8 @@ static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *er
             REFUSE(operand_messages[MWL_OPERAND_REGS], &p->code[pc]);
     if (ins.op == MWL_OP_ARMS) {
         const mwl__call_rec *c = &p->tables.calls[mwl__ins_x(ins)];
-        if (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE) REFUSE("a call has no arms to go to", &p->code[pc]);
+        if (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE)
+            REFUSE("a call has no arms to go to", &p->code[pc]);
     }
     return MWL_OK;
 }

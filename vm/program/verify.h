@@ -2,10 +2,10 @@
  *
  * Owns: everything that the interpreter and the machine take for granted afterwards: indexes inside
  * their tables, registers inside the window, jumps inside the code, no way to run for ever without
- * paying fuel (verify.c, verify_flow.c); the shape of loops (verify_loops.c); that a register which is
- * read holds a value that is still there (verify_regs.c); that brackets nest (verify_nest.c).
- * Refuses to know: which kinds of values the registers hold. An instruction checks the kinds of what it
- * reads itself, because a hostile image can put any value into any register. */
+ * paying fuel (verify.c, verify_flow.c); the shape of loops (verify_loops.c); that a register which
+ * is read holds a value that is still there (verify_regs.c); that brackets nest (verify_nest.c).
+ * Refuses to know: which kinds of values the registers hold. An instruction checks the kinds of
+ * what it reads itself, because a hostile image can put any value into any register. */
 #ifndef MWL_VERIFY_H
 #define MWL_VERIFY_H
 
@@ -29,8 +29,8 @@ typedef struct mwl__loop {
 typedef struct mwl__loops {
     mwl__loop *loop;
     uint32_t n, cap, n_code;
-    uint32_t *at;      /* per instruction: the innermost loop around it, or MWL_NONE */
-    uint32_t *handler; /* per instruction: the innermost handler, or MWL_NONE */
+    uint32_t *at;        /* per instruction: the innermost loop around it, or MWL_NONE */
+    uint32_t *handler;   /* per instruction: the innermost handler, or MWL_NONE */
     unsigned char *dead; /* per instruction: nothing leads to it; verify_nest.c finds out */
 } mwl__loops;
 mwl_status mwl__verify_loops(const mwl_program *p, mwl__loops *zeroed, mwl_error *error);

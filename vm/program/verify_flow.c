@@ -1,6 +1,6 @@
-/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code, and that
- * calls and Gathers agree on who belongs to whom. Whether the code is what the records say of it, verify_nest.c
- * asks. */
+/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code,
+ * and that calls and Gathers agree on who belongs to whom. Whether the code is what the records say
+ * of it, verify_nest.c asks. */
 #include "vm/program/verify.h"
 
 #include "vm/schema/schema_code.h"
@@ -30,7 +30,8 @@ static bool run_in_keys(const mwl_program *p, uint32_t first, uint32_t n, bool c
 /* A schema belongs to one Flow, behind the last one's: so reading all of them is linear. */
 static bool own_schema(const mwl__flow_tables *t, uint32_t at, uint32_t *last_end) {
     if (at == MWL_NONE) return true;
-    if (at < *last_end || at > t->n_schema_words || t->n_schema_words - at < MWL__SCHEMA_H_SIZE) return false;
+    if (at < *last_end || at > t->n_schema_words || t->n_schema_words - at < MWL__SCHEMA_H_SIZE)
+        return false;
     uint32_t n = t->schemas[at + MWL__SCHEMA_H_WORDS];
     if (n < MWL__SCHEMA_H_SIZE || n > t->n_schema_words - at) return false;
     *last_end = at + n;
@@ -45,7 +46,8 @@ static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, m
             REFUSE("a Flow's name is no string", f);
         if (!below(f->pc, p->n_code) || !below(f->ascend_pc, p->n_code))
             REFUSE("a Flow's code is outside the code", f);
-        if (!own_schema(t, f->schema, &end)) REFUSE("a Flow's schema is not there, or another Flow's", f);
+        if (!own_schema(t, f->schema, &end))
+            REFUSE("a Flow's schema is not there, or another Flow's", f);
         if (f->defaults_k != MWL_NONE && !const_of(p, f->defaults_k, MWL_KIND_OBJECT))
             REFUSE("a Flow's defaults are no object", f);
     }
@@ -96,7 +98,8 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
             !below(e->leave_pc, p->n_code) || !below(e->out_pc, p->n_code))
             REFUSE("an entry's code is outside the code", e);
         for (int phase = 0; phase < 4; phase++)
-            if (!none_or(e->struct_pc[phase], p->n_code)) REFUSE("an entry's own call is outside the code", e);
+            if (!none_or(e->struct_pc[phase], p->n_code))
+                REFUSE("an entry's own call is outside the code", e);
         for (int phase = 0; phase < 4; phase++)
             if (e->with_k[phase] != MWL_NONE && !const_of(p, e->with_k[phase], MWL_KIND_OBJECT))
                 REFUSE("an entry's arguments are no object", e);
@@ -117,7 +120,8 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
         if (!below(c->fields_pc, p->n_code) || !below(c->end_pc, p->n_code) ||
             !none_or(c->success_pc, p->n_code) || !none_or(c->failure_pc, p->n_code))
             REFUSE("a call's code is outside the code", c);
-        if ((c->flags & MWL_CALL_HAS_ARMS) && (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE))
+        if ((c->flags & MWL_CALL_HAS_ARMS) &&
+            (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE))
             REFUSE("a call's arms are not there", c);
         if (!none_or(c->gather, t->n_gathers)) REFUSE("a call's Gather is not there", c);
     }

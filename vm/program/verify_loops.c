@@ -1,11 +1,13 @@
 /* verify_loops.c: where the code's loops lie, and that nothing goes into one but by its head.
  *
  * Owns: the shape of control inside expressions, on which verify_regs.c and verify_nest.c build:
- *   - a jump and a handler go forward; only NEXT and NEXT2 go back, to the first instruction of their body
+ *   - a jump and a handler go forward; only NEXT and NEXT2 go back, to the first instruction of
+ *     their body
  *   - loops nest; a body holds no instruction of the machine
  *   - into a loop [body, next] from outside leads only a jump to its NEXT
- * So one walk in code order meets every way to an instruction before the instruction, but the way from a NEXT to
- * its body; and that one is known when the body begins, from the jumps to NEXT that lie before it. */
+ * So one walk in code order meets every way to an instruction before the instruction, but the way
+ * from a NEXT to its body; and that one is known when the body begins, from the jumps to NEXT that
+ * lie before it. */
 #include "vm/program/verify.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
@@ -68,7 +70,8 @@ static bool enters(const mwl__loops *l, uint32_t first, uint32_t last, uint32_t 
 
 static mwl_status check_ways(const mwl_program *p, const mwl__loops *l, mwl_error *error) {
     for (uint32_t pc = 0; pc < p->n_code; pc++)
-        if (jumps(p->code[pc]) && !is_loop(p->code[pc]) && !enters(l, pc, pc, mwl__ins_x(p->code[pc])))
+        if (jumps(p->code[pc]) && !is_loop(p->code[pc]) &&
+            !enters(l, pc, pc, mwl__ins_x(p->code[pc])))
             REFUSE("a jump goes into a loop", &p->code[pc]);
     for (uint32_t i = 0; i < p->n_handlers; i++) {
         const mwl__handler_rec *h = &p->handlers[i];

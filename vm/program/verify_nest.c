@@ -1,25 +1,30 @@
 /* verify_nest.c: the brackets of the machine's code nest.
  *
- * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the innermost middleware
- * entry and its phase, the call and the Gather that are open, and whether a value is in flight (acc) and a Result
- * there (res). An instruction of the machine asks for a place and leads to others; ways that meet agree on it (on acc
- * and res they keep what all have). What the tables say of an entry, a call, a Gather or a Step is checked where it
- * begins: each pc holds the instruction that belongs there, and lies after it. So one walk in code order is enough,
- * and the interpreter takes for granted what nest.h lists.
+ * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the
+ * innermost middleware entry and its phase, the call and the Gather that are open, and whether a
+ * value is in flight (acc) and a Result there (res). An instruction of the machine asks for a place
+ * and leads to others; ways that meet agree on it (on acc and res they keep what all have). What
+ * the tables say of an entry, a call, a Gather or a Step is checked where it begins: each pc holds
+ * the instruction that belongs there, and lies after it. So one walk in code order is enough, and
+ * the interpreter takes for granted what nest.h lists.
  *
- * An entry, a call and a Gather begin at one instruction each, so their index stands for everything around them.
- * Code that nothing leads to is not looked at. */
+ * An entry, a call and a Gather begin at one instruction each, so their index stands for everything
+ * around them. Code that nothing leads to is not looked at. */
 #include "vm/program/verify.h"
 
-#define REFUSE_AT(pc, message)                                                                                \
+#define REFUSE_AT(pc, message)                                                                     \
     return mwl__image_refuse(&w->p->image, w->error, MWL_E_IMAGE, message, &w->p->code[pc])
-#define MUST(condition, message)                                                                              \
-    do {                                                                                                      \
-        if (!(condition)) REFUSE_AT(pc, message);                                                             \
+#define MUST(condition, message)                                                                   \
+    do {                                                                                           \
+        if (!(condition)) REFUSE_AT(pc, message);                                                  \
     } while (0)
 
 typedef enum phase {
-    NO_ENTRY, ENTERING, INNER, SUCCESS, FAILURE,
+    NO_ENTRY,
+    ENTERING,
+    INNER,
+    SUCCESS,
+    FAILURE,
     EITHER,    /* success or failure, where both ways meet: REENTER, PHASE_FAULT */
     CLEANING,  /* onAlways */
     STRUCTURAL /* the action's own call: this and the three that follow, by phase */
@@ -46,22 +51,24 @@ typedef struct walk {
     uint32_t *open; /* per instruction: 1 + the place of the ways to it that were met, or 0 */
     place *places;
     size_t n_places, cap_places;
-    known *entries, *calls, *gathers, *flows; /* of a Flow: the place inside its entries, before a Step */
+    known *entries, *calls, *gathers,
+        *flows; /* of a Flow: the place inside its entries, before a Step */
     place now;
     bool live;
 } walk;
 
-/* ---- places ---------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static bool same(const place *a, const place *b) {
-    return a->flow == b->flow && a->entry == b->entry && a->call == b->call && a->gather == b->gather &&
-           a->phase == b->phase && a->call_state == b->call_state && a->gather_state == b->gather_state &&
-           a->in_step == b->in_step;
+    return a->flow == b->flow && a->entry == b->entry && a->call == b->call &&
+           a->gather == b->gather && a->phase == b->phase && a->call_state == b->call_state &&
+           a->gather_state == b->gather_state && a->in_step == b->in_step;
 }
 
 /* Where two ways of different kind may meet, the place is what both are. */
 static place as_seen_by(place at, unsigned op) {
-    if ((op == MWL_OP_REENTER || op == MWL_OP_PHASE_FAULT) && (at.phase == SUCCESS || at.phase == FAILURE))
+    if ((op == MWL_OP_REENTER || op == MWL_OP_PHASE_FAULT) &&
+        (at.phase == SUCCESS || at.phase == FAILURE))
         at.phase = EITHER;
     if (op == MWL_OP_CALL_END && at.call_state == ARM) at.call_state = ANSWERED;
     if (op == MWL_OP_GATHER_RUN && at.gather_state == ENUMERATING) at.gather_state = RUNNING;
@@ -72,8 +79,14 @@ static const char *const disagree = "ways that nest differently meet here";
 
 static bool is_fault_op(unsigned op) {
     switch (op) {
-    case MWL_OP_STEP_FAULT: case MWL_OP_CLAUSE_FAULT: case MWL_OP_ENTRY_FAULT: case MWL_OP_PHASE_FAULT:
-    case MWL_OP_ALWAYS_FAULT: case MWL_OP_CALL_FAULT: case MWL_OP_ARM_FAULT: case MWL_OP_GATHER_FAULT: return true;
+    case MWL_OP_STEP_FAULT:
+    case MWL_OP_CLAUSE_FAULT:
+    case MWL_OP_ENTRY_FAULT:
+    case MWL_OP_PHASE_FAULT:
+    case MWL_OP_ALWAYS_FAULT:
+    case MWL_OP_CALL_FAULT:
+    case MWL_OP_ARM_FAULT:
+    case MWL_OP_GATHER_FAULT: return true;
     default: return false;
     }
 }
@@ -81,7 +94,9 @@ static bool is_fault_op(unsigned op) {
 /* Instructions that only the machine leads to, by the tables. */
 static bool is_told(const walk *w, mwl__ins ins) {
     switch (ins.op) {
-    case MWL_OP_ALWAYS: case MWL_OP_GATHER_ARMS: case MWL_OP_GATHER_END: return true;
+    case MWL_OP_ALWAYS:
+    case MWL_OP_GATHER_ARMS:
+    case MWL_OP_GATHER_END: return true;
     case MWL_OP_CALL: return w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
     default: return is_fault_op(ins.op);
     }
@@ -120,8 +135,9 @@ static bool is_at(const walk *w, uint32_t pc, unsigned op, uint32_t x) {
 /* In a Step, inside the Flow's own entries and nothing else. */
 static bool is_plain(const walk *w) {
     const known *f = &w->flows[w->now.flow];
-    return w->now.in_step && f->begun && w->now.entry == f->outer.entry && w->now.phase == f->outer.phase &&
-           w->now.call_state == NO_CALL && w->now.gather_state == NO_GATHER;
+    return w->now.in_step && f->begun && w->now.entry == f->outer.entry &&
+           w->now.phase == f->outer.phase && w->now.call_state == NO_CALL &&
+           w->now.gather_state == NO_GATHER;
 }
 
 /* Where a call, or another entry, may begin. */
@@ -131,9 +147,8 @@ static bool is_open_ground(const walk *w) {
 }
 
 static bool in_phase(const walk *w) {
-    return w->now.call_state == NO_CALL &&
-           (w->now.phase == ENTERING || w->now.phase == SUCCESS || w->now.phase == FAILURE ||
-            w->now.phase == CLEANING);
+    return w->now.call_state == NO_CALL && (w->now.phase == ENTERING || w->now.phase == SUCCESS ||
+                                            w->now.phase == FAILURE || w->now.phase == CLEANING);
 }
 
 static bool rises(const walk *w) {
@@ -153,13 +168,15 @@ static place inside(const walk *w, uint32_t e, phase ph) {
     return at;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
-static const char *const not_plain = "this belongs into a Step, outside of its calls and middleware";
+static const char *const not_plain =
+    "this belongs into a Step, outside of its calls and middleware";
 static const char *const no_value = "no value is in flight here";
 static const char *const no_result = "no Result is there here";
 
-/* The first Step of a Flow is what its entries lead to; then the others, and its ascent, are known. */
+/* The first Step of a Flow is what its entries lead to; then the others, and its ascent, are known.
+ */
 static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     const mwl__step_rec *s = &w->t->steps[step];
     known *f = &w->flows[s->flow];
@@ -234,7 +251,7 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     }
 }
 
-/* ---- middleware entries ------------------------------------------------------------------------------------------- */
+/* ---- middleware entries ---------------------------------------------------------------------- */
 
 static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     const mwl__entry_rec *e = &w->t->entries[x];
@@ -302,9 +319,11 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     }
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-static bool at_call(const walk *w, uint32_t c, call_state s) { return w->now.call == c && w->now.call_state == s; }
+static bool at_call(const walk *w, uint32_t c, call_state s) {
+    return w->now.call == c && w->now.call_state == s;
+}
 
 static place in_call(const walk *w, uint32_t c, call_state s) {
     place at = w->calls[c].outer;
@@ -363,7 +382,7 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     }
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 static place in_gather(const walk *w, uint32_t g, gather_state s) {
     place at = w->gathers[g].outer;
@@ -418,7 +437,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     }
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* What the tables say of the place here; false: nothing. */
 static bool told(const walk *w, uint32_t pc, place *out) {
@@ -427,7 +446,8 @@ static bool told(const walk *w, uint32_t pc, place *out) {
     switch (ins.op) {
     case MWL_OP_ALWAYS:
     case MWL_OP_UNWIND: {
-        uint32_t at = ins.op == MWL_OP_ALWAYS ? w->t->entries[x].always_pc : w->t->entries[x].leave_pc;
+        uint32_t at =
+            ins.op == MWL_OP_ALWAYS ? w->t->entries[x].always_pc : w->t->entries[x].leave_pc;
         if (!w->entries[x].begun || at != pc) return false;
         *out = inside(w, x, CLEANING);
         return true;
@@ -447,7 +467,7 @@ static bool told(const walk *w, uint32_t pc, place *out) {
     case MWL_OP_GATHER_ARMS:
     case MWL_OP_GATHER_END: {
         const mwl__gather_rec *g = &w->t->gathers[x];
-        uint32_t at = ins.op == MWL_OP_GATHER_RUN   ? g->run_pc
+        uint32_t at = ins.op == MWL_OP_GATHER_RUN    ? g->run_pc
                       : ins.op == MWL_OP_GATHER_ARMS ? g->arms_pc
                                                      : g->end_pc;
         if (!w->gathers[x].begun || at != pc) return false;
@@ -463,10 +483,12 @@ static mwl_status arrive(walk *w, uint32_t pc) {
     mwl__ins ins = w->p->code[pc];
     uint32_t loop = w->loops->at[pc];
     place at;
-    if (w->live && is_told(w, ins)) REFUSE_AT(pc, "control runs into where only the machine may go");
+    if (w->live && is_told(w, ins))
+        REFUSE_AT(pc, "control runs into where only the machine may go");
     if (w->live) w->now = as_seen_by(w->now, ins.op);
     uint32_t open = w->open[pc];
-    if (loop != MWL_NONE && w->loops->loop[loop].body == pc) open = w->open[w->loops->loop[loop].next];
+    if (loop != MWL_NONE && w->loops->loop[loop].body == pc)
+        open = w->open[w->loops->loop[loop].next];
     if (open) {
         at = w->places[open - 1];
         MUST(!w->live || same(&w->now, &at), disagree);
@@ -492,7 +514,8 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     if (h->kind == MWL_HANDLER_SITE) {
         MUST(is_fault_op(op), "a construct's handler leads to no instruction for its failure");
     } else {
-        MUST(w->p->code[pc].op < MWL_OP_MACHINE, "an expression's handler is around the machine's instructions");
+        MUST(w->p->code[pc].op < MWL_OP_MACHINE,
+             "an expression's handler is around the machine's instructions");
         MUST(!is_told(w, w->p->code[h->target]), "a way leads where only the machine may go");
     }
     return join(w, pc, h->target, w->now);
@@ -510,11 +533,16 @@ static mwl_status visit(walk *w, uint32_t pc) {
     }
     if (w->live && (status = to_handler(w, pc)) < 0) return status;
     MUST(ins.op != MWL_OP_END, "a Flow holds the end of an expression");
-    if (ins.op >= MWL_OP_GATHER) status = visit_gather(w, pc, ins.op, x);
-    else if (ins.op >= MWL_OP_CALL) status = visit_call(w, pc, ins.op, x);
-    else if (ins.op >= MWL_OP_ENTER) status = visit_entry(w, pc, ins, x);
-    else if (ins.op >= MWL_OP_MACHINE) status = visit_step(w, pc, ins.op, x);
-    if (status == MWL_OK && info->kind[1] == MWL_OPERAND_JUMPX && x > pc) status = lead(w, pc, x, w->now);
+    if (ins.op >= MWL_OP_GATHER)
+        status = visit_gather(w, pc, ins.op, x);
+    else if (ins.op >= MWL_OP_CALL)
+        status = visit_call(w, pc, ins.op, x);
+    else if (ins.op >= MWL_OP_ENTER)
+        status = visit_entry(w, pc, ins, x);
+    else if (ins.op >= MWL_OP_MACHINE)
+        status = visit_step(w, pc, ins.op, x);
+    if (status == MWL_OK && info->kind[1] == MWL_OPERAND_JUMPX && x > pc)
+        status = lead(w, pc, x, w->now);
     if (info->flags & MWL_OPF_END) w->live = false;
     return status;
 }
@@ -522,7 +550,8 @@ static mwl_status visit(walk *w, uint32_t pc) {
 static mwl_status walk_code(walk *w) {
     for (uint32_t i = 0; i < w->t->n_flows; i++) {
         uint32_t pc = w->t->flows[i].pc;
-        place begins = {.flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .acc = true};
+        place begins = {
+            .flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .acc = true};
         MUST(!is_told(w, w->p->code[pc]), "a way leads where only the machine may go");
         mwl_status status = join(w, pc, pc, begins);
         if (status < 0) return status;
@@ -552,7 +581,8 @@ mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *erro
     bool have = w.open && w.flows && (w.entries || !t->n_entries) && (w.calls || !t->n_calls) &&
                 (w.gathers || !t->n_gathers);
     mwl_status status =
-        have ? walk_code(&w) : mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
+        have ? walk_code(&w)
+             : mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
     mwl__mem_free(a, w.places, w.cap_places * sizeof *w.places);
     mwl__mem_free(a, w.flows, t->n_flows * sizeof *w.flows);
     mwl__mem_free(a, w.gathers, t->n_gathers * sizeof *w.gathers);

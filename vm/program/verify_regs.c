@@ -1,21 +1,24 @@
 /* verify_regs.c: a register that is read holds a value, and one that is still there.
  *
- * Registers may borrow: from what the frame holds, from constants, and inside a loop from the container that is
- * iterated. The rules that keep a borrowed value alive, which the assembler's code follows:
- *   - an instruction of the machine, and an entry from the tables, end a block: after them no register may be read
- *     before it is written. Nothing that the frame holds changes inside a block.
+ * Registers may borrow: from what the frame holds, from constants, and inside a loop from the
+ * container that is iterated. The rules that keep a borrowed value alive, which the assembler's
+ * code follows:
+ *   - an instruction of the machine, and an entry from the tables, end a block: after them no
+ *     register may be read before it is written. Nothing that the frame holds changes inside a
+ *     block.
  *   - on every way to an instruction, what it reads was written in the block.
- *   - what a loop's NEXT lends (and parts of it, and copies) depends on the iterator's first register. It may only
- *     go to registers above that one; and when a register is written or taken, whatever depends on it or on one
- *     above it cannot be read any more.
+ *   - what a loop's NEXT lends (and parts of it, and copies) depends on the iterator's first
+ *     register. It may only go to registers above that one; and when a register is written or
+ *     taken, whatever depends on it or on one above it cannot be read any more.
  *   - an instruction that fills or changes a register does not take it.
  *
- * So a state is a number per register: 0, its value stands by itself; n, it depends on registers below n; UNKNOWN.
- * Where ways meet the higher number holds. One walk in code order (verify_loops.c says why that is enough); a loop's
- * body is walked again when its end knows less than its beginning assumed. Work and open states are bounded. */
+ * So a state is a number per register: 0, its value stands by itself; n, it depends on registers
+ * below n; UNKNOWN. Where ways meet the higher number holds. One walk in code order (verify_loops.c
+ * says why that is enough); a loop's body is walked again when its end knows less than its
+ * beginning assumed. Work and open states are bounded. */
 #include "vm/program/verify.h"
 
-#define REFUSE_AT(pc, message)                                                                                \
+#define REFUSE_AT(pc, message)                                                                     \
     return mwl__image_refuse(&w->p->image, w->error, MWL_E_IMAGE, message, &w->p->code[pc])
 
 #define UNKNOWN 0xffffu
@@ -35,19 +38,19 @@ typedef struct walk {
     const mwl_program *p;
     const mwl__loops *loops;
     mwl_error *error;
-    unsigned char *pool; /* states, by number */
-    size_t cap, size;    /* of the pool; of a state */
+    unsigned char *pool;     /* states, by number */
+    size_t cap, size;        /* of the pool; of a state */
     uint32_t n_states, free; /* 0: none */
-    uint32_t *open;      /* per instruction: the state of the ways to it that were met, or 0 */
-    uint32_t *head;      /* per loop: what its body assumes at NEXT, or 0 */
-    unsigned char *entry; /* per instruction: tables lead here */
+    uint32_t *open;          /* per instruction: the state of the ways to it that were met, or 0 */
+    uint32_t *head;          /* per loop: what its body assumes at NEXT, or 0 */
+    unsigned char *entry;    /* per instruction: tables lead here */
     uint64_t work;
     uint32_t handler; /* that knows the state, but for what was lost since; or MWL_NONE */
     bool lost;        /* the last instruction made a register less certain */
     bool live;
 } walk;
 
-/* ---- states ------------------------------------------------------------------------------------------------ */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static state *at(const walk *w, uint32_t i) { return (state *)(void *)(w->pool + i * w->size); }
 
@@ -130,30 +133,69 @@ static mwl_status go(walk *w, uint32_t pc, uint32_t target, uint32_t from) {
     return status;
 }
 
-/* ---- one instruction ------------------------------------------------------------------------------------------ */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 typedef enum use_of_a { READS, FILLS, CHANGES } use_of_a;
 
 static use_of_a use_of(unsigned op) {
     switch (op) {
-    case MWL_OP_LIST_PUSH: case MWL_OP_LIST_PUSH_OPT: case MWL_OP_MAP_PUT: case MWL_OP_MAP_PUT_OPT:
-    case MWL_OP_MAP_MERGE: case MWL_OP_MATCH: case MWL_OP_DATA: return CHANGES;
-    case MWL_OP_JUMP_IF: case MWL_OP_JUMP_UNLESS: case MWL_OP_AND_TEST: case MWL_OP_OR_TEST: case MWL_OP_RAISE_IF:
-    case MWL_OP_OPT_TEST: case MWL_OP_END: return READS;
+    case MWL_OP_LIST_PUSH:
+    case MWL_OP_LIST_PUSH_OPT:
+    case MWL_OP_MAP_PUT:
+    case MWL_OP_MAP_PUT_OPT:
+    case MWL_OP_MAP_MERGE:
+    case MWL_OP_MATCH:
+    case MWL_OP_DATA: return CHANGES;
+    case MWL_OP_JUMP_IF:
+    case MWL_OP_JUMP_UNLESS:
+    case MWL_OP_AND_TEST:
+    case MWL_OP_OR_TEST:
+    case MWL_OP_RAISE_IF:
+    case MWL_OP_OPT_TEST:
+    case MWL_OP_END: return READS;
     default: return op >= MWL_OP_MACHINE ? READS : FILLS;
     }
 }
 
-/* Whether what it leaves in ra may be borrowed from where an operand's value is. Those named here make a new value,
- * or count what they hand on. */
+/* Whether what it leaves in ra may be borrowed from where an operand's value is. Those named here
+ * make a new value, or count what they hand on. */
 static bool lends(unsigned op) {
     switch (op) {
-    case MWL_OP_SELECT_OPT: case MWL_OP_HAS: case MWL_OP_INDEX_OPT: case MWL_OP_NEW_LIST_LIKE: case MWL_OP_LIST_OF:
-    case MWL_OP_MAP_OF: case MWL_OP_ADD: case MWL_OP_CONCAT: case MWL_OP_SUB: case MWL_OP_MUL: case MWL_OP_DIV:
-    case MWL_OP_MOD: case MWL_OP_NEG: case MWL_OP_NOT: case MWL_OP_EQ: case MWL_OP_NE: case MWL_OP_LT: case MWL_OP_LE:
-    case MWL_OP_GT: case MWL_OP_GE: case MWL_OP_IN: case MWL_OP_ADD_K: case MWL_OP_SUB_K: case MWL_OP_MUL_K:
-    case MWL_OP_EQ_K: case MWL_OP_NE_K: case MWL_OP_LT_K: case MWL_OP_LE_K: case MWL_OP_GT_K: case MWL_OP_GE_K:
-    case MWL_OP_AND: case MWL_OP_OR: case MWL_OP_AND_END: case MWL_OP_OR_END: case MWL_OP_OPT_OF: return false;
+    case MWL_OP_SELECT_OPT:
+    case MWL_OP_HAS:
+    case MWL_OP_INDEX_OPT:
+    case MWL_OP_NEW_LIST_LIKE:
+    case MWL_OP_LIST_OF:
+    case MWL_OP_MAP_OF:
+    case MWL_OP_ADD:
+    case MWL_OP_CONCAT:
+    case MWL_OP_SUB:
+    case MWL_OP_MUL:
+    case MWL_OP_DIV:
+    case MWL_OP_MOD:
+    case MWL_OP_NEG:
+    case MWL_OP_NOT:
+    case MWL_OP_EQ:
+    case MWL_OP_NE:
+    case MWL_OP_LT:
+    case MWL_OP_LE:
+    case MWL_OP_GT:
+    case MWL_OP_GE:
+    case MWL_OP_IN:
+    case MWL_OP_ADD_K:
+    case MWL_OP_SUB_K:
+    case MWL_OP_MUL_K:
+    case MWL_OP_EQ_K:
+    case MWL_OP_NE_K:
+    case MWL_OP_LT_K:
+    case MWL_OP_LE_K:
+    case MWL_OP_GT_K:
+    case MWL_OP_GE_K:
+    case MWL_OP_AND:
+    case MWL_OP_OR:
+    case MWL_OP_AND_END:
+    case MWL_OP_OR_END:
+    case MWL_OP_OPT_OF: return false;
     default: return true;
     }
 }
@@ -161,9 +203,16 @@ static bool lends(unsigned op) {
 /* Those whose row says so. */
 static bool takes(unsigned op) {
     switch (op) {
-    case MWL_OP_TAKE: case MWL_OP_LIST_PUSH: case MWL_OP_LIST_PUSH_OPT: case MWL_OP_LIST_OF: case MWL_OP_MAP_PUT:
-    case MWL_OP_MAP_PUT_OPT: case MWL_OP_MAP_OF: case MWL_OP_CONCAT: case MWL_OP_CALL_FN: case MWL_OP_OPT_OF:
-        return true;
+    case MWL_OP_TAKE:
+    case MWL_OP_LIST_PUSH:
+    case MWL_OP_LIST_PUSH_OPT:
+    case MWL_OP_LIST_OF:
+    case MWL_OP_MAP_PUT:
+    case MWL_OP_MAP_PUT_OPT:
+    case MWL_OP_MAP_OF:
+    case MWL_OP_CONCAT:
+    case MWL_OP_CALL_FN:
+    case MWL_OP_OPT_OF: return true;
     default: return false;
     }
 }
@@ -190,9 +239,10 @@ static operands operands_of(const mwl_program *p, mwl__ins ins) {
     return o;
 }
 
-#define MUST_HOLD(r)                                                                                           \
-    do {                                                                                                       \
-        if (get(now, (r)) == UNKNOWN) REFUSE_AT(pc, "a register is read that holds nothing certain here");     \
+#define MUST_HOLD(r)                                                                               \
+    do {                                                                                           \
+        if (get(now, (r)) == UNKNOWN)                                                              \
+            REFUSE_AT(pc, "a register is read that holds nothing certain here");                   \
     } while (0)
 static const char *const outlives = "a register would borrow from one that is replaced";
 
@@ -223,7 +273,8 @@ static mwl_status transfer(walk *w, uint32_t pc) {
     state *now = at(w, NOW);
     mwl__ins ins = w->p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
-    if (ins.op == MWL_OP_ITER || ins.op == MWL_OP_NEXT || ins.op == MWL_OP_NEXT2) return iterate(w, pc);
+    if (ins.op == MWL_OP_ITER || ins.op == MWL_OP_NEXT || ins.op == MWL_OP_NEXT2)
+        return iterate(w, pc);
     operands o = operands_of(w->p, ins);
     uint32_t dep = 0, lowest = UNKNOWN;
     use_of_a use = info->kind[0] == MWL_OPERAND_REG ? use_of(ins.op) : READS;
@@ -255,10 +306,10 @@ static mwl_status transfer(walk *w, uint32_t pc) {
     return MWL_OK;
 }
 
-/* ---- the walk -------------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
-/* A fault here goes to its handler with the registers as they were before, less what was taken. As long as
- * registers only become more certain the handler need not be told again. */
+/* A fault here goes to its handler with the registers as they were before, less what was taken. As
+ * long as registers only become more certain the handler need not be told again. */
 static mwl_status to_handler(walk *w, uint32_t pc) {
     uint32_t h = w->loops->handler[pc];
     w->handler = h;
@@ -275,9 +326,12 @@ static mwl_status begin_body(walk *w, uint32_t loop) {
     bool first = w->head[loop] == 0;
     if (first && !(w->head[loop] = new_state(w, l->body, &status))) return status;
     state *head = at(w, w->head[loop]);
-    if (!w->open[l->next]) clear(head);
-    else if (first) copy(w, head, at(w, w->open[l->next]));
-    else meet(w, head, at(w, w->open[l->next]));
+    if (!w->open[l->next])
+        clear(head);
+    else if (first)
+        copy(w, head, at(w, w->open[l->next]));
+    else
+        meet(w, head, at(w, w->open[l->next]));
     copy(w, at(w, NOW), head);
     advance(w, at(w, NOW), w->p->code[l->next]);
     w->live = true;
@@ -307,7 +361,8 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
     copy(w, now, head);
     w->handler = MWL_NONE;
     if (l->parent == MWL_NONE) { /* those inside keep theirs until here, for another round */
-        for (uint32_t i = loop; i != MWL_NONE && w->loops->loop[i].body >= l->body; i = i ? i - 1 : MWL_NONE)
+        for (uint32_t i = loop; i != MWL_NONE && w->loops->loop[i].body >= l->body;
+             i = i ? i - 1 : MWL_NONE)
             free_state(w, &w->head[i]);
     }
     ++*pc;
@@ -325,8 +380,10 @@ static mwl_status arrive(walk *w, uint32_t pc) {
     } else if (loop != MWL_NONE && w->loops->loop[loop].body == pc) {
         return begin_body(w, loop);
     } else if (w->open[pc]) {
-        if (w->live) meet(w, now, at(w, w->open[pc]));
-        else copy(w, now, at(w, w->open[pc]));
+        if (w->live)
+            meet(w, now, at(w, w->open[pc]));
+        else
+            copy(w, now, at(w, w->open[pc]));
         free_state(w, &w->open[pc]);
     } else if (!w->live) {
         clear(now);
@@ -358,7 +415,8 @@ static mwl_status visit(walk *w, uint32_t *at_pc) {
 static mwl_status walk_code(walk *w) {
     uint64_t limit = WORK_BASE + (uint64_t)w->p->n_code * WORK_PER_INSTRUCTION;
     for (uint32_t pc = 0; pc < w->p->n_code; pc++)
-        if (w->entry[pc] && w->loops->at[pc] != MWL_NONE) REFUSE_AT(pc, "a table leads into a loop");
+        if (w->entry[pc] && w->loops->at[pc] != MWL_NONE)
+            REFUSE_AT(pc, "a table leads into a loop");
     for (uint32_t pc = 0, back = MWL_NONE; pc < w->p->n_code;) {
         if (w->loops->dead[pc]) {
             w->live = false;
@@ -375,7 +433,7 @@ static mwl_status walk_code(walk *w) {
     return MWL_OK;
 }
 
-/* ---- where tables lead -------------------------------------------------------------------------------------------- */
+/* ---- where tables lead ----------------------------------------------------------------------- */
 
 static void enter(walk *w, uint32_t pc) {
     if (pc != MWL_NONE) w->entry[pc] = 1;
@@ -383,19 +441,21 @@ static void enter(walk *w, uint32_t pc) {
 
 static void mark_entries(walk *w) {
     const mwl__flow_tables *t = &w->p->tables;
-    for (uint32_t i = 0; i < t->n_flows; i++) enter(w, t->flows[i].pc), enter(w, t->flows[i].ascend_pc);
+    for (uint32_t i = 0; i < t->n_flows; i++)
+        enter(w, t->flows[i].pc), enter(w, t->flows[i].ascend_pc);
     for (uint32_t i = 0; i < t->n_steps; i++) enter(w, t->steps[i].pc);
     for (uint32_t i = 0; i < t->n_catches; i++) enter(w, t->catches[i].pc);
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__entry_rec *e = &t->entries[i];
-        const uint32_t pcs[] = {e->inner_pc, e->success_pc, e->failure_pc, e->always_pc,
-                                e->leave_pc, e->out_pc};
+        const uint32_t pcs[] = {e->inner_pc,  e->success_pc, e->failure_pc,
+                                e->always_pc, e->leave_pc,   e->out_pc};
         for (size_t k = 0; k < sizeof pcs / sizeof *pcs; k++) enter(w, pcs[k]);
         for (size_t k = 0; k < 4; k++) enter(w, e->struct_pc[k]);
     }
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
-        enter(w, c->fields_pc), enter(w, c->success_pc), enter(w, c->failure_pc), enter(w, c->end_pc);
+        enter(w, c->fields_pc), enter(w, c->success_pc), enter(w, c->failure_pc),
+            enter(w, c->end_pc);
     }
     for (uint32_t i = 0; i < t->n_gathers; i++) {
         const mwl__gather_rec *g = &t->gathers[i];

@@ -17,8 +17,7 @@ struct mwl__pattern {
     pcre2_code *code;
 };
 
-/* ---- memory of PCRE2
- * --------------------------------------------------------------------------------- */
+/* ---- memory of PCRE2 ------------------------------------------------------------------------- */
 
 /* PCRE2 frees without telling a size, so each block has its size before it. */
 typedef union block {
@@ -42,8 +41,7 @@ static void pcre_free(void *p, void *ctx) {
     mwl__mem_free(a, b, b->size);
 }
 
-/* ---- compiling
- * ---------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 static mwl_status pcre_status(int code, mwl_error *err) {
     mwl_error e = {MWL_E_UNSUPPORTED, "the pattern needs what the matcher does not have", 0};
@@ -142,8 +140,7 @@ bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
 
 bool mwl__pattern_is_linear(const mwl__pattern *p) { return p->linear != NULL; }
 
-/* ---- searching
- * ----------------------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 /* PCRE2's part of the scratch. */
 typedef struct bench {

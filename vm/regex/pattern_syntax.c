@@ -67,8 +67,7 @@ static bool read_rune(translator *t, uint32_t *out) {
     return true;
 }
 
-/* ---- numbers and escapes
- * ----------------------------------------------------------------------------- */
+/* ---- numbers and escapes --------------------------------------------------------------------- */
 
 static bool read_hex(translator *t, unsigned digits, uint32_t *out) {
     uint32_t v = 0;
@@ -147,8 +146,7 @@ static bool read_escape(translator *t, bool in_class, uint32_t *out) {
     return true;
 }
 
-/* ---- output
- * ------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 #define NOTHING "[^\\x{0}-\\x{10ffff}]"
 #define ANYTHING "[\\x{0}-\\x{10ffff}]"
@@ -173,8 +171,7 @@ static void put_range(translator *t, uint32_t lo, uint32_t hi) {
     put_rune(t, hi);
 }
 
-/* ---- classes of characters
- * ----------------------------------------------------------------------------- */
+/* ---- classes of characters ------------------------------------------------------------------- */
 
 /* What \d \s \w and their negations are, as the inside of a class. */
 static const char *class_inside(uint8_t letter) {
@@ -441,8 +438,7 @@ static bool parse_class(translator *t) {
     return true;
 }
 
-/* ---- groups and references
- * ------------------------------------------------------------------------------- */
+/* ---- groups and references ------------------------------------------------------------------- */
 
 /* A group's name up to its >; it is appended to name_text. */
 static bool read_name(translator *t, size_t open) {
@@ -572,9 +568,7 @@ static bool parse_name_reference(translator *t, size_t start) {
     return n ? put_reference(t, n->group) : fail(t, "a reference to no group", start);
 }
 
-/* ---- terms
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 /* A character; outside of a class a lone surrogate matches nothing. */
 static void put_literal(translator *t, uint32_t rune) {

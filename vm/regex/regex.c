@@ -59,8 +59,7 @@ typedef struct search {
     bool forgetful;
 } search;
 
-/* ---- the scratch
- * ----------------------------------------------------------------------------------- */
+/* ---- the scratch ----------------------------------------------------------------------------- */
 
 mwl_status mwl__regex_scratch_new(const mwl_alloc *a, mwl__regex_scratch **out) {
     mwl__regex_scratch *s = mwl__mem_zero(a, 1, sizeof *s);
@@ -162,8 +161,7 @@ static mwl_status find_dfa(mwl__regex_scratch *s, const mwl__regex *re, dfa **ou
     return MWL_OK;
 }
 
-/* ---- steps of the set
- * ------------------------------------------------------------------------------- */
+/* ---- steps of the set ------------------------------------------------------------------------ */
 
 static bool look_holds(mwl__re_look look, uint32_t before, uint32_t after) {
     switch (look) {
@@ -291,8 +289,7 @@ static bool charge(search *q) {
     return true;
 }
 
-/* ---- states
- * ------------------------------------------------------------------------------------------ */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static uint32_t set_hash(const search *q) {
     uint32_t h = 2166136261u ^ q->to_before;
@@ -384,8 +381,7 @@ static mwl_status find_state(search *q, uint32_t *row, bool *forgot) {
     return MWL_OK;
 }
 
-/* ---- the search
- * ---------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 /* The class of the symbol at p, which is before the end, and its length. */
 static inline uint32_t classify(const mwl__regex *re, const uint8_t *p, const uint8_t *end,

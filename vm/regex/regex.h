@@ -52,9 +52,9 @@ mwl_status mwl__regex_search(const mwl__regex *re, mwl__regex_scratch *scratch, 
 mwl_status mwl__regex_scratch_new(const mwl_alloc *a, mwl__regex_scratch **out);
 void mwl__regex_scratch_free(mwl__regex_scratch *s); /* NULL is allowed */
 
-/* Compile through a small cache in the scratch, for patterns that are known only when they are needed.
- * The answer is lent until the next call. A pattern that is not in the cache charges 64, its bytes, and
- * one per 8 instructions. MWL_E_FUEL, or as mwl__regex_compile. */
+/* Compile through a small cache in the scratch, for patterns that are known only when they are
+ * needed. The answer is lent until the next call. A pattern that is not in the cache charges 64,
+ * its bytes, and one per 8 instructions. MWL_E_FUEL, or as mwl__regex_compile. */
 mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t len, uint64_t *fuel,
                              const mwl__regex **out, mwl_error *err);
 
@@ -66,6 +66,7 @@ typedef struct mwl__regex_guest {
     void (*release)(void *data);
 } mwl__regex_guest;
 mwl__regex_guest *mwl__regex_scratch_guest(mwl__regex_scratch *s);
-mwl__regex_guest *mwl__regex_scratch_store(mwl__regex_scratch *s); /* another, of mwl__regex_cached */
+mwl__regex_guest *
+mwl__regex_scratch_store(mwl__regex_scratch *s); /* another, of mwl__regex_cached */
 
 #endif

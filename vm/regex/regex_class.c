@@ -68,8 +68,7 @@ void mwl__class_negate(mwl__class *c) {
     *c = out;
 }
 
-/* ---- case folding
- * -------------------------------------------------------------------------------- */
+/* ---- case folding ---------------------------------------------------------------------------- */
 
 /* Characters that fold to one that does not map back to them: lower case form, the other. */
 static const uint32_t fold_back[][2] = {
@@ -181,8 +180,7 @@ void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi) {
     }
 }
 
-/* ---- named classes
- * -------------------------------------------------------------------------------- */
+/* ---- named classes --------------------------------------------------------------------------- */
 
 /* Add the set g to c as mwl__class_perl says; frees g. */
 static void add_group(mwl__class *c, mwl__class *g, bool negated, bool fold) {

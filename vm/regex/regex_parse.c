@@ -51,8 +51,7 @@ static bool no_memory(parser *p) {
     return fail_with(p, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), p->at);
 }
 
-/* ---- code
- * ------------------------------------------------------------------------------------------ */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 void mwl__re_code_free(mwl__re_code *c) {
     mwl__mem_free(&c->alloc, c->inst, c->cap * sizeof *c->inst);
@@ -150,8 +149,7 @@ static bool emit_atom(parser *p, const mwl__rune_range *r, size_t n) {
     return find_atom(p, r, n, &atom) && emit(p, RE_ATOM, atom);
 }
 
-/* ---- classes as bytes, for patterns with \C
- * --------------------------------------------------------- */
+/* ---- classes as bytes, for patterns with \C -------------------------------------------------- */
 
 static unsigned encode(uint32_t r, uint8_t *out) {
     if (r < 0x80) return out[0] = (uint8_t)r, 1;
@@ -221,8 +219,7 @@ static bool emit_utf8(parser *p, const mwl__rune_range *r, size_t n) {
     return true;
 }
 
-/* ---- operands
- * ----------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static group *top(parser *p) { return &p->stack[p->depth - 1]; }
 
@@ -284,8 +281,7 @@ static bool push_any_byte(parser *p) {
     return true;
 }
 
-/* ---- repetition
- * --------------------------------------------------------------------------------------- */
+/* ---- repetition ------------------------------------------------------------------------------ */
 
 static bool copy_operand(parser *p, uint32_t start, uint32_t len) {
     if (!reserve(p, len)) return false;
@@ -404,8 +400,7 @@ static bool parse_counted(parser *p) {
     return true;
 }
 
-/* ---- escapes and classes
- * -------------------------------------------------------------------------------- */
+/* ---- escapes and classes --------------------------------------------------------------------- */
 
 static bool read_rune(parser *p, uint32_t *out) {
     unsigned n = mwl__rune_decode(p->text + p->at, p->text + p->len, out);
@@ -602,8 +597,7 @@ static bool parse_backslash(parser *p) {
     return got == 0 && read_escape(p, &rune) && push_literal(p, rune);
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool open_group(parser *p, size_t at, uint32_t outer_flags) {
     if (p->depth > MWL__REGEX_MAX_NEST)
@@ -732,8 +726,7 @@ static bool parse_open(parser *p) {
     return parse_flags(p, open);
 }
 
-/* ---- all of it
- * ---------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static bool parse_next(parser *p) {
     uint32_t rune;

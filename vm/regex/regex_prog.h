@@ -115,8 +115,7 @@ void mwl__re_code_free(mwl__re_code *c);
 mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_code *code,
                          mwl_error *err);
 
-/* ---- the finished program
- * ------------------------------------------------------------------------ */
+/* ---- the finished program -------------------------------------------------------------------- */
 
 enum { CLASS_NEWLINE = 1, CLASS_WORD = 2 };
 

@@ -9,7 +9,7 @@ static inline bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* ---- dates, times, durations --------------------------------------------------------------- */
+/* ---- dates, times, durations ----------------------------------------------------------------- */
 
 static bool check_date_time(const char *s, size_t len, const mwl__format_env *env) {
     (void)env;
@@ -63,7 +63,7 @@ static bool check_duration(const char *s, size_t len, const mwl__format_env *env
                                  : mwl__temporal_is_iso_duration(s, len);
 }
 
-/* ---- names of hosts and resources: their own files ----------------------------------------- */
+/* ---- names of hosts and resources: their own files ------------------------------------------- */
 
 static bool check_email(const char *s, size_t len, const mwl__format_env *env) {
     (void)env;
@@ -110,7 +110,7 @@ static bool check_uri_template(const char *s, size_t len, const mwl__format_env 
     return mwl__format_uri_template(s, len);
 }
 
-/* ---- uuid, pointers, regex ----------------------------------------------------------------- */
+/* ---- uuid, pointers, regex ------------------------------------------------------------------- */
 
 static bool check_uuid(const char *s, size_t len, const mwl__format_env *env) {
     (void)env;
@@ -145,7 +145,7 @@ static bool check_regex(const char *s, size_t len, const mwl__format_env *env) {
     return !env->regex_valid || env->regex_valid(env->ctx, s, len);
 }
 
-/* ---- the list ------------------------------------------------------------------------------ */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -68,7 +68,7 @@ const char *mwl__format_name(int format);
 /* Whether the string has the format. env may be NULL (all zero). */
 bool mwl__format_check(int format, const char *s, size_t len, const mwl__format_env *env);
 
-/* ---- between the files of this subject ----------------------------------------------------- */
+/* ---- between the files of this subject ------------------------------------------------------- */
 
 /* format_uri.c. With `unicode`, the IRI or RFC 6570 sets; with `reference`, relative ones too. */
 bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference);

@@ -18,7 +18,7 @@ static inline bool is_alnum(char c) {
 }
 static inline char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* ---- addresses ----------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 bool mwl__format_ipv4(const char *s, size_t len) {
     size_t i = 0;
@@ -59,7 +59,7 @@ bool mwl__format_ipv6(const char *s, size_t len) {
     return gap ? groups <= 7 : groups == 8;
 }
 
-/* ---- host names ---------------------------------------------------------------------------- */
+/* ---- host names ------------------------------------------------------------------------------ */
 
 /* Labels of letters, digits and inner hyphens; with `unicode`, of any other code points beyond
  * ASCII. */
@@ -91,7 +91,7 @@ bool mwl__format_hostname(const char *s, size_t len) {
            (!has_a_label(s, len) || mwl__format_idn_host(s, len, true));
 }
 
-/* ---- mailboxes ----------------------------------------------------------------------------- */
+/* ---- mailboxes ------------------------------------------------------------------------------- */
 
 static bool is_atext(char c, bool unicode) {
     return is_alnum(c) || (unicode && (unsigned char)c >= 0x80) ||

@@ -33,7 +33,7 @@ static inline bool is_ascii_ldh(uint32_t c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* ---- Punycode (RFC 3492) ------------------------------------------------------------------- */
+/* ---- Punycode (RFC 3492) --------------------------------------------------------------------- */
 
 enum { P_BASE = 36, P_TMIN = 1, P_TMAX = 26, P_SKEW = 38, P_DAMP = 700, P_BIAS = 72, P_N = 128 };
 
@@ -131,7 +131,7 @@ static size_t puny_encode(const label *l, char out[LABEL_MAX_BYTES]) {
     return len;
 }
 
-/* ---- one label ----------------------------------------------------------------------------- */
+/* ---- one label ------------------------------------------------------------------------------- */
 
 /* Hyphens: none at either end, and "??--" is kept for encodings. */
 static bool hyphens_stand_well(const label *l) {
@@ -272,7 +272,7 @@ static bool judge_label(label *l, bool ascii_host) {
     return hyphens_stand_well(l) && is_u_label(l);
 }
 
-/* ---- Bidi (RFC 5893) ----------------------------------------------------------------------- */
+/* ---- Bidi (RFC 5893) ------------------------------------------------------------------------- */
 
 static utf8proc_bidi_class_t bidi_of(uint32_t c) {
     return (utf8proc_bidi_class_t)utf8proc_get_property((utf8proc_int32_t)c)->bidi_class;
@@ -318,7 +318,7 @@ static bool fits_bidi_name(const label *l) {
     return !(rtl && has_en && has_an);
 }
 
-/* ---- the name ------------------------------------------------------------------------------ */
+/* ---- the name -------------------------------------------------------------------------------- */
 
 /* Full stop and the three that IDNA treats as one. */
 static bool is_separator(uint32_t c) {

@@ -147,7 +147,7 @@ bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference) {
     return end == len || all_of(s + end + 1, len - end - 1, &fragment);
 }
 
-/* ---- RFC 6570 ------------------------------------------------------------------------------ */
+/* ---- RFC 6570 -------------------------------------------------------------------------------- */
 
 /* varname and its modifier from *at; stops at the comma or brace behind it. */
 static bool read_varspec(const char *s, size_t len, size_t *at) {

@@ -38,7 +38,7 @@ typedef struct mwl__schema_env {
  * instanceLocation, value, message}, at most 16, and the first one's members beside it. */
 mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
                              const mwl__schema_env *env, bool *valid, mwl_value *report);
-void mwl__schema_free(mwl__schema *schema); /* NULL is ignored */
+void mwl__schema_free(mwl__schema *schema);                  /* NULL is ignored */
 size_t mwl__schema_patterns_used(const mwl__schema *schema); /* bytes of its compiled patterns */
 
 /* A compiled schema inside an image: words at an offset of SCHEMAS, constants of the program.

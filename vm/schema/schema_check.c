@@ -39,8 +39,7 @@ static bool equal(mwl__schema_eval *e, mwl_value a, mwl_value b) {
     return same;
 }
 
-/* ---- scalars
- * -------------------------------------------------------------------------------------- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 bool mwl__schema_type_fits(uint32_t mask, mwl_value v) {
     uint32_t type = mwl__schema_type_of(v);
@@ -110,8 +109,7 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
     return charge(e, s->len / 8) && mwl__format_check((int)format, s->s, s->len, &env);
 }
 
-/* ---- objects
- * -------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
     if (MWL_KINDS(key) != MWL_KIND_STRING) return NULL;
@@ -196,8 +194,7 @@ static APART bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     return true;
 }
 
-/* ---- arrays
- * --------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static APART bool run_items(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const mwl_value *item = mwl__as_list(v)->item;
@@ -232,8 +229,7 @@ static APART bool run_unique(mwl__schema_eval *e, mwl_value v) {
     return !found;
 }
 
-/* ---- several schemas on one value
- * ------------------------------------------------------------------- */
+/* ---- several schemas on one value ------------------------------------------------------------ */
 
 static APART bool run_all(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     for (uint32_t i = 2; i < t[1]; i++)
@@ -267,8 +263,7 @@ static APART bool run_if(mwl__schema_eval *e, const uint32_t *ins, mwl_value v) 
     return next == NONE || mwl__schema_run(e, next, v);
 }
 
-/* ---- references
- * -------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,
                        struct mwl__schema_scope *scope) {
@@ -296,8 +291,7 @@ static APART bool run_scope(mwl__schema_eval *e, const uint32_t *ins, mwl_value 
     return valid;
 }
 
-/* ---- what was evaluated
- * ------------------------------------------------------------------------------- */
+/* ---- what was evaluated ---------------------------------------------------------------------- */
 
 static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_marks *m);
 
@@ -421,8 +415,7 @@ static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint
     return true;
 }
 
-/* ---- a node
- * ------------------------------------------------------------------------------------------- */
+/* ---- a node ---------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) bool step(mwl__schema_eval *e, uint32_t node,
                                                        const uint32_t *p, mwl_value v) {

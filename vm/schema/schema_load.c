@@ -45,8 +45,7 @@ static bool is_string(const struct loader *l, uint32_t k) {
     return k < l->schema->n_consts && MWL_KINDS(l->schema->consts[k]) == MWL_KIND_STRING;
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool operand_fits(const struct loader *l, char letter, uint32_t x) {
     static const char tables[] = "eliprws";
@@ -89,8 +88,7 @@ static bool check_node(struct loader *l, uint32_t at, uint32_t end) {
     return refuse(l, "a schema's node has no end", at);
 }
 
-/* ---- tables
- * ---------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool check_enum(struct loader *l, uint32_t at, uint32_t end) {
     const uint32_t *w = l->words;
@@ -211,8 +209,7 @@ static bool check_all(struct loader *l) {
     return true;
 }
 
-/* ---- making
- * --------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static mwl_status fail(mwl_error *error, mwl_status status, const char *why, size_t word) {
     if (error) {

@@ -35,8 +35,7 @@ struct report {
     size_t branch; /* length of the instance path where the innermost alternative began */
 };
 
-/* ---- paths
- * ------------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static void push_token(mwl__buf *path, const char *s, size_t len) {
     mwl__buf_putc(path, '/');
@@ -58,8 +57,7 @@ static void push_key(mwl__buf *path, mwl_value key) {
         push_name(path, "?"); /* a key that is no text: no pointer leads there */
 }
 
-/* ---- words
- * -------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const char *kind_name(mwl_value v) {
     switch (MWL_KINDS(v)) {
@@ -112,8 +110,7 @@ static void put_count(struct report *r, uint32_t n, const char *one, const char 
     mwl__buf_printf(&r->text, "%u %s", n, n == 1 ? one : many);
 }
 
-/* ---- errors
- * -------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static mwl_value observed(struct report *r, mwl_value v) {
     if (mwl__value_weight(v) <= WEIGHT_SHOWN) return mwl__keep(v);
@@ -161,8 +158,7 @@ static void say(struct report *r, const char *keyword, mwl_value v) {
 
 #define TEXT(r, ...) ((r)->text.len = 0, mwl__buf_printf(&(r)->text, __VA_ARGS__))
 
-/* ---- going down
- * ------------------------------------------------------------------------------------------ */
+/* ---- going down ------------------------------------------------------------------------------ */
 
 static void explain(struct report *r, uint32_t node, mwl_value v);
 
@@ -199,9 +195,7 @@ static bool is_false(const struct report *r, uint32_t node) {
     return p[0] >> 8 == 0 && (p[2] & 0xff) == MWL__SCHEMA_END;
 }
 
-/* ---- scalars
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
     static const struct {
@@ -318,9 +312,7 @@ static void explain_format(struct report *r, uint32_t format, mwl_value v) {
     say(r, "format", v);
 }
 
-/* ---- members
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 static const uint32_t *entries_of(const uint32_t *t) {
     return t + MWL__PROPS_SLOTS + (1u << (32 - t[MWL__PROPS_SHIFT]));
@@ -427,9 +419,7 @@ static void explain_whens(struct report *r, const uint32_t *t, mwl_value v) {
             below(r, "dependentSchemas", NONE, r->e->consts[t[i]], t[i + 1], v);
 }
 
-/* ---- elements
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static void explain_items(struct report *r, const uint32_t *t, mwl_value v) {
     uint32_t n_prefix = t[1] - 3;
@@ -469,9 +459,7 @@ static void explain_unique(struct report *r, mwl_value v) {
     say(r, "uniqueItems", v);
 }
 
-/* ---- alternatives
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- alternatives ---------------------------------------------------------------------------- */
 
 /* The errors of one alternative after those that are kept; the answer is how far off it is. */
 static uint32_t try_branch(struct report *r, const char *keyword, uint32_t i, uint32_t node,
@@ -565,9 +553,7 @@ static void explain_unevaluated(struct report *r, uint32_t node, const uint32_t 
     }
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void explain_scope(struct report *r, const uint32_t *p, mwl_value v) {
     struct mwl__schema_scope scope;
@@ -656,9 +642,7 @@ static void explain(struct report *r, uint32_t node, mwl_value v) {
     r->level--;
 }
 
-/* ---- the whole
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static mwl_value put(mwl_heap *h, mwl_value object, const char *key, mwl_value lent) {
     return mwl_object_set(h, object, key, strlen(key), mwl__keep(lent));

@@ -80,8 +80,7 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
     return a.digits % divisor == 0;
 }
 
-/* ---- equal elements
- * ------------------------------------------------------------------------------ */
+/* ---- equal elements -------------------------------------------------------------------------- */
 
 /* Levels of a value that its hash looks at; below, only sizes count. Deeper ones would rarely
  * differ there alone, and the C stack stays small. */

@@ -129,8 +129,7 @@ void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
     return q;
 }
 
-/* ---- for hosts
- * ----------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out) {
     if (!out) return MWL_E_USAGE;

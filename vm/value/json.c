@@ -13,8 +13,7 @@
 
 #include <yyjson.h>
 
-/* ---- yyjson's memory
- * --------------------------------------------------------------------------------- */
+/* ---- yyjson's memory ------------------------------------------------------------------------- */
 
 /* Its free tells no size, so each block begins with one. */
 typedef union block {
@@ -43,8 +42,7 @@ static void block_free(void *ctx, void *p) {
     if (p) mwl__heap_give(ctx, (block *)p - 1, ((block *)p - 1)->size);
 }
 
-/* ---- what went wrong
- * ------------------------------------------------------------------------------------ */
+/* ---- what went wrong ------------------------------------------------------------------------- */
 
 static mwl_status fail(mwl_error *error, mwl_status status, const char *message, size_t offset) {
     if (error) {
@@ -85,8 +83,7 @@ static mwl_status explain(mwl_heap *h, const char *text, size_t len, const yyjso
     return fail(error, MWL_E_JSON, err->msg, at);
 }
 
-/* ---- building
- * -------------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 #define N_CACHED 64u   /* keys of this document, so that rows of objects share theirs */
 #define CACHE_FROM 24u /* values below which filling the cache costs more than it saves */

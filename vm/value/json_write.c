@@ -14,8 +14,7 @@ static inline void put(mwl__buf *b, char c) {
     if (room(b, 1)) b->data[b->len++] = c;
 }
 
-/* ---- strings
- * --------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
@@ -78,8 +77,7 @@ void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
     put(out, '"');
 }
 
-/* ---- member order
- * ---------------------------------------------------------------------------------------- */
+/* ---- member order ---------------------------------------------------------------------------- */
 
 /* Positions of members in canonical order, of all open objects one behind the other. */
 typedef struct order {
@@ -141,8 +139,7 @@ static bool push_order(order *o, const mwl__map *m, uint32_t n) {
     return true;
 }
 
-/* ---- the walk
- * -------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 typedef struct level {
     const void *box; /* mwl__list or mwl__map */
@@ -264,8 +261,7 @@ mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uin
     return status;
 }
 
-/* ---- for hosts
- * ------------------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                           size_t *len) {

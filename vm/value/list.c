@@ -140,7 +140,8 @@ static mwl_value apart(mwl_heap *h, mwl_value take_list, mwl_value added) {
     mwl__list *l = mwl__as_list(take_list);
     uint32_t n = take_list.aux;
     if (MWL_KINDS(added) < MWL_KIND_ARRAY || !(take_list.tag & MWL_HEAP) || l->used != n ||
-        ((take_list.tag & MWL_OWNED) && l->rc == 1) || !mwl__value_reaches(added, l, mwl_count(added)))
+        ((take_list.tag & MWL_OWNED) && l->rc == 1) ||
+        !mwl__value_reaches(added, l, mwl_count(added)))
         return take_list;
     mwl__list *copy = copied(h, l, n, n);
     mwl__drop(h, take_list);
@@ -196,8 +197,7 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     return list;
 }
 
-/* ---- for hosts
- * ----------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_value mwl_array(mwl_heap *heap, size_t expected) {
     return heap ? mwl__list_new(heap, expected) : mwl_absent();

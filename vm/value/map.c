@@ -40,8 +40,7 @@ static mwl_value map_value(mwl__map *m, uint32_t n) {
     return v;
 }
 
-/* ---- keys
- * ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static uint32_t mixed(uint64_t u) {
     u ^= u >> 32;
@@ -88,8 +87,7 @@ static uint32_t index_hash(const mwl__map *m, mwl_value key) {
     return mwl__str_hash_seeded(s->s, s->len, m->seed);
 }
 
-/* ---- the index
- * ------------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 /* Put member `pos` into the index; the answer is the number of steps it took. */
 static uint32_t enter(mwl__map *m, uint32_t pos) {
@@ -151,8 +149,7 @@ static uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
     return n;
 }
 
-/* ---- buffers
- * --------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     if (cap > MAP_LIMIT || cap > MWL_COUNT_LIMIT) {
@@ -289,8 +286,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
     return copy ? map_value(copy, n) : mwl_absent();
 }
 
-/* ---- putting
- * ----------------------------------------------------------------------------------------- */
+/* ---- putting --------------------------------------------------------------------------------- */
 
 /* Takes the map and the value; the key at `pos` stays. */
 static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
@@ -360,8 +356,10 @@ bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_v
     mwl__map *m = mwl__as_map(map);
     mwl_value old = *slot;
     *slot = mwl_null(); /* weighs 1 */
-    if (mwl__weight_less(&m->weight, old, m->used - 1)) m->weight++;
-    else weigh_again(m);
+    if (mwl__weight_less(&m->weight, old, m->used - 1))
+        m->weight++;
+    else
+        weigh_again(m);
     m->weight--;
     if (!weigh(h, m, take_val)) {
         *slot = old;
@@ -382,8 +380,7 @@ mwl_value mwl__map_without(mwl_heap *h, mwl_value map, mwl_value str_key) {
     return copy ? map_value(copy, n - 1) : mwl_absent();
 }
 
-/* ---- looking up
- * -------------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
     const mwl__map *m = mwl__as_map(map);
@@ -438,8 +435,7 @@ const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, u
     return NULL;
 }
 
-/* ---- for hosts
- * --------------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_value mwl_object(mwl_heap *heap, size_t expected) {
     return heap ? mwl__map_new(heap, expected) : mwl_absent();
@@ -462,8 +458,10 @@ mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key,
     if (!heap) return mwl_absent();
     mwl_value k = mwl_absent();
     if (!mwl_is_absent(take_object) && !mwl_is_absent(take_value)) {
-        if (mwl__utf8_valid(key, len, NULL)) k = mwl__key(heap, len ? key : "", len);
-        else heap->why = MWL_E_UTF8;
+        if (mwl__utf8_valid(key, len, NULL))
+            k = mwl__key(heap, len ? key : "", len);
+        else
+            heap->why = MWL_E_UTF8;
     }
     return mwl_object_put(heap, take_object, k, take_value);
 }

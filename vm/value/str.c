@@ -105,8 +105,7 @@ int mwl__str_compare_utf16(mwl_value a, mwl_value b) {
     return p < q ? -1 : 1;
 }
 
-/* ---- for hosts
- * ----------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len) {
     if (!heap) return mwl_absent();
@@ -153,13 +152,14 @@ mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
     return key;
 }
 
-/* Found by where the text lies, which for a literal never changes, in one of two places; what it says decides, so
- * that a buffer with changing texts costs a comparison or two. */
+/* Found by where the text lies, which for a literal never changes, in one of two places; what it
+ * says decides, so that a buffer with changing texts costs a comparison or two. */
 mwl_value mwl__literal(mwl_heap *h, const char *text) {
     uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~1u;
     mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;
     for (int i = 0; place && i < 2; i++)
-        if (!mwl_is_absent(place[i]) && strcmp(mwl__as_str(place[i])->s, text) == 0) return mwl__keep(place[i]);
+        if (!mwl_is_absent(place[i]) && strcmp(mwl__as_str(place[i])->s, text) == 0)
+            return mwl__keep(place[i]);
     size_t len = strlen(text);
     mwl_value v = mwl_string(h, text, len);
     if (!place || len > MWL__KEY_SHARED_MAX || mwl_is_absent(v)) return v;

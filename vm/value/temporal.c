@@ -5,7 +5,7 @@
 
 #define SEC_PER_DAY INT64_C(86400)
 
-/* ---- arithmetic ---------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 bool mwl__temporal_in_range(mwl__instant t) {
     return t.sec >= MWL__INSTANT_MIN_SEC && t.sec <= MWL__INSTANT_MAX_SEC && t.ns < MWL__NS_PER_SEC;
@@ -47,7 +47,7 @@ mwl_status mwl__temporal_diff(mwl__instant a, mwl__instant b, int64_t *duration_
     return MWL_OK;
 }
 
-/* ---- calendar ------------------------------------------------------------------------------ */
+/* ---- calendar -------------------------------------------------------------------------------- */
 
 static bool is_leap(int32_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
@@ -113,7 +113,7 @@ mwl_status mwl__temporal_from_civil(const mwl__civil *c, int32_t offset_sec, mwl
     return MWL_OK;
 }
 
-/* ---- RFC 3339 ------------------------------------------------------------------------------ */
+/* ---- RFC 3339 -------------------------------------------------------------------------------- */
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -234,7 +234,7 @@ size_t mwl__temporal_write_instant(mwl__instant t, char out[MWL__INSTANT_TEXT_MA
     return (size_t)(p - out);
 }
 
-/* ---- the host's API ------------------------------------------------------------------------------ */
+/* ---- the host's API -------------------------------------------------------------------------- */
 
 mwl_status mwl_duration_parse(const char *text, size_t len, int64_t *ns) {
     return mwl__temporal_parse_iso(text, len, ns);

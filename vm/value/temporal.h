@@ -34,7 +34,7 @@ typedef struct mwl__civil {
     uint32_t ns;
 } mwl__civil;
 
-/* ---- arithmetic ---------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 bool mwl__temporal_in_range(mwl__instant t);
 int mwl__temporal_compare(mwl__instant a, mwl__instant b); /* -1, 0, 1 */
@@ -44,7 +44,7 @@ mwl_status mwl__temporal_add(mwl__instant t, int64_t duration_ns, mwl__instant *
 mwl_status mwl__temporal_sub(mwl__instant t, int64_t duration_ns, mwl__instant *out);
 mwl_status mwl__temporal_diff(mwl__instant a, mwl__instant b, int64_t *duration_ns);
 
-/* ---- calendar ------------------------------------------------------------------------------ */
+/* ---- calendar -------------------------------------------------------------------------------- */
 
 int mwl__temporal_days_in_month(int32_t year, int month); /* 0 when there is no such month */
 
@@ -58,7 +58,7 @@ mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec);
 /* The instant at which such a clock shows c. MWL_E_RANGE: no such date or time, or out of range. */
 mwl_status mwl__temporal_from_civil(const mwl__civil *c, int32_t offset_sec, mwl__instant *out);
 
-/* ---- RFC 3339 timestamps ------------------------------------------------------------------- */
+/* ---- RFC 3339 timestamps --------------------------------------------------------------------- */
 
 #define MWL__INSTANT_TEXT_MAX 40 /* 30 bytes are used at most */
 
@@ -79,7 +79,7 @@ bool mwl__temporal_is_date(const char *s, size_t len);
 bool mwl__temporal_is_time(const char *s, size_t len);
 bool mwl__temporal_is_date_time(const char *s, size_t len);
 
-/* ---- ISO 8601 durations: the language's temporal profile ----------------------------------- */
+/* ---- ISO 8601 durations: the language's temporal profile ------------------------------------- */
 
 #define MWL__DURATION_TEXT_MAX 40 /* 29 bytes are used at most, by either writer */
 
@@ -98,7 +98,7 @@ size_t mwl__temporal_write_iso(int64_t duration_ns, char out[MWL__DURATION_TEXT_
 /* Whether the text is in the grammar that mwl__temporal_parse_iso reads, of whatever size. */
 bool mwl__temporal_is_iso_duration(const char *s, size_t len);
 
-/* ---- CEL durations ------------------------------------------------------------------------- */
+/* ---- CEL durations --------------------------------------------------------------------------- */
 
 /* Read CEL's duration(string), the grammar of Go's time.ParseDuration: [+-], then "0" or one or
  * more of a decimal number and a unit of h, m, s, ms, us (or U+00B5 s, U+03BC s), ns, in any order.

@@ -43,7 +43,8 @@ static size_t read_number(const char *s, size_t len, bool comma, number *n) {
 
 /* total + n * unit_ns, cut below a nanosecond, saturating. */
 static uint64_t accumulate(uint64_t total, const number *n, uint64_t unit_ns) {
-    if (n->whole < UINT32_MAX && total < OVER / 4 && unit_ns == NS_S) /* the common one, without long division */
+    if (n->whole < UINT32_MAX && total < OVER / 4 &&
+        unit_ns == NS_S) /* the common one, without long division */
         return total + n->whole * NS_S + n->fraction / NS_S;
     u128 sum = total + (u128)n->whole * unit_ns +
                (u128)n->fraction * unit_ns / UINT64_C(1000000000000000000);
@@ -56,7 +57,7 @@ static mwl_status finish(uint64_t magnitude, bool negative, int64_t *out) {
     return MWL_OK;
 }
 
-/* ---- ISO 8601 ------------------------------------------------------------------------------ */
+/* ---- ISO 8601 -------------------------------------------------------------------------------- */
 
 static const struct {
     char designator;
@@ -147,7 +148,7 @@ size_t mwl__temporal_write_iso(int64_t duration_ns, char out[MWL__DURATION_TEXT_
     return (size_t)(p - out);
 }
 
-/* ---- CEL ----------------------------------------------------------------------------------- */
+/* ---- CEL ------------------------------------------------------------------------------------- */
 
 /* The unit at s: its length and nanoseconds, or 0. Longer names come first. */
 static size_t read_unit(const char *s, size_t len, uint64_t *ns) {

@@ -5,8 +5,7 @@
  * which containers never exceed. Refuses to know: text forms. */
 #include "vm/value/value.h"
 
-/* ---- destruction
- * ------------------------------------------------------------------------------------- */
+/* ---- destruction ----------------------------------------------------------------------------- */
 
 /* A dead container's count and weight are of no more use: there go its kind and the next one. */
 static void set_next(void *p, uint32_t kind, void *next) {
@@ -115,8 +114,7 @@ void mwl__destroy(mwl_heap *h, mwl_value v) {
     }
 }
 
-/* ---- the small kinds
- * --------------------------------------------------------------------------------- */
+/* ---- the small kinds ------------------------------------------------------------------------- */
 
 mwl_value mwl__none(void) { return mwl__scalar(MWL_KIND_OPTIONAL, 0); }
 
@@ -167,8 +165,7 @@ mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_
     return v;
 }
 
-/* ---- order
- * ------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int order_i(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
 static int order_u(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
@@ -216,8 +213,7 @@ bool mwl__value_order(mwl_value a, mwl_value b, int *order) {
     }
 }
 
-/* ---- equality
- * ---------------------------------------------------------------------------------------- */
+/* ---- equality -------------------------------------------------------------------------------- */
 
 uint16_t mwl__value_odd_slow(mwl_value v) {
     switch (MWL_KINDS(v)) {
@@ -363,8 +359,7 @@ bool mwl_value_equal(mwl_value a, mwl_value b) {
     return equal;
 }
 
-/* ---- the data model
- * ------------------------------------------------------------------------------------ */
+/* ---- the data model -------------------------------------------------------------------------- */
 
 typedef struct place {
     const mwl_value *at, *end;
@@ -388,8 +383,7 @@ static bool has_text_keys(mwl_value v) {
     return true;
 }
 
-/* ---- what holds what
- * ---------------------------------------------------------------------------------------- */
+/* ---- what holds what ------------------------------------------------------------------------- */
 
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
     enum { LEVELS = 32, NODES = 4096 };
@@ -442,8 +436,7 @@ bool mwl__value_is_json(mwl_value v) {
     }
 }
 
-/* ---- for hosts
- * ----------------------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_value mwl_value_keep(mwl_value v) { return mwl__keep(v); }
 

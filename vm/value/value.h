@@ -112,8 +112,7 @@ static inline mwl__box *mwl__as_box(mwl_value v) { return (mwl__box *)v.as.p; }
 static inline mwl__ext *mwl__as_ext(mwl_value v) { return (mwl__ext *)v.as.p; }
 static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as.p; }
 
-/* ---- heap
- * ------------------------------------------------------------------------------------------ */
+/* ---- heap ------------------------------------------------------------------------------------ */
 
 /* Small objects come from size classes of 16 bytes, carved out of chunks and kept on free lists; in
  * sanitizer and stress builds (MWL_PLAIN_HEAP) each object is an allocation of its own. */
@@ -144,11 +143,12 @@ struct mwl_heap {
 };
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
-/* From now on short member names are shared (mwl__key). A VM's heap does: rows, envelopes and inputs of many
- * runs have the same few names. Held until mwl__heap_done. MWL_OK or MWL_E_NOMEM. */
+/* From now on short member names are shared (mwl__key). A VM's heap does: rows, envelopes and
+ * inputs of many runs have the same few names. Held until mwl__heap_done. MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__heap_share_keys(mwl_heap *h);
-#define MWL__KEYS_SHARED 256u /* a power of two; a name of another hash takes the place of an older one */
-#define MWL__LITERALS 64u     /* likewise, for mwl__literal; they lie behind the names */
+#define MWL__KEYS_SHARED                                                                           \
+    256u /* a power of two; a name of another hash takes the place of an older one */
+#define MWL__LITERALS 64u       /* likewise, for mwl__literal; they lie behind the names */
 #define MWL__KEY_SHARED_MAX 40u /* bytes: longer names are rare, and would be held for nothing */
 void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
@@ -183,8 +183,7 @@ static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
     return mwl_absent();
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 void mwl__destroy(mwl_heap *h, mwl_value v); /* the count reached zero; iterative */
 
@@ -201,8 +200,9 @@ static inline mwl_value mwl__borrow(mwl_value v) {
     v.tag &= ~MWL_OWNED;
     return v;
 }
-/* *to := *from by its two words: a value that was just written by halves and is then read as a whole makes
- * the processor wait. _lent borrows, _owned counts. The empty statement keeps the compiler from joining them. */
+/* *to := *from by its two words: a value that was just written by halves and is then read as a
+ * whole makes the processor wait. _lent borrows, _owned counts. The empty statement keeps the
+ * compiler from joining them. */
 #if defined(__GNUC__)
 #define MWL__APART(a, b) __asm__("" : "+r"(a), "+r"(b))
 #else
@@ -238,9 +238,13 @@ static inline void mwl__move_new(mwl_value *to, uint32_t tag, uint32_t aux, void
 #endif
     to->as.p = p;
 }
-static inline void mwl__move_lent(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, false); }
+static inline void mwl__move_lent(mwl_value *to, const mwl_value *from) {
+    mwl__move_flag(to, from, false);
+}
 /* The count must have been taken. */
-static inline void mwl__move_owned(mwl_value *to, const mwl_value *from) { mwl__move_flag(to, from, true); }
+static inline void mwl__move_owned(mwl_value *to, const mwl_value *from) {
+    mwl__move_flag(to, from, true);
+}
 /* *to := what a register holds, counted; the register is null afterwards. */
 static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
     if ((reg->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
@@ -257,17 +261,18 @@ static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
 }
 
-/* ---- strings (str.c)
- * -------------------------------------------------------------------------------- */
+/* ---- strings (str.c) ------------------------------------------------------------------------- */
 
 /* Uninitialised string of len bytes; fill s, then seal (counts code points, hashes, terminates). */
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
 mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
-mwl_value mwl__str_seal_counted(mwl__str *s, uint32_t n_cp); /* the number of code points is known */
+mwl_value mwl__str_seal_counted(mwl__str *s,
+                                uint32_t n_cp); /* the number of code points is known */
 mwl_value mwl__bytes_seal(mwl__str *s);
 mwl_value mwl__key(mwl_heap *h, const char *text,
                    size_t len); /* a member's name, valid UTF-8: shared where the heap shares */
-/* The string of a C text that is most often a literal of its caller's: codes, types, messages. Absent as mwl_string. */
+/* The string of a C text that is most often a literal of its caller's: codes, types, messages.
+ * Absent as mwl_string. */
 mwl_value mwl__literal(mwl_heap *h, const char *text);
 mwl_value mwl__str_new(mwl_heap *h, const char *text,
                        size_t len); /* text known to be valid UTF-8 */
@@ -277,12 +282,12 @@ mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
 uint32_t mwl__str_hash(const char *text, size_t len);
 uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
-/* XXH3-64; without a seed (0) its low half is mwl__str_hash. Here alone, because xxHash is large where
- * it is inlined. */
+/* XXH3-64; without a seed (0) its low half is mwl__str_hash. Here alone, because xxHash is large
+ * where it is inlined. */
 uint64_t mwl__str_hash64(const void *data, size_t len, uint64_t seed);
 int mwl__str_compare(mwl_value a,
                      mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
-int mwl__str_compare_utf16(mwl_value a, mwl_value b);        /* RFC 8785's member order */
+int mwl__str_compare_utf16(mwl_value a, mwl_value b); /* RFC 8785's member order */
 /* memcmp without the call for the lengths that keys have. */
 static inline bool mwl__bytes_same(const char *a, const char *b, size_t n) {
     if (n >= 8) {
@@ -300,8 +305,9 @@ static inline bool mwl__bytes_same(const char *a, const char *b, size_t n) {
     }
     return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
 }
-/* Two strings of one hash, n bytes each, at most 16. The last eight bytes are compared with what may lie before
- * them: the end of the header, code points and hash, which are the same for the same text. */
+/* Two strings of one hash, n bytes each, at most 16. The last eight bytes are compared with what
+ * may lie before them: the end of the header, code points and hash, which are the same for the same
+ * text. */
 static inline bool mwl__str_same_short(const mwl__str *x, const mwl__str *y, size_t n) {
     uint64_t a, b;
     memcpy(&a, (const char *)x + offsetof(mwl__str, n_cp) + n, 8);
@@ -318,14 +324,14 @@ static inline bool mwl__str_same_text(const mwl__str *x, const mwl__str *y) {
     if (n != y->len) return false;
     return n <= 16 ? mwl__str_same_short(x, y, n) : memcmp(x->s, y->s, n) == 0;
 }
-_Static_assert(offsetof(mwl__str, n_cp) + 8 == offsetof(mwl__str, s), "mwl__str_same_short relies on it");
+_Static_assert(offsetof(mwl__str, n_cp) + 8 == offsetof(mwl__str, s),
+               "mwl__str_same_short relies on it");
 static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or both BYTES, TYPE) */
     if (a.as.p == b.as.p) return true;
     return a.aux == b.aux && mwl__str_same_text(mwl__as_str(a), mwl__as_str(b));
 }
 
-/* ---- arrays (list.c) and objects (map.c)
- * ------------------------------------------------------------ */
+/* ---- arrays (list.c) and objects (map.c) ----------------------------------------------------- */
 
 size_t mwl__list_size(size_t cap); /* bytes of a buffer */
 size_t mwl__map_size(size_t cap);
@@ -339,8 +345,8 @@ mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
-/* A buffer for n members, below MWL_INDEX_FROM, which the caller lays down: used and the books are the caller's
- * to set. NULL and `why` when there is no memory. */
+/* A buffer for n members, below MWL_INDEX_FROM, which the caller lays down: used and the books are
+ * the caller's to set. NULL and `why` when there is no memory. */
 static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     mwl__map *m = mwl__heap_take(h, sizeof *m + n * sizeof *m->member);
     if (!m) return NULL;
@@ -378,8 +384,7 @@ mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
 mwl_value mwl__none(void);
 mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_t len);
 
-/* ---- whole values (value.c)
- * --------------------------------------------------------------------------- */
+/* ---- whole values (value.c) ------------------------------------------------------------------ */
 
 static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and strings */
     if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 0;
@@ -399,9 +404,10 @@ static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and str
     default: return 1;
     }
 }
-/* Take a part of `weight` that leaves `rest` others. What a part weighs now may be more than what it was entered
- * with, because a version nested in it shares its buffer with newer ones. False: weigh the others again, which is
- * exact; a container of many is only weighed again when the difference cannot be right. */
+/* Take a part of `weight` that leaves `rest` others. What a part weighs now may be more than what
+ * it was entered with, because a version nested in it shares its buffer with newer ones. False:
+ * weigh the others again, which is exact; a container of many is only weighed again when the
+ * difference cannot be right. */
 #define MWL__FEW 64u
 static inline bool mwl__weight_less(uint64_t *weight, mwl_value part, uint32_t rest) {
     uint64_t w = mwl__value_weight(part);
@@ -430,7 +436,8 @@ static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t
     *odd |= mwl__value_odd(v);
     return MWL_OK;
 }
-/* The same for one of the kinds that a list mostly collects. False, and nothing changed: ask mwl__value_weigh. */
+/* The same for one of the kinds that a list mostly collects. False, and nothing changed: ask
+ * mwl__value_weigh. */
 static inline bool mwl__value_weigh_fast(const mwl_value *v, mwl__list *into) {
     uint32_t kind = MWL_KINDS(*v);
     if (kind == MWL_KIND_NUMBER ? v->as.d - v->as.d == 0 : kind == MWL_KIND_STRING) {
@@ -451,9 +458,9 @@ _Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight) &&
                    offsetof(mwl__list, depth) == offsetof(mwl__map, depth) &&
                    offsetof(mwl__list, odd) == offsetof(mwl__map, odd),
                "mwl__value_weigh_fast relies on it");
-/* Append what a register holds to a list in another that is nobody else's and has room; the item's register is
- * null afterwards. A buffer with one reference is held by nothing, so the item cannot hold it either. False, and
- * nothing changed: mwl__list_push. */
+/* Append what a register holds to a list in another that is nobody else's and has room; the item's
+ * register is null afterwards. A buffer with one reference is held by nothing, so the item cannot
+ * hold it either. False, and nothing changed: mwl__list_push. */
 static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
     mwl__list *l = (mwl__list *)list->as.p;
     if ((list->tag & (MWL_OWNED | 0xffu)) != (MWL_OWNED | MWL_KIND_ARRAY) || l->rc != 1 ||
@@ -463,8 +470,9 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
     list->aux++;
     return true;
 }
-/* May v hold, at any depth, a version of this buffer (a list's or a map's)? Then it must not go into the buffer
- * in place: it would hold itself, and never be freed. Looks at `nodes` and some; true when that is not enough. */
+/* May v hold, at any depth, a version of this buffer (a list's or a map's)? Then it must not go
+ * into the buffer in place: it would hold itself, and never be freed. Looks at `nodes` and some;
+ * true when that is not enough. */
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
 bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
@@ -488,8 +496,7 @@ static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
 bool mwl__value_order(mwl_value a, mwl_value b, int *order);
 int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -1, 0, 1, 2 (NaN) */
 
-/* ---- JSON (json.c)
- * ------------------------------------------------------------------------------------- */
+/* ---- JSON (json.c) --------------------------------------------------------------------------- */
 
 /* Append v's text to out; fuel as above. MWL_E_NOT_JSON, MWL_E_NOMEM, MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);

@@ -3,16 +3,13 @@
  * Owns: hashes that agree with equality, and the public doors to what value.h has inside. */
 #include "vm/value/value.h"
 
-#include "vm/cel/functions.h"
-
 #include <math.h>
 
 bool mwl_value_order(mwl_value a, mwl_value b, int *order) { return mwl__value_order(a, b, order); }
 uint64_t mwl_value_weight(mwl_value v) { return mwl__value_weight(v); }
 const char *mwl_value_type(mwl_value v) { return mwl__type_name(v); }
 
-/* ---- hash
- * ------------------------------------------------------------------------------------------ */
+/* ---- hash ------------------------------------------------------------------------------------ */
 
 /* Levels of containers that count. Deeper ones add their kind and size only: values that differ
  * below meet in one place of a table, where equality tells them apart. */
@@ -87,8 +84,7 @@ static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
 
 uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v) { return hash_at(heap, v, HASH_LEVELS); }
 
-/* ---- optionals and values of other types
- * ------------------------------------------------------------- */
+/* ---- optionals and values of other types ----------------------------------------------------- */
 
 mwl_value mwl_optional(mwl_heap *heap, mwl_value take_value) { return mwl__some(heap, take_value); }
 mwl_value mwl_optional_none(void) { return mwl__none(); }
@@ -111,8 +107,7 @@ const char *mwl_ext_text(mwl_value v, const char *type, size_t *len) {
     return (const char *)e->data;
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_size) {
     if (new_size == 0) {

@@ -8,12 +8,14 @@ const mwl__word_text mwl__word_texts[MWL_WORD_COUNT] = {
 };
 
 const mwl_value mwl__word_values[MWL_WORD_COUNT] = {
-#define X(name, text, hash) {MWL_KIND_STRING, hash, {.p = (void *)&mwl__word_texts[MWL_WORD_##name]}},
+#define X(name, text, hash)                                                                        \
+    {MWL_KIND_STRING, hash, {.p = (void *)&mwl__word_texts[MWL_WORD_##name]}},
     MWL_WORDS(X)
 #undef X
 };
 
-_Static_assert(offsetof(mwl__word_text, s) == offsetof(mwl__str, s), "a word is laid out as a string");
+_Static_assert(offsetof(mwl__word_text, s) == offsetof(mwl__str, s),
+               "a word is laid out as a string");
 _Static_assert(MWL__WORDS_ROOM < MWL_INDEX_FROM, "an object of words has no index");
 
 mwl_value mwl__word_get(mwl_value object, mwl__word name) {
@@ -22,7 +24,8 @@ mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     return v ? mwl__borrow(*v) : mwl_absent();
 }
 
-mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names, const mwl_value *take) {
+mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names,
+                            const mwl_value *take) {
     mwl__map *m = mwl__map_bare(h, (uint32_t)room);
     size_t done = 0;
     if (m) {

@@ -1,36 +1,36 @@
 /* words.h: the engine's own words as values: member names and types of Results and failures.
  *
- * Owns: strings that no heap holds. They are immortal (no count is kept), carry their hash, and are the same in
- * every VM and thread. Refuses to know: what anybody says with them. */
+ * Owns: strings that no heap holds. They are immortal (no count is kept), carry their hash, and are
+ * the same in every VM and thread. Refuses to know: what anybody says with them. */
 #ifndef MWL_WORDS_H
 #define MWL_WORDS_H
 
 #include "vm/value/value.h"
 
 /* name, text, low 32 bits of XXH3-64 of the text */
-#define MWL_WORDS(X)                           \
-    X(TYPE, "type", 0xcb310e86u)               \
-    X(CODE, "code", 0x1b2db88eu)               \
-    X(MESSAGE, "message", 0x977554fau)         \
-    X(DETAILS, "details", 0xc007d258u)         \
-    X(RETRYABLE, "retryable", 0x27fc54dfu)     \
-    X(PREVIOUS, "previous", 0x432ba061u)       \
-    X(VALUE, "value", 0x9b9df0f0u)             \
-    X(SUCCESS, "success", 0x6943feaau)         \
-    X(ERROR, "error", 0x9be28863u)             \
-    X(CANCELLATION, "cancellation", 0xb9c69aa1u) \
-    X(SKIPPED, "skipped", 0x9b3bbd93u)         \
-    X(CODES, "codes", 0xdd28989bu)             \
-    X(TYPES, "types", 0xaa9e2d98u)             \
-    X(EXPRESSION, "expression", 0xe3e98c54u)   \
-    X(LINE, "line", 0xb247d12bu)               \
+#define MWL_WORDS(X)                                                                               \
+    X(TYPE, "type", 0xcb310e86u)                                                                   \
+    X(CODE, "code", 0x1b2db88eu)                                                                   \
+    X(MESSAGE, "message", 0x977554fau)                                                             \
+    X(DETAILS, "details", 0xc007d258u)                                                             \
+    X(RETRYABLE, "retryable", 0x27fc54dfu)                                                         \
+    X(PREVIOUS, "previous", 0x432ba061u)                                                           \
+    X(VALUE, "value", 0x9b9df0f0u)                                                                 \
+    X(SUCCESS, "success", 0x6943feaau)                                                             \
+    X(ERROR, "error", 0x9be28863u)                                                                 \
+    X(CANCELLATION, "cancellation", 0xb9c69aa1u)                                                   \
+    X(SKIPPED, "skipped", 0x9b3bbd93u)                                                             \
+    X(CODES, "codes", 0xdd28989bu)                                                                 \
+    X(TYPES, "types", 0xaa9e2d98u)                                                                 \
+    X(EXPRESSION, "expression", 0xe3e98c54u)                                                       \
+    X(LINE, "line", 0xb247d12bu)                                                                   \
     X(COLUMN, "column", 0xe256203fu)
 
 typedef enum mwl__word {
 #define X(name, text, hash) MWL_WORD_##name,
     MWL_WORDS(X)
 #undef X
-    MWL_WORD_COUNT
+        MWL_WORD_COUNT
 } mwl__word;
 
 /* The layout of mwl__str with room for the longest. */
@@ -49,8 +49,9 @@ static inline bool mwl__word_is(mwl_value string, mwl__word w) { /* a STRING */
 /* An object's member, lent, or absent; of what is no object too. */
 mwl_value mwl__word_get(mwl_value object, mwl__word name);
 #define MWL__WORDS_ROOM 6u
-/* A new object of n members with distinct names, and room for `room`, at most the above. Takes the values; absent,
- * with `why`, when one of them is, or when memory or a limit says so. */
-mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names, const mwl_value *take);
+/* A new object of n members with distinct names, and room for `room`, at most the above. Takes the
+ * values; absent, with `why`, when one of them is, or when memory or a limit says so. */
+mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names,
+                            const mwl_value *take);
 
 #endif

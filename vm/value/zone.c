@@ -34,7 +34,7 @@ typedef struct mwl__zone {
     rule rule;
 } zone;
 
-/* ---- POSIX TZ rules ------------------------------------------------------------------------ */
+/* ---- POSIX TZ rules -------------------------------------------------------------------------- */
 
 typedef struct {
     const char *p, *end;
@@ -158,7 +158,7 @@ static int32_t offset_by_rule(const rule *r, int64_t utc_sec) {
     return offset;
 }
 
-/* ---- TZif ---------------------------------------------------------------------------------- */
+/* ---- TZif ------------------------------------------------------------------------------------ */
 
 static uint32_t be32(const unsigned char *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -262,7 +262,7 @@ static int32_t offset_at(const zone *z, int64_t utc_sec) {
     return z->offsets[low == 0 ? 0 : z->types[low - 1]];
 }
 
-/* ---- names and the cache ------------------------------------------------------------------- */
+/* ---- names and the cache --------------------------------------------------------------------- */
 
 void mwl__zones_init(mwl__zones *z, mwl_alloc alloc, mwl__zone_read read, void *ctx) {
     *z = (mwl__zones){.alloc = alloc, .read = read ? read : mwl__zone_read_file, .ctx = ctx};
