@@ -72,14 +72,7 @@ for name in $names; do
     [ -n "$file" ] || { echo "no such mutation: $name"; exit 2; }
     kept=
     for test in $tests test_cancel_everywhere; do [ ! -f "$root/tests/unit/$test.c" ] && [ ! -f "$root/tests/api/$test.c" ] || kept="$kept $test"; done
-    OLD=$(printf '%s\n' "$edit" | sed -n 's/^- //p') NEW=$(printf '%s\n' "$edit" | sed -n 's/^+ //p') \
-        python3 - "$root/$file" "$dir/tree/$file" <<'END' || { echo "$name: its text is not there once: $file"; exit 2; }
-import os, sys
-text = open(sys.argv[1]).read()
-old, new = os.environ["OLD"], os.environ["NEW"]
-if text.count(old) < 1: sys.exit(1)
-open(sys.argv[2], "w").write(text.replace(old, new, 1))
-END
+    python3 "$root/tests/mutations.py" "$name" "$root/$file" "$dir/tree/$file" || exit 2
     total=$((total + 1))
     # shellcheck disable=SC2086
     if build mwl-suite $kept; then by=$(noticed $kept); else by="the compiler"; fi

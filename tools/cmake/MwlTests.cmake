@@ -75,10 +75,22 @@ add_test(NAME bench COMMAND sh ${PROJECT_SOURCE_DIR}/tests/bench.sh $<TARGET_FIL
 mwl_test_setup(bench)
 add_dependencies(mwl-bench mwlvm)
 
-# The table of the specification's requirements names tests that exist.
+# Checks of the tree itself: the table of the specification's requirements names tests that exist, the
+# texts of the mutations are there, folders use only what is below them, and the layout is clang-format's.
 if(Python3_FOUND)
-  add_test(NAME requirements COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/check_requirements.py)
-  mwl_test_setup(requirements)
+  set(MWL_CHECK_requirements check_requirements.py)
+  set(MWL_CHECK_mutations mutations.py)
+  set(MWL_CHECK_layers layers.py ${CMAKE_BINARY_DIR})
+  foreach(check requirements mutations layers)
+    list(TRANSFORM MWL_CHECK_${check} PREPEND ${PROJECT_SOURCE_DIR}/tests/ AT 0)
+    add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${MWL_CHECK_${check}})
+    mwl_test_setup(${check})
+  endforeach()
+endif()
+find_program(MWL_CLANG_FORMAT NAMES clang-format)
+if(MWL_CLANG_FORMAT)
+  add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/tests/format.sh ${MWL_CLANG_FORMAT})
+  mwl_test_setup(format)
 endif()
 
 # A sanitized library asks its user to link the runtime too; an outside program does not know that.

@@ -1,0 +1,11 @@
+#!/bin/sh
+# format.sh CLANG-FORMAT [--fix]: every C and C++ source is laid out as .clang-format says.
+# With --fix it is made so.
+set -eu
+cd "$(dirname "$0")/.."
+clang_format=$1
+mode="--dry-run -Werror"
+[ "${2:-}" != --fix ] || mode=-i
+# shellcheck disable=SC2086  # options, two words
+find vm assembler stdlib tools bench tests -name build -prune -o \
+    \( -name '*.c' -o -name '*.h' -o -name '*.cpp' \) -print0 | xargs -0 "$clang_format" --style=file $mode
