@@ -106,7 +106,7 @@ static void logic(mwl__cel_fold *f, mwl__cel_node *n) {
     bool is_or = n->kind == MWL__CEL_OR, all = true;
     for (uint32_t i = 0; i < n->n_kids; i++) {
         mwl_value v = n->kids[i]->note ? value_of(f, n->kids[i]) : mwl_null();
-        bool is_bool = MWL_KINDS(v) == MWL_KIND_BOOL;
+        bool is_bool = mwl_value_kind(v) == MWL_KIND_BOOL;
         if (is_bool && mwl_as_bool(v) == is_or) {
             keep(f, n, v);
             return;
@@ -119,7 +119,7 @@ static void logic(mwl__cel_fold *f, mwl__cel_node *n) {
 static void conditional(mwl__cel_fold *f, mwl__cel_node *n) {
     if (!n->kids[0]->note) return;
     mwl_value c = value_of(f, n->kids[0]);
-    if (MWL_KINDS(c) != MWL_KIND_BOOL) return;
+    if (mwl_value_kind(c) != MWL_KIND_BOOL) return;
     n->note = n->kids[mwl_as_bool(c) ? 1 : 2]->note;
 }
 
@@ -147,7 +147,7 @@ static bool map(mwl__cel_fold *f, const mwl__cel_node *n, mwl_value *out) {
 
 /* Whether a program's constants can hold it, within reason. */
 static bool storable(mwl_value v, int depth) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES: return mwl__as_str(v)->len <= FOLD_BYTES;
     case MWL_KIND_OPTIONAL:
@@ -257,7 +257,7 @@ static void fold_node(mwl__cel_fold *f, mwl__cel_node *n) {
         break;
     case MWL__CEL_NOT:
         out = value_of(f, n->kids[0]);
-        if (MWL_KINDS(out) != MWL_KIND_BOOL) return;
+        if (mwl_value_kind(out) != MWL_KIND_BOOL) return;
         out = mwl_bool(!mwl_as_bool(out));
         break;
     case MWL__CEL_NEG: ok = mwl__arith_neg(&f->x, value_of(f, n->kids[0]), &out); break;

@@ -60,7 +60,7 @@ static bool fits(lowerer *l, const mwl__cel_node *n, uint32_t index, const char 
 }
 
 static void load_constant(lowerer *l, const mwl__cel_node *n, mwl_value v, unsigned d) {
-    if (MWL_KINDS(v) == MWL_KIND_INT && v.as.i >= INT32_MIN && v.as.i <= INT32_MAX)
+    if (mwl_value_kind(v) == MWL_KIND_INT && v.as.i >= INT32_MIN && v.as.i <= INT32_MAX)
         ax(l, n, MWL_OP_LOAD_INT, d, (uint32_t)(int32_t)v.as.i);
     else
         ax(l, n, MWL_OP_LOAD_K, d, mwl__emit_const(l->e, v));
@@ -99,7 +99,7 @@ static bool member_of(const lowerer *l, const mwl__cel_node *n, mwl__cel_text *m
     }
     if (n->kind != MWL__CEL_INDEX || (n->flags & MWL__CEL_OPTIONAL)) return false;
     const mwl_value *k = constant(l, n->kids[1]);
-    if (!k || MWL_KINDS(*k) != MWL_KIND_STRING) return false;
+    if (!k || mwl_value_kind(*k) != MWL_KIND_STRING) return false;
     member->data = mwl__as_str(*k)->s;
     member->len = mwl__as_str(*k)->len;
     return true;
@@ -202,7 +202,7 @@ static unsigned row(lowerer *l, const mwl__cel_node *n, unsigned d) {
 
 static bool is_text(const lowerer *l, const mwl__cel_node *n) {
     const mwl_value *k = constant(l, n);
-    return k && MWL_KINDS(*k) == MWL_KIND_STRING;
+    return k && mwl_value_kind(*k) == MWL_KIND_STRING;
 }
 
 /* The top of the row of additions that begins with n, at most `limit`; *n_parts is how many values
@@ -270,7 +270,7 @@ static void logic(lowerer *l, const mwl__cel_node *n, unsigned d) {
 
 static void conditional(lowerer *l, const mwl__cel_node *n, unsigned d) {
     const mwl_value *c = constant(l, n->kids[0]);
-    if (c && MWL_KINDS(*c) == MWL_KIND_BOOL) {
+    if (c && mwl_value_kind(*c) == MWL_KIND_BOOL) {
         mwl__cel_lower_into(l, n->kids[mwl_as_bool(*c) ? 1 : 2], d);
         return;
     }
@@ -305,7 +305,7 @@ void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, u
 static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subject,
                   bool is_lowered) {
     const mwl_value *pattern = n->n_kids == 2 ? constant(l, n->kids[1]) : NULL;
-    if (!pattern || MWL_KINDS(*pattern) != MWL_KIND_STRING || n->name.len != 7 ||
+    if (!pattern || mwl_value_kind(*pattern) != MWL_KIND_STRING || n->name.len != 7 ||
         memcmp(n->name.data, "matches", 7) != 0)
         return false;
     const mwl__str *text = mwl__as_str(*pattern);
@@ -366,7 +366,7 @@ static bool has_shape(const lowerer *l, const mwl__cel_node *n) {
     if (n->n_kids == 0 || n->n_kids > 2 * SPREAD || (n->flags & MWL__CEL_OPTIONAL)) return false;
     for (uint32_t i = 0; i < n->n_kids; i += 2) {
         const mwl_value *k = constant(l, n->kids[i]);
-        if (!k || MWL_KINDS(*k) != MWL_KIND_STRING) return false;
+        if (!k || mwl_value_kind(*k) != MWL_KIND_STRING) return false;
         for (uint32_t j = 0; j < i; j += 2)
             if (mwl__str_same(*k, *constant(l, n->kids[j]))) return false;
     }

@@ -81,7 +81,7 @@ static void write_map(mwl__buf *out, mwl_value v, int depth) {
 static void write_time(mwl__buf *out, mwl_value v) {
     char text[MWL__INSTANT_TEXT_MAX + MWL__DURATION_TEXT_MAX];
     size_t n;
-    if (MWL_KINDS(v) == MWL_KIND_DURATION) {
+    if (mwl_value_kind(v) == MWL_KIND_DURATION) {
         mwl__buf_puts(out, "duration(\"");
         n = mwl__temporal_write_cel(v.as.i, text);
     } else {
@@ -108,7 +108,7 @@ static void write_value(mwl__buf *out, mwl_value v, int depth) {
         mwl__buf_puts(out, "...");
         return;
     }
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: mwl__buf_puts(out, "null"); break;
     case MWL_KIND_BOOL: mwl__buf_puts(out, v.as.i ? "true" : "false"); break;
     case MWL_KIND_NUMBER: write_double(out, v.as.d); break;

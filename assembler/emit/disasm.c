@@ -66,7 +66,7 @@ static void write_const(mwl__buf *out, mwl_value v) {
         if (status == MWL_E_NOMEM)
             out->failed = true;
         else if (status < 0)
-            mwl__buf_printf(out, "%s of %u", MWL_KINDS(v) == MWL_KIND_ARRAY ? "list" : "map",
+            mwl__buf_printf(out, "%s of %u", mwl_value_kind(v) == MWL_KIND_ARRAY ? "list" : "map",
                             (unsigned)v.aux);
     }
     }

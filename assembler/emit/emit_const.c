@@ -40,7 +40,7 @@ static void add_const(mwl__emit *e, mwl__const_rec rec, mwl_value take_v) {
 /* ---- scalars and texts ----------------------------------------------------------------------- */
 
 static uint32_t scalar(mwl__emit *e, mwl_value v) {
-    mwl__const_rec rec = {MWL_KINDS(v), 0, 0};
+    mwl__const_rec rec = {mwl_value_kind(v), 0, 0};
     if (rec.kind == MWL_KIND_TIMESTAMP) rec.aux = v.aux;
     if (rec.kind != MWL_KIND_NULL) rec.payload = v.as.u;
     uint32_t k;
@@ -132,11 +132,11 @@ typedef struct walk {
 } walk;
 
 static bool is_container(mwl_value v) {
-    return MWL_KINDS(v) == MWL_KIND_ARRAY || MWL_KINDS(v) == MWL_KIND_OBJECT;
+    return mwl_value_kind(v) == MWL_KIND_ARRAY || mwl_value_kind(v) == MWL_KIND_OBJECT;
 }
 
 static mwl_value child(const open_container *o, uint32_t i) {
-    if (MWL_KINDS(o->v) == MWL_KIND_ARRAY) return mwl__as_list(o->v)->item[i];
+    if (mwl_value_kind(o->v) == MWL_KIND_ARRAY) return mwl__as_list(o->v)->item[i];
     const mwl__member *m = &mwl__as_map(o->v)->member[i / 2];
     return i % 2 ? m->val : m->key;
 }
@@ -147,7 +147,7 @@ static bool walk_into(walk *w, mwl_value v) {
         mwl__mem_grow(&w->alloc, &open, &w->cap_open, w->n_open + 1, sizeof *w->open);
     w->open = open;
     if (grown < 0) return false;
-    uint32_t n = MWL_KINDS(v) == MWL_KIND_OBJECT ? v.aux * 2 : v.aux;
+    uint32_t n = mwl_value_kind(v) == MWL_KIND_OBJECT ? v.aux * 2 : v.aux;
     w->open[w->n_open++] = (open_container){v, 0, n, w->n_kids};
     return true;
 }
@@ -162,7 +162,7 @@ static bool walk_found(walk *w, uint32_t k) {
 }
 
 static uint32_t leaf(mwl__emit *e, mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL:
     case MWL_KIND_BOOL:
     case MWL_KIND_NUMBER:
@@ -172,7 +172,8 @@ static uint32_t leaf(mwl__emit *e, mwl_value v) {
     case MWL_KIND_TIMESTAMP: return scalar(e, v);
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES:
-    case MWL_KIND_TYPE: return text_const(e, MWL_KINDS(v), mwl__as_str(v)->s, mwl__as_str(v)->len);
+    case MWL_KIND_TYPE:
+        return text_const(e, mwl_value_kind(v), mwl__as_str(v)->s, mwl__as_str(v)->len);
     default: mwl__emit_fail(e, MWL_E_USAGE); return 0;
     }
 }
@@ -190,7 +191,7 @@ uint32_t mwl__emit_const(mwl__emit *e, mwl_value v) {
             room = is_container(c) ? walk_into(&w, c) : walk_found(&w, leaf(e, c));
             continue;
         }
-        k = container(e, MWL_KINDS(o->v), o->n ? w.kid + o->first : NULL, o->n);
+        k = container(e, mwl_value_kind(o->v), o->n ? w.kid + o->first : NULL, o->n);
         w.n_kids = o->first;
         if (--w.n_open) room = walk_found(&w, k);
     }

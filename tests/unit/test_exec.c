@@ -67,7 +67,7 @@ static uint32_t env_path(struct machine *m, unsigned slot) {
 }
 
 static const char *fault_text(const struct machine *m) {
-    return MWL_KINDS(m->x.fault) == MWL_KIND_FAULT
+    return mwl_value_kind(m->x.fault) == MWL_KIND_FAULT
                ? mwl__as_str(mwl__as_fault(m->x.fault)->message)->s
                : "";
 }

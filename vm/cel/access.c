@@ -31,7 +31,7 @@ static mwl_value having(mwl_heap *h, mwl_value map) {
 
 static bool no_such_key(mwl__exec *x, mwl_value map, mwl_value key) {
     const mwl__failure_code code = MWL_FAILURE_EXPRESSION;
-    switch (MWL_KINDS(key)) {
+    switch (mwl_value_kind(key)) {
     case MWL_KIND_STRING:
         mwl__exec_raise(x, code, "no such key '%.*s'", clip(key), mwl__as_str(key)->s);
         break;
@@ -52,7 +52,7 @@ static bool no_such_key(mwl__exec *x, mwl_value map, mwl_value key) {
 }
 
 static bool not_a_map(mwl__exec *x, mwl_value of, mwl_value key) {
-    if (MWL_KINDS(of) == MWL_KIND_NULL)
+    if (mwl_value_kind(of) == MWL_KIND_NULL)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "cannot select '%.*s' of null", clip(key),
                                mwl__as_str(key)->s);
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "cannot select '%.*s' of a value of type %s",
@@ -73,13 +73,13 @@ static mwl_value content(mwl_value optional) {
 }
 
 bool mwl__access_select(mwl__exec *x, mwl_value of, mwl_value key, mwl_value *out) {
-    if (MWL_KINDS(of) == MWL_KIND_OBJECT) {
+    if (mwl_value_kind(of) == MWL_KIND_OBJECT) {
         const mwl_value *p = mwl__map_get(of, key);
         if (!p) return no_such_key(x, of, key);
         *out = part(of, p);
         return true;
     }
-    if (MWL_KINDS(of) == MWL_KIND_OPTIONAL) return mwl__access_optional(x, of, key, true, out);
+    if (mwl_value_kind(of) == MWL_KIND_OPTIONAL) return mwl__access_optional(x, of, key, true, out);
     return not_a_map(x, of, key);
 }
 
@@ -87,7 +87,7 @@ bool mwl__access_select(mwl__exec *x, mwl_value of, mwl_value key, mwl_value *ou
  * index. */
 static int element_at(mwl_value index, uint32_t n, uint32_t *at) {
     uint64_t i;
-    switch (MWL_KINDS(index)) {
+    switch (mwl_value_kind(index)) {
     case MWL_KIND_INT: i = index.as.i < 0 ? UINT64_MAX : (uint64_t)index.as.i; break;
     case MWL_KIND_UINT: i = index.as.u; break;
     case MWL_KIND_NUMBER:
@@ -103,7 +103,7 @@ static int element_at(mwl_value index, uint32_t n, uint32_t *at) {
 }
 
 static bool no_index(mwl__exec *x, mwl_value of, mwl_value index) {
-    if (MWL_KINDS(index) == MWL_KIND_NUMBER && MWL_KINDS(of) == MWL_KIND_ARRAY)
+    if (mwl_value_kind(index) == MWL_KIND_NUMBER && mwl_value_kind(of) == MWL_KIND_ARRAY)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "a list index must be a whole number: %g",
                                index.as.d);
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s[%s]",
@@ -112,9 +112,9 @@ static bool no_index(mwl__exec *x, mwl_value of, mwl_value index) {
 
 static bool out_of_range(mwl__exec *x, mwl_value of, mwl_value index) {
     char text[32];
-    if (MWL_KINDS(index) == MWL_KIND_INT)
+    if (mwl_value_kind(index) == MWL_KIND_INT)
         snprintf(text, sizeof text, "%lld", (long long)index.as.i);
-    else if (MWL_KINDS(index) == MWL_KIND_UINT)
+    else if (mwl_value_kind(index) == MWL_KIND_UINT)
         snprintf(text, sizeof text, "%llu", (unsigned long long)index.as.u);
     else
         snprintf(text, sizeof text, "%.0f",
@@ -129,7 +129,7 @@ static bool out_of_range(mwl__exec *x, mwl_value of, mwl_value index) {
 bool mwl__access_index(mwl__exec *x, mwl_value of, mwl_value index, mwl_value *out) {
     uint32_t at = 0;
     const mwl_value *p;
-    switch (MWL_KINDS(of)) {
+    switch (mwl_value_kind(of)) {
     case MWL_KIND_ARRAY:
         switch (element_at(index, of.aux, &at)) {
         case 1: *out = part(of, &mwl__as_list(of)->item[at]); return true;
@@ -147,14 +147,14 @@ bool mwl__access_index(mwl__exec *x, mwl_value of, mwl_value index, mwl_value *o
 }
 
 bool mwl__access_has(mwl__exec *x, mwl_value of, mwl_value key, bool *out) {
-    while (MWL_KINDS(of) == MWL_KIND_OPTIONAL) {
+    while (mwl_value_kind(of) == MWL_KIND_OPTIONAL) {
         of = content(of);
         if (mwl_is_absent(of)) {
             *out = false;
             return true;
         }
     }
-    if (MWL_KINDS(of) != MWL_KIND_OBJECT) return not_a_map(x, of, key);
+    if (mwl_value_kind(of) != MWL_KIND_OBJECT) return not_a_map(x, of, key);
     *out = mwl__map_get(of, key) != NULL;
     return true;
 }
@@ -163,10 +163,10 @@ bool mwl__access_optional(mwl__exec *x, mwl_value of, mwl_value index, bool is_s
                           mwl_value *out) {
     const mwl_value *p = NULL;
     uint32_t at = 0;
-    if (MWL_KINDS(of) == MWL_KIND_OPTIONAL) of = content(of);
-    if (MWL_KINDS(of) == MWL_KIND_OBJECT) {
+    if (mwl_value_kind(of) == MWL_KIND_OPTIONAL) of = content(of);
+    if (mwl_value_kind(of) == MWL_KIND_OBJECT) {
         p = is_select ? mwl__map_get(of, index) : mwl__map_find(of, index);
-    } else if (MWL_KINDS(of) == MWL_KIND_ARRAY && !is_select) {
+    } else if (mwl_value_kind(of) == MWL_KIND_ARRAY && !is_select) {
         int found = element_at(index, of.aux, &at);
         if (found < 0) return no_index(x, of, index);
         if (found) p = &mwl__as_list(of)->item[at];
@@ -178,7 +178,7 @@ bool mwl__access_optional(mwl__exec *x, mwl_value of, mwl_value index, bool is_s
 }
 
 bool mwl__access_optional_value(mwl__exec *x, mwl_value optional, mwl_value *out) {
-    if (MWL_KINDS(optional) != MWL_KIND_OPTIONAL)
+    if (mwl_value_kind(optional) != MWL_KIND_OPTIONAL)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "not an optional but a value of type %s",
                                mwl__type_name(optional));
     if (!optional.as.p)

@@ -12,8 +12,8 @@ bool mwl__arith_no_overload(mwl__exec *x, const char *op, mwl_value a, mwl_value
     if (mwl_is_absent(b))
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s%s", op,
                                mwl__type_name(a));
-    bool number_a = MWL_KINDS(a) >= MWL_KIND_NUMBER && MWL_KINDS(a) <= MWL_KIND_UINT;
-    bool number_b = MWL_KINDS(b) >= MWL_KIND_NUMBER && MWL_KINDS(b) <= MWL_KIND_UINT;
+    bool number_a = mwl_value_kind(a) >= MWL_KIND_NUMBER && mwl_value_kind(a) <= MWL_KIND_UINT;
+    bool number_b = mwl_value_kind(b) >= MWL_KIND_NUMBER && mwl_value_kind(b) <= MWL_KIND_UINT;
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s %s %s%s",
                            mwl__type_name(a), op, mwl__type_name(b),
                            number_a && number_b ? "; convert one side, with double() or int()"
@@ -26,7 +26,7 @@ static bool overflow(mwl__exec *x, const char *what) {
 
 /* One text for both operands' kinds, so that a switch can choose by the pair. */
 #define PAIR(a, b) ((a) << 8 | (b))
-#define PAIR_OF(a, b) PAIR(MWL_KINDS(a), MWL_KINDS(b))
+#define PAIR_OF(a, b) PAIR(mwl_value_kind(a), mwl_value_kind(b))
 
 static mwl__instant instant_of(mwl_value v) {
     mwl__instant t = {v.as.i, v.aux};
@@ -57,7 +57,7 @@ static bool charged(mwl__exec *x, uint64_t n) {
 }
 
 static bool concat(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
-    if (MWL_KINDS(a) == MWL_KIND_ARRAY)
+    if (mwl_value_kind(a) == MWL_KIND_ARRAY)
         return charged(x, b.aux) && given(x, mwl__list_concat(x->heap, a, b), out);
     uint64_t len = (uint64_t)mwl__as_str(a)->len + mwl__as_str(b)->len;
     return charged(x, len / 64) && given(x, mwl__str_concat(x->heap, a, b), out);
@@ -117,7 +117,7 @@ static bool join(mwl__exec *x, const mwl_value *row, uint32_t n, mwl_value *out)
     mwl_heap *h = x->heap;
     uint64_t len = 0, n_cp = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (MWL_KINDS(row[i]) != MWL_KIND_STRING) return not_text(x, row, n, i);
+        if (mwl_value_kind(row[i]) != MWL_KIND_STRING) return not_text(x, row, n, i);
         const mwl__str *part = mwl__as_str(row[i]);
         len += part->len;
         n_cp += part->n_cp;
@@ -232,7 +232,7 @@ bool mwl__arith_mod(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
 }
 
 bool mwl__arith_neg(mwl__exec *x, mwl_value a, mwl_value *out) {
-    switch (MWL_KINDS(a)) {
+    switch (mwl_value_kind(a)) {
     case MWL_KIND_NUMBER: *out = mwl_number(-a.as.d); return true;
     case MWL_KIND_INT:
         if (a.as.i == INT64_MIN) return overflow(x, "integer");

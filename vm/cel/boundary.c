@@ -28,13 +28,14 @@ static void place_text(const walk *w, char *text, size_t size) {
     for (uint32_t i = 0; i < w->n && len + 1 < size; i++) {
         const level *l = &w->stack[i];
         const char *lead = i ? "" : " at ";
-        if (MWL_KINDS(l->from) == MWL_KIND_ARRAY) {
+        if (mwl_value_kind(l->from) == MWL_KIND_ARRAY) {
             len += (size_t)snprintf(text + len, size - len, "%s[%u]", lead, l->at);
         } else {
             mwl_value key =
                 l->at < l->from.aux ? mwl__as_map(l->from)->member[l->at].key : mwl_null();
             len += (size_t)snprintf(text + len, size - len, "%s['%.40s']", lead,
-                                    MWL_KINDS(key) == MWL_KIND_STRING ? mwl__as_str(key)->s : "?");
+                                    mwl_value_kind(key) == MWL_KIND_STRING ? mwl__as_str(key)->s
+                                                                           : "?");
         }
     }
 }
@@ -49,7 +50,7 @@ static bool refuse(const walk *w, const char *what, const char *instead) {
 /* A value without parts. */
 static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
     char what[160];
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL:
     case MWL_KIND_BOOL:
     case MWL_KIND_STRING: *out = mwl__keep(v); return true;
@@ -89,7 +90,7 @@ static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
 }
 
 static bool is_container(mwl_value v) {
-    return MWL_KINDS(v) == MWL_KIND_ARRAY || MWL_KINDS(v) == MWL_KIND_OBJECT;
+    return mwl_value_kind(v) == MWL_KIND_ARRAY || mwl_value_kind(v) == MWL_KIND_OBJECT;
 }
 
 static bool is_data(mwl_value v) { return is_container(v) && !(mwl__value_odd(v) & MWL__ODD_KIND); }
@@ -97,7 +98,7 @@ static bool is_data(mwl_value v) { return is_container(v) && !(mwl__value_odd(v)
 static bool open_level(walk *w, mwl_value v) {
     mwl_heap *h = w->x->heap;
     level *l = &w->stack[w->n];
-    bool is_list = MWL_KINDS(v) == MWL_KIND_ARRAY;
+    bool is_list = mwl_value_kind(v) == MWL_KIND_ARRAY;
     l->to = is_list ? mwl__list_new(h, v.aux) : mwl__map_new(h, v.aux);
     if (mwl_is_absent(l->to)) return mwl__exec_heap_failed(w->x);
     l->from = v;
@@ -110,7 +111,7 @@ static bool open_level(walk *w, mwl_value v) {
 static bool place(walk *w, mwl_value take) {
     mwl_heap *h = w->x->heap;
     level *l = &w->stack[w->n - 1];
-    if (MWL_KINDS(l->from) == MWL_KIND_ARRAY)
+    if (mwl_value_kind(l->from) == MWL_KIND_ARRAY)
         l->to = mwl__list_push(h, l->to, take);
     else
         l->to = mwl__map_put(h, l->to, mwl__keep(mwl__as_map(l->from)->member[l->at].key), take);
@@ -120,13 +121,13 @@ static bool place(walk *w, mwl_value take) {
 
 static bool next_child(walk *w, mwl_value *child) {
     level *l = &w->stack[w->n - 1];
-    if (MWL_KINDS(l->from) == MWL_KIND_ARRAY) {
+    if (mwl_value_kind(l->from) == MWL_KIND_ARRAY) {
         *child = mwl__as_list(l->from)->item[l->at];
         return true;
     }
     const mwl__member *m = &mwl__as_map(l->from)->member[l->at];
     *child = m->val;
-    if (MWL_KINDS(m->key) == MWL_KIND_STRING) return true;
+    if (mwl_value_kind(m->key) == MWL_KIND_STRING) return true;
     w->n--; /* the map itself is what the message is about */
     char what[80];
     snprintf(what, sizeof what, "a map with a key of type %s", mwl__type_name(m->key));

@@ -13,7 +13,7 @@ static bool stored(mwl__exec *x, mwl_value *place, mwl_value v) {
 }
 
 static bool repeated_key(mwl__exec *x, mwl_value key) {
-    if (MWL_KINDS(key) == MWL_KIND_STRING)
+    if (mwl_value_kind(key) == MWL_KIND_STRING)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the map has the key '%.80s' twice",
                                mwl__as_str(key)->s);
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the map has a %s key twice",
@@ -21,7 +21,7 @@ static bool repeated_key(mwl__exec *x, mwl_value key) {
 }
 
 static bool is_key(mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING:
     case MWL_KIND_INT:
     case MWL_KIND_UINT:
@@ -53,7 +53,7 @@ static bool not_optional(mwl__exec *x, mwl_value v) {
 
 bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_value take_optional) {
     bool ok = true;
-    if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL)
+    if (mwl_value_kind(take_optional) != MWL_KIND_OPTIONAL)
         ok = not_optional(x, take_optional);
     else if (take_optional.as.p)
         ok = stored(x, list,
@@ -65,18 +65,18 @@ bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_value take_opti
 bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_value take_key,
                              mwl_value take_optional) {
     bool ok = true;
-    if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL)
+    if (mwl_value_kind(take_optional) != MWL_KIND_OPTIONAL)
         ok = not_optional(x, take_optional);
     else if (take_optional.as.p)
         ok = mwl__build_put(x, map, mwl__own(take_key), mwl__keep(mwl__as_box(take_optional)->v));
-    if (MWL_KINDS(take_optional) != MWL_KIND_OPTIONAL || !take_optional.as.p)
+    if (mwl_value_kind(take_optional) != MWL_KIND_OPTIONAL || !take_optional.as.p)
         mwl__drop(x->heap, take_key);
     mwl__drop(x->heap, take_optional);
     return ok;
 }
 
 bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
-    if (MWL_KINDS(entries) != MWL_KIND_OBJECT)
+    if (mwl_value_kind(entries) != MWL_KIND_OBJECT)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION,
                                "transformMapEntry must give a map for each entry: not a %s",
                                mwl__type_name(entries));
@@ -105,7 +105,7 @@ MWL__OUTLINE static void enter_books(mwl__list *of, const mwl_value *v) {
 
 /* Enter what a register holds, and move it to its place. */
 static inline void settle(mwl__list *of, mwl_value *to, mwl_value *reg) {
-    uint32_t kind = MWL_KINDS(*reg);
+    uint32_t kind = mwl_value_kind(*reg);
     if (kind != MWL_KIND_STRING && (kind != MWL_KIND_NUMBER || reg->as.d - reg->as.d != 0))
         enter_books(of, reg);
     mwl__move_in(to, reg);

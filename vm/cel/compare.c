@@ -36,11 +36,11 @@ bool mwl__compare_order(mwl__exec *x, mwl__relation r, mwl_value a, mwl_value b,
 }
 
 bool mwl__compare_in(mwl__exec *x, mwl_value item, mwl_value container, bool *out) {
-    if (MWL_KINDS(container) == MWL_KIND_OBJECT) {
+    if (mwl_value_kind(container) == MWL_KIND_OBJECT) {
         *out = mwl__map_find(container, item) != NULL;
         return true;
     }
-    if (MWL_KINDS(container) != MWL_KIND_ARRAY)
+    if (mwl_value_kind(container) != MWL_KIND_ARRAY)
         return mwl__arith_no_overload(x, "in", item, container);
     *out = false;
     if (!mwl__exec_charge(x, container.aux / 8)) {
@@ -57,7 +57,7 @@ bool mwl__compare_in(mwl__exec *x, mwl_value item, mwl_value container, bool *ou
 }
 
 bool mwl__compare_logic(mwl__exec *x, bool is_or, mwl_value a, mwl_value b, mwl_value *out) {
-    bool bool_a = MWL_KINDS(a) == MWL_KIND_BOOL, bool_b = MWL_KINDS(b) == MWL_KIND_BOOL;
+    bool bool_a = mwl_value_kind(a) == MWL_KIND_BOOL, bool_b = mwl_value_kind(b) == MWL_KIND_BOOL;
     if ((bool_a && mwl_as_bool(a) == is_or) || (bool_b && mwl_as_bool(b) == is_or)) {
         *out = mwl_bool(is_or);
         return true;
@@ -66,9 +66,9 @@ bool mwl__compare_logic(mwl__exec *x, bool is_or, mwl_value a, mwl_value b, mwl_
         *out = mwl_bool(!is_or);
         return true;
     }
-    if (MWL_KINDS(a) == MWL_KIND_FAULT)
+    if (mwl_value_kind(a) == MWL_KIND_FAULT)
         *out = mwl__keep(a);
-    else if (bool_a && MWL_KINDS(b) == MWL_KIND_FAULT)
+    else if (bool_a && mwl_value_kind(b) == MWL_KIND_FAULT)
         *out = mwl__keep(b);
     else {
         *out = mwl_absent();

@@ -77,13 +77,13 @@ bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, .
 
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take) {
     mwl_heap *h = x->heap;
-    if (MWL_KINDS(x->fault) != MWL_KIND_FAULT || mwl_is_absent(take)) {
+    if (mwl_value_kind(x->fault) != MWL_KIND_FAULT || mwl_is_absent(take)) {
         mwl__drop(h, take);
         return;
     }
     mwl__fault *f = mwl__as_fault(x->fault);
     mwl_value old = f->details;
-    mwl_value base = MWL_KINDS(old) == MWL_KIND_OBJECT ? mwl__keep(old) : mwl__map_new(h, 2);
+    mwl_value base = mwl_value_kind(old) == MWL_KIND_OBJECT ? mwl__keep(old) : mwl__map_new(h, 2);
     mwl_value with = mwl__map_put(h, base, mwl__str_new(h, name, strlen(name)), take);
     if (mwl_is_absent(with)) return;
     f->details = with;

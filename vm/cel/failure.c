@@ -227,7 +227,8 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
 /* spec: step-mechanics, failure matching. "*" any; "Prefix.*" a longer code under the prefix; else
  * exact. */
 static bool code_matches(mwl_value pattern, mwl_value code) {
-    if (MWL_KINDS(pattern) != MWL_KIND_STRING || MWL_KINDS(code) != MWL_KIND_STRING) return false;
+    if (mwl_value_kind(pattern) != MWL_KIND_STRING || mwl_value_kind(code) != MWL_KIND_STRING)
+        return false;
     const mwl__str *p = mwl__as_str(pattern), *c = mwl__as_str(code);
     size_t n = p->len;
     if (n == 0 || p->s[n - 1] != '*') return mwl__str_same(pattern, code);
@@ -256,21 +257,21 @@ bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, m
 
 static bool any_code(mwl_value patterns, mwl_value failure) {
     mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
-    size_t n = MWL_KINDS(patterns) == MWL_KIND_ARRAY ? patterns.aux : 0, i = 0;
+    size_t n = mwl_value_kind(patterns) == MWL_KIND_ARRAY ? patterns.aux : 0, i = 0;
     while (i < n && !code_matches(mwl__as_list(patterns)->item[i], code)) i++;
     return i < n;
 }
 
 static bool any_type(mwl_value types, mwl_value failure) {
     mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
-    size_t n = MWL_KINDS(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
+    size_t n = mwl_value_kind(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
     while (i < n && !mwl_value_equal(mwl__as_list(types)->item[i], type)) i++;
     return i < n;
 }
 
 /* One look at each member: most matchers have one. */
 bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
-    if (MWL_KINDS(matcher) != MWL_KIND_OBJECT) return true;
+    if (mwl_value_kind(matcher) != MWL_KIND_OBJECT) return true;
     const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
     for (; m < end; m++) {
         bool hit = true;
@@ -279,7 +280,8 @@ bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
         else if (says(m->key, MWL_WORD_TYPES))
             hit = any_type(m->val, failure);
         else if (says(m->key, MWL_WORD_RETRYABLE))
-            hit = MWL_KINDS(m->val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(m->val));
+            hit = mwl_value_kind(m->val) == MWL_KIND_BOOL &&
+                  retryable_is(failure, mwl_as_bool(m->val));
         if (!hit) return false;
     }
     return true;

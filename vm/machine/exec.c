@@ -23,7 +23,7 @@
 /* ---- what the loop calls --------------------------------------------------------------------- */
 
 static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
-    if (MWL_KINDS(subject) != MWL_KIND_STRING)
+    if (mwl_value_kind(subject) != MWL_KIND_STRING)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s.matches(string)",
                                mwl__type_name(subject));
     if (!x->regex && mwl__regex_scratch_new(&x->heap->alloc, &x->regex) != MWL_OK) {
@@ -60,8 +60,9 @@ static bool not_iterable(mwl__exec *x, mwl_value v) {
 #endif
 
 static inline bool is_iterator(const mwl_value *it) {
-    uint32_t kind = MWL_KINDS(it[0]);
-    return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) && MWL_KINDS(it[1]) == MWL_KIND_INT;
+    uint32_t kind = mwl_value_kind(it[0]);
+    return (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) &&
+           mwl_value_kind(it[1]) == MWL_KIND_INT;
 }
 
 static inline void set_from(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
@@ -115,7 +116,7 @@ static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_v
     }
     uint32_t hash = key->aux;
     for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
-        if (at->key.aux == hash && MWL_KINDS(at->key) == MWL_KIND_STRING &&
+        if (at->key.aux == hash && mwl_value_kind(at->key) == MWL_KIND_STRING &&
             (at->key.as.p == key->as.p || mwl__str_same_text(at->key.as.p, key->as.p)))
             return &at->val;
     return NULL;
@@ -125,7 +126,7 @@ static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_v
 static const mwl_value *walk_far(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
                                  const mwl_value *at) {
     for (; key != end; key++) {
-        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
         at = member(at->as.p, at->aux, &consts[*key]);
         if (!at) return NULL;
     }
@@ -139,14 +140,14 @@ static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const
     for (; key != end; key++) {
         const mwl_value *k = &consts[*key];
         const mwl__map *m = at->as.p;
-        if (MWL_KINDS(*at) != MWL_KIND_OBJECT) return NULL;
+        if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
         if (m->n_index != 0) return walk_far(consts, key, end, at);
         const mwl__member *here = m->member, *last = here + at->aux;
         const mwl__str *t = k->as.p;
         uint32_t hash = k->aux;
         for (;; here++) {
             if (here == last) return NULL;
-            if (here->key.aux != hash || MWL_KINDS(here->key) != MWL_KIND_STRING) continue;
+            if (here->key.aux != hash || mwl_value_kind(here->key) != MWL_KIND_STRING) continue;
             const mwl__str *s = here->key.as.p;
             if (s == t) break;
             uint32_t len = t->len;
@@ -192,7 +193,7 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     uint64_t i = it[1].as.u;
     if (i >= range->aux) return false;
     it[1].as.u = i + 1;
-    if (LIKELY(MWL_KINDS(*range) == MWL_KIND_ARRAY)) {
+    if (LIKELY(mwl_value_kind(*range) == MWL_KIND_ARRAY)) {
         const mwl_value *item = &((const mwl__list *)range->as.p)->item[i];
         if (two) set(h, &it[2], mwl_int((int64_t)i));
         set_lent(h, &it[two ? 3 : 2], item);
@@ -248,7 +249,7 @@ static inline mwl_value taken(mwl_value *reg) {
 /* Operators may raise, and a fault names its instruction. */
 #define HERE() (x->pc = (uint32_t)(ip - code))
 #define TRY(call) do { HERE(); if (!(call)) goto fail; } while (0)
-#define NEED(v, kind) do { if (MWL_KINDS(v) != MWL_KIND_##kind) goto malformed; } while (0)
+#define NEED(v, kind) do { if (mwl_value_kind(v) != MWL_KIND_##kind) goto malformed; } while (0)
 #define COPY(v) (((v).tag & MWL_OWNED) ? mwl__keep(v) : (v))
 
 /* Operands are read through pointers, by the fields that are needed. */
@@ -256,11 +257,11 @@ static inline mwl_value taken(mwl_value *reg) {
     do {                                                                                   \
         const mwl_value *l_ = &(left), *r_ = &(right);                                     \
         int64_t i_;                                                                        \
-        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) { \
+        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_NUMBER)) { \
             set_number(h, &A, on_number);                                                  \
             NEXT();                                                                        \
         }                                                                                  \
-        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT && !(on_int)) { \
+        if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT && !(on_int)) { \
             SET(A, mwl_int(i_));                                                           \
             NEXT();                                                                        \
         }                                                                                  \
@@ -285,11 +286,11 @@ static inline mwl_value taken(mwl_value *reg) {
 #define ORDER(rel, left, right, cmp)                                                       \
     do {                                                                                   \
         const mwl_value *l_ = &(left), *r_ = &(right);                                     \
-        if (LIKELY(MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_NUMBER)) \
+        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_NUMBER)) \
             ANSWER(l_->as.d cmp r_->as.d);                                                 \
-        if (MWL_KINDS(*l_) == MWL_KIND_INT && MWL_KINDS(*r_) == MWL_KIND_INT)              \
+        if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT)              \
             is = l_->as.i cmp r_->as.i;                                                    \
-        else if (MWL_KINDS(*l_) == MWL_KIND_NUMBER && MWL_KINDS(*r_) == MWL_KIND_INT)      \
+        else if (mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_INT)      \
             is = l_->as.d cmp (double)r_->as.i; /* a data-plane number beside a literal */ \
         else                                                                               \
             TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
@@ -307,7 +308,7 @@ static inline mwl_value taken(mwl_value *reg) {
     } while (0)
 #define LOGIC(is_or, must_raise)                                                          \
     do {                                                                                  \
-        if (LIKELY(MWL_KINDS(B) == MWL_KIND_BOOL && MWL_KINDS(C) == MWL_KIND_BOOL)) {     \
+        if (LIKELY(mwl_value_kind(B) == MWL_KIND_BOOL && mwl_value_kind(C) == MWL_KIND_BOOL)) {     \
             set_bool(h, &A, (is_or) ? (B.as.i | C.as.i) != 0 : (B.as.i & C.as.i) != 0);   \
             NEXT();                                                                       \
         }                                                                                 \
@@ -341,7 +342,7 @@ static inline mwl_value taken(mwl_value *reg) {
             x->budget -= (uint64_t)body_;                                             \
         }                                                                             \
         uint64_t i_ = it_[1].as.u;                                                    \
-        if (!(two) && LIKELY(MWL_KINDS(*it_) == MWL_KIND_ARRAY)) {                    \
+        if (!(two) && LIKELY(mwl_value_kind(*it_) == MWL_KIND_ARRAY)) {                    \
             if (i_ >= it_->aux) NEXT();                                               \
             it_[1].as.u = i_ + 1;                                                     \
             set_lent(h, &it_[2], &((const mwl__list *)it_->as.p)->item[i_]);          \
@@ -389,7 +390,7 @@ dispatch:
         const mwl_value *at = base_slot(x, path->base);
         if (LIKELY(at != NULL)) {
             const uint32_t *keys = p->keys + path->first_key;
-            if (path->n_keys == 1 && MWL_KINDS(*at) == MWL_KIND_OBJECT)
+            if (path->n_keys == 1 && mwl_value_kind(*at) == MWL_KIND_OBJECT)
                 at = member(at->as.p, at->aux, &K[*keys]);
             else
                 at = walk(K, keys, keys + path->n_keys, at);
@@ -408,7 +409,7 @@ dispatch:
         if (LIKELY(at != NULL && path->n_keys)) {
             const uint32_t *keys = p->keys + path->first_key, *last = keys + path->n_keys - 1;
             at = walk(K, keys, last, at);
-            if (LIKELY(at != NULL && MWL_KINDS(*at) == MWL_KIND_OBJECT)) {
+            if (LIKELY(at != NULL && mwl_value_kind(*at) == MWL_KIND_OBJECT)) {
                 set_bool(h, &A, walk(K, last, last + 1, at) != NULL);
                 NEXT();
             }
@@ -509,7 +510,7 @@ dispatch:
     CASE(NEG): TRY(mwl__arith_neg(x, B, &out)); SET_OUT(A); NEXT();
     CASE(NOT):
         out = B;
-        TRY(MWL_KINDS(out) == MWL_KIND_BOOL || mwl__arith_no_overload(x, "!", out, mwl_absent()));
+        TRY(mwl_value_kind(out) == MWL_KIND_BOOL || mwl__arith_no_overload(x, "!", out, mwl_absent()));
         SET(A, mwl_bool(!out.as.i));
         NEXT();
     CASE(EQ): EQUAL(B, C, false);
@@ -548,7 +549,7 @@ dispatch:
     CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
     CASE(DATA): {
         const mwl_value *v = &A;
-        uint32_t kind = MWL_KINDS(*v);
+        uint32_t kind = mwl_value_kind(*v);
         if (kind == MWL_KIND_OBJECT) {
             if (LIKELY(!(mwl__as_map(*v)->odd & MWL__ODD_KIND))) NEXT();
         } else if (kind == MWL_KIND_NUMBER) {
@@ -566,25 +567,25 @@ dispatch:
     /* -- control inside an expression -- */
     CASE(JUMP): GO(X);
     CASE(JUMP_IF):
-        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
+        if (!LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
         if (A.as.i) GO(X);
         NEXT();
     CASE(JUMP_UNLESS):
-        if (!LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
+        if (!LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
         if (!A.as.i) GO(X);
         NEXT();
     CASE(AND_TEST):
-        if (MWL_KINDS(A) == MWL_KIND_BOOL && !A.as.i) GO(X);
+        if (mwl_value_kind(A) == MWL_KIND_BOOL && !A.as.i) GO(X);
         NEXT();
     CASE(OR_TEST):
-        if (MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i) GO(X);
+        if (mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i) GO(X);
         NEXT();
     CASE(AND): LOGIC(false, false);
     CASE(OR): LOGIC(true, false);
     CASE(AND_END): LOGIC(false, true);
     CASE(OR_END): LOGIC(true, true);
     CASE(RAISE_IF):
-        if (MWL_KINDS(A) != MWL_KIND_FAULT) NEXT();
+        if (mwl_value_kind(A) != MWL_KIND_FAULT) NEXT();
         HERE();
         mwl__drop(h, x->fault);
         x->fault = mwl__keep(A); /* a variable may raise it again */
@@ -592,7 +593,7 @@ dispatch:
         goto fail;
     CASE(ITER): {
         mwl_value range = B;
-        TRY(MWL_KINDS(range) == MWL_KIND_ARRAY || MWL_KINDS(range) == MWL_KIND_OBJECT ||
+        TRY(mwl_value_kind(range) == MWL_KIND_ARRAY || mwl_value_kind(range) == MWL_KIND_OBJECT ||
             not_iterable(x, range));
         if (ip->a != ip->b) SET(A, COPY(range));
         SET((&A)[1], mwl_int(0));
@@ -601,7 +602,7 @@ dispatch:
     CASE(NEXT): STEP_LOOP(false);
     CASE(NEXT2): STEP_LOOP(true);
     CASE(OPT_TEST):
-        TRY(MWL_KINDS(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
+        TRY(mwl_value_kind(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
         if (!A.as.p) GO(X);
         NEXT();
     CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET_OUT(A); NEXT();
@@ -671,7 +672,7 @@ dispatch:
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
     CASE(GATE):
         NESTS(mwl__nest_in_phase(F));
-        if (LIKELY(MWL_KINDS(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
+        if (LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
         MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
     CASE(ACTION):

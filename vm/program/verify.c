@@ -89,7 +89,7 @@ mwl_status mwl__verify_consts(const mwl_program *p, mwl_error *error) {
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool is_string(const mwl_program *p, uint32_t k) {
-    return k < p->n_consts && MWL_KINDS(p->consts[k]) == MWL_KIND_STRING;
+    return k < p->n_consts && mwl_value_kind(p->consts[k]) == MWL_KIND_STRING;
 }
 
 /* A run in KEYS of string constants, after the last one of the same table. */

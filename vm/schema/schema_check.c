@@ -49,7 +49,7 @@ bool mwl__schema_type_fits(uint32_t mask, mwl_value v) {
 
 static APART bool in_enum(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     uint32_t n = t[2], m = t[3];
-    if (MWL_KINDS(v) != MWL_KIND_STRING) {
+    if (mwl_value_kind(v) != MWL_KIND_STRING) {
         for (uint32_t i = 0; i < m; i++)
             if (equal(e, e->consts[t[4 + 2 * n + i]], v)) return true;
         return charge(e, m / 8) && false;
@@ -73,14 +73,14 @@ static APART bool in_enum(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
 }
 
 static bool above(mwl_value v, mwl_value bound, bool excluded) {
-    if (MWL_KINDS(v) == MWL_KIND_NUMBER)
+    if (mwl_value_kind(v) == MWL_KIND_NUMBER)
         return excluded ? v.as.d > bound.as.d : v.as.d >= bound.as.d;
     int order = mwl__num_order(v, bound);
     return order == 1 || (order == 0 && !excluded);
 }
 
 static bool below(mwl_value v, mwl_value bound, bool excluded) {
-    if (MWL_KINDS(v) == MWL_KIND_NUMBER)
+    if (mwl_value_kind(v) == MWL_KIND_NUMBER)
         return excluded ? v.as.d < bound.as.d : v.as.d <= bound.as.d;
     int order = mwl__num_order(v, bound);
     return order == -1 || (order == 0 && !excluded);
@@ -112,7 +112,7 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
 /* ---- objects --------------------------------------------------------------------------------- */
 
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
-    if (MWL_KINDS(key) != MWL_KIND_STRING) return NULL;
+    if (mwl_value_kind(key) != MWL_KIND_STRING) return NULL;
     uint32_t shift = t[MWL__PROPS_SHIFT];
     uint32_t mask = (1u << (32 - shift)) - 1;
     const uint32_t *slots = t + MWL__PROPS_SLOTS, *entries = slots + mask + 1;
@@ -144,7 +144,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
         const mwl_value key = member[i].key;
         const uint32_t *entry = guess; /* members mostly come in the order they are declared in */
         if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
-            MWL_KINDS(key) != MWL_KIND_STRING ||
+            mwl_value_kind(key) != MWL_KIND_STRING ||
             !mwl__str_same(e->consts[guess[MWL__ENTRY_KEY]], key))
             entry = mwl__schema_entry(e, t, key);
         bool named = false;
@@ -156,7 +156,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
                 named = true;
             }
         }
-        if (n_patterns && MWL_KINDS(key) == MWL_KIND_STRING) {
+        if (n_patterns && mwl_value_kind(key) == MWL_KIND_STRING) {
             const uint32_t *p = props_patterns(t);
             for (uint32_t j = 0; j < n_patterns; j++, p += 2) {
                 if (!search(e, p[0], key)) {
@@ -306,7 +306,7 @@ static void mark_if(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema
 
 static bool matches_some(mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
     const uint32_t *p = props_patterns(t);
-    if (MWL_KINDS(key) != MWL_KIND_STRING) return false;
+    if (mwl_value_kind(key) != MWL_KIND_STRING) return false;
     for (uint32_t j = 0; j < t[MWL__PROPS_PATTERNS] && !e->status; j++, p += 2)
         if (search(e, p[0], key)) return true;
     return false;
@@ -401,7 +401,7 @@ static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_ma
 /* The members or elements that nothing in the node evaluated must be valid against `ins`'s node. */
 static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins,
                                   mwl_value v) {
-    bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
+    bool array = mwl_value_kind(v) == MWL_KIND_ARRAY;
     for (uint32_t first = 0; first < v.aux; first += MWL__MARKS) {
         mwl__schema_marks m = {.first = first};
         mwl__schema_mark_before(e, node, ins, v, &m);

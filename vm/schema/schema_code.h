@@ -209,7 +209,7 @@ bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,
 /* schema_value.c: what keywords ask of values */
 extern const uint8_t mwl__schema_type_bits[16]; /* by kind: one MWL__TYPE bit, never INTEGER */
 static inline uint32_t mwl__schema_type_of(mwl_value v) {
-    return mwl__schema_type_bits[MWL_KINDS(v) & 15u];
+    return mwl__schema_type_bits[mwl_value_kind(v) & 15u];
 }
 bool mwl__schema_is_integer(mwl_value v);
 bool mwl__schema_is_multiple(mwl_value v, double of);

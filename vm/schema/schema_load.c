@@ -42,7 +42,7 @@ static bool is_node_or_none(const struct loader *l, uint32_t at) {
     return at == MWL__SCHEMA_NONE || is_node(l, at);
 }
 static bool is_string(const struct loader *l, uint32_t k) {
-    return k < l->schema->n_consts && MWL_KINDS(l->schema->consts[k]) == MWL_KIND_STRING;
+    return k < l->schema->n_consts && mwl_value_kind(l->schema->consts[k]) == MWL_KIND_STRING;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static bool operand_fits(const struct loader *l, char letter, uint32_t x) {
     case 'M': return is_node_or_none(l, x);
     case 'K': return x < l->schema->n_consts;
     case 'D':
-        return x < l->schema->n_consts && MWL_KINDS(l->schema->consts[x]) == MWL_KIND_NUMBER &&
+        return x < l->schema->n_consts && mwl_value_kind(l->schema->consts[x]) == MWL_KIND_NUMBER &&
                isfinite(l->schema->consts[x].as.d);
     case 'P': return x < l->schema->n_patterns;
     case 'U': return true;
@@ -259,7 +259,7 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
     const mwl_alloc counted = {pattern_alloc, s};
     for (uint32_t i = 0; i < n; i++) {
         size_t at = (size_t)(row + i - w);
-        if (row[i] >= s->n_consts || MWL_KINDS(s->consts[row[i]]) != MWL_KIND_STRING)
+        if (row[i] >= s->n_consts || mwl_value_kind(s->consts[row[i]]) != MWL_KIND_STRING)
             return fail(error, MWL_E_IMAGE, "a schema's pattern is no string", at);
         const mwl__str *text = mwl__as_str(s->consts[row[i]]);
         mwl_status st = mwl__pattern_compile(&counted, text->s, text->len, &s->patterns[i], NULL);

@@ -51,7 +51,7 @@ static void push_token(mwl__buf *path, const char *s, size_t len) {
 static void push_name(mwl__buf *path, const char *name) { push_token(path, name, strlen(name)); }
 static void push_number(mwl__buf *path, uint32_t n) { mwl__buf_printf(path, "/%u", n); }
 static void push_key(mwl__buf *path, mwl_value key) {
-    if (MWL_KINDS(key) == MWL_KIND_STRING)
+    if (mwl_value_kind(key) == MWL_KIND_STRING)
         push_token(path, mwl__as_str(key)->s, mwl__as_str(key)->len);
     else
         push_name(path, "?"); /* a key that is no text: no pointer leads there */
@@ -60,7 +60,7 @@ static void push_key(mwl__buf *path, mwl_value key) {
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static const char *kind_name(mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: return "null";
     case MWL_KIND_BOOL: return "a boolean";
     case MWL_KIND_NUMBER:
@@ -80,7 +80,7 @@ static const char *kind_name(mwl_value v) {
 static void put_json(struct report *r, mwl_value v) {
     size_t from = r->text.len;
     if (mwl__value_weight(v) > 40) {
-        mwl__buf_puts(&r->text, MWL_KINDS(v) == MWL_KIND_ARRAY ? "[...]" : "{...}");
+        mwl__buf_puts(&r->text, mwl_value_kind(v) == MWL_KIND_ARRAY ? "[...]" : "{...}");
         return;
     }
     if (mwl__json_write(v, MWL_JSON_COMPACT, &r->text, NULL) == MWL_E_NOT_JSON) {
@@ -95,7 +95,7 @@ static void put_json(struct report *r, mwl_value v) {
 }
 
 static void put_quoted(struct report *r, mwl_value key) {
-    if (MWL_KINDS(key) != MWL_KIND_STRING) {
+    if (mwl_value_kind(key) != MWL_KIND_STRING) {
         put_json(r, key);
         return;
     }
@@ -115,7 +115,7 @@ static void put_count(struct report *r, uint32_t n, const char *one, const char 
 static mwl_value observed(struct report *r, mwl_value v) {
     if (mwl__value_weight(v) <= WEIGHT_SHOWN) return mwl__keep(v);
     char text[64];
-    bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
+    bool array = mwl_value_kind(v) == MWL_KIND_ARRAY;
     int n = snprintf(text, sizeof text, "(%s of %u %s)", array ? "an array" : "an object", v.aux,
                      array ? "elements" : "members");
     return mwl_string(r->heap, text, (size_t)n);
@@ -234,12 +234,12 @@ static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
 static void explain_enum(struct report *r, const uint32_t *t, mwl_value v) {
     uint32_t n = t[2], all = t[2] + t[3];
     mwl__suggest s = mwl__suggest_make("", 0);
-    if (MWL_KINDS(v) == MWL_KIND_STRING)
+    if (mwl_value_kind(v) == MWL_KIND_STRING)
         s = mwl__suggest_make(mwl__as_str(v)->s, mwl__as_str(v)->len);
     TEXT(r, all ? "must be " : "has no allowed value");
     for (uint32_t i = 0; i < all; i++) {
         mwl_value k = r->e->consts[t[4 + n + i]];
-        if (MWL_KINDS(k) == MWL_KIND_STRING)
+        if (mwl_value_kind(k) == MWL_KIND_STRING)
             mwl__suggest_offer(&s, mwl__as_str(k)->s, mwl__as_str(k)->len);
         if (i == SHOWN_NAMES && all > SHOWN_NAMES + 1)
             mwl__buf_printf(&r->text, " or one of %u others", all - i);
@@ -337,7 +337,7 @@ static void explain_undeclared(struct report *r, const char *keyword, const uint
     mwl_value key = mwl__map_key(m);
     bool parameter = at == 0 && (r->e->words[MWL__SCHEMA_H_FLAGS] & MWL__SCHEMA_PARAMETERS);
     mwl__suggest s = mwl__suggest_make("", 0);
-    if (MWL_KINDS(key) == MWL_KIND_STRING)
+    if (mwl_value_kind(key) == MWL_KIND_STRING)
         s = mwl__suggest_make(mwl__as_str(key)->s, mwl__as_str(key)->len);
     const uint32_t *entry = t ? entries_of(t) : NULL;
     for (uint32_t i = 0; t && i < t[MWL__PROPS_ENTRIES]; i++, entry += MWL__ENTRY_SIZE) {
@@ -362,7 +362,7 @@ static void explain_member(struct report *r, const uint32_t *t, const mwl__membe
     bool named = entry && entry[MWL__ENTRY_NODE] != NONE;
     if (named) into_member(r, "properties", mwl__map_key(m), m, entry[MWL__ENTRY_NODE]);
     for (uint32_t j = 0; j < t[MWL__PROPS_PATTERNS] && !full(r); j++, p += 2) {
-        if (MWL_KINDS(m->key) != MWL_KIND_STRING) break;
+        if (mwl_value_kind(m->key) != MWL_KIND_STRING) break;
         const mwl__str *s = mwl__as_str(m->key);
         bool matched = false;
         mwl_status st = mwl__pattern_search(e->schema->patterns[p[0]], e->env->scratch, s->s,
@@ -526,7 +526,7 @@ static void explain_if(struct report *r, const uint32_t *p, mwl_value v) {
 }
 
 static void explain_unevaluated(struct report *r, uint32_t node, const uint32_t *p, mwl_value v) {
-    bool array = MWL_KINDS(v) == MWL_KIND_ARRAY;
+    bool array = mwl_value_kind(v) == MWL_KIND_ARRAY;
     const char *keyword = array ? "unevaluatedItems" : "unevaluatedProperties";
     mwl__schema_marks m;
     for (uint32_t i = 0; i < v.aux && !full(r); i++) {

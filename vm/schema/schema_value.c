@@ -19,7 +19,7 @@ const uint8_t mwl__schema_type_bits[16] = {
 };
 
 bool mwl__schema_is_integer(mwl_value v) {
-    uint32_t k = MWL_KINDS(v);
+    uint32_t k = mwl_value_kind(v);
     if (k != MWL_KIND_NUMBER) return k == MWL_KIND_INT || k == MWL_KIND_UINT;
     double d = v.as.d;
     if (d >= -9.0e15 && d <= 9.0e15) return (double)(int64_t)d == d;
@@ -57,8 +57,8 @@ static uint64_t pow10_mod(unsigned e, uint64_t m) {
 /* Numbers are taken as the decimals that are written for them: 0.0075 is a multiple of 0.0001,
  * although no quotient of the two doubles says so. Integers are exact as doubles. */
 bool mwl__schema_is_multiple(mwl_value v, double of) {
-    if (MWL_KINDS(v) == MWL_KIND_INT || MWL_KINDS(v) == MWL_KIND_UINT) {
-        bool negative = MWL_KINDS(v) == MWL_KIND_INT && v.as.i < 0;
+    if (mwl_value_kind(v) == MWL_KIND_INT || mwl_value_kind(v) == MWL_KIND_UINT) {
+        bool negative = mwl_value_kind(v) == MWL_KIND_INT && v.as.i < 0;
         uint64_t u = negative ? 0 - v.as.u : v.as.u;
         if (of >= 1 && of < 0x1p63 && (double)(uint64_t)of == of) return u % (uint64_t)of == 0;
         v = mwl_number((double)u);
@@ -94,7 +94,7 @@ static uint64_t mix(uint64_t h) {
 
 /* Equal values have equal hashes: numbers by value across kinds, objects in any order. */
 static uint64_t hash_value(mwl_value v, int levels, uint64_t *visited) {
-    uint32_t k = MWL_KINDS(v);
+    uint32_t k = mwl_value_kind(v);
     uint64_t h = 0;
     double d;
     ++*visited;
@@ -113,7 +113,7 @@ static uint64_t hash_value(mwl_value v, int levels, uint64_t *visited) {
     case MWL_KIND_OBJECT:
         for (uint32_t i = 0; levels && i < v.aux; i++) {
             const mwl__member *m = &mwl__as_map(v)->member[i];
-            uint64_t key = MWL_KINDS(m->key) == MWL_KIND_STRING ? m->key.aux : 1;
+            uint64_t key = mwl_value_kind(m->key) == MWL_KIND_STRING ? m->key.aux : 1;
             h += mix(mix(key) ^ hash_value(m->val, levels - 1, visited));
         }
         return mix(h + v.aux + ((uint64_t)k << 40));

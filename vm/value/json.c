@@ -153,7 +153,7 @@ static mwl_value build(builder *b, yyjson_val *val) {
     size_t depth = 0;
     for (;; val++) {
         if (depth && b->stack[depth - 1].slot == NULL &&
-            MWL_KINDS(b->stack[depth - 1].box) == MWL_KIND_OBJECT) {
+            mwl_value_kind(b->stack[depth - 1].box) == MWL_KIND_OBJECT) {
             level *top = &b->stack[depth - 1];
             mwl_value key = read_key(b, val);
             if (mwl_is_absent(key)) break;

@@ -168,12 +168,12 @@ static bool all_text(mwl_value v) {
     const mwl__map *m = mwl__as_map(v);
     if (!(m->odd & MWL__ODD_KIND)) return true;
     for (uint32_t i = 0; i < v.aux; i++)
-        if (MWL_KINDS(m->member[i].key) != MWL_KIND_STRING) return false;
+        if (mwl_value_kind(m->member[i].key) != MWL_KIND_STRING) return false;
     return true;
 }
 
 static mwl_status open_box(writer *w, mwl_value v) {
-    bool object = MWL_KINDS(v) == MWL_KIND_OBJECT;
+    bool object = mwl_value_kind(v) == MWL_KIND_OBJECT;
     put(w->out, object ? '{' : '[');
     if (v.aux == 0) {
         put(w->out, object ? '}' : ']');
@@ -187,7 +187,7 @@ static mwl_status open_box(writer *w, mwl_value v) {
 }
 
 static mwl_status write_one(writer *w, mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: mwl__buf_put(w->out, "null", 4); return MWL_OK;
     case MWL_KIND_BOOL:
         mwl__buf_put(w->out, v.as.i ? "true" : "false", v.as.i ? 4 : 5);

@@ -131,7 +131,7 @@ bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item) {
 static inline bool claims(mwl_value list, mwl_value item) {
     const mwl__list *l = mwl__as_list(list);
     return (list.tag & (MWL_HEAP | 0xffu)) == (MWL_HEAP | MWL_KIND_ARRAY) &&
-           MWL_KINDS(item) - 1u < MWL_KIND_BYTES && l->used == list.aux && list.aux < l->cap &&
+           mwl_value_kind(item) - 1u < MWL_KIND_BYTES && l->used == list.aux && list.aux < l->cap &&
            l->weight < MWL_WEIGHT_LIMIT;
 }
 
@@ -139,7 +139,7 @@ static inline bool claims(mwl_value list, mwl_value item) {
 static mwl_value apart(mwl_heap *h, mwl_value take_list, mwl_value added) {
     mwl__list *l = mwl__as_list(take_list);
     uint32_t n = take_list.aux;
-    if (MWL_KINDS(added) < MWL_KIND_ARRAY || !(take_list.tag & MWL_HEAP) || l->used != n ||
+    if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_list.tag & MWL_HEAP) || l->used != n ||
         ((take_list.tag & MWL_OWNED) && l->rc == 1) ||
         !mwl__value_reaches(added, l, mwl_count(added)))
         return take_list;
@@ -205,7 +205,7 @@ mwl_value mwl_array(mwl_heap *heap, size_t expected) {
 
 mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value take_item) {
     if (!heap) return mwl_absent();
-    if (MWL_KINDS(take_array) != MWL_KIND_ARRAY && !mwl_is_absent(take_array)) {
+    if (mwl_value_kind(take_array) != MWL_KIND_ARRAY && !mwl_is_absent(take_array)) {
         mwl__drop(heap, take_array);
         mwl__drop(heap, take_item);
         return mwl__heap_fail(heap, MWL_E_USAGE);
@@ -214,6 +214,6 @@ mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value take_it
 }
 
 mwl_value mwl_array_at(mwl_value array, size_t i) {
-    if (MWL_KINDS(array) != MWL_KIND_ARRAY || i >= array.aux) return mwl_absent();
+    if (mwl_value_kind(array) != MWL_KIND_ARRAY || i >= array.aux) return mwl_absent();
     return mwl__borrow(mwl__as_list(array)->item[i]);
 }

@@ -51,7 +51,7 @@ static uint32_t mixed(uint64_t u) {
 /* A key as members store it: aux is its hash, the same for an int and a uint of one value. Absent
  * when the value can be no key (or, for a lookup, equals none). */
 static mwl_value as_key(mwl_value k) {
-    switch (MWL_KINDS(k)) {
+    switch (mwl_value_kind(k)) {
     case MWL_KIND_STRING: return k;
     case MWL_KIND_BOOL: k.aux = mixed(0x5bd1e995u + k.as.u); return k;
     case MWL_KIND_UINT:
@@ -70,7 +70,7 @@ static mwl_value as_key(mwl_value k) {
 
 static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
     if (a.aux != b.aux) return false;
-    uint32_t x = MWL_KINDS(a), y = MWL_KINDS(b);
+    uint32_t x = mwl_value_kind(a), y = mwl_value_kind(b);
     if (x == MWL_KIND_STRING) return y == MWL_KIND_STRING && mwl__str_same(a, b);
     if (a.as.u != b.as.u) return false;
     if (x == y) return true;
@@ -81,7 +81,7 @@ static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
 /* The hash that the index of m goes by. */
 static uint32_t index_hash(const mwl__map *m, mwl_value key) {
     if (m->seed == 0) return key.aux;
-    if (MWL_KINDS(key) != MWL_KIND_STRING)
+    if (mwl_value_kind(key) != MWL_KIND_STRING)
         return mwl__str_hash_seeded(&key.as, sizeof key.as, m->seed);
     const mwl__str *s = mwl__as_str(key);
     return mwl__str_hash_seeded(s->s, s->len, m->seed);
@@ -216,7 +216,7 @@ static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
 }
 
 static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_val) {
-    if (MWL_KINDS(take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
+    if (mwl_value_kind(take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
     m->member[m->used].key = take_key;
     m->member[m->used].val = take_val;
     m->used++;
@@ -234,7 +234,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
     for (uint32_t i = 0; i < n; i++) {
         if (i == skip) continue;
         const mwl__member *member = &from->member[i];
-        if (MWL_KINDS(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
+        if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
         m->member[m->used].key = mwl__keep(member->key);
         m->member[m->used].val = mwl__keep(member->val);
         (void)weigh(h, m, member->val); /* no more than what was within the limits */
@@ -248,7 +248,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
 static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
-    if (MWL_KINDS(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
+    if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
         ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(added, m, 0))
         return take_map;
     mwl__map *copy = copied(h, m, n, n, n);
@@ -313,7 +313,7 @@ static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val) {
     mwl_value key = as_key(take_key);
     if (mwl_is_absent(take_map) || mwl_is_absent(take_val) || mwl_is_absent(key) ||
-        MWL_KINDS(take_key) == MWL_KIND_NUMBER) {
+        mwl_value_kind(take_key) == MWL_KIND_NUMBER) {
         if (!mwl_is_absent(take_map) && !mwl_is_absent(take_val) && !mwl_is_absent(take_key))
             h->why = MWL_E_USAGE;
         goto refuse;
@@ -388,7 +388,7 @@ const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
     if (m->n_index == 0) {
         for (uint32_t i = 0; i < n; i++) {
             const mwl__member *member = &m->member[i];
-            if (member->key.aux == str_key.aux && MWL_KINDS(member->key) == MWL_KIND_STRING &&
+            if (member->key.aux == str_key.aux && mwl_value_kind(member->key) == MWL_KIND_STRING &&
                 mwl__str_same(member->key, str_key))
                 return &member->val;
         }
@@ -413,7 +413,7 @@ const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__membe
 }
 
 static bool same_text(const mwl__member *m, const char *key, size_t len, uint32_t hash) {
-    return m->key.aux == hash && MWL_KINDS(m->key) == MWL_KIND_STRING &&
+    return m->key.aux == hash && mwl_value_kind(m->key) == MWL_KIND_STRING &&
            mwl__as_str(m->key)->len == len && memcmp(mwl__as_str(m->key)->s, key, len) == 0;
 }
 
@@ -444,7 +444,7 @@ mwl_value mwl_object(mwl_heap *heap, size_t expected) {
 mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_value take_key,
                          mwl_value take_value) {
     if (!heap) return mwl_absent();
-    if (MWL_KINDS(take_object) != MWL_KIND_OBJECT && !mwl_is_absent(take_object)) {
+    if (mwl_value_kind(take_object) != MWL_KIND_OBJECT && !mwl_is_absent(take_object)) {
         mwl__drop(heap, take_object);
         mwl__drop(heap, take_key);
         mwl__drop(heap, take_value);
@@ -467,7 +467,7 @@ mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key,
 }
 
 mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
-    if (MWL_KINDS(object) != MWL_KIND_OBJECT || (!key && len)) return mwl_absent();
+    if (mwl_value_kind(object) != MWL_KIND_OBJECT || (!key && len)) return mwl_absent();
     if (!len) key = "";
     const mwl__map *m = mwl__as_map(object);
     if (m->n_index) {
@@ -475,20 +475,20 @@ mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
         return v ? mwl__borrow(*v) : mwl_absent();
     }
     for (const mwl__member *at = m->member, *end = at + object.aux; at < end; at++)
-        if (MWL_KINDS(at->key) == MWL_KIND_STRING && mwl__as_str(at->key)->len == len &&
+        if (mwl_value_kind(at->key) == MWL_KIND_STRING && mwl__as_str(at->key)->len == len &&
             mwl__bytes_same(mwl__as_str(at->key)->s, key, len)) /* few: a hash costs more */
             return mwl__borrow(at->val);
     return mwl_absent();
 }
 
 mwl_value mwl_object_find(mwl_value object, mwl_value key) {
-    if (MWL_KINDS(object) != MWL_KIND_OBJECT) return mwl_absent();
+    if (mwl_value_kind(object) != MWL_KIND_OBJECT) return mwl_absent();
     const mwl_value *v = mwl__map_find(object, key);
     return v ? mwl__borrow(*v) : mwl_absent();
 }
 
 bool mwl_object_at(mwl_value object, size_t i, mwl_value *key, mwl_value *value) {
-    if (MWL_KINDS(object) != MWL_KIND_OBJECT || i >= object.aux) return false;
+    if (mwl_value_kind(object) != MWL_KIND_OBJECT || i >= object.aux) return false;
     const mwl__member *member = &mwl__as_map(object)->member[i];
     if (key) *key = mwl__map_key(member);
     if (value) *value = mwl__borrow(member->val);

@@ -81,7 +81,7 @@ mwl_value mwl__str_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     if (!s) return mwl_absent();
     memcpy(s->s, x->s, x->len);
     memcpy(s->s + x->len, y->s, y->len);
-    return finish(s, MWL_KINDS(a), (size_t)x->n_cp + y->n_cp, mwl__str_hash(s->s, s->len));
+    return finish(s, mwl_value_kind(a), (size_t)x->n_cp + y->n_cp, mwl__str_hash(s->s, s->len));
 }
 
 int mwl__str_compare(mwl_value a, mwl_value b) {
@@ -124,7 +124,7 @@ mwl_value mwl_bytes(mwl_heap *heap, const void *data, size_t len) {
 }
 
 const char *mwl_as_text(mwl_value v, size_t *len) {
-    uint32_t kind = MWL_KINDS(v);
+    uint32_t kind = mwl_value_kind(v);
     if (kind != MWL_KIND_STRING && kind != MWL_KIND_BYTES) {
         if (len) *len = 0;
         return NULL;
@@ -134,7 +134,7 @@ const char *mwl_as_text(mwl_value v, size_t *len) {
 }
 
 size_t mwl_string_code_points(mwl_value v) {
-    return MWL_KINDS(v) == MWL_KIND_STRING ? mwl__as_str(v)->n_cp : 0;
+    return mwl_value_kind(v) == MWL_KIND_STRING ? mwl__as_str(v)->n_cp : 0;
 }
 
 mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {

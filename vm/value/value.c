@@ -40,7 +40,7 @@ static inline void give_str(mwl_heap *h, mwl__str *s) {
 
 /* v's count is zero: free it at once when it holds no others, else put it on the list. */
 static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES:
     case MWL_KIND_TYPE: give_str(h, v.as.p); return doomed;
@@ -51,7 +51,7 @@ static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
         if ((type.tag & MWL_OWNED) && --*(uint32_t *)type.as.p == 0) give_str(h, type.as.p);
         return doomed;
     }
-    default: set_next(v.as.p, MWL_KINDS(v), doomed); return v.as.p;
+    default: set_next(v.as.p, mwl_value_kind(v), doomed); return v.as.p;
     }
 }
 
@@ -102,7 +102,7 @@ static inline void *open_map(mwl_heap *h, mwl__map *m, void *doomed) {
 
 void mwl__destroy(mwl_heap *h, mwl_value v) {
     void *doomed;
-    if (MWL_KINDS(v) == MWL_KIND_OBJECT)
+    if (mwl_value_kind(v) == MWL_KIND_OBJECT)
         doomed = open_map(h, v.as.p, NULL);
     else
         doomed = bury(h, v, NULL);
@@ -179,7 +179,7 @@ static int order_u_d(uint64_t u, double d) { return order_d((double)u, d); }
 static int reversed(int order) { return order == 2 ? 2 : -order; }
 
 int mwl__num_order(mwl_value a, mwl_value b) {
-    uint32_t x = MWL_KINDS(a), y = MWL_KINDS(b);
+    uint32_t x = mwl_value_kind(a), y = mwl_value_kind(b);
     if (x == MWL_KIND_NUMBER && y == MWL_KIND_NUMBER) return order_d(a.as.d, b.as.d);
     if (x == MWL_KIND_INT && y == MWL_KIND_INT) return order_i(a.as.i, b.as.i);
     if (x == MWL_KIND_UINT && y == MWL_KIND_UINT) return order_u(a.as.u, b.as.u);
@@ -194,12 +194,12 @@ static bool is_number(uint32_t kind) {
 }
 
 bool mwl__value_order(mwl_value a, mwl_value b, int *order) {
-    uint32_t kind = MWL_KINDS(a);
-    if (is_number(kind) && is_number(MWL_KINDS(b))) {
+    uint32_t kind = mwl_value_kind(a);
+    if (is_number(kind) && is_number(mwl_value_kind(b))) {
         *order = mwl__num_order(a, b);
         return true;
     }
-    if (kind != MWL_KINDS(b)) return false;
+    if (kind != mwl_value_kind(b)) return false;
     switch (kind) {
     case MWL_KIND_BOOL:
     case MWL_KIND_DURATION: *order = order_i(a.as.i, b.as.i); return true;
@@ -216,7 +216,7 @@ bool mwl__value_order(mwl_value a, mwl_value b, int *order) {
 /* ---- equality -------------------------------------------------------------------------------- */
 
 uint16_t mwl__value_odd_slow(mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL:
     case MWL_KIND_BOOL:
     case MWL_KIND_STRING: return 0;
@@ -244,9 +244,9 @@ static int same_container(mwl_value a, mwl_value b) {
 }
 
 int mwl__equal_mixed(mwl_value a, mwl_value b) {
-    uint32_t kind = MWL_KINDS(a);
-    if (kind != MWL_KINDS(b))
-        return is_number(kind) && is_number(MWL_KINDS(b)) && mwl__num_order(a, b) == 0;
+    uint32_t kind = mwl_value_kind(a);
+    if (kind != mwl_value_kind(b))
+        return is_number(kind) && is_number(mwl_value_kind(b)) && mwl__num_order(a, b) == 0;
     switch (kind) {
     case MWL_KIND_NUMBER: return a.as.d == b.as.d;
     case MWL_KIND_TIMESTAMP: return a.as.i == b.as.i && a.aux == b.aux;
@@ -274,7 +274,7 @@ typedef struct pair {
 
 /* Optionals are looked through: what is compared is what both hold. */
 static void look_through(mwl_value *a, mwl_value *b) {
-    while (MWL_KINDS(*a) == MWL_KIND_OPTIONAL) {
+    while (mwl_value_kind(*a) == MWL_KIND_OPTIONAL) {
         *a = mwl__as_box(*a)->v;
         *b = mwl__as_box(*b)->v;
     }
@@ -282,7 +282,7 @@ static void look_through(mwl_value *a, mwl_value *b) {
 
 static void open_pair(pair *p, mwl_value a, mwl_value b) {
     look_through(&a, &b);
-    if (MWL_KINDS(a) == MWL_KIND_ARRAY) {
+    if (mwl_value_kind(a) == MWL_KIND_ARRAY) {
         p->left = mwl__as_list(a)->item;
         p->left_end = mwl__as_list(a)->item + a.aux;
         p->right = mwl__as_list(b)->item;
@@ -314,7 +314,7 @@ static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
 
 /* Comparing long texts of one hash is work by their length; one and the same text is none. */
 static uint64_t effort(mwl_value a, mwl_value b) {
-    uint32_t kind = MWL_KINDS(a);
+    uint32_t kind = mwl_value_kind(a);
     if (kind != MWL_KIND_STRING && kind != MWL_KIND_BYTES) return 0;
     return a.as.p == b.as.p ? 0 : mwl__as_str(a)->len >> 6;
 }
@@ -367,7 +367,7 @@ typedef struct place {
 
 /* An object is walked as the row of values that its members are, keys included. */
 static void open_place(place *p, mwl_value v) {
-    if (MWL_KINDS(v) == MWL_KIND_ARRAY) {
+    if (mwl_value_kind(v) == MWL_KIND_ARRAY) {
         p->at = mwl__as_list(v)->item;
         p->end = p->at + v.aux;
     } else {
@@ -379,7 +379,7 @@ static void open_place(place *p, mwl_value v) {
 static bool has_text_keys(mwl_value v) {
     const mwl__map *m = mwl__as_map(v);
     for (uint32_t i = 0; i < v.aux; i++)
-        if (MWL_KINDS(m->member[i].key) != MWL_KIND_STRING) return false;
+        if (mwl_value_kind(m->member[i].key) != MWL_KIND_STRING) return false;
     return true;
 }
 
@@ -393,7 +393,7 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
     } path[LEVELS];
     size_t depth = 0, left = nodes + NODES;
     for (;;) {
-        uint32_t kind = MWL_KINDS(v);
+        uint32_t kind = mwl_value_kind(v);
         if (left-- == 0) return true;
         if ((v.tag & MWL_HEAP) && kind >= MWL_KIND_ARRAY) {
             if (v.as.p == buffer || depth == LEVELS) return true;
@@ -404,7 +404,7 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
             if (depth == 0) return false;
             v = path[depth - 1].v;
             uint32_t i = path[depth - 1].at++;
-            kind = MWL_KINDS(v);
+            kind = mwl_value_kind(v);
             if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used)
                 v = mwl__as_list(v)->item[i];
             else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used)
@@ -424,7 +424,7 @@ bool mwl__value_is_json(mwl_value v) {
     for (;;) {
         if (mwl_is_absent(v)) return false;
         if (mwl__value_odd(v) & MWL__ODD_KIND) {
-            uint32_t kind = MWL_KINDS(v);
+            uint32_t kind = mwl_value_kind(v);
             /* The bits are an upper bound for older versions: a container must be looked into. */
             if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return false;
             if (kind == MWL_KIND_OBJECT && !has_text_keys(v)) return false;
@@ -445,6 +445,6 @@ void mwl_value_drop(mwl_heap *heap, mwl_value take) {
 }
 
 size_t mwl_count(mwl_value v) {
-    uint32_t kind = MWL_KINDS(v);
+    uint32_t kind = mwl_value_kind(v);
     return kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT ? v.aux : 0;
 }

@@ -39,7 +39,6 @@
 
 #define MWL_HEAP 0x100u
 #define MWL_OWNED 0x200u
-#define MWL_KINDS(v) ((v).tag & 0xffu)
 
 typedef struct mwl__str {
     uint32_t rc;
@@ -369,7 +368,7 @@ const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__membe
 /* The key of a member, lent, without the hash that non-string keys carry in aux. */
 static inline mwl_value mwl__map_key(const mwl__member *m) {
     mwl_value k = mwl__borrow(m->key);
-    if (MWL_KINDS(k) != MWL_KIND_STRING) k.aux = 0;
+    if (mwl_value_kind(k) != MWL_KIND_STRING) k.aux = 0;
     return k;
 }
 /* For builders that own a fresh map with room: the place of a string key's value, new (then a null)
@@ -387,8 +386,8 @@ mwl_value mwl__ext_new(mwl_heap *h, mwl_value take_type, const void *data, size_
 /* ---- whole values (value.c) ------------------------------------------------------------------ */
 
 static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and strings */
-    if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 0;
-    switch (MWL_KINDS(v)) {
+    if (mwl_value_kind(v) < MWL_KIND_ARRAY) return 0;
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_ARRAY: return mwl__as_list(v)->depth;
     case MWL_KIND_OBJECT: return mwl__as_map(v)->depth;
     case MWL_KIND_OPTIONAL: return v.as.p ? mwl__as_box(v)->depth : 0;
@@ -396,8 +395,8 @@ static inline uint32_t mwl__value_depth(mwl_value v) { /* 0 for scalars and stri
     }
 }
 static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and strings */
-    if (MWL_KINDS(v) < MWL_KIND_ARRAY) return 1;
-    switch (MWL_KINDS(v)) {
+    if (mwl_value_kind(v) < MWL_KIND_ARRAY) return 1;
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_ARRAY: return mwl__as_list(v)->weight;
     case MWL_KIND_OBJECT: return mwl__as_map(v)->weight;
     case MWL_KIND_OPTIONAL: return v.as.p ? mwl__as_box(v)->weight : 1;
@@ -418,7 +417,7 @@ static inline bool mwl__weight_less(uint64_t *weight, mwl_value part, uint32_t r
 /* The MWL__ODD bits that v brings into a container. */
 uint16_t mwl__value_odd_slow(mwl_value v);
 static inline uint16_t mwl__value_odd(mwl_value v) {
-    uint32_t k = MWL_KINDS(v);
+    uint32_t k = mwl_value_kind(v);
     if (k == MWL_KIND_STRING || k == MWL_KIND_BOOL || k == MWL_KIND_NULL) return 0;
     if (k == MWL_KIND_NUMBER && v.as.d - v.as.d == 0) return 0; /* finite */
     return mwl__value_odd_slow(v);
@@ -439,7 +438,7 @@ static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t
 /* The same for one of the kinds that a list mostly collects. False, and nothing changed: ask
  * mwl__value_weigh. */
 static inline bool mwl__value_weigh_fast(const mwl_value *v, mwl__list *into) {
-    uint32_t kind = MWL_KINDS(*v);
+    uint32_t kind = mwl_value_kind(*v);
     if (kind == MWL_KIND_NUMBER ? v->as.d - v->as.d == 0 : kind == MWL_KIND_STRING) {
         if (into->weight >= MWL_WEIGHT_LIMIT) return false;
         into->weight++;
@@ -481,8 +480,8 @@ bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, fi
 mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal);
 int mwl__equal_mixed(mwl_value a, mwl_value b); /* the rest of mwl__equal_fast */
 static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
-    uint32_t k = MWL_KINDS(a);
-    if (k == MWL_KINDS(b)) {
+    uint32_t k = mwl_value_kind(a);
+    if (k == mwl_value_kind(b)) {
         if (k == MWL_KIND_STRING) return mwl__str_same(a, b);
         if (k == MWL_KIND_NUMBER) return a.as.d == b.as.d;
         if (k < MWL_KIND_TIMESTAMP)

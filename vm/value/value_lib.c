@@ -119,7 +119,7 @@ void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_s
 }
 
 const char *mwl__type_name(mwl_value v) {
-    switch (MWL_KINDS(v)) {
+    switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: return "null_type";
     case MWL_KIND_BOOL: return "bool";
     case MWL_KIND_NUMBER: return "double";

@@ -19,7 +19,7 @@ _Static_assert(offsetof(mwl__word_text, s) == offsetof(mwl__str, s),
 _Static_assert(MWL__WORDS_ROOM < MWL_INDEX_FROM, "an object of words has no index");
 
 mwl_value mwl__word_get(mwl_value object, mwl__word name) {
-    if (MWL_KINDS(object) != MWL_KIND_OBJECT) return mwl_absent();
+    if (mwl_value_kind(object) != MWL_KIND_OBJECT) return mwl_absent();
     const mwl_value *v = mwl__map_get(object, mwl__word_value(name));
     return v ? mwl__borrow(*v) : mwl_absent();
 }
@@ -33,7 +33,7 @@ mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word 
         uint16_t depth = 1, odd = 0;
         for (; done < n; done++) {
             mwl_value v = take[done];
-            if (MWL_KINDS(v) == MWL_KIND_STRING) {
+            if (mwl_value_kind(v) == MWL_KIND_STRING) {
                 weight++;
             } else if (mwl_is_absent(v)) {
                 break; /* whoever should have made it has said why */
