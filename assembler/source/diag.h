@@ -10,8 +10,8 @@
  * s); mwl__diag_text(d, "no Step of this Flow has this name"); mwl__diag_label(d, other_span, "the
  * Steps of this Flow are here"); mwl__diag_help(d, "did you mean '%s'?", near);
  *
- * A report answers NULL when the diagnostic is not kept (silenced by name, said before, above the
- * bound, no memory), and everything accepts that NULL. Costly help (a search for a near name)
+ * A report returns NULL when the diagnostic is not kept (silenced by name, reported before, above
+ * the bound, no memory), and everything accepts that NULL. Costly help (a search for a near name)
  * belongs inside `if (d)`. Messages begin in lower case, quote names in ' ', and end without a full
  * stop. */
 #ifndef MWL_DIAG_H
@@ -67,6 +67,17 @@ typedef struct mwl__diag_line {
     const char *text;
 } mwl__diag_line;
 
+/* One piece of an exact repair: the bytes of `span` become `text`. The pieces of a diagnostic
+ * belong together: all are applied or none. They do not overlap, and they are in the diagnostic's
+ * source.
+ */
+typedef struct mwl__diag_edit {
+    struct mwl__diag_edit *next;
+    mwl__span span;
+    const char *text; /* NUL-terminated after `len` */
+    size_t len;
+} mwl__diag_edit;
+
 typedef struct mwl__diag {
     struct mwl__diags *sink;
     const mwl__diag_info *row;
@@ -81,6 +92,8 @@ typedef struct mwl__diag {
     const char *help;    /* the suggestion, or NULL */
     mwl__diag_mark *labels;
     mwl__diag_line *notes;
+    mwl__diag_edit *edits; /* in the order of the source; NULL: no repair is known to be right */
+    bool unfixable;        /* pieces of its repair clashed */
 } mwl__diag;
 
 /* ---- the sink -------------------------------------------------------------------------------- */
@@ -132,6 +145,24 @@ void mwl__diag_note(mwl__diag *d, const char *format, ...) __attribute__((format
 void mwl__diag_help(mwl__diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len);
 
+/* ---- repairs -------------------------------------------------------------------------------- */
+
+/* Add a piece to the repair: only where the help says exactly this, and the definition is better in
+ * every case for it. An empty span inserts. A piece that overlaps an earlier one of the diagnostic
+ * is not possible and drops the whole repair. Each accepts NULL for d. */
+void mwl__diag_fix(mwl__diag *d, mwl__span span, const char *text, size_t len);
+/* The same with the text as JSON writes it inside a string: quotes and controls escaped. */
+void mwl__diag_fix_text(mwl__diag *d, mwl__span span, const char *text, size_t len);
+/* The same as a whole JSON string, quotes included. */
+void mwl__diag_fix_string(mwl__diag *d, mwl__span span, const char *text, size_t len);
+
+/* How many diagnostics of this source have a repair. */
+size_t mwl__diags_fixable(const mwl__diags *sink, const mwl__source *source);
+/* Append the text of the source with the repairs of its diagnostics made. Of two that overlap the
+ * first in the order of the source is made; a further round (read and check the new text) finds
+ * the other again. Returns how many were made; out->failed reports that memory ran out. */
+size_t mwl__diags_repair(mwl__diags *sink, const mwl__source *source, mwl__buf *out);
+
 /* Order by source, position, code. Rendering does it too. */
 void mwl__diags_sort(mwl__diags *sink);
 
@@ -146,6 +177,9 @@ void mwl__diags_render(mwl__diags *sink, mwl__diag_format format, bool colour, m
 void mwl__diags_human(mwl__diags *sink, bool colour, mwl__buf *out);
 void mwl__diags_json(mwl__diags *sink, mwl__buf *out);
 void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out);
+
+/* Append `s` as JSON writes it inside a string; bytes that are not UTF-8 become U+FFFD. */
+void mwl__diag_escape(mwl__buf *out, const char *s, size_t len);
 
 static inline const char *mwl__severity_name(mwl__severity s) {
     return s == MWL_DIAG_ERROR ? "error" : s == MWL_DIAG_WARNING ? "warning" : "note";

@@ -3,29 +3,13 @@
  * Lines and columns are from 1, columns in code points, ends exclusive, in both forms. */
 #include "assembler/source/diag.h"
 
-#include "vm/base/utf8.h"
-
-static void put_string(mwl__buf *out, const char *s) {
-    size_t len = strlen(s);
+static void put_bytes(mwl__buf *out, const char *s, size_t len) {
     mwl__buf_putc(out, '"');
-    for (size_t i = 0; i < len;) {
-        unsigned char c = (unsigned char)s[i];
-        uint32_t point;
-        size_t n = mwl__utf8_decode(s + i, len - i, &point);
-        if (n == 0)
-            mwl__buf_puts(out, "\xEF\xBF\xBD");
-        else if (c == '"' || c == '\\')
-            mwl__buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            mwl__buf_puts(out, "\\n");
-        else if (c < 0x20)
-            mwl__buf_printf(out, "\\u%04x", c);
-        else
-            mwl__buf_put(out, s + i, n);
-        i += n ? n : 1;
-    }
+    mwl__diag_escape(out, s, len);
     mwl__buf_putc(out, '"');
 }
+
+static void put_string(mwl__buf *out, const char *s) { put_bytes(out, s, strlen(s)); }
 
 static void put_optional(mwl__buf *out, const char *s) {
     if (s)
@@ -79,7 +63,15 @@ static void put_json_diag(mwl__buf *out, const mwl__diag *d) {
     }
     mwl__buf_puts(out, "], \"suggestion\": ");
     put_optional(out, d->help);
-    mwl__buf_putc(out, '}');
+    mwl__buf_puts(out, ", \"fix\": [");
+    for (const mwl__diag_edit *e = d->edits; e; e = e->next) {
+        mwl__buf_puts(out, e == d->edits ? "{" : ", {");
+        put_region(out, d->source, e->span, JSON_REGION);
+        mwl__buf_puts(out, ", \"text\": ");
+        put_bytes(out, e->text, e->len);
+        mwl__buf_putc(out, '}');
+    }
+    mwl__buf_puts(out, "]}");
 }
 
 void mwl__diags_json(mwl__diags *sink, mwl__buf *out) {
@@ -140,6 +132,22 @@ static void put_message(mwl__buf *out, const mwl__diag *d) {
     mwl__buf_free(&text);
 }
 
+static void put_fix(mwl__buf *out, const mwl__diag *d) {
+    mwl__buf_puts(out, ",\n         \"fixes\": [{\"description\": {\"text\": ");
+    put_string(out, d->help ? d->help : d->row->title);
+    mwl__buf_puts(out, "},\n           \"artifactChanges\": [{\"artifactLocation\": {\"uri\": ");
+    put_uri(out, d->source->name);
+    mwl__buf_puts(out, "}, \"replacements\": [");
+    for (const mwl__diag_edit *e = d->edits; e; e = e->next) {
+        mwl__buf_puts(out, e == d->edits ? "{\"deletedRegion\": {" : ", {\"deletedRegion\": {");
+        put_region(out, d->source, e->span, SARIF_REGION);
+        mwl__buf_puts(out, "}, \"insertedContent\": {\"text\": ");
+        put_bytes(out, e->text, e->len);
+        mwl__buf_puts(out, "}}");
+    }
+    mwl__buf_puts(out, "]}]}]");
+}
+
 static void put_result(mwl__buf *out, const mwl__diag *d, size_t rule) {
     mwl__buf_puts(out, "        {\"ruleId\": ");
     put_code(out, d->row);
@@ -164,7 +172,9 @@ static void put_result(mwl__buf *out, const mwl__diag *d, size_t rule) {
         put_location(out, d->source, m->span);
         mwl__buf_putc(out, '}');
     }
-    mwl__buf_puts(out, id ? "]}" : "}");
+    if (id) mwl__buf_putc(out, ']');
+    if (d->edits) put_fix(out, d);
+    mwl__buf_putc(out, '}');
 }
 
 void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out) {

@@ -7,6 +7,7 @@
  *        |                 ^^^^^^^^^^^^^^ no Step of this Flow has this name
  *        |
  *        = help: did you mean 'process-items'?
+ *        = more: mwlvm explain MWL0301
  *
  * Columns on the screen are not columns of the source: tabs are expanded, wide characters take two
  * places, control characters are shown as pictures. A line that is too wide (a minified definition
@@ -230,6 +231,18 @@ static void put_remark(painter *p, const char *kind, const char *text) {
     mwl__buf_putc(p->out, '\n');
 }
 
+/* Where there is more to read, and how a warning is silenced. */
+static void put_more(painter *p, const mwl__diag *d) {
+    char text[128];
+    int n = snprintf(text, sizeof text, "mwlvm explain MWL%04d", (int)d->row->code);
+    if (d->severity != d->row->severity)
+        snprintf(text + n, sizeof text - (size_t)n, " (an error because of --deny %s)",
+                 d->row->name);
+    else if (d->row->severity == MWL_DIAG_WARNING)
+        snprintf(text + n, sizeof text - (size_t)n, " (--allow %s silences it)", d->row->name);
+    put_remark(p, "more", text);
+}
+
 static unsigned digits(uint32_t n) {
     unsigned count = 1;
     while (n >= 10) {
@@ -262,18 +275,10 @@ static void put_diag(painter *p, const mwl__diag *d) {
 
     put_blank_gutter(p);
     put_snippet(p, d, marks, n);
-    bool denied = d->severity != d->row->severity;
-    bool named = d->row->severity == MWL_DIAG_WARNING;
-    if (d->notes || d->help || named) put_blank_gutter(p);
+    put_blank_gutter(p);
     for (const mwl__diag_line *l = d->notes; l; l = l->next) put_remark(p, "note", l->text);
     if (d->help) put_remark(p, "help", d->help);
-    if (named) {
-        char text[96];
-        snprintf(text, sizeof text,
-                 denied ? "an error because of --deny %s" : "--allow %s silences this",
-                 d->row->name);
-        put_remark(p, "note", text);
-    }
+    put_more(p, d);
     mwl__buf_putc(p->out, '\n');
 }
 

@@ -140,15 +140,19 @@ UTEST(diag, allow_and_deny) {
     ASSERT_TRUE(d != NULL);
     EXPECT_EQ(MWL_DIAG_ERROR, d->severity);
     EXPECT_EQ((size_t)1, t.sink.n_errors);
-    EXPECT_TRUE(strstr(render(&t, MWL_DIAG_HUMAN, false),
-                       "error[MWL0804]: r\n --> a.json:1:1\n  |\n1 | []\n  | ^\n  |\n"
-                       "  = note: an error because of --deny nested-retry\n") != NULL);
+    EXPECT_TRUE(
+        strstr(render(&t, MWL_DIAG_HUMAN, false),
+               "error[MWL0804]: r\n --> a.json:1:1\n  |\n1 | []\n  | ^\n  |\n"
+               "  = more: mwlvm explain MWL0804 (an error because of --deny nested-retry)\n") !=
+        NULL);
     /* everything accepts the NULL of a silenced report */
     mwl__diag_text(NULL, "x");
     mwl__diag_label(NULL, s, "x");
     mwl__diag_note(NULL, "x");
     mwl__diag_help(NULL, "x");
     mwl__diag_pointer(NULL, "x", 1);
+    mwl__diag_fix(NULL, s, "x", 1);
+    mwl__diag_fix_string(NULL, s, "x", 1);
     end(&t);
 }
 
@@ -180,6 +184,7 @@ static void report_step(setup *t) {
     mwl__diag_note(d, "a `next` names a Step of the same `steps` map");
     mwl__diag_help(d, "did you mean '%s'?", "process-items");
     mwl__diag_pointer(d, "/steps/load/next", 16);
+    mwl__diag_fix(d, find(t, "proces-items"), "process-items", 13);
 }
 
 UTEST(diag, human) {
@@ -197,6 +202,7 @@ UTEST(diag, human) {
                  "  |\n"
                  "  = note: a `next` names a Step of the same `steps` map\n"
                  "  = help: did you mean 'process-items'?\n"
+                 "  = more: mwlvm explain MWL0301\n"
                  "\n"
                  "1 error\n",
                  render(&t, MWL_DIAG_HUMAN, false));
@@ -209,16 +215,18 @@ UTEST(diag, human_colour) {
     mwl__diag *d =
         mwl__diag_report(&t.sink, MWL_DIAG_UNUSED_FLOW, &t.source, mwl__span_make(1, 2), "m");
     mwl__diag_text(d, "here");
-    EXPECT_STREQ("\033[1;33mwarning[MWL0811]\033[0m\033[1m: m\033[0m\n"
-                 "\033[1;34m --> \033[0mf.json:1:2\n"
-                 "\033[1;34m  |\033[0m\n"
-                 "\033[1;34m1 |\033[0m [1]\n"
-                 "\033[1;34m  |\033[0m  \033[1;33m^ here\033[0m\n"
-                 "\033[1;34m  |\033[0m\n"
-                 "\033[1;34m  = \033[0m\033[1mnote\033[0m: --allow unused-flow silences this\n"
-                 "\n"
-                 "1 warning\n",
-                 render(&t, MWL_DIAG_HUMAN, true));
+    EXPECT_STREQ(
+        "\033[1;33mwarning[MWL0811]\033[0m\033[1m: m\033[0m\n"
+        "\033[1;34m --> \033[0mf.json:1:2\n"
+        "\033[1;34m  |\033[0m\n"
+        "\033[1;34m1 |\033[0m [1]\n"
+        "\033[1;34m  |\033[0m  \033[1;33m^ here\033[0m\n"
+        "\033[1;34m  |\033[0m\n"
+        "\033[1;34m  = \033[0m\033[1mmore\033[0m: mwlvm explain MWL0811 (--allow unused-flow "
+        "silences it)\n"
+        "\n"
+        "1 warning\n",
+        render(&t, MWL_DIAG_HUMAN, true));
     end(&t);
 }
 
@@ -234,6 +242,8 @@ UTEST(diag, human_wide_characters_and_tabs) {
                  "2 |     \"\xE6\x97\xA5\xE6\x9C\xAC\", \"e\xCC\x81\", xyz]\n"
                  "  |      ---- wide\n"
                  "  |                  ^^^\n"
+                 "  |\n"
+                 "  = more: mwlvm explain MWL0101\n"
                  "\n"
                  "1 error\n",
                  render(&t, MWL_DIAG_HUMAN, false));
@@ -249,6 +259,8 @@ UTEST(diag, human_controls_are_shown_not_sent) {
                  "  |\n"
                  "1 | [\"\xE2\x90\x9B[31m\xE2\x90\xA1\"]\n"
                  "  |   ^\n"
+                 "  |\n"
+                 "  = more: mwlvm explain MWL0101\n"
                  "\n"
                  "1 error\n",
                  render(&t, MWL_DIAG_HUMAN, false));
@@ -288,12 +300,16 @@ UTEST(diag, human_spans_over_lines_and_at_the_end) {
                  "  |\n"
                  "2 |  \"a\": [\n"
                  "  |       ^\n"
+                 "  |\n"
+                 "  = more: mwlvm explain MWL0203\n"
                  "\n"
                  "error[MWL0101]: last\n"
                  " --> f.json:5:1\n"
                  "  |\n"
                  "5 |\n"
                  "  | ^\n"
+                 "  |\n"
+                 "  = more: mwlvm explain MWL0101\n"
                  "\n"
                  "2 errors\n",
                  render(&t, MWL_DIAG_HUMAN, false));
@@ -317,7 +333,7 @@ UTEST(diag, json) {
         "   \"file\": \"flow.json\", \"line\": 1, \"column\": 1, \"endLine\": 1, \"endColumn\": "
         "2,\n"
         "   \"pointer\": null, \"label\": null, \"labels\": [],\n"
-        "   \"notes\": [], \"suggestion\": null},\n"
+        "   \"notes\": [], \"suggestion\": null, \"fix\": []},\n"
         "  {\"code\": \"MWL0301\", \"name\": \"unknown-step\", \"severity\": \"error\", "
         "\"message\": "
         "\"unknown Step 'proces-items'\",\n"
@@ -329,7 +345,8 @@ UTEST(diag, json) {
         "Steps of this Flow\"}],\n"
         "   \"notes\": [\"a `next` names a Step of the same `steps` map\"], \"suggestion\": \"did "
         "you "
-        "mean 'process-items'?\"}\n"
+        "mean 'process-items'?\", \"fix\": [{\"line\": 6, \"column\": 16, \"endLine\": 6, "
+        "\"endColumn\": 28, \"text\": \"process-items\"}]}\n"
         "]\n",
         render(&t, MWL_DIAG_JSON, false));
     end(&t);
@@ -346,6 +363,8 @@ UTEST(diag, sarif) {
     mwl__diag_note(d, "why");
     mwl__diag_help(d, "how");
     mwl__diag_pointer(d, "/0", 2);
+    mwl__diag_fix(d, mwl__span_make(1, 2), "2", 1);
+    mwl__diag_fix(d, mwl__span_make(0, 0), " ", 1);
     EXPECT_STREQ(
         "{\n"
         "  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
@@ -373,11 +392,77 @@ UTEST(diag, sarif) {
         "{\"startLine\": 1, \"startColumn\": 1, \"endLine\": 1, \"endColumn\": 2}}},\n"
         "           {\"id\": 2, \"message\": {\"text\": \"two\"}, \"physicalLocation\": "
         "{\"artifactLocation\": {\"uri\": \"my%20flow.json\"}, \"region\": {\"startLine\": 1, "
-        "\"startColumn\": 3, \"endLine\": 1, \"endColumn\": 4}}}]}]\n"
+        "\"startColumn\": 3, \"endLine\": 1, \"endColumn\": 4}}}],\n"
+        "         \"fixes\": [{\"description\": {\"text\": \"how\"},\n"
+        "           \"artifactChanges\": [{\"artifactLocation\": {\"uri\": \"my%20flow.json\"}, "
+        "\"replacements\": [{\"deletedRegion\": {\"startLine\": 1, \"startColumn\": 1, "
+        "\"endLine\": 1, \"endColumn\": 1}, \"insertedContent\": {\"text\": \" \"}}, "
+        "{\"deletedRegion\": {\"startLine\": 1, \"startColumn\": 2, \"endLine\": 1, "
+        "\"endColumn\": 3}, \"insertedContent\": {\"text\": \"2\"}}]}]}]}]\n"
         "    }\n"
         "  ]\n"
         "}\n",
         render(&t, MWL_DIAG_SARIF, false));
+    end(&t);
+}
+
+/* ---- repairs --------------------------------------------------------------------------------- */
+
+static mwl__diag *report_at(setup *t, uint32_t begin, uint32_t end, const char *message) {
+    return mwl__diag_report(&t->sink, MWL_DIAG_WRONG_TYPE, &t->source, mwl__span_make(begin, end),
+                            "%s", message);
+}
+
+static const char *repair(setup *t, size_t *made) {
+    t->out.len = 0;
+    *made = mwl__diags_repair(&t->sink, &t->source, &t->out);
+    return mwl__buf_cstr(&t->out);
+}
+
+UTEST(diag, repairs_are_made_in_the_order_of_the_source) {
+    setup t;
+    size_t made;
+    begin(&t, "a.json", "0123456789");
+    mwl__diag_fix(report_at(&t, 8, 9, "late"), mwl__span_make(8, 9), "eight", 5);
+    mwl__diag *two = report_at(&t, 2, 3, "two pieces");
+    mwl__diag_fix(two, mwl__span_make(5, 5), "+", 1);
+    mwl__diag_fix(two, mwl__span_make(2, 4), "", 0);
+    report_at(&t, 0, 1, "no repair");
+    EXPECT_EQ((size_t)2, mwl__diags_fixable(&t.sink, &t.source));
+    EXPECT_STREQ("014+567eight9", repair(&t, &made));
+    EXPECT_EQ((size_t)2, made);
+    end(&t);
+}
+
+/* Of two that overlap only the first is made, and the second is not made in part. */
+UTEST(diag, overlapping_repairs) {
+    setup t;
+    size_t made;
+    begin(&t, "a.json", "0123456789");
+    mwl__diag_fix(report_at(&t, 2, 5, "first"), mwl__span_make(2, 5), "abc", 3);
+    mwl__diag *second = report_at(&t, 3, 4, "second");
+    mwl__diag_fix(second, mwl__span_make(0, 1), "x", 1);
+    mwl__diag_fix(second, mwl__span_make(4, 6), "y", 1);
+    mwl__diag_fix(report_at(&t, 5, 6, "beside"), mwl__span_make(5, 6), "z", 1);
+    EXPECT_STREQ("01abcz6789", repair(&t, &made));
+    EXPECT_EQ((size_t)2, made);
+    /* pieces of one repair that overlap are a mistake of the check: it has no repair then */
+    mwl__diag *clash = report_at(&t, 7, 8, "clash");
+    mwl__diag_fix(clash, mwl__span_make(7, 9), "a", 1);
+    mwl__diag_fix(clash, mwl__span_make(8, 9), "b", 1);
+    mwl__diag_fix(clash, mwl__span_make(0, 1), "c", 1);
+    EXPECT_TRUE(clash->edits == NULL);
+    end(&t);
+}
+
+UTEST(diag, repairs_are_json) {
+    setup t;
+    size_t made;
+    begin(&t, "a.json", "[\"a\", \"b\"]");
+    mwl__diag_fix_string(report_at(&t, 1, 4, "whole"), mwl__span_make(1, 4), "x\"\\\n\x01", 5);
+    mwl__diag_fix_text(report_at(&t, 7, 8, "part"), mwl__span_make(7, 8), "\"", 1);
+    EXPECT_STREQ("[\"x\\\"\\\\\\n\\u0001\", \"\\\"\"]", repair(&t, &made));
+    EXPECT_EQ((size_t)2, made);
     end(&t);
 }
 
