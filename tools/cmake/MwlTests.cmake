@@ -76,12 +76,14 @@ mwl_test_setup(bench)
 add_dependencies(mwl-bench mwlvm)
 
 # Checks of the tree itself: the table of the specification's requirements names tests that exist, the
-# texts of the mutations are there, folders use only what is below them, and the layout is clang-format's.
+# texts of the mutations are there, folders use only what is below them, tools/dev and the presets agree, and the
+# layout is clang-format's.
 if(Python3_FOUND)
   set(MWL_CHECK_requirements check_requirements.py)
   set(MWL_CHECK_mutations mutations.py)
   set(MWL_CHECK_layers layers.py ${CMAKE_BINARY_DIR})
-  foreach(check requirements mutations layers)
+  set(MWL_CHECK_dev dev.py)
+  foreach(check requirements mutations layers dev)
     list(TRANSFORM MWL_CHECK_${check} PREPEND ${PROJECT_SOURCE_DIR}/tests/ AT 0)
     add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${MWL_CHECK_${check}})
     mwl_test_setup(${check})
