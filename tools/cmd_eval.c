@@ -104,7 +104,7 @@ static size_t offset_of(const struct source *s, unsigned line, unsigned column) 
 static void print_fault(const mwl__exec *x, const struct source *s) {
     const mwl__fault *f = mwl__as_fault(x->fault);
     mwl__where w;
-    bool placed = mwl__program_where(x->program, f->where, f->reserved, &w);
+    bool placed = mwl__program_where(x->program, f->where, f->sub, &w);
     fprintf(stderr, "mwlvm: %s: %s", mwl__failure_code_text((mwl__failure_code)f->code),
             mwl__as_str(f->message)->s);
     if (placed) {

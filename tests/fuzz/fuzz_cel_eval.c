@@ -21,7 +21,7 @@ static mwl__functions *functions(void) {
 static void check_fault(const mwl__exec *x, size_t size) {
     const mwl__fault *f = mwl__as_fault(x->fault);
     mwl__where w;
-    if (!mwl__program_where(x->program, f->where, f->reserved, &w)) abort();
+    if (!mwl__program_where(x->program, f->where, f->sub, &w)) abort();
     if (w.offset > size || w.len > size - w.offset || w.line == 0 || w.column == 0) abort();
 }
 

@@ -81,7 +81,7 @@ static bool fault_is(const struct place *p, const char *wanted, char *got, size_
     const char *code = mwl__failure_code_text((mwl__failure_code)f->code);
     const char *message = mwl__as_str(f->message)->s;
     mwl__where w = {0, 0, 0, 0};
-    (void)mwl__program_where(p->code.program, f->where, f->reserved, &w);
+    (void)mwl__program_where(p->code.program, f->where, f->sub, &w);
     snprintf(got, size, "%s %s @%u", code, message, w.column);
     char part[300];
     snprintf(part, sizeof part, "%s", wanted);
@@ -174,7 +174,7 @@ UTEST(cel_eval, details_of_a_missing_key) {
     EXPECT_STREQ(json, "{\"having\":[\"id\",\"name\"],\"expression\":\"vars.features\"}");
     mwl_text_free(p.heap, json, len);
     mwl__where w;
-    ASSERT_TRUE(mwl__program_where(p.code.program, f->where, f->reserved, &w));
+    ASSERT_TRUE(mwl__program_where(p.code.program, f->where, f->sub, &w));
     EXPECT_EQ(w.line, 1u);
     EXPECT_EQ(w.column, 12u);
     EXPECT_EQ(w.offset, 6u);
@@ -203,7 +203,7 @@ UTEST(cel_eval, lines_and_columns) {
     ASSERT_EQ(place_eval(&p, &out), MWL_EXEC_FAULT);
     const mwl__fault *f = mwl__as_fault(p.x.fault);
     mwl__where w;
-    ASSERT_TRUE(mwl__program_where(p.code.program, f->where, f->reserved, &w));
+    ASSERT_TRUE(mwl__program_where(p.code.program, f->where, f->sub, &w));
     EXPECT_EQ(w.line, 3u);
     EXPECT_EQ(w.column, 8u);
     place_close(&p);

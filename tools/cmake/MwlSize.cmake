@@ -5,7 +5,7 @@
 #   rest   the assembler's busy parts, what the machine calls now and then: -O2
 # Measured on x86-64 with gcc 12, stripped shared library, Release: all -O3 827 KiB, all -O2 707 KiB, all -Os 559 KiB.
 # All -O2 costs the machine up to 11 % more instructions than -O3; -Os costs the assembler 30 %.
-set(MWL_HOT vm/exec vm/step vm/call vm/provider vm/words vm/build vm/entry vm/phase vm/frame vm/arith
+set(MWL_HOT vm/exec vm/step vm/call vm/execution vm/words vm/build vm/entry vm/phase vm/frame vm/arith
     vm/heap vm/list vm/map vm/value vm/timer vm/num_parse
     vm/suggest assembler/read_node assembler/cel_lex assembler/source)
 set(MWL_COLD

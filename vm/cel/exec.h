@@ -132,7 +132,7 @@ bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, .
 /* Which part of the instruction's source the fault in flight is about (sub of mwl__program_where).
  */
 static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
-    if (mwl_value_kind(x->fault) == MWL_KIND_FAULT) mwl__as_fault(x->fault)->reserved = sub;
+    if (mwl_value_kind(x->fault) == MWL_KIND_FAULT) mwl__as_fault(x->fault)->sub = sub;
 }
 /* Adds a member to the details of the fault in flight; takes the value. A failure to is ignored. */
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);

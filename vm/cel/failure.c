@@ -33,7 +33,7 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
     f->rc = 1;
     f->code = (uint32_t)code;
     f->where = where;
-    f->reserved = 0;
+    f->sub = 0;
     f->message = take_message;
     f->details = take_details;
     mwl_value v = {MWL_KIND_FAULT | MWL_HEAP | MWL_OWNED, 0, {.p = f}};
@@ -71,7 +71,7 @@ static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault
     mwl_heap *h = x->heap;
     mwl__where w;
     if (f->where == MWL_NONE) return details; /* no instruction's doing: a frame's arguments */
-    if (!mwl__program_where(x->program, f->where, f->reserved, &w)) return details;
+    if (!mwl__program_where(x->program, f->where, f->sub, &w)) return details;
     if (mwl_value_kind(details) != MWL_KIND_OBJECT) {
         mwl__drop(h, details);
         details = mwl_object(h, 3);

@@ -1,7 +1,7 @@
 /* blocking.c: call providers on stacks of their own, which wait in the middle of a C function.
  *
  * Owns: the switch between the machine and such a function, and what it waits for. Refuses to know:
- * how stacks are made (coro.c) and what a Result does (provider.c). Invariants: a stack is never
+ * how stacks are made (coro.c) and what a Result does (execution.c). Invariants: a stack is never
  * taken away under its function: it ends when the function returns, and from a cancellation on no
  * wait waits, so it does. The Result is delivered after the function has returned, from the
  * machine's own stack. */
@@ -53,7 +53,7 @@ static void finish(mwl_call *c, mwl__coro *co) {
         mwl__value_set(&c->vm->heap, &c->res.v, overflow(c, bytes));
     }
     if (c->settled) {
-        if (!c->starting) mwl__call_deliver(c);
+        if (!c->starting) mwl__execution_deliver(c);
         return;
     }
     mwl_value none = mwl_null();
@@ -62,7 +62,7 @@ static void finish(mwl_call *c, mwl__coro *co) {
     else if (!c->cancelled)
         none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
                            "the provider returned without a Result", mwl_absent(), mwl_absent());
-    (void)mwl__call_resolve(c, false, none);
+    (void)mwl__execution_resolve(c, false, none);
 }
 
 static void go_on(mwl_call *c, mwl__coro *co) {

@@ -1,7 +1,7 @@
 /* call.c: the instructions of a call: its fields, dispatch, arms.
  *
  * Owns: the record of a call execution, which arms read. Refuses to know: provider executions
- * (provider.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
+ * (execution.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
  * handed. */
 #include "vm/machine/machine.h"
 
@@ -13,8 +13,8 @@ static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-mwl__callrec *mwl__callrec_new(mwl_heap *h) {
-    mwl__callrec *r = mwl__heap_take(h, sizeof *r);
+mwl__call_state *mwl__call_state_new(mwl_heap *h) {
+    mwl__call_state *r = mwl__heap_take(h, sizeof *r);
     if (r) memset(r, 0, sizeof *r);
     return r;
 }
@@ -24,7 +24,7 @@ static void clear(mwl_heap *h, mwl_value *place) {
     mwl__value_set(h, place, mwl_absent());
 }
 
-void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
+void mwl__call_state_clear(mwl_heap *h, mwl__call_state *r) {
     clear(h, &r->input);
     clear(h, &r->target_input);
     clear(h, &r->args);
@@ -36,12 +36,12 @@ void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r) {
             0;
 }
 
-void mwl__callrec_free(mwl_heap *h, mwl__callrec *r) {
-    mwl__callrec_clear(h, r);
+void mwl__call_state_free(mwl_heap *h, mwl__call_state *r) {
+    mwl__call_state_clear(h, r);
     mwl__heap_give(h, r, sizeof *r);
 }
 
-void mwl__callrec_window(mwl__callrec *r, mwl__frame *child) {
+void mwl__call_state_window(mwl__call_state *r, mwl__frame *child) {
     mwl_vm *vm = mwl__vm_of(child);
     mwl__value_set(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
     const mwl__times *t = mwl__times_of(child);
@@ -50,7 +50,7 @@ void mwl__callrec_window(mwl__callrec *r, mwl__frame *child) {
     r->flow_exited_ns = mwl__vm_wall(vm);
 }
 
-void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs) {
+void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs) {
     if (!(needs & (MWL_NEEDS_ACCEPTED | MWL_NEEDS_EXITED))) return;
     r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
 }
@@ -62,13 +62,13 @@ static void accept_around(mwl__frame *f) {
     if (e && e->around_call && e->established) e->accepted = true;
 }
 
-static uint32_t await_directly(mwl__frame *f, mwl_call *call, uint32_t next_pc) {
+static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
     if (f->record) { /* of an earlier call: what is delivered must not be written there */
-        mwl__callrec_free(heap_of(f), f->record);
+        mwl__call_state_free(heap_of(f), f->record);
         f->record = NULL;
     }
-    f->target.call = call;
-    f->awaits = MWL_AWAITS_CALL;
+    f->target.execution = execution;
+    f->awaits = MWL_AWAITS_EXECUTION;
     return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
@@ -76,12 +76,12 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *call, uint32_t next_pc) 
  * record is made. In a fan-out gather.c does the same. */
 static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
     const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
-    mwl_value input = f->acc;
-    f->acc = mwl_absent();
+    mwl_value input = f->in_flight;
+    f->in_flight = mwl_absent();
     mwl__result res;
-    mwl_call *call = mwl__call_now(f, NULL, link->providers[c->import], input,
-                                   link->program->consts[c->with_k], &res);
-    if (call) return await_directly(f, call, c->end_pc + 1);
+    mwl_call *execution = mwl__execution_run(f, NULL, link->providers[c->import], input,
+                                             link->program->consts[c->with_k], &res);
+    if (execution) return await_directly(f, execution, c->end_pc + 1);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     accept_around(f);
     mwl__frame_set_res(f, res.ok, res.v);
@@ -93,14 +93,14 @@ static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix)
 static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
     if (!f->record) {
-        f->record = mwl__callrec_new(&vm->heap);
+        f->record = mwl__call_state_new(&vm->heap);
         if (!f->record) return MWL_PC_NOMEM;
         f->record->index = -1;
     }
-    mwl__callrec *r = f->record;
+    mwl__call_state *r = f->record;
     r->ix = ix;
-    mwl__value_set(&vm->heap, &r->input, f->acc);
-    f->acc = mwl_absent();
+    mwl__value_set(&vm->heap, &r->input, f->in_flight);
+    f->in_flight = mwl_absent();
     f->construct = MWL_IN_CALL;
     if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__vm_wall(vm);
     return next_pc;
@@ -108,7 +108,7 @@ static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
-    bool direct = link->with_ok[ix] == MWL_WITH_DIRECT && !mwl__tracing(link->vm) &&
+    bool direct = link->with_ok[ix] == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
                   link->program->flow_tables->calls[ix].gather ==
                       MWL_NONE; /* that of a Gather began under a trace */
     return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
@@ -117,7 +117,7 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
     const mwl__call_rec *c = rec_of(f, ix);
     const mwl__link *link = f->run->link;
-    mwl__callrec *r = f->record;
+    mwl__call_state *r = f->record;
     bool constant = c->with_k != MWL_NONE;
     *args = constant ? mwl__program_of(f)->consts[c->with_k] : r->args;
     if (c->import != MWL_NONE && !link->with_ok[ix]) {
@@ -130,7 +130,7 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
 }
 
 /* What the target receives: the written input, or call.input as it is. */
-static mwl_value target_input(const mwl__callrec *r) {
+static mwl_value target_input(const mwl__call_state *r) {
     return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
 }
 
@@ -138,7 +138,7 @@ static mwl_value target_input(const mwl__callrec *r) {
 
 /* The target's Result is there: it is the call's, until an arm shapes it. */
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
-    if (f->record) mwl__callrec_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
+    if (f->record) mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
     mwl__frame_set_res(f, ok, take);
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
@@ -147,18 +147,18 @@ void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
 static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
     const mwl__call_rec *c = rec_of(f, ix);
     const mwl__provider *p = f->run->link->providers[c->import];
-    mwl_call *call = mwl__call_start(f, NULL, p, target_input(f->record), args);
-    if (!call) return MWL_PC_NOMEM;
-    if (!call->settled) {
-        f->target.call = call;
-        f->awaits = MWL_AWAITS_CALL;
+    mwl_call *execution = mwl__execution_start(f, NULL, p, target_input(f->record), args);
+    if (!execution) return MWL_PC_NOMEM;
+    if (!execution->settled) {
+        f->target.execution = execution;
+        f->awaits = MWL_AWAITS_EXECUTION;
         return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
-    if (!mwl_is_absent(call->metadata)) {
-        mwl__value_set(heap_of(f), &f->record->metadata, call->metadata);
-        call->metadata = mwl_absent();
+    if (!mwl_is_absent(execution->metadata)) {
+        mwl__value_set(heap_of(f), &f->record->metadata, execution->metadata);
+        execution->metadata = mwl_absent();
     }
-    mwl__result res = mwl__call_take(call);
+    mwl__result res = mwl__execution_take(execution);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     mwl__call_accept(f, res.ok, res.v);
     return next_pc;
@@ -200,8 +200,8 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     mwl_value v = child->res.v;
     bool ok = child->res.ok;
     child->res.v = mwl_absent();
-    if (f->rare &&
-        f->rare->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+    if (f->extra &&
+        f->extra->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
         if (!ok && v.as.p != f->res.v.as.p) {
             mwl__unwind_failed(f, v);
             mwl__frame_set_res(f, false, v);
@@ -212,9 +212,9 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
         return;
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
-        mwl__callrec_window(f->record, child);
-    if (!ok && child->rare && mwl__failure_chained(v, child->rare->cleanup))
-        mwl__unwind_failed(f, child->rare->cleanup);
+        mwl__call_state_window(f->record, child);
+    if (!ok && child->extra && mwl__failure_chained(v, child->extra->cleanup))
+        mwl__unwind_failed(f, child->extra->cleanup);
     mwl__call_accept(f, ok, v);
     mwl__frame_ready(f);
 }
@@ -222,7 +222,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
 /* ---- arms ------------------------------------------------------------------------------------ */
 
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
-    mwl__callrec *r = f->record;
+    mwl__call_state *r = f->record;
     mwl__value_set(heap_of(f), &r->res.v, mwl__keep(f->res.v));
     r->res.ok = f->res.ok;
     f->construct = MWL_IN_CALL;
@@ -237,7 +237,7 @@ uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
 }
 
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
-    mwl__callrec *r = f->record;
+    mwl__call_state *r = f->record;
     mwl_value newer = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
     if (!r->res.ok)
@@ -249,7 +249,7 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (rec_of(f, ix)->gather != MWL_NONE) return mwl__gather_arm_end(f);
-    mwl__callrec_clear(heap_of(f), f->record);
+    mwl__call_state_clear(heap_of(f), f->record);
     f->record->index = -1;
     return next_pc;
 }

@@ -115,49 +115,49 @@ static mwl_value match_whole(mwl_heap *h, const mwl__frame *f) {
 
 /* ---- call and its windows -------------------------------------------------------------------- */
 
-static bool in_arm(const mwl__callrec *r) { return r && !mwl_is_absent(r->res.v); }
+static bool in_arm(const mwl__call_state *r) { return r && !mwl_is_absent(r->res.v); }
 
-static mwl_value call_meta(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value call_meta(mwl_heap *h, const mwl__call_state *r) {
     mwl_value o = put(h, mwl_object(h, 4), "enteredAt", stamp(h, r->entered_ns));
     if (r->dispatched_ns) o = put(h, o, "dispatchedAt", stamp(h, r->dispatched_ns));
     if (r->accepted_ns) o = put(h, o, "acceptedAt", stamp(h, r->accepted_ns));
     return r->exited_ns ? put(h, o, "exitedAt", stamp(h, r->exited_ns)) : o;
 }
 
-static mwl_value call_whole(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value call_whole(mwl_heap *h, const mwl__call_state *r) {
     mwl_value o = put(h, mwl_object(h, 4), "input", mwl__keep(r->input));
     if (r->index >= 0) o = put(h, o, "index", mwl_number((double)r->index));
     o = put(h, o, "result", result_whole(h, &r->res));
     return put(h, o, "metadata", call_meta(h, r));
 }
 
-static mwl_value received(const mwl__callrec *r) {
+static mwl_value received(const mwl__call_state *r) {
     return mwl_is_absent(r->target_input) ? r->input : r->target_input;
 }
 
-static mwl_value provider_meta(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value provider_meta(mwl_heap *h, const mwl__call_state *r) {
     return mwl_is_absent(r->metadata) ? mwl_object(h, 0) : lent(r->metadata);
 }
 
-static mwl_value provider_whole(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value provider_whole(mwl_heap *h, const mwl__call_state *r) {
     mwl_value o = put(h, mwl_object(h, 3), "input", mwl__keep(received(r)));
     o = put(h, o, "result", result_whole(h, &r->res));
     return put(h, o, "metadata", mwl__own(provider_meta(h, r)));
 }
 
-static mwl_value flow_meta(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value flow_meta(mwl_heap *h, const mwl__call_state *r) {
     mwl_value o = put(h, mwl_object(h, 2), "enteredAt", stamp(h, r->flow_entered_ns));
     return put(h, o, "exitedAt", stamp(h, r->flow_exited_ns));
 }
 
-static mwl_value flow_whole(mwl_heap *h, const mwl__callrec *r) {
+static mwl_value flow_whole(mwl_heap *h, const mwl__call_state *r) {
     mwl_value o = put(h, mwl_object(h, 4), "input", mwl__keep(received(r)));
     o = put(h, o, "metadata", flow_meta(h, r));
     o = put(h, o, "vars", mwl__keep(r->flow_vars));
     return put(h, o, "result", result_whole(h, &r->res));
 }
 
-static mwl_value load_call(mwl_heap *h, const mwl__callrec *r, unsigned base) {
+static mwl_value load_call(mwl_heap *h, const mwl__call_state *r, unsigned base) {
     if (!r) return mwl_absent();
     switch (base) {
     case MWL_BASE_CALL_INPUT: return lent(r->input);

@@ -72,10 +72,10 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->ix = ix;
     e->depth = (uint16_t)depth;
     e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
-    e->input = f->acc;
+    e->input = f->in_flight;
     e->state = mwl_null();
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
-    f->acc = mwl_absent();
+    f->in_flight = mwl_absent();
     f->entries = e;
     begin_phase(f, e, rec_of(f, ix), MWL_ON_ENTRY);
     return next_pc;
@@ -112,7 +112,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
 
 /* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
 static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__value_set(heap_of(f), &f->acc, mwl_absent());
+    mwl__value_set(heap_of(f), &f->in_flight, mwl_absent());
     mwl__entry_set_res(f, e, ok, take);
     e->accepted = true;
     return rec_of(f, e->ix)->always_pc;
@@ -121,8 +121,8 @@ static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value t
 uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
     const mwl__provider *p = provider_of(f, ix);
-    if (mwl_is_absent(f->acc)) f->acc = mwl__keep(e->input);
-    e->output = mwl__keep(f->acc);
+    if (mwl_is_absent(f->in_flight)) f->in_flight = mwl__keep(e->input);
+    e->output = mwl__keep(f->in_flight);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
     e->established = true;
     if (e->armed && e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
@@ -149,7 +149,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     mwl__entry_pop(f);
-    mwl__value_set(heap_of(f), &f->acc, mwl_absent());
+    mwl__value_set(heap_of(f), &f->in_flight, mwl_absent());
     mwl__frame_take_raised(f);
     return rec_of(f, ix)->out_pc;
 }
@@ -161,7 +161,7 @@ uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
 static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
     const mwl__ins *code = mwl__program_of(f)->code;
     return code[f->res.ok ? rec->success_pc : rec->failure_pc].op == MWL_OP_REENTER &&
-           rec->leave_pc == rec->always_pc + 1 && !f->rare && !mwl__tracing(mwl__vm_of(f));
+           rec->leave_pc == rec->always_pc + 1 && !f->extra && !mwl__tracing(mwl__vm_of(f));
 }
 
 /* What REENTER, ALWAYS and UNWIND do then: the Result goes on as it is. */
@@ -213,7 +213,7 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     if (!wrote_previous)
         failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
-    if (wrote_previous && f->rare) mwl__value_set(h, &f->rare->severed, mwl__keep(failure));
+    if (wrote_previous && f->extra) mwl__value_set(h, &f->extra->severed, mwl__keep(failure));
     mwl__entry_set_emit(f, e, false, failure);
     return next_pc;
 }
@@ -246,7 +246,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     } else {
         next = mwl__keep(e->output);
     }
-    mwl__frame_put(f, &f->acc, next);
+    mwl__frame_put(f, &f->in_flight, next);
     if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
     if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     e->accepted = false;
@@ -254,7 +254,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
     if (mwl__tracing(mwl__vm_of(f)))
-        mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->acc);
+        mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->in_flight);
     if (e->delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
                            mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), e->delay_ns));
@@ -276,11 +276,11 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
     e->in_always = true;
-    if (f->rare) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
-        e->outer_running = f->rare->running;
-        e->outer_owner = f->rare->owner;
-        e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->rare->cleanup);
-        f->rare->running = false;
+    if (f->extra) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
+        e->outer_running = f->extra->running;
+        e->outer_owner = f->extra->owner;
+        e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->extra->cleanup);
+        f->extra->running = false;
     }
     begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
     return next_pc;
@@ -312,12 +312,12 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     f->run->owed--;
     mwl__frame_set_res(f, e->res.ok, e->res.v);
     e->res.v = mwl_absent();
-    if (f->rare) {
-        f->rare->running = e->outer_running;
-        f->rare->owner = e->outer_owner;
+    if (f->extra) {
+        f->extra->running = e->outer_running;
+        f->extra->owner = e->outer_owner;
     }
     mwl__entry_pop(f);
-    if (!f->rare && !f->entries) return next_pc;
+    if (!f->extra && !f->entries) return next_pc;
     return mwl__unwinds(f) ? mwl__unwind_next(f) : mwl__unwind_after_always(f, next_pc);
 }
 

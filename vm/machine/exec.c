@@ -644,8 +644,8 @@ dispatch:
 #define PLAIN(statement) do { statement; NEXT(); } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
-    CASE(OUT): PLAIN(mwl__value_set(h, &F->acc, taken(&A)));
-    CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->step_input)));
+    CASE(OUT): PLAIN(mwl__value_set(h, &F->in_flight, taken(&A)));
+    CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->in_flight, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
     CASE(TO): {
         NESTS(mwl__nest_in_step(F));
@@ -660,9 +660,9 @@ dispatch:
     CASE(STEP_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_fault(F));
     CASE(CLAUSE_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_clause_fault(F));
     CASE(MATCH_INPUT):
-        mwl__frame_set_res(F, true, F->acc);
-        PLAIN(F->acc = mwl_absent());
-    CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->acc, mwl__keep(F->res.v)));
+        mwl__frame_set_res(F, true, F->in_flight);
+        PLAIN(F->in_flight = mwl_absent());
+    CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->in_flight, mwl__keep(F->res.v)));
     CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
     CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
     CASE(RETURN): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));

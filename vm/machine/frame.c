@@ -158,7 +158,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     }
     f->pc = pc;
     f->vars = seed_vars(vm, mwl__program_of(f), flow, args);
-    f->acc = mwl__keep(f->input);
+    f->in_flight = mwl__keep(f->input);
     return !mwl_is_absent(f->vars);
 }
 
@@ -199,27 +199,27 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
 }
 
 static void drop_saved(mwl__frame *f) {
-    if (!f->rare || !f->rare->saved_regs) return;
+    if (!f->extra || !f->extra->saved_regs) return;
     mwl_heap *h = &mwl__vm_of(f)->heap;
     uint32_t n = mwl__program_of(f)->n_regs;
-    for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->rare->saved_regs[i]);
-    mwl__heap_give(h, f->rare->saved_regs, n * sizeof *f->rare->saved_regs);
-    f->rare->saved_regs = NULL;
+    for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->extra->saved_regs[i]);
+    mwl__heap_give(h, f->extra->saved_regs, n * sizeof *f->extra->saved_regs);
+    f->extra->saved_regs = NULL;
 }
 
-mwl__rare *mwl__frame_rare(mwl__frame *f) {
-    if (f->rare) return f->rare;
-    mwl__rare *r = mwl__heap_take(&mwl__vm_of(f)->heap, sizeof *r);
+mwl__extra *mwl__frame_extra(mwl__frame *f) {
+    if (f->extra) return f->extra;
+    mwl__extra *r = mwl__heap_take(&mwl__vm_of(f)->heap, sizeof *r);
     if (!r) return NULL;
     memset(r, 0, sizeof *r);
     r->failure = mwl_null();
-    return f->rare = r;
+    return f->extra = r;
 }
 
 bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
     bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
-    if (clears && !f->rare) return true;
-    mwl__rare *r = mwl__frame_rare(f);
+    if (clears && !f->extra) return true;
+    mwl__extra *r = mwl__frame_extra(f);
     if (r) mwl__value_set(&mwl__vm_of(f)->heap, &r->failure, mwl__keep(failure));
     return r != NULL;
 }
@@ -229,20 +229,20 @@ static void free_own(mwl__frame *f) {
     mwl_heap *h = &vm->heap;
     if (f->timer.at) mwl__timer_cancel(&vm->timers, &f->timer);
     while (f->entries) mwl__entry_pop(f);
-    if (f->record) mwl__callrec_free(h, f->record);
-    if (f->rare) {
-        if (f->rare->gather) mwl__gather_free(h, f->rare->gather);
+    if (f->record) mwl__call_state_free(h, f->record);
+    if (f->extra) {
+        if (f->extra->gather) mwl__gather_free(h, f->extra->gather);
         drop_saved(f);
-        mwl__drop(h, f->rare->cancel);
-        mwl__drop(h, f->rare->severed);
-        mwl__drop(h, f->rare->cleanup);
-        mwl__drop(h, f->rare->failure);
-        mwl__heap_give(h, f->rare, sizeof *f->rare);
+        mwl__drop(h, f->extra->cancel);
+        mwl__drop(h, f->extra->severed);
+        mwl__drop(h, f->extra->cleanup);
+        mwl__drop(h, f->extra->failure);
+        mwl__heap_give(h, f->extra, sizeof *f->extra);
     }
     mwl__drop(h, f->vars);
     mwl__drop(h, f->input);
     mwl__drop(h, f->step_input);
-    mwl__drop(h, f->acc);
+    mwl__drop(h, f->in_flight);
     mwl__drop(h, f->res.v);
 }
 
@@ -273,8 +273,9 @@ static mwl__frame *detach_child(mwl__frame *f) {
         if (s->state != MWL_SLOT_ACTIVE) continue;
         s->state = MWL_SLOT_CANCELLED;
         if (s->is_frame) return s->as.frame;
-        if (s->as.call) mwl__call_abandon(s->as.call); /* else its fields were being evaluated */
-        s->as.call = NULL;
+        if (s->as.execution)
+            mwl__execution_abandon(s->as.execution); /* else its fields were being evaluated */
+        s->as.execution = NULL;
     }
     return NULL;
 }
@@ -288,7 +289,7 @@ void mwl__frame_free(mwl__frame *top) {
             f = child;
             continue;
         }
-        if (f->awaits == MWL_AWAITS_CALL) mwl__call_abandon(f->target.call);
+        if (f->awaits == MWL_AWAITS_EXECUTION) mwl__execution_abandon(f->target.execution);
         if (f->queued) unqueue(f);
         mwl__frame *parent = f->parent;
         bool last = f == top;
@@ -362,7 +363,7 @@ void mwl__frame_timer(mwl__frame *f) {
 
 static bool save_regs(mwl__frame *f, mwl__exec *x) {
     uint32_t n = mwl__program_of(f)->n_regs;
-    mwl__rare *r = mwl__frame_rare(f);
+    mwl__extra *r = mwl__frame_extra(f);
     if (r) r->saved_regs = mwl__heap_take(x->heap, n * sizeof *r->saved_regs);
     if (!r || !r->saved_regs) return false;
     memcpy(r->saved_regs, x->regs, n * sizeof *x->regs);
@@ -371,12 +372,12 @@ static bool save_regs(mwl__frame *f, mwl__exec *x) {
 }
 
 static void restore_regs(mwl__frame *f, mwl__exec *x) {
-    mwl_value *saved = f->rare ? f->rare->saved_regs : NULL;
+    mwl_value *saved = f->extra ? f->extra->saved_regs : NULL;
     if (!saved) return;
     size_t size = mwl__program_of(f)->n_regs * sizeof *saved;
     memcpy(x->regs, saved, size);
     mwl__heap_give(x->heap, saved, size);
-    f->rare->saved_regs = NULL;
+    f->extra->saved_regs = NULL;
 }
 
 /* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its
@@ -407,16 +408,16 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     }
     vm->executing = f->run;
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
-    if (f->rare &&
-        f->rare
+    if (f->extra &&
+        f->extra
             ->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
         f->state = MWL_FRAME_WAIT_GATHER;
         return MWL_PC_PARK;
     }
     f->state = MWL_FRAME_RUNNING;
-    if (f->rare && f->rare->resume) {
+    if (f->extra && f->extra->resume) {
         drop_saved(f);
-        f->rare->resume = false;
+        f->extra->resume = false;
         return mwl__unwind_next(f);
     }
     if (f->pc == MWL_NONE) return mwl__frame_complete(f);
@@ -434,7 +435,7 @@ static void unhandled(mwl__frame *f, mwl__exec *x) {
 
 /* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end
  * that cannot come any more, so there the run is aborted. */
-static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
+static void end_at_limit(mwl__frame *f, mwl__exec *x, mwl_status why) {
     mwl_run *run = f->run;
     uint32_t n =
         run->link->program->n_regs; /* more than there are, when there was no memory for them */
@@ -442,7 +443,7 @@ static void limited(mwl__frame *f, mwl__exec *x, mwl_status why) {
     f->state = MWL_FRAME_READY;
     mwl__run_limit(run, why);
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
-    if (f->queued || (f->rare && f->rare->awaiting)) return;
+    if (f->queued || (f->extra && f->extra->awaiting)) return;
     run->why = why;
     mwl_run_abort(run);
 }
@@ -492,9 +493,9 @@ void mwl__frame_run(mwl__frame *f) {
     case MWL_EXEC_END: break;
     case MWL_EXEC_YIELD: yielded(f, x); break;
     case MWL_EXEC_FAULT: unhandled(f, x); break;
-    case MWL_EXEC_FUEL: limited(f, x, MWL_E_FUEL); break;
+    case MWL_EXEC_FUEL: end_at_limit(f, x, MWL_E_FUEL); break;
     case MWL_EXEC_NOMEM:
-        limited(f, x, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
+        end_at_limit(f, x, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
         break;
     }
     mwl__run_used(run, used);
@@ -504,7 +505,7 @@ void mwl__frame_run(mwl__frame *f) {
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
     mwl_heap *h = &mwl__vm_of(f)->heap;
-    mwl__value_set(h, &f->acc, mwl_absent());
+    mwl__value_set(h, &f->in_flight, mwl_absent());
     f->construct = MWL_IN_FRAME;
     return mwl__tables(f)->flows[f->flow].ascend_pc;
 }
@@ -524,11 +525,11 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
     }
     if (f->slot) {
         mwl__slot *slot = f->slot;
-        if (slot->record) mwl__callrec_window(slot->record, f);
+        if (slot->record) mwl__call_state_window(slot->record, f);
         mwl__result res = f->res;
         f->res.v = mwl_absent();
-        bool interrupted = f->rare && !mwl_is_absent(f->rare->cancel);
-        slot->superseded = interrupted && res.v.as.p != f->rare->cancel.as.p;
+        bool interrupted = f->extra && !mwl_is_absent(f->extra->cancel);
+        slot->superseded = interrupted && res.v.as.p != f->extra->cancel.as.p;
         mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED,
                              res);
     } else {

@@ -36,7 +36,7 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
     for (uint32_t i = 0; i < g->next; i++) {
         mwl__slot *s = &g->slots[i];
         mwl__drop(h, s->res.v);
-        if (s->record) mwl__callrec_free(h, s->record);
+        if (s->record) mwl__call_state_free(h, s->record);
     }
     mwl__drop(h, g->over);
     mwl__drop(h, g->raised);
@@ -46,14 +46,14 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
 
 static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_heap *h = heap_of(f);
-    mwl__gather *g = mwl__frame_rare(f) ? mwl__heap_take(h, size_of(n)) : NULL;
+    mwl__gather *g = mwl__frame_extra(f) ? mwl__heap_take(h, size_of(n)) : NULL;
     if (!g) return false;
     memset(g, 0, sizeof *g); /* a slot is made when its dispatch starts or is skipped */
     g->ix = ix;
     g->n = n;
     g->need = n;
     if (mwl__gather_of(f)) mwl__gather_free(h, mwl__gather_of(f));
-    f->rare->gather = g;
+    f->extra->gather = g;
     return true;
 }
 
@@ -153,7 +153,7 @@ static bool determine(mwl__frame *f) {
 static uint32_t start_next(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     if (!f->record) {
-        f->record = mwl__callrec_new(heap_of(f));
+        f->record = mwl__call_state_new(heap_of(f));
         if (!f->record) return MWL_PC_NOMEM;
     }
     uint32_t i = g->next++;
@@ -162,7 +162,7 @@ static uint32_t start_next(mwl__frame *f) {
     g->active++;
     g->slots[i] = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl_array_at(g->over, i);
-    mwl__value_set(heap_of(f), &f->acc, mwl__keep(in));
+    mwl__value_set(heap_of(f), &f->in_flight, mwl__keep(in));
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
@@ -174,9 +174,9 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
-    slot->as.call = mwl__call_now(f, slot, link->providers[c->import], mwl__keep(in),
-                                  link->program->consts[c->with_k], &slot->res);
-    if (slot->as.call) return true;
+    slot->as.execution = mwl__execution_run(f, slot, link->providers[c->import], mwl__keep(in),
+                                            link->program->consts[c->with_k], &slot->res);
+    if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
     g->active--;
@@ -198,7 +198,7 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         uint32_t call = link->program->keys[rec->first_call + nth];
-        if (link->with_ok[call] != MWL_WITH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
+        if (link->with_ok[call] != MWL_CALL_DIRECT || mwl__tracing(link->vm)) return start_next(f);
         if (!start_directly(f, g, link, &link->program->flow_tables->calls[call]))
             return MWL_PC_NOMEM;
         if (--x->slice <= 0) return rec->run_pc;
@@ -209,8 +209,8 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
 
 /* The record of a dispatch whose arm will read it leaves the frame with it; else it is used again.
  */
-static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
-    mwl__callrec *r = f->record;
+static mwl__call_state *take_record(mwl__frame *f, const mwl__call_rec *c) {
+    mwl__call_state *r = f->record;
     if (!(c->flags & MWL_CALL_HAS_ARMS)) return NULL;
     f->record = NULL;
     mwl__gather_of(f)->records = true;
@@ -219,19 +219,20 @@ static mwl__callrec *take_record(mwl__frame *f, const mwl__call_rec *c) {
 
 static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
                              mwl_value input, mwl_value args) {
-    mwl__callrec *r = f->record;
-    mwl_call *call = mwl__call_start(f, slot, f->run->link->providers[c->import], input, args);
-    if (!call) return MWL_PC_NOMEM;
-    if (!call->settled) {
-        slot->as.call = call;
+    mwl__call_state *r = f->record;
+    mwl_call *execution =
+        mwl__execution_start(f, slot, f->run->link->providers[c->import], input, args);
+    if (!execution) return MWL_PC_NOMEM;
+    if (!execution->settled) {
+        slot->as.execution = execution;
         slot->record = take_record(f, c);
         return rec_of(f)->run_pc;
     }
     if (r && (c->flags & MWL_CALL_KEEPS_WINDOW)) {
-        mwl__value_set(heap_of(f), &r->metadata, call->metadata);
-        call->metadata = mwl_absent();
+        mwl__value_set(heap_of(f), &r->metadata, execution->metadata);
+        execution->metadata = mwl_absent();
     }
-    mwl__result res = mwl__call_take(call);
+    mwl__result res = mwl__execution_take(execution);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     slot->record = take_record(f, c);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
@@ -258,7 +259,7 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
 
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = &mwl__tables(f)->calls[ix];
-    mwl__callrec *r = f->record;
+    mwl__call_state *r = f->record;
     mwl__slot *slot = &mwl__gather_of(f)->slots[r->index];
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
@@ -271,7 +272,7 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
     if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nobody reads the record again */
         int64_t index = r->index;
-        mwl__callrec_clear(heap_of(f), r);
+        mwl__call_state_clear(heap_of(f), r);
         r->index = index;
     }
     return c->import != MWL_NONE ? run_provider(f, slot, c, input, args)
@@ -283,7 +284,7 @@ bool mwl__gather_starting(const mwl__frame *f, uint32_t ix) {
     int64_t at = f->record ? f->record->index : -1;
     if (!g || at < 0 || at >= g->next || call_ix(f, (uint32_t)at) != ix) return false;
     const mwl__slot *s = &g->slots[at];
-    return s->state == MWL_SLOT_ACTIVE && !s->is_frame && !s->as.call;
+    return s->state == MWL_SLOT_ACTIVE && !s->is_frame && !s->as.execution;
 }
 
 bool mwl__gather_in_arm(const mwl__frame *f) {
@@ -297,7 +298,7 @@ uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__result res = {mwl__vm_of(f)->raised, false};
     mwl__vm_of(f)->raised = mwl_absent();
     slot->no_arm = true;
-    mwl__callrec_clear(heap_of(f), f->record);
+    mwl__call_state_clear(heap_of(f), f->record);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
     return rec_of(f)->run_pc;
 }
@@ -308,12 +309,12 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
     slot->state = (uint8_t)state;
     slot->is_frame = false;
     slot->res = take;
-    slot->as.call = NULL;
+    slot->as.execution = NULL;
     if (slot->record && state != MWL_SLOT_SETTLED) {
-        mwl__callrec_free(heap_of(f), slot->record);
+        mwl__call_state_free(heap_of(f), slot->record);
         slot->record = NULL;
     } else if (slot->record) {
-        mwl__callrec_accepted(f, slot->record, mwl__tables(f)->calls[call_ix(f, i)].flags);
+        mwl__call_state_accepted(f, slot->record, mwl__tables(f)->calls[call_ix(f, i)].flags);
     }
     g->active--;
     if (take.ok)
@@ -321,7 +322,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
     else
         g->n_bad++;
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
-    if (f->rare && f->rare->awaiting)
+    if (f->extra && f->extra->awaiting)
         mwl__unwind_resolved(f);
     else if (f->state == MWL_FRAME_WAIT_GATHER)
         mwl__frame_ready(f);
@@ -336,8 +337,8 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
         if (s->state != MWL_SLOT_ACTIVE) continue;
         if (s->is_frame)
             mwl__unwind_frame(s->as.frame, cancel);
-        else if (s->as.call)
-            mwl__call_cancel(s->as.call, cancel);
+        else if (s->as.execution)
+            mwl__execution_cancel(s->as.execution, cancel);
         else /* its fields were being evaluated */
             mwl__gather_resolved(f, s, MWL_SLOT_CANCELLED, (mwl__result){mwl__keep(cancel), false});
     }
@@ -363,7 +364,7 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
         mwl__slot *s = &g->slots[g->arm_at];
         if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->record) continue;
         const mwl__call_rec *c = &mwl__tables(f)->calls[call_ix(f, g->arm_at)];
-        if (f->record) mwl__callrec_free(heap_of(f), f->record);
+        if (f->record) mwl__call_state_free(heap_of(f), f->record);
         f->record = s->record;
         s->record = NULL;
         f->record->res.ok = s->res.ok;
@@ -381,7 +382,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f) {
     mwl__value_set(heap_of(f), &s->res.v, f->res.v);
     s->res.ok = f->res.ok;
     f->res.v = mwl_absent();
-    mwl__callrec_clear(heap_of(f), f->record);
+    mwl__call_state_clear(heap_of(f), f->record);
     return rec_of(f)->arms_pc;
 }
 
@@ -463,7 +464,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     mwl__frame_set_res(f, false, mwl_absent());
     mwl_value values = successes(h, g, n_ok);
-    mwl__value_set(h, &f->acc, values);
+    mwl__value_set(h, &f->in_flight, values);
     return mwl_is_absent(values) ? MWL_PC_NOMEM : next_pc;
 }
 

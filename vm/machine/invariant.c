@@ -17,7 +17,7 @@
 static const char *left_behind(const mwl_run *run) {
     const mwl_vm *vm = run->link->vm;
     uint32_t n = 0;
-    for (const mwl_call *c = vm->calls; c && n < CROWD; c = c->next, n++)
+    for (const mwl_call *c = vm->executions; c && n < CROWD; c = c->next, n++)
         if (c->frame && c->frame->run == run) return "a provider execution is still awaited";
     n = 0;
     for (const mwl__frame *f = vm->ready_head; f && n < CROWD; f = f->next_ready, n++)

@@ -15,7 +15,7 @@
  *   phase.c     the middleware contract
  *   unwind.c    interruption and the seam
  *   call.c      calls
- *   provider.c  provider executions
+ *   execution.c  provider executions
  *   gather.c    fan-out
  *   context.c   what expressions read
  *   timer.c     due times
@@ -86,7 +86,7 @@ struct mwl__entry {
 
 /* ---- call: the record of one call execution -------------------------------------------------- */
 
-typedef struct mwl__callrec {
+typedef struct mwl__call_state {
     uint32_t ix;            /* in CALLS */
     int64_t index;          /* of a Gather's dispatch, or -1 */
     mwl_value input;        /* call.input */
@@ -97,7 +97,7 @@ typedef struct mwl__callrec {
     mwl_value flow_vars;    /* flow.vars */
     int64_t entered_ns, exited_ns, dispatched_ns, accepted_ns; /* wall */
     int64_t flow_entered_ns, flow_exited_ns;
-} mwl__callrec;
+} mwl__call_state;
 
 /* A provider execution in flight; mwl_provider.h's mwl_call. */
 struct mwl_call {
@@ -129,11 +129,11 @@ typedef enum mwl__slot_state {
 struct mwl__slot {
     mwl__result res; /* once it is resolved */
     union {
-        mwl__frame *frame; /* ACTIVE, a Flow target */
-        mwl_call *call;    /* ACTIVE, a provider target */
+        mwl__frame *frame;   /* ACTIVE, a Flow target */
+        mwl_call *execution; /* ACTIVE, a provider target */
     } as;
-    mwl__callrec *record; /* kept for the arm; NULL when none will read it */
-    uint8_t state;        /* mwl__slot_state */
+    mwl__call_state *record; /* kept for the arm; NULL when none will read it */
+    uint8_t state;           /* mwl__slot_state */
     bool is_frame;
     bool no_arm;     /* its fields faulted, or it was refused before dispatch: no arm runs */
     bool superseded; /* interrupted, and a failed cleanup took the cancellation's place */
@@ -163,13 +163,13 @@ typedef enum mwl__frame_state {
     MWL_FRAME_DONE
 } mwl__frame_state;
 
-typedef enum mwl__awaits { MWL_AWAITS_NOTHING, MWL_AWAITS_FRAME, MWL_AWAITS_CALL } mwl__awaits;
+typedef enum mwl__awaits { MWL_AWAITS_NOTHING, MWL_AWAITS_FRAME, MWL_AWAITS_EXECUTION } mwl__awaits;
 typedef enum mwl__construct { MWL_IN_FRAME, MWL_IN_STEP, MWL_IN_PHASE, MWL_IN_CALL } mwl__construct;
 
 /* What most frames never have, made when it is first needed: a failure being handled, an
  * interruption, a fan-out, registers saved by a yield inside a block. It keeps a parked frame
  * small. */
-typedef struct mwl__rare {
+typedef struct mwl__extra {
     mwl_value failure;     /* the failure context, or null */
     mwl__gather *gather;   /* of a Gather Step, until the next Step begins */
     mwl_value *saved_regs; /* as many as the program has, or NULL */
@@ -183,27 +183,27 @@ typedef struct mwl__rare {
     bool running;      /* an unwind is under way */
     bool awaiting;     /* waiting for target executions to resolve before it goes on */
     bool resume;       /* the frame's next turn begins with mwl__unwind_next */
-} mwl__rare;
+} mwl__extra;
 
 struct mwl__frame {
     struct mwl_run *run;
     mwl__frame *parent;
     mwl__slot *slot; /* the parent's Gather slot that it fills, or NULL */
     union {
-        mwl__frame *frame; /* a Flow that a call runs */
-        mwl_call *call;    /* a provider execution that it awaits */
+        mwl__frame *frame;   /* a Flow that a call runs */
+        mwl_call *execution; /* a provider execution that it awaits */
         mwl__frame *
             queued_behind; /* while it is queued, when it awaits nothing; NULL: the queue's first */
     } target;              /* as `awaits` and `queued` say */
     mwl__entry *entries;   /* innermost */
-    mwl__callrec *record;  /* the call now being made */
-    mwl__rare *rare;
+    mwl__call_state *record; /* the call now being made */
+    mwl__extra *extra;
     uint32_t flow, pc, step;
     uint16_t depth;
     uint8_t state, construct, awaits; /* mwl__frame_state, mwl__construct, mwl__awaits */
     bool queued, step_done;
     bool timed; /* mwl__times follow the frame: something in its Flow can read them */
-    mwl_value vars, input, step_input, acc;
+    mwl_value vars, input, step_input, in_flight;
     mwl__result res; /* of a Match Step: its shaped input */
     uint64_t step_id;
     union { /* a queued frame has no timer; the link lies over its order only */
@@ -271,7 +271,7 @@ typedef struct mwl__provider {
 
 /* What is known of the arguments of a call or a phase. DIRECT: of a call besides, that nothing
  * reads its record: no fields are evaluated, no arms run, no instant is kept. */
-enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_WITH_DIRECT };
+enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_CALL_DIRECT };
 
 /* A program linked to a VM. */
 typedef struct mwl__link {
@@ -290,13 +290,13 @@ typedef struct mwl__link {
 } mwl__link;
 
 /* Where the last failures were born, for people: identities, nothing is held. */
-enum { MWL_BIRTHS = 16 };
-typedef struct mwl__birth {
+enum { MWL_FAILURE_SITES = 16 };
+typedef struct mwl__failure_site {
     const mwl_run *run;
     const void *failure;
     uint32_t flow, step;
     uint32_t depth;
-} mwl__birth;
+} mwl__failure_site;
 
 enum { MWL_VM_ALIVE = 0x6d776c21, MWL_RUN_GONE = 0x60 };
 struct mwl_vm {
@@ -312,7 +312,7 @@ struct mwl_vm {
     mwl__provider *providers;
     mwl__link *links;
     mwl_run *runs;
-    mwl_call *calls, *spare_call;
+    mwl_call *executions, *spare_execution;
     mwl__frame *ready_head, *ready_tail;
     size_t n_ready, round_left; /* frames queued; those that this round has still to serve */
     int64_t round_ns;           /* when the round began */
@@ -321,9 +321,9 @@ struct mwl_vm {
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
     mwl_value empty; /* {} */
-    mwl__birth births[MWL_BIRTHS];
-    uint32_t n_births; /* ever */
-    mwl_value raised;  /* the failure a site handler made, on its way to the *_FAULT instruction */
+    mwl__failure_site failure_sites[MWL_FAILURE_SITES];
+    uint32_t n_failure_sites; /* ever */
+    mwl_value raised; /* the failure a site handler made, on its way to the *_FAULT instruction */
     size_t turn_used; /* the heap's `used` when the turn of `executing` began, less what others took
                          since */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL: then that is not running */
@@ -372,13 +372,13 @@ static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
 /* A transition that nothing but the frame itself takes part in, to a Step whose entry nobody reads.
  */
 static inline bool mwl__step_hops(const mwl__frame *f, const mwl__step_rec *to) {
-    return !f->rare && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
+    return !f->extra && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
 }
 /* What is done then; step.c does the rest for the others. */
 static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_heap *h) {
     mwl_value old = f->step_input;
-    mwl__move(&f->step_input, &f->acc);
-    f->acc = mwl_absent();
+    mwl__move(&f->step_input, &f->in_flight);
+    f->in_flight = mwl_absent();
     f->step = step;
     f->step_id = f->run->next_step_id++;
     f->construct = MWL_IN_STEP;
@@ -389,10 +389,10 @@ static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
 }
 static inline mwl__gather *mwl__gather_of(const mwl__frame *f) {
-    return f->rare ? f->rare->gather : NULL;
+    return f->extra ? f->extra->gather : NULL;
 }
 static inline mwl_value mwl__failure_of(const mwl__frame *f) {
-    return f->rare ? f->rare->failure : mwl_null();
+    return f->extra ? f->extra->failure : mwl_null();
 }
 
 extern const mwl__context_ops mwl__context; /* context.c */
@@ -409,7 +409,7 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
 void mwl__frame_timer(mwl__frame *f);              /* its timer is due */
 void mwl__frame_take_raised(mwl__frame *f);        /* res := the failure a site handler made */
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
-mwl__rare *mwl__frame_rare(mwl__frame *f);         /* made if need be; NULL: memory is out */
+mwl__extra *mwl__frame_extra(mwl__frame *f);       /* made if need be; NULL: memory is out */
 bool mwl__frame_fail(mwl__frame *f,
                      mwl_value failure); /* set the failure context, lent; null clears it */
 int64_t mwl__vm_mono(mwl_vm *vm);        /* readings of this moment, ns */
@@ -485,7 +485,7 @@ uint32_t mwl__unwind_late(mwl__frame *f,
                           mwl__entry *owner); /* res reached it when its bound had elapsed */
 void mwl__unwind_failed(mwl__frame *f,
                         mwl_value failure); /* a cleanup's, lent: from here on it is not hidden */
-static inline bool mwl__unwinds(const mwl__frame *f) { return f->rare && f->rare->running; }
+static inline bool mwl__unwinds(const mwl__frame *f) { return f->extra && f->extra->running; }
 
 /* call.c */
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
@@ -496,32 +496,32 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take);    /* the target's Result is there */
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* a Call Step's Flow completed */
-mwl__callrec *mwl__callrec_new(mwl_heap *h);
-void mwl__callrec_clear(mwl_heap *h, mwl__callrec *r);
-void mwl__callrec_free(mwl_heap *h, mwl__callrec *r);
-void mwl__callrec_window(mwl__callrec *r,
-                         mwl__frame *child); /* what arms read of a completed frame */
-void mwl__callrec_accepted(mwl__frame *f, mwl__callrec *r, unsigned needs);
+mwl__call_state *mwl__call_state_new(mwl_heap *h);
+void mwl__call_state_clear(mwl_heap *h, mwl__call_state *r);
+void mwl__call_state_free(mwl_heap *h, mwl__call_state *r);
+void mwl__call_state_window(mwl__call_state *r,
+                            mwl__frame *child); /* what arms read of a completed frame */
+void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs);
 /* The target's arguments, given; validated for a provider target. next_pc or MWL_PC_FAULT. */
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
 
-/* provider.c: provider executions. */
-mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                          mwl_value take_input,
-                          mwl_value take_args); /* NULL: memory. May be settled already */
-/* As mwl__call_start, with constant arguments. NULL: it has settled, *res is its Result and nothing
- * is left of the call; or memory is out, and res->v absent. */
-mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                        mwl_value take_input, mwl_value args, mwl__result *res);
-mwl__result mwl__call_take(
+/* execution.c: provider executions. */
+mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                               mwl_value take_input,
+                               mwl_value take_args); /* NULL: memory. May be settled already */
+/* As mwl__execution_start, with constant arguments. NULL: it has settled, *res is its Result and
+ * nothing is left of the call; or memory is out, and res->v absent. */
+mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                             mwl_value take_input, mwl_value args, mwl__result *res);
+mwl__result mwl__execution_take(
     mwl_call *call); /* the Result of one that its start has settled; the call is gone then */
-void mwl__call_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent */
-void mwl__call_abandon(mwl_call *call);                  /* nobody awaits it any more */
-void mwl__call_timer(mwl_call *call);
-void mwl__call_free(mwl_call *call);
-mwl_status mwl__call_resolve(mwl_call *call, bool ok,
-                             mwl_value take); /* settle; the call may be gone then */
-void mwl__call_deliver(mwl_call *call);       /* settled, and nothing runs on its behalf any more */
+void mwl__execution_cancel(mwl_call *call, mwl_value cancel); /* interrupt it; lent */
+void mwl__execution_abandon(mwl_call *call);                  /* nobody awaits it any more */
+void mwl__execution_timer(mwl_call *call);
+void mwl__execution_free(mwl_call *call);
+mwl_status mwl__execution_resolve(mwl_call *call, bool ok,
+                                  mwl_value take); /* settle; the call may be gone then */
+void mwl__execution_deliver(mwl_call *call); /* settled, and nothing runs on its behalf any more */
 
 /* blocking.c: the stack of a blocking provider's execution. The call may be gone after each. */
 mwl_status mwl__blocking_start(mwl_call *call);

@@ -11,7 +11,7 @@
 
 static inline bool mwl__nest_in_step(const mwl__frame *f) { return f->step != MWL_NONE; }
 static inline bool mwl__nest_no_fan_out(const mwl__frame *f) {
-    return !f->rare || !f->rare->gather || f->rare->gather->active == 0;
+    return !f->extra || !f->extra->gather || f->extra->gather->active == 0;
 }
 static inline bool mwl__nest_step(const mwl__frame *f, uint32_t ix) {
     return mwl__tables(f)->steps[ix].flow == f->flow && mwl__nest_no_fan_out(f);

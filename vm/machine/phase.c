@@ -38,12 +38,12 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
                                     "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
     e->dispatched = true;
-    mwl__value_set(&mwl__vm_of(f)->heap, &f->acc, mwl__keep(e->input));
+    mwl__value_set(&mwl__vm_of(f)->heap, &f->in_flight, mwl__keep(e->input));
     return rec->struct_pc[e->phase];
 }
 
 /* The callback has said something besides what is in the entry. */
-static uint32_t heed(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
+static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
     if (ph->nomem) {
         mwl__drop(heap_of(ph), ph->instead.v);
         return MWL_PC_NOMEM;
@@ -58,7 +58,7 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
     mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
     p->act[phase](&ph, p->user);
     bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v);
-    return said ? heed(f, e, &ph, next_pc) : next_pc;
+    return said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {

@@ -161,8 +161,10 @@ void *mwl_run_user(const mwl_run *run) { return run->user; }
 bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     const mwl_vm *vm = run->link->vm;
     const mwl_program *p = run->link->program;
-    for (uint32_t n = 0; n < MWL_BIRTHS && n < vm->n_births; n++) { /* the latest first */
-        const mwl__birth *b = &vm->births[(vm->n_births - 1 - n) % MWL_BIRTHS];
+    for (uint32_t n = 0; n < MWL_FAILURE_SITES && n < vm->n_failure_sites;
+         n++) { /* the latest first */
+        const mwl__failure_site *b =
+            &vm->failure_sites[(vm->n_failure_sites - 1 - n) % MWL_FAILURE_SITES];
         if (b->run != run || b->failure != failure.as.p) continue;
         const mwl__flow_rec *flow = &p->flow_tables->flows[b->flow];
         const mwl__step_rec *step = &p->flow_tables->steps[b->step];
@@ -178,7 +180,7 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
 }
 
 /* From inside a turn of another run: what was taken or given back since is not that one's. */
-static void not_theirs(mwl_vm *vm, const mwl_run *run, size_t before) {
+static void uncharge_current_turn(mwl_vm *vm, const mwl_run *run, size_t before) {
     if (!vm->executing || vm->executing == run) return;
     size_t after = vm->heap.used, limit = vm->heap.limit;
     vm->turn_used += after - before; /* less than nothing wraps back */
@@ -190,7 +192,7 @@ static void not_theirs(mwl_vm *vm, const mwl_run *run, size_t before) {
 
 void mwl__run_used(mwl_run *run, size_t before) {
     size_t after = run->link->vm->heap.used;
-    not_theirs(run->link->vm, run, before);
+    uncharge_current_turn(run->link->vm, run, before);
     if (after >= before)
         run->memory_used += after - before;
     else
@@ -356,10 +358,10 @@ void mwl_run_free(mwl_run *run) {
         run->free_asked = true;
         return;
     }
-    for (uint32_t i = 0; i < MWL_BIRTHS && i < vm->n_births; i++)
-        if (vm->births[i].run == run)
-            vm->births[i].run = NULL; /* its place may be taken by another */
-    mwl__run_enter(run);              /* nobody who is told of the end gets to free it again */
+    for (uint32_t i = 0; i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++)
+        if (vm->failure_sites[i].run == run)
+            vm->failure_sites[i].run = NULL; /* its place may be taken by another */
+    mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
     mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
@@ -375,6 +377,6 @@ void mwl_run_free(mwl_run *run) {
     bool last = --run->link->n_runs == 0;
     run->state = (mwl_run_state)MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);
-    not_theirs(vm, run, used);
+    uncharge_current_turn(vm, run, used);
     if (last) mwl__vm_unlink(vm);
 }

@@ -16,9 +16,9 @@ static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t 
     mwl_heap *h = &vm->heap;
     mwl__step_hop(f, step, h);
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
-    if (f->rare && f->rare->gather) {
-        mwl__gather_free(h, f->rare->gather);
-        f->rare->gather = NULL;
+    if (f->extra && f->extra->gather) {
+        mwl__gather_free(h, f->extra->gather);
+        f->extra->gather = NULL;
     }
     if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__vm_wall(vm);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
@@ -45,8 +45,8 @@ static void trace_exit(mwl__frame *f, mwl_value v) {
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     const mwl__link *link = f->run->link;
     const mwl__step_rec *rec = &link->program->flow_tables->steps[step];
-    if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->acc);
-    if (!handler && f->rare) mwl__frame_fail(f, mwl_null());
+    if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->in_flight);
+    if (!handler && f->extra) mwl__frame_fail(f, mwl_null());
     begin(f, link->vm, rec, step);
     return rec->pc + 1; /* behind its STEP, which is done */
 }
@@ -57,19 +57,19 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 static void note_failure(mwl__frame *f, mwl_value failure) {
     mwl_vm *vm = f->run->link->vm;
     bool deeper = mwl__tables(f)->n_flows > 1; /* there may be such frames */
-    for (uint32_t i = 0; deeper && i < MWL_BIRTHS && i < vm->n_births; i++) {
-        const mwl__birth *b = &vm->births[i];
+    for (uint32_t i = 0; deeper && i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++) {
+        const mwl__failure_site *b = &vm->failure_sites[i];
         if (b->failure == failure.as.p && b->run == f->run && b->depth > f->depth) return;
     }
-    mwl__birth *b = &vm->births[vm->n_births++ % MWL_BIRTHS];
-    *b = (mwl__birth){f->run, failure.as.p, f->flow, f->step, f->depth};
+    mwl__failure_site *b = &vm->failure_sites[vm->n_failure_sites++ % MWL_FAILURE_SITES];
+    *b = (mwl__failure_site){f->run, failure.as.p, f->flow, f->step, f->depth};
 }
 
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked
  * beneath, unless an author has said what is. */
 static bool set_failure(mwl__frame *f) {
-    bool severed = f->rare && !mwl_is_absent(f->rare->severed) &&
-                   mwl__failure_chained(f->res.v, f->rare->severed);
+    bool severed = f->extra && !mwl_is_absent(f->extra->severed) &&
+                   mwl__failure_chained(f->res.v, f->extra->severed);
     if (!severed)
         f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f),
                                       f->run->limits->chain_depth);
@@ -82,7 +82,7 @@ uint32_t mwl__step_failed(mwl__frame *f) {
     mwl_heap *h = heap_of(f);
     if (!f->step_done) mwl__step_exit(f);
     if (!set_failure(f)) return MWL_PC_NOMEM;
-    mwl__value_set(h, &f->acc, mwl_absent());
+    mwl__value_set(h, &f->in_flight, mwl_absent());
     const mwl__step_rec *rec = step_of(f);
     const mwl__flow_tables *t = mwl__tables(f);
     for (uint32_t i = 0; i < rec->n_catch; i++) {
@@ -109,7 +109,7 @@ uint32_t mwl__step_clause_fault(mwl__frame *f) {
 uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
     mwl__step_exit(f);
     if (!f->res.ok) return mwl__step_failed(f);
-    mwl__value_set(heap_of(f), &f->acc, mwl__keep(f->res.v));
+    mwl__value_set(heap_of(f), &f->in_flight, mwl__keep(f->res.v));
     return next_pc;
 }
 
@@ -180,8 +180,8 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
 
 uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
-    mwl__frame_set_res(f, true, f->acc);
-    f->acc = mwl_absent();
+    mwl__frame_set_res(f, true, f->in_flight);
+    f->in_flight = mwl_absent();
     mwl__frame_fail(f, mwl_null());
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);

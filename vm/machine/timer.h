@@ -19,7 +19,7 @@ typedef struct mwl__timer {
     uint8_t class_; /* 0 completion or wait, 1 bound */
     uint8_t owner;  /* what it lies in: MWL_TIMER_* */
 } mwl__timer;
-enum { MWL_TIMER_FRAME = 0, MWL_TIMER_CALL = 1, MWL_TIMER_RUN = 2 };
+enum { MWL_TIMER_FRAME = 0, MWL_TIMER_EXECUTION = 1, MWL_TIMER_RUN = 2 };
 
 typedef struct mwl__timers {
     mwl_alloc alloc;

@@ -1,7 +1,7 @@
 /* token.c: answers that other threads post to calls.
  *
  * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its call
- * (provider.c, blocking.c). The mailbox outlives the VM as long as a token is held, so posting is
+ * (execution.c, blocking.c). The mailbox outlives the VM as long as a token is held, so posting is
  * safe at any time.
  *
  * Who touches what: `call` and `next_of_call` belong to the VM's thread; refs are atomic;
@@ -242,7 +242,7 @@ static void adopt(mwl_token *t) {
     if (c->native)
         mwl__blocking_answer(c, ok, v);
     else
-        (void)mwl__call_resolve(c, ok, v);
+        (void)mwl__execution_resolve(c, ok, v);
     if (run) mwl__run_used(run, used);
 }
 

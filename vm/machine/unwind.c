@@ -32,14 +32,14 @@ static bool cleaning(const mwl__frame *f) {
 /* ---- failed cleanups ------------------------------------------------------------------------- */
 
 void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
-    mwl__rare *u = mwl__frame_rare(f);
+    mwl__extra *u = mwl__frame_extra(f);
     if (u) mwl__value_set(heap_of(f), &u->cleanup, mwl__keep(failure));
 }
 
 /* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has
  * failed and its failure is in that chain, the chain, with the cancellation at its end. */
 static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
-    mwl__rare *u = f->rare;
+    mwl__extra *u = f->extra;
     if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup))
         return mwl__keep(cancel);
     mwl_value v =
@@ -50,7 +50,7 @@ static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
 
 /* The failure in flight inside the owner (NULL: the frame): rising, or at an entry whose phase is
  * running. */
-static mwl_value in_flight(const mwl__frame *f, const mwl__entry *owner) {
+static mwl_value failure_in_flight(const mwl__frame *f, const mwl__entry *owner) {
     if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
     const mwl__entry *e = mwl__entry_reading(f);
     if (!e || e->phase == MWL_ON_ENTRY || (owner && e->depth <= owner->depth)) return mwl_absent();
@@ -68,7 +68,7 @@ static bool outstanding(const mwl__frame *f) {
  * dropped. */
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = mwl__vm_of(f);
-    mwl__rare *u = f->rare;
+    mwl__extra *u = f->extra;
     if (f->state == MWL_FRAME_WAIT_TIME && f->entries &&
         f->pc == mwl__tables(f)->entries[f->entries->ix].inner_pc)
         f->entries->runs--; /* it waited to re-enter: that run has not begun */
@@ -77,18 +77,18 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     u->resume = false;
     u->awaiting = true;
     mwl__timer_cancel(&vm->timers, &f->timer);
-    mwl__value_set(&vm->heap, &f->acc, mwl_absent());
+    mwl__value_set(&vm->heap, &f->in_flight, mwl_absent());
     if (f->record) { /* a cleanup's call begins with a record of its own */
-        mwl__callrec_free(&vm->heap, f->record);
+        mwl__call_state_free(&vm->heap, f->record);
         f->record = NULL;
     }
-    mwl_value v = imposed(f, in_flight(f, owner), cancel);
+    mwl_value v = imposed(f, failure_in_flight(f, owner), cancel);
     mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME)
         mwl__unwind_frame(f->target.frame, cancel);
-    else if (f->awaits == MWL_AWAITS_CALL)
-        mwl__call_cancel(f->target.call, cancel);
+    else if (f->awaits == MWL_AWAITS_EXECUTION)
+        mwl__execution_cancel(f->target.execution, cancel);
     else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0)
         mwl__gather_interrupt(f, cancel);
     mwl__unwind_resolved(f);
@@ -96,7 +96,7 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
 
 /* When several dispatches' cleanups have failed, the lowest-indexed one's chain unwinds on. */
 void mwl__unwind_resolved(mwl__frame *f) {
-    mwl__rare *u = f->rare;
+    mwl__extra *u = f->extra;
     if (!u || !u->awaiting || outstanding(f)) return;
     u->awaiting = false;
     u->resume = true;
@@ -115,7 +115,7 @@ void mwl__unwind_resolved(mwl__frame *f) {
 
 void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     if (f->state == MWL_FRAME_DONE) return;
-    mwl__rare *u = mwl__frame_rare(f);
+    mwl__extra *u = mwl__frame_extra(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
@@ -159,7 +159,7 @@ static bool elapsed(const mwl__frame *f, const mwl__entry *e, int64_t now) {
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
     mwl__vm_of(f)->bound_ns = owner->bound_ns;
     mwl__vm_of(f)->bound_rank = rank(f, owner);
-    mwl__rare *u = mwl__frame_rare(f);
+    mwl__extra *u = mwl__frame_extra(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
@@ -176,7 +176,7 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
     if (!e || mwl__vm_mono(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
-    return f->rare && (f->rare->resume || f->rare->awaiting);
+    return f->extra && (f->extra->resume || f->extra->awaiting);
 }
 
 /* ---- going on -------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
  * running keeps those outside it waiting. */
 static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
-    bool imposed_on = f->rare && !mwl_is_absent(f->rare->cancel);
+    bool imposed_on = f->extra && !mwl_is_absent(f->extra->cancel);
     int64_t least = from ? from->least_ns : MWL_NEVER,
             now = least == MWL_NEVER ? 0 : mwl__vm_mono(mwl__vm_of(f));
     *frame = false;
@@ -197,7 +197,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
             (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e, now))
             first = e;
     }
-    *frame = imposed_on && (!first || f->rare->cancel_ns <= first->bound_ns);
+    *frame = imposed_on && (!first || f->extra->cancel_ns <= first->bound_ns);
     return *frame ? NULL : first;
 }
 
@@ -224,7 +224,7 @@ static mwl__result conversion(mwl__entry *owner) {
  * of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = heap_of(f);
-    mwl__rare *u = f->rare;
+    mwl__extra *u = f->extra;
     bool own = f->res.v.as.p == owner->cancel.as.p;
     bool frame;
     mwl__entry *next = waiting(f, owner->outer, &frame);
@@ -252,7 +252,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
 uint32_t mwl__unwind_next(mwl__frame *f) {
     while (f->entries) {
         mwl__entry *e = f->entries;
-        if (e == f->rare->owner) return seam(f, e);
+        if (e == f->extra->owner) return seam(f, e);
         if (e->established) return run_always(f, e);
         mwl__entry_pop(f);
     }
@@ -262,9 +262,9 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
 /* As if the bound had been noticed in time: nothing of the scope is left to tear down, so this is
  * the seam. */
 uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
-    mwl__rare *u = mwl__frame_rare(f);
+    mwl__extra *u = mwl__frame_extra(f);
     if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
-    mwl_value v = imposed(f, in_flight(f, owner), owner->cancel);
+    mwl_value v = imposed(f, failure_in_flight(f, owner), owner->cancel);
     if (mwl_is_absent(v)) return MWL_PC_NOMEM;
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
@@ -278,7 +278,7 @@ uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc) {
     bool frame;
     mwl__entry *owner = waiting(f, f->entries, &frame);
     if (!owner && !frame) return next_pc;
-    mwl__rare *u = mwl__frame_rare(f);
+    mwl__extra *u = mwl__frame_extra(f);
     if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
     mwl_value cancel = owner ? owner->cancel : u->cancel;
     mwl_value v = imposed(f, f->res.ok ? mwl_absent() : f->res.v,

@@ -159,10 +159,11 @@ void mwl_vm_free(mwl_vm *vm) {
     mwl__usage(!vm->pumping,
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     while (vm->runs) mwl_run_free(vm->runs);
-    while (vm->calls) mwl__call_free(vm->calls);
+    while (vm->executions) mwl__execution_free(vm->executions);
     mwl__mail_close(vm);
     mwl__coro_pool_free(vm->stacks);
-    if (vm->spare_call) mwl__heap_give(&vm->heap, vm->spare_call, sizeof *vm->spare_call);
+    if (vm->spare_execution)
+        mwl__heap_give(&vm->heap, vm->spare_execution, sizeof *vm->spare_execution);
     while (vm->links) {
         mwl__link *next = vm->links->next;
         free_link(vm, vm->links);
@@ -303,7 +304,7 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
         const mwl__call_rec *c = &t->calls[i];
         if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
         if (!accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k])) continue;
-        l->with_ok[i] = is_direct(p, i) ? MWL_WITH_DIRECT : MWL_WITH_VALID;
+        l->with_ok[i] = is_direct(p, i) ? MWL_CALL_DIRECT : MWL_WITH_VALID;
     }
     for (uint32_t i = 0; i < t->n_entries; i++)
         for (uint32_t phase = 0; phase < 4; phase++) {
@@ -409,13 +410,13 @@ mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_e
 
 static void fire(mwl_vm *vm, mwl__timer *t) {
     size_t used = vm->heap.used;
-    if (t->owner == MWL_TIMER_CALL) {
+    if (t->owner == MWL_TIMER_EXECUTION) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
         mwl_run *run = c->frame->run; /* one that nobody awaits has no timer */
         mwl__run_enter(run);
         if (mwl__tracing(vm))
             mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
-        mwl__call_timer(c);
+        mwl__execution_timer(c);
         mwl__run_used(run, used);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {

@@ -2,11 +2,11 @@
  *
  * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the
  * innermost middleware entry and its phase, the call and the Gather that are open, and whether a
- * value is in flight (acc) and a Result there (res). An instruction of the machine asks for a place
- * and leads to others; ways that meet agree on it (on acc and res they keep what all have). What
- * the tables say of an entry, a call, a Gather or a Step is checked where it begins: each pc holds
- * the instruction that belongs there, and lies after it. So one walk in code order is enough, and
- * the interpreter takes for granted what nest.h lists.
+ * value is in flight (in_flight) and a Result there (res). An instruction of the machine asks for a
+ * place and leads to others; ways that meet agree on it (on in_flight and res they keep what all
+ * have). What the tables say of an entry, a call, a Gather or a Step is checked where it begins:
+ * each pc holds the instruction that belongs there, and lies after it. So one walk in code order is
+ * enough, and the interpreter takes for granted what nest.h lists.
  *
  * An entry, a call and a Gather begin at one instruction each, so their index stands for everything
  * around them. Code that nothing leads to is not looked at. */
@@ -35,7 +35,7 @@ typedef enum gather_state { NO_GATHER, ENUMERATING, RUNNING, ARMING } gather_sta
 typedef struct place {
     uint32_t flow, entry, call, gather; /* MWL_NONE: none */
     uint8_t phase, call_state, gather_state;
-    bool in_step, acc, res;
+    bool in_step, in_flight, res;
 } place;
 
 typedef struct known { /* of an entry, a call or a Gather: where it began */
@@ -107,7 +107,7 @@ static mwl_status join(walk *w, uint32_t pc, uint32_t target, place from) {
     if (w->open[target]) {
         place *at = &w->places[w->open[target] - 1];
         MUST(same(at, &from), disagree);
-        at->acc = at->acc && from.acc;
+        at->in_flight = at->in_flight && from.in_flight;
         at->res = at->res && from.res;
         return MWL_OK;
     }
@@ -164,7 +164,7 @@ static place inside(const walk *w, uint32_t e, phase ph) {
     place at = w->entries[e].outer;
     at.entry = e;
     at.phase = (uint8_t)ph;
-    at.acc = at.res = false;
+    at.in_flight = at.res = false;
     return at;
 }
 
@@ -185,9 +185,9 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
         MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
                  w->now.phase < STRUCTURAL,
              "a Flow does not begin with its entries and a Step");
-        MUST(w->now.acc, no_value);
+        MUST(w->now.in_flight, no_value);
         f->outer = w->now;
-        f->outer.acc = f->outer.res = false;
+        f->outer.in_flight = f->outer.res = false;
         f->begun = true;
         place rising = f->outer;
         rising.res = true;
@@ -196,7 +196,7 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     } else if (w->live) {
         w->now.in_step = false;
         MUST(same(&w->now, &f->outer), disagree);
-        MUST(w->now.acc, no_value);
+        MUST(w->now.in_flight, no_value);
     }
     w->now = f->outer;
     w->now.in_step = w->live = true;
@@ -212,11 +212,11 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
 static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     switch (op) {
     case MWL_OP_STEP: return begin_step(w, pc, x);
-    case MWL_OP_OUT: w->now.acc = true; return MWL_OK;
+    case MWL_OP_OUT: w->now.in_flight = true; return MWL_OK;
     case MWL_OP_ASSIGN: return MWL_OK;
     case MWL_OP_PASS_INPUT:
         MUST(w->now.in_step, not_plain);
-        w->now.acc = true;
+        w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_COMPLETE:
         MUST(w->now.flow == x && w->now.phase == NO_ENTRY && is_open_ground(w),
@@ -229,24 +229,24 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     switch (op) {
     case MWL_OP_TO:
     case MWL_OP_TO_HANDLER:
-        MUST(w->now.acc, no_value);
+        MUST(w->now.in_flight, no_value);
         MUST(w->t->steps[x].flow == w->now.flow && is_at(w, w->t->steps[x].pc, MWL_OP_STEP, x),
              "a Step leads to no Step of its Flow");
         return MWL_OK;
     case MWL_OP_STEP_RESULT:
         MUST(w->now.res, no_result);
-        w->now.acc = true;
+        w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_MATCH_INPUT:
-        MUST(w->now.acc, no_value);
-        w->now.acc = false;
+        MUST(w->now.in_flight, no_value);
+        w->now.in_flight = false;
         w->now.res = true;
         return MWL_OK;
     case MWL_OP_PASS_MATCH:
         MUST(w->now.res, no_result);
-        w->now.acc = true;
+        w->now.in_flight = true;
         return MWL_OK;
-    case MWL_OP_RETURN: MUST(w->now.acc, no_value); return MWL_OK;
+    case MWL_OP_RETURN: MUST(w->now.in_flight, no_value); return MWL_OK;
     default: return MWL_OK; /* STEP_EXIT, SLEEP_*, RAISE, RERAISE, STEP_FAULT, CLAUSE_FAULT */
     }
 }
@@ -256,7 +256,7 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     const mwl__entry_rec *e = &w->t->entries[x];
     MUST(is_open_ground(w), "an entry begins inside a phase, a call or a Gather");
-    MUST(w->now.acc, no_value);
+    MUST(w->now.in_flight, no_value);
     MUST(!w->entries[x].begun, "an entry begins twice");
     MUST(e->inner_pc > pc && is_at(w, e->inner_pc - 1, MWL_OP_ESTABLISH, x) && e->always_pc > pc &&
              is_at(w, e->always_pc, MWL_OP_ALWAYS, x) && e->leave_pc > e->always_pc &&
@@ -273,7 +273,7 @@ static mwl_status act(walk *w, uint32_t pc, unsigned ph, uint32_t x) {
     uint32_t call_pc = w->t->entries[x].struct_pc[ph];
     if (call_pc == MWL_NONE) return MWL_OK;
     place at = inside(w, x, (phase)(STRUCTURAL + ph));
-    at.acc = true;
+    at.in_flight = true;
     return lead(w, pc, call_pc, at);
 }
 
@@ -300,7 +300,7 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_ESTABLISH:
         MUST(at_entry(w, x, ENTERING) && w->t->entries[x].inner_pc == pc + 1, other);
         w->now = inside(w, x, INNER);
-        w->now.acc = true;
+        w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_ASCEND: return ascend(w, pc, x);
     case MWL_OP_SHAPE_SKIP:
@@ -312,7 +312,7 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_UNWIND:
         MUST(at_entry(w, x, CLEANING) && w->t->entries[x].leave_pc == pc, other);
         w->now = w->entries[x].outer;
-        w->now.acc = false;
+        w->now.in_flight = false;
         w->now.res = true;
         return MWL_OK;
     default: MUST(at_entry(w, x, CLEANING), other); return MWL_OK; /* ALWAYS, ALWAYS_FAULT */
@@ -329,7 +329,7 @@ static place in_call(const walk *w, uint32_t c, call_state s) {
     place at = w->calls[c].outer;
     at.call = c;
     at.call_state = (uint8_t)s;
-    at.acc = false;
+    at.in_flight = false;
     at.res = s != FIELDS;
     if (w->t->calls[c].gather != MWL_NONE) at.gather_state = s == FIELDS ? RUNNING : ARMING;
     return at;
@@ -346,7 +346,7 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
          "a call's code is not where its record says");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
-    MUST(w->now.acc, no_value);
+    MUST(w->now.in_flight, no_value);
     w->calls[c] = (known){w->now, true};
     w->now = in_call(w, c, FIELDS);
     if (rec->gather == MWL_NONE || !(rec->flags & MWL_CALL_HAS_ARMS)) return MWL_OK;
@@ -375,7 +375,7 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     default: /* CALL_END */
         MUST(at_call(w, x, ANSWERED) && w->t->calls[x].end_pc == pc, other);
         w->now = w->calls[x].outer;
-        w->now.acc = false;
+        w->now.in_flight = false;
         w->now.res = true;
         w->live = !fans_out;
         return MWL_OK;
@@ -388,7 +388,7 @@ static place in_gather(const walk *w, uint32_t g, gather_state s) {
     place at = w->gathers[g].outer;
     at.gather = g;
     at.gather_state = (uint8_t)s;
-    at.acc = at.res = false;
+    at.in_flight = at.res = false;
     return at;
 }
 
@@ -425,7 +425,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
         return MWL_OK;
     case MWL_OP_GATHER_END:
         w->now = w->gathers[x].outer;
-        w->now.acc = true;
+        w->now.in_flight = true;
         w->now.res = false;
         return MWL_OK;
     case MWL_OP_GATHER_RUN:
@@ -456,7 +456,7 @@ static bool told(const walk *w, uint32_t pc, place *out) {
         uint32_t g = w->t->calls[x].gather;
         if (g == MWL_NONE || !w->gathers[g].begun || w->t->calls[x].fields_pc != pc) return false;
         *out = in_gather(w, g, RUNNING);
-        out->acc = true;
+        out->in_flight = true;
         return true;
     }
     case MWL_OP_CALL_END:
@@ -492,7 +492,7 @@ static mwl_status arrive(walk *w, uint32_t pc) {
     if (open) {
         at = w->places[open - 1];
         MUST(!w->live || same(&w->now, &at), disagree);
-        at.acc = at.acc && (!w->live || w->now.acc);
+        at.in_flight = at.in_flight && (!w->live || w->now.in_flight);
         at.res = at.res && (!w->live || w->now.res);
         w->now = at;
         w->live = true;
@@ -551,7 +551,7 @@ static mwl_status walk_code(walk *w) {
     for (uint32_t i = 0; i < w->t->n_flows; i++) {
         uint32_t pc = w->t->flows[i].pc;
         place begins = {
-            .flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .acc = true};
+            .flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .in_flight = true};
         MUST(!is_told(w, w->p->code[pc]), "a way leads where only the machine may go");
         mwl_status status = join(w, pc, pc, begins);
         if (status < 0) return status;

@@ -31,8 +31,7 @@ static void *get_next(const void *p) {
 }
 
 _Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight), "set_next relies on it");
-_Static_assert(offsetof(mwl__fault, reserved) == offsetof(mwl__fault, where) + 4,
-               "room for a pointer");
+_Static_assert(offsetof(mwl__fault, sub) == offsetof(mwl__fault, where) + 4, "room for a pointer");
 
 static inline void give_str(mwl_heap *h, mwl__str *s) {
     mwl__heap_give(h, s, sizeof *s + s->len + 1);

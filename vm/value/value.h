@@ -95,11 +95,11 @@ typedef struct mwl__ext {
     unsigned char data[];
 } mwl__ext;
 
-/* An expression's fault on its way to a handler. Codes are those of failure.h; where is the
- * position id of the instruction that raised it. */
+/* An expression's fault on its way to a handler. Codes are those of failure.h. `where` is the
+ * instruction that raised it and `sub` the part of its source: see mwl__program_where. */
 typedef struct mwl__fault {
     uint32_t rc, code;
-    uint32_t where, reserved;
+    uint32_t where, sub;
     mwl_value message; /* STRING */
     mwl_value details; /* OBJECT or NULL */
 } mwl__fault;

@@ -1,4 +1,4 @@
-/* provider.c: provider executions: started, woken, settled once, cancelled.
+/* execution.c: provider executions: started, woken, settled once, cancelled.
  *
  * Owns: mwl_call. Refuses to know: what is done with a Result (call.c, gather.c).
  *
@@ -38,7 +38,7 @@ static void discard(mwl_vm *vm, mwl_call *c) {
     clear(&vm->heap, &c->args);
     clear(&vm->heap, &c->state);
     clear(&vm->heap, &c->metadata);
-    if (vm->spare_call) {
+    if (vm->spare_execution) {
         c->alive = false;
         mwl__heap_give(&vm->heap, c, sizeof *c);
         return;
@@ -46,7 +46,7 @@ static void discard(mwl_vm *vm, mwl_call *c) {
     c->settled = c->starting = c->cancelled = c->listed = c->alive = false;
     c->res.v = mwl_absent();
     c->user = NULL;
-    vm->spare_call = c;
+    vm->spare_execution = c;
 }
 
 static mwl_call *new_call(mwl_vm *vm) {
@@ -54,11 +54,11 @@ static mwl_call *new_call(mwl_vm *vm) {
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
     c->vm = vm;
-    c->timer.owner = MWL_TIMER_CALL;
+    c->timer.owner = MWL_TIMER_EXECUTION;
     return c;
 }
 
-void mwl__call_free(mwl_call *c) {
+void mwl__execution_free(mwl_call *c) {
     mwl_vm *vm = c->vm;
     unawait(c);
     mwl__timer_cancel(&vm->timers, &c->timer);
@@ -68,7 +68,7 @@ void mwl__call_free(mwl_call *c) {
         if (c->prev)
             c->prev->next = c->next;
         else
-            vm->calls = c->next;
+            vm->executions = c->next;
         if (c->next) c->next->prev = c->prev;
     }
     discard(vm, c);
@@ -82,7 +82,7 @@ static inline void take(mwl_call *c, mwl__result *res) {
     discard(vm, c);
 }
 
-mwl__result mwl__call_take(mwl_call *c) {
+mwl__result mwl__execution_take(mwl_call *c) {
     mwl__result res;
     take(c, &res);
     return res;
@@ -93,9 +93,9 @@ static void list(mwl_vm *vm, mwl_call *c) {
     c->frame->run->live++;
     c->listed = true;
     c->prev = NULL;
-    c->next = vm->calls;
+    c->next = vm->executions;
     if (c->next) c->next->prev = c;
-    vm->calls = c;
+    vm->executions = c;
 }
 
 static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
@@ -104,7 +104,7 @@ static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
         if (!c->settled) list(vm, c);
         return c;
     }
-    mwl__call_free(c);
+    mwl__execution_free(c);
     vm->heap.why = MWL_E_NOMEM;
     return NULL;
 }
@@ -112,13 +112,13 @@ static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
 /* A call that is about to start, or NULL: memory is out. */
 static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                                 mwl_value take_input, mwl_value take_args) {
-    mwl_call *c = vm->spare_call ? vm->spare_call : new_call(vm);
+    mwl_call *c = vm->spare_execution ? vm->spare_execution : new_call(vm);
     if (!c) {
         mwl__drop(&vm->heap, take_input);
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
-    vm->spare_call = NULL;
+    vm->spare_execution = NULL;
     c->frame = f;
     c->slot = slot;
     c->provider = p;
@@ -142,13 +142,13 @@ ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provide
     return c;
 }
 
-mwl_call *mwl__call_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                          mwl_value take_input, mwl_value take_args) {
+mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                               mwl_value take_input, mwl_value take_args) {
     return start(f, slot, p, take_input, take_args);
 }
 
-mwl_call *mwl__call_now(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                        mwl_value take_input, mwl_value args, mwl__result *res) {
+mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                             mwl_value take_input, mwl_value args, mwl__result *res) {
     mwl_call *c = start(f, slot, p, take_input, args);
     res->v = mwl_absent();
     if (!c || !c->settled) return c;
@@ -177,7 +177,7 @@ static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     }
     mwl__result res = c->res;
     c->res.v = mwl_absent();
-    mwl__call_free(c);
+    mwl__execution_free(c);
     mwl__gather_resolved(f, slot, state, res);
 }
 
@@ -190,7 +190,7 @@ static void deliver_call(mwl_call *c) {
     }
     mwl__call_accept(f, c->res.ok, c->res.v);
     c->res.v = mwl_absent();
-    mwl__call_free(c);
+    mwl__execution_free(c);
     mwl__frame_ready(f);
 }
 
@@ -203,13 +203,13 @@ static void resolve_cancelled(mwl_call *c) {
         return;
     }
     f->awaits = MWL_AWAITS_NOTHING;
-    mwl__call_free(c);
+    mwl__execution_free(c);
     mwl__unwind_resolved(f);
 }
 
-void mwl__call_deliver(mwl_call *c) {
+void mwl__execution_deliver(mwl_call *c) {
     if (!c->frame) {
-        mwl__call_free(c);
+        mwl__execution_free(c);
         return;
     }
     mwl_run *run = c->frame->run;
@@ -225,7 +225,7 @@ void mwl__call_deliver(mwl_call *c) {
     mwl__run_leave(run);
 }
 
-mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
+mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
     mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
     mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
@@ -240,13 +240,13 @@ mwl_status mwl__call_resolve(mwl_call *c, bool ok, mwl_value take) {
     c->settled = true;
     check_metadata(c);
     /* otherwise whoever started it takes it from here, or its function has yet to return */
-    if (!c->starting && !c->native) mwl__call_deliver(c);
+    if (!c->starting && !c->native) mwl__execution_deliver(c);
     return MWL_OK;
 }
 
 /* ---- interruption ---------------------------------------------------------------------------- */
 
-void mwl__call_abandon(mwl_call *c) {
+void mwl__execution_abandon(mwl_call *c) {
     unawait(c);
     mwl__timer_cancel(&c->vm->timers, &c->timer);
     bool told = c->cancelled;
@@ -256,7 +256,7 @@ void mwl__call_abandon(mwl_call *c) {
         return;
     }
     if (c->settled) { /* with an absent value, which ended the run */
-        mwl__call_free(c);
+        mwl__execution_free(c);
         return;
     }
     mwl__tokens_unwanted(c);
@@ -264,7 +264,7 @@ void mwl__call_abandon(mwl_call *c) {
     /* without a callback it stays until it settles; the VM frees what is left */
 }
 
-void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
+void mwl__execution_cancel(mwl_call *c, mwl_value cancel) {
     if (c->cancelled || (c->settled && !c->native)) return;
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
@@ -294,7 +294,7 @@ void mwl__call_cancel(mwl_call *c, mwl_value cancel) {
     mwl__unwind_resolved(f);
 }
 
-void mwl__call_timer(mwl_call *c) {
+void mwl__execution_timer(mwl_call *c) {
     mwl__timer_cancel(&c->vm->timers, &c->timer);
     if (c->native)
         mwl__blocking_timer(c);
@@ -331,12 +331,12 @@ void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
 }
 
 mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
-    return mwl__call_resolve(c, true, take_value);
+    return mwl__execution_resolve(c, true, take_value);
 }
 
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
-    return mwl__call_resolve(
+    return mwl__execution_resolve(
         c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
 }
 
@@ -345,9 +345,9 @@ mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
     size_t len = 0;
     const char *text = mwl_value_kind(type) == MWL_KIND_STRING ? mwl_as_text(type, &len) : NULL;
     bool ok = text && len == 7 && memcmp(text, "success", 7) == 0;
-    if (!ok) return mwl__call_resolve(c, false, take_result);
+    if (!ok) return mwl__execution_resolve(c, false, take_result);
     mwl_value v = mwl_object_get(take_result, "value", 5);
     v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
     mwl__drop(heap_of(c), take_result);
-    return mwl__call_resolve(c, true, v);
+    return mwl__execution_resolve(c, true, v);
 }
