@@ -5,8 +5,6 @@
  * handed. */
 #include "vm/machine/machine.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
-
 static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->calls[ix];
 }
@@ -64,7 +62,7 @@ static void accept_around(mwl__frame *f) {
 
 static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
     if (f->record) { /* of an earlier call: what is delivered must not be written there */
-        mwl__call_state_free(heap_of(f), f->record);
+        mwl__call_state_free(mwl__heap_of(f), f->record);
         f->record = NULL;
     }
     f->target.execution = execution;
@@ -155,7 +153,7 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
         return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
     if (!mwl_is_absent(execution->metadata)) {
-        mwl__value_set(heap_of(f), &f->record->metadata, execution->metadata);
+        mwl__value_set(mwl__heap_of(f), &f->record->metadata, execution->metadata);
         execution->metadata = mwl_absent();
     }
     mwl__result res = mwl__execution_take(execution);
@@ -167,8 +165,8 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
 static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (f->depth + 1u >= f->run->limits->frame_depth) {
-        mwl__drop(heap_of(f), args);
-        heap_of(f)->why = MWL_E_TOO_BIG;
+        mwl__drop(mwl__heap_of(f), args);
+        mwl__heap_of(f)->why = MWL_E_TOO_BIG;
         return MWL_PC_NOMEM;
     }
     uint32_t at = mwl__vm_of(f)->exec.pc;
@@ -206,7 +204,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
             mwl__unwind_failed(f, v);
             mwl__frame_set_res(f, false, v);
         } else {
-            mwl__drop(heap_of(f), v);
+            mwl__drop(mwl__heap_of(f), v);
         }
         mwl__unwind_resolved(f);
         return;
@@ -223,7 +221,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
 
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
-    mwl__value_set(heap_of(f), &r->res.v, mwl__keep(f->res.v));
+    mwl__value_set(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
     r->res.ok = f->res.ok;
     f->construct = MWL_IN_CALL;
     return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
@@ -241,7 +239,7 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl_value newer = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
     if (!r->res.ok)
-        newer = mwl__failure_chain(heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
+        newer = mwl__failure_chain(mwl__heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, newer);
     return rec_of(f, ix)->end_pc;
@@ -249,7 +247,7 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (rec_of(f, ix)->gather != MWL_NONE) return mwl__gather_arm_end(f);
-    mwl__call_state_clear(heap_of(f), f->record);
+    mwl__call_state_clear(mwl__heap_of(f), f->record);
     f->record->index = -1;
     return next_pc;
 }

@@ -16,8 +16,6 @@
  * a substitution or shaping made of it. */
 #include "vm/machine/machine.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
-
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->entries[ix];
 }
@@ -60,7 +58,7 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
 /* ---- descent --------------------------------------------------------------------------------- */
 
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     uint32_t depth = f->entries ? f->entries->depth + 1u : 0;
     mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
@@ -90,7 +88,7 @@ uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_
 }
 
 void mwl__entry_with(mwl__frame *f, mwl_value take) {
-    mwl__value_set(heap_of(f), &f->entries->args, take);
+    mwl__value_set(mwl__heap_of(f), &f->entries->args, take);
 }
 
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
@@ -112,7 +110,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
 
 /* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
 static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__value_set(heap_of(f), &f->in_flight, mwl_absent());
+    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl_absent());
     mwl__entry_set_res(f, e, ok, take);
     e->accepted = true;
     return rec_of(f, e->ix)->always_pc;
@@ -149,7 +147,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     mwl__entry_pop(f);
-    mwl__value_set(heap_of(f), &f->in_flight, mwl_absent());
+    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl_absent());
     mwl__frame_take_raised(f);
     return rec_of(f, ix)->out_pc;
 }
@@ -202,7 +200,7 @@ void mwl__entry_shape(mwl__frame *f, mwl_value take) {
 }
 
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
     mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
     bool wrote_previous;
@@ -225,7 +223,7 @@ static bool supersede(mwl__frame *f, mwl__entry *e) {
     mwl_value newer = mwl__vm_of(f)->raised;
     mwl__vm_of(f)->raised = mwl_absent();
     if (!flight->ok)
-        newer = mwl__failure_chain(heap_of(f), newer, flight->v, f->run->limits->chain_depth);
+        newer = mwl__failure_chain(mwl__heap_of(f), newer, flight->v, f->run->limits->chain_depth);
     mwl__entry_set_emit(f, e, false, mwl_absent());
     mwl__entry_set_res(f, e, false, newer);
     e->verdict = MWL_VERDICT_PASS;
@@ -299,7 +297,7 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
         mwl__frame_set_res(f, false, mwl_absent());
         return e->resume_pc;
     }
-    mwl__value_set(heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
+    mwl__value_set(mwl__heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
     f->res.v = mwl_absent();
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);
@@ -324,7 +322,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 /* ---- records --------------------------------------------------------------------------------- */
 
 void mwl__entry_pop(mwl__frame *f) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
     f->entries = e->outer;
     mwl__drop(h, e->input);
@@ -341,7 +339,7 @@ void mwl__entry_pop(mwl__frame *f) {
 
 bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     const char *name = provider_of(f, e->ix)->middleware.deadline;
     mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name),
                                  mwl_timestamp_text(h, e->contributed.as.i));
@@ -355,7 +353,7 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     const char *name = provider_of(f, e->ix)->middleware.run_count;
     if (!mwl__entry_write_deadline(f, e)) return mwl_absent();
     if (!name) return e->contributed;
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl_value o = e->contributed, runs = mwl_number((double)e->runs);
     mwl_value now = mwl_object_get(o, name, strlen(name));
     if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;

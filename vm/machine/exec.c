@@ -780,6 +780,15 @@ fail:
     }
 }
 
+#undef code
+#undef h
+#undef K
+#undef A
+#undef B
+#undef C
+#undef X
+#undef F
+
 /* clang-format on */
 #if MWL__GOTO
 #pragma GCC diagnostic pop

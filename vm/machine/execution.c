@@ -16,8 +16,6 @@
 #define ALWAYS_INLINE static inline
 #endif
 
-static mwl_heap *heap_of(const mwl_call *c) { return &c->vm->heap; }
-
 /* Nobody awaits it from here on. */
 static void unawait(mwl_call *c) {
     if (c->frame && c->listed) c->frame->run->live--;
@@ -162,17 +160,17 @@ mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider
 static void check_metadata(mwl_call *c) {
     if (mwl_is_absent(c->metadata)) return;
     bool valid = false;
-    mwl__schema_env env = {heap_of(c), c->vm->regex, NULL};
+    mwl__schema_env env = {&c->vm->heap, c->vm->regex, NULL};
     bool declared = c->provider->metadata && mwl__schema_check(c->provider->metadata, c->metadata,
                                                                &env, &valid, NULL) == MWL_OK;
-    if (!declared || !valid) mwl__value_set(heap_of(c), &c->metadata, mwl_absent());
+    if (!declared || !valid) mwl__value_set(&c->vm->heap, &c->metadata, mwl_absent());
 }
 
 static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     mwl__frame *f = c->frame;
     mwl__slot *slot = c->slot;
     if (slot->record) {
-        mwl__value_set(heap_of(c), &slot->record->metadata, c->metadata);
+        mwl__value_set(&c->vm->heap, &slot->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
     mwl__result res = c->res;
@@ -185,7 +183,7 @@ static void deliver_call(mwl_call *c) {
     mwl__frame *f = c->frame;
     f->awaits = MWL_AWAITS_NOTHING;
     if (f->record) {
-        mwl__value_set(heap_of(c), &f->record->metadata, c->metadata);
+        mwl__value_set(&c->vm->heap, &f->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
     mwl__call_accept(f, c->res.ok, c->res.v);
@@ -231,7 +229,7 @@ mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
     mwl__usage(!c->settled, "mwl_call: settled twice");
     if (c->settled || c->cancelled)
-        mwl__drop(heap_of(c), take); /* of a cancelled one the Result is not used */
+        mwl__drop(&c->vm->heap, take); /* of a cancelled one the Result is not used */
     if (c->settled) return MWL_E_STATE;
     if (!c->cancelled) {
         c->res.ok = ok;
@@ -306,21 +304,21 @@ void mwl__execution_timer(mwl_call *c) {
 
 mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
 mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
-mwl_heap *mwl_call_heap(mwl_call *c) { return heap_of(c); }
+mwl_heap *mwl_call_heap(mwl_call *c) { return &c->vm->heap; }
 mwl_run *mwl_call_run(mwl_call *c) { return c->frame ? c->frame->run : NULL; }
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
 void mwl_call_set_state(mwl_call *c, mwl_value take) {
-    mwl__value_set(heap_of(c), &c->state, take);
+    mwl__value_set(&c->vm->heap, &c->state, take);
 }
 
 void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
     if (c->settled)
-        mwl__drop(heap_of(c), take); /* it has been checked */
+        mwl__drop(&c->vm->heap, take); /* it has been checked */
     else
-        mwl__value_set(heap_of(c), &c->metadata, take);
+        mwl__value_set(&c->vm->heap, &c->metadata, take);
 }
 
 void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
@@ -337,7 +335,7 @@ mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
     return mwl__execution_resolve(
-        c, false, mwl_failure(heap_of(c), type, code, message, take_details, mwl_absent()));
+        c, false, mwl_failure(&c->vm->heap, type, code, message, take_details, mwl_absent()));
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
@@ -348,6 +346,6 @@ mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
     if (!ok) return mwl__execution_resolve(c, false, take_result);
     mwl_value v = mwl_object_get(take_result, "value", 5);
     v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
-    mwl__drop(heap_of(c), take_result);
+    mwl__drop(&c->vm->heap, take_result);
     return mwl__execution_resolve(c, true, v);
 }

@@ -40,7 +40,7 @@ uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, 
 
 uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed,
                               const char *message) {
-    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_heap *h = mwl__heap_of(f);
     mwl_value d = mwl_object(h, 3);
     d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
     d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
@@ -60,7 +60,7 @@ uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape,
 
 /* What a schema-less target answers to arguments: closed by default. */
 static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
-    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_heap *h = mwl__heap_of(f);
     mwl_value key, value;
     mwl__buf b = mwl__buf_make(h->alloc);
     size_t len;
@@ -200,7 +200,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
 
 static void drop_saved(mwl__frame *f) {
     if (!f->extra || !f->extra->saved_regs) return;
-    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_heap *h = mwl__heap_of(f);
     uint32_t n = mwl__program_of(f)->n_regs;
     for (uint32_t i = 0; i < n; i++) mwl__drop(h, f->extra->saved_regs[i]);
     mwl__heap_give(h, f->extra->saved_regs, n * sizeof *f->extra->saved_regs);
@@ -209,7 +209,7 @@ static void drop_saved(mwl__frame *f) {
 
 mwl__extra *mwl__frame_extra(mwl__frame *f) {
     if (f->extra) return f->extra;
-    mwl__extra *r = mwl__heap_take(&mwl__vm_of(f)->heap, sizeof *r);
+    mwl__extra *r = mwl__heap_take(mwl__heap_of(f), sizeof *r);
     if (!r) return NULL;
     memset(r, 0, sizeof *r);
     r->failure = mwl_null();
@@ -220,7 +220,7 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
     bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
     if (clears && !f->extra) return true;
     mwl__extra *r = mwl__frame_extra(f);
-    if (r) mwl__value_set(&mwl__vm_of(f)->heap, &r->failure, mwl__keep(failure));
+    if (r) mwl__value_set(mwl__heap_of(f), &r->failure, mwl__keep(failure));
     return r != NULL;
 }
 
@@ -295,7 +295,7 @@ void mwl__frame_free(mwl__frame *top) {
         bool last = f == top;
         f->run->live--;
         free_own(f);
-        mwl__heap_give(&mwl__vm_of(f)->heap, f, frame_size(f->timed));
+        mwl__heap_give(mwl__heap_of(f), f, frame_size(f->timed));
         if (last) return;
         f = parent;
     }
@@ -504,7 +504,7 @@ void mwl__frame_run(mwl__frame *f) {
 /* ---- completion ------------------------------------------------------------------------------ */
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
-    mwl_heap *h = &mwl__vm_of(f)->heap;
+    mwl_heap *h = mwl__heap_of(f);
     mwl__value_set(h, &f->in_flight, mwl_absent());
     f->construct = MWL_IN_FRAME;
     return mwl__tables(f)->flows[f->flow].ascend_pc;

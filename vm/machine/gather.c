@@ -18,8 +18,6 @@
 
 #define FAILURES_LISTED 1000u /* of details.failures; failureCount tells of the rest */
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
-
 static const mwl__gather_rec *rec_of(const mwl__frame *f) {
     return &mwl__tables(f)->gathers[mwl__gather_of(f)->ix];
 }
@@ -45,7 +43,7 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
 }
 
 static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__gather *g = mwl__frame_extra(f) ? mwl__heap_take(h, size_of(n)) : NULL;
     if (!g) return false;
     memset(g, 0, sizeof *g); /* a slot is made when its dispatch starts or is skipped */
@@ -62,7 +60,7 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
 static const char too_many[] = "more dispatches than this platform allows";
 
 static mwl_value too_many_details(mwl__frame *f, size_t n) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl_value d = mwl_object_set(h, mwl_object(h, 2), "dispatchCount", 13, mwl_number((double)n));
     return mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
 }
@@ -72,12 +70,12 @@ static mwl_value too_many_details(mwl__frame *f, size_t n) {
 static uint32_t refuse_calls(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_value d = too_many_details(f, n);
     if (mwl_is_absent(d) || !make(f, ix, 0)) {
-        mwl__drop(heap_of(f), d);
+        mwl__drop(mwl__heap_of(f), d);
         return MWL_PC_NOMEM;
     }
     mwl__gather *g = mwl__gather_of(f);
     g->faulted = g->enumerated = g->determined = true;
-    g->raised = mwl__failure_new(heap_of(f), MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
+    g->raised = mwl__failure_new(mwl__heap_of(f), MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
     return mwl_is_absent(g->raised) ? MWL_PC_NOMEM : rec_of(f)->arms_pc;
 }
 
@@ -101,7 +99,7 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     }
     mwl_value over = mwl__keep(v);
     if (!make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {
-        mwl__drop(heap_of(f), over);
+        mwl__drop(mwl__heap_of(f), over);
         return MWL_PC_NOMEM;
     }
     mwl__gather_of(f)->over = over;
@@ -140,12 +138,12 @@ static bool determine(mwl__frame *f) {
     if (!(rec_of(f)->flags & MWL_GATHER_NO_WAIT)) return true;
     skip_rest(f);
     if (g->active == 0) return true;
-    mwl_value cancel = mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_CANCELLED,
+    mwl_value cancel = mwl__failure_new(mwl__heap_of(f), MWL_FAILURE_GATHER_CANCELLED,
                                         "the Gather no longer needed this dispatch", mwl_absent());
     if (mwl_is_absent(cancel)) return false;
     g->cancelling = true;
     mwl__gather_interrupt(f, cancel);
-    mwl__drop(heap_of(f), cancel);
+    mwl__drop(mwl__heap_of(f), cancel);
     return true;
 }
 
@@ -153,7 +151,7 @@ static bool determine(mwl__frame *f) {
 static uint32_t start_next(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     if (!f->record) {
-        f->record = mwl__call_state_new(heap_of(f));
+        f->record = mwl__call_state_new(mwl__heap_of(f));
         if (!f->record) return MWL_PC_NOMEM;
     }
     uint32_t i = g->next++;
@@ -162,7 +160,7 @@ static uint32_t start_next(mwl__frame *f) {
     g->active++;
     g->slots[i] = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl_array_at(g->over, i);
-    mwl__value_set(heap_of(f), &f->in_flight, mwl__keep(in));
+    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(in));
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
@@ -229,7 +227,7 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
         return rec_of(f)->run_pc;
     }
     if (r && (c->flags & MWL_CALL_KEEPS_WINDOW)) {
-        mwl__value_set(heap_of(f), &r->metadata, execution->metadata);
+        mwl__value_set(mwl__heap_of(f), &r->metadata, execution->metadata);
         execution->metadata = mwl_absent();
     }
     mwl__result res = mwl__execution_take(execution);
@@ -242,9 +240,9 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
 static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c, mwl_value input,
                          mwl_value args) {
     if (f->depth + 1u >= f->run->limits->frame_depth) {
-        mwl__drop(heap_of(f), input);
-        mwl__drop(heap_of(f), args);
-        heap_of(f)->why = MWL_E_TOO_BIG;
+        mwl__drop(mwl__heap_of(f), input);
+        mwl__drop(mwl__heap_of(f), args);
+        mwl__heap_of(f)->why = MWL_E_TOO_BIG;
         return MWL_PC_NOMEM;
     }
     mwl__frame *child = mwl__frame_new(f->run, f, c->flow, input, args);
@@ -272,7 +270,7 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
     if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nobody reads the record again */
         int64_t index = r->index;
-        mwl__call_state_clear(heap_of(f), r);
+        mwl__call_state_clear(mwl__heap_of(f), r);
         r->index = index;
     }
     return c->import != MWL_NONE ? run_provider(f, slot, c, input, args)
@@ -298,7 +296,7 @@ uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__result res = {mwl__vm_of(f)->raised, false};
     mwl__vm_of(f)->raised = mwl_absent();
     slot->no_arm = true;
-    mwl__call_state_clear(heap_of(f), f->record);
+    mwl__call_state_clear(mwl__heap_of(f), f->record);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
     return rec_of(f)->run_pc;
 }
@@ -311,7 +309,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
     slot->res = take;
     slot->as.execution = NULL;
     if (slot->record && state != MWL_SLOT_SETTLED) {
-        mwl__call_state_free(heap_of(f), slot->record);
+        mwl__call_state_free(mwl__heap_of(f), slot->record);
         slot->record = NULL;
     } else if (slot->record) {
         mwl__call_state_accepted(f, slot->record, mwl__tables(f)->calls[call_ix(f, i)].flags);
@@ -364,11 +362,11 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
         mwl__slot *s = &g->slots[g->arm_at];
         if (s->state != MWL_SLOT_SETTLED || s->no_arm || !s->record) continue;
         const mwl__call_rec *c = &mwl__tables(f)->calls[call_ix(f, g->arm_at)];
-        if (f->record) mwl__call_state_free(heap_of(f), f->record);
+        if (f->record) mwl__call_state_free(mwl__heap_of(f), f->record);
         f->record = s->record;
         s->record = NULL;
         f->record->res.ok = s->res.ok;
-        mwl__value_set(heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
+        mwl__value_set(mwl__heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
         mwl__frame_set_res(f, s->res.ok, mwl__keep(s->res.v));
         f->construct = MWL_IN_CALL;
         return s->res.ok ? c->success_pc : c->failure_pc;
@@ -379,10 +377,10 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__gather_arm_end(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     mwl__slot *s = &g->slots[g->arm_at++];
-    mwl__value_set(heap_of(f), &s->res.v, f->res.v);
+    mwl__value_set(mwl__heap_of(f), &s->res.v, f->res.v);
     s->res.ok = f->res.ok;
     f->res.v = mwl_absent();
-    mwl__call_state_clear(heap_of(f), f->record);
+    mwl__call_state_clear(mwl__heap_of(f), f->record);
     return rec_of(f)->arms_pc;
 }
 
@@ -402,15 +400,15 @@ uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
 /* The Result that a slot holds, given; a skipped dispatch's is made here. */
 static mwl_value slot_result(mwl__frame *f, const mwl__slot *s) {
     if (s->state == MWL_SLOT_SKIPPED)
-        return mwl__failure_new(heap_of(f), MWL_FAILURE_GATHER_SKIPPED,
+        return mwl__failure_new(mwl__heap_of(f), MWL_FAILURE_GATHER_SKIPPED,
                                 "the dispatch was never started", mwl_absent());
-    return mwl__result_value(heap_of(f), &s->res);
+    return mwl__result_value(mwl__heap_of(f), &s->res);
 }
 
 static bool slot_ok(const mwl__slot *s) { return s->state == MWL_SLOT_SETTLED && s->res.ok; }
 
 static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     const mwl__gather *g = mwl__gather_of(f);
     mwl_value list = mwl_array(h, n_failed < FAILURES_LISTED ? n_failed : FAILURES_LISTED);
     for (uint32_t i = 0; i < g->next && mwl_count(list) < FAILURES_LISTED; i++) {
@@ -450,7 +448,7 @@ static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
 
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;
     for (uint32_t i = 0; i < g->next; i++) n_ok += slot_ok(&g->slots[i]);
@@ -469,7 +467,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 }
 
 mwl_value mwl__gather_results(mwl__frame *f) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__gather *g = mwl__gather_of(f);
     if (!g || !f->step_done) return mwl_absent();
     if (!mwl_is_absent(g->results)) return g->results;

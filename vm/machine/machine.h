@@ -359,11 +359,12 @@ static inline const mwl_value *mwl__context_slot(const mwl__frame *f, unsigned b
     }
 }
 static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
+static inline mwl_heap *mwl__heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
 /* As mwl__value_set; the heap is looked for when something goes. */
 static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_value take) {
     mwl_value old = *place;
     *place = take;
-    if (old.tag & MWL_OWNED) mwl__drop(&mwl__vm_of(f)->heap, old);
+    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     mwl__frame_put(f, &f->res.v, take);

@@ -16,8 +16,6 @@ struct mwl_phase {
     bool nomem; /* an absent value came in: its maker found no memory */
 };
 
-static mwl_heap *heap_of(const mwl_phase *p) { return &mwl__vm_of(p->frame)->heap; }
-
 static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
     return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
 }
@@ -25,7 +23,7 @@ static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e
 /* ---- running --------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
-    mwl__value_set(&mwl__vm_of(f)->heap, &mwl__vm_of(f)->raised, take);
+    mwl__value_set(mwl__heap_of(f), &mwl__vm_of(f)->raised, take);
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix)
                                   : mwl__entry_phase_fault(f, e->ix);
@@ -38,14 +36,14 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
                                     "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
     e->dispatched = true;
-    mwl__value_set(&mwl__vm_of(f)->heap, &f->in_flight, mwl__keep(e->input));
+    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(e->input));
     return rec->struct_pc[e->phase];
 }
 
 /* The callback has said something besides what is in the entry. */
 static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
     if (ph->nomem) {
-        mwl__drop(heap_of(ph), ph->instead.v);
+        mwl__drop(mwl__heap_of(f), ph->instead.v);
         return MWL_PC_NOMEM;
     }
     if (!mwl_is_absent(ph->instead.v)) return fail_phase(f, e, ph->phase, ph->instead.v);
@@ -66,16 +64,16 @@ mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
-        mwl__value_set(heap_of(&ph), &ph.instead.v, mwl_absent());
+        mwl__value_set(mwl__heap_of(f), &ph.instead.v, mwl_absent());
     else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
-        ph.instead.v = mwl_failure(heap_of(&ph), "timeout", "Mwlvm.BoundElapsed", "a bound elapsed",
-                                   mwl_absent(), mwl_absent());
+        ph.instead.v = mwl_failure(mwl__heap_of(f), "timeout", "Mwlvm.BoundElapsed",
+                                   "a bound elapsed", mwl_absent(), mwl_absent());
     return ph.instead;
 }
 
 /* ---- what a middleware reads ----------------------------------------------------------------- */
 
-mwl_heap *mwl_phase_heap(mwl_phase *p) { return heap_of(p); }
+mwl_heap *mwl_phase_heap(mwl_phase *p) { return mwl__heap_of(p->frame); }
 mwl_value mwl_phase_arguments(const mwl_phase *p) {
     return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
@@ -99,7 +97,7 @@ static mwl_value taken(mwl_phase *p, mwl_value take) {
 }
 
 void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    mwl__value_set(heap_of(p), &p->entry->state, taken(p, take));
+    mwl__value_set(mwl__heap_of(p->frame), &p->entry->state, taken(p, take));
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
@@ -109,14 +107,14 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
     if (strcmp(name, "enteredAt") == 0 || strcmp(name, "exitedAt") == 0 || !owner->metadata)
         return false;
     bool valid = false;
-    mwl__schema_env env = {heap_of(p), mwl__vm_of(p->frame)->regex, NULL};
+    mwl__schema_env env = {mwl__heap_of(p->frame), mwl__vm_of(p->frame)->regex, NULL};
     mwl_status st = mwl__schema_check(owner->metadata, contributed, &env, &valid, NULL);
     if (st == MWL_E_NOMEM) p->nomem = true;
     return st == MWL_OK && valid;
 }
 
 void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
-    mwl_heap *h = heap_of(p);
+    mwl_heap *h = mwl__heap_of(p->frame);
     const mwl__provider *owner = provider_of(p->frame, p->entry);
     if (!mwl__entry_write_deadline(p->frame, p->entry)) {
         p->nomem = true;
@@ -136,20 +134,21 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static void say(mwl_phase *p, bool ok, mwl_value take) {
-    mwl__value_set(heap_of(p), &p->instead.v, taken(p, take));
+    mwl__value_set(mwl__heap_of(p->frame), &p->instead.v, taken(p, take));
     p->instead.ok = ok;
 }
 
 void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
                     mwl_value take_details) {
-    say(p, false, mwl_failure(heap_of(p), type, code, message, take_details, mwl_absent()));
+    say(p, false,
+        mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent()));
 }
 
 static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
     if (p->elapsed)
         say(p, ok, take);
     else
-        mwl__drop(heap_of(p), take); /* there is nothing to interrupt */
+        mwl__drop(mwl__heap_of(p->frame), take); /* there is nothing to interrupt */
 }
 
 void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
@@ -164,7 +163,8 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     if (p->phase == MWL_ON_ENTRY)
         e->verdict = MWL_VERDICT_EMIT;
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
-        take = mwl__failure_chain(heap_of(p), take, e->res.v, p->frame->run->limits->chain_depth);
+        take = mwl__failure_chain(mwl__heap_of(p->frame), take, e->res.v,
+                                  p->frame->run->limits->chain_depth);
     mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
 }
 
@@ -174,7 +174,7 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
 void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
     take_value = taken(p, take_value);
     if (p->phase == MWL_ON_ENTRY)
-        mwl__value_set(heap_of(p), &p->entry->input, take_value);
+        mwl__value_set(mwl__heap_of(p->frame), &p->entry->input, take_value);
     else
         mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
 }
@@ -210,5 +210,5 @@ void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     if (mwl_is_absent(p->entry->contributed))
         p->entry->contributed = deadline; /* alone: written when it is read */
     else
-        mwl_phase_contribute(p, name, mwl_timestamp_text(heap_of(p), deadline.as.i));
+        mwl_phase_contribute(p, name, mwl_timestamp_text(mwl__heap_of(p->frame), deadline.as.i));
 }

@@ -7,8 +7,6 @@
 #include "vm/machine/machine.h"
 #include "vm/value/temporal.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
-
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
 
 /* A Step begins with what is in flight. */
@@ -71,7 +69,7 @@ static bool set_failure(mwl__frame *f) {
     bool severed = f->extra && !mwl_is_absent(f->extra->severed) &&
                    mwl__failure_chained(f->res.v, f->extra->severed);
     if (!severed)
-        f->res.v = mwl__failure_chain(heap_of(f), f->res.v, mwl__failure_of(f),
+        f->res.v = mwl__failure_chain(mwl__heap_of(f), f->res.v, mwl__failure_of(f),
                                       f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
     note_failure(f, f->res.v);
@@ -79,7 +77,7 @@ static bool set_failure(mwl__frame *f) {
 }
 
 uint32_t mwl__step_failed(mwl__frame *f) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     if (!f->step_done) mwl__step_exit(f);
     if (!set_failure(f)) return MWL_PC_NOMEM;
     mwl__value_set(h, &f->in_flight, mwl_absent());
@@ -109,7 +107,7 @@ uint32_t mwl__step_clause_fault(mwl__frame *f) {
 uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
     mwl__step_exit(f);
     if (!f->res.ok) return mwl__step_failed(f);
-    mwl__value_set(heap_of(f), &f->in_flight, mwl__keep(f->res.v));
+    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(f->res.v));
     return next_pc;
 }
 
@@ -118,7 +116,7 @@ uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
 /* spec: step-mechanics, assign: all expressions saw the state before the block; now it takes
  * effect. In the gap of a re-entry that restores, it takes effect on the restored variables. */
 uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     const mwl_program *p = mwl__program_of(f);
     const mwl__shape_rec *s = &p->shapes[shape];
     for (uint32_t i = 0; i < s->n_keys; i++)
@@ -198,7 +196,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
 }
 
 uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl_value failure = mwl_absent();
     bool wrote_previous;
     uint32_t field;
@@ -214,6 +212,6 @@ uint32_t mwl__step_reraise(mwl__frame *f) {
     if (mwl_value_kind(mwl__failure_of(f)) == MWL_KIND_OBJECT)
         return end_failing(f, mwl__keep(mwl__failure_of(f)));
     return end_failing(f,
-                       mwl__failure_new(heap_of(f), MWL_FAILURE_EMPTY_RAISE,
+                       mwl__failure_new(mwl__heap_of(f), MWL_FAILURE_EMPTY_RAISE,
                                         "a bare Raise with no failure to re-raise", mwl_absent()));
 }

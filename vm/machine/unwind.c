@@ -20,8 +20,6 @@
 #include "vm/machine/machine.h"
 #include "vm/value/words.h"
 
-static mwl_heap *heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
-
 /* Is an onAlways of the frame running? */
 static bool cleaning(const mwl__frame *f) {
     for (const mwl__entry *e = f->entries; e; e = e->outer)
@@ -33,7 +31,7 @@ static bool cleaning(const mwl__frame *f) {
 
 void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
     mwl__extra *u = mwl__frame_extra(f);
-    if (u) mwl__value_set(heap_of(f), &u->cleanup, mwl__keep(failure));
+    if (u) mwl__value_set(mwl__heap_of(f), &u->cleanup, mwl__keep(failure));
 }
 
 /* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has
@@ -43,7 +41,7 @@ static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
     if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup))
         return mwl__keep(cancel);
     mwl_value v =
-        mwl__failure_chain(heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
+        mwl__failure_chain(mwl__heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
     if (!mwl_is_absent(v)) mwl__unwind_failed(f, v);
     return v;
 }
@@ -104,7 +102,7 @@ void mwl__unwind_resolved(mwl__frame *f) {
     if (!mwl_is_absent(v)) {
         mwl_value head = mwl__keep(v);
         if (!mwl__failure_chained(v, f->res.v)) /* its Gather had cancelled it before */
-            head = mwl__failure_chain(heap_of(f), head, f->res.v, f->run->limits->chain_depth);
+            head = mwl__failure_chain(mwl__heap_of(f), head, f->res.v, f->run->limits->chain_depth);
         if (!mwl_is_absent(head)) {
             mwl__unwind_failed(f, head);
             mwl__frame_set_res(f, false, head);
@@ -130,7 +128,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
 /* The entry's bound has elapsed: its cancellation, with the explanation beneath. False: memory is
  * out. */
 static bool fire(mwl__frame *f, mwl__entry *owner) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__result why = mwl__phase_elapsed(f, owner);
     mwl_value cancel = mwl_absent();
     if (!mwl_is_absent(
@@ -223,7 +221,7 @@ static mwl__result conversion(mwl__entry *owner) {
  * explanation; anything else rises as it is. An interruption that waits outside takes over instead
  * of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
-    mwl_heap *h = heap_of(f);
+    mwl_heap *h = mwl__heap_of(f);
     mwl__extra *u = f->extra;
     bool own = f->res.v.as.p == owner->cancel.as.p;
     bool frame;
