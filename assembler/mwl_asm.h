@@ -1,4 +1,6 @@
-/* mwl_asm.h: a definition in, a program image and diagnostics out. */
+/* mwl_asm.h: the assembler. It checks a definition and makes a program image or diagnostics.
+ *
+ * The words lent, given and taken over mean the same as in mwl.h. */
 #ifndef MWL_ASM_H
 #define MWL_ASM_H
 
@@ -9,51 +11,81 @@
 extern "C" {
 #endif
 
-typedef struct mwl_asm_provider { /* a provider definition document that definitions may name */
-    const char *file;             /* for diagnostics; NULL: "provider" */
-    const char *text;
+/* Example: assemble a definition and load the image.
+ *
+ *     static mwl_program *assemble_program(const char *text, const mwl_asm_options *options) {
+ *         mwl_program *program = NULL;
+ *         mwl_asm_result result;
+ *         mwl_status status = mwl_assemble(text, strlen(text), options, &result);
+ *         if (result.diagnostics) fputs(result.diagnostics, stderr); // errors and warnings
+ *         if (status == MWL_OK)
+ *             mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, NULL);
+ *         mwl_asm_free(&result);
+ *         return program; // given; NULL if it was rejected
+ *     }
+ */
+
+/* A provider definition document. Definitions may use the provider that it describes. */
+typedef struct mwl_asm_provider {
+    const char *file; /* name in diagnostics; NULL means "provider" */
+    const char *text; /* JSON text of len bytes */
     size_t len;
 } mwl_asm_provider;
 
+/* The form of the diagnostics: text for people, JSON, or SARIF for editors and code hosts. */
 typedef enum mwl_asm_format { MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF } mwl_asm_format;
 
 enum {
-    MWL_ASM_STRIP_SOURCE =
-        1, /* without the definition: it cannot be decompiled, failures quote nothing */
-    MWL_ASM_STRIP_POSITIONS = 2, /* failures name no lines */
+    /* Leave out the definition: the program cannot be decompiled, and failures do not quote it. */
+    MWL_ASM_STRIP_SOURCE = 1,
+    /* Leave out positions: failures do not name lines. */
+    MWL_ASM_STRIP_POSITIONS = 2,
+    /* Both of the above. */
     MWL_ASM_STRIP = 3,
+    /* Check the definition only, and make no image. */
     MWL_ASM_CHECK_ONLY = 4,
-    MWL_ASM_PACK =
-        8 /* the small form: loading unpacks it into memory instead of using it in place */
+    /* Make the small form of the image. Loading unpacks it; it cannot be used in place. */
+    MWL_ASM_PACK = 8
 };
 
+/* Options. All zero is valid and means the defaults. Everything is lent for the call. */
 typedef struct mwl_asm_options {
-    mwl_alloc alloc;  /* fn NULL: the default */
-    const char *file; /* name in diagnostics; NULL: "definition" */
+    mwl_alloc alloc;  /* fn NULL means the default */
+    const char *file; /* name in diagnostics; NULL means "definition" */
+    /* Documents of providers besides those of the language (mwl_std.h). */
     const mwl_asm_provider *providers;
     size_t n_providers;
-    const mwl_function_def *const
-        *functions; /* beside the standard library's: a pointer to each, then NULL; or NULL */
-    const char *const *allow; /* warnings to leave out, by name or code; NULL-terminated, or NULL */
-    const char *const *deny;  /* warnings to treat as errors; likewise */
+    /* Functions besides those of CEL and the standard library: a pointer to each, then NULL; or
+     * NULL. The VM that runs the program needs them too (mwl_vm_functions). */
+    const mwl_function_def *const *functions;
+    const char *const *allow; /* warnings to leave out, by name or code, then NULL; or NULL */
+    const char *const *deny;  /* warnings to treat as errors, by name or code, then NULL; or NULL */
     unsigned flags;           /* MWL_ASM_* */
-    mwl_asm_format format;    /* of the diagnostics' text */
-    bool colour;
+    mwl_asm_format format;    /* of the diagnostics */
+    bool colour;              /* colour the diagnostics for a terminal (MWL_ASM_HUMAN only) */
 } mwl_asm_options;
 
+/* What mwl_assemble() makes. mwl_asm_free() frees all of it. */
 typedef struct mwl_asm_result {
-    void *image; /* given; NULL when rejected or check only. Freed by mwl_asm_free */
+    void *image; /* NULL if the definition was rejected or only checked */
     size_t image_size;
-    char *diagnostics; /* text in the asked form, NUL-terminated; "" when there is nothing to say */
+    char *diagnostics; /* text with a NUL at its end; "" if there are none; NULL if out of memory */
     size_t diagnostics_len;
     unsigned n_errors, n_warnings;
-    mwl_alloc alloc;
+    mwl_alloc alloc; /* that of the options, for mwl_asm_free() */
 } mwl_asm_result;
 
-/* MWL_OK: an image (warnings perhaps). E_REJECTED: errors, in the diagnostics. E_NOMEM. `out` is
- * always written. Any thread; keeps nothing. options NULL: all defaults. */
+/* Assembles a definition (JSON text of len bytes). options NULL means all defaults. *out is always
+ * written and is given: free it with mwl_asm_free(), also after an error. Keeps nothing of the
+ * parameters. Any thread. Returns:
+ *   MWL_OK           There is an image, and perhaps warnings.
+ *   MWL_E_REJECTED   The diagnostics contain errors.
+ *   MWL_E_USAGE      `allow` or `deny` names an unknown warning, or a function is not valid.
+ *   MWL_E_DUPLICATE  A function has the name, style and number of arguments of another one.
+ *   MWL_E_NOMEM      Out of memory. */
 MWL_API mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_options *options,
                                 mwl_asm_result *out);
+/* Frees what mwl_assemble() wrote, and sets it to zero. NULL is ignored. Any thread. */
 MWL_API void mwl_asm_free(mwl_asm_result *result);
 
 #ifdef __cplusplus

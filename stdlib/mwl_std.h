@@ -1,7 +1,7 @@
-/* mwl_std.h: what mwlvm brings for programs to name: libraries of CEL functions, and the providers
- * that the language defines.
+/* mwl_std.h: the standard library: the providers that the language defines, and libraries of CEL
+ * functions.
  *
- * All of it is written on mwl.h and mwl_provider.h alone. */
+ * All of it is written with mwl.h and mwl_provider.h alone. */
 #ifndef MWL_STD_H
 #define MWL_STD_H
 
@@ -11,13 +11,15 @@
 extern "C" {
 #endif
 
-/* Add all of it to the VM, once, before its first run: the function tables below, and mock, Retry,
- * Timeout, Loop and Finally. E_NOMEM; E_DUPLICATE when a part is there already; E_STATE after the
- * first run was started. After a failure the VM may hold a part of it. error may be NULL. */
+/* Adds everything to a VM: the functions below, and the providers mock, Retry, Timeout, Loop and
+ * Finally. Call it once, before the first run. After a failure the VM may have a part of it.
+ * Returns MWL_OK, MWL_E_NOMEM, MWL_E_DUPLICATE (the VM has a part of it already) or MWL_E_STATE
+ * (the first run was started before). error may be NULL. */
 MWL_API mwl_status mwl_std_register(mwl_vm *vm, mwl_error *error);
 
-/* The i-th table of functions and how many it has: strings, lists, sets, encoders, math, optional,
- * network. NULL past the last. For mwl_vm_functions. */
+/* Returns table i of functions, for mwl_vm_functions(), and its length in *count. The tables are:
+ * strings, lists, sets, encoders, math, optional, network. They are constant. Returns NULL after
+ * the last one. Any thread. */
 MWL_API const mwl_function_def *mwl_std_functions(size_t i, size_t *count);
 
 #ifdef __cplusplus

@@ -1,18 +1,26 @@
-/* mwl.h: the host's API of mwlvm.
+/* mwl.h: the API for a host, a program that loads and runs workflows with mwlvm.
  *
- * Order: version, status list, allocator, values, time, program, VM, run, pump, trace.
+ * Order: version, status list, allocator, values, text, JSON, time, program, VM, run, pump, trace.
+ * Providers, middleware and CEL functions are in mwl_provider.h, the assembler is in mwl_asm.h, the
+ * standard providers and functions are in mwl_std.h. tools/examples/README.md is a guide with a
+ * complete host. The comments named "Example" are compiled and run by a test.
  *
- * Words. *Lent*: stays the other side's, valid as long as said. *Given*: the caller's to drop, free
- * or release, once. *Taken over* (parameters named take_): no longer the caller's, whatever the
- * function answers. A pointer may be NULL only where that is said.
+ * Three words say who owns a thing.
+ *   Lent        It still belongs to the other side. Use it only as long as the comment says.
+ *   Given       It belongs to the caller now, who must drop, free or release it exactly once.
+ *   Taken over  It no longer belongs to the caller, whether the function succeeds or fails.
+ *               Such parameters have names that begin with take_.
+ * A parameter is lent for the duration of the call unless its name begins with take_. A pointer may
+ * be NULL only where the comment says so.
  *
- * Threads. A VM, its heap, its runs and their values belong to one thread at a time; moving a VM to
- * another thread needs what any memory needs (a lock, a join), and then to be pumped or started
- * there first. Any thread may call what says so: versions and texts of statuses, mwl_assemble,
- * loading, keeping and releasing programs, and the mwl_token_* functions of mwl_provider.h.
+ * Threads. A VM, its heap, its runs and their values belong to one thread at a time. To move a VM
+ * to another thread, synchronise the two threads as for any other memory (a lock, a join); the
+ * first call there must be mwl_vm_pump() or mwl_run_start(). The functions that any thread may call
+ * say "Any thread". Among them are mwl_assemble(), those that load, keep and release programs, and
+ * the mwl_token_* functions.
  *
- * Misuse is answered with a status where it can be told; builds without NDEBUG also stop with a
- * message. */
+ * Wrong use. A function returns an error status where it can detect wrong use. Builds without
+ * NDEBUG also stop the process with a message. */
 #ifndef MWL_H
 #define MWL_H
 
@@ -37,34 +45,35 @@ extern "C" {
 #define MWL_VERSION_PATCH 0
 #define MWL_VERSION "0.1.0"
 
-/* The version of the library that is linked, as "major.minor.patch". Any thread. */
+/* Returns the version of the library that is linked, as "major.minor.patch". The text is constant.
+ * Any thread. */
 MWL_API const char *mwl_version(void);
 
-/* ---- status: the API's answer to its C caller ------------------------------------------------ */
+/* ---- status: what functions return to their C caller ----------------------------------------- */
 
-/* name, number, text. Zero is success, every failure is negative. */
+/* name, number, text. Zero is success; every failure is negative. */
 #define MWL_STATUS_LIST(X)                                                                         \
     X(OK, 0, "success")                                                                            \
     X(E_NOMEM, -1, "out of memory")                                                                \
     X(E_USAGE, -2, "the function was called wrongly")                                              \
     X(E_JSON, -3, "the text is not valid JSON")                                                    \
     X(E_UTF8, -4, "the text is not valid UTF-8")                                                   \
-    X(E_DUPLICATE, -5, "an object has the same member name twice")                                 \
+    X(E_DUPLICATE, -5, "the same name occurs twice")                                               \
     X(E_DEPTH, -6, "nested too deeply")                                                            \
     X(E_TOO_BIG, -7, "larger than a limit allows")                                                 \
     X(E_RANGE, -8, "a number, duration or instant is out of range")                                \
-    X(E_SYNTAX, -9, "the text does not have the form that is required")                            \
-    X(E_IMAGE, -10, "the program image is damaged or not a program")                               \
+    X(E_SYNTAX, -9, "the text does not have the required form")                                    \
+    X(E_IMAGE, -10, "the program image is damaged or is not a program")                            \
     X(E_VERSION, -11, "the program image is of another version")                                   \
     X(E_FUEL, -12, "the work limit was reached")                                                   \
     X(E_NOT_JSON, -13, "the value has no JSON form")                                               \
-    X(E_NOT_FOUND, -14, "no such thing")                                                           \
+    X(E_NOT_FOUND, -14, "not found")                                                               \
     X(E_REJECTED, -15, "the definition was rejected; see the diagnostics")                         \
     X(E_STATE, -16, "not possible in the present state")                                           \
     X(E_IO, -17, "input or output failed")                                                         \
     X(E_UNSUPPORTED, -18, "not available in this build")                                           \
     X(E_CANCELLED, -19, "the wait was cancelled")                                                  \
-    X(E_FAILED, -20, "the answer is a failure")                                                    \
+    X(E_FAILED, -20, "the awaited work failed")                                                    \
     X(E_CLEANUP, -21, "the cleanup of a cancelled run took too long")
 
 typedef enum mwl_status {
@@ -73,35 +82,61 @@ typedef enum mwl_status {
 #undef MWL_X
 } mwl_status;
 
-/* The text of a status from the list above; never NULL. Any thread. */
+/* Returns the text of a status from the list above. Constant text, never NULL. Any thread. */
 MWL_API const char *mwl_status_text(mwl_status status);
 
-/* Where and why a text was refused. `message` is constant text, never freed. A function that takes
- * an `mwl_error *` accepts NULL and writes it only when it fails. */
+/* Where and why a text or an image was refused. A function with a parameter `mwl_error *error`
+ * accepts NULL there, and writes to it only when it fails. */
 typedef struct mwl_error {
     mwl_status status;
+    /* What is wrong. Constant text, unless the function says who lends it. Never freed. */
     const char *message;
-    size_t offset; /* byte offset in the text or image */
+    /* Byte offset in the text or image. */
+    size_t offset;
 } mwl_error;
 
 /* ---- allocator ------------------------------------------------------------------------------- */
 
-/* One realloc-shaped hook. ptr NULL: allocate new_size. new_size 0: free ptr, answer NULL.
- * Otherwise resize, and on failure leave ptr as it was and answer NULL. old_size is exactly what
- * the block was last given. Alignment as malloc gives it. Must not call back into the library. */
+/* A host's allocator: one function that works like realloc().
+ *   ptr NULL      Allocate new_size bytes, aligned as malloc() aligns.
+ *   new_size 0    Free ptr and return NULL.
+ *   otherwise     Resize ptr. On failure, leave ptr unchanged and return NULL.
+ * old_size is the size that the block was last given, or 0 for a new one. The function must not
+ * call the library. */
 typedef struct mwl_alloc {
     void *(*fn)(void *ctx, void *ptr, size_t old_size, size_t new_size);
-    void *ctx;
+    void *ctx; /* passed to fn */
 } mwl_alloc;
 
-/* The C library's realloc and free behind that shape. Any thread. */
+/* Returns an allocator that uses realloc() and free() of the C library. Any thread. */
 MWL_API mwl_alloc mwl_alloc_default(void);
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* An immutable value: JSON's six kinds, and those that only expressions have. Sixteen bytes, passed
- * by value; the fields are the library's. A value that came from a function is *given*: drop it
- * once. A value passed to a function is *lent* unless the parameter is named take_. */
+/* Example: build a value, read it, write it as JSON text.
+ *
+ *     static mwl_status print_order(mwl_heap *heap) {
+ *         mwl_value items = mwl_array(heap, 2);
+ *         items = mwl_array_push(heap, items, mwl_number(1)); // takes over the old items
+ *         items = mwl_array_push(heap, items, mwl_string(heap, "two", 3));
+ *         mwl_value order = mwl_object_set(heap, mwl_object(heap, 1), "items", 5, items);
+ *         if (mwl_is_absent(order)) return mwl_heap_why(heap); // one test for all of the above
+ *
+ *         mwl_value lent = mwl_object_get(order, "items", 5); // valid as long as order is
+ *         printf("%zu items\n", mwl_count(lent));
+ *         char *text = NULL;
+ *         size_t len = 0;
+ *         mwl_status status = mwl_json_write(heap, order, MWL_JSON_COMPACT, &text, &len);
+ *         if (status == MWL_OK) printf("%s\n", text); // {"items":[1,"two"]}
+ *         mwl_text_free(heap, text, len);
+ *         mwl_value_drop(heap, order);
+ *         return status;
+ *     }
+ */
+
+/* An immutable value: one of JSON's six kinds, or of the kinds that only expressions have. It has
+ * sixteen bytes and is passed by value. The fields belong to the library: use the functions below.
+ * A value that a function returns is given, unless its comment says lent. */
 typedef struct mwl_value {
     uint32_t tag;
     uint32_t aux;
@@ -114,7 +149,7 @@ typedef struct mwl_value {
 } mwl_value;
 
 typedef enum mwl_kind {
-    MWL_KIND_ABSENT = 0, /* no value at all: what a failed constructor or lookup answers */
+    MWL_KIND_ABSENT = 0, /* not a value: a constructor failed, or a lookup found nothing */
     MWL_KIND_NULL = 1,
     MWL_KIND_BOOL = 2,
     MWL_KIND_NUMBER = 3, /* a double: JSON's number and CEL's double */
@@ -128,29 +163,31 @@ typedef enum mwl_kind {
     MWL_KIND_OBJECT = 11, /* a JSON object or a CEL map, whose keys may be int, uint or bool */
     MWL_KIND_TYPE = 12,
     MWL_KIND_OPTIONAL = 13,
-    MWL_KIND_EXT = 14,  /* a value of a function library's own type */
-    MWL_KIND_FAULT = 15 /* internal to the machine: an expression's fault on its way */
+    MWL_KIND_EXT = 14,  /* a value of a type that a function library defines */
+    MWL_KIND_FAULT = 15 /* internal: the failure of an expression, inside the machine */
 } mwl_kind;
 
 static inline mwl_kind mwl_value_kind(mwl_value v) { return (mwl_kind)(v.tag & 0xffu); }
 static inline bool mwl_is_absent(mwl_value v) { return mwl_value_kind(v) == MWL_KIND_ABSENT; }
 
-/* Where values live: an allocator, an account and a limit. One thread at a time; values of one heap
- * never mix with those of another (constants of a loaded program excepted: those belong to none).
- */
+/* The place where values live: an allocator, a count of the bytes in use, and a limit. One thread
+ * at a time. Never put a value of one heap into a value of another; use mwl_value_copy(). Constants
+ * of a loaded program belong to no heap and may be used in any. */
 typedef struct mwl_heap mwl_heap;
 
-/* A heap of its own, for values beside any VM; given. alloc is copied; NULL: the default.
- * MWL_E_NOMEM. */
+/* Creates a heap for values outside any VM; *out is given. alloc is copied; NULL means the default.
+ * Returns MWL_OK, MWL_E_USAGE (out is NULL) or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out);
-MWL_API void
-mwl_heap_free(mwl_heap *heap); /* every value must have been dropped; NULL is ignored */
-MWL_API size_t mwl_heap_used(const mwl_heap *heap);              /* bytes held by live values */
-MWL_API void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes); /* 0: none, as at the start */
-/* Why the last constructor of this heap that answered absent did so. */
+/* Frees the heap. Drop all its values first. NULL is ignored. */
+MWL_API void mwl_heap_free(mwl_heap *heap);
+/* Returns how many bytes the live values of the heap use. */
+MWL_API size_t mwl_heap_used(const mwl_heap *heap);
+/* Sets how many bytes the values may use. 0 means no limit, as in a new heap. */
+MWL_API void mwl_heap_limit(mwl_heap *heap, size_t limit_bytes);
+/* Returns the reason why a constructor of this heap last returned absent. */
 MWL_API mwl_status mwl_heap_why(const mwl_heap *heap);
 
-/* Scalars need no heap and no drop. */
+/* Constructors of scalars. These need no heap, cannot fail and need no drop. */
 static inline mwl_value mwl__scalar(uint32_t kind, int64_t i) {
     mwl_value v;
     v.tag = kind;
@@ -173,327 +210,419 @@ static inline mwl_value mwl_number(double d) {
     v.as.d = d;
     return v;
 }
-/* Seconds since the Unix epoch (may be negative) and nanoseconds 0 .. 999,999,999 after them. */
+/* sec: seconds since the Unix epoch, may be negative. ns: 0 to 999,999,999 nanoseconds after it. */
 static inline mwl_value mwl_timestamp(int64_t sec, uint32_t ns) {
     mwl_value v = mwl__scalar(MWL_KIND_TIMESTAMP, sec);
     v.aux = ns;
     return v;
 }
 
-/* Constructors answer absent when they fail (mwl_heap_why says: out of memory, too deep, too big,
- * not UTF-8) and then have dropped what they took over. Absent is contagious: given an absent
- * operand they drop the others and answer absent, so a builder may test once, at the end. */
-MWL_API mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len); /* checks UTF-8 */
+/* Constructors that allocate. When one fails it returns absent, and has dropped what it took over;
+ * mwl_heap_why() returns the reason: MWL_E_NOMEM, MWL_E_DEPTH, MWL_E_TOO_BIG, MWL_E_UTF8 or
+ * MWL_E_USAGE. When a value that it takes over is absent, it drops the others and returns absent.
+ * So a sequence of constructors needs only one test, at its end. */
+
+/* A string of len bytes of UTF-8, which are copied. text may be NULL when len is 0. */
+MWL_API mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len);
+/* A bytes value. The bytes are copied. data may be NULL when len is 0. */
 MWL_API mwl_value mwl_bytes(mwl_heap *heap, const void *data, size_t len);
-MWL_API mwl_value mwl_array(mwl_heap *heap, size_t expected);  /* empty, room for `expected` */
-MWL_API mwl_value mwl_object(mwl_heap *heap, size_t expected); /* empty */
-/* The array with one more element. Amortised O(1), also while an older version is still held. */
+/* An empty array or object, with room for `expected` elements or members. It can grow. */
+MWL_API mwl_value mwl_array(mwl_heap *heap, size_t expected);
+MWL_API mwl_value mwl_object(mwl_heap *heap, size_t expected);
+/* The array with one more element. Amortised O(1), even while another reference holds the shorter
+ * array. */
 MWL_API mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value take_item);
-/* The object with the member added, or replaced in its place. Adding is amortised O(1). */
+/* The object with one more member. If the key exists, the value is replaced and the member keeps
+ * its position. Adding is amortised O(1). The key's bytes are copied. */
 MWL_API mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key, size_t len,
                                  mwl_value take_value);
-/* The same with any CEL key: string, int, uint or bool. */
+/* Like mwl_object_set(), with any key that CEL allows: string, int, uint or bool. */
 MWL_API mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_value take_key,
                                  mwl_value take_value);
 
-/* Counting: keep gives another reference to a lent value, drop gives one back. */
+/* Values are counted. mwl_value_keep() returns one more reference to a lent value, which is given.
+ * mwl_value_drop() ends one reference; the last one frees the memory. `heap` is its heap. */
 MWL_API mwl_value mwl_value_keep(mwl_value v);
 MWL_API void mwl_value_drop(mwl_heap *heap, mwl_value take);
 
-/* The value as this heap's own, whichever heap it came from: nothing of it is shared, and nothing
- * of it lies in a program. Given; absent (mwl_heap_why) when there is no memory, and for CEL's
- * types. */
+/* Returns a complete copy of a value from any heap. The copy belongs to `heap`, and shares no
+ * memory with the original or with a program. Given. Absent if it fails: mwl_heap_why() is
+ * MWL_E_NOMEM, MWL_E_TOO_BIG, MWL_E_DEPTH, or MWL_E_USAGE for a value of kind MWL_KIND_TYPE. */
 MWL_API mwl_value mwl_value_copy(mwl_heap *heap, mwl_value v);
 
-/* Readers. What they answer is lent and lives as long as the value it came from. Those of scalars
- * do not look at the kind: ask mwl_value_kind first. mwl_as_int reads an int, a duration
- * (nanoseconds) and a timestamp (seconds, with mwl_as_nanos after them). */
+/* Readers. What they return is lent, and valid as long as the value that it came from.
+ *
+ * The readers of scalars do not check the kind: check mwl_value_kind() first. mwl_as_int() reads an
+ * int, a duration (in nanoseconds) and a timestamp (in seconds; mwl_as_nanos() has the rest). */
 static inline bool mwl_as_bool(mwl_value v) { return v.as.i != 0; }
 static inline int64_t mwl_as_int(mwl_value v) { return v.as.i; }
 static inline uint32_t mwl_as_nanos(mwl_value v) { return v.aux; }
 static inline uint64_t mwl_as_uint(mwl_value v) { return v.as.u; }
 static inline double mwl_as_number(mwl_value v) { return v.as.d; }
-/* The bytes of a string or bytes value; for a string NUL-terminated after len. NULL for other
- * kinds. len may be NULL. */
+/* Returns the bytes of a string or a bytes value, and their number in *len. A NUL follows the bytes
+ * of a string. Returns NULL for other kinds. len may be NULL. */
 MWL_API const char *mwl_as_text(mwl_value v, size_t *len);
-MWL_API size_t mwl_string_code_points(mwl_value v); /* of a string; 0 for other kinds */
-MWL_API size_t mwl_count(mwl_value v);              /* elements or members; 0 for other kinds */
-MWL_API mwl_value mwl_array_at(mwl_value array, size_t i); /* absent when out of range */
-MWL_API mwl_value mwl_object_get(mwl_value object, const char *key, size_t len); /* or absent */
-MWL_API mwl_value mwl_object_find(mwl_value object,
-                                  mwl_value key); /* any key; 1 finds 1u and 1.0 */
-/* Member i in insertion order; false when out of range. */
+/* Returns the number of code points of a string; 0 for other kinds. */
+MWL_API size_t mwl_string_code_points(mwl_value v);
+/* Returns the number of elements or members; 0 for other kinds. */
+MWL_API size_t mwl_count(mwl_value v);
+/* Returns element i, or absent if i is out of range. */
+MWL_API mwl_value mwl_array_at(mwl_value array, size_t i);
+/* Returns the member with this name, or absent. */
+MWL_API mwl_value mwl_object_get(mwl_value object, const char *key, size_t len);
+/* Returns the member with this key, or absent. Keys compare as in CEL: 1 finds 1u and 1.0. */
+MWL_API mwl_value mwl_object_find(mwl_value object, mwl_value key);
+/* Reads member i in insertion order; false if i is out of range. key and value may be NULL. */
 MWL_API bool mwl_object_at(mwl_value object, size_t i, mwl_value *key, mwl_value *value);
 
-/* Deep equality with CEL's rules, of which JSON's are a part: numbers of all kinds compare by
- * value, NaN equals nothing, objects regardless of member order, kinds otherwise never mix. */
+/* Returns whether two values are equal, at all levels, by the rules of CEL, which include those of
+ * JSON. Numbers of all kinds compare by value, NaN equals nothing, and the order of members does
+ * not matter. Otherwise values of different kinds are not equal. */
 MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
 
-/* The order of two values of one ordered kind (bool, numbers across kinds, string, bytes,
- * timestamp, duration): -1, 0, 1 in *order, or 2 for unordered (NaN). False when the kinds do not
- * compare. */
+/* Compares two values: *order is -1, 0 or 1, or 2 if they are not ordered (NaN). Returns false if
+ * their kinds cannot be compared. Kinds that can: two bools, numbers of any kinds, two strings, two
+ * bytes values, two timestamps, two durations. */
 MWL_API bool mwl_value_order(mwl_value a, mwl_value b, int *order);
-/* A hash that equal values share, with a seed of the heap's. Looks at a few levels only: what it
- * costs is bounded by the number of nodes there. */
+/* Returns a hash, which is the same for equal values. It depends on a seed of the heap. It reads
+ * only a few levels of containers; the cost is the number of nodes there. */
 MWL_API uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v);
-/* How many nodes a value has when written out: what a walk over it costs. 1 for scalars and
- * strings. */
+/* Returns how many nodes a value has when it is written out, which is what a walk over it costs. 1
+ * for scalars and strings. */
 MWL_API uint64_t mwl_value_weight(mwl_value v);
-/* The name of a value's type as CEL's type() answers it: "int", "google.protobuf.Timestamp". Lent.
- */
+/* Returns the name of a value's type as CEL's type() shows it: "int", "google.protobuf.Timestamp".
+ * Constant text; that of an MWL_KIND_EXT value is lent by the value. */
 MWL_API const char *mwl_value_type(mwl_value v);
-/* What CEL's string() answers; also a type's name. Absent, MWL_E_USAGE, for other kinds (null,
- * array, object, optional); MWL_E_UTF8 for bytes that are no text. */
+/* Converts a value to a string as CEL's string() does; a type becomes its name. Given. Absent if it
+ * fails: mwl_heap_why() is MWL_E_USAGE for null, arrays, objects and optionals, MWL_E_UTF8 for
+ * bytes that are not UTF-8, or MWL_E_NOMEM. */
 MWL_API mwl_value mwl_value_text(mwl_heap *heap, mwl_value v);
 
-/* Optionals: one with a value, the empty one, and what one holds, lent, or absent. */
+/* CEL's optional values. mwl_optional() makes one with a value, mwl_optional_none() the empty one.
+ * mwl_optional_get() returns the value inside, lent, or absent. */
 MWL_API mwl_value mwl_optional(mwl_heap *heap, mwl_value take_value);
 MWL_API mwl_value mwl_optional_none(void);
 MWL_API mwl_value mwl_optional_get(mwl_value optional);
-/* A value of a library's own type (MWL_KIND_EXT): the type's name and a text. The text is the whole
- * of the value: equal exactly when type and text are, and what string() answers. So make it
- * canonical. */
+/* A value of a type that a function library defines (MWL_KIND_EXT): the name of the type and a
+ * text, both copied. Two such values are equal if type and text are equal, and CEL's string()
+ * returns the text. So always write the same content as the same text. */
 MWL_API mwl_value mwl_ext(mwl_heap *heap, const char *type, const char *text, size_t len);
-/* Its text, lent, not NUL-terminated; NULL when v is no value of that type. */
+/* Returns the text of such a value and its length. The text is lent by the value and has no NUL at
+ * its end. Returns NULL if v is not a value of that type. */
 MWL_API const char *mwl_ext_text(mwl_value v, const char *type, size_t *len);
 
-/* Memory beside values, in the heap's account and under its limit; shaped like mwl_alloc. NULL on
- * failure (mwl_heap_why), and then the block is as it was. */
+/* Allocates memory that is not a value. It counts against the limit of the heap. The parameters
+ * work as those of mwl_alloc. If it fails it returns NULL, leaves the block unchanged, and
+ * mwl_heap_why() returns the reason. */
 MWL_API void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_size);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* The byte offset of the first or the last occurrence of a part in a text; SIZE_MAX when there is
- * none. Linear in len, whatever the texts. */
+/* Return the byte offset of the first or the last place where a text contains `part`; SIZE_MAX if
+ * it does not. The time is linear in len for all texts. */
 MWL_API size_t mwl_text_find(const char *text, size_t len, const char *part, size_t n);
 MWL_API size_t mwl_text_find_last(const char *text, size_t len, const char *part, size_t n);
 
 typedef enum mwl_number_form {
     MWL_NUMBER_FIXED,    /* 1234.5 */
     MWL_NUMBER_EXPONENT, /* 1.2345e+03 */
-    MWL_NUMBER_GENERAL   /* fixed, or with an exponent below -4 and from 6: Go's %g; takes no
-                            precision */
+    /* Fixed for exponents from -4 to 5, otherwise with an exponent: Go's %g. Ignores precision. */
+    MWL_NUMBER_GENERAL
 } mwl_number_form;
-/* A number as text, whatever the locale: exactly rounded to `precision` decimals, or (-1) with the
- * fewest digits that read back the same. "NaN", "Infinity", "-Infinity". The answer is the length
- * without the NUL, or 0 when cap is too small; 352 + precision is enough. */
+/* Writes a number as text, the same in every locale. It is exactly rounded to `precision` decimals;
+ * with precision -1 it has the fewest digits that read back as the same number. NaN and infinities
+ * are "NaN", "Infinity" and "-Infinity". Returns the length without the NUL, or 0 if cap is too
+ * small; 352 + precision bytes are always enough. */
 MWL_API size_t mwl_number_text(double d, mwl_number_form form, int precision, char *out,
                                size_t cap);
 
 /* ---- JSON text ------------------------------------------------------------------------------- */
 
-/* Strict RFC 8259 text to a value; numbers become the nearest double, and one beyond the largest is
- * refused (MWL_E_RANGE); of duplicate members the last value wins, in the place of the first; depth
- * limited by MWL_DEPTH_LIMIT of mwl_config.h. The memory of reading counts against the heap's limit
- * while it lasts. */
+/* Reads strict RFC 8259 text; *out is given. A number becomes the nearest double. If an object has
+ * the same name twice, the last value wins, at the position of the first. Returns MWL_OK,
+ * MWL_E_JSON, MWL_E_UTF8, MWL_E_RANGE (a number is larger than the largest double), MWL_E_DEPTH
+ * (deeper than MWL_DEPTH_LIMIT of mwl_config.h), MWL_E_TOO_BIG, MWL_E_NOMEM or MWL_E_USAGE. The
+ * memory that reading needs counts against the limit of the heap until the function returns. */
 MWL_API mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_value *out,
                                   mwl_error *error);
 
 typedef enum mwl_json_style {
     MWL_JSON_COMPACT,   /* members in their order, no white space */
-    MWL_JSON_PRETTY,    /* two spaces a level */
+    MWL_JSON_PRETTY,    /* members in their order, two spaces per level */
     MWL_JSON_CANONICAL, /* RFC 8785 */
 } mwl_json_style;
 
-/* A data value to text: given, NUL-terminated, freed with mwl_text_free. MWL_E_NOT_JSON for a value
- * outside the data model: a CEL-only kind, a non-finite number, a key that is no string. */
+/* Writes a value as JSON text. *text is given: free it with mwl_text_free(). A NUL follows its *len
+ * bytes. Returns MWL_OK, MWL_E_NOT_JSON (the value contains a kind that JSON does not have, a
+ * number that is not finite, or a key that is not a string), MWL_E_NOMEM or MWL_E_USAGE. */
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
-MWL_API void mwl_text_free(mwl_heap *heap, char *text,
-                           size_t len); /* len as it was given; text may be NULL */
+/* Frees such a text. len must be the length that mwl_json_write() wrote. text may be NULL. */
+MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Two readings of one moment: monotonic nanoseconds (bounds, delays) and wall nanoseconds since the
- * Unix epoch (timestamps, `until`). */
+/* One moment on two clocks, in nanoseconds. The monotonic clock is for bounds and delays. The wall
+ * clock counts from the Unix epoch, and is for timestamps and `until`. */
 typedef struct mwl_instant {
     int64_t mono_ns, wall_ns;
 } mwl_instant;
 
-/* A clock of the host's own (a game's time, a test's). Read often, on the VM's thread; its
- * monotonic reading never goes back. The budget of mwl_vm_pump is measured with it. */
+/* A clock of the host: the time of a game, or of a test. It is read often, on the VM's thread. The
+ * monotonic reading must never go back. The budget of mwl_vm_pump() is measured with it. */
 typedef struct mwl_clock {
     void (*read)(void *ctx, mwl_instant *out);
-    void *ctx;
+    void *ctx; /* passed to read */
 } mwl_clock;
 
-MWL_API mwl_clock mwl_clock_system(void); /* the system's. Any thread */
+/* Returns the clock of the system. Any thread. */
+MWL_API mwl_clock mwl_clock_system(void);
 
-/* ISO 8601 durations and RFC 3339 timestamps, as the language's temporal profile has them. A year
- * is 365 days, a month 30. MWL_E_SYNTAX, MWL_E_RANGE. */
+/* Reads an ISO 8601 duration as the specification's temporal profile defines it. A year is 365
+ * days, a month 30 days. Returns MWL_OK, MWL_E_SYNTAX or MWL_E_RANGE. Any thread. */
 MWL_API mwl_status mwl_duration_parse(const char *text, size_t len, int64_t *ns);
-MWL_API mwl_value mwl_timestamp_text(mwl_heap *heap, int64_t wall_ns); /* a string value */
+/* Returns an RFC 3339 timestamp in UTC as a string value; given, or absent. */
+MWL_API mwl_value mwl_timestamp_text(mwl_heap *heap, int64_t wall_ns);
 
 /* ---- program --------------------------------------------------------------------------------- */
 
-/* A loaded program: immutable, counted, shared by any number of VMs and threads. */
+/* Example: load a program image. mwl_asm.h shows how to make one from a definition.
+ *
+ *     static mwl_program *load_program(const void *image, size_t size) {
+ *         mwl_program *program = NULL;
+ *         mwl_error error = {MWL_OK, "", 0};
+ *         if (mwl_program_load(NULL, image, size, MWL_COPY, &program, &error) < 0)
+ *             fprintf(stderr, "byte %zu: %s\n", error.offset, error.message);
+ *         return program; // given: the caller releases it once; NULL if it was refused
+ *     }
+ */
+
+/* A loaded program. It is immutable and counted. Any number of VMs and threads can share it. */
 typedef struct mwl_program mwl_program;
 
 typedef enum mwl_ownership {
-    MWL_COPY,  /* the bytes are copied */
-    MWL_BORROW /* the bytes stay the caller's, 8-byte aligned, until the last reference is released
-                */
+    MWL_COPY, /* the library copies the bytes */
+    /* The bytes still belong to the caller, and must stay unchanged until the last reference to the
+     * program is released. Bytes that are packed or not 8-byte aligned are copied all the same. */
+    MWL_BORROW
 } mwl_ownership;
 
-/* Check an image completely and make it ready to run; given: release it once. alloc NULL: the
- * default; it is used by whichever thread loads or releases. MWL_E_IMAGE, MWL_E_VERSION,
- * MWL_E_NOMEM, with the place in *error. Any thread. */
+/* Checks an image completely and makes it ready to run. *out is given: release it once. alloc is
+ * copied, and is called by any thread that loads or releases; NULL means the default. Returns
+ * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (its patterns need too much memory),
+ * MWL_E_UNSUPPORTED (a big-endian machine), MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place
+ * in the image. Any thread. */
 MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                                     mwl_ownership ownership, mwl_program **out, mwl_error *error);
-MWL_API mwl_program *
-mwl_program_keep(mwl_program *program);                 /* one more reference, given; any thread */
-MWL_API void mwl_program_release(mwl_program *program); /* any thread; NULL is ignored */
+/* Returns one more reference to the program, given. Any thread. */
+MWL_API mwl_program *mwl_program_keep(mwl_program *program);
+/* Ends one reference; the last one frees the program. NULL is ignored. Any thread. */
+MWL_API void mwl_program_release(mwl_program *program);
 
 /* ---- VM -------------------------------------------------------------------------------------- */
 
 typedef struct mwl_vm mwl_vm;
 typedef struct mwl_run mwl_run;
 
-/* Limits of one run; 0 takes the default of mwl_config.h.
+/* Limits of one run. 0 in a field means the default, which is in mwl_config.h.
  *
- * Fuel is counted where work can grow without the program growing: one for each move of the machine
- * (a Step, a phase, a call, a branch between blocks of code) and each function called; the length
- * of its body for each round of a comprehension; and by size for what looks at large values:
- * comparing, searching, joining and converting text, JSON, sorting, patterns, schemas (about one
- * for each node, or for each 8 bytes). Straight code in between is not counted: the program's
- * length bounds it. So one unit is a few instructions to a few dozen; give a limit room. */
+ * Fuel counts work that can grow while the program stays the same.
+ *   - 1 for each move of the machine: a Step, a phase, a call, a branch between blocks of code.
+ *   - 1 for each function that an expression calls.
+ *   - The length of its body for each round of a comprehension.
+ *   - About 1 for each node, or for each 8 bytes, where the size of a value decides: comparing,
+ *     searching, joining and converting text, JSON, sorting, patterns, schemas.
+ * Straight code between these is not counted, because the length of the program limits it. One unit
+ * is a few instructions to a few dozen, so choose a generous limit. */
 typedef struct mwl_limits {
-    uint64_t fuel;        /* work in all, see below */
-    size_t memory_bytes;  /* values and records held at one time */
+    uint64_t fuel;        /* total work; see above */
+    size_t memory_bytes;  /* values and records that exist at one time */
     uint32_t frame_depth; /* Flows called inside each other */
     uint32_t entry_depth; /* middleware entries established in one frame */
     uint32_t fan_out;     /* dispatches of one Gather */
     uint32_t chain_depth; /* failures linked by `previous` */
-    int64_t cleanup_ns;   /* from a cancellation from outside, or a limit, to the run's end; 0: no
-                             limit. A run   that takes longer is aborted with MWL_E_CLEANUP */
+    /* Time for cleanup: from the host's cancellation, or from a reached limit, to the end of the
+     * run. A run that takes longer is aborted with MWL_E_CLEANUP. 0 means no limit, unless the
+     * build sets MWL_CLEANUP_NS. */
+    int64_t cleanup_ns;
 } mwl_limits;
 
-/* All zero is a configuration too: the default. */
+/* The configuration of a VM. All zero is valid and means the defaults. */
 typedef struct mwl_config {
-    mwl_alloc
-        alloc; /* of everything but tokens; used on the VM's thread only; fn NULL: the default */
-    mwl_clock clock;   /* not read under virtual time; read NULL: the system's */
-    bool virtual_time; /* time stands still while there is work, and skips to the next timer */
-    int64_t virtual_start_ns; /* wall reading at the start; 0 takes 2026-01-01T00:00:00Z */
-    uint64_t
-        seed; /* jitter and generated ids; runs may bring their own. 0: a fixed one for jitter */
-    mwl_limits limits; /* of runs that bring none of their own */
-    uint32_t
-        slice; /* work between two looks at the clock, counted as fuel is; 0 takes the default */
-    size_t stack_bytes; /* of a blocking call provider's stack; 0: 64 KiB (untouched pages cost
-                           nothing) */
-    /* Answers posted by other threads (mwl_token_succeed and so on) interrupt nothing: they wait
-     * for the next pump. `wake` tells the host's loop that one is due: called on the posting thread
-     * when the first answer comes into an empty mailbox. It must be short and must not call the
-     * library: write to an eventfd, signal a condition. Not called any more once mwl_vm_free has
-     * returned. NULL: the host pumps by itself often enough. */
+    /* For all memory except that of tokens. Called only on the VM's thread. fn NULL means the
+     * default. */
+    mwl_alloc alloc;
+    /* Not read if virtual_time is set. read NULL means the clock of the system. */
+    mwl_clock clock;
+    /* If true, time stands still while there is work, and then skips to the next timer. */
+    bool virtual_time;
+    /* Wall time at the start of virtual time; 0 means 2026-01-01T00:00:00Z. */
+    int64_t virtual_start_ns;
+    /* For jitter and generated ids; a run may have its own (mwl_start). 0: jitter uses a fixed
+     * seed, and so do ids under virtual time. */
+    uint64_t seed;
+    /* For runs that do not bring their own limits. */
+    mwl_limits limits;
+    /* Work between two readings of the clock, counted as fuel; 0 means the default. */
+    uint32_t slice;
+    /* Size of the stack of a blocking call provider; 0 means 64 KiB. Pages that are not used cost
+     * nothing. */
+    size_t stack_bytes;
+    /* Answers that other threads post (mwl_token_succeed and so on) do not interrupt the VM: they
+     * wait for the next pump. `wake` tells the host that it should pump. It is called on the
+     * posting thread when the first answer arrives in an empty mailbox. It must be short and must
+     * not call the library: write to an eventfd, signal a condition. It is not called any more once
+     * mwl_vm_free() has returned. NULL: the host must poll. */
     void (*wake)(void *ctx);
-    void *wake_ctx;
-    mwl_alloc post_alloc; /* memory of tokens and posted texts, used by several threads; fn NULL:
-                             the default */
+    void *wake_ctx; /* passed to wake */
+    /* For tokens and posted texts; called by several threads. fn NULL means the default. */
+    mwl_alloc post_alloc;
 } mwl_config;
 
-MWL_API mwl_config mwl_config_default(void); /* any thread */
-/* A VM; given. config is copied; NULL: the default. MWL_E_NOMEM. It has CEL's functions and no
- * provider: see mwl_std_register (mwl_std.h) and mwl_vm_provide (mwl_provider.h). */
+/* Returns the default configuration. Any thread. */
+MWL_API mwl_config mwl_config_default(void);
+/* Creates a VM; *out is given. config is copied; NULL means the default. The VM has CEL's standard
+ * functions and no provider: see mwl_std_register() in mwl_std.h and mwl_vm_provide() in
+ * mwl_provider.h. Returns MWL_OK or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out);
-/* Runs that are left are aborted and freed with it; values of its heap must have been dropped. The
- * caller's references to programs are still the caller's. Not from inside a callback. NULL is
+/* Frees a VM. Runs that still exist are aborted and freed. Drop all values of its heap first. The
+ * caller's references to programs remain the caller's. Must not be called from a callback. NULL is
  * ignored. */
 MWL_API void mwl_vm_free(mwl_vm *vm);
-MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm); /* where values for this VM are made */
-/* A VM holds on to every program that it has run, because values that came from a run may lie in
- * its program's image: Results, what providers were given, what a middleware remembers. A host that
- * reloads says when it has no use for the old one: runs of it that are left finish, and when the
- * last is freed the VM lets go of it. By then no value that came from them may be kept, except as a
- * copy (mwl_value_copy). The caller's own reference is still the caller's to release.
- * MWL_E_NOT_FOUND: the VM does not hold it. Starting a run of it again takes the word back. */
+/* Returns the heap in which values for this VM are made. Lent by the VM. */
+MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm);
+/* Tells the VM that the host will not start this program again, for example after a reload.
+ *
+ * Without this call a VM keeps every program that it has run until it is freed. The reason: values
+ * that came from a run can lie in the image of its program (Results, inputs of providers, the state
+ * of a middleware). After this call, runs of the program still finish; when the last of them is
+ * freed, the VM releases its reference. The host must not keep values from these runs beyond that,
+ * except as copies (mwl_value_copy). Starting another run of the program cancels the request. The
+ * caller's own reference is not affected. Returns MWL_OK, or MWL_E_NOT_FOUND if the VM does not
+ * have this program. */
 MWL_API mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program);
-MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out); /* its clock, or its virtual time */
+/* Reads the clock of the VM, or its virtual time. */
+MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out);
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
-typedef struct mwl_start {    /* all zero is a start: no input, no arguments */
-    const char *id;           /* execution.id, copied; NULL: one is made */
-    mwl_value input;          /* lent; absent: null */
+/* Example: run a program to its end and print the Result.
+ *
+ *     static bool print_result(mwl_vm *vm, mwl_program *program, const char *input) {
+ *         mwl_heap *heap = mwl_vm_heap(vm);
+ *         mwl_start start = {.id = "order-42"};
+ *         mwl_run *run = NULL;
+ *         mwl_error error = {MWL_OK, "", 0};
+ *         mwl_status status = mwl_json_parse(heap, input, strlen(input), &start.input, &error);
+ *         if (status == MWL_OK) status = mwl_run_start(vm, program, &start, &run, &error);
+ *         mwl_value_drop(heap, start.input); // the run has its own reference
+ *         if (status < 0) {
+ *             fprintf(stderr, "%s: %s\n", mwl_status_text(status), error.message);
+ *             return false;
+ *         }
+ *         while (mwl_run_get_state(run) < MWL_RUN_DONE) {
+ *             int64_t due = mwl_vm_pump(vm, MWL_NO_BUDGET);
+ *             (void)due; // a real host waits here until `due`, or until mwl_config.wake is called
+ *         }
+ *         bool succeeded = mwl_run_succeeded(run);
+ *         char *text = NULL;
+ *         size_t len = 0;
+ *         if (mwl_json_write(heap, mwl_run_result(run), MWL_JSON_COMPACT, &text, &len) == MWL_OK)
+ *             printf("%s\n", text); // the Result is lent by the run
+ *         mwl_text_free(heap, text, len);
+ *         mwl_run_free(run);
+ *         return succeeded;
+ *     }
+ */
+
+/* How to start a run. All zero is valid: input null, no arguments. */
+typedef struct mwl_start {
+    const char *id;           /* execution.id, copied; NULL: the VM makes one */
+    mwl_value input;          /* lent; absent means null */
     mwl_value arguments;      /* lent; an object, or absent */
-    uint64_t seed;            /* 0: from the VM's */
-    const mwl_limits *limits; /* copied; NULL: the VM's */
+    uint64_t seed;            /* 0: derived from the VM's seed */
+    const mwl_limits *limits; /* copied; NULL: the limits of the VM */
 } mwl_start;
 
 typedef enum mwl_run_state {
     MWL_RUN_READY,  /* has work for the next pump */
-    MWL_RUN_PARKED, /* waits: for a time, or for providers */
-    MWL_RUN_DONE,   /* over, with a Result */
-    MWL_RUN_ABORTED /* over, without one; mwl_run_why tells when it was the machine's doing */
+    MWL_RUN_PARKED, /* waits for a time or for providers */
+    MWL_RUN_DONE,   /* ended, with a Result */
+    MWL_RUN_ABORTED /* ended, without a Result; mwl_run_why() says whether a limit ended it */
 } mwl_run_state;
 
-/* Begin a run; given: free it once, before or with its VM. It does its first work in the next pump.
- * start NULL: an empty one. E_NOT_FOUND when the program imports a provider or function that the VM
- * does not have (error->message names it, lent by the program). E_USAGE, E_NOMEM. The VM keeps the
- * program by itself. */
+/* Creates a run; *out is given: free it once, before its VM or by freeing the VM. Its first work is
+ * done in the next pump. start NULL means all zero. The VM keeps its own reference to the program.
+ * Returns MWL_OK, MWL_E_NOMEM, MWL_E_USAGE, MWL_E_TOO_BIG (patterns of parameters need too much
+ * memory), or MWL_E_NOT_FOUND if the program uses a provider or function that the VM does not have;
+ * error->message is its name then, lent by the program. */
 MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                  mwl_run **out, mwl_error *error);
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
-/* The Result, an object with `type`: lent until the run is freed; absent before MWL_RUN_DONE. */
+/* Returns the Result: an object with `type`, and `value` or the members of a failure. Lent until
+ * the run is freed. Absent before MWL_RUN_DONE, and when memory runs out here. */
 MWL_API mwl_value mwl_run_result(const mwl_run *run);
-MWL_API bool mwl_run_succeeded(const mwl_run *run);  /* done, and its Result is a success */
-MWL_API mwl_value mwl_run_value(const mwl_run *run); /* a success's value, lent; else absent */
-/* Why the machine itself ended the run: MWL_OK; a limit: MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_NOMEM,
- * MWL_E_CLEANUP; or MWL_E_IMAGE, when a damaged program does what no assembler writes. */
+/* Returns true if the run is done and its Result is a success. */
+MWL_API bool mwl_run_succeeded(const mwl_run *run);
+/* Returns the value of a success, lent until the run is freed; otherwise absent. */
+MWL_API mwl_value mwl_run_value(const mwl_run *run);
+/* Returns why the machine itself ended the run. MWL_OK: it did not. MWL_E_FUEL, MWL_E_TOO_BIG,
+ * MWL_E_NOMEM, MWL_E_CLEANUP: a limit was reached. MWL_E_IMAGE: the program image is corrupt. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
-/* Ask it to stop: cleanup runs, in the pumps that follow, and the Result is a cancellation. reason
- * is copied; NULL: none. Idempotent; nothing happens when the run is over. May be called from its
- * own providers. A NULL run is ignored. */
+/* Asks a run to stop. Its cleanup runs in the next pumps, and its Result is a cancellation. reason
+ * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
+ * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. */
 MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
-/* End it without further language work: providers are told, there is no Result. Nothing happens
- * when it is over. */
+/* Ends a run at once: no cleanup of the language runs, and there is no Result. Its provider
+ * executions are asked to stop. No effect if the run has ended. A NULL run is ignored. */
 MWL_API void mwl_run_abort(mwl_run *run);
-/* Aborts it first when it is not over. From inside one of its own callbacks it goes when the
- * callback's turn of the pump ends. NULL is ignored. */
+/* Frees a run; aborts it first if it has not ended. When a callback of this same run calls it, the
+ * run is freed after the callback has returned. NULL is ignored. */
 MWL_API void mwl_run_free(mwl_run *run);
-MWL_API const char *
-mwl_run_id(mwl_run *run); /* execution.id, lent by the run; "" when memory is out */
+/* Returns execution.id, lent by the run. "" when memory runs out here. */
+MWL_API const char *mwl_run_id(mwl_run *run);
 
-/* Where a failure was born: the innermost Step that failed with it. For people; the names are lent
- * as long as the program. */
+/* Where a failure began: the innermost Step that failed with it. For messages to people. The names
+ * are lent by the program. */
 typedef struct mwl_place {
-    const char *flow, *step; /* names; "" for the root and inline Flows */
-    uint32_t line, column;   /* of the Step in the definition; 0 when positions were stripped */
+    const char *flow, *step; /* names; "" for the root Flow and for inline Flows */
+    uint32_t line, column;   /* of the Step in the definition; 0 if positions were stripped */
 } mwl_place;
-/* `failure` is the Result of a run that is done, or one below it by `previous`. False when it is
- * not known: the VM remembers its last few failures only. */
+/* Finds the place of `failure`, which is the Result of a run that is done, or a failure that its
+ * `previous` chain contains. Returns false if the place is not known: a VM remembers only its last
+ * few failures. */
 MWL_API bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out);
 
-MWL_API void mwl_run_set_user(mwl_run *run,
-                              void *user); /* a pointer of the host's; NULL at the start */
+/* A pointer that the host stores in the run; NULL in a new run. The library does not use it. */
+MWL_API void mwl_run_set_user(mwl_run *run, void *user);
 MWL_API void *mwl_run_user(const mwl_run *run);
 
 /* ---- pump ------------------------------------------------------------------------------------ */
 
 #define MWL_NEVER INT64_MAX
 #define MWL_NO_BUDGET INT64_MAX
-/* Do ready work for about budget_ns of monotonic time (checked once per slice), then answer when to
- * pump again: 0 when work is left, a monotonic instant, or MWL_NEVER. Never blocks. Not from inside
- * a callback: then it does nothing and answers 0. Under virtual time the budget is of virtual time:
- * it skips ahead at most so far, and 0 is one slice. */
+/* Does work that is ready, for about budget_ns of monotonic time (checked once per slice). Never
+ * blocks. Returns when to pump again: 0 if work is left, an instant of the monotonic clock, or
+ * MWL_NEVER if nothing waits for a time. Must not be called from a callback: it does nothing there
+ * and returns 0. With virtual time the budget is virtual time: time advances by at most this much;
+ * 0 runs one slice. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 
-/* What happened, and what `value` is then:
- *   RUN_STARTED      mwl_run_start has begun a run           its input
- *   RUN_DONE         a run has its Result                    the Result
- *   FRAME_ENTERED    a Flow begins, with the root            its input
- *   FRAME_EXITED     and ends                                its value or failure
- *   STEP_ENTERED     a Step begins                           its input
- *   STEP_EXITED      and ends                                its output or failure
- *   PHASE            a phase of `provider`'s entry begins    what is in flight there
- *   ATTEMPT          `provider` runs its inner scope again   the input it gets
- *   CALL_DISPATCHED  a call begins; `index` in a Gather      its arguments; may be absent
- *   CALL_ACCEPTED    its Result is taken; `index` likewise   the value or failure
- *   TIMER            a wait is over                          absent
- *   INTERRUPTED      a scope is being torn down              the cancellation */
+/* The events, and what the `value` of each is:
+ *   RUN_STARTED      mwl_run_start() has created a run          its input
+ *   RUN_DONE         a run has its Result                       the Result
+ *   FRAME_ENTERED    a Flow begins (the root Flow too)          its input
+ *   FRAME_EXITED     a Flow ends                                its value or failure
+ *   STEP_ENTERED     a Step begins                              its input
+ *   STEP_EXITED      a Step ends                                its output or failure
+ *   PHASE            a phase of `provider`'s entry begins       what is in flight there
+ *   ATTEMPT          `provider` runs its inner scope again      the input that it gets
+ *   CALL_DISPATCHED  a call begins; `index` in a Gather         its arguments; may be absent
+ *   CALL_ACCEPTED    its Result is accepted; `index` as above   the value or failure
+ *   TIMER            a wait is over                             absent
+ *   INTERRUPTED      a scope is being unwound                   the cancellation */
 #define MWL_TRACE_EVENTS(X)                                                                        \
     X(RUN_STARTED)                                                                                 \
     X(RUN_DONE)                                                                                    \
@@ -512,22 +641,22 @@ typedef struct mwl_trace_event {
     mwl_trace_kind kind;
     const mwl_run *run;
     mwl_instant at;
-    uint32_t depth;   /* of the frame: 0 is the root */
-    const char *flow; /* name, or "" for the root and inline Flows. This and the next: lent by the
-                         program */
-    const char *step; /* name, or "" */
+    uint32_t depth;       /* of the frame: 0 is the root */
+    const char *flow;     /* name, or "" for the root and inline Flows; lent by the program */
+    const char *step;     /* name, or ""; lent by the program */
     const char *provider; /* URI, or ""; lent by the VM */
-    const char *phase;    /* "onEntry" ..., or "" */
-    int64_t index;        /* of a Gather's dispatch; else -1 */
-    mwl_value value;      /* lent: as the kind says; absent where there is none */
+    const char *phase;    /* "onEntry" and so on, or ""; constant */
+    int64_t index;        /* of a dispatch in a Gather; otherwise -1 */
+    mwl_value value;      /* lent for the call; see the table above; may be absent */
 } mwl_trace_event;
 
-/* One listener; NULL stops. Costs nothing when nobody listens. Called on the VM's thread, the event
- * lent for the call; must not call back into the VM, but for reading values and what mwl_run_id and
- * mwl_run_user answer. */
+/* Sets the one listener of a VM; NULL removes it. Without a listener tracing costs nothing. The
+ * listener is called on the VM's thread, and the event is lent to it for the call. It may read
+ * values, and call mwl_run_id() and mwl_run_user(); it must not call other functions of the VM. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event),
                           void *ctx);
-MWL_API const char *mwl_trace_name(mwl_trace_kind kind); /* "RUN_STARTED"; never NULL. Any thread */
+/* Returns the name of an event, for example "RUN_STARTED". Constant, never NULL. Any thread. */
+MWL_API const char *mwl_trace_name(mwl_trace_kind kind);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,13 @@
-/* mwl_provider.h: the extension API of mwlvm: CEL functions, call providers, middleware providers.
+/* mwl_provider.h: the API for extensions: CEL functions, call providers and middleware providers.
  *
- * Everything in stdlib/ is written on this header and mwl.h alone. Callbacks are called on the VM's
- * thread, from inside mwl_vm_pump (`cancel`: also from mwl_run_cancel, mwl_run_abort and the
- * functions that free), and must not pump or free the VM. They may start, cancel, abort and free
- * runs; what they ask of the run that they serve happens when it is not being worked in any more.
- * Exceptions of other languages must not leave them. The words lent, given and taken over are those
- * of mwl.h. */
+ * Everything in stdlib/ is written with this header and mwl.h alone. The words lent, given and
+ * taken over mean the same as in mwl.h.
+ *
+ * Callbacks. The library calls them on the VM's thread, from inside mwl_vm_pump(). (`cancel` is
+ * also called from mwl_run_cancel(), mwl_run_abort() and the functions that free a run or a VM.) A
+ * callback must not pump or free the VM. It may start, cancel, abort and free runs. What it asks of
+ * the run that it works for happens after the current callback has returned. Exceptions of other
+ * languages must not leave a callback. */
 #ifndef MWL_PROVIDER_H
 #define MWL_PROVIDER_H
 
@@ -17,170 +19,291 @@ extern "C" {
 
 /* ---- CEL functions --------------------------------------------------------------------------- */
 
+/* Example: a function for expressions, {{ acme.twice(step.input) }}. Pass the table to
+ * mwl_vm_functions(), and a pointer to each row to the assembler (mwl_asm_options.functions).
+ *
+ *     static mwl_value twice(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+ *         (void)n_args; // min_args and max_args have been checked
+ *         if (mwl_value_kind(args[0]) != MWL_KIND_NUMBER) return mwl_fn_no_overload(fn);
+ *         if (mwl_as_number(args[0]) < 0) return mwl_fn_fail(fn, "twice() needs 0 or more");
+ *         return mwl_number(2 * mwl_as_number(args[0]));
+ *     }
+ *
+ *     static const mwl_function_def acme_functions[] = {
+ *         {"acme.twice", twice, 1, 1, MWL_FN_GLOBAL, "acme.twice(double) -> double"},
+ *     };
+ */
+
 /* One evaluation of a function: its heap, its clock, its way to fail. Lent for the call. */
 typedef struct mwl_fn mwl_fn;
 
-/* Arguments are lent (a receiver is args[0]); the answer is given. Absent means failed, after one
- * of the functions below said why. Must not keep pointers to its arguments. */
+/* The function itself. The arguments are lent for the call; a receiver is args[0]. The returned
+ * value is given to the library. To fail, call one of the functions below that fail, and return
+ * absent. A function must not keep pointers to its arguments. */
 typedef mwl_value (*mwl_function)(mwl_fn *fn, const mwl_value *args, size_t n_args);
 
 enum {
     MWL_FN_GLOBAL = 1, /* f(a, b) */
     MWL_FN_MEMBER = 2, /* a.f(b) */
-    MWL_FN_IMPURE = 4  /* depends on more than its arguments: never folded */
+    /* The result depends on more than the arguments: the assembler never computes it. */
+    MWL_FN_IMPURE = 4
 };
 
 typedef struct mwl_function_def {
-    const char *name; /* "size", or with its namespace: "math.greatest" */
+    const char *name; /* "size", or with a namespace: "math.greatest" */
     mwl_function call;
-    uint8_t min_args, max_args; /* the receiver counts; max 255: any number */
+    uint8_t min_args, max_args; /* a receiver counts; max_args 255 means any number */
     uint8_t style;              /* MWL_FN_* */
     const char *usage;          /* one line: "string.split(separator [, limit]) -> list" */
 } mwl_function_def;
 
-MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn); /* where its values are made */
-/* Fail with a reason; answers absent, for `return mwl_fn_fail(...)`. */
+/* Returns the heap in which the function makes its values. Lent for the call. */
+MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn);
+/* Fails with a message, which is formatted as by printf(). Returns absent, so that a function can
+ * write `return mwl_fn_fail(...)`. */
 MWL_API mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
-/* Fail because no form of the function takes arguments of these kinds. */
+/* Fails because the function does not accept arguments of these kinds. Returns absent. */
 MWL_API mwl_value mwl_fn_no_overload(mwl_fn *fn);
-/* Charge work of about n steps (bytes / 8, elements). False when the run has used up its fuel:
- * return absent at once. Call it before long work, with its size. */
+/* Charges fuel for about n steps of work (elements, or bytes / 8). Call it before long work.
+ * Returns false if the run has used up its fuel; the function must then return absent at once. */
 MWL_API bool mwl_fn_charge(mwl_fn *fn, uint64_t n);
-/* Deep equality that charges for what it looks at; false when the fuel is used up. */
+/* Compares like mwl_value_equal(), writes the result to *equal, and charges fuel for the
+ * comparison. Returns false if the fuel is used up: the function must return absent at once. */
 MWL_API bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal);
-/* The list in the order of the keys, of which there is one per element: stable. Fails unless the
- * keys are of one comparable type. For list.sort pass the list twice. */
+/* Returns the elements of a list, sorted by the keys, of which there is one for each element. To
+ * sort by the elements themselves, pass the list twice. The sort is stable. Given; absent if it
+ * failed: the keys must have one type, which can be compared. */
 MWL_API mwl_value mwl_fn_sort(mwl_fn *fn, mwl_value list, mwl_value keys);
-/* The construct's pinned instant and the wall clock, as timestamp values. A function that asks for
- * either is MWL_FN_IMPURE. */
+/* Return a timestamp value: the instant that the current construct has pinned, and the wall clock.
+ * A function that uses them must have the style MWL_FN_IMPURE. */
 MWL_API mwl_value mwl_fn_now(mwl_fn *fn);
 MWL_API mwl_value mwl_fn_wall_time(mwl_fn *fn);
 
 /* ---- call providers -------------------------------------------------------------------------- */
 
-/* One provider execution. Lent to the callbacks; a provider that settles later keeps the pointer
- * until it has settled, and no longer. */
+/* Example: a call provider that settles before it returns. Pass it to mwl_vm_provide(), and its
+ * document to the assembler (mwl_asm_options.providers).
+ *
+ *     static const char geo_document[] =
+ *         "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\","
+ *         " \"uri\": \"mwl:provider.call/acme/geo/v1\", \"codePrefix\": \"Geo\","
+ *         " \"description\": \"Returns the latitude of a city.\","
+ *         " \"parameters\": {\"type\": \"object\"},"
+ *         " \"failureCatalog\": {\"closed\": [\"Provider.Call.Geo.Unknown\"], \"open\": []}}";
+ *
+ *     static void geo_start(mwl_call *call, void *user) {
+ *         (void)user; // the pointer that was passed to mwl_vm_provide()
+ *         const char *city = mwl_as_text(mwl_call_input(call), NULL); // lent until it settles
+ *         if (city && strcmp(city, "Lisboa") == 0)
+ *             mwl_call_succeed(call, mwl_number(38.7));
+ *         else
+ *             mwl_call_fail(call, NULL, "Provider.Call.Geo.Unknown", "unknown city", mwl_absent());
+ *     }
+ *
+ *     static const mwl_call_provider geo_provider = {
+ *         .uri = "mwl:provider.call/acme/geo/v1", .document = geo_document, .start = geo_start};
+ *
+ * tools/examples has the other styles: game_loop.c settles later, tool_config.c blocks and uses a
+ * thread. */
+
+/* One execution of a provider. It is lent to the callbacks. A provider that settles later keeps the
+ * pointer until it has settled, and must not use it after that. */
 typedef struct mwl_call mwl_call;
 
 typedef struct mwl_call_provider {
     const char *uri;      /* "mwl:provider.call/acme/geo/v1" */
     const char *document; /* its provider definition document: JSON text */
-    /* Begin. Settles before it returns, or keeps the call and settles later. */
+    /* Starts the work. It settles the call before it returns, or keeps the call and settles it
+     * later. */
     void (*start)(mwl_call *call, void *user);
-    /* The time asked for with mwl_call_wake_after has come. NULL when never asked for. */
+    /* Called when the time of mwl_call_wake_after() has come. May be NULL if that is not used. */
     void (*wake)(mwl_call *call, void *user);
-    /* Asked to stop. Still settles, once, now or later; what it settles with is not used. NULL: the
-     * execution is given up at once, and what it settles with later is dropped. */
+    /* Asks the provider to stop. It must still settle the call once, now or later; its Result is
+     * not used. NULL: the machine does not wait for the call any more, and drops what it settles
+     * with later. */
     void (*cancel)(mwl_call *call, void *user);
-    /* Instead of the three above: a function on a stack of its own, which may wait in its middle
-     * with mwl_sleep and mwl_await. It settles the call and returns; returning without having
-     * settled is a failure (Mwlvm.NotSettled). A cancellation is the return code of the wait it is
-     * in, and of every wait after it: the function releases what it holds and returns. */
+    /* Instead of the three above: a function with its own stack, which may block in mwl_sleep() and
+     * mwl_await(). It settles the call and returns. If it returns without settling, the call fails
+     * with Mwlvm.NotSettled. After a cancellation the current wait and every later wait return
+     * MWL_E_CANCELLED: the function frees what it holds and returns. */
     void (*blocking)(mwl_call *call, void *user);
 } mwl_call_provider;
 
-MWL_API mwl_value mwl_call_input(const mwl_call *call);     /* lent until the call settles */
-MWL_API mwl_value mwl_call_arguments(const mwl_call *call); /* an object; lent likewise */
-MWL_API mwl_heap *mwl_call_heap(mwl_call *call);            /* where its values are made */
-MWL_API mwl_run *mwl_call_run(mwl_call *call); /* lent; NULL when nobody awaits the call any more */
-MWL_API bool mwl_call_cancelled(const mwl_call *call); /* has it been asked to stop? */
+/* Returns the input of the call. Lent until the call settles. */
+MWL_API mwl_value mwl_call_input(const mwl_call *call);
+/* Returns the arguments (`with`), a valid object. Lent until the call settles. */
+MWL_API mwl_value mwl_call_arguments(const mwl_call *call);
+/* Returns the heap in which the provider makes its values. Lent by the VM. */
+MWL_API mwl_heap *mwl_call_heap(mwl_call *call);
+/* Returns the run, lent; NULL if the run does not wait for this call any more. */
+MWL_API mwl_run *mwl_call_run(mwl_call *call);
+/* Returns true if the call was asked to stop. */
+MWL_API bool mwl_call_cancelled(const mwl_call *call);
 
-/* Settling: exactly one of these, once; the call is gone afterwards (on a stack of its own: when
- * the function returns). MWL_E_STATE: it was settled before; what was taken over is dropped. In
- * builds without NDEBUG that, another thread than the VM's, and a call that is gone are assertions.
- * An absent value means that its maker found no memory: the run is aborted. */
+/* Settling. Call exactly one of the next three functions, once, on the VM's thread. The call is
+ * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if
+ * the call was settled before; what they take over is dropped then. Builds without NDEBUG stop the
+ * process if a call is settled twice, on another thread, or after it was freed. An absent value
+ * means that its constructor failed (out of memory): the run is aborted. */
+
+/* Settles with a success. */
 MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
-/* type NULL: "error". message may be NULL, details absent. */
+/* Settles with a failure. type NULL means "error". message may be NULL. details may be absent. */
 MWL_API mwl_status mwl_call_fail(mwl_call *call, const char *type, const char *code,
                                  const char *message, mwl_value take_details);
-/* A whole Result: an object with `type`, and `value` or the envelope's members. */
+/* Settles with a Result: an object with `type`, and `value` or the members of a failure. */
 MWL_API mwl_status mwl_call_settle(mwl_call *call, mwl_value take_result);
 
-/* Before settling: the window's provider.metadata, an object within the declared schema (else it is
- * dropped). */
+/* Sets provider.metadata of the call, an object. Call it before settling. If the object does not
+ * match the metadata schema of the document, it is dropped. */
 MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
-/* Ask for `wake` after a time on the VM's clock (below 0: at once). One at a time; a later one
- * replaces it. Nothing happens for a call that has settled or was asked to stop, and inside
- * `blocking`. */
+/* Asks the machine to call `wake` after a time on the VM's clock; a negative time means at once. A
+ * call has one such timer: a later request replaces it. No effect on a call that has settled or was
+ * asked to stop, and inside `blocking`. */
 MWL_API void mwl_call_wake_after(mwl_call *call, int64_t delay_ns);
-/* What the provider wants to find again at wake: one value, so that a parked run stays plain data.
- */
+/* One value that the provider stores in the call, for `wake` and `cancel`; null in a new call. Keep
+ * state here, and not in C memory, so that a parked run consists of plain data.
+ * mwl_call_state() returns it, lent until it is replaced or the call settles. */
 MWL_API void mwl_call_set_state(mwl_call *call, mwl_value take_state);
-MWL_API mwl_value mwl_call_state(const mwl_call *call); /* lent; null at the start */
-/* What the provider wants to find again in `cancel`: a pointer of its own, NULL at the start. */
+MWL_API mwl_value mwl_call_state(const mwl_call *call);
+/* A pointer that the provider stores in the call; NULL in a new call. */
 MWL_API void mwl_call_set_user(mwl_call *call, void *user);
 MWL_API void *mwl_call_user(const mwl_call *call);
 
-/* ---- on a stack of its own: inside `blocking` only ------------------------------------------- */
+/* ---- inside `blocking` only ------------------------------------------------------------------ */
 
-/* Wait on the VM's clock; other work of the VM goes on. MWL_OK: the time has passed.
- * MWL_E_CANCELLED: the call was asked to stop, the run aborted or the VM is being freed: no wait
- * will wait any more, so clean up and return. MWL_E_STATE: it has settled. MWL_E_USAGE: not on this
- * call's stack. MWL_E_NOMEM. */
+/* Example: the blocking style. The function waits, and other work of the VM continues.
+ *
+ *     static void slow_geo(mwl_call *call, void *user) {
+ *         (void)user;
+ *         if (mwl_sleep(call, 5000000) < 0) return; // 5 ms; cancelled: nothing to free here
+ *         mwl_call_succeed(call, mwl_number(38.7));
+ *     }
+ */
+
+/* Waits for a time on the VM's clock. Returns:
+ *   MWL_OK           The time has passed.
+ *   MWL_E_CANCELLED  The call was asked to stop, the run was aborted, or the VM is being freed. All
+ *                    further waits return at once; clean up and return.
+ *   MWL_E_STATE      The call has settled.
+ *   MWL_E_USAGE      The caller does not run on the stack of this call.
+ *   MWL_E_NOMEM      Out of memory. */
 MWL_API mwl_status mwl_sleep(mwl_call *call, int64_t ns);
-/* Wait for an answer: from mwl_call_resume, or from a token that another thread answered; in their
- * order, and those that came before the wait are not lost. MWL_OK with the value, MWL_E_FAILED with
- * the failure's envelope; otherwise as mwl_sleep, with absent. *out is given; out NULL: dropped. */
+/* Waits for an answer, which comes from mwl_call_resume() or from a token. Answers arrive in the
+ * order in which they were sent; those sent before the wait are not lost. Returns MWL_OK and the
+ * value, MWL_E_FAILED and the failure, or the errors of mwl_sleep() and absent. *out is given. If
+ * out is NULL the answer is dropped. */
 MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
-/* An answer for a blocking call, from the VM's thread. MWL_E_USAGE when it is not one, MWL_E_NOMEM;
- * the value is taken over in any case. The call may be gone when this returns. */
+/* Sends an answer to a blocking call, on the VM's thread. The function of the call may return, and
+ * the call be freed, before this returns. Returns MWL_OK, MWL_E_USAGE (the call is not a blocking
+ * one), MWL_E_CANCELLED (it was asked to stop) or MWL_E_NOMEM (the value is absent). */
 MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
 
-/* A provider that needs more stack than mwl_config.stack_bytes. By a little: its call fails with
- * Mwlvm.StackOverflow when the function has returned, whatever it settled with. By more: it runs
- * into a guard and the process ends by a fault (a frame of more than 256 KiB can step over the
- * guard: compile such code with -fstack-clash-protection). After this function has been called the
- * fault has words, on stderr: the provider's URI and the size of its stack. It installs a handler
- * for SIGSEGV and SIGBUS, for good: the library must stay loaded. Every fault, explained or not,
- * then goes on to the handler that was there before, or to the system's default. Threads that pump
- * VMs get an alternate signal stack unless they have one. Builds without NDEBUG do all that by
- * themselves when the first blocking provider starts; others only when asked, because signals are
- * the process's, not a library's. Idempotent. MWL_E_NOMEM: the system refuses. Any thread. */
+/* Installs handlers that explain a stack overflow of a blocking provider. Calling it again has no
+ * effect. Returns MWL_OK, or MWL_E_NOMEM if the system refuses. Any thread.
+ *
+ * The stack of a blocking provider has mwl_config.stack_bytes. What happens when it needs more:
+ *   - A little more: its call fails with Mwlvm.StackOverflow when the function has returned,
+ *     whatever it settled with.
+ *   - More than that: it reaches a guard area, and a fault ends the process. A single C frame of
+ * more than 256 KiB can jump over the guard; compile such code with -fstack-clash-protection.
+ *
+ * After this call, such a fault first writes a message to standard error: the URI of the provider
+ * and the size of its stack. The handlers are for SIGSEGV and SIGBUS and stay installed, so the
+ * library must stay loaded. Afterwards every fault goes to the handler that was installed before,
+ * or to the default of the system. Threads that pump VMs get an alternate signal stack, unless they
+ * have one.
+ *
+ * Builds without NDEBUG install the handlers when the first blocking provider starts. Other builds
+ * do it only in this function, because signals belong to the process and not to a library. */
 MWL_API mwl_status mwl_stack_watch(void);
 
 /* ---- answers from other threads -------------------------------------------------------------- */
 
-/* The right to answer one call once, from any thread. It outlives the call, the run and the VM
- * without harm. For a provider with `start` the answer settles the call; for a blocking one it is
- * what mwl_await returns. */
+/* Example: a provider whose work is done by a thread of the host. `job` is a type of the host.
+ *
+ *     typedef struct job { mwl_token *token; } job;
+ *
+ *     static void job_start(mwl_call *call, void *user) { // on the VM's thread
+ *         job *j = user;
+ *         if (mwl_call_token(call, &j->token) < 0)
+ *             mwl_call_fail(call, NULL, "Provider.Call.Geo.Unknown", "no memory", mwl_absent());
+ *     }
+ *
+ *     static void job_finish(job *j) { // on any thread
+ *         mwl_token_succeed(j->token, "38.7", 4);
+ *         mwl_token_release(j->token);
+ *     }
+ */
+
+/* The right to send one answer to one call, from any thread. The answer settles the call; for a
+ * blocking provider, mwl_await() returns it. A token may be used after the call, the run and the VM
+ * have been freed. */
 typedef struct mwl_token mwl_token;
 
-/* On the VM's thread. Given: release it once. A call may give out several; a call that has settled
- * gives out none (MWL_E_STATE). */
+/* Makes a token; *out is given: release it once. A call may have several. Call it on the VM's
+ * thread. Returns MWL_OK, MWL_E_STATE (the call has settled) or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_call_token(mwl_call *call, mwl_token **out);
 
-/* Any thread, also several at a time. The texts are copied and taken into the run by the VM's next
- * pump; the host is told by mwl_config.wake. MWL_E_STATE: this token has answered before.
- * MWL_E_NOT_FOUND: nobody waits any more (settled, given up, run or VM freed): the answer is
- * dropped. MWL_E_NOMEM: may be tried again. A text that is not JSON is a failure of the call,
- * Mwlvm.AnswerRefused. */
+/* Send an answer: a value, or a failure. Any thread, also several at the same time. The texts are
+ * copied. The next pump of the VM reads the answer; mwl_config.wake tells the host. If the text is
+ * not JSON, the call fails with Mwlvm.AnswerRefused. In mwl_token_fail() type NULL means "error",
+ * and message and details_json may be NULL. Return: MWL_OK           The answer is on its way.
+ *   MWL_E_STATE      This token has sent an answer before.
+ *   MWL_E_NOT_FOUND  The call does not wait any more: it has settled or was abandoned, or the run
+ * or the VM was freed. The answer is dropped. MWL_E_NOMEM      Out of memory, or MWL_E_TOO_BIG. The
+ * caller may try again. MWL_E_USAGE      token, json or code is NULL. */
 MWL_API mwl_status mwl_token_succeed(mwl_token *token, const char *json, size_t len);
-/* type NULL: "error"; message NULL: none; details_json NULL: none. */
 MWL_API mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code,
                                   const char *message, const char *details_json, size_t len);
-/* Any thread: is the answer still of use? False once it was given, and once the call was asked to
- * stop or is gone. A call with a `cancel` callback still waits to be answered then, whatever the
- * answer. */
+/* Returns whether an answer is still useful. False after the token has sent one, and after the call
+ * was asked to stop or has ended. A call with a `cancel` callback still needs an answer then, but
+ * does not use its content. Any thread. */
 MWL_API bool mwl_token_wanted(mwl_token *token);
-MWL_API void
-mwl_token_release(mwl_token *token); /* any thread; NULL is ignored. Answers nothing by itself */
+/* Releases a token. This does not send an answer. NULL is ignored. Any thread. */
+MWL_API void mwl_token_release(mwl_token *token);
 
 /* ---- middleware providers -------------------------------------------------------------------- */
 
-/* One run of one phase of one entry. Lent to the callback. An absent value given to one of its
- * functions means that its maker found no memory: the run is aborted. */
+/* Example: a middleware that replaces a failure by a value: {"onFailure": {"with": {"value": 0}}}.
+ *
+ *     static const char fallback_document[] =
+ *         "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\","
+ *         " \"uri\": \"mwl:provider.middleware/acme/fallback/v1\", \"codePrefix\": \"Fallback\","
+ *         " \"description\": \"Replaces a failure by a value.\", \"attachment\": [\"step\"],"
+ *         " \"phases\": {\"onFailure\": {"
+ *         "   \"action\": {\"kind\": \"control\", \"description\": \"Emits the value.\"},"
+ *         "   \"parameters\": {\"type\": \"object\", \"properties\": {\"value\": {}}}}},"
+ *         " \"failureCatalog\": {\"closed\": [], \"open\": []}}";
+ *
+ *     static void fallback_failure(mwl_phase *phase, void *user) {
+ *         (void)user;
+ *         mwl_value value = mwl_object_get(mwl_phase_arguments(phase), "value", 5); // lent
+ *         if (mwl_is_absent(value)) return; // no verdict: the failure passes
+ *         mwl_phase_substitute(phase, true, mwl_value_keep(value)); // takes over a reference
+ *     }
+ *
+ *     static const mwl_middleware fallback_middleware = {
+ *         .uri = "mwl:provider.middleware/acme/fallback/v1",
+ *         .document = fallback_document,
+ *         .failure = fallback_failure};
+ */
+
+/* One execution of one phase of one entry. Lent to the callback for the call. If a value that a
+ * callback passes to the functions below is absent, its constructor failed (out of memory): the run
+ * is aborted. */
 typedef struct mwl_phase mwl_phase;
 
 enum {
-    /* The action owns every run of the inner scope: gated off at onEntry, none happens and the
-     * entry emits its onEntry product (Loop). */
+    /* The middleware decides about every run of its inner scope. If `when` of onEntry is false, the
+     * inner scope does not run, and the entry emits what onEntry produced (Loop). */
     MWL_MW_OWNS_RUNS = 1,
-    /* May ask for MWL_REENTER_RESTORE: the frame's variables are remembered at establishment
-       (Retry). */
+    /* The middleware may use MWL_REENTER_RESTORE: the machine saves the frame's variables when the
+     * entry is established (Retry). */
     MWL_MW_RESTORES = 2
 };
 
@@ -188,108 +311,128 @@ typedef struct mwl_middleware {
     const char *uri;      /* "mwl:provider.middleware/acme/cache/v1" */
     const char *document; /* its provider definition document: JSON text */
     unsigned flags;       /* MWL_MW_* */
-    /* A contributed member that the machine keeps, or NULL: how often the inner scope was run, 0
-     * during onEntry, 1 from its first start. It advances when a run begins, so onSuccess and
-     * onFailure read the number of the run just completed, also where no action runs (Retry's
-     * attempt, Loop's iteration). */
+    /* Optional name of a metadata member, which the machine keeps: how often the inner scope was
+     * run. It is 0 during onEntry and advances when a run begins. So onSuccess and onFailure read
+     * the number of the run that has just ended, also where no action runs (Retry's attempt, Loop's
+     * iteration). NULL: no such member. */
     const char *run_count;
-    /* Another one, or NULL: the instant of the bound that mwl_phase_arm_for has set, as a timestamp
-     * by the wall clock. Written when it is read (Timeout's deadline). */
+    /* Optional name of a metadata member that holds the deadline set by mwl_phase_arm_for(), as a
+     * timestamp of the wall clock. It is written when an expression reads it (Timeout's deadline).
+     * NULL: no such member. */
     const char *deadline;
-    /* The action at each phase; NULL where it has none. Each answers with at most one verdict
-     * (below); none means pass. */
+    /* The action at each phase; NULL where there is none. An action calls at most one of the
+     * verdict functions below. If it calls none, what rises or descends passes unchanged. */
     void (*entry)(mwl_phase *phase, void *user);
     void (*success)(mwl_phase *phase, void *user);
     void (*failure)(mwl_phase *phase, void *user);
     void (*always)(mwl_phase *phase, void *user);
-    /* The bound of mwl_phase_arm has elapsed before the rising Result was accepted: answers with
-     * mwl_phase_interrupt or mwl_phase_interrupt_with. Only for those that arm one. */
+    /* Called when the bound of mwl_phase_arm() elapsed before a Result was accepted. It calls
+     * mwl_phase_interrupt() or mwl_phase_interrupt_with(). NULL if the middleware sets no bound. */
     void (*elapsed)(mwl_phase *phase, void *user);
-    /* Takes up onEntry's `with` where it is written as a constant, valid, before the program's
-     * first run in a VM; or NULL. The value that it gives is what mwl_phase_prepared lends; it goes
-     * with the program. Arguments that are computed come without, so whatever it saves must be
-     * possible without it too. */
+    /* Optional. Called once per program and VM for an entry whose onEntry arguments are constant
+     * and valid, before the first run. mwl_phase_prepared() lends the value that it returns, as
+     * long as the VM has the program. Computed arguments skip it, so the middleware must work
+     * without it. */
     mwl_value (*prepare)(mwl_heap *heap, mwl_value arguments, void *user);
 } mwl_middleware;
 
-MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase);            /* where its values are made */
-MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase); /* lent: the validated `with` */
-MWL_API mwl_value mwl_phase_prepared(
-    const mwl_phase *phase); /* lent: what `prepare` gave, in all phases; or absent */
-MWL_API mwl_value mwl_phase_input(const mwl_phase *phase); /* lent: middleware.input */
-MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);  /* is the rising Result a success? */
-MWL_API mwl_value
-mwl_phase_result_value(const mwl_phase *phase); /* lent: its value, or the failure */
-MWL_API uint64_t
-mwl_phase_runs(const mwl_phase *phase); /* of the inner scope so far, as run_count */
-MWL_API void mwl_phase_now(const mwl_phase *phase, mwl_instant *out);
-MWL_API double mwl_phase_random(mwl_phase *phase); /* [0, 1), from the run's seed */
+/* Readers. All values are lent for the call. */
 
-/* Entry state: one value that persists across the entry's phases. */
-MWL_API mwl_value mwl_phase_state(const mwl_phase *phase); /* lent; null at the start */
+/* Returns the heap in which the middleware makes its values. */
+MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase);
+/* Returns the arguments of the phase (`with`), an object that matches the document. */
+MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase);
+/* Returns the value that `prepare` returned for this entry, in every phase; or absent. */
+MWL_API mwl_value mwl_phase_prepared(const mwl_phase *phase);
+/* Returns middleware.input. */
+MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);
+/* Returns true if the rising Result is a success. */
+MWL_API bool mwl_phase_succeeded(const mwl_phase *phase);
+/* Returns the value of the rising Result, or the failure. */
+MWL_API mwl_value mwl_phase_result_value(const mwl_phase *phase);
+/* Returns how often the inner scope was run so far, counted as run_count. */
+MWL_API uint64_t mwl_phase_runs(const mwl_phase *phase);
+/* Reads the VM's clock. */
+MWL_API void mwl_phase_now(const mwl_phase *phase, mwl_instant *out);
+/* Returns a random number from 0 to below 1, made from the run's seed. */
+MWL_API double mwl_phase_random(mwl_phase *phase);
+
+/* One value that the middleware stores in the entry, for all its phases; null in a new entry. */
+MWL_API mwl_value mwl_phase_state(const mwl_phase *phase);
 MWL_API void mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
-/* Contributed metadata: readable as middleware.metadata.<name> in the entry's own blocks. A member
- * that the metadata schema of the document does not allow beside those contributed before, or one
- * named enteredAt or exitedAt, is dropped; what was contributed under that name before stays. The
- * schema's own `required` is not asked here. */
+/* Sets a metadata member, which the blocks of this entry can read as middleware.metadata.<name>.
+ * The new value is dropped, and the old one stays, if the metadata schema of the document does not
+ * allow it together with the members that are there, or if the name is enteredAt or exitedAt.
+ * `required` of the schema is not checked here. */
 MWL_API void mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_value take_value);
 
-/* Verdicts. */
-/* The action failed: the phase fails with this. type NULL: "error". */
+/* Verdicts: what the action decides. */
+
+/* The action failed: the phase fails with this failure. type NULL means "error". message may be
+ * NULL. details may be absent. */
 MWL_API void mwl_phase_fail(mwl_phase *phase, const char *type, const char *code,
                             const char *message, mwl_value take_details);
-/* Control: emit this success (is_success) value or failure instead. At onEntry the inner scope does
- * not run and the Result is emitted from the entry's position; on ascent it takes the rising one's
- * place, and a superseded failure is chained as its `previous` unless it has one. */
+/* Control: emit this success value (is_success) or this failure. At onEntry the inner scope does
+ * not run, and the Result is emitted from the entry's position. On ascent it replaces the rising
+ * Result; a failure that is replaced by a failure becomes its `previous`, unless it has one. */
 MWL_API void mwl_phase_substitute(mwl_phase *phase, bool is_success, mwl_value take);
-/* Transform: the value in flight becomes this (onEntry: what passes down; onSuccess: the rising
- * value). */
+/* Transform: replace the value in flight. At onEntry that is the value that passes down, at
+ * onSuccess the rising value, at onFailure the rising failure. */
 MWL_API void mwl_phase_transform(mwl_phase *phase, mwl_value take_value);
 enum {
-    MWL_REENTER_CARRY =
-        1, /* the phase's product becomes the inner scope's input; else the first input */
-    MWL_REENTER_RESTORE = 2 /* variables as they were at establishment */
+    /* The next run gets what this phase produced as its input. Without this flag it gets the input
+     * of the first run. */
+    MWL_REENTER_CARRY = 1,
+    /* The variables become what they were when the entry was established. */
+    MWL_REENTER_RESTORE = 2
 };
 /* Control, on ascent: consume the Result and run the inner scope again after delay_ns. */
 MWL_API void mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t delay_ns);
-/* Side-effect: dispatch the structural `call` parameter of this phase; its failure fails the phase.
- */
+/* Side-effect: dispatch the structural parameter `call` of this phase. If that call fails, the
+ * phase fails. */
 MWL_API void mwl_phase_dispatch(mwl_phase *phase);
-/* Concurrent control, at onEntry: race the inner scope from establishment. The bound is an instant.
- */
+/* Concurrent control, at onEntry: set a bound, which races the inner scope from establishment on.
+ * In mwl_phase_arm() it is an instant of the monotonic clock, in mwl_phase_arm_for() a time from
+ * now. */
 MWL_API void mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
-MWL_API void mwl_phase_arm_for(mwl_phase *phase,
-                               int64_t ns); /* likewise; the bound is this far from now */
-/* Answer of `elapsed`: interrupt the inner scope, and emit this explanatory failure at the seam. */
+MWL_API void mwl_phase_arm_for(mwl_phase *phase, int64_t ns);
+/* Verdict of `elapsed`: interrupt the inner scope, and emit this failure, the explanation, at the
+ * seam. */
 MWL_API void mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
-/* Likewise, but emit this success at the seam, in place of what the scope would have made. A
- * cleanup that fails while the scope is torn down is not hidden by it: that failure rises instead.
- */
+/* Verdict of `elapsed`: interrupt the inner scope, and emit this success at the seam. If a cleanup
+ * fails while the scope is unwound, that failure rises instead. */
 MWL_API void mwl_phase_interrupt_with(mwl_phase *phase, mwl_value take_value);
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* A failure envelope; type NULL: "error"; message may be NULL; details and previous may be absent.
- */
+/* Makes a failure envelope; given, or absent if it fails. type NULL means "error". message may be
+ * NULL. details and previous may be absent. */
 MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code,
                               const char *message, mwl_value take_details, mwl_value take_previous);
-/* Does the failure matcher (an object with codes, types, retryable) select this failure? */
+/* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */
 MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* Add to a VM, each with its document, which is checked against the provider meta-schema. The
- * array's strings are copied; `user` comes back to every callback. E_REJECTED with the reason,
- * E_DUPLICATE, E_STATE after the first run was started. error->message names the provider and the
- * place in its document; it lives in the VM until the next refusal there. Those before the refused
- * one stay added. */
+/* Add providers to a VM, before its first run. Each document is checked against the provider
+ * meta-schema. The strings are copied, and `user` is passed to every callback. Providers before the
+ * refused one stay added. Return:
+ *   MWL_OK
+ *   MWL_E_REJECTED   The document, or the provider together with its document, is not valid.
+ *   MWL_E_DUPLICATE  The VM has a provider with this URI.
+ *   MWL_E_STATE      The first run was started before.
+ *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing.
+ *   MWL_E_NOMEM
+ * error->message names the provider and the place in its document. The text is lent by the VM until
+ * the next refusal. */
 MWL_API mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n,
                                   void *user, mwl_error *error);
 MWL_API mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
                                              void *user, mwl_error *error);
-/* CEL functions. Names must not be there already (MWL_E_DUPLICATE; those before it stay added). The
- * table, its texts and its functions must outlive the VM. MWL_E_STATE after the first run was
- * started, MWL_E_NOMEM. */
+/* Adds CEL functions to a VM, before its first run. The table, its texts and its functions must
+ * outlive the VM. Functions before the refused one stay added. Returns MWL_OK, MWL_E_DUPLICATE (the
+ * VM has a function with this name, style and number of arguments), MWL_E_STATE (the first run was
+ * started before), MWL_E_USAGE or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n);
 
 #ifdef __cplusplus

@@ -24,6 +24,16 @@ foreach(source ${MWL_TEST_SOURCES})
   mwl_test_setup(${test})
 endforeach()
 
+# The examples in the comments of the public headers, cut out as they stand; test_header_examples runs them.
+set(MWL_EXAMPLES_OF ${PROJECT_SOURCE_DIR}/vm/mwl.h ${PROJECT_SOURCE_DIR}/vm/mwl_provider.h
+    ${PROJECT_SOURCE_DIR}/assembler/mwl_asm.h)
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/header_examples.h
+  COMMAND sh ${PROJECT_SOURCE_DIR}/tests/api/header_examples.sh
+          ${CMAKE_CURRENT_BINARY_DIR}/generated/header_examples.h ${MWL_EXAMPLES_OF}
+  DEPENDS ${MWL_EXAMPLES_OF} ${PROJECT_SOURCE_DIR}/tests/api/header_examples.sh VERBATIM)
+target_sources(test_header_examples PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated/header_examples.h)
+target_include_directories(test_header_examples PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+
 # Our own utest.h, also when another one serves the tests. It prints failures on purpose.
 add_executable(utest_selfcheck tests/utest/selfcheck.c)
 target_link_libraries(utest_selfcheck PRIVATE mwl_flags)
