@@ -67,7 +67,7 @@ says "$err" "^  /nn = 1: 'nn' is not a declared parameter\$"
 expect 2 "$mwlvm" "$dir/args.json" --arg s=word
 says "$err" "a string is written 's=\"word\"'"
 expect 2 "$mwlvm" "$dir/args.json" --arg word
-says "$err" 'name=JSON'
+says "$err" 'NAME=JSON'
 printf '[1]' >"$dir/list.json"
 expect 2 "$mwlvm" "$dir/args.json" --args "$dir/list.json"
 says "$err" 'must hold an object'
@@ -185,21 +185,18 @@ says "$err" 'ended without a Result'
 expect 0 "$mwlvm" run --help
 says "$out" '--virtual-time'
 for words in '--nonsense' '--input' '--seed x' '--seed 0' '--fuel -1' '--memory 1X' '--pretty --compact' \
-    'other.json' '--result=1' '--id a --id b' '--input {' '--input no/such'; do
+    'other.json' '--result=1' '--id a --id b' '--input no/such'; do
     # shellcheck disable=SC2086
     expect 2 "$mwlvm" run $hello $words
-    says "$err" "'mwlvm --help' tells the usage"
+    says "$err" '^mwlvm: see `mwlvm run --help`$'
     [ "$(wc -l <"$err")" -eq 2 ] || complain "$words: not one line and the hint"
 done
 
-# ---- a program file, and standard input that stays open without a byte
+# ---- a program file, and a pipe that is slow
 expect 0 "$mwlvm" asm $hello -o "$dir/hello.mwlb"
 expect 0 "$mwlvm" "$dir/hello.mwlb" --input '{"name": "program"}'
 is '{"greeting":"Hello, program!"}'
 quiet
-sleep 4 | "$mwlvm" $hello >"$out" 2>"$err"
-is '{"greeting":"Hello, world!"}'
-says "$err" 'nothing came on standard input'
 (sleep 0.3; printf '{"name": "slow"}') | "$mwlvm" $hello >"$out" 2>"$err"
 is '{"greeting":"Hello, slow!"}'
 quiet

@@ -10,13 +10,14 @@
 #define CMD_LIST(X)                                                                                \
     X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
     X(eval, "EXPR", "evaluate one CEL expression")                                                 \
-    X(check, "FILE...", "the diagnostics of definitions")                                          \
-    X(explain, "[CODE]", "what a diagnostic means; without CODE, all of them")                     \
+    X(check, "FILE...", "look for mistakes in definitions")                                        \
+    X(explain, "[CODE]", "explain a diagnostic; without CODE, list all of them")                   \
     X(asm, "FILE", "assemble a definition into a program file")                                    \
     X(dis, "FILE", "list the code of a program or a definition")                                   \
     X(decompile, "FILE", "print the definition that a program was made of")
 
-/* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. */
+/* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. A
+ * command that a signal ended dies by that signal: a shell sees 128 and the signal's number. */
 enum {
     CMD_OK = 0,
     CMD_FAILED = 1,    /* a failure Result; a command's work failed */
@@ -27,21 +28,25 @@ enum {
     CMD_LIMIT = 6      /* out of fuel or memory */
 };
 
-/* argv[0] is the subcommand's name. */
+/* The end of the help of commands that only look at definitions and programs. */
+#define CMD_STATUSES                                                                               \
+    "\nExit status: 0 done, perhaps with warnings; 1 it could not be done; 2 wrong usage, or a\n"  \
+    "file that cannot be read or written; 3 rejected; 6 a limit was reached.\n"
+
+/* argv[0] is the subcommand's name. The answer is an exit status; below zero counts as CMD_OK
+ * (OPTIONS_HELP). */
 #define CMD_X(name, operands, text) int cmd_##name(int argc, char **argv);
 CMD_LIST(CMD_X)
 #undef CMD_X
 
-/* Whether --help is among the words of a subcommand; then the text has been printed. */
-bool cmd_help(int argc, char **argv, const char *text);
-
-/* Print "mwlvm: ..." and a hint at --help on standard error; answers CMD_USAGE. */
+/* Prints "mwlvm: ..." and a hint at the subcommand's --help on standard error; returns
+ * CMD_USAGE. What is printed by this and the next two is escaped as term_text does. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print "mwlvm: ..." on standard error; answers CMD_FAILED. */
+/* Prints "mwlvm: ..." on standard error; returns CMD_FAILED. */
 int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, about something that is no failure. */
+/* The same, about something that is not a failure. */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The whole file (or standard input for "-") in malloc'd memory with a NUL behind it; NULL with a

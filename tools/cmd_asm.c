@@ -1,22 +1,15 @@
 /* cmd_asm.c: `mwlvm asm FILE`: a definition into a program file. */
 #include "cmd.h"
 #include "definition.h"
+#include "file_out.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: mwlvm asm FILE [OPTIONS]\n\n"
-    "Assembles a definition into a program file.\n\n"
-    "  -o OUT                 where to; FILE with the ending .mwlb otherwise, '-' is standard "
-    "output\n"
-    "  --strip                without the definition and its positions, and packed: the smallest "
-    "file\n" DEFINITION_HELP "\nExit status: 0 assembled, perhaps with warnings, 2 wrong usage or "
-    "a file that cannot be read\n"
-    "or written, 3 rejected.\n";
+static const char head[] = "usage: mwlvm asm FILE [OPTIONS]\n\n"
+                           "Assembles a definition into a program file.\n\n";
 
 /* "flow.json" -> "flow.mwlb"; other names get the ending added. malloc'd. */
 static char *default_output(const char *path) {
@@ -29,31 +22,45 @@ static char *default_output(const char *path) {
     return out;
 }
 
-static int write_image(const char *path, const mwl_asm_result *result) {
-    bool is_stdout = strcmp(path, "-") == 0;
-    if (is_stdout && isatty(STDOUT_FILENO))
-        return cmd_usage("a program file is not for a terminal");
-    FILE *file = is_stdout ? stdout : fopen(path, "wb");
-    bool good = file && fwrite(result->image, 1, result->image_size, file) == result->image_size;
-    if (good && is_stdout) good = fflush(file) == 0;
-    if (file && !is_stdout && fclose(file) != 0) good = false;
-    if (good) return CMD_OK;
-    int why = errno;
-    if (file && !is_stdout) remove(path);
-    cmd_fail("%s: %s", path, strerror(why));
-    return CMD_USAGE;
+struct asm_options {
+    struct definition definition;
+    const char *output;
+    bool strip;
+};
+
+static const struct option options[] = {
+    {"-o", OPTION_WORD, offsetof(struct asm_options, output), "OUT",
+     "where to; FILE with the ending .mwlb otherwise, '-' is standard output", NULL},
+    {"--strip", OPTION_FLAG, offsetof(struct asm_options, strip), "",
+     "without the definition and its positions, and packed: the smallest file", NULL},
+};
+
+static int write_image(const struct definition *d, const char *path, const mwl_asm_result *result) {
+    if (strcmp(path, "-") == 0) {
+        if (isatty(STDOUT_FILENO)) return cmd_usage("a program file is not for a terminal");
+        fwrite(result->image, 1, result->image_size, stdout);
+        return CMD_OK; /* the end of main looks whether it could be written */
+    }
+    bool overwrites = file_out_is_input(path, d->path);
+    for (size_t i = 0; i < d->n_providers && !overwrites; i++)
+        overwrites = file_out_is_input(path, d->providers[i].file);
+    if (overwrites)
+        return cmd_usage("%s: the output would overwrite the definition it is made of", path);
+    return file_out(path, result->image, result->image_size);
 }
 
-static int assemble(struct definition *d, const char *path, const char *output) {
+static int assemble(struct asm_options *o) {
+    struct definition *d = &o->definition;
     size_t size = 0;
-    char *text = cmd_read_file(path, &size), *name = NULL;
+    const char *output = o->output;
+    char *text = cmd_read_file(d->path, &size), *name = NULL;
     if (!text) return CMD_USAGE;
     mwl_asm_result result;
-    int status = definition_assemble(d, path, text, size, &result);
+    int status = definition_assemble(d, d->path, text, size, &result);
     if (status == CMD_OK) {
-        if (!output && strcmp(path, "-") == 0) output = "-";
-        if (!output) output = name = default_output(path);
-        status = output ? write_image(output, &result) : cmd_fail("out of memory");
+        if (!output && strcmp(d->path, "-") == 0) output = "-";
+        if (!output) output = name = default_output(d->path);
+        status = output ? write_image(d, output, &result) : cmd_fail("out of memory");
         mwl_asm_free(&result);
     }
     free(name);
@@ -61,29 +68,21 @@ static int assemble(struct definition *d, const char *path, const char *output) 
     return status;
 }
 
-struct asm_options {
-    struct definition definition;
-    const char *output;
-};
-
-static int own_option(void *ctx, int argc, char **argv, int *i) {
-    struct asm_options *o = ctx;
-    if (strcmp(argv[*i], "--strip") == 0)
-        o->definition.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
-    else if (strcmp(argv[*i], "-o") == 0 && *i + 1 < argc)
-        o->output = argv[++*i];
-    else
-        return 0;
-    return 1;
-}
-
 int cmd_asm(int argc, char **argv) {
-    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct asm_options o;
-    const char *path = NULL;
     memset(&o, 0, sizeof o);
-    int status = definition_parse(&o.definition, argc, argv, &path, own_option, &o);
-    if (status == CMD_OK) status = assemble(&o.definition, path, o.output);
+    definition_init(&o.definition);
+    const struct command_line line = {
+        head,
+        CMD_STATUSES,
+        {{options, sizeof options / sizeof *options, &o}, DEFINITION_TABLES(&o.definition)},
+        definition_operand,
+        &o.definition,
+        false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && !o.definition.path) status = cmd_usage("no FILE to assemble");
+    if (o.strip) o.definition.options.flags |= MWL_ASM_STRIP | MWL_ASM_PACK;
+    if (status == CMD_OK) status = assemble(&o);
     definition_free(&o.definition);
     return status;
 }

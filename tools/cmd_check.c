@@ -1,9 +1,11 @@
 /* cmd_check.c: `mwlvm check FILE...`: the diagnostics of definitions, and of provider documents.
  *
- * Owns: options and exit statuses (0 clean or warnings only, 3 rejected, 2 usage or unreadable).
- * All files share one list of diagnostics, so that the machine-readable forms are one document. */
+ * Owns: the exit status, which is the highest of those of the files. All files share one list of
+ * diagnostics, so that the machine-readable forms are one document. */
 #include "cmd.h"
+#include "check_files.h"
 #include "definition.h"
+#include "term.h"
 #include "assembler/check/model.h"
 #include "tool_functions.h"
 
@@ -11,60 +13,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-typedef struct file {
-    const char *path;
-    char *text;
-    mwl__source source;
-} file;
-
 typedef struct check {
     mwl_alloc alloc;
     mwl__diags sink;
     mwl__functions functions;
     mwl__catalog *catalog;
     struct definition how; /* its providers' texts are opened as sources below */
-    file *files;           /* argc of them */
+    struct word_list paths;
+    struct check_files files;
     mwl__source *providers;
-    size_t n_files;
-    bool colour;
 } check;
 
-static const char help[] =
-    "usage: mwlvm check [OPTIONS] FILE...\n"
+static const char head[] =
+    "usage: mwlvm check [OPTIONS] FILE|FOLDER...\n"
     "       mwlvm check --provider FILE...\n\n"
-    "Prints the diagnostics of definitions; without any, those of the provider "
-    "documents.\n\n" DEFINITION_HELP
-    "  --color WHEN           auto (on a terminal, unless NO_COLOR is set), always or never\n\n"
-    "Exit status: 0 clean or warnings only, 2 wrong usage or a file that cannot be read,\n"
-    "3 rejected.\n";
+    "Prints the diagnostics of definitions; without any, those of the provider documents. In a\n"
+    "folder, and in those below it, every file is looked at whose name ends in .json and whose\n"
+    "\"$schema\" begins with https://mwl.dev/; names that begin with a dot are left out.\n\n";
 
-static int parse_colour(check *k, const char *word) {
-    k->colour = strcmp(word, "always") == 0;
-    if (strcmp(word, "auto") == 0) k->colour = definition_colour(STDOUT_FILENO);
-    if (k->colour || strcmp(word, "never") == 0 || strcmp(word, "auto") == 0) return CMD_OK;
-    return cmd_usage("--color is auto, always or never, not '%s'", word);
-}
+static const char foot[] =
+    "\nWhat is certain to fail when it runs is a warning, as the language has it: in a build,\n"
+    "`--deny warnings` is wanted.\n\n"
+    "Exit status, the highest that a file causes: 0 clean or warnings only; 2 wrong usage, or a\n"
+    "file that cannot be read; 3 rejected; 6 a limit was reached.\n";
 
-static int parse(check *k, int argc, char **argv) {
-    bool only_files = false;
-    const char *v;
-    int status = parse_colour(k, "auto"), taken;
-    for (int i = 1; i < argc && status == CMD_OK; i++) {
-        const char *word = argv[i];
-        if (only_files || word[0] != '-' || word[1] == '\0')
-            k->files[k->n_files++].path = word;
-        else if (strcmp(word, "--") == 0)
-            only_files = true;
-        else if ((taken = definition_option(&k->how, argc, argv, &i)))
-            status = taken > 0 ? CMD_OK : CMD_USAGE;
-        else if ((v = definition_value("--color", argc, argv, &i)))
-            status = parse_colour(k, v);
-        else
-            status = cmd_usage("check: '%s' is no option, or lacks its value", word);
-    }
-    if (status == CMD_OK && k->n_files == 0 && k->how.n_providers == 0)
-        status = cmd_usage("check takes one FILE or more");
-    return status;
+static int operand(void *ctx, const char *word) {
+    check *k = ctx;
+    return word_list_add(&k->paths, word);
 }
 
 static mwl_status set_levels(check *k) {
@@ -76,33 +51,21 @@ static mwl_status set_levels(check *k) {
     return status;
 }
 
-static int open_source(check *k, const char *path, const char *text, size_t len, mwl__source *out) {
-    mwl_status status = mwl__source_init(out, k->alloc, definition_name(path), text, len);
-    if (status == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s", path, mwl_status_text(status));
-    return CMD_USAGE;
-}
-
-static int open_files(check *k) {
-    int answer = CMD_OK;
+static int open_providers(check *k) {
     k->providers = calloc(k->how.n_providers + 1, sizeof *k->providers);
     if (!k->providers) return cmd_fail("out of memory");
-    for (size_t i = 0; i < k->how.n_providers && answer == CMD_OK; i++) {
+    for (size_t i = 0; i < k->how.n_providers; i++) {
         const mwl_asm_provider *p = &k->how.providers[i];
-        answer = open_source(k, p->file, p->text, p->len, &k->providers[i]);
+        mwl_status status = mwl__source_init(&k->providers[i], k->alloc, p->file, p->text, p->len);
+        if (status != MWL_OK) return definition_failed(&k->how, p->file, status);
     }
-    for (size_t i = 0; i < k->n_files && answer == CMD_OK; i++) {
-        file *f = &k->files[i];
-        size_t len = 0;
-        f->text = cmd_read_file(f->path, &len);
-        answer = f->text ? open_source(k, f->path, f->text, len, &f->source) : CMD_USAGE;
-    }
-    return answer;
+    return CMD_OK;
 }
 
-static mwl_status check_file(check *k, file *f) {
+static mwl_status check_file(check *k, struct check_file *f) {
     mwl__tree tree;
     mwl__model model;
+    if (f->is_provider) return mwl__catalog_judge(k->catalog, &f->source, &k->sink);
     mwl_status status = mwl__tree_read(&tree, k->alloc, &f->source, &k->sink);
     if (tree.root && status != MWL_E_NOMEM) {
         mwl_status checked =
@@ -114,56 +77,71 @@ static mwl_status check_file(check *k, file *f) {
     return status;
 }
 
-static mwl_status check_all(check *k) {
+/* A status that ended the work; what was found by then is still printed. */
+static int check_all(check *k) {
     mwl_status status = tool_add_functions(&k->functions);
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
     if (status >= 0) status = set_levels(k);
+    const char *path = "check";
     for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
-        mwl_status one = k->n_files
+        mwl_status one = k->paths.count
                              ? mwl__catalog_add(k->catalog, &k->providers[i], &k->sink, false)
                              : mwl__catalog_judge(k->catalog, &k->providers[i], &k->sink);
+        path = k->how.providers[i].file;
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
-    for (size_t i = 0; i < k->n_files && status >= 0; i++) {
-        mwl_status one = check_file(k, &k->files[i]);
+    for (size_t i = 0; i < k->files.n_items && status >= 0; i++) {
+        mwl_status one = check_file(k, k->files.items[i]);
+        path = k->files.items[i]->path;
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
-    return status < 0 ? status : k->sink.status;
+    if (status >= 0) status = k->sink.status;
+    return status < 0 ? definition_failed(&k->how, path, status) : CMD_OK;
 }
 
-static int run(check *k) {
-    int answer = open_files(k);
-    if (answer != CMD_OK) return answer;
-    mwl_status status = check_all(k);
-    if (status < 0) return cmd_fail("%s", mwl_status_text(status));
-    mwl__buf out = mwl__buf_make(k->alloc);
-    mwl__diags_render(&k->sink, (mwl__diag_format)k->how.options.format, k->colour, &out);
-    if (out.failed) answer = cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+static int print(check *k) {
+    mwl__buf out = mwl__buf_make(mwl_alloc_default());
+    mwl__diags_render(&k->sink, (mwl__diag_format)k->how.options.format, term_colour(STDOUT_FILENO),
+                      &out);
+    int status = out.failed ? cmd_fail("%s", mwl_status_text(MWL_E_NOMEM)) : CMD_OK;
     if (out.len) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);
-    return answer != CMD_OK ? answer : k->sink.n_errors ? CMD_REJECTED : CMD_OK;
+    return status;
+}
+
+static int worst(int a, int b) { return a > b ? a : b; }
+
+static int run(check *k) {
+    int status = open_providers(k);
+    if (status != CMD_OK) return status;
+    for (size_t i = 0; i < k->paths.count; i++)
+        status = worst(status, check_files_add(&k->files, k->paths.words[i], k->alloc));
+    status = worst(status, check_all(k));
+    status = worst(status, print(k));
+    return worst(status, k->sink.n_errors ? CMD_REJECTED : CMD_OK);
 }
 
 int cmd_check(int argc, char **argv) {
-    if (cmd_help(argc, argv, help)) return CMD_OK;
-    check k = {.alloc = mwl_alloc_default()};
+    check k;
+    memset(&k, 0, sizeof k);
+    definition_init(&k.how);
+    k.alloc = limits_alloc(&k.how.limits);
     mwl__diags_init(&k.sink, k.alloc);
     mwl__functions_init(&k.functions, NULL);
-    k.files = calloc((size_t)argc, sizeof *k.files);
-    int answer = k.files ? parse(&k, argc, argv) : cmd_fail("out of memory");
-    if (answer == CMD_OK) answer = run(&k);
+    const struct command_line line = {head, foot, {DEFINITION_TABLES(&k.how)}, operand, &k, false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && k.paths.count == 0 && k.how.n_providers == 0)
+        status = cmd_usage("no FILE to check");
+    if (status == CMD_OK) status = run(&k);
     mwl__catalog_free(k.catalog);
     mwl__functions_done(&k.functions);
     mwl__diags_free(&k.sink);
-    for (size_t i = 0; i < k.n_files; i++) {
-        mwl__source_free(&k.files[i].source);
-        free(k.files[i].text);
-    }
+    check_files_free(&k.files);
     for (size_t i = 0; k.providers && i < k.how.n_providers; i++) mwl__source_free(&k.providers[i]);
-    free(k.files);
+    word_list_free(&k.paths);
     free(k.providers);
     definition_free(&k.how);
-    return answer;
+    return status;
 }

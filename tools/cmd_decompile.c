@@ -2,26 +2,27 @@
  * byte. */
 #include "cmd.h"
 #include "definition.h"
+#include "term.h"
 #include "vm/program/program.h"
 
-#include <stdio.h>
-
-static const char help[] =
-    "usage: mwlvm decompile FILE\n\n"
+static const char head[] =
+    "usage: mwlvm decompile FILE [OPTIONS]\n\n"
     "Prints the definition that a program file was made of, with its comments. A program that was\n"
-    "assembled with --strip has none.\n";
+    "assembled with --strip has none.\n\n";
 
 int cmd_decompile(int argc, char **argv) {
-    if (cmd_help(argc, argv, help)) return CMD_OK;
     struct definition d;
-    const char *path = NULL;
     mwl_program *program = NULL;
-    memset(&d, 0, sizeof d);
-    int status = definition_parse(&d, argc, argv, &path, NULL, NULL);
-    if (status == CMD_OK) status = definition_load(&d, path, &program);
+    definition_init(&d);
+    const struct command_line line = {
+        head, CMD_STATUSES, {DEFINITION_TABLES(&d)}, definition_operand, &d, false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && !d.path) status = cmd_usage("no FILE to decompile");
+    if (status == CMD_OK) status = definition_load(&d, d.path, &program);
     if (status == CMD_OK && !program->source)
-        status = cmd_fail("%s: the definition was stripped from this program", path);
-    if (status == CMD_OK) fwrite(program->source, 1, program->source_size, stdout);
+        status =
+            cmd_fail("%s: the definition was stripped from this program", definition_name(d.path));
+    if (status == CMD_OK) term_output(program->source, program->source_size);
     mwl_program_release(program);
     definition_free(&d);
     return status;

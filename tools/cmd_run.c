@@ -39,8 +39,8 @@ static int make_vm(struct job *s) {
         config.seed =
             (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
     }
-    config.limits.fuel = s->options.fuel;
-    config.limits.memory_bytes = s->options.memory_bytes;
+    config.limits.fuel = s->options.definition.limits.fuel;
+    config.limits.memory_bytes = s->options.definition.limits.memory;
     mwl_status status = mwl_vm_new(&config, &s->vm);
     if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
     if (status < 0) {
@@ -62,16 +62,19 @@ static int add_stubs(struct job *s) {
 
 static int read_values(struct job *s) {
     const struct run_options *o = &s->options;
+    struct input in = {s->heap, &s->options.definition.limits};
     int status = CMD_OK;
+    mwl_heap_limit(s->heap, in.limits->memory);
     if (o->input)
-        status = input_word(s->heap, o->input, &s->input);
-    else if (strcmp(o->file, "-") != 0)
-        status = input_stdin(s->heap, &s->input);
+        status = input_word(&in, "--input", o->input, &s->input);
+    else if (strcmp(o->definition.path, "-") != 0)
+        status = input_stdin(&in, &s->input);
     s->arguments = mwl_object(s->heap, 0);
     if (status == CMD_OK && o->args_file)
-        status = input_arguments_file(s->heap, o->args_file, &s->arguments);
+        status = input_arguments_file(&in, o->args_file, &s->arguments);
     for (size_t i = 0; i < o->args.count && status == CMD_OK; i++)
-        status = input_argument(s->heap, o->args.words[i], &s->arguments);
+        status = input_argument(&in, o->args.words[i], &s->arguments);
+    mwl_heap_limit(s->heap, 0); /* from here on each run has its own */
     return status;
 }
 
@@ -112,7 +115,7 @@ static int report(struct job *s, const mwl_run *run) {
     int status = print_json(
         s, success && !s->options.whole_result ? mwl_object_get(result, "value", 5) : result);
     if (status != CMD_OK) return status;
-    if (!success) explain_failure(s->heap, run, s->options.file);
+    if (!success) explain_failure(s->heap, run, s->options.definition.path);
     if (why < 0) {
         cmd_note("a limit ended the run: %s", mwl_status_text(why));
         return CMD_LIMIT;
@@ -134,11 +137,12 @@ static int run_program(struct job *s) {
     const mwl_start start = {.id = s->options.id, .input = s->input, .arguments = s->arguments};
     mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
     if (status == MWL_E_NOT_FOUND) {
-        cmd_fail("%s needs '%s', which this command does not have", s->options.file, error.message);
+        cmd_fail("%s needs '%s', which this command does not have", s->options.definition.path,
+                 error.message);
         return CMD_REJECTED;
     }
     if (status < 0) {
-        cmd_fail("%s: %s", s->options.file,
+        cmd_fail("%s: %s", s->options.definition.path,
                  error.message ? error.message : mwl_status_text(status));
         return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
     }
@@ -149,7 +153,7 @@ static int run_program(struct job *s) {
 }
 
 static int run_job(struct job *s) {
-    int status = definition_load(&s->options.definition, s->options.file, &s->program);
+    int status = definition_load(&s->options.definition, s->options.definition.path, &s->program);
     if (status == CMD_OK) status = make_vm(s);
     if (status == CMD_OK) status = add_stubs(s);
     if (status == CMD_OK) status = read_values(s);
@@ -168,10 +172,7 @@ int cmd_run(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     s.input = s.arguments = mwl_absent();
     int status = run_options_parse(&s.options, argc, argv);
-    if (status == CMD_OK && s.options.help)
-        run_options_help();
-    else if (status == CMD_OK)
-        status = run_job(&s);
+    if (status == CMD_OK) status = run_job(&s);
     run_options_free(&s.options);
     return status;
 }

@@ -2,21 +2,15 @@
 #include "definition.h"
 
 #include "cmd.h"
+#include "term.h"
 #include "assembler/source/diag.h"
+#include "vm/base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-const char *definition_value(const char *name, int argc, char **argv, int *i) {
-    size_t len = strlen(name);
-    if (strncmp(argv[*i], name, len) != 0) return NULL;
-    if (argv[*i][len] == '=') return argv[*i] + len + 1;
-    if (argv[*i][len] != '\0' || *i + 1 == argc) return NULL;
-    return argv[++*i];
-}
 
 /* One more place at the end of a list, which stays NULL-terminated. */
 static bool grow(void *list, size_t n, size_t size) {
@@ -29,73 +23,86 @@ static bool grow(void *list, size_t n, size_t size) {
     return true;
 }
 
-static int no_memory(void) {
-    cmd_fail("out of memory");
-    return -1;
+static int no_warning(const char *name) {
+    size_t n;
+    const mwl__diag_info *rows = mwl__diag_rows(&n);
+    mwl__suggest s = mwl__suggest_make(name, strlen(name));
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].severity == MWL_DIAG_WARNING)
+            mwl__suggest_offer(&s, rows[i].name, strlen(rows[i].name));
+    mwl__suggest_offer(&s, "warnings", 8);
+    if (s.best)
+        return cmd_usage("there is no warning '%s'; did you mean '%.*s'?", name, (int)s.best_len,
+                         s.best);
+    return cmd_usage("there is no warning '%s'; `mwlvm explain` lists them", name);
 }
 
 static int take_level(const char ***list, size_t *n, const char *name, bool allow) {
     const mwl__diag_info *row = mwl__diag_find(name);
-    if (strcmp(name, "warnings") != 0 && !row) {
-        cmd_usage("there is no warning '%s'; 'mwlvm explain' lists them", name);
-        return -1;
-    }
-    if (allow && row && row->severity == MWL_DIAG_ERROR) {
-        cmd_usage("'%s' is an error and cannot be allowed", name);
-        return -1;
-    }
-    if (!grow(list, *n, sizeof **list)) return no_memory();
+    if (strcmp(name, "warnings") != 0 && !row) return no_warning(name);
+    if (allow && row && row->severity == MWL_DIAG_ERROR)
+        return cmd_usage("'%s' is an error and cannot be allowed", name);
+    if (!grow(list, *n, sizeof **list)) return cmd_fail("out of memory");
     (*list)[(*n)++] = name;
-    return 1;
+    return CMD_OK;
 }
 
-static int take_provider(struct definition *d, const char *path) {
-    if (!grow(&d->providers, d->n_providers, sizeof *d->providers)) return no_memory();
+static int take_allow(void *base, const char *name) {
+    struct definition *d = base;
+    return take_level(&d->allow, &d->n_allow, name, true);
+}
+
+static int take_deny(void *base, const char *name) {
+    struct definition *d = base;
+    return take_level(&d->deny, &d->n_deny, name, false);
+}
+
+static int take_provider(void *base, const char *path) {
+    struct definition *d = base;
+    if (!grow(&d->providers, d->n_providers, sizeof *d->providers))
+        return cmd_fail("out of memory");
     mwl_asm_provider *p = &d->providers[d->n_providers];
     p->text = cmd_read_file(path, &p->len);
-    if (!p->text) return -1;
-    p->file = path;
+    if (!p->text) return CMD_USAGE;
+    p->file = definition_name(path);
     d->n_providers++;
-    return 1;
+    return CMD_OK;
 }
 
-static int take_format(struct definition *d, const char *name) {
+static int take_format(void *base, const char *name) {
     static const char *const names[] = {"human", "json", "sarif"};
     static const mwl_asm_format formats[] = {MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF};
+    struct definition *d = base;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) {
             d->options.format = formats[i];
-            return 1;
+            return CMD_OK;
         }
-    cmd_usage("--format is human, json or sarif, not '%s'", name);
-    return -1;
+    return cmd_usage("--format is human, json or sarif, not '%s'", name);
 }
 
-int definition_option(struct definition *d, int argc, char **argv, int *i) {
-    const char *v;
-    if ((v = definition_value("--provider", argc, argv, i))) return take_provider(d, v);
-    if ((v = definition_value("--allow", argc, argv, i)))
-        return take_level(&d->allow, &d->n_allow, v, true);
-    if ((v = definition_value("--deny", argc, argv, i)))
-        return take_level(&d->deny, &d->n_deny, v, false);
-    if ((v = definition_value("--format", argc, argv, i))) return take_format(d, v);
-    return 0;
+const struct option definition_options[DEFINITION_OPTIONS] = {
+    {"--provider", OPTION_CALL, 0, "FILE", "a provider definition document; may be repeated",
+     take_provider},
+    {"--allow", OPTION_CALL, 0, "NAME", "leave out a warning, by its name or code; may be repeated",
+     take_allow},
+    {"--deny", OPTION_CALL, 0, "NAME", "make a warning an error; `warnings` means all of them",
+     take_deny},
+    {"--format", OPTION_CALL, 0, "FORM", "of the diagnostics: human, json or sarif", take_format},
+    {"--color", OPTION_CALL, 0, "WHEN",
+     "auto (on a terminal, unless NO_COLOR is set), always or never", term_colour_option},
+};
+
+int definition_operand(void *ctx, const char *word) {
+    struct definition *d = ctx;
+    if (d->path) return cmd_usage("one FILE is wanted, not '%s' and '%s'", d->path, word);
+    d->path = word;
+    return CMD_OK;
 }
 
-int definition_parse(struct definition *d, int argc, char **argv, const char **path,
-                     int (*other)(void *ctx, int argc, char **argv, int *i), void *ctx) {
-    *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        int taken = definition_option(d, argc, argv, &i);
-        if (taken == 0 && other) taken = other(ctx, argc, argv, &i);
-        if (taken < 0) return CMD_USAGE;
-        if (taken > 0) continue;
-        if (argv[i][0] == '-' && argv[i][1])
-            return cmd_usage("%s: '%s' is no option, or lacks its value", argv[0], argv[i]);
-        if (*path) return cmd_usage("%s takes one FILE, not '%s' too", argv[0], argv[i]);
-        *path = argv[i];
-    }
-    return *path ? CMD_OK : cmd_usage("%s takes one FILE", argv[0]);
+void definition_init(struct definition *d) {
+    memset(d, 0, sizeof *d);
+    d->limits = limits_default();
 }
 
 void definition_free(struct definition *d) {
@@ -108,36 +115,66 @@ void definition_free(struct definition *d) {
 
 /* ---- assembling and loading ------------------------------------------------------------------ */
 
-bool definition_colour(int stream) { return isatty(stream) && !getenv("NO_COLOR"); }
-
 const char *definition_name(const char *path) {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+bool definition_is_program(const char *text, size_t len) {
+    return len >= 4 && memcmp(text, "MWLB", 4) == 0;
+}
+
+int definition_expect(const char *path, const char *text, size_t len) {
+    if (!definition_is_program(text, len)) return CMD_OK;
+    cmd_fail("%s: this is a program file, and a definition is wanted; `mwlvm decompile` prints the "
+             "definition that it was made of",
+             definition_name(path));
+    return CMD_REJECTED;
+}
+
+int definition_failed(const struct definition *d, const char *path, mwl_status status) {
+    if (status == MWL_E_NOMEM && d->limits.refused) {
+        char where[300];
+        snprintf(where, sizeof where, " by %s", definition_name(path));
+        limits_report(&d->limits, status, where);
+        return CMD_LIMIT;
+    }
+    cmd_fail("%s: %s", definition_name(path), mwl_status_text(status));
+    return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_FAILED;
+}
+
 int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
                         mwl_asm_result *out) {
+    int expected = definition_expect(path, text, len);
+    if (expected != CMD_OK) return expected;
     d->options.file = definition_name(path);
     d->options.providers = d->providers;
     d->options.n_providers = d->n_providers;
     d->options.allow = d->allow;
     d->options.deny = d->deny;
-    d->options.colour = definition_colour(STDERR_FILENO);
+    d->options.colour = term_colour(STDERR_FILENO);
+    d->options.alloc = limits_alloc(&d->limits);
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s", d->options.file, mwl_status_text(status));
     mwl_asm_free(out);
-    return status == MWL_E_REJECTED ? CMD_REJECTED : CMD_FAILED;
+    if (status == MWL_E_REJECTED) return CMD_REJECTED; /* the diagnostics have said why */
+    return definition_failed(d, path, status);
 }
 
-static int load(const char *path, const void *image, size_t size, mwl_program **out) {
+static int load(struct definition *d, const char *path, const void *image, size_t size,
+                mwl_program **out) {
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_program_load(NULL, image, size, MWL_COPY, out, &error);
+    mwl_alloc alloc = limits_alloc(&d->limits);
+    mwl_status status = mwl_program_load(&alloc, image, size, MWL_COPY, out, &error);
     if (status == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s, at byte %zu", definition_name(path),
-             error.message ? error.message : mwl_status_text(status), error.offset);
+    if (status == MWL_E_NOMEM) return definition_failed(d, path, status);
+    if (size == 0)
+        cmd_fail("%s: the file is empty", definition_name(path));
+    else
+        cmd_fail("%s: %s, at byte %zu", definition_name(path),
+                 error.message ? error.message : mwl_status_text(status), error.offset);
     if (status == MWL_E_VERSION) cmd_note("assemble its definition again with this mwlvm");
-    return status == MWL_E_NOMEM ? CMD_FAILED : CMD_REJECTED;
+    return CMD_REJECTED;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -150,13 +187,13 @@ int definition_load(struct definition *d, const char *path, mwl_program **out) {
     char *text = cmd_read_file(path, &size);
     if (!text) return CMD_USAGE;
     int status;
-    if ((size >= 4 && memcmp(text, "MWLB", 4) == 0) || ends_with(path, ".mwlb")) {
-        status = load(path, text, size, out);
+    if (definition_is_program(text, size) || ends_with(path, ".mwlb")) {
+        status = load(d, path, text, size, out);
     } else {
         mwl_asm_result result;
         status = definition_assemble(d, path, text, size, &result);
         if (status == CMD_OK) {
-            status = load(path, result.image, result.image_size, out);
+            status = load(d, path, result.image, result.image_size, out);
             mwl_asm_free(&result);
         }
     }

@@ -3,41 +3,45 @@
 #ifndef MWL_TOOLS_DEFINITION_H
 #define MWL_TOOLS_DEFINITION_H
 
+#include "limit.h"
 #include "mwl_asm.h"
+#include "options.h"
 
-/* How to assemble, collected from options. Zero-initialise; free in any case. */
+/* How to assemble, collected from options. definition_init; free in any case. */
 struct definition {
     mwl_asm_options options;
     mwl_asm_provider *providers;
     const char **allow, **deny; /* NULL-terminated */
     size_t n_providers, n_allow, n_deny;
+    struct limits limits;
+    const char *path; /* the FILE of a command that takes one */
 };
 
-/* The help of what definition_option takes. */
-#define DEFINITION_HELP                                                                            \
-    "  --provider FILE        a provider definition document; may be repeated\n"                   \
-    "  --allow NAME           leave out a warning, by its name or code; may be repeated\n"         \
-    "  --deny NAME            make a warning an error; `warnings` means all of them\n"             \
-    "  --format FORM          of the diagnostics: human, json or sarif\n"
-
-/* If argv[*i] is one of them (--option VALUE or --option=VALUE): takes it and its value, advancing
- * *i to the last word used, and answers 1. 0: another word, or no value. -1: wrong, with a message.
- */
-int definition_option(struct definition *d, int argc, char **argv, int *i);
+void definition_init(struct definition *d);
 void definition_free(struct definition *d);
 
-/* The words of a command that takes one FILE, these options, and those that `other` knows (NULL:
- * none): it answers like definition_option. CMD_OK and *path, or CMD_USAGE with a message. */
-int definition_parse(struct definition *d, int argc, char **argv, const char **path,
-                     int (*other)(void *ctx, int argc, char **argv, int *i), void *ctx);
+/* --provider, --allow, --deny, --format, --color; the base is a struct definition. */
+#define DEFINITION_OPTIONS 5
+extern const struct option definition_options[DEFINITION_OPTIONS];
 
-/* The value of --name VALUE or --name=VALUE, *i advanced to its word; NULL when argv[*i] is another
- * option or nothing follows. */
-const char *definition_value(const char *name, int argc, char **argv, int *i);
+/* The tables of a struct definition for a struct command_line: those options and the limits. */
+#define DEFINITION_TABLES(d)                                                                       \
+    {definition_options, DEFINITION_OPTIONS, (d)}, { limits_options, LIMITS_OPTIONS, &(d)->limits }
 
-/* Whether a stream (STDOUT_FILENO, STDERR_FILENO) wants colour; how messages call a file. */
-bool definition_colour(int stream);
+/* For struct command_line: the one FILE; ctx is the struct definition. */
+int definition_operand(void *ctx, const char *word);
+
+/* How messages call a file. */
 const char *definition_name(const char *path);
+
+/* Whether these are the first bytes of a program file. */
+bool definition_is_program(const char *text, size_t len);
+/* CMD_OK; CMD_REJECTED with a message when it is a program where a definition is wanted. */
+int definition_expect(const char *path, const char *text, size_t len);
+
+/* Says why a file could not be worked on: the memory limit, or what the status tells. An exit
+ * status. */
+int definition_failed(const struct definition *d, const char *path, mwl_status status);
 
 /* Assemble a file's text. An exit status; on CMD_OK *out holds an image, to be freed with
  * mwl_asm_free. */

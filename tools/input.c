@@ -1,52 +1,134 @@
-/* input.c: see input.h. Owns: where a value comes from and how its faults are told. */
+/* input.c: see input.h. Owns: where a value comes from and how its mistakes are shown. */
 #include "input.h"
 
+#include "assembler/source/read.h"
 #include "cmd.h"
+#include "snippet.h"
 
+#include <ctype.h>
 #include <poll.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Line and column (in bytes) of an offset. */
-static void locate(const char *text, size_t offset, size_t *line, size_t *column) {
-    *line = *column = 1;
-    for (size_t i = 0; i < offset && text[i]; i++) {
-        ++*column;
-        if (text[i] != '\n') continue;
-        ++*line;
-        *column = 1;
+/* ---- mistakes and notes ---------------------------------------------------------------------- */
+
+/* A finding of the reader of definitions, which knows places: "mwlvm: KIND: FILE:1:2: ...". */
+static void show(const char *kind, mwl__diag *d, const char *more) {
+    mwl__place at = mwl__source_place(d->source, d->span.begin);
+    cmd_note("%s: %s:%u:%u: %s%s", kind, d->source->name, at.line, at.column, d->message, more);
+    snippet_show(d->source, d->span, d->text);
+}
+
+/* The text is read once more, by the reader that keeps places. True when it found the mistake. */
+static bool explain(const char *name, const char *text, size_t len, struct limits *limits,
+                    bool accepted) {
+    enum { SHOWN = 3 };
+    mwl_alloc alloc = limits_alloc(limits);
+    mwl__source source;
+    mwl__diags sink;
+    mwl__tree tree;
+    size_t shown = 0, found = 0;
+    if (mwl__source_init(&source, alloc, name, text, len) != MWL_OK) return false;
+    mwl__diags_init(&sink, alloc);
+    mwl__tree_read(&tree, alloc, &source, &sink);
+    mwl__diags_sort(&sink);
+    for (size_t i = 0; i < sink.n_items; i++) {
+        mwl__diag *d = sink.items[i];
+        bool doubled = d->row->code == MWL_DIAG_DUPLICATE_MEMBER;
+        bool note = doubled || d->severity != MWL_DIAG_ERROR;
+        if (note != accepted) continue;
+        found++;
+        if (shown == SHOWN) continue;
+        shown++;
+        show(note ? "note" : "error", d, doubled ? "; the last one counts" : "");
     }
+    if (accepted && found > shown) cmd_note("note: %s: %zu more of this", name, found - shown);
+    mwl__tree_free(&tree);
+    mwl__diags_free(&sink);
+    mwl__source_free(&source);
+    return found > 0;
 }
 
-static int parse(mwl_heap *heap, const char *what, const char *text, size_t len, mwl_value *out) {
+/* Whether the text, which is JSON, may say something that the value does not: an integer of more
+ * digits than a double has, or more values than there are in the tree, since of members with one
+ * name the last is kept. One pass, so that notes cost nothing where there are none. */
+static bool may_differ(const char *text, size_t len, mwl_value v) {
+    enum { EXACT_DIGITS = 15 };
+    uint64_t n_values = 1;
+    size_t digits = 0;
+    bool opened = false; /* a bracket, and nothing since but blanks */
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        if (digits > EXACT_DIGITS) return true;
+        if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
+        if (opened && c != ']' && c != '}') n_values++;
+        opened = c == '[' || c == '{';
+        if (c == ',') n_values++;
+        if (c != '"') continue;
+        for (i++; i < len && text[i] != '"'; i++)
+            if (text[i] == '\\') i++;
+    }
+    return n_values != mwl_value_weight(v);
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static int too_large(const struct input *in, const char *name) {
+    char where[300];
+    snprintf(where, sizeof where, " by %s", name);
+    limits_report(in->limits, MWL_E_NOMEM, where);
+    return CMD_LIMIT;
+}
+
+/* What mwl_json_parse answered, for a person. */
+static int finish(struct input *in, const char *name, const char *text, size_t len,
+                  mwl_status status, const mwl_error *error, mwl_value v) {
+    if (status == MWL_OK) {
+        if (may_differ(text, len, v)) explain(name, text, len, in->limits, true);
+        return CMD_OK;
+    }
+    if (status == MWL_E_TOO_BIG || status == MWL_E_NOMEM) return too_large(in, name);
+    if (!explain(name, text, len, in->limits, false))
+        cmd_fail("%s: %s, at byte %zu", name,
+                 error->message ? error->message : mwl_status_text(status), error->offset);
+    return CMD_USAGE;
+}
+
+static int parse(struct input *in, const char *name, const char *text, size_t len, mwl_value *out) {
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_json_parse(heap, text, len, out, &error);
-    if (status == MWL_OK) return CMD_OK;
-    size_t line, column;
-    locate(text, error.offset, &line, &column);
-    return cmd_usage("%s:%zu:%zu: %s", what, line, column,
-                     error.message ? error.message : mwl_status_text(status));
+    mwl_status status = mwl_json_parse(in->heap, text, len, out, &error);
+    return finish(in, name, text, len, status, &error, *out);
 }
 
-static int read_file(mwl_heap *heap, const char *path, mwl_value *out) {
+static int read_file(struct input *in, const char *path, mwl_value *out) {
     size_t size = 0;
     char *text = cmd_read_file(path, &size);
     if (!text) return CMD_USAGE;
-    int status = parse(heap, strcmp(path, "-") == 0 ? "standard input" : path, text, size, out);
+    int status = parse(in, strcmp(path, "-") == 0 ? "standard input" : path, text, size, out);
     free(text);
     return status;
 }
 
-int input_word(mwl_heap *heap, const char *word, mwl_value *out) {
-    if (strcmp(word, "-") == 0) return read_file(heap, word, out);
-    const char *first = word + strspn(word, " \t\r\n");
-    if (*first && strchr("{[\"", *first)) return parse(heap, "--input", word, strlen(word), out);
-    if (access(word, F_OK) == 0) return read_file(heap, word, out);
-    if (mwl_json_parse(heap, word, strlen(word), out, NULL) == MWL_OK) return CMD_OK;
-    return cmd_usage("--input: '%s' is neither a file nor JSON", word);
+/* How a JSON text begins; a file's name seldom does. */
+static bool begins_like_json(const char *word) {
+    return *word && (strchr("{[\"-", *word) || isdigit((unsigned char)*word));
+}
+
+int input_word(struct input *in, const char *option, const char *word, mwl_value *out) {
+    size_t len = strlen(word);
+    if (strcmp(word, "-") == 0) return read_file(in, word, out);
+    if (word[0] == '@') return read_file(in, word + 1, out);
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_status status = mwl_json_parse(in->heap, word, len, out, &error);
+    if (status != MWL_OK && access(word, F_OK) == 0) return read_file(in, word, out);
+    if (status == MWL_OK || begins_like_json(word + strspn(word, " \t\r\n")))
+        return finish(in, option, word, len, status, &error, *out);
+    return cmd_usage("%s: '%s' is neither JSON nor a file; a string is written '\"%s\"'", option,
+                     word, word);
 }
 
 /* ---- standard input, unasked ----------------------------------------------------------------- */
@@ -57,10 +139,9 @@ static bool brings_something(void) {
     if (S_ISREG(st.st_mode)) return true;
     if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)) return false;
     struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
-    if (poll(&fd, 1, INPUT_PATIENCE_MS) > 0) return true;
-    cmd_note(
-        "nothing came on standard input: running with the input null ('--input -' waits for it)");
-    return false;
+    if (isatty(STDERR_FILENO) && poll(&fd, 1, INPUT_PATIENCE_MS) == 0)
+        cmd_note("waiting for the input on standard input; `--input null` runs without it");
+    return true;
 }
 
 static bool is_blank(const char *text, size_t len) {
@@ -69,52 +150,55 @@ static bool is_blank(const char *text, size_t len) {
     return true;
 }
 
-int input_stdin(mwl_heap *heap, mwl_value *out) {
+int input_stdin(struct input *in, mwl_value *out) {
     *out = mwl_absent();
     if (!brings_something()) return CMD_OK;
     size_t size = 0;
     char *text = cmd_read_file("-", &size);
     if (!text) return CMD_USAGE;
     int status = CMD_OK;
-    if (!is_blank(text, size)) status = parse(heap, "standard input", text, size, out);
+    if (!is_blank(text, size)) status = parse(in, "standard input", text, size, out);
     free(text);
     return status;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static int put(mwl_heap *heap, mwl_value *object, const char *name, size_t len, mwl_value take) {
-    *object = mwl_object_set(heap, *object, name, len, take);
+static int put(struct input *in, mwl_value *object, const char *name, size_t len, mwl_value take) {
+    *object = mwl_object_set(in->heap, *object, name, len, take);
     if (!mwl_is_absent(*object)) return CMD_OK;
-    return cmd_usage("argument '%.*s': %s", (int)len, name, mwl_status_text(mwl_heap_why(heap)));
+    if (mwl_heap_why(in->heap) == MWL_E_TOO_BIG) return too_large(in, "the arguments");
+    return cmd_usage("argument '%.*s': %s", (int)len, name,
+                     mwl_status_text(mwl_heap_why(in->heap)));
 }
 
-int input_arguments_file(mwl_heap *heap, const char *path, mwl_value *object) {
+int input_arguments_file(struct input *in, const char *path, mwl_value *object) {
     mwl_value all = mwl_absent(), key, value;
-    int status = read_file(heap, path, &all);
+    int status = read_file(in, path, &all);
     if (status == CMD_OK && mwl_value_kind(all) != MWL_KIND_OBJECT)
         status = cmd_usage("--args: %s must hold an object: argument names and their values", path);
     for (size_t i = 0; status == CMD_OK && mwl_object_at(all, i, &key, &value); i++) {
         size_t len = 0;
         const char *name = mwl_as_text(key, &len);
-        status = put(heap, object, name, len, mwl_value_keep(value));
+        status = put(in, object, name, len, mwl_value_keep(value));
     }
-    mwl_value_drop(heap, all);
+    mwl_value_drop(in->heap, all);
     return status;
 }
 
-int input_argument(mwl_heap *heap, const char *word, mwl_value *object) {
+int input_argument(struct input *in, const char *word, mwl_value *object) {
     const char *equals = strchr(word, '=');
-    if (!equals || equals == word) return cmd_usage("--arg needs name=JSON, not '%s'", word);
-    size_t len = (size_t)(equals - word);
+    if (!equals || equals == word) return cmd_usage("--arg needs NAME=JSON, not '%s'", word);
+    const char *text = equals + 1;
+    int len = (int)(equals - word);
+    char name[80];
+    snprintf(name, sizeof name, "--arg %.*s", len < 60 ? len : 60, word);
     mwl_value value = mwl_absent();
     mwl_error error = {MWL_OK, NULL, 0};
-    const char *text = equals + 1;
-    if (mwl_json_parse(heap, text, strlen(text), &value, &error) == MWL_OK)
-        return put(heap, object, word, len, value);
-    if (*text && !strpbrk(text, "{[\"'\\"))
-        return cmd_usage("--arg %.*s: '%s' is no JSON; a string is written '%.*s=\"%s\"'", (int)len,
-                         word, text, (int)len, word, text);
-    return cmd_usage("--arg %.*s: not JSON: %s, at byte %zu", (int)len, word, error.message,
-                     error.offset);
+    mwl_status status = mwl_json_parse(in->heap, text, strlen(text), &value, &error);
+    if (status != MWL_OK && *text && !begins_like_json(text))
+        return cmd_usage("%s: '%s' is not JSON; a string is written '%.*s=\"%s\"'", name, text, len,
+                         word, text);
+    int answer = finish(in, name, text, strlen(text), status, &error, value);
+    return answer == CMD_OK ? put(in, object, word, (size_t)len, value) : answer;
 }

@@ -1,24 +1,34 @@
 /* input.h: JSON values that a person gives to the command: files, words of the command line,
- * standard input. Every function answers CMD_OK, or CMD_USAGE with one message printed. */
+ * standard input. Every function returns CMD_OK, or another exit status with a message printed.
+ *
+ * A value with a mistake is shown with the line and a mark under the place. What is read but not
+ * kept as it was written is noted on standard error: an integer that no double holds, a member name
+ * that appears twice. */
 #ifndef MWL_TOOLS_INPUT_H
 #define MWL_TOOLS_INPUT_H
 
+#include "limit.h"
 #include "mwl.h"
 
-/* What --input names: "-" is standard input to its end; a word that begins like an object, an array
- * or a string is JSON; any other is a file when there is one of that name, and JSON otherwise. */
-int input_word(mwl_heap *heap, const char *word, mwl_value *out);
+struct input {
+    mwl_heap *heap;
+    struct limits *limits; /* memory for texts counts here; values count in the heap */
+};
+
+/* What `option` is given: "-" is standard input to its end; "@FILE" is a file; a word that is JSON
+ * is that, whatever files there are; any other is the name of a file. */
+int input_word(struct input *in, const char *option, const char *word, mwl_value *out);
 
 /* What standard input brings when nothing was said about it: absent for a terminal, a device, and
- * an input without text; the value of a file or a pipe. A pipe that neither brings a byte nor ends
- * within INPUT_PATIENCE_MS is left alone, with a note: it belongs to whoever started us. */
+ * an input without text; the value of a file or a pipe. A pipe is waited for; a terminal on
+ * standard error is told so after INPUT_PATIENCE_MS. */
 enum { INPUT_PATIENCE_MS = 2000 };
-int input_stdin(mwl_heap *heap, mwl_value *out);
+int input_stdin(struct input *in, mwl_value *out);
 
 /* A file that holds an object; its members are put into *object. */
-int input_arguments_file(mwl_heap *heap, const char *path, mwl_value *object);
+int input_arguments_file(struct input *in, const char *path, mwl_value *object);
 
 /* "name=JSON", put into *object. */
-int input_argument(mwl_heap *heap, const char *word, mwl_value *object);
+int input_argument(struct input *in, const char *word, mwl_value *object);
 
 #endif

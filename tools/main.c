@@ -3,12 +3,15 @@
  * Owns: finding the subcommand, usage errors, exit statuses, reading files whole.
  * Refuses to know: what any subcommand does. */
 #include "cmd.h"
+#include "term.h"
 #include "vm/native/coro.h"
 #include "vm/program/image.h"
 #include "mwl.h"
+#include "vm/base/suggest.h"
 #include "vm/program/op.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,9 +30,11 @@ static const struct command {
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
+static const struct command *current; /* the one that runs; NULL before it is found */
+
 static void complain(const char *format, va_list args) {
     fputs("mwlvm: ", stderr);
-    vfprintf(stderr, format, args);
+    term_vprintf(stderr, format, args);
     fputc('\n', stderr);
 }
 
@@ -38,7 +43,8 @@ int cmd_usage(const char *format, ...) {
     va_start(args, format);
     complain(format, args);
     va_end(args);
-    fputs("mwlvm: 'mwlvm --help' tells the usage\n", stderr);
+    fprintf(stderr, "mwlvm: see `mwlvm %s%s--help`\n", current ? current->name : "",
+            current ? " " : "");
     return CMD_USAGE;
 }
 
@@ -62,8 +68,9 @@ char *cmd_read_file(const char *path, size_t *size) {
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
     char *data = NULL;
     size_t len = 0, cap = 0;
+    const char *name = is_stdin ? "standard input" : path;
     if (!file) {
-        cmd_fail("%s: %s", path, strerror(errno));
+        cmd_fail("%s: %s", name, strerror(errno));
         return NULL;
     }
     do {
@@ -82,31 +89,24 @@ char *cmd_read_file(const char *path, size_t *size) {
     return data;
 
 failed:
-    cmd_fail("%s: %s", path, strerror(errno ? errno : EIO));
+    cmd_fail("%s: %s", name, strerror(errno ? errno : EIO));
     free(data);
     if (!is_stdin) fclose(file);
     return NULL;
 }
 
-bool cmd_help(int argc, char **argv, const char *text) {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(text, stdout);
-            return true;
-        }
-    return false;
-}
+static const char usage[] = "usage: mwlvm FILE [OPTIONS]\n"
+                            "       mwlvm COMMAND [OPERANDS]\n"
+                            "       mwlvm --help | --version\n";
 
 static int print_help(void) {
-    printf("usage: mwlvm FILE [OPTIONS]\n"
-           "       mwlvm COMMAND [OPERANDS]\n"
-           "       mwlvm --help | --version\n\n"
-           "Runs workflows written in the Metolia Workflow Language.\n\n");
+    printf("%s\nRuns workflows written in the Metolia Workflow Language.\n\n", usage);
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-9s %-8s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf("\n'mwlvm COMMAND --help' tells a command's options. 'mwlvm FILE' is 'mwlvm run FILE'.\n"
-           "Exit status: 0 success, 1 failure, 2 wrong usage or a file that cannot be read,\n"
-           "3 rejected definition or program, 4 cancelled, 5 timed out, 6 a limit was hit.\n");
+    printf("\n`mwlvm COMMAND --help` lists a command's options. `mwlvm FILE` is `mwlvm run FILE`.\n"
+           "Exit status: 0 success; 1 failure; 2 wrong usage, or a file that cannot be read or\n"
+           "written; 3 rejected definition or program; 4 cancelled; 5 timed out; 6 a limit was\n"
+           "reached; 128 and more: ended by a signal.\n");
     return CMD_OK;
 }
 
@@ -136,25 +136,67 @@ static const struct command *find_command(const char *word) {
     return NULL;
 }
 
+static int no_such_command(const char *word) {
+    mwl__suggest s = mwl__suggest_make(word, strlen(word));
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        mwl__suggest_offer(&s, commands[i].name, strlen(commands[i].name));
+    mwl__suggest_offer(&s, "help", 4);
+    if (s.best)
+        return cmd_usage("there is no command and no file '%s'; did you mean '%.*s'?", word,
+                         (int)s.best_len, s.best);
+    return cmd_usage("there is no command and no file '%s'", word);
+}
+
 /* A bare word that names no file is far more often a mistyped command. */
 static bool looks_like_file(const char *word) {
     return strpbrk(word, "./") != NULL || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
 }
 
+static int run_command(const struct command *command, int argc, char **argv) {
+    current = command;
+    return command->run(argc, argv);
+}
+
+/* `mwlvm help`, `mwlvm help COMMAND`. */
+static int help_about(const char *word) {
+    static char option[] = "--help";
+    const struct command *command = word ? find_command(word) : NULL;
+    if (!word) return print_help();
+    if (!command) return no_such_command(word);
+    char *argv[] = {NULL, option, NULL};
+    return run_command(command, 2, argv);
+}
+
 static int dispatch(int argc, char **argv) {
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
-    if (strcmp(word, "--version") == 0) return print_version();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
+    if (strcmp(word, "help") == 0 && argc <= 3) return help_about(argv[2]);
     const struct command *command = find_command(word);
-    if (command) return command->run(argc - 1, argv + 1);
-    if (word[0] != '-' && !looks_like_file(word)) return cmd_usage("no such command: '%s'", word);
-    return cmd_run(argc, argv);
+    if (command) return run_command(command, argc - 1, argv + 1);
+    if (word[0] != '-' && !looks_like_file(word)) return no_such_command(word);
+    return run_command(find_command("run"), argc, argv);
+}
+
+/* Whoever opens a file next would get the number of a standard stream that is closed, and libuv
+ * stops the process for that. Reading and writing still fail, as on a closed stream; messages to a
+ * closed standard error are dropped. */
+static bool open_streams(void) {
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) return false;
+    return true;
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2) return cmd_usage("no command and no file given");
+    if (!open_streams()) return CMD_USAGE;
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+    if (argc < 2) {
+        fprintf(stderr, "%s", usage);
+        return CMD_USAGE;
+    }
     int status = dispatch(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status < 0 ? CMD_OK : status;
     cmd_fail("standard output: %s", strerror(errno));
     return CMD_USAGE;
 }

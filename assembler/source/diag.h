@@ -178,6 +178,12 @@ void mwl__diags_human(mwl__diags *sink, bool colour, mwl__buf *out);
 void mwl__diags_json(mwl__diags *sink, mwl__buf *out);
 void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out);
 
+/* The line of the span with the span underlined, as the human form shows it, for what is not a
+ * diagnostic: a failure of a run, an expression on the command line. words: beside the carets, or
+ * NULL. */
+void mwl__diag_snippet(mwl__source *source, mwl__span span, const char *words, bool colour,
+                       mwl__buf *out);
+
 /* Append `s` as JSON writes it inside a string; bytes that are not UTF-8 become U+FFFD. */
 void mwl__diag_escape(mwl__buf *out, const char *s, size_t len);
 

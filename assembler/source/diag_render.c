@@ -202,18 +202,19 @@ static size_t collect_marks(const mwl__diag *d, mark marks[MARKS_MAX]) {
     return n;
 }
 
-static void put_snippet(painter *p, const mwl__diag *d, const mark *marks, size_t n) {
+static void put_snippet(painter *p, mwl__source *src, const char *style, const mark *marks,
+                        size_t n) {
     uint32_t last_line = 0;
     excerpt shown = {0, 0, false, false};
     for (size_t i = 0; i < n; i++) {
         const mark *m = &marks[i];
-        excerpt e = choose_excerpt(d->source, mwl__source_line(d->source, m->span.begin), m->span);
+        excerpt e = choose_excerpt(src, mwl__source_line(src, m->span.begin), m->span);
         bool again = m->place.line == last_line && e.begin == shown.begin;
         if (!again) {
             if (last_line && m->place.line > last_line + 1) mwl__buf_puts(p->out, "...\n");
-            put_excerpt(p, d->source, m->place.line, e);
+            put_excerpt(p, src, m->place.line, e);
         }
-        put_underline(p, d->source, m, e, severity_style(d->severity));
+        put_underline(p, src, m, e, style);
         last_line = m->place.line;
         shown = e;
     }
@@ -252,6 +253,13 @@ static unsigned digits(uint32_t n) {
     return count;
 }
 
+void mwl__diag_snippet(mwl__source *source, mwl__span span, const char *words, bool colour,
+                       mwl__buf *out) {
+    mark m = {span, words, mwl__source_place(source, span.begin), true};
+    painter p = {out, colour, digits(m.place.line)};
+    put_snippet(&p, source, severity_style(MWL_DIAG_ERROR), &m, 1);
+}
+
 static void put_diag(painter *p, const mwl__diag *d) {
     mark marks[MARKS_MAX];
     size_t n = collect_marks(d, marks);
@@ -274,7 +282,7 @@ static void put_diag(painter *p, const mwl__diag *d) {
     mwl__buf_printf(p->out, ":%u:%u\n", at.line, at.column);
 
     put_blank_gutter(p);
-    put_snippet(p, d, marks, n);
+    put_snippet(p, d->source, severity_style(d->severity), marks, n);
     put_blank_gutter(p);
     for (const mwl__diag_line *l = d->notes; l; l = l->next) put_remark(p, "note", l->text);
     if (d->help) put_remark(p, "help", d->help);

@@ -1,0 +1,199 @@
+# command_files.sh: what the commands read and write, and how they are called. Sourced by command.sh, after
+# command_run.sh, which has flow, fed, is and quiet.
+
+# ---- standard streams that are closed: as if they were there and failed
+"$mwlvm" run $hello <&- >"$out" 2>"$err" || complain "standard input is closed: status $?"
+is '{"greeting":"Hello, world!"}'
+"$mwlvm" run $hello >&- 2>"$err" </dev/null
+[ $? -eq 2 ] || complain "standard output is closed: not status 2"
+says "$err" '^mwlvm: standard output: Bad file descriptor$'
+"$mwlvm" run $hello --trace >"$out" 2>&- </dev/null || complain "standard error is closed: status $?"
+is '{"greeting":"Hello, world!"}'
+"$mwlvm" run $hello <&- >"$out" 2>&- || complain "two streams are closed: status $?"
+"$mwlvm" run $hello --input - <&- >"$out" 2>"$err"
+[ $? -eq 2 ] || complain "--input - with a closed standard input: not status 2"
+says "$err" '^mwlvm: standard input: Bad file descriptor$'
+
+# ---- a pipe is waited for, however long it takes
+(sleep 2.5; printf '{"name": "slow"}') | "$mwlvm" $hello >"$out" 2>"$err"
+is '{"greeting":"Hello, slow!"}'
+quiet
+
+# ---- the input: JSON before files
+flow echo '"steps": {"a": {"action": "Return", "value": "{{ step.input }}"}}'
+printf '"from file"' >"$dir/null"
+printf '"from file"' >"$dir/word"
+(cd "$dir" && "$mwlvm" echo.json --input null </dev/null >"$out" 2>"$err")
+is 'null'
+(cd "$dir" && "$mwlvm" echo.json --input @null </dev/null >"$out" 2>"$err")
+is '"from file"'
+(cd "$dir" && "$mwlvm" echo.json --input word </dev/null >"$out" 2>"$err")
+is '"from file"'
+expect 2 "$mwlvm" "$dir/echo.json" --input @no/such
+says "$err" '^mwlvm: no/such: No such file or directory$'
+expect 2 "$mwlvm" "$dir/echo.json" --input 1e400
+says "$err" '^mwlvm: error: --input:1:1: .*too large for a double'
+expect 0 "$mwlvm" "$dir/echo.json" --input 12345678901234567891
+is '12345678901234567000'
+says "$err" '^mwlvm: note: --input:1:1: this integer becomes 12345678901234567000$'
+expect 0 "$mwlvm" "$dir/echo.json" --input '{"a": {"b": 1, "c": [], "b": {}}}'
+is '{"a":{"b":{},"c":[]}}'
+says "$err" "^mwlvm: note: --input:1:25: the member 'b' appears twice in one object; the last one counts\$"
+expect 0 "$mwlvm" "$dir/echo.json" --input '{"a": [1, {}, [ ], "x,y:{\"", 123456789012345], "b": {"c": {"d": null}}}'
+quiet
+fed 2 '{"a": 1,
+  "b": [1, 2,, 3]}' "$mwlvm" "$dir/echo.json"
+says "$err" '^mwlvm: error: standard input:2:'
+says "$err" '^2 |   "b": \[1, 2,, 3\]}$'
+says "$err" '^  |              ^$'
+expect 2 "$mwlvm" "$dir/args.json" --arg 's={"x": '
+says "$err" '^mwlvm: error: --arg s:1:'
+
+# ---- eval reads its input as run does
+expect 0 "$mwlvm" eval -- '-1'
+is '-1'
+expect 0 "$mwlvm" eval -1
+is '-1'
+fed 0 '{"a": 7}' "$mwlvm" eval step.input.a
+is '7'
+fed 0 '{"a": 7}' "$mwlvm" eval step.input.a --input -
+is '7'
+expect 0 "$mwlvm" eval step.input.name --input "$dir/input.json"
+is '"file"'
+expect 0 "$mwlvm" eval vars.name --vars @"$dir/input.json"
+is '"file"'
+fed 0 '{"a": 7}' "$mwlvm" eval 'vars.a' --vars -
+is '7'
+expect 3 "$mwlvm" eval input.a
+says "$err" 'what a Step gets is `step.input`'
+expect 2 "$mwlvm" eval 1 2
+says "$err" "one EXPR is wanted, not '1' and '2'"
+
+# ---- asm -o: never onto its input, whole or not at all, nothing removed
+cp $hello "$dir/mine.json"
+expect 2 "$mwlvm" asm "$dir/mine.json" -o "$dir/mine.json"
+says "$err" 'would overwrite the definition'
+ln -s mine.json "$dir/link.json"
+expect 2 "$mwlvm" asm "$dir/mine.json" -o "$dir/link.json"
+ln "$dir/mine.json" "$dir/hard.json"
+expect 2 "$mwlvm" asm "$dir/hard.json" -o "$dir/mine.json"
+"$mwlvm" asm - -o "$dir/mine.json" <"$dir/mine.json" >"$out" 2>"$err"
+[ $? -eq 2 ] || complain "asm - -o onto its standard input: not status 2"
+cmp -s $hello "$dir/mine.json" || complain "the definition was overwritten"
+expect 0 "$mwlvm" asm $hello -o "$dir/good.mwlb"
+cp "$dir/good.mwlb" "$dir/kept.mwlb"
+(
+    trap '' XFSZ
+    ulimit -f 0
+    "$mwlvm" asm tests/golden/steps.json -o "$dir/good.mwlb" 2>/dev/null
+)
+[ $? -eq 2 ] || complain "a file that cannot be written: not status 2"
+cmp -s "$dir/good.mwlb" "$dir/kept.mwlb" || complain "a failure to write lost the earlier program"
+[ "$(find "$dir" -name 'good.mwlb*' | wc -l)" -eq 1 ] || complain "a failure to write left a file behind"
+chmod 600 "$dir/good.mwlb"
+ln -s good.mwlb "$dir/link.mwlb"
+ln -s new.mwlb "$dir/dangling.mwlb"
+expect 0 "$mwlvm" asm tests/golden/steps.json -o "$dir/link.mwlb"
+expect 0 "$mwlvm" asm tests/golden/steps.json -o "$dir/dangling.mwlb"
+[ -L "$dir/link.mwlb" ] && [ -L "$dir/dangling.mwlb" ] || complain "asm -o replaced a link"
+cmp -s "$dir/good.mwlb" "$dir/new.mwlb" || complain "asm -o does not follow links"
+case $(ls -l "$dir/good.mwlb") in -rw-------*) ;; *) complain "asm -o changed the permissions" ;; esac
+mkfifo "$dir/pipe"
+cat "$dir/pipe" >"$dir/piped.mwlb" &
+expect 0 "$mwlvm" asm tests/golden/steps.json -o "$dir/pipe"
+wait $!
+[ -p "$dir/pipe" ] || complain "asm -o removed a pipe"
+cmp -s "$dir/piped.mwlb" "$dir/new.mwlb" || complain "asm -o into a pipe gives other bytes"
+if [ -c /dev/full ]; then
+    ln -s /dev/full "$dir/full"
+    expect 2 "$mwlvm" asm $hello -o "$dir/full"
+    says "$err" 'No space left on device'
+    [ -c /dev/full ] && [ -L "$dir/full" ] || complain "asm -o removed what it could not write to"
+fi
+expect 2 "$mwlvm" asm $hello -o "$dir"
+says "$err" 'Is a directory'
+expect 2 "$mwlvm" asm $hello -o "$dir/no/such.mwlb"
+
+# ---- programs and empty files where a definition is wanted
+for command in check asm; do
+    expect 3 "$mwlvm" $command "$dir/good.mwlb"
+    says "$err" 'good.mwlb: this is a program file'
+    [ ! -s "$out" ] || complain "$command of a program prints something"
+done
+: >"$dir/empty.mwlb"
+expect 3 "$mwlvm" run "$dir/empty.mwlb"
+says "$err" '^mwlvm: .*/empty.mwlb: the file is empty$'
+expect 3 "$mwlvm" run "$dir/empty.mwlb" --input null
+: >"$dir/empty.json"
+expect 3 "$mwlvm" check "$dir/empty.json"
+says "$out" 'the file is empty'
+expect 3 "$mwlvm" run "$dir/bad.json"
+says "$err" '^error\[MWL0101\]'
+grep -q 'rejected' "$err" && complain "what the diagnostics say is said again"
+
+# ---- check goes on, and looks into folders
+expect 3 "$mwlvm" check $hello "$dir/no-such.json" tests/diag/unknown-step.json
+says "$err" 'no-such.json: No such file'
+says "$out" '^error\[MWL0301\]: '
+expect 2 "$mwlvm" check $hello "$dir/no-such.json"
+tree=$dir/tree
+mkdir -p "$tree/b/c" "$tree/.hidden"
+cp $hello "$tree/a.json"
+cp tests/diag/unknown-step.json "$tree/b/c/z.json"
+cp tests/diag/unknown-flow.json "$tree/b/c/y.json"
+cp tests/diag/unknown-flow.json "$tree/.hidden/x.json"
+cp tests/diag/unknown-flow.json "$tree/text.txt"
+cp tests/diag/provider-bad-prefix.json "$tree/b/provider.json"
+printf '{"name": "data"}' >"$tree/data.json"
+ln -s .. "$tree/b/up"
+expect 3 "$mwlvm" check "$tree"
+says "$out" '^3 errors$'
+says "$out" 'tree/b/c/z.json:6:38$'
+says "$out" 'MWL0409'
+says "$err" 'tree: 1 JSON file was passed over'
+[ "$(grep -- '--> ' "$out" | sed 's/.*tree//; s/:.*//' | tr '\n' ' ')" = '/b/c/y.json /b/c/z.json /b/provider.json ' ] ||
+    complain "check of a folder: other files, or another order"
+expect 2 "$mwlvm" check "$cases/none"
+says "$err" "there is no definition in this folder"
+
+# ---- usage: the right page, near names
+expect 2 "$mwlvm"
+says "$err" '^usage: mwlvm FILE'
+expect 0 "$mwlvm" help
+says "$out" '^  decompile '
+expect 0 "$mwlvm" help run
+says "$out" '^  --virtual-time '
+expect 0 "$mwlvm" run -h
+says "$out" '^  6  a limit was reached'
+expect 0 "$mwlvm" -V
+says "$out" '^mwlvm [0-9]'
+expect 2 "$mwlvm" help runn
+says "$err" "did you mean 'run'?"
+expect 2 "$mwlvm" runn x.json
+says "$err" "there is no command and no file 'runn'; did you mean 'run'?"
+expect 2 "$mwlvm" run $hello --inptu 3
+says "$err" "there is no option '--inptu'; did you mean '--input'?"
+says "$err" '^mwlvm: see `mwlvm run --help`$'
+expect 2 "$mwlvm" check --allow unused-flo $hello
+says "$err" "there is no warning 'unused-flo'; did you mean 'unused-flow'?"
+says "$err" '^mwlvm: see `mwlvm check --help`$'
+expect 2 "$mwlvm" check --provider
+says "$err" '^mwlvm: --provider needs a value: FILE$'
+expect 2 "$mwlvm" asm -o
+says "$err" '^mwlvm: -o needs a value: OUT$'
+for command in run eval check asm dis decompile; do
+    expect 2 "$mwlvm" $command --color=purple $hello
+    says "$err" '--color is auto, always or never'
+done
+
+# ---- colour
+expect 3 "$mwlvm" check --color always tests/diag/unknown-step.json
+says "$out" "$(printf '\033\\[1;31m')"
+expect 3 env CLICOLOR_FORCE=1 "$mwlvm" check tests/diag/unknown-step.json
+says "$out" "$(printf '\033\\[1;31m')"
+expect 3 env FORCE_COLOR=1 NO_COLOR=1 "$mwlvm" check tests/diag/unknown-step.json
+grep -q "$(printf '\033')" "$out" && complain "NO_COLOR is not heard"
+expect 3 env FORCE_COLOR=1 "$mwlvm" check --color=never tests/diag/unknown-step.json
+grep -q "$(printf '\033')" "$out" && complain "--color never is not heard"
+expect 3 env NO_COLOR= FORCE_COLOR=1 "$mwlvm" run tests/diag/unknown-step.json
+says "$err" "$(printf '\033\\[1;31m')"

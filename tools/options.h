@@ -1,0 +1,60 @@
+/* options.h: the command lines of the subcommands: tables of options, from which words are parsed
+ * and the help is written.
+ *
+ * Owns: how an option and its value are written, what is said about a wrong one. Refuses to know:
+ * what an option does. */
+#ifndef MWL_TOOLS_OPTIONS_H
+#define MWL_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The field of an option is of the type that its kind names. */
+enum option_kind {
+    OPTION_FLAG, /* bool; no value */
+    OPTION_WORD, /* const char *; once */
+    OPTION_LIST, /* struct word_list; may be repeated */
+    OPTION_CALL, /* no field: `take` gets the table's base and the value; may be repeated */
+    OPTION_FORM  /* likewise; the value is optional and comes behind "=" only, "" without one */
+};
+
+struct option {
+    const char *name; /* "--input", or "-o" */
+    enum option_kind kind;
+    size_t at;                                  /* of the field, from the table's base */
+    const char *operand, *text;                 /* for the help; "\n" in text begins another line */
+    int (*take)(void *base, const char *value); /* CMD_OK, or a status with a message */
+};
+
+struct option_table {
+    const struct option *rows;
+    size_t n_rows;
+    void *base;
+};
+
+/* Words that may be given several times, in their order; each lies in argv. */
+struct word_list {
+    const char **words;
+    size_t count;
+};
+int word_list_add(struct word_list *list, const char *word); /* CMD_OK, or a message */
+void word_list_free(struct word_list *list);
+
+#define OPTIONS_TABLES 5
+struct command_line {
+    const char *head, *foot; /* of the help, around the options */
+    struct option_table tables[OPTIONS_TABLES];
+    /* A word that is no option: CMD_OK, or a status with a message. */
+    int (*operand)(void *ctx, const char *word);
+    void *ctx;
+    bool minus_is_operand; /* "-1" and "-x" are operands: only "--word" and the one-letter options
+                              of the tables are options */
+};
+
+/* Options may stand before, between and behind operands; "--" ends them; a value is the next word,
+ * or follows "=". CMD_OK; CMD_USAGE with a message; OPTIONS_HELP when --help or -h was among them
+ * and the help is printed. */
+enum { OPTIONS_HELP = -1 };
+int options_parse(const struct command_line *line, int argc, char **argv);
+
+#endif

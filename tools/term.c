@@ -1,0 +1,111 @@
+/* term.c: see term.h. */
+#include "term.h"
+
+#include "cmd.h"
+#include "vm/base/mem.h"
+#include "vm/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool steers(uint32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) ||       /* C0, DEL, C1 */
+           c == 0x061C || c == 0x200E || c == 0x200F || /* marks of direction */
+           (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 ||
+           c == 0x2029 || c == 0xFEFF;
+}
+
+static void put_escape(FILE *to, uint32_t c) {
+    const char *letter = c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t" : NULL;
+    if (letter)
+        fputs(letter, to);
+    else
+        fprintf(to, "\\u%04x", c);
+}
+
+static void put(FILE *to, const char *text, size_t len, bool keep_lines) {
+    size_t plain = 0; /* where what can be written as it is begins */
+    for (size_t at = 0; at < len;) {
+        uint32_t c = 0;
+        size_t width = mwl__utf8_decode(text + at, len - at, &c);
+        bool keep = width && (!steers(c) || (keep_lines && (c == '\n' || c == '\t')));
+        if (!keep) {
+            fwrite(text + plain, 1, at - plain, to);
+            if (width)
+                put_escape(to, c);
+            else
+                fprintf(to, "\\x%02x", (unsigned char)text[at]);
+            plain = at + (width ? width : 1);
+        }
+        at += width ? width : 1;
+    }
+    fwrite(text + plain, 1, len - plain, to);
+}
+
+void term_text(FILE *to, const char *text, size_t len) { put(to, text, len, false); }
+void term_lines(FILE *to, const char *text, size_t len) { put(to, text, len, true); }
+
+void term_output(const char *text, size_t len) {
+    if (isatty(STDOUT_FILENO))
+        put(stdout, text, len, true);
+    else
+        fwrite(text, 1, len, stdout);
+}
+
+void term_vprintf(FILE *to, const char *format, va_list args) {
+    char small[512];
+    va_list again;
+    va_copy(again, args);
+    int need = vsnprintf(small, sizeof small, format, args);
+    if (need >= 0 && (size_t)need < sizeof small) {
+        term_text(to, small, (size_t)need);
+    } else if (need >= 0) {
+        char *large = malloc((size_t)need + 1);
+        if (large) vsnprintf(large, (size_t)need + 1, format, again);
+        term_text(to, large ? large : small, large ? (size_t)need : sizeof small - 1);
+        free(large);
+    }
+    va_end(again);
+}
+
+void term_printf(FILE *to, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    term_vprintf(to, format, args);
+    va_end(args);
+}
+
+/* ---- colour ---------------------------------------------------------------------------------- */
+
+static enum { AUTO, ALWAYS, NEVER } wanted = AUTO;
+
+int term_colour_option(void *ctx, const char *word) {
+    (void)ctx;
+    if (strcmp(word, "auto") == 0)
+        wanted = AUTO;
+    else if (strcmp(word, "always") == 0)
+        wanted = ALWAYS;
+    else if (strcmp(word, "never") == 0)
+        wanted = NEVER;
+    else
+        return cmd_usage("--color is auto, always or never, not '%s'", word);
+    return CMD_OK;
+}
+
+/* https://no-color.org: set and not empty. */
+static bool is_set(const char *name) {
+    const char *v = getenv(name);
+    return v && *v;
+}
+
+static bool is_forced(const char *name) { return is_set(name) && strcmp(getenv(name), "0") != 0; }
+
+bool term_colour(int stream) {
+    if (wanted != AUTO) return wanted == ALWAYS;
+    if (is_set("NO_COLOR")) return false;
+    if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR")) return true;
+    return isatty(stream) && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
