@@ -310,7 +310,7 @@ static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subje
         return false;
     const mwl__str *text = mwl__as_str(*pattern);
     mwl__regex *re = NULL;
-    mwl_status status = mwl__regex_compile(&l->alloc, text->s, text->len, 0, &re, NULL);
+    mwl_status status = mwl__regex_compile(&l->alloc, text->s, text->len, 0, NULL, &re, NULL);
     mwl__regex_free(re);
     if (status == MWL_E_NOMEM && l->status == MWL_OK) l->status = status;
     if (status != MWL_OK) return false;

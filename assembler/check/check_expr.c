@@ -142,7 +142,7 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
     mwl__checker *c = ctx;
     mwl__regex *re = NULL;
     mwl_error why = {MWL_OK, NULL, 0};
-    mwl_status status = mwl__regex_compile(&c->arena->alloc, pattern, len, 0, &re, &why);
+    mwl_status status = mwl__regex_compile(&c->arena->alloc, pattern, len, 0, NULL, &re, &why);
     mwl__regex_free(re);
     if (status == MWL_E_NOMEM) c->status = status;
     if (status == MWL_OK || status == MWL_E_NOMEM) return NULL;

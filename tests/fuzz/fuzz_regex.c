@@ -14,7 +14,7 @@ static bool is_utf8(const uint8_t *s, size_t len) {
     mwl__regex *re = NULL;
     mwl__regex_scratch *scratch = NULL;
     bool all = false;
-    if (mwl__regex_compile(&a, "^(?s:.)*$", 9, 0, &re, NULL) == MWL_OK &&
+    if (mwl__regex_compile(&a, "^(?s:.)*$", 9, 0, NULL, &re, NULL) == MWL_OK &&
         mwl__regex_scratch_new(&a, &scratch) == MWL_OK)
         (void)mwl__regex_search(re, scratch, (const char *)s, len, NULL, &all);
     mwl__regex_scratch_free(scratch);
@@ -27,7 +27,7 @@ static void fuzz_re2(const char *pattern, size_t pattern_len, const char *subjec
     mwl__regex *re = NULL;
     mwl__regex_scratch *s = NULL;
     mwl_error err;
-    if (mwl__regex_compile(&a, pattern, pattern_len, 0, &re, &err) != MWL_OK) {
+    if (mwl__regex_compile(&a, pattern, pattern_len, 0, NULL, &re, &err) != MWL_OK) {
         if (!err.message || err.offset > pattern_len) abort();
         return;
     }

@@ -11,7 +11,7 @@
 static mwl_status compile(const char *pattern, size_t len, unsigned flags, mwl__regex **out,
                           mwl_error *err) {
     mwl_alloc a = mwl_alloc_default();
-    return mwl__regex_compile(&a, pattern, len, flags, out, err);
+    return mwl__regex_compile(&a, pattern, len, flags, NULL, out, err);
 }
 
 static mwl_status status_of(const char *pattern) {
@@ -478,7 +478,8 @@ static bool sweep_task(mwl_alloc a) {
     mwl__regex *re = NULL;
     mwl__regex_scratch *s = NULL;
     bool m = false;
-    mwl_status st = mwl__regex_compile(&a, sweep_pattern, strlen(sweep_pattern), 0, &re, NULL);
+    mwl_status st =
+        mwl__regex_compile(&a, sweep_pattern, strlen(sweep_pattern), 0, NULL, &re, NULL);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&a, &s);
     if (st == MWL_OK) st = mwl__regex_search(re, s, subject, strlen(subject), NULL, &m);
     /* What failed once must work when there is memory again. */

@@ -45,6 +45,7 @@ static mwl_status open_tables(mwl_program *p, mwl_error *error) {
 
 static mwl_status open_flow(mwl_program *p, mwl_error *error) {
     mwl__flow_tables *t = &p->tables;
+    p->flow_tables = t;
     TABLE(FLOWS, t->flows, t->n_flows);
     TABLE(STEPS, t->steps, t->n_steps);
     TABLE(ENTRIES, t->entries, t->n_entries);
@@ -158,7 +159,8 @@ static mwl_status build_regexes(mwl_program *p, mwl_error *error) {
     for (uint32_t i = 0; i < p->n_regexes; i++) {
         const mwl__str *s = mwl__as_str(p->consts[patterns[i]]);
         mwl_error why = {MWL_OK, "out of memory", 0};
-        mwl_status status = mwl__regex_compile(&counted, s->s, s->len, 0, &p->regexes[i], &why);
+        mwl_status status =
+            mwl__regex_compile(&counted, s->s, s->len, 0, NULL, &p->regexes[i], &why);
         if (status == MWL_OK) continue;
         if (p->patterns_full)
             return mwl__image_refuse(&p->image, error, MWL_E_TOO_BIG,

@@ -15,6 +15,7 @@ struct mwl__pattern {
     mwl_alloc alloc; /* PCRE2 keeps a pointer to it */
     mwl__regex *linear;
     pcre2_code *code;
+    bool has_references;
 };
 
 /* ---- memory of PCRE2 ------------------------------------------------------------------------- */
@@ -67,13 +68,19 @@ static mwl_status pcre_status(int code, mwl_error *err) {
 }
 
 static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
-    const uint32_t options =
-        PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
+    const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+                             PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
     int code = PCRE2_ERROR_HEAP_FAILED;
     PCRE2_SIZE at = 0;
     pcre2_general_context *g = pcre2_general_context_create(pcre_malloc, pcre_free, &p->alloc);
     pcre2_compile_context *c = g ? pcre2_compile_context_create(g) : NULL;
-    if (c) p->code = pcre2_compile((PCRE2_SPTR)text, len, options, &code, &at, c);
+    if (c) {
+        pcre2_set_parens_nest_limit(c, MWL__PATTERN_NEST);
+        p->code = pcre2_compile((PCRE2_SPTR)text, len, options, &code, &at, c);
+    }
+    uint32_t highest = 0;
+    if (p->code) (void)pcre2_pattern_info(p->code, PCRE2_INFO_BACKREFMAX, &highest);
+    p->has_references = highest > 0;
     pcre2_compile_context_free(c);
     pcre2_general_context_free(g);
     return p->code ? MWL_OK : pcre_status(code, err);
@@ -86,7 +93,7 @@ static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, 
         mwl__pattern_translate(&p->alloc, text, len, MWL__PATTERN_FOR_REGEX, &out, beyond, err);
     if (st == MWL_OK && !*beyond) {
         st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
-                                &p->linear, err);
+                                NULL, &p->linear, err);
         /* Past the linear matcher's limits (a count above 1000, say) the other may still do. */
         if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
             *beyond = true;
@@ -138,6 +145,8 @@ bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
     return st == MWL_OK;
 }
 
+bool mwl__pattern_is_linear(const mwl__pattern *p) { return p->linear != NULL; }
+
 /* ---- searching ------------------------------------------------------------------------------- */
 
 /* PCRE2's part of the scratch. */
@@ -175,6 +184,8 @@ static mwl_status find_bench(mwl__regex_scratch *scratch, bench **out) {
         return MWL_E_NOMEM;
     }
     pcre2_set_heap_limit(b->context, MWL__PATTERN_HEAP_KIB);
+    pcre2_set_match_limit(b->context, MWL__PATTERN_WORK_LIMIT);
+    pcre2_set_depth_limit(b->context, MWL__PATTERN_WORK_LIMIT);
     guest->data = b;
     guest->release = bench_free;
     *out = b;
@@ -191,27 +202,37 @@ static bool charge(uint64_t *fuel, uint64_t cost) {
     return true;
 }
 
-/* PCRE2 does not say how much it did. So it gets little at first and, where that ran out, eight
- * times as much from the start again, each paid for beforehand: at most a seventh is wasted. */
+/* What one search has done and may do. PCRE2 calls back before every item of the pattern that it
+ * tries (PCRE2_AUTO_CALLOUT). What an item took is seen by how far the subject moved since then; a
+ * back reference may look at as much as the whole subject and fail, so it counts by the length. */
+typedef struct work {
+    uint64_t done, limit, per_item;
+    size_t at;
+} work;
+
+#define WORK_PER_UNIT 4u /* items, or 64 bytes, that a unit of fuel pays for */
+
+static int count_item(pcre2_callout_block *item, void *ctx) {
+    work *w = ctx;
+    size_t at = item->current_position;
+    w->done += w->per_item + (at > w->at ? at - w->at : w->at - at) / 16;
+    w->at = at;
+    return w->done > w->limit ? PCRE2_ERROR_CALLOUT : 0;
+}
+
 static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subject, size_t len,
                               uint64_t *fuel, bool *matched) {
-    uint64_t limit = 1000 + (uint64_t)len * 4;
     if (!charge(fuel, 1 + len / 8)) return MWL_E_FUEL;
-    for (;; limit *= 8) {
-        if (limit > MWL__PATTERN_MATCH_LIMIT) limit = MWL__PATTERN_MATCH_LIMIT;
-        pcre2_set_match_limit(b->context, (uint32_t)limit);
-        pcre2_set_depth_limit(b->context, (uint32_t)limit);
-        int rc =
-            pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);
-        if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH) {
-            *matched = rc >= 0;
-            return MWL_OK;
-        }
-        if (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21) return MWL_E_UTF8;
-        if (rc == PCRE2_ERROR_NOMEMORY) return MWL_E_NOMEM;
-        if (rc != PCRE2_ERROR_MATCHLIMIT && rc != PCRE2_ERROR_DEPTHLIMIT) return MWL_E_FUEL;
-        if (limit >= MWL__PATTERN_MATCH_LIMIT || !charge(fuel, limit)) return MWL_E_FUEL;
-    }
+    work w = {.limit = MWL__PATTERN_WORK_LIMIT, .per_item = 1 + (p->has_references ? len / 64 : 0)};
+    if (fuel && *fuel < w.limit / WORK_PER_UNIT) w.limit = *fuel * WORK_PER_UNIT;
+    pcre2_set_callout(b->context, count_item, &w);
+    int rc = pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);
+    bool paid = charge(fuel, w.done / WORK_PER_UNIT);
+    if (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21) return MWL_E_UTF8;
+    if (rc == PCRE2_ERROR_NOMEMORY) return MWL_E_NOMEM;
+    if (!paid || (rc < 0 && rc != PCRE2_ERROR_NOMATCH)) return MWL_E_FUEL;
+    *matched = rc >= 0;
+    return MWL_OK;
 }
 
 mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratch,

@@ -9,10 +9,14 @@
 #include "mwl.h"
 #include "vm/regex/regex.h"
 
-/* Steps of backtracking in one search, past which it is given up: a hostile pattern would take
- * years. About 50 ns each. */
-#ifndef MWL__PATTERN_MATCH_LIMIT
-#define MWL__PATTERN_MATCH_LIMIT 2000000u
+/* Work of one search by backtracking, past which it is given up: items of the pattern that were
+ * tried, and one for every 16 bytes that an item took. About 30 ns each. */
+#ifndef MWL__PATTERN_WORK_LIMIT
+#define MWL__PATTERN_WORK_LIMIT 20000000u
+#endif
+/* Groups within each other: PCRE2 compiles them by recursion, some 500 bytes of C stack each. */
+#ifndef MWL__PATTERN_NEST
+#define MWL__PATTERN_NEST 100u
 #endif
 /* Memory of one search by backtracking, in KiB. */
 #ifndef MWL__PATTERN_HEAP_KIB
@@ -27,8 +31,8 @@ mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len
                                 mwl__pattern **out, mwl_error *err);
 void mwl__pattern_free(mwl__pattern *p); /* NULL is allowed */
 
-/* Does the pattern match somewhere in the subject, which is UTF-8? Fuel as mwl__regex_search; where
- * PCRE2 backtracks much, also 1 per 8 of its steps. MWL_E_FUEL: fuel or a limit ran out;
+/* Does the pattern match somewhere in the subject, which is UTF-8? Fuel as mwl__regex_search;
+ * where PCRE2 searches, also 1 per 4 of its work. MWL_E_FUEL: fuel or a limit ran out;
  * MWL_E_UTF8; MWL_E_NOMEM. */
 mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratch,
                                const char *subject, size_t len, uint64_t *fuel, bool *matched);
@@ -36,5 +40,8 @@ mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratc
 /* Is the text an ECMA-262 regular expression, compilable here or not? false also when memory is
  * out. */
 bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len);
+
+/* Does a search take time linear in the subject? */
+bool mwl__pattern_is_linear(const mwl__pattern *p);
 
 #endif

@@ -12,6 +12,11 @@
 #ifndef MWL__REGEX_MAX_INST
 #define MWL__REGEX_MAX_INST 100000u
 #endif
+/* Ranges of character classes that compiling one pattern may add and sort: bounds its time, since
+ * three bytes such as \pL stand for six hundred ranges. */
+#ifndef MWL__REGEX_MAX_WORK
+#define MWL__REGEX_MAX_WORK 4000000u
+#endif
 /* Open groups within each other: bounds the parser's own stack. */
 #ifndef MWL__REGEX_MAX_NEST
 #define MWL__REGEX_MAX_NEST 1000u
@@ -37,9 +42,10 @@ enum {
     MWL__REGEX_UNASSIGNED = 1 /* \p{Cn}, \p{LC} exist and \p{C} holds Cn, as in ECMA-262 */
 };
 
-/* Compile. MWL_E_SYNTAX with message and offset; MWL_E_TOO_BIG past a limit; MWL_E_NOMEM. */
+/* Compile. MWL_E_SYNTAX with message and offset; MWL_E_TOO_BIG past a limit; MWL_E_NOMEM. What it
+ * did is added to *work (NULL: not asked for), also when it fails: ranges and instructions. */
 mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t len, unsigned flags,
-                              mwl__regex **out, mwl_error *err);
+                              uint64_t *work, mwl__regex **out, mwl_error *err);
 void mwl__regex_free(mwl__regex *re); /* NULL is allowed */
 
 /* Does the pattern match somewhere in the subject? Charges 1 and 1 per 8 bytes up front, and 1 per
@@ -54,7 +60,8 @@ void mwl__regex_scratch_free(mwl__regex_scratch *s); /* NULL is allowed */
 
 /* Compile through a small cache in the scratch, for patterns that are known only when they are
  * needed. The answer is lent until the next call. A pattern that is not in the cache charges 64,
- * its bytes, and one per 8 instructions. MWL_E_FUEL, or as mwl__regex_compile. */
+ * its bytes, and one per 8 ranges and instructions of its compiling. MWL_E_FUEL, or as
+ * mwl__regex_compile. */
 mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t len, uint64_t *fuel,
                              const mwl__regex **out, mwl_error *err);
 

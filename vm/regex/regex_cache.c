@@ -52,6 +52,7 @@ mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t 
                              const mwl__regex **out, mwl_error *err) {
     store *c = store_of(s);
     if (!c) return MWL_E_NOMEM;
+    if (!pay(fuel, len / 64)) return MWL_E_FUEL; /* for the comparison with one that is there */
     for (size_t i = 0; i < SLOTS && c->re[i]; i++)
         if (c->re[i]->len == len && memcmp(c->re[i]->text, pattern, len) == 0) {
             to_front(c, i, c->re[i]);
@@ -60,12 +61,13 @@ mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t 
         }
     if (!pay(fuel, 64 + (uint64_t)len)) return MWL_E_FUEL;
     mwl__regex *re = NULL;
-    mwl_status status = mwl__regex_compile(&c->alloc, pattern, len, 0, &re, err);
-    if (status != MWL_OK) return status;
-    if (!pay(fuel, re->n_inst / 8)) {
+    uint64_t work = 0;
+    mwl_status status = mwl__regex_compile(&c->alloc, pattern, len, 0, &work, &re, err);
+    if (!pay(fuel, work / 8) && status == MWL_OK) {
         mwl__regex_free(re);
         return MWL_E_FUEL;
     }
+    if (status != MWL_OK) return status;
     mwl__regex_free(c->re[SLOTS - 1]);
     to_front(c, SLOTS - 1, re);
     *out = re;

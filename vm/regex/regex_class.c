@@ -14,19 +14,26 @@ void mwl__class_free(mwl__class *c) {
     *c = mwl__class_make(c->alloc, c->tables);
 }
 
+/* A full class is tidied before it grows, so that it is never much larger than the set it stands
+ * for. */
+static bool make_room(mwl__class *c) {
+    void *p = c->r;
+    mwl__class_tidy(c);
+    if (c->n < c->cap / 2) return true;
+    if (mwl__mem_grow(&c->alloc, &p, &c->cap, c->cap + 1, sizeof *c->r) != MWL_OK) return false;
+    c->r = p;
+    return true;
+}
+
 void mwl__class_add(mwl__class *c, uint32_t lo, uint32_t hi) {
     if (c->failed) return;
     if (c->n && lo == c->r[c->n - 1].hi + 1) {
         c->r[c->n - 1].hi = hi;
         return;
     }
-    if (c->n == c->cap) {
-        void *p = c->r;
-        if (mwl__mem_grow(&c->alloc, &p, &c->cap, c->n + 1, sizeof *c->r) != MWL_OK) {
-            c->failed = true;
-            return;
-        }
-        c->r = p;
+    if (++c->tables->work > MWL__REGEX_MAX_WORK || (c->n == c->cap && !make_room(c))) {
+        c->failed = true;
+        return;
     }
     c->r[c->n++] = (mwl__rune_range){lo, hi};
 }
@@ -39,6 +46,7 @@ static int range_order(const void *a, const void *b) {
 
 void mwl__class_tidy(mwl__class *c) {
     if (c->n < 2) return;
+    c->tables->work += c->n;
     bool sorted = true;
     for (size_t i = 1; i < c->n && sorted; i++) sorted = c->r[i - 1].lo <= c->r[i].lo;
     if (!sorted) qsort(c->r, c->n, sizeof *c->r, range_order);
@@ -182,21 +190,27 @@ void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi) {
 
 /* ---- named classes --------------------------------------------------------------------------- */
 
+/* Adds a set to c, and frees it. */
+static void add_all(mwl__class *c, mwl__class *from) {
+    for (size_t i = 0; i < from->n; i++) mwl__class_add(c, from->r[i].lo, from->r[i].hi);
+    if (from->failed) c->failed = true;
+    mwl__class_free(from);
+}
+
 /* Add the set g to c as mwl__class_perl says; frees g. */
 static void add_group(mwl__class *c, mwl__class *g, bool negated, bool fold) {
-    size_t n = g->n;
-    if (fold && n > 16) fill_folds(g);
-    for (size_t i = 0; fold && i < n && !g->failed; i++) {
-        mwl__rune_range r = g->r[i];
-        if (n > 16)
-            add_others(g, r.lo, r.hi);
+    mwl__class others = mwl__class_make(c->alloc, c->tables);
+    mwl__class_tidy(g);
+    if (fold && g->n > 16) fill_folds(g);
+    for (size_t i = 0; fold && i < g->n && !g->failed && !others.failed; i++) {
+        if (g->n > 16)
+            add_others(&others, g->r[i].lo, g->r[i].hi);
         else
-            mwl__class_add_folded(g, r.lo, r.hi);
+            mwl__class_add_folded(&others, g->r[i].lo, g->r[i].hi);
     }
+    add_all(g, &others);
     if (negated) mwl__class_negate(g);
-    for (size_t i = 0; i < g->n; i++) mwl__class_add(c, g->r[i].lo, g->r[i].hi);
-    if (g->failed) c->failed = true;
-    mwl__class_free(g);
+    add_all(c, g);
 }
 
 /* Ranges as pairs of characters. */
@@ -341,6 +355,12 @@ bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negate
     uint32_t mask = category_mask(name, len, unassigned);
     int script = mask ? -1 : script_find(name, len, false);
     if (script >= 0 && !unassigned && strcmp(script_names[script][0], "Unknown") == 0) script = -1;
+    if (mask && !negated) { /* what the class has already is not added again */
+        uint32_t fresh = mask & ~c->has[fold];
+        c->has[fold] |= mask;
+        if (!fresh) return true;
+        mask = fresh;
+    }
     if (mask)
         add_categories(&g, mask);
     else if (script >= 0)

@@ -126,8 +126,12 @@ static mwl_status make_alphabet(alphabet *al, const mwl__re_code *code, bool lin
     uint64_t work = 0;
     for (size_t i = 0; i < code->n_atom; i++) {
         split_by(al, code->range + code->atom[i].first, code->atom[i].n, &work);
-        if (work > MAX_SPLIT_WORK) return MWL_E_TOO_BIG;
+        if (work > MAX_SPLIT_WORK) {
+            *code->work += work;
+            return MWL_E_TOO_BIG;
+        }
     }
+    *code->work += work + code->n_range;
     if (lines) split_by(al, newline_range, 1, &work);
     if (words) split_by(al, word_ranges, 4, &work);
     return al->n_class > 60000 ? MWL_E_TOO_BIG : MWL_OK;
@@ -218,6 +222,7 @@ static mwl_status build(mwl__regex *re, const mwl__re_code *code) {
     re->inst = mwl__mem_zero(&re->alloc, code->n, sizeof *re->inst);
     if (!re->inst) return MWL_E_NOMEM;
     memcpy(re->inst, code->inst, code->n * sizeof *re->inst);
+    *code->work += code->n;
     re->n_inst = (uint32_t)code->n;
     re->bytes = code->bytes;
     alphabet al = {.alloc = re->alloc};
@@ -230,8 +235,9 @@ static mwl_status build(mwl__regex *re, const mwl__re_code *code) {
 }
 
 mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t len, unsigned flags,
-                              mwl__regex **out, mwl_error *err) {
-    mwl__re_code code = {.alloc = *a};
+                              uint64_t *work, mwl__regex **out, mwl_error *err) {
+    uint64_t not_asked = 0;
+    mwl__re_code code = {.alloc = *a, .work = work ? work : &not_asked};
     mwl_status st = mwl__re_parse(pattern, len, flags, &code, err);
     if (st != MWL_OK) return st;
     mwl__regex *re = mwl__mem_zero(a, 1, sizeof *re);

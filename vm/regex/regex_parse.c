@@ -58,7 +58,7 @@ void mwl__re_code_free(mwl__re_code *c) {
     mwl__mem_free(&c->alloc, c->atom, c->cap_atom * sizeof *c->atom);
     mwl__mem_free(&c->alloc, c->range, c->cap_range * sizeof *c->range);
     mwl__mem_free(&c->alloc, c->table, c->cap_table * sizeof *c->table);
-    *c = (mwl__re_code){.alloc = c->alloc};
+    *c = (mwl__re_code){.alloc = c->alloc, .work = c->work};
 }
 
 static bool reserve(parser *p, size_t more) {
@@ -238,10 +238,15 @@ static bool push_ranges(parser *p, const mwl__rune_range *r, size_t n) {
     return true;
 }
 
+static bool class_failed(parser *p) {
+    if (p->tables.work <= MWL__REGEX_MAX_WORK) return no_memory(p);
+    return fail_with(p, MWL_E_TOO_BIG, "the pattern's character classes are too large", p->at);
+}
+
 /* Takes the class over. */
 static bool push_class(parser *p, mwl__class *c) {
     mwl__class_tidy(c);
-    bool ok = c->failed ? no_memory(p) : push_ranges(p, c->r, c->n);
+    bool ok = c->failed ? class_failed(p) : push_ranges(p, c->r, c->n);
     mwl__class_free(c);
     return ok;
 }
@@ -775,6 +780,7 @@ mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_c
             parse_all(&p);
         mwl__mem_free(&code->alloc, p.stack, p.cap_stack * sizeof *p.stack);
         mwl__mem_free(&code->alloc, p.names, p.cap_names * sizeof *p.names);
+        *code->work += p.tables.work;
         mwl__class_tables_free(&code->alloc, &p.tables);
         bytes = true;
     } while (p.restart_bytes);

@@ -12,6 +12,7 @@
 #include "vm/regex/regex.h"
 
 #define MWL__RUNE_MAX 0x10ffffu
+#define MWL__RUNE_BAD 0xffffffffu
 
 /* ---- character classes (regex_class.c) ---------------------------------------------------------
  */
@@ -27,20 +28,23 @@ typedef struct mwl__class_tables {
     size_t n_run, cap_run;
     mwl__rune_range *fold; /* a character and another of its case orbit, sorted by the first */
     size_t n_fold, cap_fold;
+    uint64_t work; /* ranges added and sorted so far, in all classes of the pattern */
 } mwl__class_tables;
 void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t);
 
-/* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` is sticky. */
+/* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` is sticky: out of
+ * memory, or the pattern's work is past MWL__REGEX_MAX_WORK. */
 typedef struct mwl__class {
     mwl_alloc alloc;
     mwl__class_tables *tables; /* lent */
     mwl__rune_range *r;
     size_t n, cap;
+    uint32_t has[2]; /* general categories that were added whole: as they are, and folded */
     bool failed;
 } mwl__class;
 
 static inline mwl__class mwl__class_make(mwl_alloc a, mwl__class_tables *tables) {
-    mwl__class c = {a, tables, NULL, 0, 0, false};
+    mwl__class c = {.alloc = a, .tables = tables};
     return c;
 }
 void mwl__class_free(mwl__class *c);
@@ -106,7 +110,8 @@ typedef struct mwl__re_code {
     size_t n_range, cap_range;
     uint32_t *table; /* open addressing, atom index + 1 */
     size_t cap_table;
-    bool bytes; /* the pattern has \C: symbols are bytes */
+    bool bytes;     /* the pattern has \C: symbols are bytes */
+    uint64_t *work; /* what compiling did, counted up; lent */
 } mwl__re_code;
 
 void mwl__re_code_free(mwl__re_code *c);
