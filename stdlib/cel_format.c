@@ -23,6 +23,7 @@ static bool fail_clause(text_buf *out, const char *clause, mwl_value v) {
 static void put_bytes(text_buf *out, mwl_value v) {
     size_t len, from = 0;
     const char *s = mwl_as_text(v, &len);
+    if (!mwl_fn_charge(out->fn, len / 8)) out->failed = true;
     for (size_t at = 0, w; at < len && !out->failed; at += w ? w : 1) {
         w = char_valid(s + at, len - at);
         if (w) continue;
@@ -156,7 +157,7 @@ static bool put_hex(text_buf *out, mwl_value v, bool upper) {
         char pair[2] = {letters[c >> 4], letters[c & 15]};
         text_buf_put(out, pair, 2);
     }
-    return !out->failed && mwl_fn_charge(out->fn, len / 4);
+    return !out->failed;
 }
 
 /* ---- clauses --------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 #define IP_TYPE "net.IP"
 #define CIDR_TYPE "net.CIDR"
-#define TEXT_MAX 64 /* 39 for an address, 4 for a prefix length */
+#define TEXT_MAX 64 /* 45 for an address, 4 for a prefix length; what is longer is not read */
 
 typedef struct addr {
     bool v6;
@@ -105,6 +105,7 @@ static const char *read_addr(const char *s, size_t len, addr *out) {
     static const char bad[] = "parse error during conversion from string";
     bool dotted;
     memset(out, 0, sizeof *out);
+    if (len > TEXT_MAX) return bad;
     if (memchr(s, '%', len)) return "a zone is not allowed";
     if (!memchr(s, ':', len)) return read_v4(s, len, out->b) ? NULL : bad;
     if (!read_v6(s, len, out, &dotted)) return bad;
@@ -122,7 +123,7 @@ static const char *read_ip(const char *s, size_t len, addr *out) {
 }
 
 static const char *read_prefix(const char *s, size_t len, prefix *out) {
-    size_t slash = len;
+    size_t slash = len <= TEXT_MAX ? len : 0;
     while (slash && s[slash - 1] != '/') slash--;
     if (!slash) return "parse error during conversion from string: no '/'";
     const char *why = read_addr(s, slash - 1, &out->at);

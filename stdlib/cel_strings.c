@@ -262,6 +262,7 @@ static mwl_value quote(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     static const char special[] = "\a\b\f\n\r\t\v\\\"", letter[] = "abfnrtv\\\"";
     str s;
     if (!get_str(args[0], &s)) return mwl_fn_no_overload(fn);
+    if (!mwl_fn_charge(fn, s.len / 8)) return mwl_absent();
     text_buf out = text_buf_make(fn);
     text_buf_puts(&out, "\"");
     size_t from = 0;

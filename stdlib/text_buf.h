@@ -20,9 +20,10 @@ static inline text_buf text_buf_make(mwl_fn *fn) {
     return b;
 }
 
-/* Room for n more bytes, which are charged for. */
+/* Room for n more bytes, which are charged for, and so is the call: a text of many short pieces
+ * takes time by their number. */
 static inline bool text_buf_room(text_buf *b, size_t n) {
-    if (b->failed || !mwl_fn_charge(b->fn, n / 8)) return !(b->failed = true);
+    if (b->failed || !mwl_fn_charge(b->fn, 1 + n / 8)) return !(b->failed = true);
     if (n <= b->cap - b->len) return true;
     size_t cap = b->cap ? b->cap : 64;
     while (cap - b->len < n && cap <= SIZE_MAX / 4) cap *= 2;

@@ -57,8 +57,13 @@ static bool charged(mwl__exec *x, uint64_t n) {
 }
 
 static bool concat(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
-    if (mwl_value_kind(a) == MWL_KIND_ARRAY)
-        return charged(x, b.aux) && given(x, mwl__list_concat(x->heap, a, b), out);
+    if (mwl_value_kind(a) == MWL_KIND_ARRAY) {
+        if (!charged(x, b.aux) || !given(x, mwl__list_concat(x->heap, a, b), out)) return false;
+        if (mwl__exec_settle(x)) return true;
+        mwl__drop(x->heap, *out);
+        x->halt = MWL_EXEC_FUEL;
+        return false;
+    }
     uint64_t len = (uint64_t)mwl__as_str(a)->len + mwl__as_str(b)->len;
     return charged(x, len / 64) && given(x, mwl__str_concat(x->heap, a, b), out);
 }

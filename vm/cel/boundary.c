@@ -170,7 +170,7 @@ bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out) {
         *out = mwl__keep(v);
         return true;
     }
-    if (!mwl__exec_charge(x, mwl__value_weight(v) / 4)) {
+    if (!mwl__exec_charge(x, mwl__value_weight(v) / 2)) {
         x->halt = MWL_EXEC_FUEL;
         return false;
     }

@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* Reading a text costs by its length, also when it is refused. */
+static bool pay_for(mwl_fn *fn, const mwl__str *text) { return mwl_fn_charge(fn, text->len / 8); }
+
 static mwl_value bad_text(mwl_fn *fn, mwl_value text, const char *to) {
     return mwl_fn_fail(fn, "cannot convert '%.60s' to %s", mwl__as_str(text)->s, to);
 }
@@ -30,6 +33,7 @@ static mwl_value to_int(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     case MWL_KIND_STRING: {
         int64_t i;
         const mwl__str *s = mwl__as_str(v);
+        if (!pay_for(fn, s)) return mwl_absent();
         if (mwl__num_parse_i64(s->s, s->len, &i) != MWL_OK) return bad_text(fn, v, "int");
         return mwl_int(i);
     }
@@ -54,6 +58,7 @@ static mwl_value to_uint(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     case MWL_KIND_STRING: {
         uint64_t u;
         const mwl__str *s = mwl__as_str(v);
+        if (!pay_for(fn, s)) return mwl_absent();
         if (mwl__num_parse_u64(s->s, s->len, &u) != MWL_OK) return bad_text(fn, v, "uint");
         return mwl_uint(u);
     }
@@ -71,6 +76,7 @@ static mwl_value to_double(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     case MWL_KIND_STRING: {
         double d;
         const mwl__str *s = mwl__as_str(v);
+        if (!pay_for(fn, s)) return mwl_absent();
         if (mwl__num_parse_cel(s->s, s->len, &d) != MWL_OK) return bad_text(fn, v, "double");
         return mwl_number(d);
     }
@@ -104,7 +110,7 @@ static mwl_value to_bytes(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (mwl_value_kind(v) == MWL_KIND_BYTES) return mwl_value_keep(v);
     if (mwl_value_kind(v) != MWL_KIND_STRING) return mwl_fn_no_overload(fn);
     const mwl__str *s = mwl__as_str(v);
-    if (!mwl_fn_charge(fn, s->len / 8)) return mwl_absent();
+    if (!pay_for(fn, s)) return mwl_absent();
     return mwl_bytes(mwl_fn_heap(fn), s->s, s->len);
 }
 
@@ -122,6 +128,7 @@ static mwl_value to_timestamp(mwl_fn *fn, const mwl_value *args, size_t n_args) 
         if (!mwl__temporal_in_range(t)) status = MWL_E_RANGE;
         break;
     case MWL_KIND_STRING:
+        if (!pay_for(fn, mwl__as_str(v))) return mwl_absent();
         status = mwl__temporal_parse_instant(mwl__as_str(v)->s, mwl__as_str(v)->len, &t);
         break;
     default: return mwl_fn_no_overload(fn);
@@ -136,6 +143,7 @@ static mwl_value to_duration(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     mwl_value v = args[0];
     if (mwl_value_kind(v) == MWL_KIND_DURATION) return v;
     if (mwl_value_kind(v) != MWL_KIND_STRING) return mwl_fn_no_overload(fn);
+    if (!pay_for(fn, mwl__as_str(v))) return mwl_absent();
     int64_t ns;
     mwl_status status = mwl__temporal_parse_cel(mwl__as_str(v)->s, mwl__as_str(v)->len, &ns);
     if (status == MWL_E_RANGE) return mwl_fn_fail(fn, "range error: duration out of range");
@@ -247,8 +255,7 @@ static mwl_value to_string(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     mwl_heap *h = mwl_fn_heap(fn);
     mwl_kind kind = mwl_value_kind(args[0]);
     if (kind == MWL_KIND_TYPE) return mwl_fn_no_overload(fn);
-    if (kind == MWL_KIND_BYTES && !mwl_fn_charge(fn, mwl__as_str(args[0])->len / 8))
-        return mwl_absent();
+    if (kind == MWL_KIND_BYTES && !pay_for(fn, mwl__as_str(args[0]))) return mwl_absent();
     mwl_value v = mwl_value_text(h, args[0]);
     if (!mwl_is_absent(v)) return v;
     if (h->why == MWL_E_USAGE) return mwl_fn_no_overload(fn);

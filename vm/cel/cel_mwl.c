@@ -55,6 +55,7 @@ static mwl_value duration_from_iso(mwl_fn *fn, const mwl_value *args, size_t n_a
     (void)n_args;
     if (mwl_value_kind(args[0]) != MWL_KIND_STRING) return mwl_fn_no_overload(fn);
     const mwl__str *s = mwl__as_str(args[0]);
+    if (!mwl_fn_charge(fn, s->len / 8)) return mwl_absent();
     int64_t ns;
     mwl_status status = mwl__temporal_parse_iso(s->s, s->len, &ns);
     if (status == MWL_E_RANGE)

@@ -64,15 +64,18 @@ static mwl_value starts_with(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     if (!two_strings(args)) return mwl_fn_no_overload(fn);
     const mwl__str *s = mwl__as_str(args[0]), *part = mwl__as_str(args[1]);
-    return mwl_bool(part->len <= s->len && memcmp(s->s, part->s, part->len) == 0);
+    if (part->len > s->len) return mwl_bool(false);
+    if (!mwl_fn_charge(fn, part->len / 64)) return mwl_absent();
+    return mwl_bool(memcmp(s->s, part->s, part->len) == 0);
 }
 
 static mwl_value ends_with(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     if (!two_strings(args)) return mwl_fn_no_overload(fn);
     const mwl__str *s = mwl__as_str(args[0]), *part = mwl__as_str(args[1]);
-    return mwl_bool(part->len <= s->len &&
-                    memcmp(s->s + s->len - part->len, part->s, part->len) == 0);
+    if (part->len > s->len) return mwl_bool(false);
+    if (!mwl_fn_charge(fn, part->len / 64)) return mwl_absent();
+    return mwl_bool(memcmp(s->s + s->len - part->len, part->s, part->len) == 0);
 }
 
 static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -88,11 +91,12 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     bool found = false;
     if (status == MWL_OK)
         status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, &re, &error);
-    if (status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG)
-        return mwl_fn_fail(fn, "invalid pattern: %s at byte %zu", error.message, error.offset);
+    bool refused = status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG;
     if (status == MWL_OK) status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);
+    if (!mwl_fn_charge(fn, before - fuel)) return mwl_absent(); /* a refusal costs as well */
+    if (refused)
+        return mwl_fn_fail(fn, "invalid pattern: %s at byte %zu", error.message, error.offset);
     if (status != MWL_OK) return mwl__cel_failed(fn, status, "the pattern cannot be matched");
-    if (!mwl_fn_charge(fn, before - fuel)) return mwl_absent();
     return mwl_bool(found);
 }
 

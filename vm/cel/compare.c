@@ -25,6 +25,14 @@ static const char *const relation_text[] = {"<", "<=", ">", ">="};
 
 bool mwl__compare_order(mwl__exec *x, mwl__relation r, mwl_value a, mwl_value b, bool *out) {
     int order;
+    uint32_t kind = mwl_value_kind(a);
+    if (kind == mwl_value_kind(b) && (kind == MWL_KIND_STRING || kind == MWL_KIND_BYTES)) {
+        size_t len_a = mwl__as_str(a)->len, len_b = mwl__as_str(b)->len;
+        if (!mwl__exec_charge(x, (len_a < len_b ? len_a : len_b) / 64)) {
+            x->halt = MWL_EXEC_FUEL;
+            return false;
+        }
+    }
     if (!mwl__value_order(a, b, &order)) return mwl__arith_no_overload(x, relation_text[r], a, b);
     switch (r) { /* order 2 is unordered: every comparison with NaN is false */
     case MWL_LT: *out = order == -1; break;

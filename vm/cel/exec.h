@@ -111,6 +111,14 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     return true;
 }
 
+/* Charges the work that the value layer noted (mwl__heap_work): after an operation that may copy a
+ * container. */
+static inline bool mwl__exec_settle(mwl__exec *x) {
+    uint64_t n = x->heap->work;
+    x->heap->work = 0;
+    return n == 0 || mwl__exec_charge(x, n);
+}
+
 /* For an operator that a heap function answered absent to: nesting too deep becomes a fault of the
  * expression, anything else ends the run. Sets x->halt, answers false. */
 bool mwl__exec_heap_failed(mwl__exec *x);

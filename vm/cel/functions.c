@@ -133,6 +133,7 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
         return false;
     }
     *out = def->call(&fn, args, n_args);
+    if (!mwl__exec_settle(x) && x->halt == MWL_EXEC_END) x->halt = MWL_EXEC_FUEL;
     if (!mwl_is_absent(*out)) {
         if (x->halt == MWL_EXEC_END) return true;
         mwl__drop(x->heap, *out); /* it failed half-way and did not notice */

@@ -407,6 +407,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
         return MWL_PC_NOMEM;
     }
     vm->executing = f->run;
+    vm->heap.work = 0; /* what was done since the last turn is not this run's */
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
     if (f->extra &&
         f->extra
@@ -460,7 +461,8 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
 
 /* What the turn has used: every charge is in both counts, the machine's instructions in the slice
  * alone. */
-static void pay(mwl_run *run, const mwl__exec *x) {
+static void pay(mwl_run *run, mwl__exec *x) {
+    (void)mwl__exec_settle(x);
     uint64_t charged = run->budget - x->budget,
              all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
     if (all < charged) all = charged;

@@ -12,6 +12,7 @@
 
 #define NONE MWL__SCHEMA_NONE
 #define REPORT_FUEL 300000u /* of one report: it may look at a value many times */
+#define REPORT_COST 128u    /* of its texts, whatever it looks at */
 
 /* Not inlined: the frame of mwl__schema_run, of which there may be a thousand, stays small. */
 #define APART __attribute__((noinline))
@@ -106,7 +107,9 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
         .regex_valid = regex_valid,
         .ctx = e->env->heap,
     };
-    return charge(e, s->len / 8) && mwl__format_check((int)format, s->s, s->len, &env);
+    /* a pattern is compiled, which takes many times what reading takes */
+    uint64_t cost = format == MWL__FORMAT_REGEX ? s->len : s->len / 8;
+    return charge(e, cost) && mwl__format_check((int)format, s->s, s->len, &env);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -501,9 +504,9 @@ static bool run_node(mwl__schema_eval *e, uint32_t node, uint32_t type, mwl_valu
 bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     const uint32_t *p = e->words + node;
     uint32_t type = mwl__schema_type_of(v);
-    if (!(*p >> 8 & type) && !mwl__schema_type_fits(*p >> 8, v)) return false;
     if (e->fuel == 0) return stop(e, MWL_E_FUEL);
     e->fuel--;
+    if (!(*p >> 8 & type) && !mwl__schema_type_fits(*p >> 8, v)) return false;
     if ((p[2] & 0xff) == MWL__SCHEMA_END) return true;
     if (e->depth >= MWL__SCHEMA_DEPTH) return stop(e, MWL_E_DEPTH);
     e->depth++;
@@ -522,7 +525,7 @@ mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
         .fuel = env->fuel ? *env->fuel : UINT64_MAX,
     };
     *valid = mwl__schema_run(&e, schema->words[MWL__SCHEMA_H_ROOT], instance);
-    if (e.status == MWL_OK && !*valid && report) {
+    if (e.status == MWL_OK && !*valid && report && charge(&e, REPORT_COST)) {
         uint64_t left = e.fuel, lent = left < REPORT_FUEL ? left : REPORT_FUEL;
         e.fuel = lent;
         *report = mwl__schema_explain(&e, schema->words[MWL__SCHEMA_H_ROOT], instance);

@@ -251,7 +251,7 @@ int mwl__equal_mixed(mwl_value a, mwl_value b) {
     case MWL_KIND_TIMESTAMP: return a.as.i == b.as.i && a.aux == b.aux;
     case MWL_KIND_STRING:
     case MWL_KIND_BYTES:
-    case MWL_KIND_TYPE: return mwl__str_same(a, b);
+    case MWL_KIND_TYPE: return mwl__str_equal_fast(a, b);
     case MWL_KIND_ARRAY:
     case MWL_KIND_OBJECT: return same_container(a, b);
     case MWL_KIND_OPTIONAL:
@@ -280,7 +280,6 @@ static void look_through(mwl_value *a, mwl_value *b) {
 }
 
 static void open_pair(pair *p, mwl_value a, mwl_value b) {
-    look_through(&a, &b);
     if (mwl_value_kind(a) == MWL_KIND_ARRAY) {
         p->left = mwl__as_list(a)->item;
         p->left_end = mwl__as_list(a)->item + a.aux;
@@ -311,51 +310,87 @@ static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
     return *b != NULL;
 }
 
-/* Comparing long texts of one hash is work by their length; one and the same text is none. */
-static uint64_t effort(mwl_value a, mwl_value b) {
+/* The walk of mwl__value_equal. */
+typedef struct walk {
+    pair stack[MWL_DEPTH_LIMIT];
+    size_t level;
+    uint64_t left; /* fuel */
+    mwl_status status;
+} walk;
+
+static bool pay(walk *w, uint64_t n) {
+    if (w->left < n) {
+        w->left = 0;
+        w->status = MWL_E_FUEL;
+        return false;
+    }
+    w->left -= n;
+    return true;
+}
+
+/* Compares two values: 1 they are equal, or containers that are equal if what they hold is, which
+ * the walk now goes through; 0 they are not equal, or the fuel is used up. Long texts of one hash
+ * are compared byte by byte, and charged by their length. */
+static int compare(walk *w, mwl_value a, mwl_value b) {
+    int same = mwl__equal_fast(a, b);
+    if (same >= 0) return same;
+    look_through(&a, &b);
     uint32_t kind = mwl_value_kind(a);
-    if (kind != MWL_KIND_STRING && kind != MWL_KIND_BYTES) return 0;
-    return a.as.p == b.as.p ? 0 : mwl__as_str(a)->len >> 6;
+    if (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) {
+        open_pair(&w->stack[w->level++], a, b);
+        return 1;
+    }
+    return pay(w, mwl__as_str(a)->len / 64) && mwl__str_same(a, b);
 }
 
 mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal) {
-    pair stack[MWL_DEPTH_LIMIT];
-    size_t level = 0;
-    uint64_t left = fuel ? *fuel : UINT64_MAX;
-    mwl_status status = MWL_OK;
-    int same = mwl__equal_fast(a, b);
-    if (same < 0) open_pair(&stack[level++], a, b);
-    while (level && same) {
-        pair *top = &stack[level - 1];
+    walk w;
+    w.level = 0;
+    w.left = fuel ? *fuel : UINT64_MAX;
+    w.status = MWL_OK;
+    int same = compare(&w, a, b);
+    while (w.level && same) {
+        pair *top = &w.stack[w.level - 1];
         if (top->left == top->left_end) {
-            level--;
+            w.level--;
             continue;
         }
-        if (left == 0) {
-            status = MWL_E_FUEL;
-            break;
-        }
-        left--;
         const mwl_value *x, *y;
-        if (!next_pair(top, &x, &y)) {
-            same = 0;
-            break;
-        }
-        same = mwl__equal_fast(*x, *y);
-        if (same < 0)
-            open_pair(&stack[level++], *x, *y);
-        else if (same > 0)
-            left -= effort(*x, *y) < left ? effort(*x, *y) : left;
+        same = pay(&w, 1) && next_pair(top, &x, &y) && compare(&w, *x, *y);
     }
-    if (fuel) *fuel = left;
-    if (status == MWL_OK) *equal = same != 0;
-    return status;
+    if (fuel) *fuel = w.left;
+    if (w.status == MWL_OK) *equal = same != 0;
+    return w.status;
 }
 
 bool mwl_value_equal(mwl_value a, mwl_value b) {
     bool equal = false;
     (void)mwl__value_equal(a, b, NULL, &equal);
     return equal;
+}
+
+/* ---- the data model -------------------------------------------------------------------------- */
+
+typedef struct place {
+    const mwl_value *at, *end;
+} place;
+
+/* An object is walked as the row of values that its members are, keys included. */
+static void open_place(place *p, mwl_value v) {
+    if (mwl_value_kind(v) == MWL_KIND_ARRAY) {
+        p->at = mwl__as_list(v)->item;
+        p->end = p->at + v.aux;
+    } else {
+        p->at = &mwl__as_map(v)->member[0].key;
+        p->end = p->at + (size_t)v.aux * 2;
+    }
+}
+
+static bool has_text_keys(mwl_value v) {
+    const mwl__map *m = mwl__as_map(v);
+    for (uint32_t i = 0; i < v.aux; i++)
+        if (mwl_value_kind(m->member[i].key) != MWL_KIND_STRING) return false;
+    return true;
 }
 
 /* ---- what holds what ------------------------------------------------------------------------- */
@@ -390,6 +425,24 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
                 continue;
             break;
         }
+    }
+}
+
+bool mwl__value_is_json(mwl_value v) {
+    place stack[MWL_DEPTH_LIMIT];
+    size_t level = 0;
+    for (;;) {
+        if (mwl_is_absent(v)) return false;
+        if (mwl__value_odd(v) & MWL__ODD_KIND) {
+            uint32_t kind = mwl_value_kind(v);
+            /* The bits are an upper bound for older versions: a container must be looked into. */
+            if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return false;
+            if (kind == MWL_KIND_OBJECT && !has_text_keys(v)) return false;
+            open_place(&stack[level++], v);
+        }
+        while (level && stack[level - 1].at == stack[level - 1].end) level--;
+        if (level == 0) return true;
+        v = *stack[level - 1].at++;
     }
 }
 

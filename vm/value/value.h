@@ -133,6 +133,7 @@ struct mwl_heap {
     mwl_alloc alloc;
     size_t used,
         limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
+    uint64_t work;  /* done and not charged yet, in units of fuel: see mwl__heap_work */
     mwl_status why; /* of the last failure */
     uint32_t seed;  /* for the indexes of maps under attack (map.c); never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
@@ -153,6 +154,11 @@ void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__hea
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
 /* Another size for a block; NULL and `why` on failure, and then the block is as it was. */
 void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size);
+
+/* Notes that n elements were copied where the caller could not know: a list or a map that is not
+ * the newest version of its buffer. Whoever has fuel takes `work` and charges it
+ * (mwl__exec_settle). */
+static inline void mwl__heap_work(mwl_heap *h, size_t n) { h->work += n / 4; }
 
 /* NULL and `why` set on failure (MWL_E_NOMEM, or MWL_E_TOO_BIG for the limit); not zeroed. */
 static inline void *mwl__heap_take(mwl_heap *h, size_t size) {
@@ -330,6 +336,17 @@ static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or 
     return a.aux == b.aux && mwl__str_same_text(mwl__as_str(a), mwl__as_str(b));
 }
 
+/* The same, but -1 when the bytes must be compared and are so many that this is charged for. */
+#define MWL__STR_FAST_MAX 256u
+static inline int mwl__str_equal_fast(mwl_value a, mwl_value b) {
+    if (a.as.p == b.as.p) return 1;
+    if (a.aux != b.aux) return 0;
+    const mwl__str *x = mwl__as_str(a), *y = mwl__as_str(b);
+    if (x->len != y->len) return 0;
+    if (x->len > MWL__STR_FAST_MAX) return -1;
+    return mwl__str_same_text(x, y);
+}
+
 /* ---- arrays (list.c) and objects (map.c) ----------------------------------------------------- */
 
 size_t mwl__list_size(size_t cap); /* bytes of a buffer */
@@ -338,8 +355,9 @@ mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
 mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
                            mwl_value b); /* lent; O(len b) when a is newest */
-/* For builders that own the newest version of a buffer with room for one more: false (why set,
- * nothing taken) when a limit is met. */
+/* The list as the newest version of a buffer with room for `more`, counted; for builders that then
+ * call mwl__list_add, which answers false (why set, nothing taken) when a limit is met. */
+mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
@@ -359,6 +377,7 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
 /* Pointer to the member's value or NULL. The string form expects a STRING key (hash in aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
+const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash);
 /* The value that the first n members of `map` have under the key of a member of another map;
  * `guess` (below n) is where it is when both were made alike. */
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
@@ -374,6 +393,8 @@ static inline mwl_value mwl__map_key(const mwl__member *m) {
  * limit. */
 mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
+mwl_value mwl__map_without(mwl_heap *h, mwl_value map,
+                           mwl_value str_key); /* lent; given: a copy less one */
 
 mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
 mwl_value mwl__none(void);
@@ -469,6 +490,7 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
  * into the buffer in place: it would hold itself, and never be freed. Looks at `nodes` and some;
  * true when that is not enough. */
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
+bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
 /* Deep equality charging about one fuel per node (fuel NULL: unlimited): MWL_OK or MWL_E_FUEL.
  * mwl__equal_fast answers at once (0, 1) when the top level decides, -1 when a walk is needed. */
@@ -477,7 +499,7 @@ int mwl__equal_mixed(mwl_value a, mwl_value b); /* the rest of mwl__equal_fast *
 static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
     uint32_t k = mwl_value_kind(a);
     if (k == mwl_value_kind(b)) {
-        if (k == MWL_KIND_STRING) return mwl__str_same(a, b);
+        if (k == MWL_KIND_STRING) return mwl__str_equal_fast(a, b);
         if (k == MWL_KIND_NUMBER) return a.as.d == b.as.d;
         if (k < MWL_KIND_TIMESTAMP)
             return a.as.i == b.as.i; /* absent .. duration: 64 bits decide */
