@@ -1,7 +1,10 @@
 /* check.c: Flows: their members, names and Steps; the order of the passes. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
+
+#include <stdio.h>
 
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"
 
@@ -20,6 +23,23 @@ void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entr
     c->last_listed = &l->next;
 }
 
+void mwl__check_list_names(mwl__diag *d, const char *intro, const mwl__node *map) {
+    enum { FEW = 8, SHORT = 40 };
+    char text[FEW * (SHORT + 8)];
+    size_t len = 0;
+    text[0] = '\0';
+    if (!d || !map || map->count == 0 || map->count > FEW) return;
+    for (const mwl__node *m = mwl__node_first(map); m; m = m->next) {
+        if (m->key_len > SHORT) return;
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s'%.*s'",
+                                m->index == 0 ? ""
+                                : m->next     ? ", "
+                                              : " and ",
+                                MWL__NODE_KEY(m));
+    }
+    mwl__diag_note(d, "%s%s", intro, text);
+}
+
 /* ---- the members of a Flow ------------------------------------------------------------------- */
 
 static const mwl__form_field flow_fields[] = {
@@ -32,7 +52,7 @@ static const mwl__form_field flow_fields[] = {
     {"$schema", MWL__FORM_ANY, MWL__FORM_LITERAL},
 };
 enum { ENTRYPOINT = 1, STEPS = 2, FLOWS = 4, MIDDLEWARE = 8, PARAMETERS = 16 };
-static const mwl__form flow_form = MWL__FORM("a Flow", flow_fields, 0);
+static const mwl__form flow_form = MWL__FORM_WORDS("a Flow", flow_fields, mwl__words_flow);
 
 static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
     const mwl__node *key = mwl__node_get(n, "$schema");
@@ -53,6 +73,11 @@ static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
         d = mwl__node_report(c->tree, key, MWL_DIAG_UNKNOWN_SCHEMA,
                              "'$schema' names no version of the language that is known here");
     mwl__diag_help(d, "write \"$schema\": \"" FLOW_SCHEMA "\"");
+    static const char line[] = " \"$schema\": \"" FLOW_SCHEMA "\",";
+    if (key)
+        mwl__diag_fix_string(d, mwl__node_span(key), FLOW_SCHEMA, strlen(FLOW_SCHEMA));
+    else if (n->count)
+        mwl__diag_fix(d, mwl__span_make(n->offset + 1, n->offset + 1), line, sizeof line - 1);
 }
 
 /* The names of Steps and Flows are structure. */

@@ -91,6 +91,8 @@ struct mwl__checker {
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };
 
+/* A note with the names of the members, when they are few enough to be read. */
+void mwl__check_list_names(mwl__diag *d, const char *intro, const mwl__node *map);
 void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
 /* Arena memory, zeroed; NULL makes the check fail. */
 void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
@@ -103,6 +105,10 @@ mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
 void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step);
 /* One of `steps` by name, or NULL after a report. */
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n);
+/* A matcher's object; false after a report. */
+bool mwl__check_matcher(mwl__checker *c, const mwl__node *n);
+/* A string as a code pattern; false after a report. */
+bool mwl__check_pattern(mwl__checker *c, const mwl__node *p);
 /* The envelope's members of a Raise or an onFailure. */
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site);
 

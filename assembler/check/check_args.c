@@ -2,14 +2,78 @@
  *
  * All of this fails when it runs, with System.ParameterValidationFailed, and is a warning here. */
 #include "assembler/check/check.h"
+#include "assembler/check/check_words.h"
 
 #include "assembler/schema/schema_compile.h"
 #include "vm/base/suggest.h"
 #include "vm/value/temporal.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define AT_RUN_TIME "it fails with System.ParameterValidationFailed when it runs"
+
+/* ---- durations and timestamps ---------------------------------------------------------------- */
+
+/* A duration as other languages write it ("30s", "1h 30m", "500 ms") as ISO 8601 has it. */
+static bool iso_duration(const char *s, size_t len, char *out, size_t size) {
+    static const struct {
+        const char *name;
+        char part; /* of the order below; m: thousandths of a second */
+    } units[] = {
+        {"ms", 'm'},  {"millis", 'm'}, {"millisecond", 'm'}, {"milliseconds", 'm'}, {"s", 'S'},
+        {"sec", 'S'}, {"secs", 'S'},   {"second", 'S'},      {"seconds", 'S'},      {"m", 'M'},
+        {"min", 'M'}, {"mins", 'M'},   {"minute", 'M'},      {"minutes", 'M'},      {"h", 'H'},
+        {"hr", 'H'},  {"hrs", 'H'},    {"hour", 'H'},        {"hours", 'H'},        {"d", 'D'},
+        {"day", 'D'}, {"days", 'D'},   {"w", 'W'},           {"week", 'W'},         {"weeks", 'W'}};
+    static const char order[] = "WDHMSm";
+    size_t at = 0, n = 0, last = 0;
+    bool time = false;
+    n = (size_t)snprintf(out, size, "P");
+    while (at < len) {
+        unsigned value = 0;
+        size_t digits = 0, word, i = 0;
+        char name[16];
+        while (at < len && s[at] == ' ') at++;
+        for (; at < len && s[at] >= '0' && s[at] <= '9' && digits < 8; at++, digits++)
+            value = value * 10 + (unsigned)(s[at] - '0');
+        while (at < len && s[at] == ' ') at++;
+        for (word = 0; at < len && (s[at] | 32) >= 'a' && (s[at] | 32) <= 'z'; at++) {
+            if (word + 1 == sizeof name) return false;
+            name[word++] = (char)(s[at] | 32);
+        }
+        name[word] = '\0';
+        while (i < sizeof units / sizeof *units && strcmp(units[i].name, name) != 0) i++;
+        if (digits == 0 || word == 0 || i == sizeof units / sizeof *units) return false;
+        size_t rank = (size_t)(strchr(order, units[i].part) - order) + 1;
+        if (rank <= last) return false; /* each unit once, the larger first */
+        last = rank;
+        if (rank > 2 && !time) n += (size_t)snprintf(out + n, size - n, "T");
+        time |= rank > 2;
+        if (units[i].part == 'm')
+            n += (size_t)snprintf(out + n, size - n, "%u.%03uS", value / 1000, value % 1000);
+        else
+            n += (size_t)snprintf(out + n, size - n, "%u%c", value, units[i].part);
+        if (n + 16 > size) return false;
+    }
+    int64_t ns;
+    return last && mwl_duration_parse(out, n, &ns) == MWL_OK;
+}
+
+static void suggest_duration(mwl__diag *d, const mwl__node *n) {
+    char text[64];
+    if (n->kind == MWL_NODE_NUMBER && n->as.number >= 0 && n->as.number < 1e9 &&
+        floor(n->as.number) == n->as.number) {
+        mwl__diag_help(d, "write \"PT%.0fS\" for %.0f second%s", n->as.number, n->as.number,
+                       n->as.number == 1 ? "" : "s");
+    } else if (n->kind == MWL_NODE_STRING && n->count < 40 &&
+               iso_duration(n->as.text, n->count, text, sizeof text)) {
+        mwl__diag_help(d, "write \"%s\"", text);
+        mwl__diag_fix_string(d, mwl__node_span(n), text, strlen(text));
+    } else {
+        mwl__diag_help(d, "thirty seconds are written \"PT30S\"");
+    }
+}
 
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name) {
     int64_t ns;
@@ -17,9 +81,21 @@ void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name) 
     if (n->kind == MWL_NODE_STRING && mwl_duration_parse(n->as.text, n->count, &ns) != MWL_E_SYNTAX)
         return;
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_DURATION,
-                                    "'%s' is no ISO 8601 duration", name);
+                                    "'%s' is not an ISO 8601 duration", name);
     mwl__diag_note(d, AT_RUN_TIME);
-    mwl__diag_help(d, "thirty seconds are written PT30S");
+    if (d) suggest_duration(d, n);
+}
+
+static void suggest_timestamp(mwl__diag *d, const mwl__node *n) {
+    char text[64];
+    mwl__instant t;
+    int len = n->kind == MWL_NODE_STRING && n->count < 40
+                  ? snprintf(text, sizeof text, "%.*sZ", MWL__NODE_TEXT(n))
+                  : 0;
+    if (len > 0 && mwl__temporal_parse_instant(text, (size_t)len, &t) == MWL_OK)
+        mwl__diag_help(d, "the offset is missing: write \"%s\" for UTC", text);
+    else
+        mwl__diag_help(d, "a timestamp is written \"2026-01-31T12:00:00Z\"");
 }
 
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name) {
@@ -29,10 +105,12 @@ void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name)
         mwl__temporal_parse_instant(n->as.text, n->count, &t) == MWL_OK)
         return;
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_TIMESTAMP,
-                                    "'%s' is no RFC 3339 timestamp", name);
+                                    "'%s' is not an RFC 3339 timestamp", name);
     mwl__diag_note(d, AT_RUN_TIME);
-    mwl__diag_help(d, "a timestamp is written 2026-01-31T12:00:00Z");
+    if (d) suggest_timestamp(d, n);
 }
+
+/* ---- names of arguments ---------------------------------------------------------------------- */
 
 /* Whether a member of this name is refused by the schema's top level. */
 static bool is_refused(const mwl__node *schema, const mwl__node *m) {
@@ -43,23 +121,92 @@ static bool is_refused(const mwl__node *schema, const mwl__node *m) {
     return !mwl__node_find(mwl__node_get(schema, "properties"), m->key, m->key_len);
 }
 
+/* The property that an undeclared member of the object stands for, or NULL: by the table of words,
+ * by its spelling, or because it alone is unknown and the property alone is missing. */
+static const mwl__node *meant_by(const mwl__node *schema, const mwl__node *m) {
+    const mwl__node *properties = mwl__node_get(schema, "properties");
+    if (!properties || properties->kind != MWL_NODE_OBJECT) return NULL;
+    const mwl__node *p;
+    mwl__form_word w = {.rest = mwl__words_arguments};
+    while (mwl__form_find_word(w.rest, m->key, m->key_len, &w)) {
+        p = mwl__node_find(properties, w.member, w.member_len);
+        if (p) return mwl__node_find(m->parent, w.member, w.member_len) ? NULL : p;
+    }
+    mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
+    for (p = mwl__node_first(properties); p; p = p->next)
+        if (!mwl__node_find(m->parent, p->key, p->key_len))
+            mwl__suggest_offer(&s, p->key, p->key_len);
+    if (s.best) return mwl__node_find(properties, s.best, s.best_len);
+    const mwl__node *missing = NULL, *required = mwl__node_get(schema, "required");
+    size_t n_missing = 0, n_unknown = 0;
+    for (const mwl__node *r = required ? mwl__node_first(required) : NULL; r; r = r->next)
+        if (r->kind == MWL_NODE_STRING && !mwl__node_find(m->parent, r->as.text, r->count)) {
+            missing = mwl__node_find(properties, r->as.text, r->count);
+            n_missing++;
+        }
+    for (const mwl__node *o = mwl__node_first(m->parent); o && n_unknown < 2; o = o->next)
+        if (is_refused(schema, o)) n_unknown++;
+    return n_missing == 1 && n_unknown == 1 ? missing : NULL;
+}
+
+/* Whether some undeclared member of the object stands for this property. Few are looked at. */
+static bool is_covered(const mwl__node *schema, const mwl__node *object, const char *name,
+                       size_t len) {
+    unsigned looked = 0;
+    for (const mwl__node *m = object ? mwl__node_first(object) : NULL; m && looked < 16;
+         m = m->next) {
+        if (!is_refused(schema, m)) continue;
+        looked++;
+        const mwl__node *p = meant_by(schema, m);
+        if (p && p->key_len == len && memcmp(p->key, name, len) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_required(const mwl__node *schema, const mwl__node *property) {
+    const mwl__node *list = mwl__node_get(schema, "required");
+    for (const mwl__node *r = list ? mwl__node_first(list) : NULL; r; r = r->next)
+        if (r->kind == MWL_NODE_STRING && r->count == property->key_len &&
+            memcmp(r->as.text, property->key, r->count) == 0)
+            return true;
+    return false;
+}
+
+/* The help about an undeclared member: the name that is meant, or the names that there are. */
+static void suggest_argument(mwl__diag *d, const mwl__node *schema, const mwl__node *m,
+                             const mwl__node *meant) {
+    const mwl__node *properties = mwl__node_get(schema, "properties");
+    if (meant) {
+        mwl__diag_help(d, "did you mean '%.*s'?", MWL__NODE_KEY(meant));
+        mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
+        mwl__suggest_offer(&s, meant->key, meant->key_len);
+        if (s.best) mwl__diag_fix_string(d, mwl__node_key_span(m), meant->key, meant->key_len);
+    } else if (properties && properties->kind == MWL_NODE_OBJECT) {
+        mwl__check_list_names(d, "the names here are ", properties);
+    }
+}
+
 static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node *m,
                        const char *target) {
-    mwl__diag *d = mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
-                                        "%s has no parameter '%.*s'", target, MWL__NODE_KEY(m));
+    const mwl__node *meant = meant_by(schema, m);
+    mwl__diag *d =
+        meant && is_required(schema, meant)
+            ? mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
+                                   "%s needs '%.*s' and has no parameter '%.*s'", target,
+                                   MWL__NODE_KEY(meant), MWL__NODE_KEY(m))
+            : mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
+                                   "%s has no parameter '%.*s'", target, MWL__NODE_KEY(m));
     if (!d) return;
-    mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
-    const mwl__node *properties = mwl__node_get(schema, "properties");
-    for (const mwl__node *p = properties ? mwl__node_first(properties) : NULL; p; p = p->next)
-        mwl__suggest_offer(&s, p->key, p->key_len);
+    if (!mwl__node_get(schema, "properties")) mwl__diag_note(d, "it takes no arguments");
     mwl__diag_note(d, AT_RUN_TIME);
-    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    suggest_argument(d, schema, m, meant);
 }
 
 /* ---- the whole schema ------------------------------------------------------------------------ */
 
 typedef struct args {
     mwl__checker *c;
+    const mwl__node *schema;
     bool partly; /* some of it is computed */
     bool said;   /* an argument is missing or undeclared */
 } args;
@@ -71,12 +218,56 @@ static bool has(const char *text, size_t len, const char *part) {
     return false;
 }
 
+static bool ends(const char *text, size_t len, const char *with) {
+    size_t n = strlen(with);
+    return len >= n && memcmp(text + len - n, with, n) == 0;
+}
+
+/* The schema that holds the keyword, when the way to it has no reference. */
+static const mwl__node *holder_of(const args *a, const mwl__judged *e) {
+    size_t len = e->keyword_len;
+    while (len > 0 && e->keyword[len - 1] != '/') len--;
+    return len ? mwl__node_follow(a->schema, e->keyword, len - 1) : NULL;
+}
+
+/* The name in "'attempts' is required". */
+static bool quoted_name(const mwl__judged *e, const char **name, size_t *len) {
+    const char *end = e->message_len > 2 ? memchr(e->message + 1, '\'', e->message_len - 1) : NULL;
+    if (!end || e->message[0] != '\'') return false;
+    *name = e->message + 1;
+    *len = (size_t)(end - *name);
+    return true;
+}
+
+/* Whether the refusal only follows from another that is reported. */
+static bool is_repeated(const mwl__judged *e, const mwl__node *holder) {
+    const char *name;
+    size_t len;
+    return ends(e->keyword, e->keyword_len, "/required") && holder && quoted_name(e, &name, &len) &&
+           is_covered(holder, e->node, name, len);
+}
+
+static void suggest_value(mwl__diag *d, const mwl__judged *e, const mwl__node *holder, bool key) {
+    const mwl__node *format = mwl__node_get(holder, "format"),
+                    *list = mwl__node_get(holder, "enum");
+    if (key && holder) suggest_argument(d, holder, e->node, meant_by(holder, e->node));
+    if (key) return;
+    if (mwl__node_is(format, "duration")) suggest_duration(d, e->node);
+    if (mwl__node_is(format, "date-time")) suggest_timestamp(d, e->node);
+    if (!list || e->node->kind != MWL_NODE_STRING) return;
+    mwl__suggest s = mwl__suggest_make(e->node->as.text, e->node->count);
+    for (const mwl__node *n = mwl__node_first(list); n; n = n->next)
+        if (n->kind == MWL_NODE_STRING) mwl__suggest_offer(&s, n->as.text, n->count);
+    if (s.best) mwl__diag_fix_string(d, mwl__node_span(e->node), s.best, s.best_len);
+}
+
 /* What undeclared and missing arguments are told about elsewhere is left out, and what may depend
  * on a part that is computed. */
 static void refused(void *ctx, const mwl__judged *e) {
     static const char *const inside[] = {"/if",    "/then", "/else",    "/anyOf",
                                          "/oneOf", "/not",  "/contains"};
     static const char *const anywhere[] = {"/dependent", "/unevaluated"};
+    static const char suggestion[] = "; did you mean ";
     args *a = ctx;
     bool top = e->keyword_len && !memchr(e->keyword + 1, '/', e->keyword_len - 1);
     if (top && (has(e->keyword, e->keyword_len, "/additionalProperties") ||
@@ -89,11 +280,22 @@ static void refused(void *ctx, const mwl__judged *e) {
         if (has(e->keyword, last, inside[i])) return;
     for (size_t i = 0; i < sizeof anywhere / sizeof *anywhere && a->partly; i++)
         if (has(e->keyword, e->keyword_len, anywhere[i])) return;
-    mwl__diag *d =
-        mwl__node_report(a->c->tree, e->node, MWL_DIAG_INVALID_ARGUMENTS,
-                         "the schema refuses this: %.*s", (int)e->message_len, e->message);
+    const mwl__node *holder = holder_of(a, e);
+    if (is_repeated(e, holder)) return;
+    bool key = e->node->key && (ends(e->keyword, e->keyword_len, "/additionalProperties") ||
+                                ends(e->keyword, e->keyword_len, "/unevaluatedProperties"));
+    size_t said = e->message_len; /* the suggestion is a help of its own */
+    for (size_t i = 0; i + sizeof suggestion <= e->message_len && said == e->message_len; i++)
+        if (memcmp(e->message + i, suggestion, sizeof suggestion - 1) == 0) said = i;
+    mwl__diag *d = (key ? mwl__node_report_key
+                        : mwl__node_report)(a->c->tree, e->node, MWL_DIAG_INVALID_ARGUMENTS,
+                                            "the schema refuses this: %.*s", (int)said, e->message);
+    if (!d) return;
     mwl__diag_note(d, "by %.*s of the parameter schema", (int)e->keyword_len, e->keyword);
     mwl__diag_note(d, AT_RUN_TIME);
+    if (said < e->message_len)
+        mwl__diag_help(d, "%.*s", (int)(e->message_len - said - 2), e->message + said + 2);
+    suggest_value(d, e, holder, key);
 }
 
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
@@ -104,13 +306,20 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
         if (is_refused(schema, m)) undeclared(c, schema, m, target);
     const mwl__node *required = mwl__node_get(schema, "required");
     for (const mwl__node *r = required ? mwl__node_first(required) : NULL; r; r = r->next) {
-        if (r->kind != MWL_NODE_STRING || mwl__node_find(with, r->as.text, r->count)) continue;
+        if (r->kind != MWL_NODE_STRING || mwl__node_find(with, r->as.text, r->count) ||
+            is_covered(schema, with, r->as.text, r->count))
+            continue;
         mwl__diag *d = mwl__node_report(c->tree, with ? with : at, MWL_DIAG_MISSING_ARGUMENT,
                                         "%s needs the argument '%.*s'", target, MWL__NODE_TEXT(r));
         mwl__diag_note(d, AT_RUN_TIME);
+        if (with)
+            mwl__diag_help(d, "write \"%.*s\": ... in 'with'", MWL__NODE_TEXT(r));
+        else
+            mwl__diag_help(d, "write \"with\": { \"%.*s\": ... }", MWL__NODE_TEXT(r));
     }
     if (!with || !with->count || !compiled) return;
-    args a = {c, mwl__model_computed(c->m, with), c->sink->n_errors + c->sink->n_others > before};
+    args a = {c, schema, mwl__model_computed(c->m, with),
+              c->sink->n_errors + c->sink->n_others > before};
     if (mwl__judge_value(&c->judge, compiled, with, refused, &a) == MWL_E_NOMEM)
         c->status = MWL_E_NOMEM;
 }

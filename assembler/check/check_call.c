@@ -1,5 +1,6 @@
 /* check_call.c: call objects, middleware entries and their phases. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
 
@@ -44,16 +45,18 @@ static const mwl__form_field on_failure_fields[] = {WHEN,
                                                     VALUE("previous")};
 static const mwl__form_field on_always_fields[] = {WHEN, WITH, ASSIGN};
 
-static const mwl__form call_form = MWL__FORM("a call", call_fields, 0);
+static const mwl__form call_form = MWL__FORM_WORDS("a call", call_fields, mwl__words_call);
 static const mwl__form success_arm_form =
-    MWL__FORM("the success arm of a call", success_arm_fields, 0);
+    MWL__FORM_WORDS("the success arm of a call", success_arm_fields, mwl__words_arm);
 static const mwl__form failure_arm_form =
-    MWL__FORM("the failure arm of a call", failure_arm_fields, 0);
-static const mwl__form entry_form = MWL__FORM("a middleware entry", entry_fields, 0);
-static const mwl__form phase_forms[4] = {MWL__FORM("an onEntry block", on_entry_fields, 0),
-                                         MWL__FORM("an onSuccess block", on_success_fields, 0),
-                                         MWL__FORM("an onFailure block", on_failure_fields, 0),
-                                         MWL__FORM("an onAlways block", on_always_fields, 0)};
+    MWL__FORM_WORDS("the failure arm of a call", failure_arm_fields, mwl__words_arm);
+static const mwl__form entry_form =
+    MWL__FORM_WORDS("a middleware entry", entry_fields, mwl__words_entry);
+static const mwl__form phase_forms[4] = {
+    MWL__FORM_WORDS("an onEntry block", on_entry_fields, mwl__words_on_entry),
+    MWL__FORM_WORDS("an onSuccess block", on_success_fields, mwl__words_phase),
+    MWL__FORM_WORDS("an onFailure block", on_failure_fields, mwl__words_phase),
+    MWL__FORM_WORDS("an onAlways block", on_always_fields, mwl__words_phase)};
 
 /* ---- providers ------------------------------------------------------------------------------- */
 
@@ -63,35 +66,109 @@ bool mwl__contract_is(const mwl__contract *p, const char *name) {
     return p && len > 0 && p->uri_len == (size_t)len && memcmp(p->uri, uri, (size_t)len) == 0;
 }
 
+/* The part of a URI that people choose: after "mwl:<type>/". */
+static const char *own_part(const char *uri, size_t len, size_t *own_len) {
+    const char *slash = memchr(uri, '/', len);
+    *own_len = slash ? len - (size_t)(slash + 1 - uri) : 0;
+    return slash ? slash + 1 : uri;
+}
+
+/* "mock" of "mwl:provider.call/mwl/mock/v1"; NULL when the provider is not the language's own. */
+static const char *short_name(const char *uri, size_t len, size_t *name_len) {
+    size_t n;
+    const char *own = own_part(uri, len, &n);
+    if (n < 4 || memcmp(own, "mwl/", 4) != 0) return NULL;
+    const char *end = memchr(own + 4, '/', n - 4);
+    *name_len = end ? (size_t)(end - own) - 4 : n - 4;
+    return own + 4;
+}
+
+/* The names of the providers that are built in: "mock", or "retry, timeout, loop and finally". */
+static void note_built_in(mwl__diag *d, const mwl__catalog *catalog, bool middleware) {
+    char text[240];
+    size_t len = 0, name_len, n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < mwl__catalog_count(catalog); i++) {
+        const mwl__contract *p = mwl__catalog_at(catalog, i);
+        const char *name =
+            p->is_middleware == middleware ? short_name(p->uri, p->uri_len, &name_len) : NULL;
+        if (!name || len + name_len + 8 > sizeof text) continue;
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%.*s", n++ ? ", " : "",
+                                (int)name_len, name);
+    }
+    mwl__diag_note(d, "built in under mwl:provider.%s/mwl/: %s", middleware ? "middleware" : "call",
+                   text);
+}
+
+/* Namespace and name are compared; what all URIs have in common says nothing. */
 static void unknown_provider(mwl__checker *c, const mwl__node *n, const mwl__uri *uri) {
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_PROVIDER,
                                     "the catalog has no provider '%.*s'", MWL__NODE_TEXT(n));
     if (!d) return;
-    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
+    size_t len;
+    const char *own = own_part(n->as.text, n->count, &len);
+    mwl__suggest s = mwl__suggest_make(own, len);
+    const mwl__contract *near = NULL;
     for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
         const mwl__contract *p = mwl__catalog_at(c->catalog, i);
-        if (p->is_middleware == uri->is_middleware) mwl__suggest_offer(&s, p->uri, p->uri_len);
+        if (p->is_middleware != uri->is_middleware) continue;
+        own = own_part(p->uri, p->uri_len, &len);
+        mwl__suggest_offer(&s, own, len);
+        if (s.best == own) near = p;
     }
-    if (uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0)
+    if (uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0) {
         mwl__diag_note(
             d, "the namespace 'example' is for documentation and never holds a real provider");
-    else if (s.best)
-        mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
-    else
+    } else if (near) {
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)near->uri_len, near->uri);
+        mwl__diag_fix_string(d, mwl__node_span(n), near->uri, near->uri_len);
+        return;
+    } else if (uri->ns_len == 3 && memcmp(uri->ns, "mwl", 3) == 0) {
+        mwl__diag_help(d, "'mwl' holds the language's own providers; name one of yours in a "
+                          "namespace of yours, and give its document with --provider FILE");
+    } else {
         mwl__diag_help(d, "give its document with --provider FILE");
+    }
+    note_built_in(d, c->catalog, uri->is_middleware);
+}
+
+/* A name in the place of a URI: "mock", "retry", "mwl/retry". */
+static bool short_provider(mwl__checker *c, const mwl__node *n, bool middleware) {
+    const char *text = n->as.text, *last = text;
+    size_t len = n->count;
+    if (memchr(text, ':', len)) return false;
+    if (len > 4 && memcmp(text, "mwl/", 4) == 0) last += 4, len -= 4;
+    if (len > 3 && memcmp(last + len - 3, "/v1", 3) == 0) len -= 3;
+    mwl__suggest s = mwl__suggest_make(last, len);
+    const mwl__contract *near = NULL;
+    for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
+        const mwl__contract *p = mwl__catalog_at(c->catalog, i);
+        size_t name_len;
+        const char *name = short_name(p->uri, p->uri_len, &name_len);
+        if (!name || p->is_middleware != middleware) continue;
+        mwl__suggest_offer(&s, name, name_len);
+        if (s.best == name) near = p;
+    }
+    if (!near) return false;
+    mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_MALFORMED_PROVIDER_URI,
+                                    "a provider is named by its whole URI");
+    mwl__diag_help(d, "write \"%.*s\"", (int)near->uri_len, near->uri);
+    mwl__diag_fix_string(d, mwl__node_span(n), near->uri, near->uri_len);
+    return true;
 }
 
 /* The provider that the URI names, or NULL after a report. */
 static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, bool middleware) {
     mwl__uri uri;
-    if (!mwl__uri_check(c->tree, n, &uri)) return NULL;
+    if (short_provider(c, n, middleware) || !mwl__uri_check(c->tree, n, &uri)) return NULL;
     if (uri.is_middleware != middleware) {
         mwl__diag *d = mwl__node_report(
             c->tree, n, MWL_DIAG_WRONG_PROVIDER_TYPE,
             middleware ? "a middleware entry names a provider of type 'provider.middleware'"
                        : "a call names a provider of type 'provider.call'");
-        if (!middleware)
-            mwl__diag_help(d, "a middleware goes into the 'middleware' of a Call Step or a Flow");
+        mwl__diag_help(d, middleware
+                              ? "a call provider goes into a call: \"call\": { \"provider\": ... }"
+                              : "a middleware goes into the 'middleware' of a Call Step or a Flow");
         return NULL;
     }
     const mwl__contract *found = mwl__catalog_find(c->catalog, n->as.text, n->count);
@@ -106,7 +183,6 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
 
 /* By the chain of `flows` maps around the call, or NULL after a report. */
 static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
-    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
     for (mwl__m_flow *o = &f->m; o; o = o->outer) {
         mwl__flow *at = mwl__flow_of(o);
         const mwl__node *found = mwl__node_find(at->flows, n->as.text, n->count);
@@ -117,12 +193,23 @@ static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     }
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_FLOW,
                                     "no Flow '%.*s' is in scope here", MWL__NODE_TEXT(n));
-    for (mwl__m_flow *o = &f->m; o && d; o = o->outer) {
+    if (!d) return NULL;
+    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
+    const mwl__node *some = NULL;
+    for (mwl__m_flow *o = &f->m; o; o = o->outer) {
         mwl__flow *at = mwl__flow_of(o);
+        if (!some) some = at->flows;
         for (const mwl__node *m = at->flows ? mwl__node_first(at->flows) : NULL; m; m = m->next)
             mwl__suggest_offer(&s, m->key, m->key_len);
     }
-    if (d && s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    if (s.best) {
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+        mwl__diag_fix_string(d, mwl__node_span(n), s.best, s.best_len);
+    } else if (some) {
+        mwl__check_list_names(d, "the nearest 'flows' has ", some);
+    } else {
+        mwl__diag_help(d, "define it in \"flows\": { \"%.*s\": { ... } }", MWL__NODE_TEXT(n));
+    }
     return NULL;
 }
 
@@ -310,6 +397,17 @@ static void check_loop(mwl__checker *c, const mwl__m_entry *e, const mwl__node *
     }
 }
 
+/* spec: one grammar of patterns for all matchers. What a policy computes is known when it runs. */
+static void check_policy_codes(mwl__checker *c, const mwl__m_entry *e) {
+    const mwl__node *policies = mwl__node_get(e->phase[MWL_ON_ENTRY].with, "policies");
+    for (const mwl__node *p = policies ? mwl__node_first(policies) : NULL; p; p = p->next) {
+        const mwl__node *codes = mwl__node_get(mwl__node_get(p, "match"), "codes");
+        for (const mwl__node *k = codes ? mwl__node_first(codes) : NULL; k; k = k->next)
+            if (k->kind == MWL_NODE_STRING && !mwl__form_looks_computed(k))
+                mwl__check_pattern(c, k);
+    }
+}
+
 static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node *n,
                                  const mwl__site *around, bool flow_level) {
     mwl__m_entry *e = mwl__check_new(c, 1, sizeof *e);
@@ -332,6 +430,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     if (!e->provider) return NULL;
     bool broken = mwl__node_get(n, "onSuccess") && !e->phase[MWL_ON_SUCCESS].node;
     if (mwl__contract_is(e->provider, "loop") && !broken) check_loop(c, e, provider);
+    if (mwl__contract_is(e->provider, "retry")) check_policy_codes(c, e);
     if (c->sink->n_broken == before) mwl__check_list(c, NULL, e);
     return e;
 }

@@ -7,6 +7,8 @@
 
 #include "vm/base/suggest.h"
 
+#include <stdio.h>
+
 #define CODES_MAX 256 /* a larger set counts as everything, so that time stays linear */
 
 struct code {
@@ -30,8 +32,7 @@ static const char *const engine_codes[] = {"System.Cancelled",
                                            "System.ParameterValidationFailed",
                                            "System.UnrepresentableValue",
                                            "System.EmptyRaise",
-                                           "System.FailureChainTruncated",
-                                           "Mwlvm.FanOutLimit"};
+                                           "System.FailureChainTruncated"};
 #define N_ENGINE (sizeof engine_codes / sizeof *engine_codes)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -85,47 +86,106 @@ static bool begins(const char *text, size_t len, const char *prefix, size_t n) {
     return len > n && memcmp(text, prefix, n) == 0 && text[n] == '.';
 }
 
-/* Whether the pattern can match a code of the set, or of the engine. */
-static bool can_match(const codes *s, const char *p, size_t len) {
-    bool open = len >= 2 && memcmp(p + len - 2, ".*", 2) == 0;
-    if (s->any || (len == 1 && p[0] == '*')) return true;
-    if (open) len -= 2;
-    for (size_t i = 0; i < N_ENGINE; i++) {
-        size_t n = strlen(engine_codes[i]);
-        if (open ? begins(engine_codes[i], n, p, len)
-                 : n == len && memcmp(engine_codes[i], p, n) == 0)
-            return true;
-    }
+/* A pattern: an exact code, or the segments before `.*`. */
+typedef struct pattern {
+    const char *text;
+    size_t len;
+    bool open;
+} pattern;
+
+static pattern pattern_of(const mwl__node *n) {
+    pattern p = {n->as.text, n->count, false};
+    p.open = p.len >= 2 && memcmp(p.text + p.len - 2, ".*", 2) == 0;
+    if (p.open) p.len -= 2;
+    return p;
+}
+
+static bool matches(pattern p, const char *code, size_t len) {
+    return p.open ? begins(code, len, p.text, p.len)
+                  : len == p.len && memcmp(code, p.text, len) == 0;
+}
+
+static bool matches_engine(pattern p) {
+    /* this engine's own codes are an open set */
+    if (p.len >= 5 && memcmp(p.text, "Mwlvm", 5) == 0 && (p.len == 5 || p.text[5] == '.'))
+        return true;
+    for (size_t i = 0; i < N_ENGINE; i++)
+        if (matches(p, engine_codes[i], strlen(engine_codes[i]))) return true;
+    return false;
+}
+
+/* Whether the pattern can match a code that the set names. */
+static bool matches_named(const codes *s, pattern p) {
     for (uint32_t i = 0; i < s->n; i++) {
         const char *t = s->item[i].text;
         size_t n = s->item[i].len;
-        bool equal = n == len && memcmp(t, p, n) == 0;
-        if (!s->item[i].open && (open ? begins(t, n, p, len) : equal)) return true;
-        if (s->item[i].open && (begins(p, len, t, n) || (open && (equal || begins(t, n, p, len)))))
+        bool equal = n == p.len && memcmp(t, p.text, n) == 0;
+        if (!s->item[i].open && matches(p, t, n)) return true;
+        if (s->item[i].open &&
+            (begins(p.text, p.len, t, n) || (p.open && (equal || begins(t, n, p.text, p.len)))))
             return true;
     }
     return false;
 }
 
+/* The provider to whose closed catalog the pattern belongs by its prefix, although nothing there
+ * matches it; or NULL. */
+static const mwl__contract *closed_owner(const mwl__checker *c, pattern p) {
+    for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
+        const mwl__contract *o = mwl__catalog_at(c->catalog, i);
+        char prefix[96];
+        int n = snprintf(prefix, sizeof prefix, "Provider.%s.%.*s",
+                         o->is_middleware ? "Middleware" : "Call", (int)o->code_prefix_len,
+                         o->code_prefix);
+        if (n <= 0 || (size_t)n >= sizeof prefix || (o->open && o->open->count) || !o->closed ||
+            !begins(p.text, p.len, prefix, (size_t)n))
+            continue;
+        for (const mwl__node *k = mwl__node_first(o->closed); k; k = k->next)
+            if (matches(p, k->as.text, k->count)) return NULL;
+        return o;
+    }
+    return NULL;
+}
+
 /* ---- matchers -------------------------------------------------------------------------------- */
 
+static void suggest_code(mwl__diag *d, const codes *s, const mwl__contract *owner,
+                         const mwl__node *n) {
+    mwl__suggest near = mwl__suggest_make(n->as.text, n->count);
+    for (const mwl__node *k = owner ? mwl__node_first(owner->closed) : NULL; k; k = k->next)
+        mwl__suggest_offer(&near, k->as.text, k->count);
+    for (uint32_t i = 0; i < s->n; i++) mwl__suggest_offer(&near, s->item[i].text, s->item[i].len);
+    for (size_t i = 0; i < N_ENGINE; i++)
+        mwl__suggest_offer(&near, engine_codes[i], strlen(engine_codes[i]));
+    if (near.best) {
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)near.best_len, near.best);
+        mwl__diag_fix_string(d, mwl__node_span(n), near.best, near.best_len);
+    }
+}
+
+/* The codes of the engine and of a closed catalog are known, whatever else may fail here. */
 static void check_patterns(mwl__checker *c, const codes *s, const mwl__node *list) {
-    for (const mwl__node *p = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL;
-         p; p = p->next) {
-        if (p->kind != MWL_NODE_STRING || mwl__model_expr(c->m, p) ||
-            can_match(s, p->as.text, p->count))
+    for (const mwl__node *n = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL;
+         n; n = n->next) {
+        if (n->kind != MWL_NODE_STRING || mwl__model_expr(c->m, n) || mwl__node_is(n, "*"))
             continue;
-        mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_UNDECLARED_CODE,
-                                        "nothing here can fail with '%.*s'", MWL__NODE_TEXT(p));
+        pattern p = pattern_of(n);
+        if (matches_engine(p) || matches_named(s, p)) continue;
+        bool system = begins(p.text, p.len, "System", 6);
+        const mwl__contract *owner = system ? NULL : closed_owner(c, p);
+        if (s->any && !system && !owner) continue;
+        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNDECLARED_CODE,
+                                        "nothing here can fail with '%.*s'", MWL__NODE_TEXT(n));
         if (!d) continue;
-        mwl__suggest near = mwl__suggest_make(p->as.text, p->count);
-        for (uint32_t i = 0; i < s->n; i++)
-            mwl__suggest_offer(&near, s->item[i].text, s->item[i].len);
-        for (size_t i = 0; i < N_ENGINE; i++)
-            mwl__suggest_offer(&near, engine_codes[i], strlen(engine_codes[i]));
-        mwl__diag_note(d, "no provider or middleware that is involved declares such a code, and "
-                          "nothing raises it");
-        if (near.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)near.best_len, near.best);
+        if (system)
+            mwl__diag_note(d, "the engine has no such code");
+        else if (owner)
+            mwl__diag_note(d, "the document of %.*s lists its codes, and this is not one of them",
+                           (int)owner->uri_len, owner->uri);
+        else
+            mwl__diag_note(d, "no provider or middleware that is involved declares such a code, "
+                              "and nothing raises it");
+        suggest_code(d, s, owner, n);
     }
 }
 

@@ -1,9 +1,11 @@
 /* check_step.c: Steps: their actions, clauses, matchers. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define REQ MWL__FORM_REQUIRED
 #define EXPR MWL__FORM_EXPR
@@ -55,11 +57,29 @@ static const mwl__form_field raise_fields[] = {ACTION, COMMENT, {"result", MWL__
 
 static const char *const action_names[MWL_ACTION_COUNT] = {"Call",  "Gather", "Match", "Pass",
                                                            "Sleep", "Return", "Raise"};
+static mwl__diag_code member_code(const mwl__node *m);
+#define STEP(what, fields, words)                                                                  \
+    {                                                                                              \
+        what, fields, sizeof(fields) / sizeof *(fields), (mwl__diag_code)0,                        \
+            {words, mwl__words_step}, member_code                                                  \
+    }
 static const mwl__form step_forms[MWL_ACTION_COUNT] = {
-    MWL__FORM("a Call Step", call_fields, 0),   MWL__FORM("a Gather Step", gather_fields, 0),
-    MWL__FORM("a Match Step", match_fields, 0), MWL__FORM("a Pass Step", pass_fields, 0),
-    MWL__FORM("a Sleep Step", sleep_fields, 0), MWL__FORM("a Return Step", return_fields, 0),
-    MWL__FORM("a Raise Step", raise_fields, 0)};
+    STEP("a Call Step", call_fields, mwl__words_call_step),
+    STEP("a Gather Step", gather_fields, mwl__words_gather),
+    STEP("a Match Step", match_fields, mwl__words_match),
+    STEP("a Pass Step", pass_fields, mwl__words_pass),
+    STEP("a Sleep Step", sleep_fields, mwl__words_sleep),
+    STEP("a Return Step", return_fields, mwl__words_return),
+    STEP("a Raise Step", raise_fields, mwl__words_raise)};
+
+/* Of a member that the Step's action does not have: whether another action has it. */
+static mwl__diag_code member_code(const mwl__node *m) {
+    for (int a = 0; a < MWL_ACTION_COUNT; a++)
+        for (size_t i = 0; i < step_forms[a].n_fields; i++)
+            if (mwl__node_key_is(m, step_forms[a].fields[i].name))
+                return MWL_DIAG_MEMBER_NOT_OF_ACTION;
+    return MWL_DIAG_UNKNOWN_MEMBER;
+}
 
 static const mwl__form_field catch_fields[] = {{"match", MWL__FORM_OBJECT, REQ},
                                                {"next", MWL__FORM_STRING, REQ},
@@ -85,31 +105,45 @@ static const mwl__form_field result_fields[] = {
     {"message", MWL__FORM_ANY, EXPR},   {"details", MWL__FORM_ANY, EXPR},
     {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
 
-static const mwl__form catch_form = MWL__FORM("a catch clause", catch_fields, 0);
-static const mwl__form case_form = MWL__FORM("a case", case_fields, 0);
-static const mwl__form default_form = MWL__FORM("the default of a Match", default_fields, 0);
-static const mwl__form matcher_form = MWL__FORM("a failure matcher", matcher_fields, 0);
-static const mwl__form completion_form = MWL__FORM("a completion policy", completion_fields, 0);
-static const mwl__form result_form = MWL__FORM("the result of a Raise", result_fields, 0);
+static const mwl__form catch_form =
+    MWL__FORM_WORDS("a catch clause", catch_fields, mwl__words_catch);
+static const mwl__form case_form = MWL__FORM_WORDS("a case", case_fields, mwl__words_case);
+static const mwl__form default_form =
+    MWL__FORM_WORDS("the default of a Match", default_fields, mwl__words_case);
+static const mwl__form matcher_form =
+    MWL__FORM_WORDS("a failure matcher", matcher_fields, mwl__words_matcher);
+static const mwl__form completion_form =
+    MWL__FORM_WORDS("a completion policy", completion_fields, mwl__words_completion);
+static const mwl__form result_form =
+    MWL__FORM_WORDS("the result of a Raise", result_fields, mwl__words_result);
 
 /* ---- names ----------------------------------------------------------------------------------- */
+
+static void suggest_step(mwl__diag *d, const mwl__flow *f, const mwl__node *n) {
+    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
+    for (const mwl__node *m = mwl__node_first(f->step_nodes); m; m = m->next)
+        mwl__suggest_offer(&s, m->key, m->key_len);
+    const mwl__node *outer = NULL;
+    for (const mwl__m_flow *o = f->m.outer; o && !outer; o = o->outer)
+        outer = mwl__node_find(((const mwl__flow *)o)->step_nodes, n->as.text, n->count);
+    if (outer) {
+        mwl__diag_label(d, mwl__node_key_span(outer), "a Step of an outer Flow");
+        mwl__diag_note(d, "routing stays inside one Flow");
+    }
+    if (s.best) {
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+        if (!outer) mwl__diag_fix_string(d, mwl__node_span(n), s.best, s.best_len);
+    } else {
+        mwl__check_list_names(d, "the Steps of this Flow are ", f->step_nodes);
+    }
+}
 
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     const mwl__node *found = mwl__node_find(f->step_nodes, n->as.text, n->count);
     if (found) return f->m.steps[found->index];
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_STEP,
                                     "this Flow has no Step '%.*s'", MWL__NODE_TEXT(n));
-    if (!d) return NULL;
-    mwl__suggest s = mwl__suggest_make(n->as.text, n->count);
-    for (const mwl__node *m = mwl__node_first(f->step_nodes); m; m = m->next)
-        mwl__suggest_offer(&s, m->key, m->key_len);
-    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
-    for (const mwl__m_flow *o = f->m.outer; o; o = o->outer)
-        if (mwl__node_find(((const mwl__flow *)o)->step_nodes, n->as.text, n->count)) {
-            mwl__diag_note(d,
-                           "an outer Flow has a Step of this name; routing stays inside one Flow");
-            break;
-        }
+    if (d) suggest_step(d, f, n);
     return NULL;
 }
 
@@ -129,16 +163,33 @@ static bool is_pattern(const char *s, size_t len) {
     return len > 0 && !memchr(s, '*', len);
 }
 
+/* The pattern that was probably meant: "A*" is "A.*", "A." is "A.*", "*.A" has no like. */
+static void suggest_pattern(mwl__diag *d, const mwl__node *p) {
+    char text[120];
+    size_t len = p->count;
+    while (len > 0 && (p->as.text[len - 1] == '*' || p->as.text[len - 1] == '.')) len--;
+    if (len == 0 || len + 3 > sizeof text || memchr(p->as.text, '*', len)) return;
+    snprintf(text, sizeof text, "%.*s.*", (int)len, p->as.text);
+    mwl__diag_help(d, "did you mean '%s'?", text);
+    mwl__diag_fix_string(d, mwl__node_span(p), text, len + 2);
+}
+
+bool mwl__check_pattern(mwl__checker *c, const mwl__node *p) {
+    if (is_pattern(p->as.text, p->count)) return true;
+    mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
+                                    "'%.*s' is not a code pattern", MWL__NODE_TEXT(p));
+    mwl__diag_note(d,
+                   "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
+    if (d) suggest_pattern(d, p);
+    return false;
+}
+
 static void check_codes(mwl__checker *c, const mwl__node *list) {
     for (const mwl__node *p = mwl__node_first(list); p; p = p->next) {
         static const mwl__form_field entry = {"codes", MWL__FORM_STRING, 0};
         if (!mwl__form_value(c->tree, p, &entry, (mwl__diag_code)0)) continue;
-        if (!is_pattern(p->as.text, p->count)) {
-            mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
-                                            "'%.*s' is no code pattern", MWL__NODE_TEXT(p));
-            mwl__diag_note(
-                d, "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
-        } else if (mwl__node_is(p, "System.ExpressionEvaluationError")) {
+        if (!mwl__check_pattern(c, p)) continue;
+        if (mwl__node_is(p, "System.ExpressionEvaluationError")) {
             mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_CATCH_EVALUATION_ERROR,
                                             "this catches mistakes in expressions");
             mwl__diag_help(d, "guard the expression with has() or a conditional");
@@ -156,8 +207,7 @@ static void check_types(mwl__checker *c, const mwl__node *list) {
     }
 }
 
-/* A matcher's object; false after a report. */
-static bool check_matcher(mwl__checker *c, const mwl__node *n) {
+bool mwl__check_matcher(mwl__checker *c, const mwl__node *n) {
     size_t before = c->sink->n_broken;
     uint32_t bad;
     mwl__form_check(c->tree, n, &matcher_form, &bad);
@@ -189,7 +239,7 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
         mwl__m_catch k = {.node = n};
         mwl__form_check(c->tree, n, &catch_form, &bad);
         const mwl__node *match = mwl__form_member(n, &catch_form, bad, "match");
-        bool matcher = match && check_matcher(c, match);
+        bool matcher = match && mwl__check_matcher(c, match);
         k.codes = mwl__node_get(match, "codes");
         k.types = mwl__node_get(match, "types");
         k.retryable = mwl__node_get(match, "retryable");
@@ -468,7 +518,96 @@ static void check_sleep(mwl__checker *c, mwl__m_step *step, const mwl__site *sit
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* The action, or -1 after a report. */
+static int find_action(const char *name, size_t len) {
+    for (int i = 0; i < MWL_ACTION_COUNT; i++)
+        if (strlen(action_names[i]) == len && memcmp(action_names[i], name, len) == 0) return i;
+    return -1;
+}
+
+/* The action that the text stands for in another language, or that it nearly is; or -1. */
+static int guess_action(const mwl__node *n) {
+    if (n->kind != MWL_NODE_STRING) return -1;
+    int exact = find_action(n->as.text, n->count);
+    if (exact >= 0) return exact;
+    size_t len = 0;
+    const char *near = mwl__words_action(n->as.text, n->count, &len);
+    if (!near) {
+        near = mwl__suggest_among(n->as.text, n->count, action_names, MWL_ACTION_COUNT);
+        if (near) len = strlen(near);
+    }
+    return near ? find_action(near, len) : -1;
+}
+
+static void list_actions(mwl__diag *d) {
+    mwl__diag_help(d, "the actions are Call, Gather, Match, Pass, Sleep, Return and Raise");
+}
+
+/* The one action that has all these members; -1 when none has or several have. */
+static int action_by_members(const mwl__node *n) {
+    int found = -1;
+    for (int a = 0; a < MWL_ACTION_COUNT; a++) {
+        bool all = n->count > 0;
+        for (const mwl__node *m = mwl__node_first(n); m && all; m = m->next) {
+            size_t i = 0;
+            while (i < step_forms[a].n_fields && !mwl__node_key_is(m, step_forms[a].fields[i].name))
+                i++;
+            all = i < step_forms[a].n_fields;
+        }
+        for (size_t i = 0; i < step_forms[a].n_fields && all; i++)
+            if ((step_forms[a].fields[i].flags & REQ) &&
+                !mwl__node_get(n, step_forms[a].fields[i].name))
+                all = false;
+        if (!all) continue;
+        if (found >= 0) return -1;
+        found = a;
+    }
+    return found;
+}
+
+/* The members of a Step whose action is a guess. What is missing may be missing for another action
+ * than the one that is meant, so only what is written is looked at. `instead`: a member in the
+ * place of 'action', which was reported; or NULL. */
+static void check_guessed(mwl__checker *c, const mwl__node *n, int action,
+                          const mwl__node *instead) {
+    mwl__form form = step_forms[action];
+    mwl__form_field fields[24];
+    char name[16];
+    memcpy(fields, form.fields, form.n_fields * sizeof *fields);
+    for (size_t i = 0; i < form.n_fields; i++) fields[i].flags &= ~(unsigned)REQ;
+    if (instead) {
+        snprintf(name, sizeof name, "%.*s", MWL__NODE_KEY(instead));
+        fields[form.n_fields++] = (mwl__form_field){name, MWL__FORM_ANY, MWL__FORM_LITERAL};
+    }
+    form.fields = fields;
+    mwl__form_check(c->tree, n, &form, NULL);
+}
+
+static void missing_action(mwl__checker *c, const mwl__node *n) {
+    const mwl__node *other = mwl__words_discriminator(n);
+    int action = other ? guess_action(other) : action_by_members(n);
+    const char *name = action >= 0 ? action_names[action] : NULL;
+    mwl__diag *d;
+    if (other) {
+        d = mwl__node_report_key(c->tree, other, MWL_DIAG_MISSING_MEMBER,
+                                 "a Step needs 'action' and has no member '%.*s'",
+                                 MWL__NODE_KEY(other));
+        mwl__diag_fix_string(d, mwl__node_key_span(other), "action", 6);
+        if (name) mwl__diag_fix_string(d, mwl__node_span(other), name, strlen(name));
+    } else {
+        d = mwl__node_report(c->tree, n, MWL_DIAG_MISSING_MEMBER, "a Step needs 'action'");
+        char text[48];
+        int len = snprintf(text, sizeof text, " \"action\": \"%s\",", name ? name : "");
+        if (name) mwl__diag_fix(d, mwl__span_make(n->offset + 1, n->offset + 1), text, (size_t)len);
+    }
+    if (name)
+        mwl__diag_help(d, "write \"action\": \"%s\"", name);
+    else
+        list_actions(d);
+    if (name) check_guessed(c, n, action, other);
+}
+
+/* The Step's action; -1 after a report. Then the members are those of the action that is probably
+ * meant. */
 static int check_action(mwl__checker *c, const mwl__node *n) {
     static const mwl__form_field field = {"action", MWL__FORM_STRING, 0};
     if (n->kind != MWL_NODE_OBJECT) {
@@ -478,52 +617,29 @@ static int check_action(mwl__checker *c, const mwl__node *n) {
     }
     const mwl__node *a = mwl__node_get(n, "action");
     if (!a) {
-        mwl__node_report(c->tree, n, MWL_DIAG_MISSING_MEMBER, "a Step needs 'action'");
+        missing_action(c, n);
         return -1;
     }
     if (!mwl__form_value(c->tree, a, &field, (mwl__diag_code)0)) return -1;
-    for (int i = 0; i < MWL_ACTION_COUNT; i++)
-        if (mwl__node_is(a, action_names[i])) return i;
+    int action = guess_action(a);
+    const char *name = action >= 0 ? action_names[action] : NULL;
+    if (name && mwl__node_is(a, name)) return action;
     mwl__diag *d = mwl__node_report(c->tree, a, MWL_DIAG_UNKNOWN_ACTION,
                                     "there is no action '%.*s'", MWL__NODE_TEXT(a));
-    const char *near =
-        d ? mwl__suggest_among(a->as.text, a->count, action_names, MWL_ACTION_COUNT) : NULL;
-    if (near) mwl__diag_help(d, "did you mean '%s'?", near);
-    return -1;
-}
-
-/* Members that another action has are told apart from those that none has. */
-static void check_members(mwl__checker *c, const mwl__node *n, int action, uint32_t *bad) {
-    mwl__form form = step_forms[action];
-    const mwl__node *stray[8];
-    size_t n_stray = 0;
-    mwl__form_field fields[24];
-    memcpy(fields, form.fields, form.n_fields * sizeof *fields);
-    form.fields = fields;
-    for (const mwl__node *m = mwl__node_first(n); m && n_stray < 8; m = m->next) {
-        bool own = false, known = false;
-        for (int a = 0; a < MWL_ACTION_COUNT; a++)
-            for (size_t i = 0; i < step_forms[a].n_fields; i++)
-                if (mwl__node_key_is(m, step_forms[a].fields[i].name))
-                    *(a == action ? &own : &known) = true;
-        if (own || !known) continue;
-        stray[n_stray++] = m;
-        for (int a = 0; a < MWL_ACTION_COUNT; a++)
-            for (size_t i = 0; i < step_forms[a].n_fields; i++)
-                if (a != action && mwl__node_key_is(m, step_forms[a].fields[i].name))
-                    fields[form.n_fields] = (mwl__form_field){step_forms[a].fields[i].name,
-                                                              MWL__FORM_ANY, MWL__FORM_LITERAL};
-        form.n_fields++;
+    if (name) {
+        mwl__diag_help(d, "did you mean '%s'?", name);
+        mwl__diag_fix_string(d, mwl__node_span(a), name, strlen(name));
+        check_guessed(c, n, action, NULL);
+    } else {
+        list_actions(d);
     }
-    for (size_t i = 0; i < n_stray; i++)
-        mwl__node_report_key(c->tree, stray[i], MWL_DIAG_MEMBER_NOT_OF_ACTION, "%s has no '%.*s'",
-                             form.what, MWL__NODE_KEY(stray[i]));
-    mwl__form_check(c->tree, n, &form, bad);
+    return -1;
 }
 
 static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
                        uint32_t bad) {
     const mwl__node *next = mwl__node_get(step->node, "next");
+    if (!next && mwl__form_is_bad(form, bad, "next")) return; /* another member stands for it */
     if (!next) {
         mwl__diag *d = mwl__node_report_key(c->tree, step->node, MWL_DIAG_STEP_WITHOUT_EXIT,
                                             "%s needs 'next': where does it go?", form->what);
@@ -565,7 +681,7 @@ void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step) {
     step->action = (mwl__action)action;
     const mwl__form *form = &step_forms[action];
     mwl__site site = {.roots = MWL_SITE_STEP, .flow = f, .step = step};
-    check_members(c, n, action, &bad);
+    mwl__form_check(c->tree, n, form, &bad);
     step->input = mwl__form_member(n, form, bad, "input");
     if (step->input) mwl__check_value(c, step->input, &site);
     switch (action) {

@@ -16,32 +16,6 @@ mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The node that a JSON Pointer names, from `at`; NULL when there is none. */
-static const mwl__node *follow(const mwl__node *at, const char *p, size_t len) {
-    const char *end = p + len;
-    while (at && p < end && *p == '/') {
-        char name[256];
-        size_t n = 0, index = 0;
-        bool number = true;
-        for (p++; p < end && *p != '/'; p++) {
-            char c = *p;
-            if (c == '~' && p + 1 < end) c = *++p == '0' ? '~' : '/';
-            if (n == sizeof name) return NULL; /* no name of a parameter is that long */
-            if (c < '0' || c > '9' || index > 100000000) number = false;
-            index = index * 10 + (size_t)(c - '0');
-            name[n++] = c;
-        }
-        if (at->kind == MWL_NODE_OBJECT) {
-            at = mwl__node_find(at, name, n);
-        } else {
-            const mwl__node *m = number ? mwl__node_first(at) : NULL;
-            while (m && m->index != index) m = m->next;
-            at = m;
-        }
-    }
-    return at;
-}
-
 static bool text_of(mwl_value object, const char *key, const char **text, size_t *len) {
     mwl_value v = mwl_object_get(object, key, strlen(key));
     *text = "";
@@ -67,7 +41,7 @@ static void each_error(mwl_value report, const mwl__node *value,
         if (!text_of(e, "instanceLocation", &where, &len)) continue;
         text_of(e, "keywordLocation", &error.keyword, &error.keyword_len);
         text_of(e, "message", &error.message, &error.message_len);
-        error.node = follow(value, where, len);
+        error.node = mwl__node_follow(value, where, len);
         if (error.node) fn(ctx, &error);
     }
 }

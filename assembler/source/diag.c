@@ -14,7 +14,7 @@
 
 static const mwl__diag_info ROWS[MWL__DIAG_COUNT] = {
 #define MWL_X(number, ident, name, severity, title, text)                                          \
-    {MWL_DIAG_##ident, name, MWL_DIAG_##severity, title, text},
+    {MWL_DIAG_##ident, name, MWL_DIAG_##severity, title},
 #include "assembler/source/diag_codes.h"
 #undef MWL_X
 };
@@ -44,14 +44,6 @@ const mwl__diag_info *mwl__diag_find(const char *text) {
     size_t len = strlen(text);
     if (len < 3 || len > 4 || strspn(text, "0123456789") != len) return NULL;
     return mwl__diag_row((mwl__diag_code)strtol(text, NULL, 10));
-}
-
-void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out) {
-    mwl__buf_printf(out, "MWL%04d %s (%s)\n%s\n\n%s\n", (int)row->code, row->name,
-                    mwl__severity_name(row->severity), row->title, row->text);
-    if (row->severity == MWL_DIAG_WARNING)
-        mwl__buf_printf(out, "\nSilence it with --allow %s; make it an error with --deny %s.\n",
-                        row->name, row->name);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */

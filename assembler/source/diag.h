@@ -44,15 +44,12 @@ typedef struct mwl__diag_info {
     const char *name; /* kebab case: what --allow and --deny take */
     mwl__severity severity;
     const char *title; /* one line */
-    const char *text;  /* the explanation, with an example in indented lines */
 } mwl__diag_info;
 
 const mwl__diag_info *mwl__diag_rows(size_t *count); /* in the order of their numbers */
 const mwl__diag_info *mwl__diag_row(mwl__diag_code code);
 /* By "MWL0301", "mwl0301", "0301", "301" or "unknown-step"; NULL when there is none. */
 const mwl__diag_info *mwl__diag_find(const char *text);
-/* What `mwlvm explain` prints. */
-void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out);
 
 /* ---- one diagnostic -------------------------------------------------------------------------- */
 
@@ -113,7 +110,8 @@ typedef struct mwl__diags {
     mwl__source **sources;
     size_t n_sources, source_cap;
     uint32_t serial;
-    mwl_status status; /* MWL_E_NOMEM once something could not be kept */
+    mwl_status status;        /* MWL_E_NOMEM once something could not be kept */
+    const char *const *texts; /* the explanations, by row (diag_text.h), for SARIF; NULL: none */
     uint8_t level[MWL__DIAG_COUNT];
 } mwl__diags;
 

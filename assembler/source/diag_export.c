@@ -108,13 +108,15 @@ static void put_location(mwl__buf *out, mwl__source *src, mwl__span span) {
     mwl__buf_puts(out, "}}");
 }
 
-static void put_rule(mwl__buf *out, const mwl__diag_info *row) {
+static void put_rule(mwl__buf *out, const mwl__diag_info *row, const char *text) {
     mwl__buf_puts(out, "          {\"id\": ");
     put_code(out, row);
     mwl__buf_printf(out, ", \"name\": \"%s\", \"shortDescription\": {\"text\": ", row->name);
     put_string(out, row->title);
-    mwl__buf_puts(out, "},\n           \"fullDescription\": {\"text\": ");
-    put_string(out, row->text);
+    if (text) {
+        mwl__buf_puts(out, "},\n           \"fullDescription\": {\"text\": ");
+        put_string(out, text);
+    }
     mwl__buf_printf(out, "},\n           \"defaultConfiguration\": {\"level\": \"%s\"}}",
                     mwl__severity_name(row->severity));
 }
@@ -192,7 +194,7 @@ void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out) {
     for (size_t i = 0; i < count; i++) {
         if (!used[i]) continue;
         mwl__buf_puts(out, n_rules ? ",\n" : "\n");
-        put_rule(out, &rows[i]);
+        put_rule(out, &rows[i], sink->texts ? sink->texts[i] : NULL);
         rule_of[i] = n_rules++;
     }
     mwl__buf_puts(out, "]}},\n      \"columnKind\": \"unicodeCodePoints\",\n      \"results\": [");

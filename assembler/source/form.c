@@ -1,6 +1,7 @@
 /* form.c: see form.h. */
 #include "assembler/source/form.h"
 
+#include "vm/base/num.h"
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
@@ -23,6 +24,31 @@ static void kinds_text(unsigned kinds, char *out, size_t size) {
     }
 }
 
+static bool is_text_of_number(const mwl__node *n) {
+    double d;
+    return n->kind == MWL_NODE_STRING && n->count > 0 && n->count < 32 &&
+           mwl__num_parse(n->as.text, n->count, &d) == MWL_OK;
+}
+
+/* What to write for a value of the wrong kind. */
+static void suggest_kind(mwl__diag *d, const mwl__node *n, const mwl__form_field *field) {
+    mwl__span at = mwl__node_span(n);
+    if (field->kinds == MWL__FORM_ARRAY &&
+        (n->kind == MWL_NODE_OBJECT || n->kind == MWL_NODE_STRING)) {
+        mwl__diag_help(d, "put the %s into an array: [ ... ]",
+                       n->kind == MWL_NODE_OBJECT ? "object" : "string");
+        mwl__diag_fix(d, mwl__span_make(at.begin, at.begin), "[", 1);
+        mwl__diag_fix(d, mwl__span_make(at.end, at.end), "]", 1);
+    } else if (field->kinds == MWL__FORM_OBJECT && n->kind == MWL_NODE_ARRAY) {
+        mwl__diag_help(d, "write an object, whose members have names: { \"name\": ... }");
+    } else if (((field->kinds & MWL__FORM_BOOL) &&
+                (mwl__node_is(n, "true") || mwl__node_is(n, "false"))) ||
+               ((field->kinds & MWL__FORM_NUMBER) && is_text_of_number(n))) {
+        mwl__diag_help(d, "write it without quotes: %.*s", MWL__NODE_TEXT(n));
+        mwl__diag_fix(d, at, n->as.text, n->count);
+    }
+}
+
 bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field *field,
                      mwl__diag_code code) {
     if (mwl__form_looks_computed(n) && !(field->flags & MWL__FORM_LITERAL)) {
@@ -39,57 +65,215 @@ bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field 
     mwl__diag *d = mwl__node_report(
         tree, n, code ? code : MWL_DIAG_WRONG_TYPE, "'%s' is %s and must be %s%s", field->name,
         mwl__node_kind_name(n), want, field->flags & MWL__FORM_EXPR ? " or an expression" : "");
-    if (field->kinds == MWL__FORM_ARRAY && n->kind == MWL_NODE_OBJECT)
-        mwl__diag_help(d, "put the object into an array: [ ... ]");
+    if (d) suggest_kind(d, n, field);
     return false;
 }
 
-static void unknown_member(mwl__tree *tree, const mwl__node *m, const mwl__form *form) {
-    mwl__diag *d = mwl__node_report_key(tree, m, form->code ? form->code : MWL_DIAG_UNKNOWN_MEMBER,
-                                        "%s has no member '%.*s'", form->what, MWL__NODE_KEY(m));
-    if (!d) return;
-    mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
-    for (size_t i = 0; i < form->n_fields; i++) {
-        const char *name = form->fields[i].name;
-        if (!mwl__node_get(m->parent, name)) mwl__suggest_offer(&s, name, strlen(name));
+/* ---- unknown members ------------------------------------------------------------------------- */
+
+#define GUESSES 32 /* unknown members of one object for which a meaning is sought */
+
+/* What an unknown member stands for. */
+typedef struct guess {
+    const mwl__node *node;
+    size_t field;     /* n_fields: nothing of this object is known to be meant */
+    const char *help; /* a sentence, or NULL */
+    size_t help_len;
+    bool exact; /* renaming it is right */
+    bool free;  /* the field is not written */
+} guess;
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+/* Whether the word is among those from p to `end`, which blanks part. */
+static bool among(const char *p, const char *end, const char *word, size_t len) {
+    while (p < end) {
+        size_t n = 0;
+        while (p + n < end && p[n] != ' ') n++;
+        size_t i = 0;
+        while (i < n && n == len && p[i] == lower(word[i])) i++;
+        if (i == n && n == len) return true;
+        p += n + 1;
     }
-    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    return false;
+}
+
+bool mwl__form_find_word(const char *words, const char *word, size_t len, mwl__form_word *out) {
+    for (const char *line = words, *end; line && *line; line = end + 1) {
+        end = strchr(line, '\n');
+        const char *mark = strchr(line, '>');
+        memset(out, 0, sizeof *out);
+        out->rest = end + 1;
+        if (len == 0 || !among(line, mark - 1, word, len)) continue;
+        const char *p = mark + 1 + (mark[1] == ' ');
+        size_t n = strcspn(p, ":\n");
+        if (n) out->member = p, out->member_len = n;
+        if (p[n] == ':') out->help = p + n + 2, out->help_len = (size_t)(end - out->help);
+        return true;
+    }
+    return false;
+}
+
+/* Which field the member is; n_fields: none of them. */
+static size_t field_of(const mwl__form *form, const mwl__node *m) {
+    size_t i = 0;
+    while (i < form->n_fields && !mwl__node_key_is(m, form->fields[i].name)) i++;
+    return i;
+}
+
+static size_t field_named(const mwl__form *form, const char *name, size_t len) {
+    size_t i = 0;
+    while (i < form->n_fields &&
+           (strlen(form->fields[i].name) != len || memcmp(form->fields[i].name, name, len) != 0))
+        i++;
+    return i;
+}
+
+/* By the words of other languages, or by the spelling. */
+static guess guess_at(const mwl__node *m, const mwl__form *form) {
+    guess g = {m, form->n_fields, NULL, 0, false, false};
+    mwl__form_word w;
+    if (mwl__form_find_word(form->words[0], m->key, m->key_len, &w) ||
+        mwl__form_find_word(form->words[1], m->key, m->key_len, &w)) {
+        if (w.member) g.field = field_named(form, w.member, w.member_len);
+        g.help = w.help;
+        g.help_len = w.help_len;
+        g.exact = !w.help;
+    } else {
+        mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
+        for (size_t i = 0; i < form->n_fields; i++) {
+            const char *name = form->fields[i].name;
+            if (!mwl__node_get(m->parent, name)) mwl__suggest_offer(&s, name, strlen(name));
+        }
+        if (s.best) g.field = field_named(form, s.best, s.best_len);
+        g.exact = s.best != NULL;
+    }
+    g.free = g.field < form->n_fields && !mwl__node_get(m->parent, form->fields[g.field].name);
+    if (!g.free) g.exact = false;
+    return g;
+}
+
+/* Whether the value could stand in the field, if that had its name. */
+static bool value_fits(const mwl__node *m, const mwl__form_field *field) {
+    if (mwl__form_looks_computed(m) && !(field->flags & MWL__FORM_LITERAL))
+        return field->flags & MWL__FORM_EXPR;
+    return field->kinds & (1u << m->kind);
+}
+
+static void put_names(const mwl__form *form, char *out, size_t size) {
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < form->n_fields && len + 40 < size; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s'%s'",
+                                i == 0                    ? ""
+                                : i + 1 == form->n_fields ? " and "
+                                                          : ", ",
+                                form->fields[i].name);
+}
+
+static void suggest_member(mwl__diag *d, const mwl__form *form, const guess *g) {
+    char names[320];
+    const char *member = g->field < form->n_fields ? form->fields[g->field].name : NULL;
+    if (g->help) {
+        mwl__diag_help(d, "%.*s", (int)g->help_len, g->help);
+    } else if (member && !g->free) {
+        mwl__diag_help(d, "that is '%s' here, which is written already", member);
+    } else if (member) {
+        mwl__diag_help(d, "did you mean '%s'?", member);
+        if (g->exact && value_fits(g->node, &form->fields[g->field]))
+            mwl__diag_fix_string(d, mwl__node_key_span(g->node), member, strlen(member));
+    } else {
+        put_names(form, names, sizeof names);
+        mwl__diag_note(d, "the members are %s", names);
+    }
+}
+
+static void report_unknown(mwl__tree *tree, const mwl__form *form, const guess *g, bool needed) {
+    const mwl__node *m = g->node;
+    mwl__diag_code code = form->code      ? form->code
+                          : form->unknown ? form->unknown(m)
+                                          : MWL_DIAG_UNKNOWN_MEMBER;
+    mwl__diag *d =
+        needed ? mwl__node_report_key(tree, m, code, "%s needs '%s' and has no member '%.*s'",
+                                      form->what, form->fields[g->field].name, MWL__NODE_KEY(m))
+               : mwl__node_report_key(tree, m, code, "%s has no member '%.*s'", form->what,
+                                      MWL__NODE_KEY(m));
+    if (d) suggest_member(d, form, g);
+}
+
+/* Reports the unknown members. `missing` are the required fields that are not written; those that
+ * an unknown member stands for are taken out of it. These and optional ones are put into `covered`.
+ */
+static void report_unknowns(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
+                            uint32_t *missing, uint32_t *covered) {
+    guess guesses[GUESSES];
+    size_t count = 0, blank = 0;
+    uint32_t required = *missing;
+    for (const mwl__node *m = mwl__node_first(n); m; m = m->next) {
+        guess g = {m, form->n_fields, NULL, 0, false, false};
+        if (field_of(form, m) < form->n_fields) continue;
+        if (count == GUESSES) {
+            report_unknown(tree, form, &g, false);
+            continue;
+        }
+        g = guess_at(m, form);
+        uint32_t bit = g.free ? 1u << g.field : 0;
+        if (bit & *covered) g.exact = false; /* two cannot both become it */
+        *covered |= bit;
+        if (g.field == form->n_fields && !g.help) blank++;
+        guesses[count++] = g;
+    }
+    *missing &= ~*covered;
+    bool one = blank == 1 && *missing && !(*missing & (*missing - 1));
+    for (size_t i = 0; i < count; i++) {
+        guess *g = &guesses[i];
+        if (one && g->field == form->n_fields &&
+            !g->help) { /* one missing, one unknown: a rename */
+            for (g->field = 0; !(*missing & (1u << g->field)); g->field++) {
+            }
+            g->free = true;
+            *covered |= *missing;
+            *missing = 0;
+        }
+        report_unknown(tree, form, g, g->free && (required & (1u << g->field)));
+    }
 }
 
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad) {
-    uint32_t wrong = 0;
-    bool unknown = false;
+    uint32_t wrong = 0, missing = 0, covered = 0;
+    size_t n_known = 0;
     if (n->kind != MWL_NODE_OBJECT) {
         mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_WRONG_TYPE,
                          "%s is an object, not %s", form->what, mwl__node_kind_name(n));
         if (bad) *bad = 0xffffffffu;
         return false;
     }
+    for (size_t i = 0; i < form->n_fields; i++)
+        if ((form->fields[i].flags & MWL__FORM_REQUIRED) && !mwl__node_get(n, form->fields[i].name))
+            missing |= 1u << i;
     for (const mwl__node *m = mwl__node_first(n); m; m = m->next) {
-        size_t i = 0;
-        while (i < form->n_fields && !mwl__node_key_is(m, form->fields[i].name)) i++;
-        if (i == form->n_fields) {
-            unknown_member(tree, m, form);
-            unknown = true;
-        } else if (!mwl__form_value(tree, m, &form->fields[i], form->code)) {
-            wrong |= 1u << i;
-        }
+        size_t i = field_of(form, m);
+        if (i == form->n_fields) continue;
+        n_known++;
+        if (!mwl__form_value(tree, m, &form->fields[i], form->code)) wrong |= 1u << i;
     }
-    for (size_t i = 0; i < form->n_fields; i++) {
-        if (!(form->fields[i].flags & MWL__FORM_REQUIRED) || mwl__node_get(n, form->fields[i].name))
-            continue;
-        wrong |= 1u << i;
-        mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_MISSING_MEMBER,
-                         "%s needs '%s'", form->what, form->fields[i].name);
-    }
+    if (n_known < n->count) report_unknowns(tree, n, form, &missing, &covered);
+    for (size_t i = 0; i < form->n_fields; i++)
+        if (missing & (1u << i))
+            mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_MISSING_MEMBER,
+                             "%s needs '%s'", form->what, form->fields[i].name);
+    wrong |= missing | covered;
     if (bad) *bad = wrong;
-    return !wrong && !unknown;
+    return !wrong && n_known == n->count;
+}
+
+bool mwl__form_is_bad(const mwl__form *form, uint32_t bad, const char *name) {
+    size_t i = field_named(form, name, strlen(name));
+    return i < form->n_fields && (bad & (1u << i));
 }
 
 const mwl__node *mwl__form_member(const mwl__node *n, const mwl__form *form, uint32_t bad,
                                   const char *name) {
-    for (size_t i = 0; i < form->n_fields; i++)
-        if (strcmp(form->fields[i].name, name) == 0)
-            return bad & (1u << i) ? NULL : mwl__node_get(n, name);
-    return NULL;
+    size_t i = field_named(form, name, strlen(name));
+    return i == form->n_fields || (bad & (1u << i)) ? NULL : mwl__node_get(n, name);
 }

@@ -2,7 +2,10 @@
  *
  * Owns: the reports about unknown, missing and wrongly typed members, and expressions where none
  * may stand. Refuses to know: what members mean. Tables describe objects; what a table cannot say
- * is the caller's. */
+ * is the caller's.
+ *
+ * One mistake is one report: an unknown member that stands for a missing one (a typing mistake, or
+ * a word of another language) is a rename, and nothing is said about the missing one. */
 #ifndef MWL_FORM_H
 #define MWL_FORM_H
 
@@ -28,24 +31,44 @@ typedef struct mwl__form_field {
     unsigned flags;
 } mwl__form_field;
 
+/* A word of another language, from a text whose lines are "words > member: help". */
+typedef struct mwl__form_word {
+    const char *member; /* what it stands for here; NULL: the object has no such thing */
+    size_t member_len;
+    const char *help; /* what to write; NULL: rename it to `member`, which is exact */
+    size_t help_len;
+    const char *rest; /* the text after this line, where the word may come again */
+} mwl__form_word;
+
 typedef struct mwl__form {
     const char *what; /* "a Flow", for messages */
     const mwl__form_field *fields;
     size_t n_fields;
-    mwl__diag_code code; /* for all that is wrong; 0: each mistake has its own */
+    mwl__diag_code code;  /* for all that is wrong; 0: each mistake has its own */
+    const char *words[2]; /* of other languages, looked up without regard to case; or NULL */
+    /* The code for an unknown member; NULL: MWL_DIAG_UNKNOWN_MEMBER. */
+    mwl__diag_code (*unknown)(const mwl__node *member);
 } mwl__form;
 
 #define MWL__FORM(what, table, code)                                                               \
-    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code) }
+    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code), {NULL, NULL}, NULL }
+#define MWL__FORM_WORDS(what, table, words)                                                        \
+    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)0, {words, NULL}, NULL }
 
 /* Whether the text has the outer look of an expression: between `{{` and `}}`. */
 bool mwl__form_looks_computed(const mwl__node *n);
 
-/* Check the object against its form: reports all that is wrong, and answers whether nothing was.
- * When `n` is no object, one report. The members that are wrong are written to `bad` when it is not
- * NULL, a bit per field: these must not be looked at again. Missing ones count as bad too. */
+/* Check the object against its form: reports all that is wrong, and returns whether nothing was.
+ * When `n` is not an object, one report. The members that are wrong are written to `bad` when it is
+ * not NULL, a bit per field: these must not be looked at again. Missing ones count as bad too, and
+ * those that an unknown member stands for. */
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad);
 
+/* Look a word up in such a text (or NULL). */
+bool mwl__form_find_word(const char *words, const char *word, size_t len, mwl__form_word *out);
+
+/* Whether the field is among the bad ones. */
+bool mwl__form_is_bad(const mwl__form *form, uint32_t bad, const char *name);
 /* A member of the object when mwl__form_check found nothing wrong with it; else NULL. */
 const mwl__node *mwl__form_member(const mwl__node *n, const mwl__form *form, uint32_t bad,
                                   const char *name);

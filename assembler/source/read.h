@@ -104,6 +104,8 @@ uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32
 mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from,
                               uint32_t to);
 
+/* The node that a JSON Pointer names, from `at` on; NULL when there is none. */
+const mwl__node *mwl__node_follow(const mwl__node *at, const char *pointer, size_t len);
 /* Append the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
 void mwl__node_pointer(const mwl__node *n, mwl__buf *out);
 

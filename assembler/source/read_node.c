@@ -110,6 +110,31 @@ void mwl__node_pointer(const mwl__node *n, mwl__buf *out) {
     while (depth > 0) put_token(path[--depth], out);
 }
 
+const mwl__node *mwl__node_follow(const mwl__node *at, const char *p, size_t len) {
+    const char *end = p + len;
+    while (at && p < end && *p == '/') {
+        char name[256];
+        size_t n = 0, index = 0;
+        bool number = true;
+        for (p++; p < end && *p != '/'; p++) {
+            char c = *p;
+            if (c == '~' && p + 1 < end) c = *++p == '0' ? '~' : '/';
+            if (n == sizeof name) return NULL; /* no name that is looked for is that long */
+            if (c < '0' || c > '9' || index > 100000000) number = false;
+            index = index * 10 + (size_t)(c - '0');
+            name[n++] = c;
+        }
+        if (at->kind == MWL_NODE_OBJECT) {
+            at = mwl__node_find(at, name, n);
+        } else {
+            const mwl__node *m = number ? mwl__node_first(at) : NULL;
+            while (m && m->index != index) m = m->next;
+            at = m;
+        }
+    }
+    return at;
+}
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static mwl__diag *report(mwl__tree *tree, const mwl__node *n, mwl__span span, mwl__diag_code code,

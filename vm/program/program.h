@@ -148,7 +148,8 @@ struct mwl_program {
     mwl_value *owned; /* the containers, counted */
     uint32_t n_owned;
     uint32_t cap_owned;
-    mwl__flow_tables tables; /* the Flow half: tables.h */
+    mwl__flow_tables tables;       /* the Flow half: tables.h */
+    mwl__flow_tables *flow_tables; /* = &tables */
 };
 
 /* A word of INFO, or MWL_NONE. */

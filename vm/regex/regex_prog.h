@@ -12,6 +12,7 @@
 #include "vm/regex/regex.h"
 
 #define MWL__RUNE_MAX 0x10ffffu
+#define MWL__RUNE_BAD 0xffffffffu
 
 /* ---- character classes (regex_class.c) ---------------------------------------------------------
  */

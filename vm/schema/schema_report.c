@@ -231,21 +231,32 @@ static void explain_type(struct report *r, uint32_t mask, mwl_value v) {
     r->keyword.len = at;
 }
 
+/* The allowed value after the constant `last` (NONE: the first), in the order of the document: that
+ * is the order in which constants were made. */
+static uint32_t next_allowed(const uint32_t *t, uint32_t last) {
+    uint32_t n = t[2], all = t[2] + t[3], next = NONE;
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t k = t[4 + n + i];
+        if ((last == NONE || k > last) && k < next) next = k;
+    }
+    return next;
+}
+
 static void explain_enum(struct report *r, const uint32_t *t, mwl_value v) {
-    uint32_t n = t[2], all = t[2] + t[3];
+    uint32_t n = t[2], all = t[2] + t[3], shown = all > SHOWN_NAMES + 1 ? SHOWN_NAMES : all;
     mwl__suggest s = mwl__suggest_make("", 0);
     if (mwl_value_kind(v) == MWL_KIND_STRING)
         s = mwl__suggest_make(mwl__as_str(v)->s, mwl__as_str(v)->len);
     TEXT(r, all ? "must be " : "has no allowed value");
+    for (uint32_t i = 0, k = NONE; i < shown && (k = next_allowed(t, k)) != NONE; i++) {
+        if (i) mwl__buf_puts(&r->text, i + 1 == all ? " or " : ", ");
+        put_json(r, r->e->consts[k]);
+    }
+    if (shown < all) mwl__buf_printf(&r->text, " or one of %u others", all - shown);
     for (uint32_t i = 0; i < all; i++) {
         mwl_value k = r->e->consts[t[4 + n + i]];
         if (mwl_value_kind(k) == MWL_KIND_STRING)
             mwl__suggest_offer(&s, mwl__as_str(k)->s, mwl__as_str(k)->len);
-        if (i == SHOWN_NAMES && all > SHOWN_NAMES + 1)
-            mwl__buf_printf(&r->text, " or one of %u others", all - i);
-        if (i >= SHOWN_NAMES && all > SHOWN_NAMES + 1) continue;
-        if (i) mwl__buf_puts(&r->text, i + 1 == all ? " or " : ", ");
-        put_json(r, k);
     }
     if (s.best) mwl__buf_printf(&r->text, "; did you mean \"%.*s\"?", (int)s.best_len, s.best);
     size_t at = r->keyword.len;
