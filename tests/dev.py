@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/dev, its help and CMakePresets.json say about one another."""
+"""What tools/dev, its help, CMakePresets.json, the workflow and .editorconfig say about one another."""
 import json
 import os
 import re
@@ -51,7 +51,61 @@ def presets():
     expect(used <= visible, f"tools/dev builds {sorted(used - visible)}, which is not a preset")
 
 
-commands()
+def workflow(known):
+    """Each step is a command that there is, on a file that is there; actions have a pinned major version."""
+    text = open(".github/workflows/ci.yml").read()
+    check_yaml(text)
+    matrix = re.search(r"^\s+command: \[(.*)\]$", text, re.M).group(1).split(", ")
+    lines = set()
+    for line in re.findall(r"^\s+- run: (.*)$", text, re.M):
+        lines |= {line.replace("${{ matrix.command }}", command) for command in matrix}
+    readme = re.findall(r"^    (tools/dev .*?)\s*(?:#.*)?$", open("README.md").read(), re.M)
+    expect(len(readme) >= 2, "README.md shows no command of tools/dev")
+    for line in readme:
+        expect(line in lines, f"the workflow does not run README's `{line}`")
+    for line in sorted(lines):
+        words = line.split()
+        good = words[0] == "tools/dev" and words[1] in known
+        expect(good, f"`{line}` is not a command of tools/dev")
+        expect(all(os.path.exists(word) for word in words[2:]), f"`{line}` names a file that is not there")
+    expect({"clang", "asan", "tsan"} <= set(matrix), "the workflow leaves a compiler or a sanitizer out")
+    expect(text.count("run:") == len(re.findall(r"^\s+- run: ", text, re.M)), "a run: of another form")
+    for action in re.findall(r"uses: (.*)", text):
+        expect(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", action), f"{action}: no major version")
+
+
+def check_yaml(text):
+    """Where Python has a parser of YAML: it is what a runner expects to read."""
+    try:
+        import yaml
+    except ImportError:
+        return
+    parsed = yaml.safe_load(text)
+    for name, job in parsed["jobs"].items():
+        expect("runs-on" in job and job["steps"], f"workflow: the job {name} has no machine or no steps")
+        for step in job["steps"]:
+            expect(len({"run", "uses"} & set(step)) == 1, f"workflow: a step of {name} does not do one thing")
+
+
+def layout():
+    """.editorconfig's rules, where no formatter looks."""
+    kinds = (".c", ".h", ".cpp", ".py", ".sh", ".md", ".cmake", ".txt", ".yml", ".awk", ".lua", ".mjs")
+    for top in (".", ".github", "vm", "assembler", "stdlib", "tools", "bench", "tests"):
+        for path, folders, names in os.walk(top):
+            folders[:] = [] if top == "." else [f for f in folders if f not in ("build", "__pycache__")]
+            for name in names:
+                if not name.endswith(kinds) and name not in ("dev", "run"):
+                    continue
+                file = os.path.join(path, name)
+                text = open(file, encoding="utf-8", newline="").read()
+                expect(text.endswith("\n"), f"{file}: the last line has no end")
+                expect("\r" not in text, f"{file}: a carriage return")
+                expect("\t" not in text, f"{file}: a tab")
+                expect(name.endswith(".md") or not re.search(r" $", text, re.M), f"{file}: space at a line's end")
+
+
 presets()
+workflow(commands())
+layout()
 print("\n".join(problems + [f"{len(problems)} problems"]))
 sys.exit(1 if problems else 0)

@@ -50,7 +50,7 @@ unsigned mwl__cel_standard_name(const mwl__functions *functions, const char *nam
     return is;
 }
 
-const char *mwl__cel_pattern_fault(void *ctx, const char *pattern, size_t len) {
+static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
     mwl_alloc alloc = mwl_alloc_default();
     mwl__regex *re = NULL;
     mwl_error error = {MWL_OK, NULL, 0};
@@ -145,7 +145,7 @@ static mwl_status check(const compiler *c, mwl__arena *arena, const mwl__cel_tre
         .functions = env->functions ? env->functions->defs : NULL,
         .n_functions = env->functions ? env->functions->n_defs : 0,
         .is_message = mwl__cel_is_message,
-        .pattern_fault = mwl__cel_pattern_fault,
+        .pattern_fault = pattern_fault,
         .sink = env->sink,
     };
     return mwl__cel_check(tree, &options);

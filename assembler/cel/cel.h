@@ -15,9 +15,8 @@
 /* What a full name is, variables apart: MWL__CEL_NAME_* bits, as mwl__cel_names.lookup wants. */
 unsigned mwl__cel_standard_name(const mwl__functions *functions, const char *name, size_t len,
                                 mwl__cel_lit *lit);
-/* For mwl__cel_check_options; ctx is not used, and must be that of both. */
+/* For mwl__cel_check_options; ctx is not used. */
 bool mwl__cel_is_message(void *ctx, const char *name, size_t len);
-const char *mwl__cel_pattern_fault(void *ctx, const char *pattern, size_t len);
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 

@@ -181,10 +181,6 @@ typedef struct mwl__cel_tree {
 static inline bool mwl__cel_is_binary(const mwl__cel_node *n) {
     return n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_IN;
 }
-/* Kinds whose body runs once per element of a range: ALL .. TRANSFORM_ENTRY, and SORT_BY's key. */
-static inline bool mwl__cel_is_loop(const mwl__cel_node *n) {
-    return n->kind >= MWL__CEL_ALL && n->kind <= MWL__CEL_SORT_BY;
-}
 /* The child that continues a left-deep chain, or NULL. It is always kids[0]. */
 static inline mwl__cel_node *mwl__cel_spine(const mwl__cel_node *n) {
     bool chain = mwl__cel_is_binary(n) || n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX ||

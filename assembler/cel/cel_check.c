@@ -2,7 +2,7 @@
  *
  * Owns: the rules by which a resolved tree gets errors and warnings. Refuses to know: which roots
  * and functions there are (the caller's tables), and types beyond the kind that a literal or an
- * operator makes plain (cel_deduce.c has types).
+ * operator makes plain.
  *
  * The guarantee: an error is reported only for what cannot be right at run time (check_format has
  * the one exception). A name that nothing declares never is. A clash of kinds is a fault only if it

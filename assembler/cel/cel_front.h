@@ -2,8 +2,8 @@
  *
  * Order of use: mwl__cel_parse (text to tree, macros expanded, local variables bound), then
  * mwl__cel_resolve (names of the environment), then mwl__cel_check (diagnostics), and as needed
- * mwl__cel_reach, mwl__cel_deduce, mwl__cel_print. All memory comes from the caller's arena;
- * nothing here keeps state between calls. */
+ * mwl__cel_reach. All memory comes from the caller's arena; nothing here keeps state between calls.
+ */
 #ifndef MWL_CEL_FRONT_H
 #define MWL_CEL_FRONT_H
 
@@ -168,34 +168,5 @@ typedef struct mwl__cel_path {
 typedef bool (*mwl__cel_reach_fn)(void *ctx, const mwl__cel_path *path);
 mwl_status mwl__cel_reach(mwl__arena *arena, const mwl__cel_tree *tree, mwl__cel_reach_fn fn,
                           void *ctx);
-
-/* ---- types -------------------------------------------------------------------------------------
- */
-
-/* Declarations, types as text: "list(int)", "map(string, $T)", "optional_type(dyn)". */
-typedef struct mwl__cel_overload {
-    const char *const *params; /* for a member, the target first */
-    size_t n_params;
-    const char *result;
-    bool member;
-} mwl__cel_overload;
-
-typedef struct mwl__cel_decl {
-    const char *name;
-    const char *type; /* a variable's; NULL for a function */
-    const mwl__cel_overload *overloads;
-    size_t n_overloads;
-} mwl__cel_decl;
-
-/* The expression's type as text in the arena; "dyn" where nothing is known. MWL_E_REJECTED when no
- * overload fits. */
-mwl_status mwl__cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const mwl__cel_decl *decls,
-                           size_t n_decls, const char **type);
-
-/* ---- printing ----------------------------------------------------------------------------------
- */
-
-/* The tree back as CEL text, at most about `limit` bytes (0: no limit), the rest as `...`. */
-void mwl__cel_print(mwl__buf *out, const mwl__cel_node *node, size_t limit);
 
 #endif

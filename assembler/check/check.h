@@ -105,8 +105,6 @@ mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
 void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step);
 /* One of `steps` by name, or NULL after a report. */
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n);
-/* A matcher's object; false after a report. */
-bool mwl__check_matcher(mwl__checker *c, const mwl__node *n);
 /* A string as a code pattern; false after a report. */
 bool mwl__check_pattern(mwl__checker *c, const mwl__node *p);
 /* The envelope's members of a Raise or an onFailure. */

@@ -207,7 +207,8 @@ static void check_types(mwl__checker *c, const mwl__node *list) {
     }
 }
 
-bool mwl__check_matcher(mwl__checker *c, const mwl__node *n) {
+/* A matcher's object; false after a report. */
+static bool check_matcher(mwl__checker *c, const mwl__node *n) {
     size_t before = c->sink->n_broken;
     uint32_t bad;
     mwl__form_check(c->tree, n, &matcher_form, &bad);
@@ -239,7 +240,7 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
         mwl__m_catch k = {.node = n};
         mwl__form_check(c->tree, n, &catch_form, &bad);
         const mwl__node *match = mwl__form_member(n, &catch_form, bad, "match");
-        bool matcher = match && mwl__check_matcher(c, match);
+        bool matcher = match && check_matcher(c, match);
         k.codes = mwl__node_get(match, "codes");
         k.types = mwl__node_get(match, "types");
         k.retryable = mwl__node_get(match, "retryable");

@@ -12,7 +12,7 @@
  *
  *     12  jump_if r1, @20                 ; L20 | 7:15 vars.a > 1
  *
- * its index, the instruction as mwl__op_parse reads it, what the operands mean, and where it comes
+ * its index, the instruction as mwl__op_print writes it, what the operands mean, and where it comes
  * from when that is another place than the line before. Everything else stands behind a semicolon
  * or is a label (L20:). MWL_E_NOMEM. */
 enum { MWL_DISASM_CODE_ONLY = 1 /* no summary, constants and handlers */ };

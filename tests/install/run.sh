@@ -31,7 +31,7 @@ $cc "$here/outside.c" -o "$work/static" $($config --cflags mwlvm) $flags
 
 echo "find_package, both"
 {
-    "$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" &&
+    "$cmake" -S "$here" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" &&
         "$cmake" --build "$work/cmake"
 } >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$work/cmake/with_shared"

@@ -2,7 +2,7 @@
 #ifndef CEL_TREE_H
 #define CEL_TREE_H
 
-#include "assembler/cel/cel_front.h"
+#include "cel_print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static inline void cel_show(const mwl__cel_node *n, mwl__buf *out) {
 #undef MWL_X
     };
     if (n->kind == MWL__CEL_LIT) {
-        mwl__cel_print(out, n, 0);
+        cel_print(out, n);
         return;
     }
     if (n->kind == MWL__CEL_IDENT) {

@@ -4,6 +4,7 @@
 #include "assembler/emit/disasm.h"
 #include "assembler/emit/emit.h"
 #include "faulty.h"
+#include "op_parse.h"
 
 static uint32_t str(mwl__emit *e, const char *s) { return mwl__emit_string(e, s, strlen(s)); }
 
@@ -192,7 +193,7 @@ static uint32_t read_back(const mwl_program *p, char *text) {
         while (end > start && end[-1] == ' ') end--;
         *end = '\0';
         mwl__ins ins;
-        if (pc >= p->n_code || !mwl__op_parse(start, &ins) ||
+        if (pc >= p->n_code || !op_parse(start, &ins) ||
             memcmp(&ins, &p->code[pc], sizeof ins) != 0)
             return pc;
         pc++;

@@ -43,12 +43,20 @@ static bool valid(const char *text) {
     return mwl__pattern_valid(&a, text, strlen(text));
 }
 
+/* 1 when a search does without PCRE2, which keeps its memory in the scratch; 0, or -1 where the
+ * pattern is refused. */
 static int linear(const char *text) {
     mwl_alloc a = mwl_alloc_default();
     mwl__pattern *p = NULL;
+    mwl__regex_scratch *s = NULL;
+    bool matched;
     if (mwl__pattern_compile(&a, text, strlen(text), &p, NULL) != MWL_OK) return -1;
-    int answer = mwl__pattern_is_linear(p);
+    int answer = -1;
+    if (mwl__regex_scratch_new(&a, &s) == MWL_OK &&
+        mwl__pattern_search(p, s, "a", 1, NULL, &matched) == MWL_OK)
+        answer = mwl__regex_scratch_guest(s)->data == NULL;
     mwl__pattern_free(p);
+    mwl__regex_scratch_free(s);
     return answer;
 }
 

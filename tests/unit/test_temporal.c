@@ -263,8 +263,8 @@ UTEST(rfc3339, writes_and_reads_back) {
     for (int64_t sec = MWL__INSTANT_MIN_SEC; sec <= MWL__INSTANT_MAX_SEC; sec += 86399 * 37) {
         mwl__instant t = {sec, (uint32_t)((uint64_t)sec * 7919 % 1000000000)}, back = {0, 0};
         size_t n = mwl__temporal_write_instant(t, out);
-        wrong += mwl__temporal_parse_instant(out, n, &back) != MWL_OK ||
-                 mwl__temporal_compare(t, back) != 0;
+        wrong += mwl__temporal_parse_instant(out, n, &back) != MWL_OK || t.sec != back.sec ||
+                 t.ns != back.ns;
     }
     EXPECT_EQ((size_t)0, wrong);
 }
@@ -304,20 +304,13 @@ UTEST(calendar, every_day) {
     EXPECT_EQ(MWL__INSTANT_MAX_SEC + 1, day * 86400);
 }
 
-UTEST(calendar, offsets_and_back) {
-    mwl__instant t = {1234567890, 42}, back = {0, 0};
-    mwl__civil c = mwl__temporal_civil(t, 11 * 3600);
+UTEST(calendar, offsets) {
+    mwl__civil c = mwl__temporal_civil((mwl__instant){1234567890, 42}, 11 * 3600);
     EXPECT_EQ(14, c.day);
     EXPECT_EQ(10, c.hour);
-    EXPECT_EQ(MWL_OK, mwl__temporal_from_civil(&c, 11 * 3600, &back));
-    EXPECT_EQ(0, mwl__temporal_compare(t, back));
     c = mwl__temporal_civil((mwl__instant){MWL__INSTANT_MIN_SEC, 0}, -3600);
     EXPECT_EQ(0, c.year);
     EXPECT_EQ(31, c.day);
-    c.month = 2, c.day = 30;
-    EXPECT_EQ(MWL_E_RANGE, mwl__temporal_from_civil(&c, 0, &back));
-    c.month = 13, c.day = 1;
-    EXPECT_EQ(MWL_E_RANGE, mwl__temporal_from_civil(&c, 0, &back));
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */

@@ -133,12 +133,6 @@ static void model_put(struct model *m, int k, int value) {
     m->value[i] = value;
 }
 
-static void model_remove(struct model *m, int k) {
-    int i = model_find(m, k);
-    if (i < 0) return;
-    for (m->n--; i < m->n; i++) m->key[i] = m->key[i + 1], m->value[i] = m->value[i + 1];
-}
-
 static bool map_agrees(mwl_heap *h, const struct model *m) {
     uint64_t weight = 1;
     if (mwl_count(m->v) != (size_t)m->n) return false;
@@ -188,17 +182,7 @@ UTEST(versions, of_maps) {
                 *from = (struct model){.v = mwl_object(h, draw(5))};
             }
             break;
-        case 4: {
-            mwl_value key = key_of(h, k);
-            if (mwl_value_kind(key) == MWL_KIND_STRING && draw(2)) {
-                model_remove(&next, k);
-                next.v = mwl__map_without(h, from->v, key);
-            } else {
-                next.v = mwl_value_keep(from->v);
-            }
-            mwl_value_drop(h, key);
-            break;
-        }
+        case 4:
         case 5: next.v = mwl_value_keep(from->v); break;
         default:
             if (draw(40)) {

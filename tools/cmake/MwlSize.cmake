@@ -15,9 +15,9 @@ set(MWL_COLD
     vm/blocking vm/coro vm/stack_watch vm/token vm/temporal vm/temporal_dur
     stdlib/documents stdlib/std stdlib/std_register stdlib/cel_network stdlib/cel_format stdlib/cel_encoders
     stdlib/cel_strings stdlib/cel_sets stdlib/cel_math stdlib/cel_optional
-    assembler/asm assembler/catalog assembler/cel_check assembler/cel_deduce assembler/cel_fold
+    assembler/asm assembler/catalog assembler/cel_check assembler/cel_fold
     assembler/cel_literal assembler/cel_loop assembler/cel_lower assembler/cel_macro assembler/cel_parse
-    assembler/cel_print assembler/cel_reach assembler/cel_resolve assembler/cel_type assembler/cel_value
+    assembler/cel_reach assembler/cel_resolve assembler/cel_value
     assembler/check assembler/check_args assembler/check_call assembler/check_code assembler/check_expr
     assembler/check_step assembler/lower_step assembler/check_graph assembler/check_mw assembler/check_path assembler/check_schema assembler/emit_const
     assembler/lower_call assembler/lower_entry assembler/lower_scope assembler/lower_value assembler/model

@@ -13,10 +13,13 @@ target_link_libraries(mwl_test_flags INTERFACE mwl_flags)
 target_compile_options(mwl_test_flags INTERFACE -Wno-sign-compare)
 target_include_directories(mwl_test_flags SYSTEM INTERFACE ${MWL_UTEST_INCLUDE})
 
+# What a test needs besides the library.
+set(MWL_TEST_OF_test_cel_deduce tools/suite/cel_deduce.c tools/suite/cel_type.c)
+
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)
-  add_executable(${test} ${source})
+  add_executable(${test} ${source} ${MWL_TEST_OF_${test}})
   target_include_directories(${test} PRIVATE tests/unit)
   target_compile_definitions(${test} PRIVATE MWL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${test} PRIVATE mwl_flags mwl_test_flags mwlvm_static Threads::Threads)
@@ -113,6 +116,8 @@ if(NOT MWL_SANITIZE)
   add_test(NAME library COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library.sh $<TARGET_FILE:mwlvm_shared>
            $<TARGET_FILE:example_hello_host> "${MWL_IDN}" "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}" ${CMAKE_C_COMPILER_ID})
   mwl_test_setup(library)
+  add_test(NAME readme COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/readme.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
+  mwl_test_setup(readme)
   add_test(NAME guide COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/guide.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
   mwl_test_setup(guide)
 endif()

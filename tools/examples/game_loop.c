@@ -1,10 +1,10 @@
-/* game_loop.c: a game at 60 frames a second with hundreds of scripted actors, pumped in a budget.
+/* game_loop.c: a game at 60 frames a second with hundreds of scripted actors and a time budget.
  *
- * Every actor is a run: it walks, naps, and asks for a path, which the game answers a few frames
- * later; when that takes too long, a Timeout lets it wander instead. Almost all of them are parked
- * at any moment. The game's time is its own: it jumps from frame to frame, so that the example
- * takes less than the seconds it simulates, and runs on inside a frame, so that the budget is one
- * of real time.
+ * Every actor is a run. It sleeps, then asks the game for a path and gets it a few frames later. If
+ * that takes too long, a Timeout makes it wander instead. At any moment almost all actors are
+ * parked. The game has its own clock. It jumps from frame to frame, so that the example ends sooner
+ * than the time that it simulates. Inside a frame it advances with real time, so that the budget is
+ * real time.
  *
  *   game_loop [ACTORS [FRAMES]] */
 #include <mwl_asm.h>
@@ -37,8 +37,8 @@ static const char actor_script[] =
     "  \"done\": {\"action\": \"Return\"}}}";
 
 typedef struct game {
-    int64_t frame_ns; /* the game's time at the frame's beginning, */
-    double frame_ms;  /* and the real one */
+    int64_t frame_ns; /* the game's time when the frame began */
+    double frame_ms;  /* the real time then */
     uint64_t rng;
     long paths_found, paths_refused;
 } game;
@@ -59,7 +59,7 @@ static void read_game_clock(void *ctx, mwl_instant *out) {
     const game *g = ctx;
     int64_t inside = (int64_t)((real_ms() - g->frame_ms) * 1e6);
     out->mono_ns =
-        g->frame_ns + (inside < FRAME_NS ? inside : FRAME_NS - 1); /* it never goes back */
+        g->frame_ns + (inside < FRAME_NS ? inside : FRAME_NS - 1); /* it must never go back */
     out->wall_ns = out->mono_ns + INT64_C(1767225600000000000);
 }
 
@@ -68,7 +68,7 @@ static uint32_t dice(game *g, uint32_t sides) {
     return (uint32_t)(g->rng >> 33) % sides;
 }
 
-/* A path takes one to twenty frames; the answer is ready when `wake` says so. */
+/* A path takes one to twenty frames: then the machine calls path_ready. */
 static void path_start(mwl_call *call, void *user) {
     mwl_call_wake_after(call, (1 + dice(user, 20)) * FRAME_NS);
 }
@@ -79,7 +79,7 @@ static void path_ready(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_number(1 + dice(g, 40)));
 }
 
-static void path_cancel(mwl_call *call, void *user) { /* the actor's Timeout was faster */
+static void path_cancel(mwl_call *call, void *user) { /* the Timeout of the actor fired first */
     ((game *)user)->paths_refused++;
     mwl_call_succeed(call, mwl_null());
 }
@@ -132,8 +132,7 @@ int main(int argc, char **argv) {
         for (int i = 0; i < n; i++)
             if (!actors[i])
                 actors[i] = spawn(vm, program, i); /* an actor that is done gets a new script */
-        over += mwl_vm_pump(vm, BUDGET_NS) ==
-                0; /* the rest of the work has time until the next frame */
+        over += mwl_vm_pump(vm, BUDGET_NS) == 0;   /* 0: work is left for the next frame */
         for (int i = 0; i < n; i++) {
             if (!actors[i] || mwl_run_get_state(actors[i]) < MWL_RUN_DONE) continue;
             finished++;

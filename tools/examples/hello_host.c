@@ -1,4 +1,4 @@
-/* hello_host.c: the smallest host: assemble a definition, run it, print its Result. */
+/* hello_host.c: the smallest host. It assembles a definition, runs it and prints its value. */
 #include <mwl_asm.h>
 #include <mwl_std.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
         mwl_value who = mwl_string(h, name, strlen(name));
         mwl_start start = {.input = mwl_object_set(h, mwl_object(h, 1), "name", 4, who)};
         st = mwl_run_start(vm, program, &start, &run, &error);
-        mwl_value_drop(h, start.input); /* the run keeps what it needs */
+        mwl_value_drop(h, start.input); /* the run has its own reference */
     }
     while (run && mwl_run_get_state(run) < MWL_RUN_DONE) mwl_vm_pump(vm, MWL_NO_BUDGET);
     if (st == MWL_OK)

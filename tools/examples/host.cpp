@@ -1,4 +1,4 @@
-// host.cpp: a host in C++: owners that free what they hold, a provider that is a method.
+// host.cpp: a host in C++. Smart pointers free VM, program and run; the provider is a method.
 #include <mwl_asm.h>
 #include <mwl_std.h>
 
@@ -33,7 +33,7 @@ std::string text_of(mwl_value v) {
     return std::string(p ? p : "", len);
 }
 
-class counter { // a provider with state of its own; exceptions must not cross the library
+class counter { // a provider with its own state; exceptions must not leave a callback
   public:
     static constexpr const char *uri = "mwl:provider.call/acme/count/v1";
     static constexpr const char *document = R"({

@@ -3,7 +3,7 @@
 
     MWLVM_LIBRARY=build/libmwlvm.so python3 tools/examples/mwl.py [NAME]
 
-A mwl_value is sixteen bytes that are passed by value: two 32-bit words and one of 64 bits.
+An mwl_value has sixteen bytes and is passed by value: two words of 32 bits and one of 64 bits.
 """
 import ctypes as c
 import json
@@ -126,7 +126,7 @@ class Vm:
             heap = call_heap(call)
             try:
                 answer = to_value(heap, function(from_value(heap, call_input(call))))
-            except Exception as e:  # a failure of the language, with Python's words
+            except Exception as e:  # becomes a failure of the call, with the message of the exception
                 call_fail(call, None, b"Python.Raised", str(e).encode(), Value())
                 return
             call_succeed(call, answer)
@@ -138,7 +138,7 @@ class Vm:
         check(vm_provide(self.handle, c.byref(entry), 1, None, c.byref(error)), error)
 
     def run(self, definition, data):
-        """Assemble, run to the end, and answer the Result."""
+        """Assembles, runs to the end, and returns the Result."""
         text, error = json.dumps(definition).encode(), Error()
         options, out = AsmOptions(), AsmResult()
         options.providers = (AsmProvider * len(self.documents))(*self.documents)

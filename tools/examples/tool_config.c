@@ -1,9 +1,9 @@
-/* tool_config.c: a tool whose configuration is a Flow: it adds up the bytes of files as the
- * definition tells it.
+/* tool_config.c: a tool whose configuration is a Flow. It adds up the bytes of files as the
+ * definition describes.
  *
- * Its provider `checksum` is in the blocking style: a C function that pauses and waits in its
- * middle while others like it go on. Reading a file blocks for real, so that happens on a thread,
- * which posts the answer; the main loop sleeps until the VM is due or an answer wakes it.
+ * Its provider `checksum` is a blocking one: a C function that waits in mwl_sleep() and mwl_await()
+ * while other calls continue. Reading a file would block the VM's thread, so another thread does it
+ * and sends the answer. The main loop sleeps until the VM is due or an answer wakes it.
  *
  *   tool_config CONFIG.json FILE... */
 #include <mwl_asm.h>
@@ -50,8 +50,8 @@ static void read_file(const job *j) {
     for (int c; (c = getc(f)) != EOF; size++) sum = (sum * 31 + (unsigned long)c) & 0xffffffff;
     fclose(f);
     int n = snprintf(text, sizeof text, "{\"sum\": %lu, \"bytes\": %lu}", sum, size);
-    mwl_token_succeed(j->answer, text,
-                      (size_t)n); /* refused when nobody waits any more: nothing to do about it */
+    /* an error status means that the call does not wait any more: nothing to do then */
+    mwl_token_succeed(j->answer, text, (size_t)n);
 }
 
 static void *read_files(void *arg) {
@@ -97,7 +97,7 @@ static void checksum(mwl_call *call, void *user) {
                       mwl_absent());
         return;
     }
-    if (mwl_sleep(call, ns) < 0) return; /* cancelled: nothing is held */
+    if (mwl_sleep(call, ns) < 0) return; /* cancelled: there is nothing to free */
     if (!give_out(user, call, path)) {
         mwl_call_fail(call, NULL, "Provider.Call.Checksum.Unreadable", "out of memory",
                       mwl_absent());
@@ -116,7 +116,7 @@ static void checksum(mwl_call *call, void *user) {
 
 /* ---- the tool -------------------------------------------------------------------------------- */
 
-static void wake(void *ctx) { /* on the thread that answers */
+static void wake(void *ctx) { /* called on the thread that sends the answer */
     tool *t = ctx;
     pthread_mutex_lock(&t->lock);
     t->wake = true;
@@ -147,7 +147,7 @@ static mwl_program *load_config(const char *path) {
     mwl_program *program = NULL;
     if (mwl_assemble(text, len, &options, &out) == MWL_OK)
         mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, NULL);
-    fputs(out.diagnostics, stderr); /* the tool's users see where their configuration is wrong */
+    fputs(out.diagnostics, stderr); /* shows the users where their configuration is wrong */
     mwl_asm_free(&out);
     return program;
 }
@@ -193,8 +193,7 @@ int main(int argc, char **argv) {
     mwl_config config = mwl_config_default();
     config.wake = wake;
     config.wake_ctx = &t;
-    (void)mwl_stack_watch(); /* should checksum ever need more than its stack, say so before the
-                                process ends */
+    (void)mwl_stack_watch(); /* if checksum overflows its stack, a message says so */
     static const mwl_call_provider provider = {.uri = "mwl:provider.call/acme/checksum/v1",
                                                .document = checksum_document,
                                                .blocking = checksum};

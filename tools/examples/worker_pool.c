@@ -1,5 +1,4 @@
-/* worker_pool.c: N threads, each with a VM of its own, and one program that they share; a million
- * runs.
+/* worker_pool.c: a million runs on N threads. Each thread has its own VM; they share one program.
  *
  *   worker_pool [RUNS [THREADS]] */
 #include <mwl_asm.h>
@@ -30,7 +29,7 @@ typedef struct pool {
     atomic_long left, good;
 } pool;
 
-/* Starts up to AT_A_TIME runs, pumps them all, and looks at their Results. */
+/* Starts up to AT_A_TIME runs, pumps them to their end, and counts the successes. */
 static int batch(mwl_vm *vm, pool *p, long n) {
     mwl_heap *h = mwl_vm_heap(vm);
     mwl_run *runs[AT_A_TIME];
@@ -80,8 +79,7 @@ int main(int argc, char **argv) {
     atomic_init(&p.left, runs);
     atomic_init(&p.good, 0);
     if (mwl_assemble(definition, sizeof definition - 1, NULL, &out) == MWL_OK)
-        mwl_program_load(NULL, out.image, out.image_size, MWL_BORROW, &p.program,
-                         NULL); /* used in place */
+        mwl_program_load(NULL, out.image, out.image_size, MWL_BORROW, &p.program, NULL);
     fputs(out.diagnostics, stderr);
     if (!p.program) return 1;
     double from = seconds();
@@ -93,6 +91,6 @@ int main(int argc, char **argv) {
     printf("%ld of %ld runs succeeded on %d threads: %.2f s, %.0f a second\n", atomic_load(&p.good),
            runs, n, took, (double)runs / took);
     mwl_program_release(p.program);
-    mwl_asm_free(&out); /* the image outlives the program that borrows it */
+    mwl_asm_free(&out); /* last: the program borrowed the image */
     return atomic_load(&p.good) != runs;
 }

@@ -2,6 +2,7 @@
 #include "suite_cel.h"
 
 #include "../tool_functions.h"
+#include "cel_deduce.h"
 #include "vm/value/temporal.h"
 
 #include <stdio.h>
@@ -191,14 +192,14 @@ void cel_names_free(char **names, size_t n) {
 }
 
 /* Declarations in an arena, from type_env. */
-static mwl__cel_decl *declarations(mwl__arena *arena, mwl_value env) {
-    mwl__cel_decl *decls = mwl__arena_new(arena, (mwl_count(env) + 1) * sizeof *decls);
+static cel_decl *declarations(mwl__arena *arena, mwl_value env) {
+    cel_decl *decls = mwl__arena_new(arena, (mwl_count(env) + 1) * sizeof *decls);
     for (size_t i = 0; i < mwl_count(env); i++) {
         mwl_value decl = mwl_array_at(env, i), overloads = cel_member(decl, "overloads");
         size_t n = mwl_count(overloads);
         decls[i].name = mwl_as_text(cel_member(decl, "name"), NULL);
         decls[i].type = mwl_as_text(cel_member(decl, "type"), NULL);
-        mwl__cel_overload *list = mwl__arena_new(arena, (n + 1) * sizeof *list);
+        cel_overload *list = mwl__arena_new(arena, (n + 1) * sizeof *list);
         for (size_t j = 0; j < n; j++) {
             mwl_value o = mwl_array_at(overloads, j), params = cel_member(o, "params");
             const char **texts = mwl__arena_new(arena, (mwl_count(params) + 1) * sizeof *texts);
@@ -250,8 +251,8 @@ bool cel_deduced_type(struct cel_suite *c, mwl_value test, char *type, size_t si
     bool ok = mwl__cel_parse(&parse, &tree) == MWL_OK &&
               mwl__cel_resolve(&arena, &tree, &names) == MWL_OK;
     mwl_value env = cel_member(test, "type_env");
-    ok = ok &&
-         mwl__cel_deduce(&arena, &tree, declarations(&arena, env), mwl_count(env), &text) == MWL_OK;
+    ok =
+        ok && cel_deduce(&arena, &tree, declarations(&arena, env), mwl_count(env), &text) == MWL_OK;
     if (ok) snprintf(type, size, "%s", text);
     free(container);
     mwl__arena_free(&arena);

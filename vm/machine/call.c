@@ -73,7 +73,7 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next
 /* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no
  * record is made. In a fan-out gather.c does the same. */
 static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
-    const mwl__call_rec *c = &link->program->flow_tables->calls[ix];
+    const mwl__call_rec *c = &link->program->tables.calls[ix];
     mwl_value input = f->in_flight;
     f->in_flight = mwl_absent();
     mwl__result res;
@@ -107,7 +107,7 @@ static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     bool direct = link->with_ok[ix] == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
-                  link->program->flow_tables->calls[ix].gather ==
+                  link->program->tables.calls[ix].gather ==
                       MWL_NONE; /* that of a Gather began under a trace */
     return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
 }

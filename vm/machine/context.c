@@ -288,7 +288,7 @@ bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *
     if (!e) return false;
     if (path != x->count_path || e->ix != x->count_entry) {
         const mwl__link *link = x->frame->run->link;
-        const mwl__provider *p = link->providers[link->program->flow_tables->entries[e->ix].import];
+        const mwl__provider *p = link->providers[link->program->tables.entries[e->ix].import];
         const mwl__str *name = mwl__as_str(x->program->consts[x->program->keys[path->first_key]]);
         if (!p->run_count_len || p->run_count_len != name->len ||
             !mwl__bytes_same(p->middleware.run_count, name->s, name->len))

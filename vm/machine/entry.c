@@ -99,7 +99,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
     bool known = false;
     if (rec->with_k[phase] != MWL_NONE) {
         e->args = link->program->consts[rec->with_k[phase]]; /* nothing was computed */
-        known = link->with_ok[link->program->flow_tables->n_calls + ix * 4 + phase];
+        known = link->with_ok[link->program->tables.n_calls + ix * 4 + phase];
     }
     if (!known) {
         uint32_t pc = mwl__check_arguments(f, p->parameters[phase], e->args, p->uri, next_pc);

@@ -649,7 +649,7 @@ dispatch:
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
     CASE(TO): {
         NESTS(mwl__nest_in_step(F));
-        const mwl__step_rec *to = &p->flow_tables->steps[X];
+        const mwl__step_rec *to = &p->tables.steps[X];
         if (!LIKELY(!x->vm->listen && mwl__step_hops(F, to))) MACHINE(mwl__step_to(F, X, false));
         mwl__step_hop(F, X, h);
         next = to->pc + 1; /* behind its STEP, which is done */

@@ -189,7 +189,7 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     const mwl__link *link = f->run->link;
     mwl__gather *g = mwl__gather_of(f);
-    const mwl__gather_rec *rec = &link->program->flow_tables->gathers[ix];
+    const mwl__gather_rec *rec = &link->program->tables.gathers[ix];
     mwl__exec *x = &link->vm->exec;
     for (;;) {
         if (!g->determined && is_decided(g) && !determine(f)) return MWL_PC_NOMEM;
@@ -197,8 +197,7 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         uint32_t call = link->program->keys[rec->first_call + nth];
         if (link->with_ok[call] != MWL_CALL_DIRECT || mwl__tracing(link->vm)) return start_next(f);
-        if (!start_directly(f, g, link, &link->program->flow_tables->calls[call]))
-            return MWL_PC_NOMEM;
+        if (!start_directly(f, g, link, &link->program->tables.calls[call])) return MWL_PC_NOMEM;
         if (--x->slice <= 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);

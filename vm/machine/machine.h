@@ -341,7 +341,7 @@ static inline const mwl_program *mwl__program_of(const mwl__frame *f) {
     return f->run->link->program;
 }
 static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
-    return f->run->link->program->flow_tables;
+    return &f->run->link->program->tables;
 }
 static inline void mwl__value_set(mwl_heap *h, mwl_value *place, mwl_value take) {
     mwl_value old = *place;

@@ -65,7 +65,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (!start) start = &nothing;
     if (!vm || !program || !out)
         return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
-    if (program->flow_tables->root_flow == MWL_NONE)
+    if (program->tables.root_flow == MWL_NONE)
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
         return set_error(error, MWL_E_USAGE, "arguments must be an object");
@@ -97,7 +97,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         int64_t their_slice = x->slice;
         uint32_t their_pc = x->pc;
         x->budget = run->budget; /* arguments are validated at this run's cost */
-        run->root = mwl__frame_new(run, NULL, program->flow_tables->root_flow, input,
+        run->root = mwl__frame_new(run, NULL, program->tables.root_flow, input,
                                    mwl__keep(start->arguments));
         run->budget = x->budget;
         x->budget = their_budget;
@@ -166,8 +166,8 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
         const mwl__failure_site *b =
             &vm->failure_sites[(vm->n_failure_sites - 1 - n) % MWL_FAILURE_SITES];
         if (b->run != run || b->failure != failure.as.p) continue;
-        const mwl__flow_rec *flow = &p->flow_tables->flows[b->flow];
-        const mwl__step_rec *step = &p->flow_tables->steps[b->step];
+        const mwl__flow_rec *flow = &p->tables.flows[b->flow];
+        const mwl__step_rec *step = &p->tables.steps[b->step];
         mwl__where w = {0, 0, 0, 0};
         mwl__program_where(p, step->pc, 0, &w);
         out->flow = flow->name_k == MWL_NONE ? "" : mwl_as_text(p->consts[flow->name_k], NULL);

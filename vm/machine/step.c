@@ -24,7 +24,7 @@ static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t 
 
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
-    begin(f, link->vm, &link->program->flow_tables->steps[step], step);
+    begin(f, link->vm, &link->program->tables.steps[step], step);
     return next_pc;
 }
 
@@ -42,7 +42,7 @@ static void trace_exit(mwl__frame *f, mwl_value v) {
 /* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     const mwl__link *link = f->run->link;
-    const mwl__step_rec *rec = &link->program->flow_tables->steps[step];
+    const mwl__step_rec *rec = &link->program->tables.steps[step];
     if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->in_flight);
     if (!handler && f->extra) mwl__frame_fail(f, mwl_null());
     begin(f, link->vm, rec, step);

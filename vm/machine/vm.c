@@ -135,7 +135,7 @@ static size_t with_ok_size(const mwl__flow_tables *t) {
 
 static void free_link(mwl_vm *vm, mwl__link *l) {
     const mwl_alloc *a = &vm->config.alloc;
-    const mwl__flow_tables *t = l->program->flow_tables;
+    const mwl__flow_tables *t = &l->program->tables;
     for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++)
         mwl__schema_free(l->flow_schemas[i]);
     mwl__mem_free(a, l->flow_schemas, t->n_flows * sizeof *l->flow_schemas);
@@ -236,7 +236,7 @@ static mwl_status refuse(mwl_error *error, mwl_status st, const char *message) {
 }
 
 static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
-    const mwl__flow_tables *t = l->program->flow_tables;
+    const mwl__flow_tables *t = &l->program->tables;
     l->providers = mwl__mem_zero(&vm->config.alloc, t->n_imports, sizeof *l->providers);
     if (t->n_imports && !l->providers) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_imports; i++) {
@@ -255,7 +255,7 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
 
 static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const mwl_program *p = l->program;
-    const mwl__flow_tables *t = p->flow_tables;
+    const mwl__flow_tables *t = &p->tables;
     l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
     if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
     size_t patterns = 0; /* each schema's are bounded; a program has as many as it has Flows */
@@ -282,7 +282,7 @@ static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
 
 /* Has the call no code of its own between its first instruction and its last? */
 static bool is_direct(const mwl_program *p, uint32_t ix) {
-    const mwl__call_rec *c = &p->flow_tables->calls[ix];
+    const mwl__call_rec *c = &p->tables.calls[ix];
     if (c->flags || c->end_pc >= p->n_code || c->end_pc < 2 || c->fields_pc != c->end_pc - 2)
         return false;
     static const uint8_t ops[] = {MWL_OP_CALL, MWL_OP_DISPATCH, MWL_OP_CALL_END};
@@ -297,7 +297,7 @@ static bool is_direct(const mwl_program *p, uint32_t ix) {
  * written arguments are {} . */
 static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
-    const mwl__flow_tables *t = p->flow_tables;
+    const mwl__flow_tables *t = &p->tables;
     l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
     if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
@@ -318,7 +318,7 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
 
 /* After the constants: what is valid may be prepared. A value that cannot be made is none. */
 static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = l->program->flow_tables;
+    const mwl__flow_tables *t = &l->program->tables;
     l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
     if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_entries; i++) {
@@ -334,7 +334,7 @@ static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
 
 /* Frames keep instants when their Flow's or one of its Steps' can be read. */
 static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = l->program->flow_tables;
+    const mwl__flow_tables *t = &l->program->tables;
     const unsigned any = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
     l->timed = mwl__mem_zero(&vm->config.alloc, t->n_flows, 1);
     if (t->n_flows && !l->timed) return MWL_E_NOMEM;
@@ -552,7 +552,7 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
     static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
     mwl_vm *vm = mwl__vm_of(f);
     const mwl_program *p = mwl__program_of(f);
-    const mwl__flow_tables *t = p->flow_tables;
+    const mwl__flow_tables *t = &p->tables;
     mwl_trace_event e;
     memset(&e, 0, sizeof e);
     e.kind = kind;

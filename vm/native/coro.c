@@ -391,8 +391,6 @@ void mwl__coro_yield(mwl__coro *co) {
     leave(co);
 }
 
-mwl__coro_state mwl__coro_state_of(const mwl__coro *co) { return co->state; }
-
 void mwl__coro_name(mwl__coro *co, const char *name) { co->name = name; }
 const char *mwl__coro_name_of(const mwl__coro *co) { return co->name; }
 size_t mwl__coro_stack_bytes(const mwl__coro *co) { return co->pool->stack_bytes; }

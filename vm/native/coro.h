@@ -40,8 +40,6 @@ mwl__coro_state mwl__coro_resume(mwl__coro *co);
 /* From inside `co` only: go back to whoever resumed it; returns when resumed again. */
 void mwl__coro_yield(mwl__coro *co);
 
-mwl__coro_state mwl__coro_state_of(const mwl__coro *co);
-
 /* For people, when something goes wrong on its stack. `name` is lent while the coroutine lives; ""
  * at the start. */
 void mwl__coro_name(mwl__coro *co, const char *name);

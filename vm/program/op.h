@@ -56,7 +56,5 @@ uint32_t mwl__op_isa_of(const mwl__op_info *rows, unsigned n); /* of these rows 
 
 /* "load_path r1, p4": the raw operands, without what they mean in a program. */
 void mwl__op_print(mwl__buf *out, mwl__ins ins);
-/* The reverse; false when the text is no instruction. For tests and tools. */
-bool mwl__op_parse(const char *text, mwl__ins *out);
 
 #endif

@@ -45,7 +45,6 @@ static mwl_status open_tables(mwl_program *p, mwl_error *error) {
 
 static mwl_status open_flow(mwl_program *p, mwl_error *error) {
     mwl__flow_tables *t = &p->tables;
-    p->flow_tables = t;
     TABLE(FLOWS, t->flows, t->n_flows);
     TABLE(STEPS, t->steps, t->n_steps);
     TABLE(ENTRIES, t->entries, t->n_entries);

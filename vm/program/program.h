@@ -148,8 +148,7 @@ struct mwl_program {
     mwl_value *owned; /* the containers, counted */
     uint32_t n_owned;
     uint32_t cap_owned;
-    mwl__flow_tables tables;       /* the Flow half: tables.h */
-    mwl__flow_tables *flow_tables; /* = &tables */
+    mwl__flow_tables tables; /* the Flow half: tables.h */
 };
 
 /* A word of INFO, or MWL_NONE. */

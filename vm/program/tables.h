@@ -69,7 +69,7 @@
 #endif
 
 /* INFO: words by position. */
-enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_FLAGS = 2, MWL_INFO_WORDS = 4 };
+enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_FLAGS = 2 };
 
 typedef enum mwl__action {
     MWL_ACTION_CALL,

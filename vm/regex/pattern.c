@@ -145,8 +145,6 @@ bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
     return st == MWL_OK;
 }
 
-bool mwl__pattern_is_linear(const mwl__pattern *p) { return p->linear != NULL; }
-
 /* ---- searching ------------------------------------------------------------------------------- */
 
 /* PCRE2's part of the scratch. */

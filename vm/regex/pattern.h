@@ -41,7 +41,4 @@ mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratc
  * out. */
 bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len);
 
-/* Does a search take time linear in the subject? */
-bool mwl__pattern_is_linear(const mwl__pattern *p);
-
 #endif

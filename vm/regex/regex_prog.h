@@ -12,7 +12,6 @@
 #include "vm/regex/regex.h"
 
 #define MWL__RUNE_MAX 0x10ffffu
-#define MWL__RUNE_BAD 0xffffffffu
 
 /* ---- character classes (regex_class.c) ---------------------------------------------------------
  */

@@ -89,7 +89,8 @@ static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t 
     return l;
 }
 
-mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more) {
+/* The list as the newest version of a buffer with room for `more`, counted. */
+static mwl_value with_room(mwl_heap *h, mwl_value take_list, size_t more) {
     mwl__list *l = mwl__as_list(take_list);
     uint32_t n = take_list.aux;
     size_t need = (size_t)n + more;
@@ -165,7 +166,7 @@ mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item) 
         return mwl_absent();
     }
     mwl_value list = apart(h, take_list, take_item);
-    if (!mwl_is_absent(list)) list = mwl__list_room(h, list, 1);
+    if (!mwl_is_absent(list)) list = with_room(h, list, 1);
     if (mwl_is_absent(list)) {
         mwl__drop(h, take_item);
         return list;
@@ -184,7 +185,7 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     if (n == 0) return mwl__keep(a);
     if (a.aux == 0) return mwl__keep(b);
     mwl_value list = apart(h, mwl__borrow(a), b);
-    if (!mwl_is_absent(list)) list = mwl__list_room(h, list, n);
+    if (!mwl_is_absent(list)) list = with_room(h, list, n);
     if (mwl_is_absent(list)) return list;
     /* Elements added before a limit was met lie beyond every version's length: harmless. */
     const mwl_value *from = mwl__as_list(b)->item;

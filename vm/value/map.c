@@ -226,18 +226,17 @@ static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_
     }
 }
 
-/* The first n members in a buffer of their own, without member `skip` (n: without none). */
-static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t cap, uint32_t skip) {
+/* The first n members in a buffer of their own. */
+static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t cap) {
     mwl__map *m = map_alloc(h, cap);
     if (!m) return NULL;
     mwl__heap_work(h, 2 * (size_t)n);
     m->seed = from->seed;
     for (uint32_t i = 0; i < n; i++) {
-        if (i == skip) continue;
         const mwl__member *member = &from->member[i];
         if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
-        m->member[m->used].key = mwl__keep(member->key);
-        m->member[m->used].val = mwl__keep(member->val);
+        m->member[i].key = mwl__keep(member->key);
+        m->member[i].val = mwl__keep(member->val);
         (void)weigh(h, m, member->val); /* no more than what was within the limits */
         m->used++;
     }
@@ -252,7 +251,7 @@ static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
         ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(added, m, 0))
         return take_map;
-    mwl__map *copy = copied(h, m, n, n, n);
+    mwl__map *copy = copied(h, m, n, n);
     mwl__drop(h, take_map);
     return copy ? map_value(copy, n) : mwl_absent();
 }
@@ -282,7 +281,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
         build_index(h, wider);
         return map_value(wider, n);
     }
-    mwl__map *copy = copied(h, m, n, cap, n);
+    mwl__map *copy = copied(h, m, n, cap);
     mwl__drop(h, take_map);
     return copy ? map_value(copy, n) : mwl_absent();
 }
@@ -296,7 +295,7 @@ static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val
     if ((map.tag & MWL_OWNED) && m->rc == 1) {
         if (m->used != n) cut(h, m, n);
     } else {
-        mwl__map *copy = copied(h, m, n, n, n);
+        mwl__map *copy = copied(h, m, n, n);
         mwl__drop(h, map);
         if (!copy) {
             mwl__drop(h, val);
@@ -372,15 +371,6 @@ bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_v
     return true;
 }
 
-mwl_value mwl__map_without(mwl_heap *h, mwl_value map, mwl_value str_key) {
-    const mwl__map *m = mwl__as_map(map);
-    uint32_t n = map.aux, pos = locate(m, n, str_key);
-    if (pos == n) return mwl__keep(map);
-    if (n == 1) return mwl__map_new(h, 0);
-    mwl__map *copy = copied(h, m, n, n - 1, pos);
-    return copy ? map_value(copy, n - 1) : mwl_absent();
-}
-
 /* ---- looking up ------------------------------------------------------------------------------ */
 
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
@@ -418,7 +408,7 @@ static bool same_text(const mwl__member *m, const char *key, size_t len, uint32_
            mwl__as_str(m->key)->len == len && memcmp(mwl__as_str(m->key)->s, key, len) == 0;
 }
 
-const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash) {
+static const mwl_value *get_text(mwl_value map, const char *key, size_t len, uint32_t hash) {
     const mwl__map *m = mwl__as_map(map);
     uint32_t n = map.aux;
     if (m->n_index == 0) {
@@ -472,7 +462,7 @@ mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
     if (!len) key = "";
     const mwl__map *m = mwl__as_map(object);
     if (m->n_index) {
-        const mwl_value *v = mwl__map_get_text(object, key, len, mwl__str_hash(key, len));
+        const mwl_value *v = get_text(object, key, len, mwl__str_hash(key, len));
         return v ? mwl__borrow(*v) : mwl_absent();
     }
     for (const mwl__member *at = m->member, *end = at + object.aux; at < end; at++)

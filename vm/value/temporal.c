@@ -11,11 +11,6 @@ bool mwl__temporal_in_range(mwl__instant t) {
     return t.sec >= MWL__INSTANT_MIN_SEC && t.sec <= MWL__INSTANT_MAX_SEC && t.ns < MWL__NS_PER_SEC;
 }
 
-int mwl__temporal_compare(mwl__instant a, mwl__instant b) {
-    if (a.sec != b.sec) return a.sec < b.sec ? -1 : 1;
-    return a.ns < b.ns ? -1 : a.ns > b.ns;
-}
-
 /* t + sec + ns, with ns between minus and plus one second, both excluded. */
 static mwl_status shift(mwl__instant t, int64_t sec, int64_t ns, mwl__instant *out) {
     int64_t fine = (int64_t)t.ns + ns;
@@ -99,18 +94,6 @@ mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec) {
     c.yearday = (uint16_t)(day - mwl__temporal_days(c.year, 1, 1));
     c.ns = t.ns;
     return c;
-}
-
-mwl_status mwl__temporal_from_civil(const mwl__civil *c, int32_t offset_sec, mwl__instant *out) {
-    if (c->year < 0 || c->year > 9999 || c->day < 1 ||
-        c->day > mwl__temporal_days_in_month(c->year, c->month) || c->hour > 23 || c->minute > 59 ||
-        c->second > 59 || c->ns >= MWL__NS_PER_SEC)
-        return MWL_E_RANGE;
-    int64_t sec = mwl__temporal_days(c->year, c->month, c->day) * SEC_PER_DAY;
-    mwl__instant t = {sec + c->hour * 3600 + c->minute * 60 + c->second - offset_sec, c->ns};
-    if (!mwl__temporal_in_range(t)) return MWL_E_RANGE;
-    *out = t;
-    return MWL_OK;
 }
 
 /* ---- RFC 3339 -------------------------------------------------------------------------------- */

@@ -29,15 +29,14 @@ typedef struct mwl__civil {
     uint8_t hour;    /* 0 to 23 */
     uint8_t minute;  /* 0 to 59 */
     uint8_t second;  /* 0 to 59 */
-    uint8_t weekday; /* 0 is Sunday; ignored on the way back */
-    uint16_t yearday; /* 0 is January 1; ignored on the way back */
+    uint8_t weekday; /* 0 is Sunday */
+    uint16_t yearday; /* 0 is January 1 */
     uint32_t ns;
 } mwl__civil;
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
 bool mwl__temporal_in_range(mwl__instant t);
-int mwl__temporal_compare(mwl__instant a, mwl__instant b); /* -1, 0, 1 */
 
 /* t + d, t - d, a - b, all exact; MWL_E_RANGE when the answer cannot be represented. */
 mwl_status mwl__temporal_add(mwl__instant t, int64_t duration_ns, mwl__instant *out);
@@ -54,9 +53,6 @@ int64_t mwl__temporal_days(int32_t year, int month, int64_t day);
 /* What a clock shows at t where local time is offset_sec ahead of UTC (at most a week either way).
  */
 mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec);
-
-/* The instant at which such a clock shows c. MWL_E_RANGE: no such date or time, or out of range. */
-mwl_status mwl__temporal_from_civil(const mwl__civil *c, int32_t offset_sec, mwl__instant *out);
 
 /* ---- RFC 3339 timestamps --------------------------------------------------------------------- */
 

@@ -369,30 +369,6 @@ bool mwl_value_equal(mwl_value a, mwl_value b) {
     return equal;
 }
 
-/* ---- the data model -------------------------------------------------------------------------- */
-
-typedef struct place {
-    const mwl_value *at, *end;
-} place;
-
-/* An object is walked as the row of values that its members are, keys included. */
-static void open_place(place *p, mwl_value v) {
-    if (mwl_value_kind(v) == MWL_KIND_ARRAY) {
-        p->at = mwl__as_list(v)->item;
-        p->end = p->at + v.aux;
-    } else {
-        p->at = &mwl__as_map(v)->member[0].key;
-        p->end = p->at + (size_t)v.aux * 2;
-    }
-}
-
-static bool has_text_keys(mwl_value v) {
-    const mwl__map *m = mwl__as_map(v);
-    for (uint32_t i = 0; i < v.aux; i++)
-        if (mwl_value_kind(m->member[i].key) != MWL_KIND_STRING) return false;
-    return true;
-}
-
 /* ---- what holds what ------------------------------------------------------------------------- */
 
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
@@ -425,24 +401,6 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
                 continue;
             break;
         }
-    }
-}
-
-bool mwl__value_is_json(mwl_value v) {
-    place stack[MWL_DEPTH_LIMIT];
-    size_t level = 0;
-    for (;;) {
-        if (mwl_is_absent(v)) return false;
-        if (mwl__value_odd(v) & MWL__ODD_KIND) {
-            uint32_t kind = mwl_value_kind(v);
-            /* The bits are an upper bound for older versions: a container must be looked into. */
-            if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return false;
-            if (kind == MWL_KIND_OBJECT && !has_text_keys(v)) return false;
-            open_place(&stack[level++], v);
-        }
-        while (level && stack[level - 1].at == stack[level - 1].end) level--;
-        if (level == 0) return true;
-        v = *stack[level - 1].at++;
     }
 }
 

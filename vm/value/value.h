@@ -355,9 +355,8 @@ mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
 mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
                            mwl_value b); /* lent; O(len b) when a is newest */
-/* The list as the newest version of a buffer with room for `more`, counted; for builders that then
- * call mwl__list_add, which answers false (why set, nothing taken) when a limit is met. */
-mwl_value mwl__list_room(mwl_heap *h, mwl_value take_list, size_t more);
+/* For builders that own the newest version of a buffer with room for one more: false (why set,
+ * nothing taken) when a limit is met. */
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
@@ -377,7 +376,6 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
 /* Pointer to the member's value or NULL. The string form expects a STRING key (hash in aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
-const mwl_value *mwl__map_get_text(mwl_value map, const char *key, size_t len, uint32_t hash);
 /* The value that the first n members of `map` have under the key of a member of another map;
  * `guess` (below n) is where it is when both were made alike. */
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
@@ -393,8 +391,6 @@ static inline mwl_value mwl__map_key(const mwl__member *m) {
  * limit. */
 mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
-mwl_value mwl__map_without(mwl_heap *h, mwl_value map,
-                           mwl_value str_key); /* lent; given: a copy less one */
 
 mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
 mwl_value mwl__none(void);
@@ -490,7 +486,6 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
  * into the buffer in place: it would hold itself, and never be freed. Looks at `nodes` and some;
  * true when that is not enough. */
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
-bool mwl__value_is_json(mwl_value v); /* in the data model: no CEL-only kind, finite, text keys */
 
 /* Deep equality charging about one fuel per node (fuel NULL: unlimited): MWL_OK or MWL_E_FUEL.
  * mwl__equal_fast answers at once (0, 1) when the top level decides, -1 when a walk is needed. */

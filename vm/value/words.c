@@ -1,21 +1,25 @@
 /* words.c: see words.h. */
 #include "vm/value/words.h"
 
-const mwl__word_text mwl__word_texts[MWL_WORD_COUNT] = {
+/* The layout of mwl__str with room for the longest. */
+typedef struct word_text {
+    uint32_t rc, len, n_cp, hash;
+    char s[16];
+} word_text;
+
+static const word_text word_texts[MWL_WORD_COUNT] = {
 #define X(name, text, hash) {1, sizeof text - 1, sizeof text - 1, hash, text},
     MWL_WORDS(X)
 #undef X
 };
 
 const mwl_value mwl__word_values[MWL_WORD_COUNT] = {
-#define X(name, text, hash)                                                                        \
-    {MWL_KIND_STRING, hash, {.p = (void *)&mwl__word_texts[MWL_WORD_##name]}},
+#define X(name, text, hash) {MWL_KIND_STRING, hash, {.p = (void *)&word_texts[MWL_WORD_##name]}},
     MWL_WORDS(X)
 #undef X
 };
 
-_Static_assert(offsetof(mwl__word_text, s) == offsetof(mwl__str, s),
-               "a word is laid out as a string");
+_Static_assert(offsetof(word_text, s) == offsetof(mwl__str, s), "a word is laid out as a string");
 _Static_assert(MWL__WORDS_ROOM < MWL_INDEX_FROM, "an object of words has no index");
 
 mwl_value mwl__word_get(mwl_value object, mwl__word name) {

@@ -33,13 +33,6 @@ typedef enum mwl__word {
         MWL_WORD_COUNT
 } mwl__word;
 
-/* The layout of mwl__str with room for the longest. */
-typedef struct mwl__word_text {
-    uint32_t rc, len, n_cp, hash;
-    char s[16];
-} mwl__word_text;
-extern const mwl__word_text mwl__word_texts[MWL_WORD_COUNT];
-
 extern const mwl_value mwl__word_values[MWL_WORD_COUNT];
 
 static inline mwl_value mwl__word_value(mwl__word w) { return mwl__word_values[w]; }

@@ -1,30 +1,30 @@
-/* cel_deduce.c: the type of an expression, where it can be told.
+/* cel_deduce.c: the type of an expression, as far as it is known before it runs.
  *
  * Owns: typing rules of operators, macros and the standard functions. Refuses to know: message
- * schemas; what selects from a message is dyn. The machine does not depend on any of this: it
- * exists for tools and tests, and the types of a contrived expression may take time exponential in
- * its length, so it is not for definitions of strangers. */
-#include "assembler/cel/cel_front.h"
+ * schemas; what selects from a message is dyn. Neither assembler nor machine need types: this is
+ * for the suite, which compares them. A contrived expression may take time exponential in its
+ * length. */
+#include "cel_deduce.h"
 
-#include "assembler/cel/cel_type.h"
+#include "cel_type.h"
 
-typedef mwl__cel_type type;
+typedef cel_type type;
 
 typedef struct deducer {
     mwl__arena *arena;
-    const mwl__cel_decl *decls;
+    const cel_decl *decls;
     size_t n_decls;
     type **locals; /* by slot */
-    bool rejected; /* no overload fits; NULL without this means that memory is out */
+    bool rejected; /* no overload fits; NULL without this: out of memory */
 } deducer;
 
 static type *walk(deducer *d, const mwl__cel_node *n);
 
 static type *simple(deducer *d, const char *name) {
-    return mwl__cel_type_new(d->arena, name, 0, NULL, NULL);
+    return cel_type_new(d->arena, name, 0, NULL, NULL);
 }
 static type *of(deducer *d, const char *name, type *param) {
-    return mwl__cel_type_new(d->arena, name, 1, param, NULL);
+    return cel_type_new(d->arena, name, 1, param, NULL);
 }
 
 /* Operators and standard functions: name, member or global or both, parameters, result. The target
@@ -104,23 +104,23 @@ static void try_overload(deducer *d, choice *ch, const char *const *params, size
                          const char *result, type *const *args, size_t n_args) {
     if (n_params != n_args) return;
     ch->asked = true;
-    mwl__cel_type_scope scope = {.arena = d->arena};
+    cel_type_scope scope = {.arena = d->arena};
     type *types[8];
     if (n_args > 8) return;
     for (size_t i = 0; i < n_args; i++) {
-        types[i] = mwl__cel_type_read(&scope, params[i]);
+        types[i] = cel_type_read(&scope, params[i]);
         if (!types[i]) {
             ch->failed = true;
             return;
         }
-        if (!mwl__cel_type_unify(types[i], args[i], 0)) return;
+        if (!cel_type_unify(types[i], args[i], 0)) return;
     }
-    type *r = mwl__cel_type_read(&scope, result);
+    type *r = cel_type_read(&scope, result);
     if (!r) {
         ch->failed = true;
         return;
     }
-    ch->result = ch->fits ? mwl__cel_type_join(d->arena, ch->result, r, 0) : r;
+    ch->result = ch->fits ? cel_type_join(d->arena, ch->result, r, 0) : r;
     if (!ch->result) ch->failed = true;
     ch->fits = true;
 }
@@ -136,7 +136,7 @@ static type *resolve(deducer *d, mwl__cel_text name, bool member, type *const *a
         if (!args[i]) return NULL;
     for (size_t i = 0; i < d->n_decls; i++)
         for (size_t k = 0; same(name, d->decls[i].name) && k < d->decls[i].n_overloads; k++) {
-            const mwl__cel_overload *o = &d->decls[i].overloads[k];
+            const cel_overload *o = &d->decls[i].overloads[k];
             if (o->member == member)
                 try_overload(d, &ch, o->params, o->n_params, o->result, args, n);
         }
@@ -169,25 +169,25 @@ static type *ident_type(deducer *d, const mwl__cel_node *n) {
         const char *name = n->name.data;
         for (size_t i = 0; i < 2; i++)
             if (same(n->name, aliases[i][0])) name = aliases[i][1];
-        if (same(n->name, "list")) return of(d, "type", of(d, "list", mwl__cel_type_var(d->arena)));
+        if (same(n->name, "list")) return of(d, "type", of(d, "list", cel_type_var(d->arena)));
         return of(d, "type", simple(d, name));
     }
-    mwl__cel_type_scope scope = {.arena = d->arena};
+    cel_type_scope scope = {.arena = d->arena};
     for (size_t i = 0; i < d->n_decls; i++)
         if (d->decls[i].type && same(n->name, d->decls[i].name))
-            return mwl__cel_type_read(&scope, d->decls[i].type);
+            return cel_type_read(&scope, d->decls[i].type);
     return simple(d, "dyn");
 }
 
 /* The join of what kids `from`, from + step, ... have; a fresh variable when there are none. */
 static type *join_kids(deducer *d, const mwl__cel_node *n, uint32_t from, uint32_t step) {
-    type *t = mwl__cel_type_var(d->arena);
+    type *t = cel_type_var(d->arena);
     for (uint32_t i = from; t && i < n->n_kids; i += step) {
         type *kid = walk(d, n->kids[i]);
         bool optional = n->kid_optional && n->kid_optional[i - from];
-        kid = mwl__cel_type_find(kid);
-        if (kid && optional && mwl__cel_type_is(kid, "optional_type")) kid = kid->params[0];
-        t = kid ? mwl__cel_type_join(d->arena, t, kid, 0) : NULL;
+        kid = cel_type_find(kid);
+        if (kid && optional && cel_type_is(kid, "optional_type")) kid = kid->params[0];
+        t = kid ? cel_type_join(d->arena, t, kid, 0) : NULL;
     }
     return t;
 }
@@ -222,7 +222,7 @@ static type *message_type(deducer *d, const mwl__cel_node *n) {
     if (same(n->name, "google.protobuf.Value")) return simple(d, "dyn");
     if (same(n->name, "google.protobuf.ListValue")) return of(d, "list", simple(d, "dyn"));
     if (same(n->name, "google.protobuf.Struct"))
-        return mwl__cel_type_new(d->arena, "map", 2, simple(d, "string"), simple(d, "dyn"));
+        return cel_type_new(d->arena, "map", 2, simple(d, "string"), simple(d, "dyn"));
     return simple(d, n->name.data);
 }
 
@@ -240,7 +240,7 @@ static type *base_type(deducer *d, const mwl__cel_node *n) {
     case MWL__CEL_MAP:
         a = join_kids(d, n, 0, 2);
         b = join_kids(d, n, 1, 2);
-        return mwl__cel_type_new(d->arena, "map", 2, a, b);
+        return cel_type_new(d->arena, "map", 2, a, b);
     case MWL__CEL_NOT:
     case MWL__CEL_NEG: a = walk(d, n->kids[0]); return operate(d, n, &a, 1);
     case MWL__CEL_AND:
@@ -260,34 +260,34 @@ static type *base_type(deducer *d, const mwl__cel_node *n) {
 
 static type *select_type(deducer *d, const mwl__cel_node *n, type *operand) {
     if (n->flags & MWL__CEL_TEST) return simple(d, "bool");
-    operand = mwl__cel_type_find(operand);
+    operand = cel_type_find(operand);
     bool optional = (n->flags & MWL__CEL_OPTIONAL) != 0;
-    if (mwl__cel_type_is(operand, "optional_type")) {
+    if (cel_type_is(operand, "optional_type")) {
         optional = true;
-        operand = mwl__cel_type_find(operand->params[0]);
+        operand = cel_type_find(operand->params[0]);
     }
-    type *field = mwl__cel_type_is(operand, "map") ? operand->params[1] : simple(d, "dyn");
+    type *field = cel_type_is(operand, "map") ? operand->params[1] : simple(d, "dyn");
     return optional ? of(d, "optional_type", field) : field;
 }
 
 static type *index_type(deducer *d, const mwl__cel_node *n, type *operand) {
     type *args[2] = {operand, walk(d, n->kids[1])};
     type *t = operate(d, n, args, 2);
-    if (!t || !(n->flags & MWL__CEL_OPTIONAL) || mwl__cel_type_is(t, "optional_type")) return t;
+    if (!t || !(n->flags & MWL__CEL_OPTIONAL) || cel_type_is(t, "optional_type")) return t;
     return of(d, "optional_type", t);
 }
 
 /* What one and two variables range over, by the range's type. */
 static bool bind_vars(deducer *d, const mwl__cel_node *n, type *range) {
     type *first = simple(d, "dyn"), *second = simple(d, "dyn");
-    range = mwl__cel_type_find(range);
-    if (mwl__cel_type_is(range, "list")) {
+    range = cel_type_find(range);
+    if (cel_type_is(range, "list")) {
         first = n->n_vars == 1 ? range->params[0] : simple(d, "int");
         second = range->params[0];
-    } else if (mwl__cel_type_is(range, "map")) {
+    } else if (cel_type_is(range, "map")) {
         first = range->params[0];
         second = range->params[1];
-    } else if (mwl__cel_type_is(range, "optional_type")) {
+    } else if (cel_type_is(range, "optional_type")) {
         first = range->params[0];
     }
     d->locals[n->vars[0].slot] = first;
@@ -309,7 +309,7 @@ static type *macro_type(deducer *d, const mwl__cel_node *n, type *range) {
     case MWL__CEL_FILTER: return of(d, "list", d->locals[n->vars[0].slot]);
     case MWL__CEL_TRANSFORM_LIST: return of(d, "list", last);
     case MWL__CEL_TRANSFORM_MAP:
-        return mwl__cel_type_new(d->arena, "map", 2, d->locals[n->vars[0].slot], last);
+        return cel_type_new(d->arena, "map", 2, d->locals[n->vars[0].slot], last);
     case MWL__CEL_OPT_MAP: return of(d, "optional_type", last);
     case MWL__CEL_SORT_BY: return range;
     default:
@@ -341,8 +341,8 @@ static type *walk(deducer *d, const mwl__cel_node *n) {
     return t;
 }
 
-mwl_status mwl__cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const mwl__cel_decl *decls,
-                           size_t n_decls, const char **text) {
+mwl_status cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const cel_decl *decls,
+                      size_t n_decls, const char **text) {
     deducer d = {arena, decls, n_decls, NULL, false};
     if (tree->n_slots) {
         d.locals = mwl__arena_new(arena, tree->n_slots * sizeof *d.locals);
@@ -351,7 +351,7 @@ mwl_status mwl__cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const m
     type *t = walk(&d, tree->root);
     if (!t) return d.rejected ? MWL_E_REJECTED : MWL_E_NOMEM;
     mwl__buf out = mwl__buf_make(arena->alloc);
-    mwl__cel_type_write(&out, t, 0);
+    cel_type_write(&out, t, 0);
     char *copy = out.failed ? NULL : mwl__arena_text(arena, out.data, out.len);
     mwl__buf_free(&out);
     if (!copy) return MWL_E_NOMEM;

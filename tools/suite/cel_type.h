@@ -1,0 +1,43 @@
+/* cel_type.h: types for cel_deduce; see cel_type.c. */
+#ifndef CEL_TYPE_H
+#define CEL_TYPE_H
+
+#include "assembler/cel/cel_ast.h"
+
+#define CEL_TYPE_PARAMS 4 /* parameters of one type; tuples of tests have three */
+
+/* A constructor with parameters ("int", "list" of one, "map" of two), or a variable. */
+typedef struct cel_type cel_type;
+struct cel_type {
+    const char *name; /* NULL: a variable */
+    cel_type *bound;  /* a variable's present meaning, or NULL */
+    uint32_t n_params;
+    cel_type *params[CEL_TYPE_PARAMS];
+};
+
+/* All functions return NULL when out of memory, and when given a NULL. */
+cel_type *cel_type_new(mwl__arena *arena, const char *name, size_t n, cel_type *a, cel_type *b);
+cel_type *cel_type_var(mwl__arena *arena);
+/* What a type means now: variables followed. */
+cel_type *cel_type_find(cel_type *t);
+bool cel_type_is(cel_type *t, const char *name);
+
+/* Names of one overload: `$T` is the same variable wherever it stands in it. */
+typedef struct cel_type_scope {
+    mwl__arena *arena;
+    const char *names[8];
+    size_t lens[8];
+    cel_type *vars[8];
+    size_t n;
+} cel_type_scope;
+/* "map(string, $T)" to a type. NULL also when the text is not a type. */
+cel_type *cel_type_read(cel_type_scope *scope, const char *text);
+
+/* Whether the two can be the same type; binds variables, widening them where one side is dyn. What
+ * was bound on the way to a failure stays bound, so ask of fresh variables. */
+bool cel_type_unify(cel_type *a, cel_type *b, unsigned depth);
+/* The most specific type that both have: dyn where they differ. */
+cel_type *cel_type_join(mwl__arena *arena, cel_type *a, cel_type *b, unsigned depth);
+void cel_type_write(mwl__buf *out, cel_type *t, unsigned depth);
+
+#endif
