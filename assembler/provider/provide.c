@@ -6,7 +6,7 @@
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "assembler/schema/schema_compile.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * The conformance cases are cancelled and aborted at every point, without exception; our own at
  * some points, evenly, and with MWL_SOAK in the environment at every one of the first POINTS_MAX.
  * MWL_ONLY takes the cases whose path holds that text. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "utest.h"

@@ -6,7 +6,7 @@
  * The first byte chooses the program, the second where the run is cancelled; then come changes of
  * four bytes: a section, a place in it (two bytes), and a value; or an instruction, and the opcode
  * it gets. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 

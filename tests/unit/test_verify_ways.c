@@ -4,7 +4,7 @@
 #include "utest.h"
 
 #include "assembler/emit/emit.h"
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 

@@ -2,7 +2,7 @@
  *
  * Owns: the registers' room, the making of a fault and what it tells. Refuses to know: instructions
  * (exec.c). */
-#include "vm/cel/exec.h"
+#include "vm/cel/exec_context.h"
 #include "vm/base/utf8.h"
 
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * retryable and previous. It is a value: supersession makes a new one and leaves the old intact. */
 #include "vm/cel/failure.h"
 
-#include "vm/cel/exec.h"
+#include "vm/cel/exec_context.h"
 #include "vm/program/tables.h"
 #include "vm/value/words.h"
 

@@ -5,7 +5,7 @@
 #ifndef MWL_FUNCTIONS_H
 #define MWL_FUNCTIONS_H
 
-#include "vm/cel/exec.h"
+#include "vm/cel/exec_context.h"
 #include "mwl_provider.h"
 
 struct mwl_fn {

@@ -7,7 +7,7 @@
 #ifndef MWL_OPS_H
 #define MWL_OPS_H
 
-#include "vm/cel/exec.h"
+#include "vm/cel/exec_context.h"
 
 /* Kept out of the interpreter's loop, whose few registers they would take. */
 #if defined(__GNUC__)

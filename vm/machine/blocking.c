@@ -6,7 +6,7 @@
  * wait waits, so it does. The Result is delivered after the function has returned, from the
  * machine's own stack. */
 #include "vm/native/coro.h"
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * Owns: the record of a call execution, which arms read. Refuses to know: provider executions
  * (execution.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
  * handed. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->calls[ix];

@@ -5,7 +5,7 @@
  * they are read, so what nobody reads costs nothing. Absent: the member is not there now.
  *
  * spec: execution-context. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <stdio.h>
 

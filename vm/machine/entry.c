@@ -14,7 +14,7 @@
  *
  * While a phase runs, `res` is the Result as it rose (what middleware.result reads) and `emit` what
  * a substitution or shaping made of it. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->entries[ix];

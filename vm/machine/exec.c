@@ -14,7 +14,7 @@
  * nest, and values that are still there in the registers it reads. Of which kind they are is not
  * verified, so instructions that need a kind ask for it. */
 #include "vm/cel/functions.h"
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "vm/machine/nest.h"
 #include "vm/cel/ops.h"
 

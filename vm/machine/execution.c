@@ -8,7 +8,7 @@
  *                    \--cancelled--> told; resolves as the cancellation when it settles
  *                                    (without a `cancel` callback: at once, and whatever it settles
  *                                    with later is dropped) */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -4,7 +4,7 @@
  * waiting (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the
  * interpreter only at an instruction boundary, with f->pc saying where to go on. Refuses to know:
  * what Steps and middleware do. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <assert.h>
 #include <stdio.h>

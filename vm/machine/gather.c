@@ -11,7 +11,7 @@
  *
  * Records that no arm can read are not kept: memory is bounded by the slots and what their arms
  * need. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <math.h>
 #include <stdio.h>

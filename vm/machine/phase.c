@@ -3,7 +3,7 @@
  * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase
  * object lives on the C stack for the time of the callback; a middleware keeps nothing but its
  * entry state. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "vm/value/words.h"
 
 struct mwl_phase {

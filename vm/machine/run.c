@@ -3,7 +3,7 @@
  * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no
  * further language work. A limit that is hit is an external cancellation with the reason in its
  * details, and gives a reserve so that cleanup can still speak; hit again, it aborts. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first
  * one that succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`.
  */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "vm/value/temporal.h"
 
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }

@@ -11,7 +11,7 @@
  *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await
  * returns
  *    \---the call goes---> gone: posts are refused, and an answer on its way is dropped */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

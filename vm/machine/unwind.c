@@ -17,7 +17,7 @@
  *                                                  onAlways, innermost first, up to the owner
  *
  * spec: execution-model, the unwind and the conversion seam. */
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 #include "vm/value/words.h"
 
 /* Is an onAlways of the frame running? */

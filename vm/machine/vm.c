@@ -6,7 +6,7 @@
  * bounds fire, and time moves, only when nothing is ready. */
 #include "vm/cel/cel_lib.h"
 #include "vm/native/coro.h"
-#include "vm/machine/machine.h"
+#include "vm/machine/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* machine.h: the state of running things, and what the machine's files ask of each other.
+/* state.h: the state of running things, and what the machine's files ask of each other.
  *
  * Owns: the records of a run: frames, entry records, call records, Gathers, provider executions.
  * All of it is plain data on the VM's heap. Pointers between records are links of one tree (run,
@@ -25,10 +25,10 @@
  *   invariant.c what holds when a run is over
  *
  * An instruction's function answers the next pc, or one of the MWL_PC_* of exec.h. */
-#ifndef MWL_MACHINE_H
-#define MWL_MACHINE_H
+#ifndef MWL_STATE_H
+#define MWL_STATE_H
 
-#include "vm/cel/exec.h"
+#include "vm/cel/exec_context.h"
 #include "vm/cel/functions.h"
 #include "mwl_provider.h"
 #include "vm/schema/schema.h"

@@ -1,4 +1,4 @@
-/* exec.h: the interpreter's context and its one entry.
+/* exec_context.h: the interpreter's context and its one entry.
  *
  * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops
  * in one register window; it never calls another block and never recurses. Registers belong to the
@@ -9,8 +9,8 @@
  * yields. `budget` is what the run may still use in all; when that is spent the run ends. The
  * machine's instructions are taken from it when a turn ends, and no turn has more slice than
  * budget. */
-#ifndef MWL_EXEC_H
-#define MWL_EXEC_H
+#ifndef MWL_EXEC_CONTEXT_H
+#define MWL_EXEC_CONTEXT_H
 
 #include "vm/cel/failure.h"
 #include "vm/program/program.h"
