@@ -2,6 +2,7 @@
 #include "assembler/cel/cel.h"
 
 #include "assembler/cel/cel_lower.h"
+#include "vm/machine/exec.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

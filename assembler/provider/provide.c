@@ -6,8 +6,9 @@
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
-#include "vm/machine/state.h"
 #include "assembler/schema/schema_compile.h"
+#include "vm/machine/state.h"
+#include "vm/machine/vm.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,12 @@
  * The conformance cases are cancelled and aborted at every point, without exception; our own at
  * some points, evenly, and with MWL_SOAK in the environment at every one of the first POINTS_MAX.
  * MWL_ONLY takes the cases whose path holds that text. */
-#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "utest.h"
+#include "vm/machine/invariant.h"
+#include "vm/machine/state.h"
+#include "vm/machine/timer.h"
 
 #include <dirent.h>
 #include <signal.h>

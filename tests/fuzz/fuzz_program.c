@@ -6,9 +6,10 @@
  * The first byte chooses the program, the second where the run is cancelled; then come changes of
  * four bytes: a section, a place in it (two bytes), and a value; or an instruction, and the opcode
  * it gets. */
-#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "vm/machine/invariant.h"
+#include "vm/machine/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

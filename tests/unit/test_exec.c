@@ -1,9 +1,9 @@
 /* The interpreter on hand-written code: registers, counts, faults, handlers, malformed code. */
-#include "utest.h"
-
 #include "assembler/emit/emit.h"
 #include "faulty.h"
+#include "utest.h"
 #include "vm/cel/functions.h"
+#include "vm/machine/exec.h"
 
 /* ---- a program from a few instructions ------------------------------------------------------- */
 

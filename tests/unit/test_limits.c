@@ -1,8 +1,10 @@
 /* test_limits.c: the limits of a run, each at the limit and one over; mwl_run_abort; and where a
  * limit or a bound meets work in the middle. */
-#include "vm/machine/state.h"
 #include "run_flow.h"
 #include "utest.h"
+#include "vm/machine/invariant.h"
+#include "vm/machine/state.h"
+#include "vm/machine/timer.h"
 
 #define SUCCESS(value) "{'type':'success','value':" value "}"
 #define LIMIT(which, message)                                                                      \

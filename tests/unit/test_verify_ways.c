@@ -1,12 +1,12 @@
 /* test_verify_ways.c: what control may not do: loops, registers that hold nothing certain, brackets
  * that do not nest. Hand-made code for each rule; then every instruction of real programs put in
  * every place of them. */
-#include "utest.h"
-
 #include "assembler/emit/emit.h"
-#include "vm/machine/state.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "utest.h"
+#include "vm/machine/invariant.h"
+#include "vm/machine/state.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* exec_context.h: the interpreter's context and its one entry.
+/* exec_context.h: the interpreter's context. The loop is vm/machine/exec.h.
  *
  * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops
  * in one register window; it never calls another block and never recurses. Registers belong to the
@@ -24,11 +24,17 @@ typedef struct mwl__clock_pin {
     uint32_t ns;
 } mwl__clock_pin;
 
-/* What an expression reads of the frame that it is evaluated in; the machine's (context.c). */
+/* What an expression reads of the frame that it is evaluated in. The machine's context.c has them;
+ * without a frame (x->frame NULL) they are not called. */
 struct mwl__exec;
 typedef struct mwl__context_ops {
+    /* The value at a base (MWL_BASE_*), for LOAD_PATH and the like: borrowed where the machine
+     * keeps it, owned where it had to be built, absent if the member does not exist now. */
     mwl_value (*load)(struct mwl__exec *x, unsigned base);
+    /* Is this path, of one key, the count of runs that the middleware being read contributes? Then
+     * *out is the count. A loop's condition reads it every time and needs no object for it. */
     bool (*run_count)(struct mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
+    /* The instant of the construct being executed, wall nanoseconds: what now() returns. */
     int64_t (*now)(const struct mwl__exec *x);
 } mwl__context_ops;
 
@@ -51,7 +57,7 @@ typedef struct mwl__exec {
     const mwl__path_rec *count_path; /* of this program: one that reads a count of runs, in the
                                         phases of count_entry */
     uint32_t count_entry;
-    mwl__clock_pin pin; /* what now() answers */
+    mwl__clock_pin pin; /* what now() returns */
     mwl__zones *zones;
     mwl__regex_scratch *regex;
     struct mwl_vm *vm;               /* NULL for a free-standing expression */
@@ -59,7 +65,7 @@ typedef struct mwl__exec {
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
     void *wall_ctx;
-    int halt; /* mwl__outcome: why an operator answered false; MWL_EXEC_END while all is well */
+    int halt; /* mwl__outcome: why an operator returned false; MWL_EXEC_END while all is well */
 } mwl__exec;
 
 typedef enum mwl__outcome {
@@ -75,10 +81,6 @@ typedef enum mwl__outcome {
 mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; registers on demand */
 void mwl__exec_done(mwl__exec *x);
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
-
-/* Run from x->pc until an outcome. Registers must all hold valid values before (null at the start).
- */
-mwl__outcome mwl__exec_run(mwl__exec *x);
 
 /* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
 void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg);
@@ -119,21 +121,12 @@ static inline bool mwl__exec_settle(mwl__exec *x) {
     return n == 0 || mwl__exec_charge(x, n);
 }
 
-/* For an operator that a heap function answered absent to: nesting too deep becomes a fault of the
- * expression, anything else ends the run. Sets x->halt, answers false. */
+/* For an operator when a heap function returned absent: nesting too deep becomes a fault of the
+ * expression, anything else ends the run. Sets x->halt, returns false. */
 bool mwl__exec_heap_failed(mwl__exec *x);
 
-/* The value at a base, for LOAD_PATH and friends (context.c; env slots are answered in exec.c).
- * Borrowed where the machine keeps it, owned where it had to be built; absent when the member is
- * not there at this moment. */
-mwl_value mwl__context_load(mwl__exec *x, unsigned base);
-
-/* Is this path, of one key, the count of runs that the middleware being read contributes? Then *out
- * is the count: a loop's condition reads it every time, and needs no object for it. */
-bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
-
 /* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and
- * x->halt; always answers false, for `return`. Texts over some hundred bytes are cut. */
+ * x->halt; always returns false, for `return`. Texts over some hundred bytes are cut. */
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -146,22 +139,5 @@ static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
 /* A fault that nobody in the expression handles says which part of the source it came from. */
 void mwl__exec_locate(mwl__exec *x);
-
-/* ---- the machine's half (frame.c, context.c) ------------------------------------------------- */
-
-/* Not instructions: what the machine answers instead of the next pc. */
-#define MWL_PC_PARK                                                                                \
-    0xffffffffu                  /* the frame waits, or is done (and may be gone): leave the loop  \
-                                  */
-#define MWL_PC_FAULT 0xfffffffeu /* x->fault is set: find the handler */
-#define MWL_PC_NOMEM 0xfffffffdu /* memory is out, or a limit of the run was reached */
-#define MWL_PC_FUEL 0xfffffffcu  /* the run's budget is spent */
-#define MWL_PC_LIMIT 0xfffffff0u /* instructions lie below */
-
-/* A site handler takes the fault in flight: it becomes the VM's `raised` failure, registers are
- * cleared. False when memory is out or there is no frame. */
-bool mwl__frame_raised(mwl__exec *x);
-/* The instant of the construct being executed, wall nanoseconds: what now() answers in a frame. */
-int64_t mwl__context_now(const mwl__exec *x);
 
 #endif

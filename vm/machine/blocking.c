@@ -5,8 +5,14 @@
  * taken away under its function: it ends when the function returns, and from a cancellation on no
  * wait waits, so it does. The Result is delivered after the function has returned, from the
  * machine's own stack. */
+#include "vm/machine/blocking.h"
+
+#include "vm/base/usage.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
 #include "vm/native/coro.h"
-#include "vm/machine/state.h"
 
 #include <stdio.h>
 
@@ -50,7 +56,7 @@ static void finish(mwl_call *c, mwl__coro *co) {
     c->native = NULL;
     if (c->settled && overran) {
         c->res.ok = false;
-        mwl__value_set(&c->vm->heap, &c->res.v, overflow(c, bytes));
+        mwl__replace(&c->vm->heap, &c->res.v, overflow(c, bytes));
     }
     if (c->settled) {
         if (!c->starting) mwl__execution_deliver(c);
@@ -134,7 +140,7 @@ static mwl_status wait_for(mwl_call *c, mwl__wait what) {
 mwl_status mwl_sleep(mwl_call *c, int64_t ns) {
     mwl_status st = may_wait(c);
     if (st < 0) return st;
-    int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), ns > 0 ? ns : 0);
+    int64_t due = mwl__clock_add(mwl__clock_mono(c->vm), ns > 0 ? ns : 0);
     st = mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0);
     return st < 0 ? st : wait_for(c, MWL_WAIT_TIME);
 }
@@ -150,7 +156,7 @@ mwl_status mwl_await(mwl_call *c, mwl_value *out) {
     if (out) *out = mwl__keep(mwl_array_at(n->inbox, n->taken + 1));
     n->taken += 2;
     if (n->taken == mwl_count(n->inbox)) {
-        mwl__value_set(&c->vm->heap, &n->inbox, mwl_absent());
+        mwl__replace(&c->vm->heap, &n->inbox, mwl_absent());
         n->taken = 0;
     }
     return ok ? MWL_OK : MWL_E_FAILED;

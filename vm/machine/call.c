@@ -3,7 +3,16 @@
  * Owns: the record of a call execution, which arms read. Refuses to know: provider executions
  * (execution.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
  * handed. */
-#include "vm/machine/state.h"
+#include "vm/machine/call.h"
+
+#include "vm/machine/arguments.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/raise.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->calls[ix];
@@ -19,7 +28,7 @@ mwl__call_state *mwl__call_state_new(mwl_heap *h) {
 
 static void clear(mwl_heap *h, mwl_value *place) {
     if (mwl_is_absent(*place)) return;
-    mwl__value_set(h, place, mwl_absent());
+    mwl__replace(h, place, mwl_absent());
 }
 
 void mwl__call_state_clear(mwl_heap *h, mwl__call_state *r) {
@@ -41,16 +50,16 @@ void mwl__call_state_free(mwl_heap *h, mwl__call_state *r) {
 
 void mwl__call_state_window(mwl__call_state *r, mwl__frame *child) {
     mwl_vm *vm = mwl__vm_of(child);
-    mwl__value_set(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
+    mwl__replace(&vm->heap, &r->flow_vars, mwl__keep(child->vars));
     const mwl__times *t = mwl__times_of(child);
     if (!t) return;
     r->flow_entered_ns = t->entered_ns;
-    r->flow_exited_ns = mwl__vm_wall(vm);
+    r->flow_exited_ns = mwl__clock_wall(vm);
 }
 
 void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs) {
     if (!(needs & (MWL_NEEDS_ACCEPTED | MWL_NEEDS_EXITED))) return;
-    r->exited_ns = r->accepted_ns = mwl__vm_wall(mwl__vm_of(f));
+    r->exited_ns = r->accepted_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
 /* spec: providers, Timeout: a bound directly around a call is committed when its Result is
@@ -97,10 +106,10 @@ static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     mwl__call_state *r = f->record;
     r->ix = ix;
-    mwl__value_set(&vm->heap, &r->input, f->in_flight);
+    mwl__replace(&vm->heap, &r->input, f->in_flight);
     f->in_flight = mwl_absent();
     f->construct = MWL_IN_CALL;
-    if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__vm_wall(vm);
+    if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__clock_wall(vm);
     return next_pc;
 }
 
@@ -120,7 +129,7 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
     *args = constant ? mwl__program_of(f)->consts[c->with_k] : r->args;
     if (c->import != MWL_NONE && !link->with_ok[ix]) {
         const mwl__provider *p = link->providers[c->import];
-        uint32_t pc = mwl__check_arguments(f, p->parameters[0], *args, p->uri, next_pc);
+        uint32_t pc = mwl__arguments_check(f, p->parameters[0], *args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
     *args = mwl_is_absent(*args) ? mwl__keep(mwl__vm_of(f)->empty) : mwl__keep(*args);
@@ -153,7 +162,7 @@ static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, ui
         return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
     if (!mwl_is_absent(execution->metadata)) {
-        mwl__value_set(mwl__heap_of(f), &f->record->metadata, execution->metadata);
+        mwl__replace(mwl__heap_of(f), &f->record->metadata, execution->metadata);
         execution->metadata = mwl_absent();
     }
     mwl__result res = mwl__execution_take(execution);
@@ -185,7 +194,7 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
     if (pc != next_pc) return pc;
-    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
+    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1,
@@ -221,7 +230,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
 
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
-    mwl__value_set(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
+    mwl__replace(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
     r->res.ok = f->res.ok;
     f->construct = MWL_IN_CALL;
     return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
@@ -230,14 +239,13 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
-    mwl__frame_take_raised(f);
+    mwl__frame_set_res(f, false, mwl__raised_take(f));
     return c->end_pc;
 }
 
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
-    mwl_value newer = mwl__vm_of(f)->raised;
-    mwl__vm_of(f)->raised = mwl_absent();
+    mwl_value newer = mwl__raised_take(f);
     if (!r->res.ok)
         newer = mwl__failure_chain(mwl__heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;

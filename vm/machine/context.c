@@ -5,7 +5,11 @@
  * they are read, so what nobody reads costs nothing. Absent: the member is not there now.
  *
  * spec: execution-context. */
-#include "vm/machine/state.h"
+#include "vm/machine/context.h"
+
+#include "vm/machine/entry.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/run.h"
 
 #include <stdio.h>
 
@@ -303,7 +307,7 @@ bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *
 }
 
 /* spec: execution-model, the clock pin: the entry instant of the construct that evaluates. */
-int64_t mwl__context_now(const mwl__exec *x) {
+static int64_t now_ns(const mwl__exec *x) {
     const mwl__frame *f = x->frame;
     const mwl__times *t = mwl__times_of(f);
     const mwl__entry *e = f->construct == MWL_IN_PHASE ? mwl__entry_reading(f) : NULL;
@@ -312,4 +316,4 @@ int64_t mwl__context_now(const mwl__exec *x) {
     return t ? f->construct == MWL_IN_FRAME ? t->entered_ns : t->step_entered_ns : 0;
 }
 
-const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, mwl__context_now};
+const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, now_ns};

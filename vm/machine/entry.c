@@ -14,7 +14,15 @@
  *
  * While a phase runs, `res` is the Result as it rose (what middleware.result reads) and `emit` what
  * a substitution or shaping made of it. */
-#include "vm/machine/state.h"
+#include "vm/machine/entry.h"
+
+#include "vm/machine/arguments.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/phase.h"
+#include "vm/machine/raise.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->entries[ix];
@@ -37,7 +45,7 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
 /* The instant that something reads, and what a listener is told. */
 static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
-    e->entered_ns = mwl__vm_wall(vm);
+    e->entered_ns = mwl__clock_wall(vm);
     if (mwl__tracing(vm))
         mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
                    phase == MWL_ON_ENTRY ? e->input : e->res.v);
@@ -88,7 +96,7 @@ uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_
 }
 
 void mwl__entry_with(mwl__frame *f, mwl_value take) {
-    mwl__value_set(mwl__heap_of(f), &f->entries->args, take);
+    mwl__replace(mwl__heap_of(f), &f->entries->args, take);
 }
 
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
@@ -102,7 +110,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
         known = link->with_ok[link->program->tables.n_calls + ix * 4 + phase];
     }
     if (!known) {
-        uint32_t pc = mwl__check_arguments(f, p->parameters[phase], e->args, p->uri, next_pc);
+        uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
     return mwl__phase_act(f, e, p, phase, next_pc);
@@ -110,7 +118,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
 
 /* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
 static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl_absent());
+    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
     mwl__entry_set_res(f, e, ok, take);
     e->accepted = true;
     return rec_of(f, e->ix)->always_pc;
@@ -134,7 +142,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
         return emit_at_entry(f, e, true, mwl__keep(e->output));
     if (e->armed &&
-        e->bound_ns <= mwl__vm_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
+        e->bound_ns <= mwl__clock_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
         mwl__result why = mwl__phase_elapsed(f, e);
         if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
         if (mwl__tracing(mwl__vm_of(f)))
@@ -147,8 +155,8 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     mwl__entry_pop(f);
-    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl_absent());
-    mwl__frame_take_raised(f);
+    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
+    mwl__frame_set_res(f, false, mwl__raised_take(f));
     return rec_of(f, ix)->out_pc;
 }
 
@@ -173,7 +181,7 @@ static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
-    if (e->armed && !e->accepted && mwl__vm_mono(mwl__vm_of(f)) > e->bound_ns) {
+    if (e->armed && !e->accepted && mwl__clock_mono(mwl__vm_of(f)) > e->bound_ns) {
         return mwl__unwind_late(f, e); /* the bound had elapsed, and nobody has noticed */
     }
     if (passes(f, rec)) return pass(f, rec);
@@ -207,11 +215,11 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     uint32_t field;
     const char *wrong = mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure,
                                            &wrote_previous, &field);
-    if (wrong) return mwl__failure_refuse(f, "/onFailure", shape, regs, field, wrong);
+    if (wrong) return mwl__raise_envelope(f, "/onFailure", shape, regs, field, wrong);
     if (!wrote_previous)
         failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
-    if (wrote_previous && f->extra) mwl__value_set(h, &f->extra->severed, mwl__keep(failure));
+    if (wrote_previous && f->extra) mwl__replace(h, &f->extra->severed, mwl__keep(failure));
     mwl__entry_set_emit(f, e, false, failure);
     return next_pc;
 }
@@ -220,8 +228,7 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
  * failure. */
 static bool supersede(mwl__frame *f, mwl__entry *e) {
     const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-    mwl_value newer = mwl__vm_of(f)->raised;
-    mwl__vm_of(f)->raised = mwl_absent();
+    mwl_value newer = mwl__raised_take(f);
     if (!flight->ok)
         newer = mwl__failure_chain(mwl__heap_of(f), newer, flight->v, f->run->limits->chain_depth);
     mwl__entry_set_emit(f, e, false, mwl_absent());
@@ -255,7 +262,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
         mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->in_flight);
     if (e->delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), e->delay_ns));
+                           mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), e->delay_ns));
 }
 
 uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
@@ -297,7 +304,7 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
         mwl__frame_set_res(f, false, mwl_absent());
         return e->resume_pc;
     }
-    mwl__value_set(mwl__heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
+    mwl__replace(mwl__heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
     f->res.v = mwl_absent();
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);
@@ -359,7 +366,7 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(now) == MWL_KIND_NUMBER && now.as.d == runs.as.d) return o;
     mwl_value next = mwl_object_set(h, mwl_is_absent(o) ? mwl_object(h, 1) : mwl__keep(o), name,
                                     strlen(name), runs);
-    if (!mwl_is_absent(next)) mwl__value_set(h, &e->contributed, next);
+    if (!mwl_is_absent(next)) mwl__replace(h, &e->contributed, next);
     return next;
 }
 

@@ -13,10 +13,18 @@
  * Relies on a verified program: operands in range, no way past the end of the code, brackets that
  * nest, and values that are still there in the registers it reads. Of which kind they are is not
  * verified, so instructions that need a kind ask for it. */
+#include "vm/machine/exec.h"
+
 #include "vm/cel/functions.h"
-#include "vm/machine/state.h"
-#include "vm/machine/nest.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/call.h"
+#include "vm/machine/context.h"
+#include "vm/machine/entry.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/nest.h"
+#include "vm/machine/raise.h"
+#include "vm/machine/step.h"
 
 #include <stdlib.h>
 
@@ -644,8 +652,8 @@ dispatch:
 #define PLAIN(statement) do { statement; NEXT(); } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
-    CASE(OUT): PLAIN(mwl__value_set(h, &F->in_flight, taken(&A)));
-    CASE(PASS_INPUT): PLAIN(mwl__value_set(h, &F->in_flight, mwl__keep(F->step_input)));
+    CASE(OUT): PLAIN(mwl__replace(h, &F->in_flight, taken(&A)));
+    CASE(PASS_INPUT): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
     CASE(TO): {
         NESTS(mwl__nest_in_step(F));
@@ -662,7 +670,7 @@ dispatch:
     CASE(MATCH_INPUT):
         mwl__frame_set_res(F, true, F->in_flight);
         PLAIN(F->in_flight = mwl_absent());
-    CASE(PASS_MATCH): PLAIN(mwl__value_set(h, &F->in_flight, mwl__keep(F->res.v)));
+    CASE(PASS_MATCH): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->res.v)));
     CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
     CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
     CASE(RETURN): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
@@ -699,8 +707,8 @@ dispatch:
     CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
     CASE(CALL_INPUT):
         NESTS(F->record != NULL);
-        PLAIN(mwl__value_set(h, &F->record->target_input, taken(&A)));
-    CASE(CALL_WITH): NESTS(F->record != NULL); PLAIN(mwl__value_set(h, &F->record->args, taken(&A)));
+        PLAIN(mwl__replace(h, &F->record->target_input, taken(&A)));
+    CASE(CALL_WITH): NESTS(F->record != NULL); PLAIN(mwl__replace(h, &F->record->args, taken(&A)));
     CASE(DISPATCH): NESTS(mwl__nest_dispatch(F, X)); MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
     CASE(ARMS): NESTS(mwl__nest_arms(F, X)); MACHINE(mwl__call_arms(F, X));
     CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(F, true, taken(&A)));
@@ -768,7 +776,7 @@ fail:
         }
         mwl__exec_locate(x);
         if (handler) { /* a construct's: it goes on with the failure it made */
-            if (mwl__frame_raised(x)) GO(handler->target);
+            if (mwl__raised_set(x)) GO(handler->target);
             return MWL_EXEC_NOMEM;
         }
         return MWL_EXEC_FAULT;

@@ -8,7 +8,18 @@
  *                    \--cancelled--> told; resolves as the cancellation when it settles
  *                                    (without a `cancel` callback: at once, and whatever it settles
  *                                    with later is dropped) */
-#include "vm/machine/state.h"
+#include "vm/machine/execution.h"
+
+#include "vm/base/usage.h"
+#include "vm/machine/blocking.h"
+#include "vm/machine/call.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
+#include "vm/machine/token.h"
+#include "vm/machine/unwind.h"
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -163,14 +174,14 @@ static void check_metadata(mwl_call *c) {
     mwl__schema_env env = {&c->vm->heap, c->vm->regex, NULL};
     bool declared = c->provider->metadata && mwl__schema_check(c->provider->metadata, c->metadata,
                                                                &env, &valid, NULL) == MWL_OK;
-    if (!declared || !valid) mwl__value_set(&c->vm->heap, &c->metadata, mwl_absent());
+    if (!declared || !valid) mwl__replace(&c->vm->heap, &c->metadata, mwl_absent());
 }
 
 static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     mwl__frame *f = c->frame;
     mwl__slot *slot = c->slot;
     if (slot->record) {
-        mwl__value_set(&c->vm->heap, &slot->record->metadata, c->metadata);
+        mwl__replace(&c->vm->heap, &slot->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
     mwl__result res = c->res;
@@ -183,7 +194,7 @@ static void deliver_call(mwl_call *c) {
     mwl__frame *f = c->frame;
     f->awaits = MWL_AWAITS_NOTHING;
     if (f->record) {
-        mwl__value_set(&c->vm->heap, &f->record->metadata, c->metadata);
+        mwl__replace(&c->vm->heap, &f->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
     mwl__call_accept(f, c->res.ok, c->res.v);
@@ -266,7 +277,7 @@ void mwl__execution_cancel(mwl_call *c, mwl_value cancel) {
     if (c->cancelled || (c->settled && !c->native)) return;
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
-    mwl__value_set(&vm->heap, &c->res.v, mwl__keep(cancel));
+    mwl__replace(&vm->heap, &c->res.v, mwl__keep(cancel));
     c->res.ok = false;
     c->cancelled = true;
     mwl__tokens_unwanted(c);
@@ -311,19 +322,19 @@ void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
 void mwl_call_set_state(mwl_call *c, mwl_value take) {
-    mwl__value_set(&c->vm->heap, &c->state, take);
+    mwl__replace(&c->vm->heap, &c->state, take);
 }
 
 void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
     if (c->settled)
         mwl__drop(&c->vm->heap, take); /* it has been checked */
     else
-        mwl__value_set(&c->vm->heap, &c->metadata, take);
+        mwl__replace(&c->vm->heap, &c->metadata, take);
 }
 
 void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
     if (c->cancelled || c->settled || c->native) return;
-    int64_t due = mwl__add_ns(mwl__vm_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
+    int64_t due = mwl__clock_add(mwl__clock_mono(c->vm), delay_ns > 0 ? delay_ns : 0);
     if (mwl__timer_arm(&c->vm->timers, &c->timer, due, 0, 0) < 0)
         mwl__run_limit(c->frame->run, MWL_E_NOMEM);
 }

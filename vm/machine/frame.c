@@ -4,117 +4,20 @@
  * waiting (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the
  * interpreter only at an instruction boundary, with f->pc saying where to go on. Refuses to know:
  * what Steps and middleware do. */
-#include "vm/machine/state.h"
+#include "vm/machine/frame.h"
 
-#include <assert.h>
-#include <stdio.h>
-
-int64_t mwl__add_ns(int64_t a, int64_t b) {
-    int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return b > 0 ? MWL_NEVER - 1 : INT64_MIN;
-}
-
-void mwl__frame_take_raised(mwl__frame *f) {
-    mwl__frame_set_res(f, false, mwl__vm_of(f)->raised);
-    mwl__vm_of(f)->raised = mwl_absent();
-}
-
-bool mwl__frame_raised(mwl__exec *x) {
-    mwl_value failure = mwl__failure_from_fault(x, x->fault);
-    x->fault = mwl_absent();
-    mwl__exec_clear(x, x->program->n_regs);
-    if (!x->frame || mwl_is_absent(failure)) return false;
-    mwl__value_set(x->heap, &x->vm->raised, failure);
-    return true;
-}
-
-/* ---- faults of typed fields ------------------------------------------------------------------ */
-
-uint32_t mwl__raise(mwl__frame *f, mwl__failure_code code, const char *message, mwl_value details) {
-    mwl_vm *vm = mwl__vm_of(f);
-    mwl_value text = mwl_string(&vm->heap, message, strlen(message));
-    vm->exec.fault = mwl__fault_new(&vm->heap, code, vm->exec.pc, text, details);
-    return mwl_is_absent(vm->exec.fault) ? MWL_PC_NOMEM : MWL_PC_FAULT;
-}
-
-uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observed,
-                              const char *message) {
-    mwl_heap *h = mwl__heap_of(f);
-    mwl_value d = mwl_object(h, 3);
-    d = mwl_object_set(h, d, "keywordLocation", 15, mwl_string(h, where, strlen(where)));
-    d = mwl_object_set(h, d, "value", 5, mwl__keep(observed));
-    if (mwl_is_absent(d)) return MWL_PC_NOMEM;
-    return mwl__raise(f, MWL_FAILURE_PARAMETER, message, d);
-}
-
-uint32_t mwl__failure_refuse(mwl__frame *f, const char *where, uint32_t shape,
-                             const mwl_value *values, uint32_t field, const char *wrong) {
-    const mwl_program *p = mwl__program_of(f);
-    char path[40];
-    size_t len;
-    const char *name = mwl_as_text(p->consts[p->keys[p->shapes[shape].first_key + field]], &len);
-    snprintf(path, sizeof path, "%s/%.*s", where, (int)(len < 16 ? len : 16), name);
-    return mwl__raise_parameter(f, path, values[field], wrong);
-}
-
-/* What a schema-less target answers to arguments: closed by default. */
-static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
-    mwl_heap *h = mwl__heap_of(f);
-    mwl_value key, value;
-    mwl__buf b = mwl__buf_make(h->alloc);
-    size_t len;
-    bool named = mwl_object_at(args, 0, &key, &value);
-    mwl__buf_printf(
-        &b, named ? "%s takes no arguments, and '%s' was given" : "%s: `with` must be an object",
-        who, named ? mwl_as_text(key, &len) : "");
-    uint32_t pc = mwl__raise_parameter(f, "/additionalProperties", args, mwl__buf_cstr(&b));
-    mwl__buf_free(&b);
-    return pc;
-}
-
-/* "retries must be an integer, is a string": the first error, with the argument it is about. */
-static void describe(mwl__buf *b, mwl_value report, mwl_status st) {
-    size_t len = 0, at_len = 0;
-    const char *text = mwl_as_text(mwl_object_get(report, "message", 7), &len);
-    const char *at = mwl_as_text(mwl_object_get(report, "instanceLocation", 16), &at_len);
-    if (!text) {
-        mwl__buf_puts(b, mwl_status_text(st));
-        return;
-    }
-    if (at && at_len > 1 && *text != '\'') { /* a message that begins with a name says it all */
-        mwl__buf_putc(b, '\'');
-        for (size_t i = 1; i < at_len; i++) mwl__buf_putc(b, at[i] == '/' ? '.' : at[i]);
-        mwl__buf_puts(b, "' ");
-    }
-    mwl__buf_put(b, text, len);
-}
-
-uint32_t mwl__check_arguments(mwl__frame *f, const mwl__schema *schema, mwl_value args,
-                              const char *who, uint32_t next_pc) {
-    mwl_vm *vm = mwl__vm_of(f);
-    if (!schema) {
-        bool none = mwl_is_absent(args) ||
-                    (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
-        return none ? next_pc : refuse_undeclared(f, args, who);
-    }
-    uint64_t left = vm->exec.budget;
-    mwl__schema_env env = {&vm->heap, vm->regex, &left};
-    bool valid = false;
-    mwl_value report = mwl_absent();
-    mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
-    mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
-    (void)mwl__exec_charge(&vm->exec, vm->exec.budget - left);
-    if (st == MWL_OK && valid) return next_pc;
-    if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
-    if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
-    mwl__buf b = mwl__buf_make(vm->heap.alloc);
-    mwl__buf_printf(&b, "%s: ", who);
-    describe(&b, report, st);
-    uint32_t pc = mwl__raise(f, MWL_FAILURE_PARAMETER, mwl__buf_cstr(&b), report);
-    mwl__buf_free(&b);
-    return pc;
-}
+#include "vm/machine/arguments.h"
+#include "vm/machine/call.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/entry.h"
+#include "vm/machine/exec.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/ready.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -141,7 +44,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     x->program = mwl__program_of(f);
     x->pc = MWL_NONE;
     if (schema || !mwl_is_absent(args))
-        pc = mwl__check_arguments(f, schema, args, "parameters", pc);
+        pc = mwl__arguments_check(f, schema, args, "parameters", pc);
     if (pc == MWL_PC_NOMEM) return false;
     if (pc ==
         MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
@@ -187,7 +90,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
     f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
     run->live++;
-    if (timed) mwl__times_of(f)->entered_ns = mwl__vm_wall(vm);
+    if (timed) mwl__times_of(f)->entered_ns = mwl__clock_wall(vm);
     bool made = initialise(f, take_args);
     mwl__drop(&vm->heap, take_args);
     if (!made) {
@@ -220,7 +123,7 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
     bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
     if (clears && !f->extra) return true;
     mwl__extra *r = mwl__frame_extra(f);
-    if (r) mwl__value_set(mwl__heap_of(f), &r->failure, mwl__keep(failure));
+    if (r) mwl__replace(mwl__heap_of(f), &r->failure, mwl__keep(failure));
     return r != NULL;
 }
 
@@ -244,21 +147,6 @@ static void free_own(mwl__frame *f) {
     mwl__drop(h, f->step_input);
     mwl__drop(h, f->in_flight);
     mwl__drop(h, f->res.v);
-}
-
-static void unqueue(mwl__frame *f) {
-    mwl_vm *vm = mwl__vm_of(f);
-    mwl__frame *before = f->target.queued_behind;
-    if (before)
-        before->next_ready = f->next_ready;
-    else
-        vm->ready_head = f->next_ready;
-    if (f->next_ready)
-        f->next_ready->target.queued_behind = before;
-    else
-        vm->ready_tail = before;
-    vm->n_ready--;
-    f->queued = false;
 }
 
 /* One outstanding target execution below f, detached from it; NULL when there is none left. */
@@ -290,7 +178,7 @@ void mwl__frame_free(mwl__frame *top) {
             continue;
         }
         if (f->awaits == MWL_AWAITS_EXECUTION) mwl__execution_abandon(f->target.execution);
-        if (f->queued) unqueue(f);
+        if (f->queued) mwl__ready_remove(mwl__vm_of(f), f);
         mwl__frame *parent = f->parent;
         bool last = f == top;
         f->run->live--;
@@ -308,16 +196,7 @@ void mwl__frame_ready(mwl__frame *f) {
     if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
     mwl__timer_cancel(&vm->timers, &f->timer);
     f->state = MWL_FRAME_READY;
-    f->queued = true;
-    f->next_ready = NULL;
-    assert(f->awaits == MWL_AWAITS_NOTHING);
-    f->target.queued_behind = vm->ready_tail;
-    if (vm->ready_tail)
-        vm->ready_tail->next_ready = f;
-    else
-        vm->ready_head = f;
-    vm->ready_tail = f;
-    vm->n_ready++;
+    mwl__ready_push(vm, f);
 }
 
 /* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races
@@ -428,7 +307,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
 
 /* A fault that no handler of the program takes: only a damaged image has one. */
 static void unhandled(mwl__frame *f, mwl__exec *x) {
-    mwl__value_set(x->heap, &x->fault, mwl_absent());
+    mwl__replace(x->heap, &x->fault, mwl_absent());
     mwl__exec_clear(x, mwl__program_of(f)->n_regs);
     f->run->why = MWL_E_IMAGE;
     mwl_run_abort(f->run);
@@ -507,7 +386,7 @@ void mwl__frame_run(mwl__frame *f) {
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
-    mwl__value_set(h, &f->in_flight, mwl_absent());
+    mwl__replace(h, &f->in_flight, mwl_absent());
     f->construct = MWL_IN_FRAME;
     return mwl__tables(f)->flows[f->flow].ascend_pc;
 }

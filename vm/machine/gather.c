@@ -11,7 +11,16 @@
  *
  * Records that no arm can read are not kept: memory is bounded by the slots and what their arms
  * need. */
-#include "vm/machine/state.h"
+#include "vm/machine/gather.h"
+
+#include "vm/machine/call.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/raise.h"
+#include "vm/machine/step.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,7 +169,7 @@ static uint32_t start_next(mwl__frame *f) {
     g->active++;
     g->slots[i] = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl_array_at(g->over, i);
-    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(in));
+    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl__keep(in));
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
@@ -226,7 +235,7 @@ static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec
         return rec_of(f)->run_pc;
     }
     if (r && (c->flags & MWL_CALL_KEEPS_WINDOW)) {
-        mwl__value_set(mwl__heap_of(f), &r->metadata, execution->metadata);
+        mwl__replace(mwl__heap_of(f), &r->metadata, execution->metadata);
         execution->metadata = mwl_absent();
     }
     mwl__result res = mwl__execution_take(execution);
@@ -261,7 +270,7 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
     if (pc != 0) return pc;
-    if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__vm_wall(mwl__vm_of(f));
+    if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
@@ -292,8 +301,7 @@ bool mwl__gather_in_arm(const mwl__frame *f) {
 
 uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__slot *slot = &mwl__gather_of(f)->slots[f->record->index];
-    mwl__result res = {mwl__vm_of(f)->raised, false};
-    mwl__vm_of(f)->raised = mwl_absent();
+    mwl__result res = {mwl__raised_take(f), false};
     slot->no_arm = true;
     mwl__call_state_clear(mwl__heap_of(f), f->record);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
@@ -365,7 +373,7 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
         f->record = s->record;
         s->record = NULL;
         f->record->res.ok = s->res.ok;
-        mwl__value_set(mwl__heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
+        mwl__replace(mwl__heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
         mwl__frame_set_res(f, s->res.ok, mwl__keep(s->res.v));
         f->construct = MWL_IN_CALL;
         return s->res.ok ? c->success_pc : c->failure_pc;
@@ -376,7 +384,7 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__gather_arm_end(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     mwl__slot *s = &g->slots[g->arm_at++];
-    mwl__value_set(mwl__heap_of(f), &s->res.v, f->res.v);
+    mwl__replace(mwl__heap_of(f), &s->res.v, f->res.v);
     s->res.ok = f->res.ok;
     f->res.v = mwl_absent();
     mwl__call_state_clear(mwl__heap_of(f), f->record);
@@ -390,8 +398,7 @@ uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
     mwl__gather *g = mwl__gather_of(f);
     g->faulted = g->enumerated = true;
     g->determined = true;
-    g->raised = mwl__vm_of(f)->raised;
-    mwl__vm_of(f)->raised = mwl_absent();
+    g->raised = mwl__raised_take(f);
     skip_rest(f);
     return rec_of(f)->arms_pc;
 }
@@ -461,7 +468,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     mwl__frame_set_res(f, false, mwl_absent());
     mwl_value values = successes(h, g, n_ok);
-    mwl__value_set(h, &f->in_flight, values);
+    mwl__replace(h, &f->in_flight, values);
     return mwl_is_absent(values) ? MWL_PC_NOMEM : next_pc;
 }
 

@@ -5,7 +5,7 @@
  * and the provider executions it awaits, and `owed`, entries that were established and have not
  * finished their onAlways. Checked builds (sanitizers, MWL_STRESS, MWL_CHECKED) ask here after
  * every run and stop at a broken promise; tests ask in any build. */
-#include "vm/machine/state.h"
+#include "vm/machine/invariant.h"
 
 #include <stdio.h>
 #include <stdlib.h>

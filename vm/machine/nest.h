@@ -7,7 +7,7 @@
 #ifndef MWL_NEST_H
 #define MWL_NEST_H
 
-#include "vm/machine/state.h"
+#include "vm/machine/gather.h"
 
 static inline bool mwl__nest_in_step(const mwl__frame *f) { return f->step != MWL_NONE; }
 static inline bool mwl__nest_no_fan_out(const mwl__frame *f) {

@@ -3,7 +3,11 @@
  * Owns: mwl_phase and what its functions may do when. Refuses to know: any middleware. A phase
  * object lives on the C stack for the time of the callback; a middleware keeps nothing but its
  * entry state. */
-#include "vm/machine/state.h"
+#include "vm/machine/phase.h"
+
+#include "vm/base/random.h"
+#include "vm/machine/entry.h"
+#include "vm/machine/raise.h"
 #include "vm/value/words.h"
 
 struct mwl_phase {
@@ -23,7 +27,7 @@ static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e
 /* ---- running --------------------------------------------------------------------------------- */
 
 static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
-    mwl__value_set(mwl__heap_of(f), &mwl__vm_of(f)->raised, take);
+    mwl__replace(mwl__heap_of(f), &mwl__vm_of(f)->raised, take);
     if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
     return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix)
                                   : mwl__entry_phase_fault(f, e->ix);
@@ -36,7 +40,7 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_
                                     "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
     e->dispatched = true;
-    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(e->input));
+    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl__keep(e->input));
     return rec->struct_pc[e->phase];
 }
 
@@ -64,7 +68,7 @@ mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
-        mwl__value_set(mwl__heap_of(f), &ph.instead.v, mwl_absent());
+        mwl__replace(mwl__heap_of(f), &ph.instead.v, mwl_absent());
     else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
         ph.instead.v = mwl_failure(mwl__heap_of(f), "timeout", "Mwlvm.BoundElapsed",
                                    "a bound elapsed", mwl_absent(), mwl_absent());
@@ -97,7 +101,7 @@ static mwl_value taken(mwl_phase *p, mwl_value take) {
 }
 
 void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    mwl__value_set(mwl__heap_of(p->frame), &p->entry->state, taken(p, take));
+    mwl__replace(mwl__heap_of(p->frame), &p->entry->state, taken(p, take));
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
@@ -126,7 +130,7 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
     if (!owner->trusted) before = mwl__keep(o);
     o = taken(p, mwl_object_set(h, o, name, strlen(name), take_value));
     if (!owner->trusted && !mwl_is_absent(o) && !may_contribute(p, owner, name, o))
-        mwl__value_set(h, &o, mwl__keep(before));
+        mwl__replace(h, &o, mwl__keep(before));
     mwl__drop(h, before);
     p->entry->contributed = o;
 }
@@ -134,7 +138,7 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static void say(mwl_phase *p, bool ok, mwl_value take) {
-    mwl__value_set(mwl__heap_of(p->frame), &p->instead.v, taken(p, take));
+    mwl__replace(mwl__heap_of(p->frame), &p->instead.v, taken(p, take));
     p->instead.ok = ok;
 }
 
@@ -174,7 +178,7 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
 void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
     take_value = taken(p, take_value);
     if (p->phase == MWL_ON_ENTRY)
-        mwl__value_set(mwl__heap_of(p->frame), &p->entry->input, take_value);
+        mwl__replace(mwl__heap_of(p->frame), &p->entry->input, take_value);
     else
         mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
 }

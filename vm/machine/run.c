@@ -3,7 +3,17 @@
  * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no
  * further language work. A limit that is hit is an external cancellation with the reason in its
  * details, and gives a reserve so that cleanup can still speak; hit again, it aborts. */
-#include "vm/machine/state.h"
+#include "vm/machine/run.h"
+
+#include "vm/base/random.h"
+#include "vm/base/usage.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/invariant.h"
+#include "vm/machine/link.h"
+#include "vm/machine/timer.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 #include <stdio.h>
 
@@ -73,7 +83,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
     vm->thread = pthread_self();
     mwl__link *link;
-    mwl_status st = mwl__vm_link(vm, program, &link, error);
+    mwl_status st = mwl__link_program(vm, program, &link, error);
     if (st < 0) return st;
     size_t used = vm->heap.used;
     mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
@@ -137,7 +147,7 @@ mwl_value mwl_run_result(const mwl_run *asked) {
         mwl__result bare = {run->result, true};
         mwl_value whole = mwl__result_value(h, &bare);
         if (mwl_is_absent(whole)) return whole;
-        mwl__value_set(h, &run->result, whole);
+        mwl__replace(h, &run->result, whole);
         run->bare = false;
     }
     return mwl__borrow(run->result);
@@ -211,7 +221,7 @@ static void drop_deadline(mwl_run *run) {
 
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
-    mwl__value_set(&run->link->vm->heap, &run->result, take->v);
+    mwl__replace(&run->link->vm->heap, &run->result, take->v);
     run->succeeded = run->bare = take->ok;
     run->state = MWL_RUN_DONE;
     if (mwl__tracing(run->link->vm))
@@ -235,7 +245,7 @@ static bool set_deadline(mwl_run *run) {
     d->run = run;
     run->deadline = d;
     return mwl__timer_arm(&vm->timers, &d->timer,
-                          mwl__add_ns(mwl__vm_mono(vm), run->limits->cleanup_ns), 1,
+                          mwl__clock_add(mwl__clock_mono(vm), run->limits->cleanup_ns), 1,
                           UINT16_MAX) == MWL_OK;
 }
 
@@ -378,5 +388,5 @@ void mwl_run_free(mwl_run *run) {
     run->state = (mwl_run_state)MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);
     uncharge_current_turn(vm, run, used);
-    if (last) mwl__vm_unlink(vm);
+    if (last) mwl__link_free_forgotten(vm);
 }

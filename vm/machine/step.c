@@ -4,7 +4,13 @@
  * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first
  * one that succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`.
  */
-#include "vm/machine/state.h"
+#include "vm/machine/step.h"
+
+#include "vm/machine/clock.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/raise.h"
+#include "vm/machine/trace.h"
 #include "vm/value/temporal.h"
 
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
@@ -18,7 +24,7 @@ static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t 
         mwl__gather_free(h, f->extra->gather);
         f->extra->gather = NULL;
     }
-    if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__vm_wall(vm);
+    if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__clock_wall(vm);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
 }
 
@@ -32,7 +38,8 @@ void mwl__step_exit(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     f->step_done = true;
     f->construct = MWL_IN_STEP;
-    if (step_of(f)->flags & MWL_NEEDS_EXITED) mwl__times_of(f)->step_exited_ns = mwl__vm_wall(vm);
+    if (step_of(f)->flags & MWL_NEEDS_EXITED)
+        mwl__times_of(f)->step_exited_ns = mwl__clock_wall(vm);
 }
 
 static void trace_exit(mwl__frame *f, mwl_value v) {
@@ -80,7 +87,7 @@ uint32_t mwl__step_failed(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     if (!f->step_done) mwl__step_exit(f);
     if (!set_failure(f)) return MWL_PC_NOMEM;
-    mwl__value_set(h, &f->in_flight, mwl_absent());
+    mwl__replace(h, &f->in_flight, mwl_absent());
     const mwl__step_rec *rec = step_of(f);
     const mwl__flow_tables *t = mwl__tables(f);
     for (uint32_t i = 0; i < rec->n_catch; i++) {
@@ -93,12 +100,12 @@ uint32_t mwl__step_failed(mwl__frame *f) {
 }
 
 uint32_t mwl__step_fault(mwl__frame *f) {
-    mwl__frame_take_raised(f);
+    mwl__frame_set_res(f, false, mwl__raised_take(f));
     return mwl__step_failed(f);
 }
 
 uint32_t mwl__step_clause_fault(mwl__frame *f) {
-    mwl__frame_take_raised(f);
+    mwl__frame_set_res(f, false, mwl__raised_take(f));
     if (!set_failure(f)) return MWL_PC_NOMEM;
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);
@@ -107,7 +114,7 @@ uint32_t mwl__step_clause_fault(mwl__frame *f) {
 uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
     mwl__step_exit(f);
     if (!f->res.ok) return mwl__step_failed(f);
-    mwl__value_set(mwl__heap_of(f), &f->in_flight, mwl__keep(f->res.v));
+    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl__keep(f->res.v));
     return next_pc;
 }
 
@@ -123,7 +130,7 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
         regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
     mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
     if (e && e->verdict == MWL_VERDICT_REENTER && (e->reenter & MWL_REENTER_RESTORE)) {
-        mwl__value_set(h, &f->vars, mwl__keep(e->vars));
+        mwl__replace(h, &f->vars, mwl__keep(e->vars));
         e->reenter &= (uint8_t)~MWL_REENTER_RESTORE;
     }
     mwl_value vars = f->vars;
@@ -143,25 +150,25 @@ static int64_t instant_ns(const mwl__instant *t) {
     int64_t ns;
     if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns))
         return t->sec > 0 ? MWL_NEVER : INT64_MIN;
-    return mwl__add_ns(ns, t->ns);
+    return mwl__clock_add(ns, t->ns);
 }
 
 static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
     if (left_ns <= 0) return next_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc,
-                           mwl__add_ns(mwl__vm_mono(mwl__vm_of(f)), left_ns));
+                           mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), left_ns));
 }
 
 uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc) {
     size_t len = 0;
     const char *text = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
-    int64_t wall = mwl__vm_wall(mwl__vm_of(f));
+    int64_t wall = mwl__clock_wall(mwl__vm_of(f));
     if (until) {
         mwl__instant t;
         if (!text || mwl__temporal_parse_instant(text, len, &t) < 0)
             return mwl__raise_parameter(f, "/until", v, "`until` must be an RFC 3339 timestamp");
         int64_t at = instant_ns(&t);
-        return wait_ns(f, at == INT64_MIN ? 0 : mwl__add_ns(at, -wall), next_pc);
+        return wait_ns(f, at == INT64_MIN ? 0 : mwl__clock_add(at, -wall), next_pc);
     }
     int64_t ns;
     mwl_status st = text ? mwl_duration_parse(text, len, &ns) : MWL_E_SYNTAX;
@@ -171,7 +178,7 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
         return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
     /* from the Step's entry; where nobody can read that instant, this one is it */
     if (step_of(f)->flags & MWL_NEEDS_ENTERED)
-        ns = mwl__add_ns(ns, mwl__times_of(f)->step_entered_ns - wall);
+        ns = mwl__clock_add(ns, mwl__times_of(f)->step_entered_ns - wall);
     return wait_ns(f, ns, next_pc);
 }
 
@@ -203,7 +210,7 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     uint32_t field;
     const char *wrong = mwl__failure_build(h, mwl_absent(), mwl__program_of(f), shape, regs,
                                            &failure, &wrote_previous, &field);
-    if (wrong) return mwl__failure_refuse(f, "/result", shape, regs, field, wrong);
+    if (wrong) return mwl__raise_envelope(f, "/result", shape, regs, field, wrong);
     if (!wrote_previous)
         failure = mwl__failure_chain(h, failure, mwl__failure_of(f), f->run->limits->chain_depth);
     return end_failing(f, failure);

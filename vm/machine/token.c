@@ -11,7 +11,12 @@
  *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await
  * returns
  *    \---the call goes---> gone: posts are refused, and an answer on its way is dropped */
-#include "vm/machine/state.h"
+#include "vm/machine/token.h"
+
+#include "vm/base/usage.h"
+#include "vm/machine/blocking.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/run.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

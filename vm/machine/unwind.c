@@ -17,7 +17,18 @@
  *                                                  onAlways, innermost first, up to the owner
  *
  * spec: execution-model, the unwind and the conversion seam. */
-#include "vm/machine/state.h"
+#include "vm/machine/unwind.h"
+
+#include "vm/machine/call.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/entry.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/gather.h"
+#include "vm/machine/phase.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
+#include "vm/machine/trace.h"
 #include "vm/value/words.h"
 
 /* Is an onAlways of the frame running? */
@@ -31,7 +42,7 @@ static bool cleaning(const mwl__frame *f) {
 
 void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
     mwl__extra *u = mwl__frame_extra(f);
-    if (u) mwl__value_set(mwl__heap_of(f), &u->cleanup, mwl__keep(failure));
+    if (u) mwl__replace(mwl__heap_of(f), &u->cleanup, mwl__keep(failure));
 }
 
 /* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has
@@ -75,7 +86,7 @@ static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     u->resume = false;
     u->awaiting = true;
     mwl__timer_cancel(&vm->timers, &f->timer);
-    mwl__value_set(&vm->heap, &f->in_flight, mwl_absent());
+    mwl__replace(&vm->heap, &f->in_flight, mwl_absent());
     if (f->record) { /* a cleanup's call begins with a record of its own */
         mwl__call_state_free(&vm->heap, f->record);
         f->record = NULL;
@@ -120,7 +131,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     }
     if (!mwl_is_absent(u->cancel)) return; /* it is being torn down already */
     u->cancel = mwl__keep(cancel);
-    u->cancel_ns = mwl__vm_mono(mwl__vm_of(f));
+    u->cancel_ns = mwl__clock_mono(mwl__vm_of(f));
     if (cleaning(f) || u->running) return;
     begin(f, NULL, cancel);
 }
@@ -140,7 +151,7 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
     if (why.ok) mwl__entry_set_emit(f, owner, true, why.v);
     if (mwl_is_absent(cancel)) return false;
     owner->fired = true;
-    mwl__value_set(h, &owner->cancel, cancel);
+    mwl__replace(h, &owner->cancel, cancel);
     return true;
 }
 
@@ -172,7 +183,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
 
 bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
-    if (!e || mwl__vm_mono(mwl__vm_of(f)) < e->bound_ns) return false;
+    if (!e || mwl__clock_mono(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
     return f->extra && (f->extra->resume || f->extra->awaiting);
 }
@@ -186,7 +197,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
     bool imposed_on = f->extra && !mwl_is_absent(f->extra->cancel);
     int64_t least = from ? from->least_ns : MWL_NEVER,
-            now = least == MWL_NEVER ? 0 : mwl__vm_mono(mwl__vm_of(f));
+            now = least == MWL_NEVER ? 0 : mwl__clock_mono(mwl__vm_of(f));
     *frame = false;
     if (least > now && !imposed_on) return NULL;
     for (mwl__entry *e = from; e; e = e->outer) {

@@ -1,60 +1,26 @@
-/* vm.c: the VM: its catalog, linking programs to it, the ready queue, the pump.
+/* vm.c: the VM: its life, its catalog of providers, the pump.
  *
  * Owns: mwl_vm, and the order in which things happen. A turn of the pump: waits that are over wake
  * their frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a
  * completion of an instant is accepted before a bound of that instant fires. Under virtual time
  * bounds fire, and time moves, only when nothing is ready. */
-#include "vm/cel/cel_lib.h"
-#include "vm/native/coro.h"
-#include "vm/machine/state.h"
+#include "vm/machine/vm.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "vm/base/usage.h"
+#include "vm/cel/cel_lib.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/context.h"
+#include "vm/machine/execution.h"
+#include "vm/machine/frame.h"
+#include "vm/machine/link.h"
+#include "vm/machine/ready.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
+#include "vm/machine/token.h"
+#include "vm/machine/trace.h"
+#include "vm/native/coro.h"
 
 #define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
-
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static void read_system(void *ctx, mwl_instant *out) {
-    (void)ctx;
-    struct timespec mono, wall;
-    clock_gettime(CLOCK_MONOTONIC, &mono);
-    clock_gettime(CLOCK_REALTIME, &wall);
-    out->mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
-    out->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
-}
-
-mwl_clock mwl_clock_system(void) {
-    mwl_clock c = {read_system, NULL};
-    return c;
-}
-
-static void read_now(mwl_vm *vm) {
-    if (!vm->config.virtual_time) vm->config.clock.read(vm->config.clock.ctx, &vm->now);
-}
-
-int64_t mwl__vm_mono(mwl_vm *vm) {
-    read_now(vm);
-    return vm->now.mono_ns;
-}
-
-int64_t mwl__vm_wall(mwl_vm *vm) {
-    read_now(vm);
-    return vm->now.wall_ns;
-}
-
-void mwl_vm_now(mwl_vm *vm, mwl_instant *out) {
-    read_now(vm);
-    *out = vm->now;
-}
-
-static mwl__clock_pin read_wall(void *ctx) {
-    int64_t ns = mwl__vm_wall(ctx), sec = ns / 1000000000;
-    if (ns % 1000000000 < 0) sec--;
-    mwl__clock_pin pin = {sec, (uint32_t)(ns - sec * 1000000000)};
-    return pin;
-}
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -89,7 +55,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     vm->config = c;
     vm->alive = MWL_VM_ALIVE;
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
-    read_now(vm);
+    mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
     vm->id_seed = vm->rng; /* under virtual time a run repeats to the letter */
     if (!c.virtual_time && !c.seed)
@@ -110,7 +76,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     vm->exec.regex = vm->regex;
     vm->exec.vm = vm;
     vm->exec.context = &mwl__context;
-    vm->exec.wall = read_wall;
+    vm->exec.wall = mwl__clock_pin_wall;
     vm->exec.wall_ctx = vm;
     if (st < 0) {
         mwl_vm_free(vm);
@@ -129,30 +95,6 @@ void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
     mwl__mem_free(&vm->config.alloc, p, sizeof *p);
 }
 
-static size_t with_ok_size(const mwl__flow_tables *t) {
-    return (size_t)t->n_calls + (size_t)t->n_entries * 4;
-}
-
-static void free_link(mwl_vm *vm, mwl__link *l) {
-    const mwl_alloc *a = &vm->config.alloc;
-    const mwl__flow_tables *t = &l->program->tables;
-    for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++)
-        mwl__schema_free(l->flow_schemas[i]);
-    mwl__mem_free(a, l->flow_schemas, t->n_flows * sizeof *l->flow_schemas);
-    mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
-    mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
-    mwl__mem_free(a, l->with_ok, with_ok_size(t));
-    for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
-    mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
-    mwl__mem_free(a, l->timed, t->n_flows);
-    if (vm->exec.program == l->program) { /* its place may be taken by another */
-        vm->exec.program = NULL;
-        vm->exec.count_path = NULL;
-    }
-    mwl__program_release(l->program);
-    mwl__mem_free(a, l, sizeof *l);
-}
-
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
@@ -166,7 +108,7 @@ void mwl_vm_free(mwl_vm *vm) {
         mwl__heap_give(&vm->heap, vm->spare_execution, sizeof *vm->spare_execution);
     while (vm->links) {
         mwl__link *next = vm->links->next;
-        free_link(vm, vm->links);
+        mwl__link_free(vm, vm->links);
         vm->links = next;
     }
     while (vm->providers) {
@@ -188,14 +130,6 @@ void mwl_vm_free(mwl_vm *vm) {
 }
 
 mwl_heap *mwl_vm_heap(mwl_vm *vm) { return &vm->heap; }
-
-/* splitmix64: enough for jitter and ids, one word of state, the same everywhere. */
-uint64_t mwl__random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 /* ---- catalog --------------------------------------------------------------------------------- */
 
@@ -222,188 +156,6 @@ mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
 mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n) {
     if (vm->started) return MWL_E_STATE;
     return mwl__functions_add(&vm->functions, functions, n);
-}
-
-/* ---- linking --------------------------------------------------------------------------------- */
-
-static mwl_status refuse(mwl_error *error, mwl_status st, const char *message) {
-    if (error) {
-        error->status = st;
-        error->message = message;
-        error->offset = 0;
-    }
-    return st;
-}
-
-static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
-    const mwl__flow_tables *t = &l->program->tables;
-    l->providers = mwl__mem_zero(&vm->config.alloc, t->n_imports, sizeof *l->providers);
-    if (t->n_imports && !l->providers) return MWL_E_NOMEM;
-    for (uint32_t i = 0; i < t->n_imports; i++) {
-        size_t len;
-        const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
-        const mwl__provider *p = mwl__vm_provider(vm, uri, len);
-        bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
-        if (!p ||
-            p->is_middleware != want) { /* the name lies in the program, which outlives the error */
-            return refuse(error, MWL_E_NOT_FOUND, uri);
-        }
-        l->providers[i] = p;
-    }
-    return MWL_OK;
-}
-
-static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
-    const mwl_program *p = l->program;
-    const mwl__flow_tables *t = &p->tables;
-    l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
-    if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
-    size_t patterns = 0; /* each schema's are bounded; a program has as many as it has Flows */
-    for (uint32_t i = 0; i < t->n_flows; i++) {
-        if (t->flows[i].schema == MWL_NONE) continue;
-        mwl_status st =
-            mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
-                             p->consts, p->n_consts, &l->flow_schemas[i], error);
-        if (st < 0) return st;
-        patterns += mwl__schema_patterns_used(l->flow_schemas[i]);
-        if (patterns > MWL_PATTERNS_LIMIT)
-            return refuse(error, MWL_E_TOO_BIG,
-                          "the patterns of the Flows' parameters need too much memory");
-    }
-    return MWL_OK;
-}
-
-static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
-    if (!schema) return mwl_count(args) == 0 && mwl_value_kind(args) == MWL_KIND_OBJECT;
-    mwl__schema_env env = {&vm->heap, vm->regex, NULL};
-    bool valid = false;
-    return mwl__schema_check(schema, args, &env, &valid, NULL) == MWL_OK && valid;
-}
-
-/* Has the call no code of its own between its first instruction and its last? */
-static bool is_direct(const mwl_program *p, uint32_t ix) {
-    const mwl__call_rec *c = &p->tables.calls[ix];
-    if (c->flags || c->end_pc >= p->n_code || c->end_pc < 2 || c->fields_pc != c->end_pc - 2)
-        return false;
-    static const uint8_t ops[] = {MWL_OP_CALL, MWL_OP_DISPATCH, MWL_OP_CALL_END};
-    for (uint32_t i = 0; i < 3; i++) {
-        const mwl__ins *ins = &p->code[c->fields_pc + i];
-        if (ins->op != ops[i] || mwl__ins_x(*ins) != ix) return false;
-    }
-    return true;
-}
-
-/* Constant arguments are checked here, once; those that fail are checked again where they fail. No
- * written arguments are {} . */
-static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
-    const mwl_program *p = l->program;
-    const mwl__flow_tables *t = &p->tables;
-    l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
-    if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
-    for (uint32_t i = 0; i < t->n_calls; i++) {
-        const mwl__call_rec *c = &t->calls[i];
-        if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
-        if (!accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k])) continue;
-        l->with_ok[i] = is_direct(p, i) ? MWL_CALL_DIRECT : MWL_WITH_VALID;
-    }
-    for (uint32_t i = 0; i < t->n_entries; i++)
-        for (uint32_t phase = 0; phase < 4; phase++) {
-            uint32_t k = t->entries[i].with_k[phase];
-            if (k != MWL_NONE)
-                l->with_ok[t->n_calls + i * 4 + phase] = accepts(
-                    vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
-        }
-    return MWL_OK;
-}
-
-/* After the constants: what is valid may be prepared. A value that cannot be made is none. */
-static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = &l->program->tables;
-    l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
-    if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
-    for (uint32_t i = 0; i < t->n_entries; i++) {
-        const mwl__provider *p = l->providers[t->entries[i].import];
-        uint32_t k = t->entries[i].with_k[MWL_ON_ENTRY];
-        if (k == MWL_NONE || !p->middleware.prepare ||
-            !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY])
-            continue;
-        l->prepared[i] = mwl__own(p->middleware.prepare(&vm->heap, l->program->consts[k], p->user));
-    }
-    return MWL_OK;
-}
-
-/* Frames keep instants when their Flow's or one of its Steps' can be read. */
-static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = &l->program->tables;
-    const unsigned any = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
-    l->timed = mwl__mem_zero(&vm->config.alloc, t->n_flows, 1);
-    if (t->n_flows && !l->timed) return MWL_E_NOMEM;
-    for (uint32_t i = 0; i < t->n_flows; i++) l->timed[i] = (t->flows[i].flags & any) != 0;
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->steps[i].flags & any) l->timed[t->steps[i].flow] = 1;
-    return MWL_OK;
-}
-
-static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
-    const char *missing = NULL;
-    mwl_status st =
-        mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
-    if (st == MWL_E_NOT_FOUND) return refuse(error, st, missing);
-    if (st == MWL_OK) st = link_providers(vm, l, error);
-    if (st == MWL_OK) st = link_schemas(vm, l, error);
-    if (st == MWL_OK) st = link_constants(vm, l);
-    if (st == MWL_OK) st = link_prepared(vm, l);
-    if (st == MWL_OK) st = link_times(vm, l);
-    /* the interpreter holds on to the registers it has: from a callback, the first turn makes room
-     */
-    if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
-    return st;
-}
-
-void mwl__vm_unlink(mwl_vm *vm) {
-    for (mwl__link **at = &vm->links; *at;) {
-        mwl__link *l = *at;
-        if (!l->forget || l->n_runs) {
-            at = &l->next;
-            continue;
-        }
-        *at = l->next;
-        free_link(vm, l);
-    }
-}
-
-mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program) {
-    for (mwl__link *l = vm->links; l; l = l->next) {
-        if (l->program != program) continue;
-        l->forget = true;
-        mwl__vm_unlink(vm);
-        return MWL_OK;
-    }
-    return MWL_E_NOT_FOUND;
-}
-
-mwl_status mwl__vm_link(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
-    for (mwl__link *l = vm->links; l; l = l->next)
-        if (l->program == program) {
-            l->forget = false;
-            *out = l;
-            return MWL_OK;
-        }
-    mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
-    if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
-    l->vm = vm;
-    l->program = mwl__program_keep(program);
-    if (error) error->status = MWL_OK;
-    mwl_status st = link_all(vm, l, error);
-    if (st < 0) {
-        if (error && error->status == MWL_OK) refuse(error, st, mwl_status_text(st));
-        free_link(vm, l);
-        return st;
-    }
-    l->next = vm->links;
-    vm->links = l;
-    *out = l;
-    return MWL_OK;
 }
 
 /* ---- the pump -------------------------------------------------------------------------------- */
@@ -447,14 +199,7 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
 }
 
 static void run_one(mwl_vm *vm) {
-    mwl__frame *f = vm->ready_head;
-    vm->ready_head = f->next_ready;
-    if (vm->ready_head)
-        vm->ready_head->target.queued_behind = NULL;
-    else
-        vm->ready_tail = NULL;
-    vm->n_ready--;
-    f->queued = false;
+    mwl__frame *f = mwl__ready_pop(vm);
     mwl_run *run = f->run;
     mwl__run_enter(run);
     mwl__frame_run(f);
@@ -472,7 +217,7 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     while (vm->round_left && vm->ready_head) {
         vm->round_left--;
         run_one(vm);
-        if (stop_ns != MWL_NEVER && mwl__vm_mono(vm) >= stop_ns) return false;
+        if (stop_ns != MWL_NEVER && mwl__clock_mono(vm) >= stop_ns) return false;
     }
     vm->round_left = 0;
     return true;
@@ -482,9 +227,9 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t stop = MWL_NEVER;
     for (bool first = true;; first = false) {
         if (vm->mail) mwl__mail_adopt(vm);
-        read_now(vm);
+        mwl__clock_read(vm);
         int64_t now = vm->now.mono_ns;
-        if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__add_ns(now, budget_ns);
+        if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {
@@ -501,13 +246,13 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         if (!mwl__timers_count(&vm->timers)) return MWL_NEVER;
         (void)mwl__timers_first(&vm->timers, &due);
         if (!vm->config.virtual_time) {
-            if (due > mwl__vm_mono(vm)) return due;
+            if (due > mwl__clock_mono(vm)) return due;
             continue;
         }
         int64_t to = due < stop ? due : stop;
         if (to >
             now) { /* time moves only when there is nothing to do, and no further than the budget */
-            vm->now.wall_ns = mwl__add_ns(vm->now.wall_ns, to - now);
+            vm->now.wall_ns = mwl__clock_add(vm->now.wall_ns, to - now);
             vm->now.mono_ns = to;
         }
         if (due > stop) return due;
@@ -524,46 +269,4 @@ int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t due = pump(vm, budget_ns);
     vm->pumping = false;
     return due;
-}
-
-/* ---- trace ----------------------------------------------------------------------------------- */
-
-void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx) {
-    vm->listen = listen;
-    vm->listen_ctx = ctx;
-}
-
-const char *mwl_trace_name(mwl_trace_kind kind) {
-    static const char *const names[] = {
-#define X(name) #name,
-        MWL_TRACE_EVENTS(X)
-#undef X
-    };
-    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "UNKNOWN";
-}
-
-static const char *name_at(const mwl_program *p, uint32_t k) {
-    size_t len;
-    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], &len);
-}
-
-void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
-                mwl_value value) {
-    static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
-    mwl_vm *vm = mwl__vm_of(f);
-    const mwl_program *p = mwl__program_of(f);
-    const mwl__flow_tables *t = &p->tables;
-    mwl_trace_event e;
-    memset(&e, 0, sizeof e);
-    e.kind = kind;
-    e.run = f->run;
-    mwl_vm_now(vm, &e.at);
-    e.depth = f->depth;
-    e.flow = name_at(p, t->flows[f->flow].name_k);
-    e.step = f->step == MWL_NONE ? "" : name_at(p, t->steps[f->step].name_k);
-    e.provider = provider ? provider : "";
-    e.phase = phase < 0 ? "" : phases[phase];
-    e.index = index;
-    e.value = mwl__borrow(value);
-    vm->listen(vm->listen_ctx, &e);
 }

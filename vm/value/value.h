@@ -265,6 +265,12 @@ static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v :
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
 }
+/* Put a value where another was, which is dropped. */
+static inline void mwl__replace(mwl_heap *h, mwl_value *place, mwl_value take) {
+    mwl_value old = *place;
+    *place = take;
+    mwl__drop(h, old);
+}
 
 /* ---- strings (str.c) ------------------------------------------------------------------------- */
 

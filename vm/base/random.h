@@ -1,0 +1,10 @@
+/* random.h: the generator of random numbers, for jitter and ids. Not for secrets. */
+#ifndef MWL_RANDOM_H
+#define MWL_RANDOM_H
+
+#include <stdint.h>
+
+/* The next number. *state is all it keeps: any seed will do, and equal seeds give equal numbers. */
+uint64_t mwl__random(uint64_t *state);
+
+#endif

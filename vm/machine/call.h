@@ -1,0 +1,28 @@
+/* call.h: calls: fields, dispatch, arms. */
+#ifndef MWL_CALL_H
+#define MWL_CALL_H
+
+#include "vm/machine/state.h"
+
+/* Instructions; each returns a pc (state.h). */
+uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+
+/* The target's arguments, given; a provider's are checked. Returns next_pc or as
+ * mwl__arguments_check. */
+uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
+void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take);    /* the target's Result */
+void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* the target Flow completed */
+
+/* The record of a call. */
+mwl__call_state *mwl__call_state_new(mwl_heap *h); /* NULL: out of memory */
+void mwl__call_state_clear(mwl_heap *h, mwl__call_state *r);
+void mwl__call_state_free(mwl_heap *h, mwl__call_state *r);
+void mwl__call_state_window(mwl__call_state *r, mwl__frame *child); /* what arms read of it */
+void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs); /* the instants */
+
+#endif

@@ -1,0 +1,35 @@
+/* entry.h: middleware entries: the instructions around their phases, and their records. */
+#ifndef MWL_ENTRY_H
+#define MWL_ENTRY_H
+
+#include "vm/machine/state.h"
+
+/* Instructions. Each returns a pc (state.h) unless it says otherwise. */
+uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc);
+void mwl__entry_with(mwl__frame *f, mwl_value take);
+uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix);
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix);
+bool mwl__entry_skips_shape(const mwl__frame *f);
+void mwl__entry_shape(mwl__frame *f, mwl_value take);
+uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
+uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+
+void mwl__entry_pop(mwl__frame *f); /* frees the innermost record */
+void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
+void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
+mwl__entry *mwl__entry_reading(const mwl__frame *f); /* whose `middleware` root is read, or NULL */
+/* Lent: the metadata that it contributes, with the machine's own members. Absent: none, or out of
+ * memory. */
+mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e);
+/* Makes `contributed` an object where it is a deadline only. False: out of memory. */
+bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e);
+
+#endif

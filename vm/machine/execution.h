@@ -1,0 +1,26 @@
+/* execution.h: provider executions. mwl_provider.h shows one as mwl_call and has what a provider
+ * may call. */
+#ifndef MWL_EXECUTION_H
+#define MWL_EXECUTION_H
+
+#include "vm/machine/state.h"
+
+/* NULL: out of memory. It may have settled already. */
+mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                               mwl_value take_input, mwl_value take_args);
+/* As mwl__execution_start, with constant arguments. NULL: it settled at once, *res is its Result
+ * and the execution is freed; or out of memory, and res->v is absent. */
+mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                             mwl_value take_input, mwl_value args, mwl__result *res);
+/* The Result of one that settled in its start; the execution is freed. */
+mwl__result mwl__execution_take(mwl_call *execution);
+void mwl__execution_cancel(mwl_call *execution, mwl_value cancel); /* interrupt it; lent */
+void mwl__execution_abandon(mwl_call *execution);                  /* nobody awaits it any more */
+void mwl__execution_timer(mwl_call *execution);                    /* its timer is due */
+void mwl__execution_free(mwl_call *execution);
+/* Settle it; it may be freed then. */
+mwl_status mwl__execution_resolve(mwl_call *execution, bool ok, mwl_value take);
+/* It has settled and nothing runs on its behalf any more: its Result goes to whoever awaits it. */
+void mwl__execution_deliver(mwl_call *execution);
+
+#endif

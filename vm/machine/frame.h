@@ -1,0 +1,37 @@
+/* frame.h: frames: creation, turns in the interpreter, park and wake, completion. */
+#ifndef MWL_FRAME_H
+#define MWL_FRAME_H
+
+#include "vm/machine/state.h"
+
+/* NULL: out of memory. It is not queued yet. */
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
+                           mwl_value take_args);
+void mwl__frame_free(mwl__frame *f);  /* with all frames below it; executions are cancelled */
+void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
+void mwl__frame_run(mwl__frame *f);   /* one turn: until it parks, yields or is done */
+void mwl__frame_timer(mwl__frame *f); /* its timer is due */
+
+/* These return a pc (state.h). */
+uint32_t mwl__frame_complete(mwl__frame *f); /* res goes to the parent; the frame is freed */
+uint32_t mwl__frame_ascend(mwl__frame *f);   /* res is set: go to the Flow's ascent */
+/* Wait in `state` until due_mono_ns or the frame's earliest bound; go on at pc. */
+uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
+
+mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
+mwl__extra *mwl__frame_extra(mwl__frame *f);       /* made on first use; NULL: out of memory */
+/* Sets the failure context, lent; null clears it. False: out of memory. */
+bool mwl__frame_fail(mwl__frame *f, mwl_value failure);
+
+/* As mwl__replace; finds the heap only if the old value must be dropped. */
+static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_value take) {
+    mwl_value old = *place;
+    *place = take;
+    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
+}
+static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
+    mwl__frame_put(f, &f->res.v, take);
+    f->res.ok = ok;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* link.h: a program linked to a VM: its imports resolved, its constant arguments checked. */
+#ifndef MWL_LINK_H
+#define MWL_LINK_H
+
+#include "vm/machine/state.h"
+
+/* The program's link, made on first use. On failure *error says what is missing or wrong. */
+mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error);
+void mwl__link_free(mwl_vm *vm, mwl__link *link); /* not in vm->links any more */
+void mwl__link_free_forgotten(mwl_vm *vm); /* those that the host forgot and that have no run */
+
+#endif

@@ -1,0 +1,14 @@
+/* phase.h: the middleware contract: one callback of a middleware. mwl_provider.h has what the
+ * callback may call. */
+#ifndef MWL_PHASE_H
+#define MWL_PHASE_H
+
+#include "vm/machine/state.h"
+
+/* The action of a phase; returns a pc (state.h). */
+uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
+                        uint32_t next_pc);
+/* The entry's bound has elapsed: what it emits instead, given. v absent: out of memory. */
+mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e);
+
+#endif

@@ -1,0 +1,54 @@
+/* ready.h: the queue of frames that can run, first come, first served.
+ *
+ * The links lie in the frames: a queued frame awaits nothing and has no timer, so they take the
+ * place of both (state.h). */
+#ifndef MWL_READY_H
+#define MWL_READY_H
+
+#include "vm/machine/state.h"
+
+#include <assert.h>
+
+/* At the end. The frame is not queued and its timer is not armed. */
+static inline void mwl__ready_push(mwl_vm *vm, mwl__frame *f) {
+    assert(f->awaits == MWL_AWAITS_NOTHING);
+    f->queued = true;
+    f->next_ready = NULL;
+    f->target.queued_behind = vm->ready_tail;
+    if (vm->ready_tail)
+        vm->ready_tail->next_ready = f;
+    else
+        vm->ready_head = f;
+    vm->ready_tail = f;
+    vm->n_ready++;
+}
+
+/* The first one, which is there. */
+static inline mwl__frame *mwl__ready_pop(mwl_vm *vm) {
+    mwl__frame *f = vm->ready_head;
+    vm->ready_head = f->next_ready;
+    if (vm->ready_head)
+        vm->ready_head->target.queued_behind = NULL;
+    else
+        vm->ready_tail = NULL;
+    vm->n_ready--;
+    f->queued = false;
+    return f;
+}
+
+/* A queued frame, wherever it is in the queue. */
+static inline void mwl__ready_remove(mwl_vm *vm, mwl__frame *f) {
+    mwl__frame *before = f->target.queued_behind;
+    if (before)
+        before->next_ready = f->next_ready;
+    else
+        vm->ready_head = f->next_ready;
+    if (f->next_ready)
+        f->next_ready->target.queued_behind = before;
+    else
+        vm->ready_tail = before;
+    vm->n_ready--;
+    f->queued = false;
+}
+
+#endif

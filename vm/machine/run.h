@@ -1,0 +1,24 @@
+/* run.h: a run's life, seen from the machine. What a host calls is in mwl.h. */
+#ifndef MWL_RUN_H
+#define MWL_RUN_H
+
+#include "vm/machine/state.h"
+
+/* Around all code that walks a run's records and may call a provider, a middleware or a listener.
+ * What those ask of the run itself (cancel, abort, free) is put off until the last leave. The run
+ * may be freed then. */
+static inline void mwl__run_enter(mwl_run *run) { run->busy++; }
+void mwl__run_leave(mwl_run *run);
+
+/* The run did something since the VM's heap held `before` bytes: its account moves by the
+ * difference. What happens between its turns (timers, settlements) may free more than it took, so
+ * the account stops at zero. What a host frees for it (a settled call's input) is not seen, so the
+ * account never exceeds all memory in use. */
+void mwl__run_used(mwl_run *run, size_t before);
+
+mwl_value mwl__run_id(mwl_run *run);                 /* lent; absent: out of memory */
+void mwl__run_done(mwl_run *run, mwl__result *take); /* its root frame has completed */
+void mwl__run_overdue(mwl_run *run);                 /* its cleanup took too long: abort */
+void mwl__run_limit(mwl_run *run, mwl_status why);   /* cancel at the first limit, then abort */
+
+#endif

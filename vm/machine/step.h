@@ -1,0 +1,36 @@
+/* step.h: the instructions of Steps. Each returns a pc (state.h) unless it says otherwise. */
+#ifndef MWL_STEP_H
+#define MWL_STEP_H
+
+#include "vm/machine/state.h"
+
+uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc);
+void mwl__step_exit(mwl__frame *f);
+uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler);
+uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc);
+uint32_t mwl__step_fault(mwl__frame *f);
+uint32_t mwl__step_clause_fault(mwl__frame *f);
+uint32_t mwl__step_failed(mwl__frame *f); /* res is the Step's failure: to a catch clause, or out */
+uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);
+uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc);
+uint32_t mwl__step_return(mwl__frame *f);
+uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape);
+uint32_t mwl__step_reraise(mwl__frame *f);
+
+/* True if the transition needs no bookkeeping: no failure context, no Result, no timestamp. */
+static inline bool mwl__step_hops(const mwl__frame *f, const mwl__step_rec *to) {
+    return !f->extra && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
+}
+/* The part of a transition that every one needs: the Step begins with the value in flight. */
+static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_heap *h) {
+    mwl_value old = f->step_input;
+    mwl__move(&f->step_input, &f->in_flight);
+    f->in_flight = mwl_absent();
+    f->step = step;
+    f->step_id = f->run->next_step_id++;
+    f->construct = MWL_IN_STEP;
+    f->step_done = false;
+    mwl__drop(h, old);
+}
+
+#endif
