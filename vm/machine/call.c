@@ -66,7 +66,7 @@ void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs)
  * accepted. */
 static void accept_around(mwl__frame *f) {
     mwl__entry *e = f->entries;
-    if (e && e->around_call && e->established) e->accepted = true;
+    if (e && e->around_call && e->state == MWL_ENTRY_INNER) e->accepted = true;
 }
 
 static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {

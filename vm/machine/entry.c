@@ -3,7 +3,7 @@
  * Owns: establishment, the Result in flight at a position, re-entry, emission, onAlways exactly
  * once. Refuses to know: what any middleware does (phase.c asks it) and interruption (unwind.c).
  *
- * An entry's life; every arrow is one instruction or an interruption:
+ * An entry's life; every arrow is one instruction or an interruption. entry_state.h has the states:
  *
  *   ENTER -> onEntry -> ESTABLISH -> inner scope -> ASCEND -> onSuccess | onFailure -> REENTER --+
  *              |            |            ^                          |      (the action re-enters) |
@@ -53,10 +53,9 @@ static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, 
 
 static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec,
                                unsigned phase) {
-    e->phase = (uint8_t)phase;
+    e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
-    e->in_phase = true;
     f->construct = MWL_IN_PHASE;
     mwl__frame_put(f, &e->args, mwl_absent());
     if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
@@ -79,7 +78,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->depth = (uint16_t)depth;
     e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
     e->input = f->in_flight;
-    e->state = mwl_null();
+    e->own_state = mwl_null();
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
     f->entries = e;
@@ -130,10 +129,9 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (mwl_is_absent(f->in_flight)) f->in_flight = mwl__keep(e->input);
     e->output = mwl__keep(f->in_flight);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
-    e->established = true;
+    e->state = MWL_ENTRY_INNER;
     if (e->armed && e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
     f->run->owed++;
-    e->in_phase = false;
     if (e->verdict == MWL_VERDICT_EMIT) {
         mwl_value v = e->emit.v;
         e->emit.v = mwl_absent();
@@ -198,7 +196,7 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
  * product has a destination. A substitution of the other kind is emitted as it is. */
 bool mwl__entry_skips_shape(const mwl__frame *f) {
     const mwl__entry *e = f->entries;
-    bool success = e->phase == MWL_ON_SUCCESS;
+    bool success = e->state == MWL_ENTRY_SUCCESS;
     if (e->verdict == MWL_VERDICT_REENTER) return !(success && (e->reenter & MWL_REENTER_CARRY));
     return !mwl_is_absent(e->emit.v) && e->emit.ok != success;
 }
@@ -255,7 +253,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
     if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     e->accepted = false;
-    e->in_phase = false;
+    e->state = MWL_ENTRY_INNER;
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
     if (mwl__tracing(mwl__vm_of(f)))
@@ -280,7 +278,6 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
-    e->in_always = true;
     if (f->extra) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
         e->outer_running = f->extra->running;
         e->outer_owner = f->extra->owner;
@@ -298,7 +295,7 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
     mwl__entry *e = f->entries;
-    e->dispatched = false;
+    e->state &= (uint8_t)~MWL_ENTRY_STRUCTURAL;
     f->construct = MWL_IN_PHASE;
     if (f->res.ok) { /* the cleanup's own Result is discarded */
         mwl__frame_set_res(f, false, mwl_absent());
@@ -335,7 +332,7 @@ void mwl__entry_pop(mwl__frame *f) {
     mwl__drop(h, e->input);
     mwl__drop(h, e->output);
     mwl__drop(h, e->args);
-    mwl__drop(h, e->state);
+    mwl__drop(h, e->own_state);
     mwl__drop(h, e->contributed);
     mwl__drop(h, e->vars);
     mwl__drop(h, e->res.v);
@@ -372,6 +369,6 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
 
 mwl__entry *mwl__entry_reading(const mwl__frame *f) {
     mwl__entry *e = f->entries;
-    while (e && !e->in_phase) e = e->outer;
+    while (e && e->state == MWL_ENTRY_INNER) e = e->outer;
     return e;
 }

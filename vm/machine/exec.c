@@ -689,21 +689,25 @@ dispatch:
     CASE(ACTION_DONE):
         NESTS(mwl__nest_action_done(F, X, ip->a));
         MACHINE(mwl__entry_action_done(F, ip->a, X));
-    CASE(ESTABLISH): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_establish(F, X, AT_NEXT));
-    CASE(ENTRY_FAULT): NESTS(mwl__nest_entering(F, X)); MACHINE(mwl__entry_fault(F, X));
+    CASE(ESTABLISH):
+        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
+        MACHINE(mwl__entry_establish(F, X, AT_NEXT));
+    CASE(ENTRY_FAULT):
+        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
+        MACHINE(mwl__entry_fault(F, X));
     CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, X));
     CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
-    CASE(PHASE_FAULT):
-        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
-        MACHINE(mwl__entry_phase_fault(F, X));
-    CASE(REENTER):
-        NESTS(mwl__nest_rises(F) && mwl__nest_at(F, X));
-        MACHINE(mwl__entry_reenter(F, X));
+    CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F, X));
+    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
     CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
-    CASE(ALWAYS_FAULT): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_always_fault(F, X));
-    CASE(UNWIND): NESTS(mwl__nest_in_always(F, X)); MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
+    CASE(ALWAYS_FAULT):
+        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
+        MACHINE(mwl__entry_always_fault(F, X));
+    CASE(UNWIND):
+        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
+        MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
     CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
     CASE(CALL_INPUT):
         NESTS(F->record != NULL);

@@ -204,8 +204,8 @@ void mwl__frame_ready(mwl__frame *f) {
  * running onAlways cannot fire: unwind.c asks for them when it ends. */
 mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     mwl__entry *first = NULL;
-    for (mwl__entry *e = f->entries; e && !e->in_always; e = e->outer)
-        if (e->armed && e->established && !e->accepted && !e->fired &&
+    for (mwl__entry *e = f->entries; e && !mwl__entry_cleaning(e); e = e->outer)
+        if (e->armed && e->state == MWL_ENTRY_INNER && !e->accepted && !e->fired &&
             (!first || e->bound_ns <= first->bound_ns))
             first = e;
     return first;

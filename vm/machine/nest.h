@@ -20,35 +20,34 @@ static inline bool mwl__nest_complete(const mwl__frame *f) {
     return !f->entries && !mwl_is_absent(f->res.v) && mwl__nest_no_fan_out(f);
 }
 
-/* The innermost entry is the one named. */
-static inline bool mwl__nest_at(const mwl__frame *f, uint32_t ix) {
-    return f->entries && f->entries->ix == ix;
+/* The innermost entry is the one named, and in this state. */
+static inline bool mwl__nest_entry(const mwl__frame *f, uint32_t ix, unsigned state) {
+    return f->entries && f->entries->ix == ix && f->entries->state == state;
 }
 static inline bool mwl__nest_in_phase(const mwl__frame *f) {
-    return f->entries && f->entries->in_phase;
+    return f->entries && f->entries->state <= MWL_ENTRY_CLEANING;
 }
 static inline bool mwl__nest_rises(const mwl__frame *f) {
-    return mwl__nest_in_phase(f) &&
-           (f->entries->phase == MWL_ON_SUCCESS || f->entries->phase == MWL_ON_FAILURE);
+    return f->entries &&
+           (f->entries->state == MWL_ENTRY_SUCCESS || f->entries->state == MWL_ENTRY_FAILURE);
+}
+static inline bool mwl__nest_rises_at(const mwl__frame *f, uint32_t ix) {
+    return mwl__nest_rises(f) && f->entries->ix == ix;
 }
 static inline bool mwl__nest_phase(const mwl__frame *f, uint32_t ix, unsigned phase) {
-    return mwl__nest_at(f, ix) && f->entries->in_phase && f->entries->phase == phase;
+    return mwl__nest_entry(f, ix, MWL_ENTRY_ENTERING + phase);
 }
 static inline bool mwl__nest_action_done(const mwl__frame *f, uint32_t ix, unsigned phase) {
-    return mwl__nest_phase(f, ix, phase) && f->entries->dispatched && !mwl_is_absent(f->res.v);
-}
-static inline bool mwl__nest_entering(const mwl__frame *f, uint32_t ix) {
-    return mwl__nest_at(f, ix) && !f->entries->established;
-}
-static inline bool mwl__nest_ascend(const mwl__frame *f, uint32_t ix) {
-    return mwl__nest_at(f, ix) && f->entries->established && !f->entries->in_always &&
+    return mwl__nest_entry(f, ix, (MWL_ENTRY_ENTERING + phase) | MWL_ENTRY_STRUCTURAL) &&
            !mwl_is_absent(f->res.v);
 }
-static inline bool mwl__nest_always(const mwl__frame *f, uint32_t ix) {
-    return mwl__nest_at(f, ix) && f->entries->established && !f->entries->in_always;
+static inline bool mwl__nest_ascend(const mwl__frame *f, uint32_t ix) {
+    return mwl__nest_entry(f, ix, MWL_ENTRY_INNER) && !mwl_is_absent(f->res.v);
 }
-static inline bool mwl__nest_in_always(const mwl__frame *f, uint32_t ix) {
-    return mwl__nest_at(f, ix) && f->entries->in_always;
+/* Before its onAlways, on every way there: an interruption may have ended any earlier phase. */
+static inline bool mwl__nest_always(const mwl__frame *f, uint32_t ix) {
+    return f->entries && f->entries->ix == ix && mwl__entry_established(f->entries) &&
+           !mwl__entry_cleaning(f->entries);
 }
 
 static inline bool mwl__nest_call(const mwl__frame *f, uint32_t ix) {

@@ -33,15 +33,16 @@ static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_val
                                   : mwl__entry_phase_fault(f, e->ix);
 }
 
-static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
+static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase,
+                                    uint32_t next_pc) {
     const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
-    if (rec->struct_pc[e->phase] == MWL_NONE)
+    if (rec->struct_pc[phase] == MWL_NONE)
         return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty,
                                     "`with` has no `call` to dispatch");
     e->resume_pc = next_pc;
-    e->dispatched = true;
+    e->state |= MWL_ENTRY_STRUCTURAL;
     mwl__replace(mwl__heap_of(f), &f->in_flight, mwl__keep(e->input));
-    return rec->struct_pc[e->phase];
+    return rec->struct_pc[phase];
 }
 
 /* The callback has said something besides what is in the entry. */
@@ -51,7 +52,7 @@ static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph,
         return MWL_PC_NOMEM;
     }
     if (!mwl_is_absent(ph->instead.v)) return fail_phase(f, e, ph->phase, ph->instead.v);
-    return dispatch_structural(f, e, next_pc);
+    return dispatch_structural(f, e, ph->phase, next_pc);
 }
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
@@ -92,7 +93,7 @@ void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of
 double mwl_phase_random(mwl_phase *p) {
     return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;
 }
-mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->state; }
+mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
 /* What a middleware hands over; an absent one ends the run, when the callback is back. */
 static mwl_value taken(mwl_phase *p, mwl_value take) {
@@ -101,7 +102,7 @@ static mwl_value taken(mwl_phase *p, mwl_value take) {
 }
 
 void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    mwl__replace(mwl__heap_of(p->frame), &p->entry->state, taken(p, take));
+    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, taken(p, take));
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the

@@ -36,6 +36,7 @@
 #include "vm/cel/exec_context.h"
 #include "vm/cel/functions.h"
 #include "vm/machine/timer.h"
+#include "vm/program/entry_state.h"
 #include "vm/program/tables.h"
 #include "vm/schema/schema.h"
 
@@ -62,29 +63,25 @@ typedef enum mwl__verdict {
 } mwl__verdict;
 
 struct mwl__entry {
-    mwl__entry *outer;  /* the enclosing record of the same frame */
-    uint32_t ix;        /* in the program's ENTRIES */
-    uint32_t resume_pc; /* after a structural call: where the phase goes on */
-    uint16_t depth;     /* entries of this frame around it */
-    uint8_t phase;      /* mwl__phase_id now running, or last run */
-    uint8_t verdict;    /* mwl__verdict of the phase now running */
-    uint8_t reenter;    /* MWL_REENTER_* */
-    bool established;
+    mwl__entry *outer;       /* the enclosing record of the same frame */
+    uint32_t ix;             /* in the program's ENTRIES */
+    uint32_t resume_pc;      /* after a structural call: where the phase goes on */
+    uint16_t depth;          /* entries of this frame around it */
+    uint8_t state;           /* mwl__entry_state */
+    uint8_t verdict;         /* mwl__verdict of the phase now running */
+    uint8_t reenter;         /* MWL_REENTER_* */
     bool accepted;           /* a Result of the inner scope was accepted: the bound cannot fire */
     bool around_call;        /* the inner scope is the call itself */
     bool armed, fired;       /* its bound is set; it elapsed and its cancellation is imposed */
-    bool in_always;          /* onAlways is running */
     bool cleanup_failed;     /* onAlways has failed */
     bool over_cleanup;       /* in onAlways: the failure in flight contains a failed cleanup's */
     bool gated;              /* `when` was false at the phase now running */
-    bool dispatched;         /* the phase's action waits for its structural call */
-    bool in_phase;           /* a phase is running: expressions read its `middleware` root */
     bool outer_running;      /* in onAlways: saved extra->running, restored when it ends */
     mwl__entry *outer_owner; /* in onAlways: saved extra->owner, restored when it ends */
     mwl_value input;         /* middleware.input */
     mwl_value output;        /* what was passed down at establishment */
     mwl_value args;          /* of the phase now running */
-    mwl_value state;         /* the middleware's own */
+    mwl_value own_state;     /* what the middleware keeps here */
     mwl_value contributed; /* an object, absent, or an int: only the deadline (wall), no text yet */
     mwl_value vars;        /* at establishment, if the middleware restores them; else absent */
     mwl__result res;       /* in flight at this position */
@@ -358,6 +355,12 @@ static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
 }
 static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
 static inline mwl_heap *mwl__heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
+static inline bool mwl__entry_established(const mwl__entry *e) {
+    return (e->state & ~MWL_ENTRY_STRUCTURAL) != MWL_ENTRY_ENTERING;
+}
+static inline bool mwl__entry_cleaning(const mwl__entry *e) { /* onAlways is running */
+    return (e->state & ~MWL_ENTRY_STRUCTURAL) == MWL_ENTRY_CLEANING;
+}
 static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
 }

@@ -34,7 +34,7 @@
 /* Is an onAlways of the frame running? */
 static bool cleaning(const mwl__frame *f) {
     for (const mwl__entry *e = f->entries; e; e = e->outer)
-        if (e->in_always) return true;
+        if (mwl__entry_cleaning(e)) return true;
     return false;
 }
 
@@ -62,7 +62,8 @@ static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
 static mwl_value failure_in_flight(const mwl__frame *f, const mwl__entry *owner) {
     if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
     const mwl__entry *e = mwl__entry_reading(f);
-    if (!e || e->phase == MWL_ON_ENTRY || (owner && e->depth <= owner->depth)) return mwl_absent();
+    if (!e || !mwl__entry_established(e) || (owner && e->depth <= owner->depth))
+        return mwl_absent();
     const mwl__result *r = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
     return r->ok ? mwl_absent() : r->v;
 }
@@ -201,8 +202,8 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     *frame = false;
     if (least > now && !imposed_on) return NULL;
     for (mwl__entry *e = from; e; e = e->outer) {
-        if (e->in_always) return first;
-        if (e->armed && e->established && !e->accepted &&
+        if (mwl__entry_cleaning(e)) return first;
+        if (e->armed && e->state == MWL_ENTRY_INNER && !e->accepted &&
             (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e, now))
             first = e;
     }
@@ -262,7 +263,7 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
     while (f->entries) {
         mwl__entry *e = f->entries;
         if (e == f->extra->owner) return seam(f, e);
-        if (e->established) return run_always(f, e);
+        if (mwl__entry_established(e)) return run_always(f, e);
         mwl__entry_pop(f);
     }
     return mwl__frame_complete(f);

@@ -1,7 +1,7 @@
 /* verify_nest.c: the brackets of the machine's code nest.
  *
  * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the
- * innermost middleware entry and its phase, the call and the Gather that are open, and whether a
+ * innermost middleware entry and its state, the call and the Gather that are open, and whether a
  * value is in flight (in_flight) and a Result there (res). An instruction of the machine asks for a
  * place and leads to others; ways that meet agree on it (on in_flight and res they keep what all
  * have). What the tables say of an entry, a call, a Gather or a Step is checked where it begins:
@@ -10,6 +10,7 @@
  *
  * An entry, a call and a Gather begin at one instruction each, so their index stands for everything
  * around them. Code that nothing leads to is not looked at. */
+#include "vm/program/entry_state.h"
 #include "vm/program/verify.h"
 
 #define REFUSE_AT(pc, message)                                                                     \
@@ -19,22 +20,12 @@
         if (!(condition)) REFUSE_AT(pc, message);                                                  \
     } while (0)
 
-typedef enum phase {
-    NO_ENTRY,
-    ENTERING,
-    INNER,
-    SUCCESS,
-    FAILURE,
-    EITHER,    /* success or failure, where both ways meet: REENTER, PHASE_FAULT */
-    CLEANING,  /* onAlways */
-    STRUCTURAL /* the action's own call: this and the three that follow, by phase */
-} phase;
 typedef enum call_state { NO_CALL, FIELDS, ANSWERED, ARM } call_state;
 typedef enum gather_state { NO_GATHER, ENUMERATING, RUNNING, ARMING } gather_state;
 
 typedef struct place {
-    uint32_t flow, entry, call, gather; /* MWL_NONE: none */
-    uint8_t phase, call_state, gather_state;
+    uint32_t flow, entry, call, gather;            /* MWL_NONE: none */
+    uint8_t entry_state, call_state, gather_state; /* mwl__entry_state, call_state, gather_state */
     bool in_step, in_flight, res;
 } place;
 
@@ -61,15 +52,16 @@ typedef struct walk {
 
 static bool same(const place *a, const place *b) {
     return a->flow == b->flow && a->entry == b->entry && a->call == b->call &&
-           a->gather == b->gather && a->phase == b->phase && a->call_state == b->call_state &&
-           a->gather_state == b->gather_state && a->in_step == b->in_step;
+           a->gather == b->gather && a->entry_state == b->entry_state &&
+           a->call_state == b->call_state && a->gather_state == b->gather_state &&
+           a->in_step == b->in_step;
 }
 
 /* Where two ways of different kind may meet, the place is what both are. */
 static place as_seen_by(place at, unsigned op) {
     if ((op == MWL_OP_REENTER || op == MWL_OP_PHASE_FAULT) &&
-        (at.phase == SUCCESS || at.phase == FAILURE))
-        at.phase = EITHER;
+        (at.entry_state == MWL_ENTRY_SUCCESS || at.entry_state == MWL_ENTRY_FAILURE))
+        at.entry_state = MWL_ENTRY_EITHER;
     if (op == MWL_OP_CALL_END && at.call_state == ARM) at.call_state = ANSWERED;
     if (op == MWL_OP_GATHER_RUN && at.gather_state == ENUMERATING) at.gather_state = RUNNING;
     return at;
@@ -92,7 +84,7 @@ static bool is_fault_op(unsigned op) {
 }
 
 /* Instructions that only the machine leads to, by the tables. */
-static bool is_told(const walk *w, mwl__ins ins) {
+static bool only_tables_lead_to(const walk *w, mwl__ins ins) {
     switch (ins.op) {
     case MWL_OP_ALWAYS:
     case MWL_OP_GATHER_ARMS:
@@ -124,7 +116,7 @@ static mwl_status join(walk *w, uint32_t pc, uint32_t target, place from) {
 /* The tables or a jump lead from pc to the target with this place. */
 static mwl_status lead(walk *w, uint32_t pc, uint32_t target, place from) {
     MUST(target > pc, "a table leads back");
-    MUST(!is_told(w, w->p->code[target]), "a way leads where only the machine may go");
+    MUST(!only_tables_lead_to(w, w->p->code[target]), "a way leads where only the machine may go");
     return join(w, pc, target, from);
 }
 
@@ -136,34 +128,36 @@ static bool is_at(const walk *w, uint32_t pc, unsigned op, uint32_t x) {
 static bool is_plain(const walk *w) {
     const known *f = &w->flows[w->now.flow];
     return w->now.in_step && f->begun && w->now.entry == f->outer.entry &&
-           w->now.phase == f->outer.phase && w->now.call_state == NO_CALL &&
+           w->now.entry_state == f->outer.entry_state && w->now.call_state == NO_CALL &&
            w->now.gather_state == NO_GATHER;
 }
 
 /* Where a call, or another entry, may begin. */
 static bool is_open_ground(const walk *w) {
     return w->now.call_state == NO_CALL && w->now.gather_state == NO_GATHER &&
-           (w->now.phase == NO_ENTRY || w->now.phase == INNER || w->now.phase >= STRUCTURAL);
+           (w->now.entry_state == MWL_ENTRY_NONE || w->now.entry_state == MWL_ENTRY_INNER ||
+            (w->now.entry_state & MWL_ENTRY_STRUCTURAL));
 }
 
 static bool in_phase(const walk *w) {
-    return w->now.call_state == NO_CALL && (w->now.phase == ENTERING || w->now.phase == SUCCESS ||
-                                            w->now.phase == FAILURE || w->now.phase == CLEANING);
+    return w->now.call_state == NO_CALL && w->now.entry_state >= MWL_ENTRY_ENTERING &&
+           w->now.entry_state <= MWL_ENTRY_CLEANING;
 }
 
 static bool rises(const walk *w) {
-    return w->now.call_state == NO_CALL && (w->now.phase == SUCCESS || w->now.phase == FAILURE);
+    return w->now.call_state == NO_CALL &&
+           (w->now.entry_state == MWL_ENTRY_SUCCESS || w->now.entry_state == MWL_ENTRY_FAILURE);
 }
 
-static bool at_entry(const walk *w, uint32_t e, phase ph) {
-    return w->now.entry == e && w->now.phase == ph && w->now.call_state == NO_CALL &&
+static bool at_entry(const walk *w, uint32_t e, unsigned state) {
+    return w->now.entry == e && w->now.entry_state == state && w->now.call_state == NO_CALL &&
            w->now.gather_state == NO_GATHER;
 }
 
-static place inside(const walk *w, uint32_t e, phase ph) {
+static place inside(const walk *w, uint32_t e, unsigned state) {
     place at = w->entries[e].outer;
     at.entry = e;
-    at.phase = (uint8_t)ph;
+    at.entry_state = (uint8_t)state;
     at.in_flight = at.res = false;
     return at;
 }
@@ -183,7 +177,7 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     MUST(s->pc == pc, "a Step is not where its record says");
     if (!f->begun) {
         MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
-                 w->now.phase < STRUCTURAL,
+                 !(w->now.entry_state & MWL_ENTRY_STRUCTURAL),
              "a Flow does not begin with its entries and a Step");
         MUST(w->now.in_flight, no_value);
         f->outer = w->now;
@@ -219,7 +213,7 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
         w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_COMPLETE:
-        MUST(w->now.flow == x && w->now.phase == NO_ENTRY && is_open_ground(w),
+        MUST(w->now.flow == x && w->now.entry_state == MWL_ENTRY_NONE && is_open_ground(w),
              "a Flow completes inside something or as another");
         MUST(w->now.res, no_result);
         return MWL_OK;
@@ -263,26 +257,26 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
              is_at(w, e->leave_pc, MWL_OP_UNWIND, x) && e->out_pc == e->leave_pc + 1,
          "an entry's code is not where its record says");
     w->entries[x] = (known){w->now, true};
-    w->now = inside(w, x, ENTERING);
+    w->now = inside(w, x, MWL_ENTRY_ENTERING);
     return MWL_OK;
 }
 
-static mwl_status act(walk *w, uint32_t pc, unsigned ph, uint32_t x) {
-    static const phase phases[] = {ENTERING, SUCCESS, FAILURE, CLEANING};
-    MUST(at_entry(w, x, phases[ph]), "an action is not in its phase");
-    uint32_t call_pc = w->t->entries[x].struct_pc[ph];
+static mwl_status act(walk *w, uint32_t pc, unsigned phase, uint32_t x) {
+    unsigned state = MWL_ENTRY_ENTERING + phase;
+    MUST(at_entry(w, x, state), "an action is not in its phase");
+    uint32_t call_pc = w->t->entries[x].struct_pc[phase];
     if (call_pc == MWL_NONE) return MWL_OK;
-    place at = inside(w, x, (phase)(STRUCTURAL + ph));
+    place at = inside(w, x, state | MWL_ENTRY_STRUCTURAL);
     at.in_flight = true;
     return lead(w, pc, call_pc, at);
 }
 
 static mwl_status ascend(walk *w, uint32_t pc, uint32_t x) {
-    MUST(at_entry(w, x, INNER), "the ascent is not at the entry it names");
+    MUST(at_entry(w, x, MWL_ENTRY_INNER), "the ascent is not at the entry it names");
     MUST(w->now.res, no_result);
-    mwl_status status = lead(w, pc, w->t->entries[x].success_pc, inside(w, x, SUCCESS));
+    mwl_status status = lead(w, pc, w->t->entries[x].success_pc, inside(w, x, MWL_ENTRY_SUCCESS));
     if (status < 0) return status;
-    return lead(w, pc, w->t->entries[x].failure_pc, inside(w, x, FAILURE));
+    return lead(w, pc, w->t->entries[x].failure_pc, inside(w, x, MWL_ENTRY_FAILURE));
 }
 
 static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
@@ -294,28 +288,31 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_WITH: MUST(in_phase(w), no_phase); return MWL_OK;
     case MWL_OP_ACTION: return act(w, pc, ins.a, x);
     case MWL_OP_ACTION_DONE:
-        MUST(at_entry(w, x, (phase)(STRUCTURAL + ins.a)), "an action's own call ends elsewhere");
+        MUST(at_entry(w, x, (MWL_ENTRY_ENTERING + ins.a) | MWL_ENTRY_STRUCTURAL),
+             "an action's own call ends elsewhere");
         MUST(w->now.res, no_result);
         return MWL_OK;
     case MWL_OP_ESTABLISH:
-        MUST(at_entry(w, x, ENTERING) && w->t->entries[x].inner_pc == pc + 1, other);
-        w->now = inside(w, x, INNER);
+        MUST(at_entry(w, x, MWL_ENTRY_ENTERING) && w->t->entries[x].inner_pc == pc + 1, other);
+        w->now = inside(w, x, MWL_ENTRY_INNER);
         w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_ASCEND: return ascend(w, pc, x);
     case MWL_OP_SHAPE_SKIP:
     case MWL_OP_SHAPE:
     case MWL_OP_ENVELOPE: MUST(rises(w), no_phase); return MWL_OK;
-    case MWL_OP_ENTRY_FAULT: MUST(at_entry(w, x, ENTERING), other); return MWL_OK;
+    case MWL_OP_ENTRY_FAULT: MUST(at_entry(w, x, MWL_ENTRY_ENTERING), other); return MWL_OK;
     case MWL_OP_PHASE_FAULT:
-    case MWL_OP_REENTER: MUST(at_entry(w, x, EITHER), other); return MWL_OK;
+    case MWL_OP_REENTER: MUST(at_entry(w, x, MWL_ENTRY_EITHER), other); return MWL_OK;
     case MWL_OP_UNWIND:
-        MUST(at_entry(w, x, CLEANING) && w->t->entries[x].leave_pc == pc, other);
+        MUST(at_entry(w, x, MWL_ENTRY_CLEANING) && w->t->entries[x].leave_pc == pc, other);
         w->now = w->entries[x].outer;
         w->now.in_flight = false;
         w->now.res = true;
         return MWL_OK;
-    default: MUST(at_entry(w, x, CLEANING), other); return MWL_OK; /* ALWAYS, ALWAYS_FAULT */
+    default:
+        MUST(at_entry(w, x, MWL_ENTRY_CLEANING), other);
+        return MWL_OK; /* ALWAYS, ALWAYS_FAULT */
     }
 }
 
@@ -433,14 +430,14 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
                  w->t->gathers[x].run_pc == pc,
              other);
         return MWL_OK;
-    default: return MWL_OK; /* GATHER_ARMS: its place was told */
+    default: return MWL_OK; /* GATHER_ARMS: its place is from the tables */
     }
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 /* What the tables say of the place here; false: nothing. */
-static bool told(const walk *w, uint32_t pc, place *out) {
+static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     mwl__ins ins = w->p->code[pc];
     uint32_t x = mwl__ins_x(ins);
     switch (ins.op) {
@@ -449,7 +446,7 @@ static bool told(const walk *w, uint32_t pc, place *out) {
         uint32_t at =
             ins.op == MWL_OP_ALWAYS ? w->t->entries[x].always_pc : w->t->entries[x].leave_pc;
         if (!w->entries[x].begun || at != pc) return false;
-        *out = inside(w, x, CLEANING);
+        *out = inside(w, x, MWL_ENTRY_CLEANING);
         return true;
     }
     case MWL_OP_CALL: {
@@ -483,7 +480,7 @@ static mwl_status arrive(walk *w, uint32_t pc) {
     mwl__ins ins = w->p->code[pc];
     uint32_t loop = w->loops->at[pc];
     place at;
-    if (w->live && is_told(w, ins))
+    if (w->live && only_tables_lead_to(w, ins))
         REFUSE_AT(pc, "control runs into where only the machine may go");
     if (w->live) w->now = as_seen_by(w->now, ins.op);
     uint32_t open = w->open[pc];
@@ -497,7 +494,7 @@ static mwl_status arrive(walk *w, uint32_t pc) {
         w->now = at;
         w->live = true;
     }
-    if (told(w, pc, &at)) {
+    if (place_from_tables(w, pc, &at)) {
         MUST(!w->live || same(&w->now, &at), disagree);
         MUST(!w->live || !at.res || w->now.res, no_result);
         w->now = at;
@@ -516,7 +513,8 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     } else {
         MUST(w->p->code[pc].op < MWL_OP_MACHINE,
              "an expression's handler is around the machine's instructions");
-        MUST(!is_told(w, w->p->code[h->target]), "a way leads where only the machine may go");
+        MUST(!only_tables_lead_to(w, w->p->code[h->target]),
+             "a way leads where only the machine may go");
     }
     return join(w, pc, h->target, w->now);
 }
@@ -552,7 +550,7 @@ static mwl_status walk_code(walk *w) {
         uint32_t pc = w->t->flows[i].pc;
         place begins = {
             .flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .in_flight = true};
-        MUST(!is_told(w, w->p->code[pc]), "a way leads where only the machine may go");
+        MUST(!only_tables_lead_to(w, w->p->code[pc]), "a way leads where only the machine may go");
         mwl_status status = join(w, pc, pc, begins);
         if (status < 0) return status;
     }
