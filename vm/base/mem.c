@@ -93,12 +93,13 @@ void mwl__buf_free(mwl__buf *b) {
 
 struct mwl__arena_block {
     struct mwl__arena_block *next;
-    size_t size; /* of the whole block, header included */
+    size_t size; /* of the whole block, with its header */
     _Alignas(16) unsigned char data[];
 };
 
 #define ARENA_FIRST_BLOCK 4096u
-#define ARENA_LARGEST_STEP (1u << 20) /* blocks double up to here, so small trees stay small */
+#define ARENA_LARGEST_STEP                                                                         \
+    (1u << 20) /* blocks double up to this size, so that small trees stay small */
 
 void *mwl__arena_new(mwl__arena *a, size_t size) {
     if (size > SIZE_MAX / 2) return NULL;

@@ -1,10 +1,10 @@
-/* num.c: doubles to their shortest text, and integers both ways. See num.h; reading doubles is in
- * num_parse.c.
+/* num.c: writes doubles as their shortest text, reads and writes integers. See num.h; num_parse.c
+ * reads doubles.
  *
- * Shortest digits follow Raffaello Giulietti, "The Schubfach way to render doubles" (2021). The
- * paper's 617 powers of ten are kept as 26 powers of five, 27 apart, of 192 bits; one
- * multiplication by a small power gives the 128 bits wanted, exactly (the unit test recomputes all
- * of them). */
+ * Shortest digits follow Raffaello Giulietti, "The Schubfach way to render doubles" (2021). Instead
+ * of the paper's 617 powers of ten there are 26 powers of five, 27 apart, with 192 bits each. One
+ * multiplication by a small power gives the 128 bits that are needed, exactly (the unit test
+ * computes all of them again). */
 #include "vm/base/num.h"
 
 #include <float.h>
@@ -88,7 +88,7 @@ void mwl__num_pow10(int e, uint64_t *hi, uint64_t *lo) {
     u128 p1 = (u128)base[1] * m + (uint64_t)(p0 >> 64);
     u128 p2 = (u128)base[0] * m + (uint64_t)(p1 >> 64); /* at most 61 bits above base's 64 */
     uint64_t top = (uint64_t)(p2 >> 64), mid = (uint64_t)p2, low = (uint64_t)p1;
-    if (top == 0) { /* m was 1 */
+    if (top == 0) { /* m is 1 */
         top = mid, mid = low, low = (uint64_t)p0;
     } else {
         int lead = __builtin_clzll(top);
@@ -110,7 +110,7 @@ static inline int floor_log10_pow2(int e) { return (e * 1262611) >> 22; }
 static inline int floor_log10_three_quarters_pow2(int e) { return (e * 1262611 - 524031) >> 22; }
 static inline int floor_log2_pow10(int e) { return (e * 1741647) >> 19; }
 
-/* g * c / 2^128, rounded to odd: the last bit is set also when anything was cut off. */
+/* Returns g * c / 2^128, rounded to odd: the last bit is also set if bits were cut off. */
 static inline uint64_t round_to_odd(uint64_t g1, uint64_t g0, uint64_t c) {
     u128 y = (u128)g1 * c + (uint64_t)(((u128)g0 * c) >> 64);
     return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
@@ -121,15 +121,16 @@ typedef struct {
     int exponent; /* the value is digits * 10^exponent */
 } decimal;
 
-/* The shortest decimal in the rounding interval of a positive finite double, the closest of those
- * of that length; digits may end in zeros. Candidates are the neighbours s, s+1 at the power of ten
- * just below the interval's width, and those at the next power, of which at most one can be inside.
- */
+/* Returns the shortest decimal in the rounding interval of a positive finite double; of several
+ * with that length, the closest. The digits may end in zeros. The candidates are the neighbours s
+ * and s+1 at the largest power of ten below the width of the interval, and the two at the next
+ * power, of which at most one can be inside. */
 static decimal shortest(uint64_t fraction, int biased) {
     uint64_t c = biased ? fraction | UINT64_C(1) << 52 : fraction;
     int q = (biased ? biased : 1) - 1075;
     bool even = (c & 1) == 0;
-    bool narrow_below = fraction == 0 && biased > 1; /* the lower neighbour is half as far */
+    bool narrow_below =
+        fraction == 0 && biased > 1; /* the distance to the lower neighbour is half as large */
 
     uint64_t mid_c = 4 * c, high_c = mid_c + 2, low_c = mid_c - (narrow_below ? 1 : 2);
     int k = narrow_below ? floor_log10_three_quarters_pow2(q) : floor_log10_pow2(q);
@@ -172,7 +173,7 @@ static inline size_t count_digits(uint64_t v) {
     }
 }
 
-/* Eight digits, leading zeros included; 32-bit steps that do not wait for each other. */
+/* Writes eight digits, with leading zeros, in 32-bit steps that do not depend on each other. */
 static inline void put_eight(uint32_t v, char *p) {
     uint32_t high = v / 10000, low = v % 10000;
     memcpy(p, two_digits + 2 * (high / 100), 2);
@@ -239,9 +240,10 @@ size_t mwl__num_digits(double d, char digits[20], int *point) {
     return n;
 }
 
-/* Prices and the like: a positive d with at most three decimals and 15 digits; 0 when it is none.
- * The quotient of two exact doubles is correctly rounded, so equality means that the text reads
- * back, and no two decimals of up to 15 digits read as one double, so there is no shorter one. */
+/* For prices and similar numbers: a positive d with at most three decimals and 15 digits. Returns 0
+ * for other numbers. The quotient of two exact doubles is correctly rounded, so if it equals d, the
+ * text reads back as d. Two different decimals of up to 15 digits never read back as the same
+ * double, so no shorter text exists. */
 static size_t few_decimals(double d, char digits[MWL__NUM_INT_MAX], int *point) {
     if (FLT_EVAL_METHOD != 0 || !(d < 999999999999.0 && d >= 0.001)) return 0;
     uint64_t m = (uint64_t)(d * 1000.0 + 0.5);
@@ -252,7 +254,7 @@ static size_t few_decimals(double d, char digits[MWL__NUM_INT_MAX], int *point) 
     return n;
 }
 
-/* Lay n digits out as ECMA-262 Number::toString does; `point` is the specification's n. */
+/* Writes n digits in the layout of ECMA-262 Number::toString. `point` is called n there. */
 static size_t lay_out(const char *digits, size_t n, int point, char *out) {
     char *p = out;
     if (point > 0 && point <= 21) {
@@ -306,7 +308,8 @@ size_t mwl__num_write(double d, char out[MWL__NUM_MAX]) {
 
 /* ---- fixed and exponent forms ---------------------------------------------------------------- */
 
-/* The C library rounds these exactly; only its decimal point follows the locale, and goes here. */
+/* The C library rounds these exactly. Its decimal point depends on the locale, so it is replaced
+ * here. */
 static size_t print(const char *format, double d, int precision, char *out, size_t cap) {
     int n = snprintf(out, cap, format, precision < 0 ? 0 : precision, d);
     if (n < 0 || (size_t)n >= cap) return 0;

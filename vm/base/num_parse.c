@@ -1,9 +1,10 @@
-/* num_parse.c: text to numbers, correctly rounded. See num.h.
+/* num_parse.c: reads numbers from text, correctly rounded. See num.h.
  *
- * A decimal is w * 10^e with up to 19 digits in w. Three ways, each taken only where it is exact:
- * one floating operation (Clinger); a 64 by 128 bit product with a lower and an upper bound,
- * accepted when both round to the same double; and strtod, on text without a decimal point, so that
- * no locale has a say, cut after more digits than can matter. */
+ * A decimal is w * 10^e with up to 19 digits in w. There are three methods, and each is used only
+ * where it is exact: one floating-point operation (Clinger); a product of 64 by 128 bits with a
+ * lower and an upper bound, accepted if both round to the same double; strtod. The text for strtod
+ * has no decimal point, so that the locale does not matter, and is cut after more digits than can
+ * matter. */
 #include "vm/base/num.h"
 
 #include <float.h>
@@ -13,10 +14,10 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* Digits that decide any halfway case of a double (767), and some; later ones only break ties. */
+/* More digits than any halfway case of a double needs (767). Later digits only break ties. */
 #define DIGITS_THAT_MATTER 800
 
-/* Exponents saturate here: far outside of what a double holds, far inside of int64. */
+/* Exponents saturate here: far beyond the range of a double, and far inside the range of int64. */
 #define EXPONENT_CAP 1000000000
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -68,11 +69,11 @@ typedef struct {
 
 typedef struct {
     bool bare_point;  /* "1." and ".5" */
-    bool underscores; /* between digits; whether they stand well is checked apart */
+    bool underscores; /* between digits; a separate function checks their positions */
     int base;         /* 10 or 16 */
 } grammar;
 
-/* Read the exponent's digits, saturating. False when there are none. */
+/* Reads the digits of the exponent; saturates. Returns false if there are no digits. */
 static bool read_exponent(const char *s, size_t len, size_t *at, bool underscores, int64_t *out) {
     size_t i = *at;
     bool negative = i < len && s[i] == '-';
@@ -86,7 +87,7 @@ static bool read_exponent(const char *s, size_t len, size_t *at, bool underscore
     return true;
 }
 
-/* Read the mantissa from *at. False when the grammar does not allow it. */
+/* Reads the mantissa from *at. Returns false if it does not follow the grammar. */
 static bool read_mantissa(const char *s, size_t len, size_t *at, grammar g, parts *p) {
     const int most = g.base == 16 ? 16 : 19;
     const int64_t step = g.base == 16 ? 4 : 1;
@@ -130,8 +131,8 @@ static double assemble(uint64_t bits) {
     return d;
 }
 
-/* The double nearest to top * 2^(exponent - 63), ties to even; `top` has its top bit set, `sticky`
- * says that something smaller follows. */
+/* Returns the double nearest to top * 2^(exponent - 63), ties to even. The top bit of `top` is set.
+ * `sticky` is true if smaller digits follow. */
 static double round_bits(uint64_t top, bool sticky, int64_t exponent) {
     if (exponent > 1023) return INFINITY;
     int64_t drop = 11;
@@ -141,13 +142,13 @@ static double round_bits(uint64_t top, bool sticky, int64_t exponent) {
     uint64_t rest = drop == 64 ? top : top << (64 - drop);
     const uint64_t half = UINT64_C(1) << 63;
     if (rest > half || (rest == half && (sticky || (mantissa & 1)))) mantissa++;
-    /* A carry out of the mantissa adds one to the exponent field, as it should. */
+    /* A carry out of the mantissa adds one to the exponent field, which is right. */
     uint64_t field = exponent < -1022 ? 0 : (uint64_t)(exponent + 1022);
     uint64_t bits = (field << 52) + mantissa;
     return bits >> 52 >= 0x7FF ? INFINITY : assemble(bits);
 }
 
-/* w * g * 2^shift, rounded; w has its top bit set, g too. */
+/* Returns w * g * 2^shift, rounded. The top bits of w and g are set. */
 static double round_product(uint64_t w, u128 g, int64_t shift) {
     u128 low = (u128)w * (uint64_t)g;
     u128 high = (u128)w * (uint64_t)(g >> 64) + (uint64_t)(low >> 64);
@@ -161,7 +162,7 @@ static double round_product(uint64_t w, u128 g, int64_t shift) {
     return round_bits(top, (mid | rest) != 0, exponent);
 }
 
-/* Try to round between two bounds; false when they do not agree. */
+/* Tries to round both bounds. Returns false if the results differ. */
 static bool by_product(uint64_t w, bool cut, int64_t e, double *out) {
     int lead = __builtin_clzll(w);
     uint64_t g1, g0;
@@ -170,7 +171,7 @@ static bool by_product(uint64_t w, bool cut, int64_t e, double *out) {
     int64_t shift = ((e * 1741647) >> 19) - 127 - lead;
     uint64_t w_low = w << lead;
     double low = round_product(w_low, g - 1, shift);
-    if (e >= 0 && e <= 55 && !cut) { /* 5^55 fits in 128 bits: the bound below is exact */
+    if (e >= 0 && e <= 55 && !cut) { /* 5^55 fits in 128 bits, so the lower bound is exact */
         *out = low;
         return true;
     }
@@ -181,7 +182,7 @@ static bool by_product(uint64_t w, bool cut, int64_t e, double *out) {
     return low == high;
 }
 
-/* The slow way: the significant digits as an integer, and an exponent. */
+/* The slow method: strtod on the significant digits as an integer, and an exponent. */
 static double by_library(const parts *p) {
     char text[DIGITS_THAT_MATTER + 32];
     size_t n = 0;
@@ -194,7 +195,8 @@ static double by_library(const parts *p) {
         else
             more |= c != '0';
     }
-    /* p->exponent belongs to at most 19 digits; all n digits have as many fewer powers of ten. */
+    /* p->exponent is for at most 19 digits. With all n digits, the exponent is smaller by the
+     * number of the others. */
     int64_t kept = n < 19 ? (int64_t)n : 19;
     int64_t e = p->exponent - ((int64_t)n - kept);
     if (more) {
@@ -267,9 +269,10 @@ static bool equals_ignoring_case(const char *s, size_t len, const char *word) {
     return true;
 }
 
-/* Every underscore stands between two digits, or between the base prefix and a digit. */
+/* Returns whether every underscore is between two digits, or between the base prefix and a
+ * digit. */
 static bool underscores_stand_well(const char *s, size_t len, bool hex) {
-    bool after_digit = hex; /* the prefix, which the caller has skipped, counts as one */
+    bool after_digit = hex; /* the prefix, which the caller has skipped, counts as a digit */
     for (size_t i = 0; i < len; i++) {
         bool digit = hex ? hex_digit(s[i]) >= 0 : is_digit(s[i]);
         if (s[i] == '_') {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Code points of valid UTF-8; 0 when it is empty, too long or not valid. */
+/* Decodes UTF-8 into code points. Returns 0 if the text is empty, too long or not valid. */
 static unsigned decode(const char *s, size_t len, uint32_t out[MWL__SUGGEST_MAX]) {
     unsigned n = 0;
     for (size_t i = 0; i < len;) {
@@ -22,15 +22,15 @@ static uint32_t fold(uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* Another case costs less than an edit even at every place of the longest name, so that edits
- * decide first and case among equals. */
+/* A difference in case costs so little that even one at every place of the longest name costs less
+ * than an edit. So edits decide first, and case decides between equals. */
 #define EDIT (2u * MWL__SUGGEST_MAX)
 
 static unsigned change(uint32_t a, uint32_t b) {
     return a == b ? 0 : fold(a) == fold(b) ? 1 : EDIT;
 }
 
-/* The distance of a and b, or any number above `most` when it is above. */
+/* Returns the distance of a and b, or any number above `most` if it is above `most`. */
 static unsigned distance(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m,
                          unsigned most) {
     unsigned row[3][MWL__SUGGEST_MAX + 1];
@@ -48,7 +48,8 @@ static unsigned distance(const uint32_t *a, unsigned n, const uint32_t *b, unsig
             here[j] = d;
             smallest = least(smallest, d);
         }
-        /* A swap reaches back two rows; the row above is at most one edit better than this one. */
+        /* A swap needs the row two above. The row above is at most one edit better than this
+         * one. */
         if (smallest > most + EDIT) return most + 1;
         unsigned *oldest = before;
         before = above;
@@ -66,7 +67,7 @@ mwl__suggest mwl__suggest_make(const char *text, size_t len) {
 }
 
 void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len) {
-    /* Cheap refusals first: a `steps` map can have ten thousand names. */
+    /* First the cheap tests: a `steps` map can have ten thousand names. */
     if (s->n_word == 0 || len > 4u * MWL__SUGGEST_MAX || (s->best && s->distance == 0)) return;
     uint32_t other[MWL__SUGGEST_MAX];
     unsigned n = decode(name, len, other);

@@ -1,35 +1,36 @@
-/* suggest.h: the name that was probably meant.
+/* suggest.h: finds the name that the author probably meant.
  *
- * Owns: what "near" is. Refuses to know: where names come from.
+ * Owns: what a near name is. Refuses to know: where names come from.
  *
  *     mwl__suggest s = mwl__suggest_make(text, len);
  *     for each candidate: mwl__suggest_offer(&s, name, name_len);
  *     if (s.best) ... s.best, s.best_len
  *
- * Distance counts insertions, deletions, replacements and swaps of neighbouring code points, no
- * place being edited twice (optimal string alignment); among equals the one with fewer letters in
- * another case is nearer, then the one offered first. Near is at most one edit for every three code
- * points of the longer name. Nothing is allocated; candidates are lent. */
+ * The distance counts insertions, deletions, replacements and swaps of neighbouring code points; no
+ * place is edited twice (optimal string alignment). Of names with equal distance, the one with
+ * fewer differences in case is nearer, then the one offered first. A name is near if there is at
+ * most one edit for every three code points of the longer name. Nothing is allocated. Candidates
+ * are lent. */
 #ifndef MWL_SUGGEST_H
 #define MWL_SUGGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define MWL__SUGGEST_MAX 64 /* code points; longer names get no suggestion: nobody types them */
+#define MWL__SUGGEST_MAX 64 /* code points; longer names get no suggestion */
 
 typedef struct mwl__suggest {
     uint32_t word[MWL__SUGGEST_MAX];
-    unsigned n_word; /* 0: empty, too long or not UTF-8; then nothing is near */
+    unsigned n_word; /* 0: empty, too long or not UTF-8; then no name is near */
     unsigned distance;
-    const char *best; /* NULL while nothing is near */
+    const char *best; /* NULL while no candidate is near */
     size_t best_len;
 } mwl__suggest;
 
 mwl__suggest mwl__suggest_make(const char *text, size_t len);
 void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len);
 
-/* The nearest of `n` NUL-terminated names, or NULL. */
+/* Returns the nearest of `n` names, or NULL. */
 const char *mwl__suggest_among(const char *text, size_t len, const char *const *names, size_t n);
 
 #endif

@@ -1,17 +1,17 @@
-/* text.c: where one text occurs in another, in linear time.
+/* text.c: finds one text in another, in linear time.
  *
- * Owns: mwl_text_find and mwl_text_find_last. Refuses to know: characters; in valid UTF-8 a match
- * of whole characters is a match of bytes, and always starts at a character.
+ * Owns: mwl_text_find and mwl_text_find_last. Refuses to know: characters. In valid UTF-8 a match
+ * of whole characters is a match of bytes, and a match always starts at a character.
  *
- * First the plain search, which is fastest on ordinary texts, until the bytes compared in vain
- * exceed a few times the bytes passed; then the two-way algorithm of Crochemore and Perrin, whose
- * time is linear and whose memory is constant. Both directions are one algorithm over a view that
- * may run backward. */
+ * It begins with the plain search, which is fastest for ordinary texts. When the bytes compared
+ * without success are several times the bytes passed, it switches to the two-way algorithm of
+ * Crochemore and Perrin, which needs linear time and constant memory. Both directions use the same
+ * code over a view, which may run backward. */
 #include "mwl.h"
 
 #include <string.h>
 
-/* Bytes from `at` onward or, when step is -1, backward. */
+/* The bytes from `at` forward or, if step is -1, backward. */
 typedef struct view {
     const unsigned char *at;
     ptrdiff_t step;
@@ -20,8 +20,8 @@ typedef struct view {
 
 static unsigned char byte(const view *v, size_t i) { return v->at[v->step * (ptrdiff_t)i]; }
 
-/* The start of the maximal suffix of the needle in the order of bytes, or its reverse, and that
- * suffix's period. */
+/* Finds the start of the maximal suffix of the needle, in the order of bytes or its reverse, and
+ * the period of that suffix. */
 static size_t maximal_suffix(const view *n, bool reverse, size_t *period) {
     size_t start = 0, candidate = 1, k = 0, p = 1;
     while (candidate + k < n->len) {
@@ -51,14 +51,14 @@ static bool is_periodic(const view *n, size_t cut, size_t period) {
     return true;
 }
 
-/* 1 < needle <= text. */
+/* The two-way search. It needs 1 < needle->n <= text->n. */
 static size_t two_way(const view *t, const view *n) {
     size_t p1, p2;
     size_t s1 = maximal_suffix(n, false, &p1), s2 = maximal_suffix(n, true, &p2);
     size_t cut = s1 > s2 ? s1 : s2, period = s1 > s2 ? p1 : p2;
     bool periodic = is_periodic(n, cut, period);
     if (!periodic) period = (cut > n->len - cut ? cut : n->len - cut) + 1;
-    size_t at = 0, known = 0; /* known: how much of the needle's start is matched already */
+    size_t at = 0, known = 0; /* known: how much of the needle's start has matched already */
     while (at + n->len <= t->len) {
         size_t i = cut > known ? cut : known;
         while (i < n->len && byte(n, i) == byte(t, at + i)) i++;
@@ -76,8 +76,9 @@ static size_t two_way(const view *t, const view *n) {
     return SIZE_MAX;
 }
 
-/* The plain search; SIZE_MAX and *gave_up when it stopped before the end. What it may waste grows
- * with the way it has come, so that many searches through one text are linear together. */
+/* The plain search. Returns SIZE_MAX and sets *gave_up if it stopped before the end. The work that
+ * it may waste grows with the bytes that it has passed, so that many searches through one text are
+ * linear in total. */
 static size_t plain(const view *t, const view *n, size_t *resume, bool *gave_up) {
     size_t wasted = 0, last = t->len - n->len;
     *gave_up = false;

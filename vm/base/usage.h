@@ -1,6 +1,6 @@
-/* usage.h: misuse by the host that would be dangerous to go on with. In builds without NDEBUG the
- * message goes to stderr and the process aborts; others answer with a status where they can tell.
- */
+/* usage.h: wrong use by the host, after which it would be dangerous to continue. Builds without
+ * NDEBUG write a message to stderr and abort the process. Other builds return a status where they
+ * can detect it. */
 #ifndef MWL_USAGE_H
 #define MWL_USAGE_H
 

@@ -1,4 +1,4 @@
-/* utf8.c: validation and counting, eight bytes at a time where the text is ASCII. See utf8.h. */
+/* utf8.c: checks and counts UTF-8, eight bytes at a time where the text is ASCII. See utf8.h. */
 #include "vm/base/utf8.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static inline uint64_t load8(const unsigned char *p) {
 
 static inline bool is_cont(unsigned char b) { return (b & 0xC0u) == 0x80u; }
 
-/* Width of the well-formed sequence of two or more bytes at p, of which n are readable; 0 if it is
- * not well-formed. The second byte's bounds carry all of the special cases (table 3-7). */
+/* Returns the width of the well-formed sequence of two or more bytes at p (n bytes can be read); 0
+ * if it is not well-formed. The bounds of the second byte cover all special cases (table 3-7). */
 static inline size_t sequence(const unsigned char *p, size_t n) {
     unsigned char a = p[0];
     if (a < 0xC2) return 0;
@@ -32,7 +32,7 @@ static inline size_t sequence(const unsigned char *p, size_t n) {
     return 4;
 }
 
-/* Walk as far as the bytes are well-formed; *extra counts bytes beyond one per code point. */
+/* Returns how far the bytes are well-formed. *extra counts the bytes beyond one per code point. */
 static size_t walk(const unsigned char *p, size_t len, size_t *extra) {
     size_t i = 0, more = 0;
     while (i < len) {
@@ -40,7 +40,7 @@ static size_t walk(const unsigned char *p, size_t len, size_t *extra) {
             while (len - i >= 16 && !((load8(p + i) | load8(p + i + 8)) & HIGH_BITS)) i += 16;
             if (len - i >= 8 && !(load8(p + i) & HIGH_BITS)) i += 8;
             if (len >= 8 && len - i <= 8 && !(load8(p + len - 8) & HIGH_BITS))
-                i = len; /* the rest, looking back */
+                i = len; /* the rest */
             while (i < len && p[i] < 0x80) i++;
             continue;
         }
@@ -75,7 +75,7 @@ bool mwl__utf8_is_ascii(const char *s, size_t len) {
     return true;
 }
 
-/* The number of continuation bytes (10xxxxxx) among eight. */
+/* Returns the number of continuation bytes (10xxxxxx) among eight. */
 static inline size_t cont_in(uint64_t w) {
     uint64_t c = (w >> 7) & (~w >> 6) & LOW_BITS;
     return (size_t)((c * LOW_BITS) >> 56);
@@ -92,8 +92,8 @@ size_t mwl__utf8_count(const char *s, size_t len) {
 size_t mwl__utf8_offset(const char *s, size_t len, size_t k) {
     const unsigned char *p = (const unsigned char *)s;
     size_t i = 0;
-    /* Eight bytes hold at most eight beginnings, so whole words can go while more than that are
-     * still wanted; the beginning of code point k is then found byte by byte. */
+    /* Eight bytes contain at most eight beginnings. So words are skipped while more than eight are
+     * still needed; then the beginning of code point k is found byte by byte. */
     while (len - i >= 8 && k >= 8) {
         k -= 8 - cont_in(load8(p + i));
         i += 8;

@@ -12,34 +12,36 @@
 
 #define MWL__UTF8_MAX 0x10FFFFu /* the last code point */
 
-/* Whether the bytes are well-formed UTF-8. On true, *n_code_points (may be NULL) is their number;
- * on false it is not written. */
+/* Returns whether the bytes are well-formed UTF-8. If so, *n_code_points is the number of code
+ * points; otherwise it is not written. n_code_points may be NULL. */
 bool mwl__utf8_valid(const char *s, size_t len, size_t *n_code_points);
 
-/* The number of code points in valid UTF-8 (of other bytes: those that are no continuation). */
+/* Returns the number of code points in valid UTF-8 (for other bytes: the number of bytes that are
+ * not continuation bytes). */
 size_t mwl__utf8_count(const char *s, size_t len);
 
-/* The byte offset at which the k-th code point (from zero) of valid UTF-8 begins; len when there
- * are k or fewer. */
+/* Returns the byte offset of code point k (from zero) of valid UTF-8; len if there are k or
+ * fewer. */
 size_t mwl__utf8_offset(const char *s, size_t len, size_t k);
 
-/* The length of the longest well-formed beginning; len when all is valid. For error positions. */
+/* Returns the length of the longest well-formed beginning; len if everything is valid. For error
+ * positions. */
 size_t mwl__utf8_valid_prefix(const char *s, size_t len);
 
-/* Whether every byte is below 0x80. */
+/* Returns whether every byte is below 0x80. */
 bool mwl__utf8_is_ascii(const char *s, size_t len);
 
-/* How many bytes the sequence has that begins with this lead byte of valid UTF-8. */
+/* Returns how many bytes a sequence of valid UTF-8 has that begins with this byte. */
 static inline size_t mwl__utf8_width(unsigned char lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
-/* Whether c can be encoded: a code point that is no surrogate. */
+/* Returns whether c can be encoded: it is a code point and not a surrogate. */
 static inline bool mwl__utf8_is_scalar(uint32_t c) {
     return c <= MWL__UTF8_MAX && (c < 0xD800 || c > 0xDFFF);
 }
 
-/* Decode one code point of *valid* UTF-8; the answer is its width. There must be a byte to read. */
+/* Decodes one code point of valid UTF-8 and returns its width. There must be a byte to read. */
 static inline size_t mwl__utf8_next(const char *s, uint32_t *c) {
     const unsigned char *p = (const unsigned char *)s;
     if (p[0] < 0x80) {
@@ -58,8 +60,8 @@ static inline size_t mwl__utf8_next(const char *s, uint32_t *c) {
     return 4;
 }
 
-/* Decode one code point of any bytes. The answer is its width, or 0 when len is 0 or the bytes are
- * not well-formed there; then *c is not written. */
+/* Decodes one code point of any bytes and returns its width. Returns 0, and does not write *c, if
+ * len is 0 or the bytes are not well-formed. */
 static inline size_t mwl__utf8_decode(const char *s, size_t len, uint32_t *c) {
     const unsigned char *p = (const unsigned char *)s;
     if (len == 0) return 0;
@@ -80,7 +82,8 @@ static inline size_t mwl__utf8_decode(const char *s, size_t len, uint32_t *c) {
     return width;
 }
 
-/* Encode a scalar value; the answer is the width, or 0 (nothing written) when c is none. */
+/* Encodes a scalar value and returns its width. Returns 0 and writes nothing if c is not a scalar
+ * value. */
 static inline size_t mwl__utf8_encode(uint32_t c, char out[4]) {
     if (c < 0x80) {
         out[0] = (char)c;

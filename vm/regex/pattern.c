@@ -1,8 +1,8 @@
-/* pattern.c: compiling and searching JSON Schema's patterns; the only file that sees PCRE2.
+/* pattern.c: compiles and searches patterns of JSON Schema. The only file that uses PCRE2.
  *
  * Owns: which matcher a pattern gets, and the limits of the one that backtracks. Refuses to know:
- * syntax (pattern_syntax.h). PCRE2's memory goes through the host's hook; what a search needs of it
- * is in the scratch and kept there, so a search allocates only while that still grows. */
+ * syntax (pattern_syntax.h). PCRE2 uses the host's allocator. The memory that a search needs is
+ * kept in the scratch, so a search allocates only while that memory still grows. */
 #include "vm/regex/pattern.h"
 
 #include "vm/base/mem.h"
@@ -20,7 +20,7 @@ struct mwl__pattern {
 
 /* ---- memory of PCRE2 ------------------------------------------------------------------------- */
 
-/* PCRE2 frees without telling a size, so each block has its size before it. */
+/* PCRE2 does not pass the size when it frees a block, so each block begins with its size. */
 typedef union block {
     size_t size;
     max_align_t align;
@@ -94,7 +94,8 @@ static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, 
     if (st == MWL_OK && !*beyond) {
         st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
                                 NULL, &p->linear, err);
-        /* Past the linear matcher's limits (a count above 1000, say) the other may still do. */
+        /* A pattern beyond the limits of the linear matcher (for example a count above 1000) may
+         * still run in the other one. */
         if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
             *beyond = true;
             st = MWL_OK;
@@ -200,15 +201,16 @@ static bool charge(uint64_t *fuel, uint64_t cost) {
     return true;
 }
 
-/* What one search has done and may do. PCRE2 calls back before every item of the pattern that it
- * tries (PCRE2_AUTO_CALLOUT). What an item took is seen by how far the subject moved since then; a
- * back reference may look at as much as the whole subject and fail, so it counts by the length. */
+/* The work that one search has done and may do. PCRE2 calls back before every item of the pattern
+ * that it tries (PCRE2_AUTO_CALLOUT). The work of an item is how far the position in the subject
+ * has moved since the last call. A back reference may read the whole subject and fail, so it counts
+ * with that length. */
 typedef struct work {
     uint64_t done, limit, per_item;
     size_t at;
 } work;
 
-#define WORK_PER_UNIT 4u /* items, or 64 bytes, that a unit of fuel pays for */
+#define WORK_PER_UNIT 4u /* one unit of fuel pays for this many items, or for 64 bytes */
 
 static int count_item(pcre2_callout_block *item, void *ctx) {
     work *w = ctx;

@@ -1,14 +1,15 @@
-/* pattern_syntax.c: the grammar of ECMA-262 patterns in Unicode mode, and their translation.
+/* pattern_syntax.c: reads ECMA-262 patterns in Unicode mode and translates them.
  *
- * Owns: every difference between ECMA-262 and the two matchers: they get only what both read alike
- * (explicit classes, \x{...}, \A, \z, groups by number), so no meaning of theirs leaks in.
- * spec: ECMA-262, Patterns, with the parameter UnicodeMode and without UnicodeSetsMode. Groups are
- * counted by a first pass, since a reference may point forward; nothing recurses. */
+ * Owns: every difference between ECMA-262 and the two matchers. The matchers get only what both
+ * read in the same way (explicit classes, \x{...}, \A, \z, groups by number), so their own rules
+ * have no effect.
+ * spec: ECMA-262, Patterns, with the parameter UnicodeMode and without UnicodeSetsMode. A first
+ * pass counts the groups, because a reference may point forward. Nothing recurses. */
 #include "vm/regex/pattern_syntax.h"
 
 #include "vm/regex/regex_prog.h"
 
-#define MAX_COUNT 1000000u /* a larger count is kept as this: no matcher takes either */
+#define MAX_COUNT 1000000u /* a larger count becomes this one; no matcher accepts either */
 
 typedef struct name {
     size_t at, len; /* in the buffer of names */
@@ -25,7 +26,7 @@ typedef struct translator {
     mwl__buf name_text;
     name *names;
     size_t n_names, cap_names;
-    uint8_t *stack; /* per open group: is it a look-around? */
+    uint8_t *stack; /* for each open group: whether it is a look-around */
     size_t depth, cap_stack;
     mwl_status status;
     const char *message;
@@ -161,7 +162,7 @@ static void put_rune(translator *t, uint32_t rune) {
 }
 
 static void put_range(translator *t, uint32_t lo, uint32_t hi) {
-    /* A lone surrogate is in no UTF-8 text, and no matcher takes one. */
+    /* UTF-8 text contains no lone surrogate, and no matcher accepts one. */
     if (is_surrogate(lo)) lo = 0xe000;
     if (is_surrogate(hi)) hi = 0xd7ff;
     if (lo > hi) return;
@@ -173,7 +174,7 @@ static void put_range(translator *t, uint32_t lo, uint32_t hi) {
 
 /* ---- classes of characters ------------------------------------------------------------------- */
 
-/* What \d \s \w and their negations are, as the inside of a class. */
+/* Writes \d \s \w and their negations as the inside of a class. */
 static const char *class_inside(uint8_t letter) {
     switch (letter) {
     case 'd': return "0-9";
@@ -287,7 +288,7 @@ static const char *const properties[] = {
     "XID_Start XIDS ",
 };
 
-/* The first word of the row that holds this word; *len is then its length. */
+/* Returns the first word of the row that contains this word, and its length in *len. */
 static const char *find_row(const char *const *rows, size_t n, const char *word, size_t *len) {
     for (size_t i = 0; i < n; i++) {
         for (const char *w = rows[i]; *w;) {
@@ -335,7 +336,7 @@ static bool put_script(translator *t, bool negated, bool extensions, const char 
 static bool put_lone_property(translator *t, bool negated, const char *word, size_t len) {
     if (put_category(t, negated, word, len)) return true;
     if (is_word(word, len, "Any", "Any")) {
-        if (!negated) put(t, "\\x{0}-\\x{10ffff}"); /* its negation adds nothing */
+        if (!negated) put(t, "\\x{0}-\\x{10ffff}"); /* its negation is empty */
         return true;
     }
     if (is_word(word, len, "ASCII", "ASCII")) {
@@ -353,7 +354,7 @@ static bool put_lone_property(translator *t, bool negated, const char *word, siz
     return true;
 }
 
-/* \p{...} or \P{...} after the letter, as the inside of a class. */
+/* Reads \p{...} or \P{...} after the letter, and writes it as the inside of a class. */
 static bool parse_property(translator *t, bool negated, size_t start) {
     if (!eat(t, '{')) return fail(t, "invalid property", start);
     const char *word = (const char *)t->text + t->at;
@@ -384,7 +385,8 @@ static bool parse_property(translator *t, bool negated, size_t start) {
     return known || fail(t, "unknown property", start);
 }
 
-/* A class escape after the backslash: 1 it was one, and its inside is put; 0 none; -1 fails. */
+/* Reads a class escape after the backslash. Returns 1 if it was one, and its inside was written; 0
+ * if it was not one; -1 on failure. */
 static int parse_class_escape(translator *t) {
     size_t start = t->at - 1;
     uint8_t c = peek(t, 0);
@@ -399,7 +401,8 @@ static int parse_class_escape(translator *t) {
     return parse_property(t, c == 'P', start) ? 1 : -1;
 }
 
-/* One side of a range: 1 a character; 2 a class escape, put; 0 fails. */
+/* Reads one side of a range. Returns 1 for a character, 2 for a class escape, which was written, 0
+ * on failure. */
 static int parse_class_atom(translator *t, uint32_t *out) {
     if (!eat(t, '\\')) return read_rune(t, out) ? 1 : 0;
     int got = parse_class_escape(t);
@@ -440,7 +443,7 @@ static bool parse_class(translator *t) {
 
 /* ---- groups and references ------------------------------------------------------------------- */
 
-/* A group's name up to its >; it is appended to name_text. */
+/* Reads the name of a group up to its >, and appends it to name_text. */
 static bool read_name(translator *t, size_t open) {
     bool first = true;
     while (!eat(t, '>')) {
@@ -486,7 +489,7 @@ static bool add_name(translator *t, size_t at, size_t open) {
     return true;
 }
 
-/* The first pass: count the groups that capture, and collect their names. */
+/* The first pass: counts the groups that capture, and collects their names. */
 static bool count_groups(translator *t) {
     bool in_class = false;
     while (more(t)) {
@@ -570,7 +573,7 @@ static bool parse_name_reference(translator *t, size_t start) {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* A character; outside of a class a lone surrogate matches nothing. */
+/* Writes a character. Outside a class a lone surrogate matches nothing. */
 static void put_literal(translator *t, uint32_t rune) {
     if (is_surrogate(rune))
         put(t, NOTHING);

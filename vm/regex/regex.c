@@ -1,19 +1,21 @@
-/* regex.c: the search: a deterministic automaton made on the way, state by state, and remembered.
+/* regex.c: the search. It builds a deterministic automaton state by state while it reads the
+ * subject, and keeps the states.
  *
  * Owns: the scratch and what it caches. Refuses to know: syntax. A state is the sorted set of the
- * instructions that wait for a symbol, with what is known of the symbol before: the looks that need
- * only that are resolved when the state is made, the others wait as instructions of the set and are
- * resolved with the next symbol, or the END. A match is known at the latest one symbol after it.
- * Where states are forgotten faster than they pay, the same steps run without remembering any. */
+ * instructions that wait for a symbol, together with what is known about the symbol before. Looks
+ * that need only that symbol are resolved when the state is made. The other looks stay in the set
+ * as instructions, and are resolved with the next symbol or the END. A match is known at the latest
+ * one symbol after it. If states are dropped before they were used often enough, the same steps run
+ * without keeping any state. */
 #include "vm/regex/regex_prog.h"
 
-/* What stands before the present position. */
+/* What is before the current position. */
 enum { BEFORE_BEGIN = 1, BEFORE_NEWLINE = 2, BEFORE_WORD = 4 };
-/* What follows it, if that is known. */
+/* What is after it, if that is known. */
 enum { AFTER_END = 1, AFTER_NEWLINE = 2, AFTER_WORD = 4, AFTER_UNKNOWN = 8 };
 
 enum { STATE_UNKNOWN, STATE_DEAD, STATE_MATCH, STATE_FIRST }; /* ids; a row is id * stride */
-#define N_WAYS 4u                                             /* slots that one program may take */
+#define N_WAYS 4u                                             /* slots that one program may use */
 
 typedef struct state {
     uint32_t at, n; /* in the pool */
@@ -21,13 +23,13 @@ typedef struct state {
     uint32_t hash;
 } state;
 
-/* The states of one program. Valid for any program of the same text and flags. */
+/* The states of one program. They are valid for any program with the same text and flags. */
 typedef struct dfa {
-    uint64_t hash, used; /* used: the search that used it last */
+    uint64_t hash, used; /* used: the number of the search that used it last */
     char *text;
     size_t len;
     unsigned flags;
-    uint32_t stride, n_state, start; /* start: row of the first state, 0: not made */
+    uint32_t stride, n_state, start; /* start: the row of the first state; 0: not made yet */
     uint32_t *next;                  /* per state and class, a row */
     size_t cap_next;
     state *state;
@@ -95,7 +97,7 @@ void mwl__regex_scratch_free(mwl__regex_scratch *s) {
 mwl__regex_guest *mwl__regex_scratch_guest(mwl__regex_scratch *s) { return &s->guest; }
 mwl__regex_guest *mwl__regex_scratch_store(mwl__regex_scratch *s) { return &s->store; }
 
-/* Room for the work on a program of this many instructions. */
+/* Makes room for work on a program of this many instructions. */
 static mwl_status reserve(mwl__regex_scratch *s, uint32_t n_inst) {
     const mwl_alloc *a = &s->alloc;
     size_t words = (n_inst + 63) / 64;
@@ -107,7 +109,8 @@ static mwl_status reserve(mwl__regex_scratch *s, uint32_t n_inst) {
         s->cap_seen = words;
     }
     if (n_inst <= s->cap_list) return MWL_OK;
-    /* An instruction is pushed at most once per closure, and twice where a set is entered again. */
+    /* An instruction is pushed at most once per closure, and at most twice if a set is entered
+     * again. */
     size_t cap = (size_t)n_inst + 16, size = cap * sizeof(uint32_t);
     uint32_t *v[3];
     for (int i = 0; i < 3; i++) {
@@ -131,7 +134,8 @@ static bool dfa_is_for(const dfa *d, const mwl__regex *re) {
            (re->len == 0 || memcmp(d->text, re->text, re->len) == 0);
 }
 
-/* The states of this program: those of an earlier search, or none yet in a slot set free. */
+/* Returns the states of this program: those of an earlier search, or a slot that was emptied for
+ * it. */
 static mwl_status find_dfa(mwl__regex_scratch *s, const mwl__regex *re, dfa **out) {
     size_t base = (size_t)re->hash & (MWL__REGEX_CACHE_SLOTS - N_WAYS);
     dfa *oldest = &s->slot[base];
@@ -175,7 +179,8 @@ static bool look_holds(mwl__re_look look, uint32_t before, uint32_t after) {
     return false;
 }
 
-/* Mark all that is reached from pc without a symbol. Answers whether MATCH is among it. */
+/* Marks every instruction that pc reaches without a symbol. Returns whether MATCH is one of
+ * them. */
 static bool reach(search *q, uint32_t pc, uint32_t before, uint32_t after) {
     const mwl__re_inst *inst = q->re->inst;
     uint64_t *seen = q->s->seen;
@@ -210,7 +215,7 @@ static void clear_seen(search *q) {
     q->work += words / 8 + 1;
 }
 
-/* The marked instructions that wait for something, into s->to. */
+/* Copies the marked instructions that wait for something to s->to. */
 static void collect(search *q, uint32_t before) {
     const mwl__re_inst *inst = q->re->inst;
     size_t words = (q->re->n_inst + 63) / 64;
@@ -230,7 +235,8 @@ static void collect(search *q, uint32_t before) {
     q->to_before = looks ? before : 0;
 }
 
-/* The set at the start of the text. STATE_MATCH, or STATE_FIRST and the set is in s->to. */
+/* Makes the set at the start of the text. Returns STATE_MATCH, or STATE_FIRST with the set in
+ * s->to. */
 static uint32_t begin_set(search *q) {
     clear_seen(q);
     if (reach(q, 0, BEFORE_BEGIN, AFTER_UNKNOWN)) return STATE_MATCH;
@@ -238,8 +244,8 @@ static uint32_t begin_set(search *q) {
     return STATE_FIRST;
 }
 
-/* From the set (n instructions at `set`, which may be s->from) over one symbol of class cls.
- * Answers STATE_DEAD, STATE_MATCH, or STATE_FIRST and the new set is in s->to. */
+/* Moves from the set (n instructions at `set`, which may be s->from) over one symbol of class cls.
+ * Returns STATE_DEAD, STATE_MATCH, or STATE_FIRST with the new set in s->to. */
 static uint32_t step_set(search *q, const uint32_t *set, uint32_t n, uint32_t before,
                          uint32_t cls) {
     const mwl__regex *re = q->re;
@@ -248,7 +254,7 @@ static uint32_t step_set(search *q, const uint32_t *set, uint32_t n, uint32_t be
     q->work += n;
     uint32_t looks = 0;
     for (uint32_t i = 0; i < n; i++) looks += re->inst[set[i]].op == RE_LOOK;
-    if (looks) { /* what waits for the symbol after can be decided now */
+    if (looks) { /* looks that need the next symbol can be decided now */
         uint32_t after = end                     ? AFTER_END
                          : flags & CLASS_NEWLINE ? AFTER_NEWLINE
                          : flags & CLASS_WORD    ? AFTER_WORD
@@ -327,7 +333,7 @@ static mwl_status grow_table(search *q) {
     return MWL_OK;
 }
 
-/* Room for one more state with the set in s->to; forgets all states where the limit is reached. */
+/* Makes room for one more state with the set in s->to. Drops all states if the limit is reached. */
 static mwl_status make_room(search *q, bool *forgot) {
     dfa *d = q->d;
     const mwl_alloc *a = &q->s->alloc;
@@ -352,7 +358,8 @@ static mwl_status make_room(search *q, bool *forgot) {
     return st;
 }
 
-/* The row of the state whose set is in s->to; *forgot: no other row is valid any more. */
+/* Returns the row of the state whose set is in s->to. If *forgot becomes true, no other row is
+ * valid any more. */
 static mwl_status find_state(search *q, uint32_t *row, bool *forgot) {
     dfa *d = q->d;
     uint32_t hash = set_hash(q);
@@ -383,7 +390,7 @@ static mwl_status find_state(search *q, uint32_t *row, bool *forgot) {
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* The class of the symbol at p, which is before the end, and its length. */
+/* Returns the class of the symbol at p, which is before the end, and its length. */
 static inline uint32_t classify(const mwl__regex *re, const uint8_t *p, const uint8_t *end,
                                 uint32_t *len) {
     *len = 1;
@@ -402,7 +409,7 @@ static inline uint32_t classify(const mwl__regex *re, const uint8_t *p, const ui
     return re->bound_class[lo];
 }
 
-/* Go on from the set in s->to to the end without remembering states. */
+/* Continues from the set in s->to to the end without keeping states. */
 static mwl_status search_forgetful(search *q, bool *matched) {
     const mwl__regex *re = q->re;
     for (;;) {
@@ -419,8 +426,8 @@ static mwl_status search_forgetful(search *q, bool *matched) {
     }
 }
 
-/* Fill in the transition from `row` over cls. *next: the row it leads to, one of the special rows
- * among them; where the search became forgetful, the set is in s->to and *next is 0. */
+/* Fills in the transition from `row` over cls. *next is the row that it leads to, which may be a
+ * special row. If the search does not keep states any more, *next is 0 and the set is in s->to. */
 static mwl_status find_next(search *q, uint32_t row, uint32_t cls, uint32_t *next) {
     dfa *d = q->d;
     const state *from = &d->state[row / d->stride];
@@ -471,7 +478,7 @@ static mwl_status run(search *q, bool *matched) {
         len = 0;
         const uint8_t *p = q->p;
         const uint32_t *rows = d->next;
-        /* The common case on its own: ASCII, and where it leads is known. */
+        /* The common case, in a loop of its own: ASCII, and the transition is known. */
         while (p < q->end && *p < 0x80 && row != skip_row) {
             next = rows[row + re->byte_class[*p]];
             if (next <= special) break;

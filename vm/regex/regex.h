@@ -8,28 +8,29 @@
 
 #include "mwl.h"
 
-/* Instructions of one program: bounds memory (8 bytes each) and the work per symbol at worst. */
+/* Instructions of one program. Limits the memory (8 bytes each) and the most work per symbol. */
 #ifndef MWL__REGEX_MAX_INST
 #define MWL__REGEX_MAX_INST 100000u
 #endif
-/* Ranges of character classes that compiling one pattern may add and sort: bounds its time, since
- * three bytes such as \pL stand for six hundred ranges. */
+/* Ranges of character classes that compiling one pattern may add and sort. Limits the time, because
+ * three bytes such as \pL mean six hundred ranges. */
 #ifndef MWL__REGEX_MAX_WORK
 #define MWL__REGEX_MAX_WORK 4000000u
 #endif
-/* Open groups within each other: bounds the parser's own stack. */
+/* How deep groups may be nested. Limits the parser's own stack. */
 #ifndef MWL__REGEX_MAX_NEST
 #define MWL__REGEX_MAX_NEST 1000u
 #endif
-/* Copies that counted repetitions may make of their innermost operand: RE2's own limit. */
+/* How many copies of their innermost operand counted repetitions may make. This is RE2's limit. */
 #ifndef MWL__REGEX_MAX_REPEAT
 #define MWL__REGEX_MAX_REPEAT 1000u
 #endif
-/* Bytes of the states remembered for one program; past it they are forgotten and found anew. */
+/* Bytes of the states that are kept for one program. Beyond that they are dropped and built
+ * again. */
 #ifndef MWL__REGEX_CACHE_BYTES
 #define MWL__REGEX_CACHE_BYTES (256u << 10)
 #endif
-/* Programs whose states one scratch remembers. A power of two. */
+/* The number of programs whose states one scratch keeps. A power of two. */
 #ifndef MWL__REGEX_CACHE_SLOTS
 #define MWL__REGEX_CACHE_SLOTS 64u
 #endif
@@ -39,34 +40,35 @@ typedef struct mwl__regex_scratch mwl__regex_scratch;
 
 /* Flags of mwl__regex_compile. */
 enum {
-    MWL__REGEX_UNASSIGNED = 1 /* \p{Cn}, \p{LC} exist and \p{C} holds Cn, as in ECMA-262 */
+    MWL__REGEX_UNASSIGNED = 1 /* \p{Cn}, \p{LC} exist and \p{C} contains Cn, as in ECMA-262 */
 };
 
-/* Compile. MWL_E_SYNTAX with message and offset; MWL_E_TOO_BIG past a limit; MWL_E_NOMEM. What it
- * did is added to *work (NULL: not asked for), also when it fails: ranges and instructions. */
+/* Compiles a pattern. Returns MWL_OK, MWL_E_SYNTAX with message and offset, MWL_E_TOO_BIG (beyond a
+ * limit) or MWL_E_NOMEM. Adds its work (ranges and instructions) to *work, also when it fails. work
+ * may be NULL. */
 mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t len, unsigned flags,
                               uint64_t *work, mwl__regex **out, mwl_error *err);
 void mwl__regex_free(mwl__regex *re); /* NULL is allowed */
 
-/* Does the pattern match somewhere in the subject? Charges 1 and 1 per 8 bytes up front, and 1 per
- * 64 instructions looked at while states are found. *fuel too small: MWL_E_FUEL, and it is then 0.
- * fuel NULL: no limit. Also MWL_E_NOMEM. */
+/* Finds whether the pattern matches somewhere in the subject. Charges 1, and 1 per 8 bytes, before
+ * it begins, and 1 per 64 instructions while it builds states. Returns MWL_OK, MWL_E_NOMEM, or
+ * MWL_E_FUEL if *fuel is too small; *fuel is 0 then. fuel NULL means no limit. */
 mwl_status mwl__regex_search(const mwl__regex *re, mwl__regex_scratch *scratch, const char *subject,
                              size_t len, uint64_t *fuel, bool *matched);
 
-/* The memory of searches; grows as needed, serves any number of programs, outlives them freely. */
+/* The memory of searches. It grows as needed, can be used for any number of programs, and may
+ * outlive them. */
 mwl_status mwl__regex_scratch_new(const mwl_alloc *a, mwl__regex_scratch **out);
 void mwl__regex_scratch_free(mwl__regex_scratch *s); /* NULL is allowed */
 
-/* Compile through a small cache in the scratch, for patterns that are known only when they are
- * needed. The answer is lent until the next call. A pattern that is not in the cache charges 64,
- * its bytes, and one per 8 ranges and instructions of its compiling. MWL_E_FUEL, or as
- * mwl__regex_compile. */
+/* Compiles through a small cache in the scratch, for patterns that are computed at run time. *out
+ * is lent until the next call. A pattern that is not in the cache charges 64, its bytes, and 1 per
+ * 8 ranges and instructions. Returns MWL_E_FUEL, or what mwl__regex_compile returns. */
 mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t len, uint64_t *fuel,
                              const mwl__regex **out, mwl_error *err);
 
-/* A place in the scratch for the other matcher's own memory; `release` is called with `data` when
- * the scratch is freed. Zero at first. */
+/* A place in the scratch for the memory of the other matcher. `release` is called with `data` when
+ * the scratch is freed. Zero in a new scratch. */
 typedef struct mwl__regex_guest {
     mwl_alloc alloc; /* the scratch's */
     void *data;

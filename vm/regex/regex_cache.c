@@ -1,12 +1,14 @@
-/* regex_cache.c: patterns that are computed while a program runs, compiled once per few uses.
+/* regex_cache.c: a cache of patterns that are computed at run time, so that they are not compiled
+ * at every use.
  *
- * Owns: which of them are kept. Invariant: slots hold programs of distinct texts, the latest used
- * first, so that a loop over few patterns compiles each once and a flood of patterns costs a
- * bounded room. */
+ * Owns: which patterns are kept. Invariant: the slots hold programs of distinct texts, the last
+ * used one first. So a loop over a few patterns compiles each of them once, and many patterns need
+ * limited memory. */
 #include "vm/base/mem.h"
 #include "vm/regex/regex_prog.h"
 
-#define SLOTS 16u /* two loops over a handful of patterns each; compiled programs are kilobytes */
+#define SLOTS                                                                                      \
+    16u /* enough for two loops over a few patterns each; a compiled program has kilobytes */
 
 typedef struct store {
     mwl_alloc alloc;

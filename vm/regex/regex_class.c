@@ -1,4 +1,4 @@
-/* regex_class.c: sets of code points: their algebra, the named ones, and simple case folding.
+/* regex_class.c: sets of code points: operations, named sets, and simple case folding.
  *
  * Owns: the names of Perl, POSIX and Unicode classes as RE2 has them. Refuses to know: syntax.
  * General categories and case mappings are utf8proc's; scripts are the generated table's. */
@@ -14,8 +14,8 @@ void mwl__class_free(mwl__class *c) {
     *c = mwl__class_make(c->alloc, c->tables);
 }
 
-/* A full class is tidied before it grows, so that it is never much larger than the set it stands
- * for. */
+/* A full class is tidied before it grows, so that it never has many more ranges than its set
+ * needs. */
 static bool make_room(mwl__class *c) {
     void *p = c->r;
     mwl__class_tidy(c);
@@ -78,7 +78,8 @@ void mwl__class_negate(mwl__class *c) {
 
 /* ---- case folding ---------------------------------------------------------------------------- */
 
-/* Characters that fold to one that does not map back to them: lower case form, the other. */
+/* Characters whose folded form does not map back to them: the lower case form, then the other
+ * one. */
 static const uint32_t fold_back[][2] = {
     {0x6b, 0x212a},   {0x73, 0x17f},   {0xe5, 0x212b},  {0x3b2, 0x3d0},  {0x3b5, 0x3f5},
     {0x3b8, 0x3d1},   {0x3b8, 0x3f4},  {0x3b9, 0x345},  {0x3b9, 0x1fbe}, {0x3ba, 0x3f0},
@@ -89,7 +90,7 @@ static const uint32_t fold_back[][2] = {
 };
 enum { N_FOLD_BACK = sizeof fold_back / sizeof *fold_back };
 
-/* Where letters with case are; a test keeps this true against the library that is linked. */
+/* The blocks that contain letters with case. A test compares this with the linked library. */
 static const mwl__rune_range cased[] = {
     {0x41, 0x587},      {0x10a0, 0x10ff},   {0x13a0, 0x13ff},   {0x1c80, 0x218f},
     {0x24b6, 0x24e9},   {0x2c00, 0x2d2f},   {0xa640, 0xabbf},   {0xff21, 0xff5a},
@@ -98,7 +99,7 @@ static const mwl__rune_range cased[] = {
 };
 
 static unsigned orbit_put(uint32_t *out, unsigned n, uint32_t rune) {
-    /* The dotted and dotless i fold to nothing in simple folding. */
+    /* The dotted and the dotless i have no simple folding. */
     if (n == 8 || rune == 0x130 || rune == 0x131) return n;
     for (unsigned i = 0; i < n; i++)
         if (out[i] == rune) return n;
@@ -135,7 +136,7 @@ void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t) {
     *t = (mwl__class_tables){0};
 }
 
-/* Every character with case, beside each other one of its orbit. */
+/* Every character with case, paired with each other character of its orbit. */
 static void fill_folds(mwl__class *c) {
     mwl__class_tables *t = c->tables;
     if (t->n_fold) return;
@@ -156,7 +157,7 @@ static void fill_folds(mwl__class *c) {
     }
 }
 
-/* Add what is equal to a member of [lo, hi] under folding and outside of it. */
+/* Adds the characters outside [lo, hi] that are equal to one inside under folding. */
 static void add_others(mwl__class *c, uint32_t lo, uint32_t hi) {
     const mwl__class_tables *t = c->tables;
     size_t a = 0, b = t->n_fold;
@@ -175,7 +176,8 @@ static void add_others(mwl__class *c, uint32_t lo, uint32_t hi) {
 
 void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi) {
     mwl__class_add(c, lo, hi);
-    if (hi - lo > 0xff) { /* the table costs half a millisecond: not for a letter or two */
+    if (hi - lo >
+        0xff) { /* making the table takes half a millisecond: too much for one or two letters */
         fill_folds(c);
         if (!c->failed) add_others(c, lo, hi);
         return;
@@ -197,7 +199,7 @@ static void add_all(mwl__class *c, mwl__class *from) {
     mwl__class_free(from);
 }
 
-/* Add the set g to c as mwl__class_perl says; frees g. */
+/* Adds the set g to c as described at mwl__class_perl. Frees g. */
 static void add_group(mwl__class *c, mwl__class *g, bool negated, bool fold) {
     mwl__class others = mwl__class_make(c->alloc, c->tables);
     mwl__class_tidy(g);
@@ -246,7 +248,7 @@ bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated,
             add_pairs(c, posix[i].pairs, negated, fold);
             return true;
         }
-        /* The two that hold NUL, which the pairs cannot say. */
+        /* The two classes that contain NUL, which the pairs cannot express. */
         mwl__class g = mwl__class_make(c->alloc, c->tables);
         mwl__class_add(&g, 0, posix[i].pairs ? 0x1f : 0x7f);
         if (posix[i].pairs) mwl__class_add(&g, 0x7f, 0x7f);
@@ -259,8 +261,8 @@ bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated,
 /* Two letters per category, in utf8proc's order. */
 static const char categories[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
 
-/* Long blocks whose members all have one category: looked at once instead of a hundred thousand
- * times. A test keeps this true against the library that is linked. */
+/* Long blocks in which all characters have the same category, so that one lookup is enough instead
+ * of a hundred thousand. A test compares this with the linked library. */
 static const mwl__rune_range uniform[] = {
     {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xac00, 0xd7a3},   {0xd800, 0xdfff},
     {0xe000, 0xf8ff},   {0x12000, 0x12399}, {0x13000, 0x1342f}, {0x14400, 0x14646},
@@ -270,7 +272,7 @@ static const mwl__rune_range uniform[] = {
     {0x34000, 0xdffff}, {0xe1000, 0xeffff}, {0xf0000, 0xffffd}, {0x100000, 0x10fffd},
 };
 
-/* The bits of the categories that a name stands for; 0: no such name. */
+/* Returns the bits of the categories that a name means; 0 if the name is unknown. */
 static uint32_t category_mask(const char *name, size_t len, bool unassigned) {
     uint32_t mask = 0;
     if (len == 2 && memcmp(name, "LC", 2) == 0)
@@ -355,7 +357,7 @@ bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negate
     uint32_t mask = category_mask(name, len, unassigned);
     int script = mask ? -1 : script_find(name, len, false);
     if (script >= 0 && !unassigned && strcmp(script_names[script][0], "Unknown") == 0) script = -1;
-    if (mask && !negated) { /* what the class has already is not added again */
+    if (mask && !negated) { /* do not add again what the class already has */
         uint32_t fresh = mask & ~c->has[fold];
         c->has[fold] |= mask;
         if (!fresh) return true;

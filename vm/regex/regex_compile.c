@@ -1,13 +1,13 @@
-/* regex_compile.c: parsed code to a program: which symbols are told apart, and by which atoms.
+/* regex_compile.c: makes a program from parsed code: finds which symbols the atoms distinguish.
  *
  * Owns: the alphabet of a program. Invariant: two symbols have the same class exactly when every
- * atom, and every look that the code has, treats them alike. */
+ * atom and every look of the code treats them in the same way. */
 #include "vm/regex/regex_prog.h"
 
 #include <stdlib.h>
 
-/* Steps of splitting classes, and bits of membership: bounds the time and memory of compiling a
- * pattern of many different large classes. */
+/* Steps of splitting classes, and bits of membership. Limits the time and memory for compiling a
+ * pattern with many different large classes. */
 #define MAX_SPLIT_WORK 20000000u
 #define MAX_MEMBER_WORDS (1u << 19)
 
@@ -17,9 +17,9 @@ typedef struct alphabet {
     size_t n, cap;
     uint32_t *cls;     /* class of each interval */
     uint32_t *size;    /* intervals in each class; room for n classes */
-    uint32_t *hit;     /* intervals of the class that the present atom holds */
-    uint32_t *fresh;   /* the class that those move to; 0: none yet */
-    uint32_t *touched; /* the classes that the present atom holds something of */
+    uint32_t *hit;     /* intervals of the class that the current atom contains */
+    uint32_t *fresh;   /* the class to which those intervals move; 0: none yet */
+    uint32_t *touched; /* the classes from which the current atom contains intervals */
     uint32_t n_class;
 } alphabet;
 
@@ -39,7 +39,7 @@ static mwl_status add_bound(alphabet *al, uint32_t at) {
     return MWL_OK;
 }
 
-static size_t bound_find(const alphabet *al, uint32_t rune) { /* the interval that holds it */
+static size_t bound_find(const alphabet *al, uint32_t rune) { /* the interval that contains it */
     size_t lo = 0, hi = al->n;
     while (hi - lo > 1) {
         size_t mid = (lo + hi) / 2;
@@ -60,7 +60,7 @@ static void free_alphabet(alphabet *al) {
     mwl__mem_free(&al->alloc, al->touched, (al->n + 1) * sizeof *al->touched);
 }
 
-/* Split every class that these ranges hold in part. */
+/* Splits every class of which these ranges contain only a part. */
 static void split_by(alphabet *al, const mwl__rune_range *r, size_t n, uint64_t *work) {
     size_t touched = 0;
     for (size_t i = 0; i < n; i++) {
@@ -106,7 +106,7 @@ static mwl_status make_alphabet(alphabet *al, const mwl__re_code *code, bool lin
     if (st == MWL_OK) st = add_bounds(al, code->range, code->n_range);
     if (st == MWL_OK && lines) st = add_bounds(al, newline_range, 1);
     if (st == MWL_OK && words) st = add_bounds(al, word_ranges, 4);
-    if (st == MWL_OK) st = add_bound(al, 0x80); /* ASCII has a table of its own */
+    if (st == MWL_OK) st = add_bound(al, 0x80); /* ASCII has its own table */
     size_t filled = al->n;
     al->n = 0;
     if (st != MWL_OK) return st;
@@ -180,8 +180,8 @@ static mwl_status fill_members(mwl__regex *re, const alphabet *al, const mwl__re
     return MWL_OK;
 }
 
-/* The one ASCII byte that every match starts with, or -1. Follows the code from its start for a
- * few instructions only: an alternation of many words has many first bytes anyway. */
+/* Returns the ASCII byte with which every match starts, or -1. Follows only a few instructions from
+ * the start: an alternation of many words has many first bytes anyway. */
 static int find_first_byte(const mwl__regex *re, const mwl__re_code *code) {
     uint32_t todo[16], n = 1, steps = 0;
     int first = -1;

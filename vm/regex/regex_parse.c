@@ -1,8 +1,9 @@
-/* regex_parse.c: RE2's syntax to code, in one pass without a tree.
+/* regex_parse.c: translates RE2's syntax into code, in one pass without a tree.
  *
- * Owns: what is a pattern and what is not. Refuses to know: how code runs. Concatenation is
- * adjacency, so an operand is just the place where it starts; an operator inserts before it or
- * appends after it. Open groups are on a stack of our own: nothing recurses. */
+ * Owns: what is a valid pattern. Refuses to know: how code runs. Code of operands that follow each
+ * other is adjacent, so an operand is described by the place where it starts. An operator inserts
+ * code before its operand or appends code after it. Open groups are on an explicit stack; nothing
+ * recurses. */
 #include "vm/regex/regex_prog.h"
 
 enum { FOLD = 1, MULTI_LINE = 2, DOT_NEWLINE = 4 };
@@ -11,9 +12,9 @@ enum { FOLD = 1, MULTI_LINE = 2, DOT_NEWLINE = 4 };
 typedef struct group {
     uint32_t alternative; /* where the alternative being read starts */
     uint32_t start;
-    uint32_t jumps;   /* chain of the jumps that leave the group, by absolute place */
-    uint32_t repeats; /* most copies that counted repetitions made of anything in here */
-    uint32_t flags;   /* of outside, to restore */
+    uint32_t jumps;   /* chain of the jumps that leave the group, as absolute places */
+    uint32_t repeats; /* the most copies that counted repetitions made of anything in this group */
+    uint32_t flags;   /* flags outside the group, to restore */
     size_t open_at;
 } group;
 
@@ -63,7 +64,7 @@ void mwl__re_code_free(mwl__re_code *c) {
 
 static bool reserve(parser *p, size_t more) {
     mwl__re_code *c = p->code;
-    /* One is kept for the final MATCH. */
+    /* One instruction is reserved for the final MATCH. */
     if (more > MWL__REGEX_MAX_INST || c->n + more >= MWL__REGEX_MAX_INST)
         return fail_with(p, MWL_E_TOO_BIG, "the pattern makes too large a program", p->at);
     if (c->n + more <= c->cap) return true;
@@ -82,7 +83,7 @@ static bool emit(parser *p, mwl__re_op op, int64_t x) {
     return true;
 }
 
-/* Insert before the fragment that runs from `at` to the end. */
+/* Inserts an instruction before the fragment from `at` to the end. */
 static bool insert(parser *p, uint32_t at, mwl__re_op op, int64_t x) {
     if (!reserve(p, 1)) return false;
     mwl__re_inst *i = p->code->inst;
@@ -114,7 +115,7 @@ static bool grow_table(parser *p) {
     return true;
 }
 
-/* The index of the atom that holds exactly these ranges (tidy), made if there is none. */
+/* Returns the index of the atom with exactly these ranges (tidy); makes it if it does not exist. */
 static bool find_atom(parser *p, const mwl__rune_range *r, size_t n, uint32_t *out) {
     mwl__re_code *c = p->code;
     if (c->n_atom * 2 >= c->cap_table && !grow_table(p)) return false;
@@ -171,7 +172,7 @@ static unsigned encode(uint32_t r, uint8_t *out) {
     return 4;
 }
 
-/* Cut [lo, *hi] down so that its encodings are the product of one byte range per place. */
+/* Shortens [lo, *hi] so that its encodings are the product of one byte range per place. */
 static void utf8_cut(uint32_t lo, uint32_t *hi) {
     static const uint32_t last[] = {0x7f, 0x7ff, 0xd7ff, 0xdfff, 0xffff};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
@@ -210,7 +211,7 @@ static bool emit_utf8(parser *p, const mwl__rune_range *r, size_t n) {
             lo = hi + 1;
         }
     }
-    if (!emit_atom(p, NULL, 0)) return false; /* none of them: no way on */
+    if (!emit_atom(p, NULL, 0)) return false; /* an empty set: nothing can follow */
     while (jumps != NO_JUMP) {
         uint32_t next = (uint32_t)p->code->inst[jumps].x;
         p->code->inst[jumps].x = (int32_t)(here(p) - jumps);
@@ -301,10 +302,10 @@ static bool make_star(parser *p, uint32_t start) {
     return insert(p, start, RE_SPLIT, len + 2) && emit(p, RE_JUMP, -(len + 1));
 }
 
-/* The operand n to m times; m < 0: without bound. */
+/* Repeats the operand n to m times; m < 0 means without limit. */
 static bool make_counted(parser *p, int n, int m) {
     uint32_t start = p->operand, len = here(p) - start;
-    if (len == 0) return true; /* what matches only the empty text can do so once for all */
+    if (len == 0) return true; /* an operand that matches only the empty text needs no repetition */
     if (m == 0) {
         p->code->n = start;
         return true;
@@ -330,7 +331,8 @@ static bool make_counted(parser *p, int n, int m) {
     return true;
 }
 
-/* After an operator's own text: a ? that makes it lazy is without meaning for yes and no. */
+/* Skips a ? after an operator. It makes the operator lazy, which does not matter for a yes-or-no
+ * search. */
 static bool check_repeat(parser *p, size_t at) {
     if (p->at < p->len && p->text[p->at] == '?') p->at++;
     if (p->has_operand && p->repeated) return fail(p, "bad repetition operator", at);
@@ -367,7 +369,7 @@ static bool read_number(const parser *p, size_t *at, int *out) {
     return true;
 }
 
-/* {n}, {n,} or {n,m}; false: it is not one, and the brace is a literal. */
+/* Reads {n}, {n,} or {n,m}. Returns false if it has another form; then the brace is a literal. */
 static bool read_counts(const parser *p, size_t *at, int *n, int *m) {
     size_t i = *at + 1;
     if (!read_number(p, &i, n)) return false;
@@ -443,7 +445,7 @@ static bool read_hex(parser *p, size_t start, uint32_t *out) {
     return true;
 }
 
-/* The escape at the backslash stands for one character. */
+/* Reads an escape at the backslash that means one character. */
 static bool read_escape(parser *p, uint32_t *out) {
     static const char letters[] = "a\af\fn\nr\rt\tv\v";
     size_t start = p->at++;
@@ -474,8 +476,8 @@ static bool read_escape(parser *p, uint32_t *out) {
     return true;
 }
 
-/* A \d, \pL, \p{Greek} and so on at the backslash is added to c. 1: it was one; 0: it was none;
- * -1: it fails. */
+/* Adds a \d, \pL, \p{Greek} and so on at the backslash to c. Returns 1 if it was one, 0 if it was
+ * not, -1 on failure. */
 static int read_class_escape(parser *p, mwl__class *c) {
     size_t start = p->at;
     if (start + 1 >= p->len) return 0;
@@ -512,7 +514,7 @@ static int read_class_escape(parser *p, mwl__class *c) {
     return 1;
 }
 
-/* [:alpha:] or [:^alpha:] inside a class; answers as read_class_escape. */
+/* Reads [:alpha:] or [:^alpha:] inside a class. Returns the same as read_class_escape. */
 static int read_posix(parser *p, mwl__class *c) {
     size_t start = p->at, end = p->at + 2;
     if (end >= p->len || p->text[start] != '[' || p->text[start + 1] != ':') return 0;
@@ -617,7 +619,7 @@ static bool open_group(parser *p, size_t at, uint32_t outer_flags) {
     return true;
 }
 
-/* What was read since the last | becomes one alternative, another follows. */
+/* Ends an alternative: what was read since the last |. Another one follows. */
 static bool next_alternative(parser *p) {
     group *g = top(p);
     uint32_t len = here(p) - g->alternative;
@@ -663,7 +665,7 @@ static bool add_name(parser *p, size_t from, size_t to, size_t open) {
         if (o.hi - o.lo == to - from && memcmp(p->text + o.lo, p->text + from, to - from) == 0)
             return fail(p, "a group name is used twice", open);
     }
-    /* Each is compared with all before it. */
+    /* Each name is compared with all names before it. */
     if (p->n_names == 1000) return fail_with(p, MWL_E_TOO_BIG, "too many named groups", open);
     void *v = p->names;
     mwl_status st =
@@ -674,7 +676,7 @@ static bool add_name(parser *p, size_t from, size_t to, size_t open) {
     return true;
 }
 
-/* (?flags) and (?flags: at the first flag. */
+/* Reads (?flags) and (?flags: from the first flag on. */
 static bool parse_flags(parser *p, size_t open) {
     static const char letters[] = "ims";
     bool negated = false, seen = false;
@@ -687,7 +689,7 @@ static bool parse_flags(parser *p, size_t open) {
             uint32_t bit = 1u << (letter - letters);
             flags = negated ? flags & ~bit : flags | bit;
             seen = true;
-        } else if (c == 'U') { /* which of two matches is preferred does not matter here */
+        } else if (c == 'U') { /* which of two matches is preferred does not matter */
             seen = true;
         } else if (c == '-' && !negated) {
             negated = true;
@@ -695,7 +697,7 @@ static bool parse_flags(parser *p, size_t open) {
         } else if (c == ':' || c == ')') {
             if (negated && !seen) break;
             if (c == ':' && !open_group(p, open, p->flags)) return false;
-            /* An operand may go on past a bare flag group: a(?i)* repeats the a. */
+            /* An operand may continue after a group that only sets flags: a(?i)* repeats the a. */
             p->repeated = false;
             p->flags = flags;
             return true;

@@ -1,10 +1,11 @@
 /* regex_prog.h: what the files of the linear matcher share: character classes, the code that the
  * parser makes, and the finished program.
  *
- * The machine reads code points ("symbols"), not bytes: a class of characters is one instruction
- * whatever its size. Only a pattern with \C reads bytes; then its classes are spelled out as UTF-8.
- * Code is a flat array; a fragment is a contiguous run that is entered at its first instruction and
- * left past its last, and every jump is relative: so a fragment can be moved and copied. */
+ * The matcher reads code points ("symbols"), not bytes, so a class of characters is one
+ * instruction, whatever its size. Only a pattern with \C reads bytes; its classes are then written
+ * as UTF-8 sequences. Code is a flat array. A fragment is a contiguous part, which is entered at
+ * its first instruction and left after its last one. Every jump is relative, so a fragment can be
+ * moved and copied. */
 #ifndef MWL_REGEX_PROG_H
 #define MWL_REGEX_PROG_H
 
@@ -20,25 +21,25 @@ typedef struct mwl__rune_range {
     uint32_t lo, hi;
 } mwl__rune_range;
 
-/* Unicode's data in the form in which many classes are made fast: a pattern can name one per three
- * bytes. Filled when first needed; zero at first. */
+/* Unicode's data in a form from which classes can be made fast, because a pattern can name one in
+ * every three bytes. Filled on first use; zero before. */
 typedef struct mwl__class_tables {
     uint32_t *run; /* start << 8 | category, per run of code points of one category */
     size_t n_run, cap_run;
     mwl__rune_range *fold; /* a character and another of its case orbit, sorted by the first */
     size_t n_fold, cap_fold;
-    uint64_t work; /* ranges added and sorted so far, in all classes of the pattern */
+    uint64_t work; /* ranges that were added and sorted so far, in all classes of the pattern */
 } mwl__class_tables;
 void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t);
 
-/* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` is sticky: out of
- * memory, or the pattern's work is past MWL__REGEX_MAX_WORK. */
+/* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` stays set: out of
+ * memory, or the work for the pattern exceeds MWL__REGEX_MAX_WORK. */
 typedef struct mwl__class {
     mwl_alloc alloc;
     mwl__class_tables *tables; /* lent */
     mwl__rune_range *r;
     size_t n, cap;
-    uint32_t has[2]; /* general categories that were added whole: as they are, and folded */
+    uint32_t has[2]; /* general categories that were added completely: unfolded, and folded */
     bool failed;
 } mwl__class;
 
@@ -48,22 +49,25 @@ static inline mwl__class mwl__class_make(mwl_alloc a, mwl__class_tables *tables)
 }
 void mwl__class_free(mwl__class *c);
 void mwl__class_add(mwl__class *c, uint32_t lo, uint32_t hi);
-/* The range and all that is equal to a member of it under simple case folding. */
+/* Adds the range and every character that is equal to one in it under simple case folding. */
 void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi);
 void mwl__class_tidy(mwl__class *c); /* sorted, disjoint, not adjacent */
 void mwl__class_negate(mwl__class *c);
-/* Add a named set, or (negated) all that is outside of it; with fold, as (?i) asks: folded first,
- * negated then. The name is of: mwl__class_perl: d, s, w; mwl__class_posix: alpha ...;
- * mwl__class_unicode: a general category, a script's long name, or Any. false: no such name. */
+/* Add a named set or, if negated, everything outside it. With fold, as (?i) demands: folded first,
+ * then negated. The names are: mwl__class_perl: d, s, w; mwl__class_posix: alpha ...;
+ * mwl__class_unicode: a general category, the long name of a script, or Any. Return false if the
+ * name is unknown. */
 bool mwl__class_perl(mwl__class *c, char name, bool negated, bool fold);
 bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated, bool fold);
 bool mwl__class_unicode(mwl__class *c, const char *name, size_t len, bool negated, bool fold,
                         bool unassigned);
-/* The members of a character's case orbit, itself among them; answers how many (at most 8). */
+/* Writes the members of a character's case orbit, with the character itself. Returns their number
+ * (at most 8). */
 unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]);
-/* A letter; and, unless it is the first of a name, a mark, digit or connector. */
+/* Returns whether c is a letter or, unless it is the first of a name, a mark, digit or
+ * connector. */
 bool mwl__class_is_name(uint32_t rune, bool first);
-/* The long name of the script that has this long or short name; NULL if none has. */
+/* Returns the long name of the script with this long or short name; NULL if there is none. */
 const char *mwl__class_script(const char *name, size_t len);
 
 /* ---- code ---------------------------------------------------------------------------------------
@@ -72,9 +76,9 @@ const char *mwl__class_script(const char *name, size_t len);
 /* op, meaning */
 typedef enum mwl__re_op {
     RE_ATOM,  /* a symbol of atom x, then the next instruction */
-    RE_SPLIT, /* the next instruction, and the one x further */
-    RE_JUMP,  /* the one x further */
-    RE_LOOK,  /* the next one, where look x holds */
+    RE_SPLIT, /* the next instruction, and the instruction x further */
+    RE_JUMP,  /* the instruction x further */
+    RE_LOOK,  /* the next instruction, if look x holds */
     RE_MATCH
 } mwl__re_op;
 
@@ -98,7 +102,7 @@ typedef struct mwl__re_atom {
     uint32_t hash;
 } mwl__re_atom;
 
-/* What the parser gives: code without a final MATCH, and the distinct atoms it names. */
+/* What the parser makes: code without a final MATCH, and the distinct atoms that it uses. */
 typedef struct mwl__re_code {
     mwl_alloc alloc;
     mwl__re_inst *inst;
@@ -110,11 +114,11 @@ typedef struct mwl__re_code {
     uint32_t *table; /* open addressing, atom index + 1 */
     size_t cap_table;
     bool bytes;     /* the pattern has \C: symbols are bytes */
-    uint64_t *work; /* what compiling did, counted up; lent */
+    uint64_t *work; /* the work of compiling is added here; lent */
 } mwl__re_code;
 
 void mwl__re_code_free(mwl__re_code *c);
-/* Parse the pattern to code. On failure *code is freed and empty. */
+/* Parses the pattern into code. On failure *code is freed and empty. */
 mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_code *code,
                          mwl_error *err);
 
@@ -124,7 +128,7 @@ enum { CLASS_NEWLINE = 1, CLASS_WORD = 2 };
 
 struct mwl__regex {
     mwl_alloc alloc;
-    uint64_t hash; /* of text and flags: a key for caches, confirmed by comparing the text */
+    uint64_t hash; /* hash of text and flags; a cache also compares the text */
     char *text;
     size_t len;
     unsigned flags;
@@ -132,28 +136,29 @@ struct mwl__regex {
     mwl__re_inst *inst;
     uint32_t n_inst;
 
-    /* Symbols that no atom tells apart are one class. The classes after the last are INVALID (a
-     * byte that is no UTF-8) and END (of the text), which no atom holds. */
+    /* Symbols that no atom distinguishes form one class. After the last class come INVALID (a byte
+     * that is not UTF-8) and END (of the text), which no atom contains. */
     uint32_t n_class;
     uint16_t byte_class[256];
     uint32_t *bound; /* starts of the runs of equal class, ascending, the first is 0 */
     uint16_t *bound_class;
     uint32_t n_bound;
     uint8_t *class_flags; /* per class, CLASS_ bits; n_class + 2 of them */
-    uint64_t *member;     /* bit set per atom: which classes it holds */
+    uint64_t *member;     /* a bit set for each atom: which classes it contains */
     uint32_t n_atom, member_words;
 
     int first_byte; /* every match starts with this ASCII byte, or -1 */
     bool bytes;
-    bool revives; /* has a look that holds after a newline: an empty set is not the end of it */
+    bool revives; /* has a look that can hold after a newline: with an empty set the search still
+                     continues */
 };
 
 static inline bool mwl__re_atom_has(const mwl__regex *re, uint32_t atom, uint32_t cls) {
     return re->member[(size_t)atom * re->member_words + (cls >> 6)] >> (cls & 63u) & 1u;
 }
 
-/* Decode the code point at p (p < end). Answers the number of bytes, or 0 where p does not start a
- * well-formed sequence. */
+/* Decodes the code point at p (p < end). Returns the number of bytes, or 0 if no well-formed
+ * sequence begins at p. */
 static inline unsigned mwl__rune_decode(const uint8_t *p, const uint8_t *end, uint32_t *out) {
     uint32_t b = p[0];
     if (b < 0x80) return *out = b, 1;

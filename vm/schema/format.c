@@ -1,4 +1,4 @@
-/* format.c: the list of formats, and those that need no file of their own. See format.h. */
+/* format.c: the list of formats, and the checks that need no file of their own. See format.h. */
 #include "vm/schema/format.h"
 #include "vm/value/temporal.h"
 
@@ -24,12 +24,12 @@ static bool check_time(const char *s, size_t len, const mwl__format_env *env) {
     return mwl__temporal_is_time(s, len);
 }
 
-/* One run of components of RFC 3339 appendix A: each digits and a designator, where a designator
- * may be followed only by its neighbour in `order`. The answer is where it ended; *at is unchanged
- * if there was none. False when something malformed was met. */
+/* Reads a sequence of components of RFC 3339 appendix A: each is digits and a designator, and after
+ * a designator only its neighbour in `order` may follow. Moves *at to the end of the sequence;
+ * leaves it unchanged if there are no components. Returns false if something is malformed. */
 static bool run_of_components(const char *s, size_t len, size_t *at, const char *order) {
     size_t i = *at;
-    const char *expected = NULL; /* the designator that must come next, once one was seen */
+    const char *expected = NULL; /* after the first component: the designator that must come next */
     while (i < len && is_digit(s[i])) {
         while (i < len && is_digit(s[i])) i++;
         if (i == len) return false;

@@ -1,15 +1,16 @@
-/* format.h: the string formats of JSON Schema 2020-12, asserted.
+/* format.h: checks the string formats of JSON Schema 2020-12.
  *
- * Owns: one list of the formats and one check for each. Refuses to know: schemas, values (what is
- * not a string is valid and never comes here), and what a regular expression is (the caller says).
- * Strings are UTF-8; checks never allocate, except those of internationalised host names where
- * libidn2 does, with malloc (when that fails, the name is not valid); time is linear, no recursion.
+ * Owns: the list of formats and a check for each. Refuses to know: schemas, values (a value that is
+ * not a string is valid and is not passed here), and what a regular expression is (the caller
+ * provides that check). Strings are UTF-8. Checks take linear time, do not recurse and do not
+ * allocate. Exception: libidn2 uses malloc for internationalised host names; if that fails, the
+ * name counts as not valid.
  *
- * date-time, date, time: RFC 3339; a leap second only where one can be.
+ * date-time, date, time: RFC 3339; a leap second only where one is possible.
  * duration: the temporal profile's ISO 8601 grammar (temporal.h), of any size; or the grammar of
- *     RFC 3339 appendix A when the environment says so.
+ *     RFC 3339 appendix A if the environment asks for it.
  * email, idn-email: RFC 5321 Mailbox, RFC 6531; quoted local parts, IPv4 and IPv6 literals.
- * hostname: RFC 1123, at most 253 bytes; labels that begin "xn--" must be true A-labels.
+ * hostname: RFC 1123, at most 253 bytes; labels that begin with "xn--" must be valid A-labels.
  * idn-hostname: RFC 5890 to 5893, IDNA2008 with its contextual and Bidi rules.
  * ipv4, ipv6: dotted quad without leading zeros; RFC 4291 without a zone.
  * uri, uri-reference: RFC 3986. iri, iri-reference: RFC 3987. uri-template: RFC 6570.
@@ -52,25 +53,28 @@ enum {
         MWL__N_FORMATS
 };
 
-/* What the checks take from their caller. All zero is the language's own mode, without regex. */
+/* What the checks need from their caller. All zero means the mode of the language, without
+ * regex. */
 typedef struct mwl__format_env {
-    bool rfc3339_duration; /* "duration" is the narrow grammar that JSON Schema's suite follows */
+    bool rfc3339_duration; /* "duration" is the narrow grammar that the JSON Schema test suite uses
+                            */
     bool (*regex_valid)(void *ctx, const char *s, size_t len); /* NULL: every string passes */
     void *ctx;
 } mwl__format_env;
 
-/* The format of that name, or -1: an unknown format asserts nothing. */
+/* Returns the format with that name, or -1. An unknown format accepts every string. */
 int mwl__format_find(const char *name, size_t len);
 
-/* The name of a format, as schemas write it. */
+/* Returns the name of a format, as in schemas. */
 const char *mwl__format_name(int format);
 
-/* Whether the string has the format. env may be NULL (all zero). */
+/* Returns whether the string has the format. env may be NULL, which means all zero. */
 bool mwl__format_check(int format, const char *s, size_t len, const mwl__format_env *env);
 
 /* ---- between the files of this subject ------------------------------------------------------- */
 
-/* format_uri.c. With `unicode`, the IRI or RFC 6570 sets; with `reference`, relative ones too. */
+/* format_uri.c. With `unicode`, the character sets of IRIs or RFC 6570; with `reference`, relative
+ * ones too. */
 bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference);
 bool mwl__format_uri_template(const char *s, size_t len);
 
@@ -80,9 +84,9 @@ bool mwl__format_ipv6(const char *s, size_t len);
 bool mwl__format_hostname(const char *s, size_t len);
 bool mwl__format_email(const char *s, size_t len, bool unicode);
 
-/* format_idn.c: a whole host name of A-labels, U-labels and plain ones. With `ascii_host`, the name
- * has already been found to be a plain host name, and only its "xn--" labels and Bidi are judged.
- */
+/* format_idn.c: a complete host name of A-labels, U-labels and plain labels. With `ascii_host`, the
+ * caller has checked that it is a plain host name, and only its "xn--" labels and the Bidi rule are
+ * checked. */
 bool mwl__format_idn_host(const char *s, size_t len, bool ascii_host);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define NAME_MAX_BYTES                                                                             \
-    253 /* RFC 1035's 255 octets on the wire, without the two that text has not */
+#define NAME_MAX_BYTES 253 /* RFC 1035 allows 255 octets on the wire; the text has two less */
 #define LABEL_MAX_BYTES 63
 #define LOCAL_MAX_BYTES 64 /* RFC 5321, 4.5.3.1.1 */
 
@@ -98,7 +97,7 @@ static bool is_atext(char c, bool unicode) {
            (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
 }
 
-/* The length of the local part at the beginning of s, or 0. */
+/* Returns the length of the local part at the beginning of s, or 0. */
 static size_t local_part(const char *s, size_t len, bool unicode) {
     size_t i = 0;
     if (len && s[0] == '"') {
@@ -133,6 +132,6 @@ bool mwl__format_email(const char *s, size_t len, bool unicode) {
             return mwl__format_ipv6(domain + 5, size - 5);
         return mwl__format_ipv4(domain, size);
     }
-    /* RFC 6531 lets a domain be internationalised without asking for a normal form. */
+    /* RFC 6531 allows an internationalised domain and does not demand a normal form. */
     return is_ldh_name(domain, size, unicode);
 }

@@ -1,14 +1,14 @@
 /* format_idn.c: internationalised host names, IDNA2008 (RFC 5890 to 5893).
  *
- * With libidn2 (MWL_HAVE_IDN2) each label is judged by its registration rules: normal form,
+ * With libidn2 (MWL_HAVE_IDN2) each label is checked by its registration rules: normal form,
  * hyphens, no leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi,
- * Punycode that encodes back to itself. Without it, each "xn--" label must be sound Punycode, and
- * code points are judged by general category, compatibility mapping and the contextual rules; not
- * judged then: normal form, and exact joining types (letters of the Arabic, Syriac and N'Ko blocks
- * count as joining).
+ * Punycode that encodes back to itself. Without it, each "xn--" label must be valid Punycode, and
+ * code points are checked by general category, compatibility mapping and the contextual rules.
+ * Normal form and exact joining types are not checked then (letters of the Arabic, Syriac and N'Ko
+ * blocks count as joining).
  *
- * What both share is here: separators, lengths, Punycode, and the Bidi rule over the whole name.
- * Code points are those of the Unicode version that utf8proc and libidn2 have. */
+ * Both variants share separators, lengths, Punycode, and the Bidi rule over the whole name. Code
+ * points are those of the Unicode version of utf8proc and libidn2. */
 #include "vm/schema/format.h"
 #include "vm/base/utf8.h"
 
@@ -21,7 +21,7 @@
 
 #define NAME_MAX_BYTES 253
 #define LABEL_MAX_BYTES 63
-#define LABEL_MAX_POINTS 63 /* each code point takes a byte or more of the A-label */
+#define LABEL_MAX_POINTS 63 /* each code point needs at least one byte of the A-label */
 
 typedef struct {
     uint32_t cp[LABEL_MAX_POINTS];
@@ -55,7 +55,8 @@ static int digit_value(char c) {
     return c >= '0' && c <= '9' ? c - '0' + 26 : -1;
 }
 
-/* Decode what follows "xn--". False on overflow, a bad digit, or nothing beyond ASCII. */
+/* Decodes what follows "xn--". Returns false on overflow, a bad digit, or if all characters are
+ * ASCII. */
 static bool puny_decode(const char *s, size_t len, label *out) {
     size_t basic = 0, at = 0;
     for (size_t i = 0; i < len; i++)
@@ -93,8 +94,8 @@ static bool puny_decode(const char *s, size_t len, label *out) {
     return true;
 }
 
-/* Bytes of the Punycode of a label, or 0 when it would be longer than a label may be; written to
- * out. */
+/* Writes the Punycode of a label to out. Returns its length, or 0 if it would be too long for a
+ * label. */
 static size_t puny_encode(const label *l, char out[LABEL_MAX_BYTES]) {
     size_t len = 0;
     for (size_t i = 0; i < l->n; i++)
@@ -133,7 +134,7 @@ static size_t puny_encode(const label *l, char out[LABEL_MAX_BYTES]) {
 
 /* ---- one label ------------------------------------------------------------------------------- */
 
-/* Hyphens: none at either end, and "??--" is kept for encodings. */
+/* Checks hyphens: none at either end, and "??--" is reserved for encodings. */
 static bool hyphens_stand_well(const label *l) {
     if (l->cp[0] == '-' || l->cp[l->n - 1] == '-') return false;
     return !(l->n >= 4 && l->cp[2] == '-' && l->cp[3] == '-');
@@ -141,7 +142,7 @@ static bool hyphens_stand_well(const label *l) {
 
 #ifdef MWL_HAVE_IDN2
 
-/* Whether a label beyond ASCII is a U-label. */
+/* Returns whether a label that is not ASCII is a U-label. */
 static bool is_u_label(const label *l) {
     uint8_t text[LABEL_MAX_POINTS * 4 + 1];
     size_t len = 0;
@@ -242,7 +243,7 @@ static bool has_prefix(const label *l) {
            l->cp[3] == '-';
 }
 
-/* Judge one label. A label in Punycode is replaced by what it stands for. */
+/* Checks one label. A label in Punycode is replaced by its decoded form. */
 static bool judge_label(label *l, bool ascii_host) {
     char puny[LABEL_MAX_BYTES];
     bool ascii = true;
@@ -288,7 +289,7 @@ static bool is_rtl(const label *l) {
     return false;
 }
 
-/* Classes that may stand in any label of a name with right-to-left characters. */
+/* Classes that are allowed in any label of a name with right-to-left characters. */
 static bool is_neutral(utf8proc_bidi_class_t b) {
     return b == UTF8PROC_BIDI_CLASS_EN || b == UTF8PROC_BIDI_CLASS_ES ||
            b == UTF8PROC_BIDI_CLASS_CS || b == UTF8PROC_BIDI_CLASS_ET ||
@@ -296,7 +297,7 @@ static bool is_neutral(utf8proc_bidi_class_t b) {
            b == UTF8PROC_BIDI_CLASS_NSM;
 }
 
-/* The six rules of section 2, which bind every label of a name as soon as one has right-to-left
+/* The six rules of section 2. They apply to every label of a name if one label has right-to-left
  * characters. */
 static bool fits_bidi_name(const label *l) {
     const utf8proc_bidi_class_t L = UTF8PROC_BIDI_CLASS_L, R = UTF8PROC_BIDI_CLASS_R,
@@ -320,7 +321,7 @@ static bool fits_bidi_name(const label *l) {
 
 /* ---- the name -------------------------------------------------------------------------------- */
 
-/* Full stop and the three that IDNA treats as one. */
+/* The full stop, and the three characters that IDNA treats as a full stop. */
 static bool is_separator(uint32_t c) {
     return c == '.' || c == 0x3002 || c == 0xFF0E || c == 0xFF61;
 }

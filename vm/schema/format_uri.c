@@ -1,7 +1,7 @@
 /* format_uri.c: RFC 3986 and 3987 (URI, IRI and their references) and RFC 6570 (templates).
  *
- * One pass from left to right over each part. A part is a run of a character set; the sets are bits
- * of one table over ASCII, and two ranges of code points beyond it. */
+ * One pass from left to right over each part. A part consists of characters of one set. The sets
+ * are bits of one table over ASCII, and two ranges of code points beyond it. */
 #include "vm/schema/format.h"
 #include "vm/base/utf8.h"
 
@@ -46,14 +46,14 @@ static bool is_iprivate(uint32_t c) {
     return (c >= 0xE000 && c <= 0xF8FF) || (c >= 0xF0000 && (c & 0xFFFF) <= 0xFFFD);
 }
 
-/* What a part may hold besides percent-encoded bytes. */
+/* The characters that a part may contain, besides percent-encoded bytes. */
 typedef struct {
     unsigned set;
     const char *extra; /* further ASCII characters */
     bool ucs, private_use;
 } charset;
 
-/* The width of the one element of the set at s, or 0. */
+/* Returns the width of the character at s if it is in the set, or 0. */
 static size_t element(const char *s, size_t len, const charset *cs) {
     unsigned char c = (unsigned char)s[0];
     if (c == '%') return len >= 3 && is(s[1], HEX) && is(s[2], HEX) ? 3 : 0;
@@ -110,7 +110,7 @@ static bool is_authority(const char *s, size_t len, bool unicode) {
     return true;
 }
 
-/* The first index from `from` on that holds one of the characters, or len. */
+/* Returns the first index, from `from` on, of one of the characters, or len. */
 static size_t find_any(const char *s, size_t len, size_t from, const char *any) {
     while (from < len && (s[from] == '\0' || !strchr(any, s[from]))) from++;
     return from;
@@ -121,7 +121,8 @@ bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference) {
     const charset query = {UNRESERVED | SUB_DELIM, ":@/?", unicode, unicode};
     const charset fragment = {UNRESERVED | SUB_DELIM, ":@/?", unicode, false};
 
-    /* A colon before any slash ends a scheme: a relative path's first segment has none. */
+    /* A colon before any slash ends a scheme, because the first segment of a relative path contains
+     * no colon. */
     size_t at = find_any(s, len, 0, ":/?#");
     if (at < len && s[at] == ':') {
         if (at == 0 || !is(s[0], ALPHA)) return false;
@@ -149,7 +150,7 @@ bool mwl__format_uri(const char *s, size_t len, bool unicode, bool reference) {
 
 /* ---- RFC 6570 -------------------------------------------------------------------------------- */
 
-/* varname and its modifier from *at; stops at the comma or brace behind it. */
+/* Reads a varname and its modifier from *at. Stops at the comma or brace after it. */
 static bool read_varspec(const char *s, size_t len, size_t *at) {
     const charset varchar = {ALPHA | DIGIT, "_", false, false};
     size_t i = *at;

@@ -1,20 +1,21 @@
-/* schema_check.c: running a compiled schema over a value.
+/* schema_check.c: checks a value against a compiled schema.
  *
- * Owns: the meaning of every instruction, once; the report asks here, too. Refuses to know: words
- * of messages (schema_report.c), whether the code is sound (schema_load.c has seen to it).
+ * Owns: the meaning of every instruction; the report uses it too. Refuses to know: messages
+ * (schema_report.c), and whether the code is valid (schema_load.c has checked it).
  *
- * Recursion follows schemas, not data alone, and is counted: MWL__SCHEMA_DEPTH. What was evaluated
- * by whom (annotations) is not collected on the way: an UNEVALUATED instruction asks for it
- * afterwards (mwl__schema_mark_before), for 512 members or elements at a time. So schemas that do
- * not use it pay nothing, and nothing is allocated. */
+ * Recursion follows schemas, not only data, and is limited by MWL__SCHEMA_DEPTH. The check does not
+ * collect what was evaluated (annotations). An UNEVALUATED instruction finds that out afterwards
+ * (mwl__schema_mark_before), for 512 members or elements at a time. So schemas without it cost
+ * nothing, and nothing is allocated. */
 #include "vm/schema/format.h"
 #include "vm/schema/schema_code.h"
 
 #define NONE MWL__SCHEMA_NONE
-#define REPORT_FUEL 300000u /* of one report: it may look at a value many times */
-#define REPORT_COST 128u    /* of its texts, whatever it looks at */
+#define REPORT_FUEL 300000u /* of one report: it may visit a value many times */
+#define REPORT_COST 128u    /* for the texts of a report */
 
-/* Not inlined: the frame of mwl__schema_run, of which there may be a thousand, stays small. */
+/* Not inlined, so that the frame of mwl__schema_run stays small: there may be a thousand of
+ * them. */
 #define APART __attribute__((noinline))
 
 static bool stop(mwl__schema_eval *e, mwl_status why) {
@@ -107,7 +108,7 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
         .regex_valid = regex_valid,
         .ctx = e->env->heap,
     };
-    /* a pattern is compiled, which takes many times what reading takes */
+    /* compiling a pattern takes much longer than reading it */
     uint64_t cost = format == MWL__FORMAT_REGEX ? s->len : s->len / 8;
     return charge(e, cost) && mwl__format_check((int)format, s->s, s->len, &env);
 }
@@ -135,7 +136,7 @@ static inline const uint32_t *props_patterns(const uint32_t *t) {
 }
 
 /* `properties`, `patternProperties`, `additionalProperties` and `required` in one pass: names in a
- * value are distinct, so required ones need only be counted. */
+ * value are distinct, so it is enough to count the required ones. */
 static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
     const mwl__member *member = mwl__as_map(v)->member;
     const uint32_t n_patterns = t[MWL__PROPS_PATTERNS], rest = t[MWL__PROPS_REST];
@@ -145,7 +146,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
     if (v.aux < required) return false;
     for (uint32_t i = 0; i < v.aux; i++) {
         const mwl_value key = member[i].key;
-        const uint32_t *entry = guess; /* members mostly come in the order they are declared in */
+        const uint32_t *entry = guess; /* members usually have the order of their declarations */
         if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
             mwl_value_kind(key) != MWL_KIND_STRING ||
             !mwl__str_same(e->consts[guess[MWL__ENTRY_KEY]], key))
@@ -401,7 +402,8 @@ static void mark(mwl__schema_eval *e, uint32_t node, mwl_value v, mwl__schema_ma
     mwl__schema_mark_before(e, node, NULL, v, m);
 }
 
-/* The members or elements that nothing in the node evaluated must be valid against `ins`'s node. */
+/* Members or elements that nothing in the node has evaluated must be valid against the node of
+ * `ins`. */
 static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint32_t *ins,
                                   mwl_value v) {
     bool array = mwl_value_kind(v) == MWL_KIND_ARRAY;
@@ -464,8 +466,8 @@ bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, m
     return step(e, node, ins, v);
 }
 
-/* The node's instructions; its type has been found to fit. A reference at the end is a jump: it may
- * be taken as often as schemas may nest, so that one that leads to itself ends. */
+/* Runs the instructions of the node; the type of the value has been checked. A reference at the end
+ * is a jump. It may be taken as often as schemas may nest, so a reference to itself ends. */
 static bool run_node(mwl__schema_eval *e, uint32_t node, uint32_t type, mwl_value v) {
     const uint32_t depth = e->depth;
     const uint32_t *p = e->words + node + 2;

@@ -1,18 +1,19 @@
 /* schema_code.h: the form of a compiled schema: words, items, instructions.
  *
- * Owns: the layout that assembler/schema_emit.c writes, schema_load.c checks and schema_check.c
- * runs. Nothing outside these and schema_report.c looks inside.
+ * Owns: the layout that assembler/schema/schema_words.c writes, schema_load.c checks and
+ * schema_check.c runs. No other file except schema_report.c reads it.
  *
- * A compiled schema is a run of 32-bit words, position-independent: offsets count words from its
- * beginning. A header (MWL__SCHEMA_H_*), items back to back, then the constants it uses (indexes of
- * the program's) and its patterns (which of those constants). An item is a node or a table:
+ * A compiled schema is an array of 32-bit words. It can be moved: offsets count words from its
+ * beginning. It has a header (MWL__SCHEMA_H_*), then items without gaps, then the constants that it
+ * uses (indexes into those of the program) and its patterns (indexes into those constants). An item
+ * is a node or a table:
  *
  *   word 0   what it is (low byte); of a node also the mask of types it accepts, in bits 8 to 15
  *   word 1   its length in words, these two included
  *
- * A node goes on with instructions up to END. An instruction is one word (operation, mask of the
- * types it concerns << 8, length << 16) and its operands. A value whose type is outside an
- * instruction's mask passes it. Tables:
+ * After these words a node has instructions up to END. An instruction is one word (operation, mask
+ * of the types it concerns << 8, length << 16) and its operands. If the type of a value is not in
+ * the mask of an instruction, the value passes. Tables:
  *
  *   ENUM    number of strings n, number of others m; n hashes, ascending; n constants; m constants
  *   LIST    nodes, one or more
@@ -32,7 +33,7 @@
 
 enum { /* the header's words */
        MWL__SCHEMA_H_MAGIC,
-       MWL__SCHEMA_H_WORDS, /* in all */
+       MWL__SCHEMA_H_WORDS, /* total number of words */
        MWL__SCHEMA_H_FLAGS,
        MWL__SCHEMA_H_ROOT, /* a node */
        MWL__SCHEMA_H_CONSTS,
@@ -41,10 +42,11 @@ enum { /* the header's words */
 };
 enum {                                   /* flags */
        MWL__SCHEMA_RFC3339_DURATION = 1, /* `duration` is the narrow grammar */
-       MWL__SCHEMA_PARAMETERS = 2        /* the root describes parameters: words of messages */
+       MWL__SCHEMA_PARAMETERS = 2        /* the root describes parameters, which changes messages */
 };
 
-/* Types as bits. A number is NUMBER; INTEGER alone in a node's mask asks for an integral one. */
+/* Types as bits. A number is NUMBER. INTEGER without NUMBER in the mask of a node demands an
+ * integral number. */
 enum {
     MWL__TYPE_NULL = 1,
     MWL__TYPE_BOOL = 2,
@@ -52,7 +54,7 @@ enum {
     MWL__TYPE_STRING = 8,
     MWL__TYPE_ARRAY = 16,
     MWL__TYPE_OBJECT = 32,
-    MWL__TYPE_OTHER = 64, /* kinds that JSON has not */
+    MWL__TYPE_OTHER = 64, /* kinds that JSON does not have */
     MWL__TYPE_INTEGER = 128,
     MWL__TYPE_ANY = 255
 };
@@ -72,8 +74,8 @@ enum {
 /* Operation, types it concerns, operands by letter:
  *   N node, M node or NONE, K constant, D constant that is a number, P pattern, U any number,
  *   F format, B 0 or 1; e l i p r w s: table ENUM LIST ITEMS PROPS NEEDS WHENS SCOPES
- * In a node they stand in this order, so that cheap ones come first, and what looks at the others'
- * work (UNEVALUATED) last. */
+ * In a node they have this order: cheap ones first, and UNEVALUATED, which depends on the others,
+ * last. */
 #define MWL__SCHEMA_OPS(X)                                                                         \
     X(END, ANY, "")                                                                                \
     X(CONST, ANY, "K")                                                                             \
@@ -120,28 +122,29 @@ static inline uint32_t mwl__schema_head(mwl__schema_op op) {
            (uint32_t)(1 + strlen(mwl__schema_operands[op])) << 16;
 }
 
-/* PROPS, after the two words of an item. The slots are a hash table over the names: (hash * FACTOR)
- * >> SHIFT, then onwards; a slot is an entry's number + 1, or 0; at least one is 0. */
+/* PROPS, after the two words of an item. The slots are a hash table of the names with linear
+ * probing from (hash * FACTOR) >> SHIFT. A slot is the number of an entry + 1, or 0; at least one
+ * is 0. */
 enum {
     MWL__PROPS_ENTRIES = 2, /* their number */
     MWL__PROPS_SHIFT,       /* 32 - log2 of the number of slots; 1 .. 31 */
     MWL__PROPS_FACTOR,
     MWL__PROPS_REQUIRED, /* how many entries are required */
     MWL__PROPS_PATTERNS, /* their number */
-    MWL__PROPS_REST,     /* node for members that nothing else names, or NONE */
+    MWL__PROPS_REST,     /* node for all other members, or NONE */
     MWL__PROPS_SLOTS     /* slots; entries; patterns (pattern, node each) */
 };
 enum { /* an entry */
        MWL__ENTRY_HASH,
        MWL__ENTRY_KEY,  /* constant, a string */
-       MWL__ENTRY_NODE, /* NONE: named by `required` alone */
+       MWL__ENTRY_NODE, /* NONE: only `required` names it */
        MWL__ENTRY_REQUIRED,
        MWL__ENTRY_SIZE
 };
 
-struct mwl__schema_own { /* what a schema outside an image owns */
+struct mwl__schema_own { /* what a schema owns that is not part of an image */
     mwl_heap *heap;      /* of the constants */
-    mwl_value *consts;   /* counted; the words' constants are numbers of these */
+    mwl_value *consts;   /* counted; the words refer to these by index */
     uint32_t *words;
     uint32_t n_consts, n_words;
 };
@@ -149,16 +152,16 @@ struct mwl__schema_own { /* what a schema outside an image owns */
 struct mwl__schema {
     mwl_alloc alloc;
     const uint32_t *words; /* lent, or own.words */
-    mwl_value *consts;     /* those it uses; borrowed from the program or from own */
+    mwl_value *consts;     /* the constants that it uses; borrowed from the program or from own */
     mwl__pattern **patterns;
     uint32_t n_consts, n_patterns;
-    size_t patterns_used; /* bytes; bounded while loading: MWL__SCHEMA_PATTERNS_LIMIT */
+    size_t patterns_used; /* bytes; MWL__SCHEMA_PATTERNS_LIMIT limits it while loading */
     bool patterns_full;
     struct mwl__schema_own own; /* all zero in a schema of an image */
 };
 
-/* A schema of its own: takes over `own`, also when it fails. Its blocks were allocated with alloc.
- */
+/* Makes a schema that is not part of an image. Takes over `own`, also when it fails. The blocks of
+ * `own` were allocated with alloc. */
 mwl_status mwl__schema_make(const mwl_alloc *alloc, struct mwl__schema_own take_own,
                             mwl__schema **out, mwl_error *error);
 
@@ -178,46 +181,52 @@ typedef struct mwl__schema_eval {
     const struct mwl__schema_scope *scope;
     uint64_t fuel;
     uint32_t depth;
-    mwl_status status; /* not MWL_OK: the evaluation is over, and `false` means nothing */
+    mwl_status
+        status; /* if not MWL_OK, the evaluation has ended and a result of `false` has no meaning */
 } mwl__schema_eval;
 
-/* Members or elements first .. first + MWL__MARKS - 1 of a value: which of them were evaluated. */
+/* Which of the members or elements first .. first + MWL__MARKS - 1 of a value were evaluated. */
 #define MWL__MARKS 512u
 typedef struct mwl__schema_marks {
     uint32_t first;
     uint64_t bit[MWL__MARKS / 64];
 } mwl__schema_marks;
 
-/* Whether the value is valid against the node; one instruction of it alone. */
+/* The first returns whether the value is valid against the node, the second checks only one
+ * instruction of it. */
 bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v);
 bool mwl__schema_step(mwl__schema_eval *e, uint32_t node, const uint32_t *ins, mwl_value v);
 bool mwl__schema_type_fits(uint32_t mask, mwl_value v);
-/* Marks what the node's instructions before `until` (NULL: all) have evaluated; the value must be
- * valid against those. */
+/* Marks what the instructions of the node before `until` (NULL: all) have evaluated. The value must
+ * be valid against those. */
 void mwl__schema_mark_before(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
                              mwl__schema_marks *marks);
 static inline bool mwl__schema_marked(const mwl__schema_marks *m, uint32_t i) {
     return m->bit[(i - m->first) / 64] >> ((i - m->first) & 63) & 1;
 }
-/* The entry of a PROPS table for a key, or NULL; the node that a DYNAMIC leads to; whether the
- * scope gains by entering the resource (then `scope` is filled and to be put in e->scope). */
+/* Return: the entry of a PROPS table for a key, or NULL; the node that a DYNAMIC leads to; whether
+ * entering the resource changes the scope (then `scope` is filled, and the caller puts it into
+ * e->scope). */
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *props, mwl_value key);
 uint32_t mwl__schema_dynamic(const mwl__schema_eval *e, const uint32_t *scopes);
 bool mwl__schema_enter(const mwl__schema_eval *e, uint32_t resource,
                        struct mwl__schema_scope *scope);
 
-/* schema_value.c: what keywords ask of values */
-extern const uint8_t mwl__schema_type_bits[16]; /* by kind: one MWL__TYPE bit, never INTEGER */
+/* schema_value.c: properties of values that keywords need */
+extern const uint8_t
+    mwl__schema_type_bits[16]; /* one MWL__TYPE bit by the kind of the value; never INTEGER */
 static inline uint32_t mwl__schema_type_of(mwl_value v) {
     return mwl__schema_type_bits[mwl_value_kind(v) & 15u];
 }
 bool mwl__schema_is_integer(mwl_value v);
 bool mwl__schema_is_multiple(mwl_value v, double of);
-/* Whether two elements are equal; their places then in at[]. Statuses as mwl__schema_check. */
+/* Finds whether two elements are equal; at[] has their indexes then. Returns the statuses of
+ * mwl__schema_check. */
 mwl_status mwl__schema_find_equal(mwl_heap *heap, mwl_value array, uint64_t *fuel, bool *found,
                                   uint32_t at[2]);
 
-/* schema_report.c: why the value is not valid against the node. Given, or absent with e->status. */
+/* schema_report.c: makes a report of why the value is not valid against the node. Given; if it
+ * fails, absent, and e->status is set. */
 mwl_value mwl__schema_explain(mwl__schema_eval *e, uint32_t node, mwl_value v);
 
 #endif

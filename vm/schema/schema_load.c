@@ -1,8 +1,9 @@
-/* schema_load.c: a compiled schema made ready to run.
+/* schema_load.c: checks a compiled schema and makes it ready to run.
  *
- * Owns: every check that evaluation relies on; patterns compiled; the constants at hand. Words may
- * come from anyone: each offset must be the beginning of an item of the kind that is meant, each
- * number within its table. Two passes over the words, the first to find where items begin. */
+ * Owns: every check that evaluation relies on. It also compiles the patterns and finds the
+ * constants. The words are untrusted: each offset must be the beginning of an item of the expected
+ * kind, and each index must lie in its table. It makes two passes over the words; the first one
+ * finds where items begin. */
 #include "vm/schema/format.h"
 #include "vm/schema/schema_code.h"
 
@@ -22,7 +23,7 @@ const uint8_t mwl__schema_types[MWL__N_SCHEMA_OPS] = {
 struct loader {
     const uint32_t *words; /* of this schema */
     uint32_t n_words;
-    uint8_t *starts; /* per word: the kind of the item that begins there, or 0 */
+    uint8_t *starts; /* for each word: the kind of the item that begins there, or 0 */
     const mwl__schema *schema;
     const char *why;
     uint32_t at; /* the word that is wrong */
@@ -236,7 +237,7 @@ static mwl_status take_consts(mwl__schema *s, const uint32_t *w, const mwl_value
     return MWL_OK;
 }
 
-/* The patterns' memory, counted. */
+/* Counts the memory of the patterns. */
 static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     mwl__schema *s = ctx;
     if (new_size > old_size &&
@@ -271,7 +272,7 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
     return MWL_OK;
 }
 
-/* The header's bounds, so that what follows may rely on them. */
+/* Checks the header; everything after it relies on these bounds. */
 static const char *check_header(const uint32_t *w, size_t n_words) {
     if (n_words < MWL__SCHEMA_H_SIZE || w[MWL__SCHEMA_H_MAGIC] != MWL__SCHEMA_MAGIC)
         return "there is no schema";

@@ -1,12 +1,12 @@
-/* schema_report.c: why a value is not valid, in words.
+/* schema_report.c: explains why a value is not valid.
  *
- * Owns: locations and messages. Refuses to know: what instructions mean; it asks schema_check.c
- * about each and then looks into the one that refuses. That asks again what was asked before, once
- * per level, which only a refused value pays; fuel bounds it, and when that is out the report ends
- * early with what it has.
+ * Owns: locations and messages. Refuses to know: what instructions mean. It runs each instruction
+ * with schema_check.c and then looks inside those that refuse the value. This repeats earlier
+ * checks once per level, but only for values that are not valid. Fuel limits the work; if it runs
+ * out, the report ends with the errors found so far.
  *
- * Two paths grow and shrink with the walk: where in the schema, where in the value. Of several
- * alternatives (anyOf, oneOf) all are looked at, and only the errors of the closest are kept. */
+ * The walk keeps two paths: the place in the schema and the place in the value. Of several
+ * alternatives (anyOf, oneOf) all are examined, and only the errors of the closest one are kept. */
 #include "vm/schema/format.h"
 #include "vm/schema/schema_code.h"
 #include "vm/base/suggest.h"
@@ -16,9 +16,9 @@
 
 #define NONE MWL__SCHEMA_NONE
 
-enum { LEVELS = 160 };        /* of the walk: its frames are larger than those of a check */
+enum { LEVELS = 160 };        /* of the walk; its frames are larger than those of a check */
 enum { SHOWN_NAMES = 8 };     /* alternatives named in a message */
-enum { WEIGHT_SHOWN = 1000 }; /* nodes of an observed value; a heavier one is only described */
+enum { WEIGHT_SHOWN = 1000 }; /* nodes of a value that is shown; a larger one is only described */
 
 struct error {
     mwl_value keyword, instance, value, message;
@@ -29,7 +29,8 @@ struct report {
     mwl__schema_eval *e;
     mwl_heap *heap;
     mwl__buf keyword, instance, text;
-    struct error errors[2 * MWL__SCHEMA_ERRORS]; /* the kept ones, then those of an alternative */
+    struct error
+        errors[2 * MWL__SCHEMA_ERRORS]; /* the errors that are kept, then those of an alternative */
     uint32_t n, limit;
     uint32_t level;
     size_t branch; /* length of the instance path where the innermost alternative began */
@@ -54,7 +55,7 @@ static void push_key(mwl__buf *path, mwl_value key) {
     if (mwl_value_kind(key) == MWL_KIND_STRING)
         push_token(path, mwl__as_str(key)->s, mwl__as_str(key)->len);
     else
-        push_name(path, "?"); /* a key that is no text: no pointer leads there */
+        push_name(path, "?"); /* the key is not a string: a JSON pointer cannot name it */
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ static const char *kind_name(mwl_value v) {
     }
 }
 
-/* A constant as JSON, cut when it is long. */
+/* Writes a constant as JSON; a long one is cut. */
 static void put_json(struct report *r, mwl_value v) {
     size_t from = r->text.len;
     if (mwl__value_weight(v) > 40) {
@@ -148,7 +149,7 @@ static void add_error(struct report *r, mwl_value v, uint32_t cost) {
         r->e->status = mwl_heap_why(r->heap);
 }
 
-/* An error of one keyword of the schema at hand, whose message is the text so far. */
+/* Adds an error of one keyword of the current schema. The text so far is its message. */
 static void say(struct report *r, const char *keyword, mwl_value v) {
     size_t at = r->keyword.len;
     push_name(&r->keyword, keyword);
@@ -162,8 +163,8 @@ static void say(struct report *r, const char *keyword, mwl_value v) {
 
 static void explain(struct report *r, uint32_t node, mwl_value v);
 
-/* A schema under the keyword (and a name or number below it: NULL, absent, NONE), on the same
- * value. */
+/* Explains a schema under the keyword (and under a name or number below it; NULL, absent or NONE if
+ * there is none), for the same value. */
 static void below(struct report *r, const char *keyword, uint32_t number, mwl_value key,
                   uint32_t node, mwl_value v) {
     size_t at = r->keyword.len;
@@ -341,7 +342,7 @@ static void explain_missing(struct report *r, const uint32_t *t, mwl_value v) {
     }
 }
 
-/* A member that nothing names, where `false` stands for such. */
+/* A member that no keyword names, if the schema for other members is `false`. */
 static void explain_undeclared(struct report *r, const char *keyword, const uint32_t *t,
                                const mwl__member *m) {
     size_t at = r->instance.len, path = r->keyword.len;
@@ -472,7 +473,8 @@ static void explain_unique(struct report *r, mwl_value v) {
 
 /* ---- alternatives ---------------------------------------------------------------------------- */
 
-/* The errors of one alternative after those that are kept; the answer is how far off it is. */
+/* Adds the errors of one alternative after those that are kept. Returns how far the value is from
+ * valid. */
 static uint32_t try_branch(struct report *r, const char *keyword, uint32_t i, uint32_t node,
                            mwl_value v) {
     uint32_t from = r->n, limit = r->limit, cost = 0;
@@ -630,7 +632,8 @@ static void explain_ins(struct report *r, uint32_t node, const uint32_t *p, mwl_
     }
 }
 
-/* The value is not valid against the node: adds at least one error, unless there is no room. */
+/* Explains why the value is not valid against the node. Adds at least one error, unless there is no
+ * room. */
 static void explain(struct report *r, uint32_t node, mwl_value v) {
     const uint32_t *p = r->e->words + node;
     uint32_t type = mwl__schema_type_of(v), from = r->n;

@@ -1,5 +1,5 @@
-/* schema_value.c: what the keywords of JSON Schema ask of single values: types, multiples, equal
- * elements.
+/* schema_value.c: properties of values that the keywords of JSON Schema need: types, multiples,
+ * equal elements.
  *
  * Owns: arithmetic and hashing for keywords. Refuses to know: compiled schemas. */
 #include "vm/base/num.h"
@@ -23,7 +23,7 @@ bool mwl__schema_is_integer(mwl_value v) {
     if (k != MWL_KIND_NUMBER) return k == MWL_KIND_INT || k == MWL_KIND_UINT;
     double d = v.as.d;
     if (d >= -9.0e15 && d <= 9.0e15) return (double)(int64_t)d == d;
-    return isfinite(d); /* beyond 2^53 there is nothing else */
+    return isfinite(d); /* beyond 2^53 every double is an integer */
 }
 
 /* ---- multiples ----------------------------------------------------------------------------------
@@ -54,8 +54,8 @@ static uint64_t pow10_mod(unsigned e, uint64_t m) {
     return (uint64_t)r;
 }
 
-/* Numbers are taken as the decimals that are written for them: 0.0075 is a multiple of 0.0001,
- * although no quotient of the two doubles says so. Integers are exact as doubles. */
+/* Numbers count as the decimals that are written for them: 0.0075 is a multiple of 0.0001, although
+ * the quotient of the two doubles is not an integer. Integers are exact as doubles. */
 bool mwl__schema_is_multiple(mwl_value v, double of) {
     if (mwl_value_kind(v) == MWL_KIND_INT || mwl_value_kind(v) == MWL_KIND_UINT) {
         bool negative = mwl_value_kind(v) == MWL_KIND_INT && v.as.i < 0;

@@ -1,11 +1,11 @@
-/* copy.c: a value as another heap's own, down to the last string.
+/* copy.c: mwl_value_copy: a complete copy of a value for another heap.
  *
- * Owns: the walk. Nothing of the copy lies in the source's heap or in a program's image. */
+ * Owns: the walk. The copy shares no memory with the source's heap or with a program's image. */
 #include "vm/value/value.h"
 
 typedef struct level {
     mwl_value from, to;
-    size_t next; /* of from's children */
+    size_t next; /* the next child of `from` */
 } level;
 
 static bool has_children(mwl_value v) {
@@ -25,7 +25,7 @@ static mwl_value copy_leaf(mwl_heap *h, mwl_value v) {
         return mwl_ext(h, mwl_value_type(v), text, len);
     case MWL_KIND_TYPE:
     case MWL_KIND_FAULT: return mwl__heap_fail(h, MWL_E_USAGE);
-    default: return mwl__borrow(v); /* in the sixteen bytes themselves */
+    default: return mwl__borrow(v); /* the sixteen bytes are the whole value */
     }
 }
 
@@ -36,7 +36,7 @@ static level open_level(mwl_heap *h, mwl_value v) {
     else if (mwl_value_kind(v) == MWL_KIND_OBJECT)
         l.to = mwl_object(h, mwl_count(v));
     else
-        l.to = mwl_null(); /* an optional: replaced by its one child */
+        l.to = mwl_null(); /* an optional: add() replaces this */
     return l;
 }
 
@@ -49,7 +49,7 @@ static bool next_child(level *l, mwl_value *key, mwl_value *child) {
     }
 }
 
-/* The child that was opened or copied last belongs to l. */
+/* Adds the child that next_child() returned last to l->to. */
 static void add(mwl_heap *h, level *l, mwl_value take) {
     mwl_value key, child;
     switch (mwl_value_kind(l->from)) {

@@ -1,19 +1,20 @@
-/* heap.c: memory of values: size classes, free lists, the account and its limit.
+/* heap.c: the memory of values: size classes, free lists, the bytes in use and their limit.
  *
- * Owns: where an object's bytes come from and what they count for. Refuses to know: what is inside
- * an object. Every size is counted in units of 16 bytes, in pooled and plain builds alike, so that
- * a limit means the same in both. Chunks are given back when the heap is. */
+ * Owns: where the bytes of an object come from and how they are counted. Refuses to know: what is
+ * inside an object. Every size is counted in units of 16 bytes, in pooled and in plain builds, so
+ * that a limit means the same in both. Chunks are freed only together with the heap. */
 #include "vm/value/value.h"
 #include "vm/base/usage.h"
 
 #define FIRST_CHUNK 4096u
 #define SHARED (MWL__KEYS_SHARED + MWL__LITERALS)
 #define LARGEST_CHUNK                                                                              \
-    65536u /* doubling up to here: a small host stays small, a large one asks rarely */
+    65536u /* chunks double up to this size: a small host stays small, a large one allocates       \
+              rarely */
 
 struct mwl__chunk {
     struct mwl__chunk *next;
-    size_t size; /* of the whole chunk */
+    size_t size; /* of the whole chunk, in bytes */
     _Alignas(16) char data[];
 };
 
@@ -21,7 +22,8 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
     memset(h, 0, sizeof *h);
     h->alloc = alloc ? *alloc : mwl_alloc_default();
     h->limit = SIZE_MAX;
-    /* Where the system put this heap is the one thing a sender of data cannot know and we can. */
+    /* The seed is made from the address of the heap, which a sender of hostile data does not
+     * know. */
     uint64_t place = (uint64_t)(uintptr_t)h * 0x9E3779B97F4A7C15u;
     h->seed = (uint32_t)(place >> 32) | 1u;
     return MWL_OK;
@@ -45,7 +47,7 @@ void mwl__heap_done(mwl_heap *h) {
     h->bump = h->bump_end = NULL;
 }
 
-/* What is left of the present chunk goes to the free list of its size; then a new chunk. */
+/* Puts the rest of the current chunk on the free list of its size, and allocates a new chunk. */
 static bool next_chunk(mwl_heap *h) {
     size_t room = h->chunks ? h->chunks->size * 2 : FIRST_CHUNK;
     if (room > LARGEST_CHUNK) room = LARGEST_CHUNK;

@@ -1,10 +1,11 @@
-/* json.c: JSON text to values. The only file of the project that sees yyjson.
+/* json.c: reads JSON text into values. The only file of the project that uses yyjson.
  *
  * Owns: what is accepted as data. Strict RFC 8259: no comments, no trailing commas, no byte order
  * mark, valid UTF-8, no lone surrogates. Numbers become the nearest double; one beyond the largest
- * double is refused (MWL_E_RANGE), since the data model has finite numbers only. Of members with
- * one name the last value wins, in the place of the first. Deeper than MWL_DEPTH_LIMIT is
- * MWL_E_DEPTH. Refuses to know: definitions, which need positions and refuse duplicates.
+ * double is refused (MWL_E_RANGE), since the data model has finite numbers only. If an object has
+ * the same name twice, the last value wins, at the position of the first. Deeper than
+ * MWL_DEPTH_LIMIT is MWL_E_DEPTH. Refuses to know: definitions, which need positions and refuse
+ * duplicates.
  *
  * yyjson's memory comes from the heap and counts against its limit while the text is being read. */
 #include "vm/value/value.h"
@@ -15,7 +16,7 @@
 
 /* ---- yyjson's memory ------------------------------------------------------------------------- */
 
-/* Its free tells no size, so each block begins with one. */
+/* yyjson does not pass the size when it frees a block, so each block begins with its size. */
 typedef union block {
     size_t size; /* of the whole block */
     char align[16];
@@ -53,7 +54,8 @@ static mwl_status fail(mwl_error *error, mwl_status status, const char *message,
     return status;
 }
 
-/* The offset of the first bracket that opens too many levels, before `end`; or end. */
+/* Returns the offset of the first bracket before `end` that opens too many levels; `end` if none
+ * does. */
 static size_t too_deep_at(const char *text, size_t end) {
     size_t depth = 0;
     for (size_t i = 0; i < end; i++) {
@@ -85,19 +87,19 @@ static mwl_status explain(mwl_heap *h, const char *text, size_t len, const yyjso
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-#define N_CACHED 64u   /* keys of this document, so that rows of objects share theirs */
-#define CACHE_FROM 24u /* values below which filling the cache costs more than it saves */
+#define N_CACHED 64u   /* recent keys of this text, so that similar objects share them */
+#define CACHE_FROM 24u /* with fewer values, filling the cache costs more than it saves */
 
 typedef struct level {
     mwl_value box;   /* the container being filled, owned */
-    mwl_value *slot; /* in an object: where the present value goes */
+    mwl_value *slot; /* in an object: where the current value is stored */
     size_t left;     /* values still to come */
 } level;
 
 typedef struct builder {
     mwl_heap *heap;
     bool caching;
-    size_t offset; /* of a number out of range, behind the start of the text */
+    size_t offset; /* where in the text a number is out of range */
     const char *pool;
     mwl_value cache[N_CACHED];
     level stack[MWL_DEPTH_LIMIT];
@@ -121,7 +123,7 @@ static mwl_value read_key(builder *b, yyjson_val *val) {
     return key;
 }
 
-/* A scalar or a new container with room for what it will get. */
+/* Returns a scalar, or a new container with room for its elements. */
 static mwl_value read_one(builder *b, yyjson_val *val) {
     switch (unsafe_yyjson_get_type(val)) {
     case YYJSON_TYPE_NULL: return mwl_null();
@@ -130,7 +132,8 @@ static mwl_value read_one(builder *b, yyjson_val *val) {
         if (unsafe_yyjson_is_real(val)) return mwl_number(unsafe_yyjson_get_real(val));
         if (unsafe_yyjson_is_uint(val)) return mwl_number((double)unsafe_yyjson_get_uint(val));
         return mwl_number((double)unsafe_yyjson_get_sint(val));
-    case YYJSON_TYPE_RAW: { /* more than 64 bits, or beyond the doubles */
+    case YYJSON_TYPE_RAW: { /* an integer of more than 64 bits, or a number beyond the range of
+                               doubles */
         double d = 0;
         const char *s = unsafe_yyjson_get_raw(val);
         mwl_status status = mwl__num_parse(s, unsafe_yyjson_get_len(val), &d);
@@ -146,8 +149,8 @@ static mwl_value read_one(builder *b, yyjson_val *val) {
     }
 }
 
-/* Values lie one behind the other in the order of the text, a key before its value: yyjson's own
- * iteration rests on the same (unsafe_yyjson_get_first). */
+/* yyjson stores the values one after the other in the order of the text, a key before its value.
+ * Its own iteration relies on this too (unsafe_yyjson_get_first). */
 static mwl_value build(builder *b, yyjson_val *val) {
     mwl_heap *h = b->heap;
     size_t depth = 0;
@@ -173,8 +176,8 @@ static mwl_value build(builder *b, yyjson_val *val) {
             continue;
         }
         bool fits = true;
-        while (depth &&
-               fits) { /* v is complete: it goes into its container, which may be so now too */
+        while (depth && fits) { /* v is complete: store it in its container, which may now be
+                                   complete as well */
             level *top = &b->stack[depth - 1];
             fits = top->slot ? mwl__map_fill(h, top->box, top->slot, v)
                              : mwl__list_add(h, &top->box, v);
@@ -200,8 +203,9 @@ mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_valu
     if (len == 0) return fail(error, MWL_E_JSON, "the text is empty", 0);
     yyjson_alc alc = {block_new, block_resize, block_free, heap};
     yyjson_read_err err = {0, NULL, 0};
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text, len, YYJSON_READ_BIGNUM_AS_RAW,
-                                       &alc, &err); /* reads only: not in situ */
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)text, len, YYJSON_READ_BIGNUM_AS_RAW, &alc,
+                         &err); /* it only reads the text, because the flag INSITU is not set */
     if (!doc) return explain(heap, text, len, &err, error);
     builder b;
     b.heap = heap;

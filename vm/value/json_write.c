@@ -1,8 +1,8 @@
-/* json_write.c: values to JSON text: compact, pretty, canonical (RFC 8785).
+/* json_write.c: writes values as JSON text: compact, pretty, canonical (RFC 8785).
  *
- * Owns: the escaping and the member order of each style. Strings escape what RFC 8259 demands and
- * nothing else, in RFC 8785's way, in all styles; numbers are ECMAScript's. Refuses to know: how
- * values outside the data model could be shown (MWL_E_NOT_JSON). */
+ * Owns: the escaping and the member order of each style. In all styles, strings escape only what
+ * RFC 8259 demands, in the form of RFC 8785, and numbers are written as in ECMAScript. Refuses to
+ * know: how values outside the data model could be shown (MWL_E_NOT_JSON). */
 #include "vm/value/value.h"
 #include "vm/base/num.h"
 
@@ -18,7 +18,7 @@ static inline void put(mwl__buf *b, char c) {
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
-/* Whether one of eight bytes is below 0x20, a quote or a backslash. */
+/* Returns whether one of the eight bytes is below 0x20, a quote or a backslash. */
 static bool has_special(uint64_t w) {
     uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
     uint64_t low = (w - EACH(0x20u)) & ~w;
@@ -26,7 +26,7 @@ static bool has_special(uint64_t w) {
     return ((low | q | s) & EACH(0x80u)) != 0;
 }
 
-/* How many bytes at the beginning need no escape. */
+/* Returns how many bytes at the beginning need no escape. */
 static size_t plain_run(const char *s, size_t len) {
     size_t i = 0;
     for (uint64_t w; len - i >= 8; i += 8) {
@@ -79,7 +79,7 @@ void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
 
 /* ---- member order ---------------------------------------------------------------------------- */
 
-/* Positions of members in canonical order, of all open objects one behind the other. */
+/* The positions of members in canonical order, for all open objects, one object after the other. */
 typedef struct order {
     mwl_alloc alloc;
     uint32_t *pos;
@@ -101,7 +101,8 @@ static void sort_few(const mwl__map *m, uint32_t *pos, size_t n) {
 
 #define FEW 16u
 
-/* Merge runs of FEW upward; `spare` is as long as pos. Keys are distinct, so order is total. */
+/* Merge sort, beginning with runs of length FEW. `spare` is as long as pos. Keys are distinct, so
+ * the order is total. */
 static void sort_positions(const mwl__map *m, uint32_t *pos, uint32_t *spare, size_t n) {
     for (size_t i = 0; i < n; i += FEW) sort_few(m, pos + i, n - i < FEW ? n - i : FEW);
     uint32_t *from = pos, *to = spare;
@@ -210,7 +211,8 @@ static mwl_status write_one(writer *w, mwl_value v) {
     }
 }
 
-/* To the next value, closing what is complete on the way; NULL when there is none. */
+/* Moves to the next value and closes containers that are complete. Returns NULL after the last
+ * value. */
 static const mwl_value *next_value(writer *w) {
     while (w->depth) {
         level *top = &w->stack[w->depth - 1];
@@ -272,7 +274,7 @@ mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, cha
         mwl__buf_putc(&out, '\0');
         if (out.failed) status = MWL_E_NOMEM;
     }
-    char *exact = NULL; /* mwl_text_free is told the length and nothing else */
+    char *exact = NULL; /* mwl_text_free gets only the length */
     if (status == MWL_OK && !(exact = heap->alloc.fn(heap->alloc.ctx, out.data, out.cap, out.len)))
         status = MWL_E_NOMEM;
     if (status < 0) {

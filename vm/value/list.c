@@ -4,9 +4,9 @@
  * what elements mean. Invariants: item[0 .. used) are counted references; a version with
  * length n sees item[0 .. n) and those never change; weight and depth cover all of [0 .. used).
  *
- * So that `list + [x]`, one element at a time, is linear: the newest version appends in place,
- * though a variable still holds the version before; a full buffer is left for one of twice the
- * size. */
+ * This makes `list + [x]`, repeated for many elements, linear. The newest version appends in place,
+ * although a variable may still hold the version before. A full buffer is replaced by one of twice
+ * the size. */
 #include "vm/value/value.h"
 
 static const mwl__list empty_list = {.depth = 1, .weight = 1};
@@ -49,7 +49,7 @@ mwl_value mwl__list_new(mwl_heap *h, size_t cap) {
     return l ? list_value(l, 0) : mwl_absent();
 }
 
-/* Room for `need` with growth that keeps appending linear; 0 when that is too many. */
+/* Returns a capacity for `need` elements that keeps appending linear; 0 if that is too many. */
 static size_t grown(size_t n, size_t need) {
     size_t cap = n * 2 < 4 ? 4 : n * 2;
     if (cap > MWL_COUNT_LIMIT) cap = MWL_COUNT_LIMIT;
@@ -57,8 +57,8 @@ static size_t grown(size_t n, size_t need) {
     return cap > MWL_COUNT_LIMIT ? 0 : cap;
 }
 
-/* Only one reference is left, so nobody sees what newer versions had put beyond n. Depth and
- * oddness stay as upper bounds. */
+/* Only one reference is left, so no version sees the elements beyond n: drop them. depth and odd
+ * stay as they are; they are upper bounds. */
 static void cut(mwl_heap *h, mwl__list *l, uint32_t n) {
     bool known = true;
     while (l->used > n) {
@@ -78,18 +78,19 @@ static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t 
     mwl__heap_work(h, n);
     for (uint32_t i = 0; i < n; i++) l->item[i] = mwl__keep(from->item[i]);
     l->used = n;
-    if (n == from->used) { /* the newest version: the books are its own */
+    if (n == from->used) { /* the newest version: weight and depth are exactly its own */
         l->depth = from->depth;
         l->odd = from->odd;
         l->weight = from->weight;
     } else {
-        for (uint32_t i = 0; i < n; i++) /* less than what was within the limits */
+        for (uint32_t i = 0; i < n;
+             i++) /* cannot fail: it is a part of what was within the limits */
             (void)mwl__value_weigh(l->item[i], &l->depth, &l->odd, &l->weight);
     }
     return l;
 }
 
-/* The list as the newest version of a buffer with room for `more`, counted. */
+/* Returns the list as the newest version of a buffer with room for `more` elements, counted. */
 static mwl_value with_room(mwl_heap *h, mwl_value take_list, size_t more) {
     mwl__list *l = mwl__as_list(take_list);
     uint32_t n = take_list.aux;
@@ -103,7 +104,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_list, size_t more) {
         mwl__drop(h, take_list);
         return mwl__heap_fail(h, MWL_E_TOO_BIG);
     }
-    if ((take_list.tag & MWL_OWNED) && l->rc == 1) { /* and so the newest, without room */
+    if ((take_list.tag & MWL_OWNED) && l->rc == 1) { /* so it is the newest version, without room */
         mwl__list *wider = mwl__heap_resize(h, l, mwl__list_size(l->cap), mwl__list_size(cap));
         if (!wider) {
             mwl__drop(h, take_list);
@@ -129,7 +130,7 @@ bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item) {
     return true;
 }
 
-/* The common case at once: the newest version has room, the item holds no others. */
+/* The common case: the newest version has room, and the item is not a container. */
 static inline bool claims(mwl_value list, mwl_value item) {
     const mwl__list *l = mwl__as_list(list);
     return (list.tag & (MWL_HEAP | 0xffu)) == (MWL_HEAP | MWL_KIND_ARRAY) &&
@@ -137,7 +138,8 @@ static inline bool claims(mwl_value list, mwl_value item) {
            l->weight < MWL_WEIGHT_LIMIT;
 }
 
-/* The list, in a buffer of its own if what is to be added may hold a version of the one it has. */
+/* Returns the list; in a new buffer if the value to be added may contain a version of its present
+ * buffer. */
 static mwl_value apart(mwl_heap *h, mwl_value take_list, mwl_value added) {
     mwl__list *l = mwl__as_list(take_list);
     uint32_t n = take_list.aux;
@@ -187,7 +189,8 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a, mwl_value b) {
     mwl_value list = apart(h, mwl__borrow(a), b);
     if (!mwl_is_absent(list)) list = with_room(h, list, n);
     if (mwl_is_absent(list)) return list;
-    /* Elements added before a limit was met lie beyond every version's length: harmless. */
+    /* Elements that were added before a limit was reached lie beyond the length of every version,
+     * so they do no harm. */
     const mwl_value *from = mwl__as_list(b)->item;
     for (uint32_t i = 0; i < n; i++) {
         mwl_value item = mwl__keep(from[i]);

@@ -6,16 +6,18 @@
  * before n. Readers never write, so an immortal map may be read from any thread.
  *
  * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
- * The hashes can be forged: they live in program images, so they have no secret. An insertion that
- * walks FLOODED steps therefore rebuilds the index over hashes seeded with the heap's address; from
- * then on that buffer and its copies hash each key they look up again. Until then no search is
- * longer than that, so a hostile object costs a constant factor and not a square. */
+ * An attacker can choose keys with equal hashes: the hashes are stored in program images, so they
+ * have no secret seed. Therefore an insertion that takes FLOODED steps rebuilds the index with
+ * hashes that use the heap's seed. From then on this buffer and its copies hash every key again
+ * when they look it up. Before that no search takes more steps, so a hostile object costs a
+ * constant factor and not quadratic time. */
 #include "vm/value/value.h"
 #include "vm/base/utf8.h"
 
 #define FLOODED                                                                                    \
-    128u /* a good hash at half load stays below this for any size that fits in memory */
-#define MAP_LIMIT (1ull << 30) /* so that the index, twice as long, counts in 32 bits */
+    128u /* with a good hash and half load, no search takes this many steps, at any size that fits \
+            in memory */
+#define MAP_LIMIT (1ull << 30) /* the index is twice as long and must count in 32 bits */
 
 static const mwl__map empty_map = {.depth = 1, .weight = 1};
 
@@ -48,8 +50,9 @@ static uint32_t mixed(uint64_t u) {
     return (uint32_t)(u >> 32);
 }
 
-/* A key as members store it: aux is its hash, the same for an int and a uint of one value. Absent
- * when the value can be no key (or, for a lookup, equals none). */
+/* Returns a key in the form in which members store it: its hash is in aux, and an int and a uint of
+ * equal value have the same hash. Returns absent if the value cannot be a key (or, for a lookup,
+ * cannot equal a key). */
 static mwl_value as_key(mwl_value k) {
     switch (mwl_value_kind(k)) {
     case MWL_KIND_STRING: return k;
@@ -75,10 +78,11 @@ static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
     if (a.as.u != b.as.u) return false;
     if (x == y) return true;
     if (x == MWL_KIND_BOOL || y == MWL_KIND_BOOL || y == MWL_KIND_STRING) return false;
-    return a.as.i >= 0; /* int and uint of the same bits: one number unless the int is negative */
+    return a.as.i >=
+           0; /* an int and a uint with the same bits: the same number unless the int is negative */
 }
 
-/* The hash that the index of m goes by. */
+/* Returns the hash that the index of m uses. */
 static uint32_t index_hash(const mwl__map *m, mwl_value key) {
     if (m->seed == 0) return key.aux;
     if (mwl_value_kind(key) != MWL_KIND_STRING)
@@ -89,7 +93,7 @@ static uint32_t index_hash(const mwl__map *m, mwl_value key) {
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* Put member `pos` into the index; the answer is the number of steps it took. */
+/* Puts member `pos` into the index and returns the number of steps that this took. */
 static uint32_t enter(mwl__map *m, uint32_t pos) {
     uint32_t *index = index_of(m), mask = m->n_index - 1, steps = 0;
     uint32_t at = index_hash(m, m->member[pos].key) & mask;
@@ -121,7 +125,7 @@ static void build_index(mwl_heap *h, mwl__map *m) {
     }
 }
 
-/* The newest member leaves the index: it was the last to enter, so nothing was displaced by it. */
+/* Removes the newest member from the index. It was the last to enter, so it displaced no other. */
 static void leave(mwl__map *m, uint32_t pos) {
     uint32_t *index = index_of(m), mask = m->n_index - 1;
     uint32_t at = index_hash(m, m->member[pos].key) & mask;
@@ -133,7 +137,7 @@ static bool may_be_at(const mwl__map *m, uint32_t steps) {
     return steps <= m->reach || m->reach == UINT16_MAX;
 }
 
-/* The position of a key (from as_key) among the first n members, or n. */
+/* Returns the position of a key (from as_key) among the first n members, or n. */
 static uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
     if (m->n_index == 0) {
         for (uint32_t i = 0; i < n; i++)
@@ -237,14 +241,16 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
         if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
         m->member[i].key = mwl__keep(member->key);
         m->member[i].val = mwl__keep(member->val);
-        (void)weigh(h, m, member->val); /* no more than what was within the limits */
+        (void)weigh(h, m,
+                    member->val); /* cannot fail: it is not more than what was within the limits */
         m->used++;
     }
     build_index(h, m);
     return m;
 }
 
-/* The map, in a buffer of its own if the value to be added may hold a version of the one it has. */
+/* Returns the map; in a new buffer if the value to be added may contain a version of its present
+ * buffer. */
 static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
@@ -256,7 +262,7 @@ static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     return copy ? map_value(copy, n) : mwl_absent();
 }
 
-/* The map as the newest version of a buffer with room for one more. */
+/* Returns the map as the newest version of a buffer with room for one more member. */
 static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
     if (mwl_is_absent(take_map)) return take_map;
     mwl__map *m = mwl__as_map(take_map);
@@ -270,7 +276,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
         mwl__drop(h, take_map);
         return mwl__heap_fail(h, MWL_E_TOO_BIG);
     }
-    if ((take_map.tag & MWL_OWNED) && m->rc == 1) { /* and so the newest, without room */
+    if ((take_map.tag & MWL_OWNED) && m->rc == 1) { /* so it is the newest version, without room */
         mwl__map *wider = mwl__heap_resize(h, m, mwl__map_size(m->cap), mwl__map_size(cap));
         if (!wider) {
             mwl__drop(h, take_map);
@@ -288,7 +294,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
 
 /* ---- putting --------------------------------------------------------------------------------- */
 
-/* Takes the map and the value; the key at `pos` stays. */
+/* Replaces the value at `pos`; the key stays. Takes over the map and the value. */
 static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
     mwl__map *m = mwl__as_map(map);
     uint32_t n = map.aux;
@@ -323,8 +329,8 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
         mwl__drop(h, take_key);
         return replace(h, take_map, pos, take_val);
     }
-    /* Adding a key that is no text would make older versions of this buffer look odd: their oddness
-     * is only an upper bound, so that costs a walk later and nothing else. */
+    /* A key that is not a string sets `odd` for older versions of this buffer too. `odd` is only an
+     * upper bound, so this costs them a walk later and has no other effect. */
     take_map = with_room(h, apart(h, take_map, take_val));
     if (mwl_is_absent(take_map)) goto refuse;
     mwl__map *m = mwl__as_map(take_map);
@@ -467,7 +473,8 @@ mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
     }
     for (const mwl__member *at = m->member, *end = at + object.aux; at < end; at++)
         if (mwl_value_kind(at->key) == MWL_KIND_STRING && mwl__as_str(at->key)->len == len &&
-            mwl__bytes_same(mwl__as_str(at->key)->s, key, len)) /* few: a hash costs more */
+            mwl__bytes_same(mwl__as_str(at->key)->s, key,
+                            len)) /* few members: computing a hash would take longer */
             return mwl__borrow(at->val);
     return mwl_absent();
 }

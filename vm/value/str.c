@@ -1,7 +1,7 @@
-/* str.c: strings, bytes and type names: made, hashed, compared.
+/* str.c: makes, hashes and compares strings, bytes and type names.
  *
- * Owns: the filling of mwl__str. A sealed string is never changed; its hash is that of its bytes,
- * so a program image can carry it. Refuses to know: what text means beyond being UTF-8. */
+ * Owns: how a mwl__str is filled. A sealed string never changes. Its hash depends only on its
+ * bytes, so a program image can store it. Refuses to know: what text means beyond being UTF-8. */
 #include "vm/value/value.h"
 #include "vm/base/utf8.h"
 
@@ -91,9 +91,9 @@ int mwl__str_compare(mwl_value a, mwl_value b) {
     return x->len == y->len ? 0 : x->len < y->len ? -1 : 1;
 }
 
-/* UTF-16 order is UTF-8 order but for one case: what needs surrogates (D800 ..) comes before U+E000
- * .. U+FFFF. Bytes that differ inside a sequence share its lead byte, so only lead bytes can be in
- * it. */
+/* UTF-16 order is UTF-8 order with one exception: characters that need surrogates (D800 ..) come
+ * before U+E000 .. U+FFFF. If two texts differ inside a sequence, they have the same lead byte, so
+ * only lead bytes matter for the exception. */
 int mwl__str_compare_utf16(mwl_value a, mwl_value b) {
     const mwl__str *x = mwl__as_str(a), *y = mwl__as_str(b);
     size_t n = x->len < y->len ? x->len : y->len, i = 0;
@@ -152,8 +152,9 @@ mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
     return key;
 }
 
-/* Found by where the text lies, which for a literal never changes, in one of two places; what it
- * says decides, so that a buffer with changing texts costs a comparison or two. */
+/* The cache is indexed by the address of the text, which never changes for a literal; each text has
+ * two possible places. The content decides, so a buffer whose text changes only costs a comparison
+ * or two. */
 mwl_value mwl__literal(mwl_heap *h, const char *text) {
     uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~1u;
     mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;

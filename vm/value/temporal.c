@@ -16,7 +16,7 @@ static mwl_status shift(mwl__instant t, int64_t sec, int64_t ns, mwl__instant *o
     int64_t fine = (int64_t)t.ns + ns;
     if (fine < 0) fine += MWL__NS_PER_SEC, sec--;
     if (fine >= MWL__NS_PER_SEC) fine -= MWL__NS_PER_SEC, sec++;
-    mwl__instant r = {t.sec + sec, (uint32_t)fine}; /* a duration has few seconds: no overflow */
+    mwl__instant r = {t.sec + sec, (uint32_t)fine}; /* a duration is short: no overflow */
     if (!mwl__temporal_in_range(r)) return MWL_E_RANGE;
     *out = r;
     return MWL_OK;
@@ -52,9 +52,9 @@ int mwl__temporal_days_in_month(int32_t year, int month) {
     return days[month] + (month == 2 && is_leap(year));
 }
 
-/* Days of a 400-year cycle, and from its beginning on 0000-03-01 to 1970-01-01. Years are counted
- * from March, so that the leap day is the last of its year, and months have lengths that a line
- * fits. */
+/* The days of a 400-year cycle, and the days from its beginning on 0000-03-01 to 1970-01-01. A year
+ * begins in March here, so the leap day is the last day of the year, and a linear formula gives the
+ * first day of each month. */
 #define CYCLE_DAYS 146097
 #define EPOCH_DAYS 719468
 
@@ -100,7 +100,7 @@ mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec) {
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* n digits at s as a number, or -1. */
+/* Returns the n digits at s as a number, or -1. */
 static int number(const char *s, int n) {
     int v = 0;
     for (int i = 0; i < n; i++) {
@@ -122,7 +122,7 @@ static bool read_date(const char *s, mwl__civil *c) {
     return true;
 }
 
-/* time-offset, all of the text; in minutes ahead of UTC. */
+/* Reads a time-offset, which must be the whole text, as minutes ahead of UTC. */
 static bool read_offset(const char *s, size_t len, int *minutes) {
     *minutes = 0;
     if (len == 1) return s[0] == 'Z' || s[0] == 'z';
@@ -133,7 +133,8 @@ static bool read_offset(const char *s, size_t len, int *minutes) {
     return true;
 }
 
-/* full-time, all of the text. c->second may come out as 60, where a leap second can be. */
+/* Reads a full-time, which must be the whole text. c->second can become 60 where a leap second is
+ * possible. */
 static bool read_time(const char *s, size_t len, mwl__civil *c, int *offset_minutes) {
     if (len < 9 || s[2] != ':' || s[5] != ':') return false;
     int hour = number(s, 2), minute = number(s + 3, 2), second = number(s + 6, 2);
@@ -144,7 +145,7 @@ static bool read_time(const char *s, size_t len, mwl__civil *c, int *offset_minu
     if (s[at] == '.') {
         size_t first = ++at;
         for (; at < len && is_digit(s[at]); at++, unit /= 10)
-            ns += (uint32_t)(s[at] - '0') * unit; /* past nine digits the unit is 0 */
+            ns += (uint32_t)(s[at] - '0') * unit; /* after nine digits the unit is 0 */
         if (at == first) return false;
     }
     if (at >= len || !read_offset(s + at, len - at, offset_minutes)) return false;

@@ -1,7 +1,8 @@
-/* temporal_dur.c: the texts of durations: ISO 8601 and CEL's. See temporal.h.
+/* temporal_dur.c: reads and writes durations as text, in ISO 8601 and in CEL's form. See
+ * temporal.h.
  *
- * Reading sums components as an unsigned magnitude that saturates at OVER, beyond any duration, so
- * that the form of the whole text is judged before its size. */
+ * Reading adds up the components as an unsigned magnitude, which saturates at OVER, a value beyond
+ * any duration. So the form of the whole text is checked before its size. */
 #include "vm/base/num.h"
 #include "vm/value/temporal.h"
 
@@ -20,7 +21,8 @@ __extension__ typedef unsigned __int128 u128;
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* A decimal number: whole part saturating, and up to 18 digits of a fraction over 10^18. */
+/* A decimal number: a whole part, which saturates, and up to 18 digits of a fraction, over
+ * 10^18. */
 typedef struct {
     uint64_t whole, fraction;
     size_t whole_digits, fraction_digits; /* as written */
@@ -41,10 +43,10 @@ static size_t read_number(const char *s, size_t len, bool comma, number *n) {
     return i;
 }
 
-/* total + n * unit_ns, cut below a nanosecond, saturating. */
+/* Returns total + n * unit_ns without parts of a nanosecond. Saturates. */
 static uint64_t accumulate(uint64_t total, const number *n, uint64_t unit_ns) {
     if (n->whole < UINT32_MAX && total < OVER / 4 &&
-        unit_ns == NS_S) /* the common one, without long division */
+        unit_ns == NS_S) /* the common case needs no long division */
         return total + n->whole * NS_S + n->fraction / NS_S;
     u128 sum = total + (u128)n->whole * unit_ns +
                (u128)n->fraction * unit_ns / UINT64_C(1000000000000000000);
@@ -70,7 +72,7 @@ static const struct {
 };
 #define N_UNITS (sizeof units / sizeof units[0])
 
-/* Read the form; false when it is not in the grammar. */
+/* Reads the text. Returns false if it does not follow the grammar. */
 static bool read_iso(const char *s, size_t len, uint64_t *magnitude, bool *negative) {
     size_t i = 0, next_unit = 0;
     bool time = false, component = false,
@@ -115,7 +117,7 @@ mwl_status mwl__temporal_parse_iso(const char *s, size_t len, int64_t *duration_
     return finish(magnitude, negative, duration_ns);
 }
 
-/* Seconds and a fraction of nine digits without trailing zeros. */
+/* Writes seconds and a fraction of up to nine digits without trailing zeros. */
 static char *put_seconds(char *p, uint64_t sec, uint64_t ns) {
     p += mwl__num_write_u64(sec, p);
     if (ns == 0) return p;
@@ -150,7 +152,8 @@ size_t mwl__temporal_write_iso(int64_t duration_ns, char out[MWL__DURATION_TEXT_
 
 /* ---- CEL ------------------------------------------------------------------------------------- */
 
-/* The unit at s: its length and nanoseconds, or 0. Longer names come first. */
+/* Returns the length of the unit at s and its nanoseconds, or 0. Longer names come first in the
+ * table. */
 static size_t read_unit(const char *s, size_t len, uint64_t *ns) {
     static const struct {
         const char *name;

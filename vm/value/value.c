@@ -7,7 +7,8 @@
 
 /* ---- destruction ----------------------------------------------------------------------------- */
 
-/* A dead container's count and weight are of no more use: there go its kind and the next one. */
+/* The count and weight of a dead container are not needed any more. Its kind and the link to the
+ * next dead one are stored there. */
 static void set_next(void *p, uint32_t kind, void *next) {
     *(uint32_t *)p = kind;
     if (kind == MWL_KIND_FAULT)
@@ -15,7 +16,7 @@ static void set_next(void *p, uint32_t kind, void *next) {
     else if (kind == MWL_KIND_OPTIONAL)
         memcpy(&((mwl__box *)p)->weight, &next, sizeof next);
     else
-        memcpy(&((mwl__list *)p)->weight, &next, sizeof next); /* a map's is at the same place */
+        memcpy(&((mwl__list *)p)->weight, &next, sizeof next); /* a map has it at the same place */
 }
 
 static void *get_next(const void *p) {
@@ -37,7 +38,8 @@ static inline void give_str(mwl_heap *h, mwl__str *s) {
     mwl__heap_give(h, s, sizeof *s + s->len + 1);
 }
 
-/* v's count is zero: free it at once when it holds no others, else put it on the list. */
+/* The count of v is zero. Frees it at once if it is not a container, otherwise puts it on the
+ * list. */
 static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING:
@@ -54,8 +56,7 @@ static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
     }
 }
 
-/* By its fields: most members are constants and scalars, which need no more than a look at the tag.
- */
+/* Reads the tag first: most members are constants and scalars, and need nothing else. */
 static inline void *release(mwl_heap *h, const mwl_value *v, void *doomed) {
     if (!(v->tag & MWL_OWNED)) return doomed;
     uint32_t *rc = v->as.p;
@@ -63,7 +64,8 @@ static inline void *release(mwl_heap *h, const mwl_value *v, void *doomed) {
     return bury(h, *v, doomed);
 }
 
-/* Free a container and let go of what it holds; answers the list with what died of that. */
+/* Frees a container and drops what it holds. Returns the list, with the containers whose count
+ * reached zero. */
 static void *open_grave(mwl_heap *h, void *p, uint32_t kind, void *doomed) {
     switch (kind) {
     case MWL_KIND_ARRAY: {
@@ -170,8 +172,8 @@ static int order_i(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
 static int order_u(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 static int order_d(double a, double b) { return a < b ? -1 : a > b ? 1 : a == b ? 0 : 2; }
 
-/* As doubles, like the reference implementation: 2^63 - 1 and 2^63 are one double, so neither comes
- * first. The conformance tests hold both directions of that. */
+/* Compares as doubles, like the reference implementation: 2^63 - 1 and 2^63 are the same double, so
+ * neither is less. The conformance tests check both directions. */
 static int order_i_d(int64_t i, double d) { return order_d((double)i, d); }
 static int order_u_d(uint64_t u, double d) { return order_d((double)u, d); }
 
@@ -235,7 +237,7 @@ static bool same_ext(const mwl__ext *x, const mwl__ext *y) {
            (x->len == 0 || memcmp(x->data, y->data, x->len) == 0);
 }
 
-/* For one object against itself: nothing below it can differ, unless there may be a NaN. */
+/* An object compared with itself: nothing inside can differ, unless there may be a NaN. */
 static int same_container(mwl_value a, mwl_value b) {
     if (a.aux != b.aux) return 0;
     if (a.aux == 0) return 1;
@@ -263,15 +265,15 @@ int mwl__equal_mixed(mwl_value a, mwl_value b) {
     }
 }
 
-/* Two containers side by side: the left one is walked, the right one walked along or looked up in.
- */
+/* Two containers that are compared. The left one is walked; in the right one the walk advances
+ * along (arrays) or looks up keys (objects). */
 typedef struct pair {
     const void *left, *left_end; /* mwl_value for arrays, mwl__member for objects */
     const void *right;           /* arrays: the next mwl_value; objects: the mwl__map */
     uint32_t n;                  /* members of an object; 0: these are arrays */
 } pair;
 
-/* Optionals are looked through: what is compared is what both hold. */
+/* Of two optionals, the values inside are compared. */
 static void look_through(mwl_value *a, mwl_value *b) {
     while (mwl_value_kind(*a) == MWL_KIND_OPTIONAL) {
         *a = mwl__as_box(*a)->v;
@@ -293,7 +295,8 @@ static void open_pair(pair *p, mwl_value a, mwl_value b) {
     }
 }
 
-/* The next two values to compare; false when a key of the left is missing on the right. */
+/* Finds the next two values to compare. Returns false if the right side does not have a key of the
+ * left side. */
 static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
     if (p->n == 0) {
         *a = p->left;
@@ -328,9 +331,10 @@ static bool pay(walk *w, uint64_t n) {
     return true;
 }
 
-/* Compares two values: 1 they are equal, or containers that are equal if what they hold is, which
- * the walk now goes through; 0 they are not equal, or the fuel is used up. Long texts of one hash
- * are compared byte by byte, and charged by their length. */
+/* Compares two values. Returns 0 if they are not equal or the fuel is used up. Returns 1 if they
+ * are equal, or if they are containers whose elements must still be compared; the walk has then
+ * entered them. Long texts with the same hash are compared byte by byte, and charged by their
+ * length. */
 static int compare(walk *w, mwl_value a, mwl_value b) {
     int same = mwl__equal_fast(a, b);
     if (same >= 0) return same;
@@ -386,7 +390,7 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
             path[depth].v = v;
             path[depth++].at = 0;
         }
-        for (;; depth--) { /* the next one, of the innermost that has more */
+        for (;; depth--) { /* the next value, of the innermost container that has more */
             if (depth == 0) return false;
             v = path[depth - 1].v;
             uint32_t i = path[depth - 1].at++;

@@ -20,16 +20,18 @@
  *   EXT         0                    mwl__ext
  *   FAULT       0                    mwl__fault
  *
- * MWL_HEAP: there is a counted object behind the payload. Values without it are scalars or
- * immortal: constants inside a loaded program. MWL_OWNED: this very reference carries a count.
- * Everything stored (in a container, a variable, a Result) has OWNED exactly when it has HEAP;
- * registers of the machine may hold HEAP without OWNED: borrowed from something that holds still.
- * So keep and drop never touch memory for scalars, constants and borrowed references.
+ * MWL_HEAP: the payload points to a counted object. Values without this flag are scalars or
+ * immortal (constants inside a loaded program). MWL_OWNED: this reference has a count of its own. A
+ * value that is stored (in a container, a variable, a Result) has OWNED exactly when it has HEAP.
+ * Registers of the machine may have HEAP without OWNED: they borrow from something that does not
+ * change meanwhile. So keep and drop touch no memory for scalars, constants and borrowed
+ * references.
  *
- * An array is a length over a buffer that versions share: the newest version (its length equals
- * `used`) may claim the next free place. Objects the same; a buffer never holds one key twice. A
- * buffer with one counted reference has one version only: what lies beyond its length is cut off
- * before it grows. Buffers of immortal containers are never written. Empty ones need no heap. */
+ * An array is a length and a buffer, which several versions share. The newest version (its length
+ * equals `used`) may use the next free place. Objects work in the same way; a buffer never holds
+ * the same key twice. If only one counted reference to a buffer is left, there is only one version:
+ * what lies beyond its length is dropped before it grows. Buffers of immortal containers are never
+ * written. Empty containers need no heap. */
 #ifndef MWL_VALUE_H
 #define MWL_VALUE_H
 
@@ -48,10 +50,10 @@ typedef struct mwl__str {
     char s[];      /* len bytes and a NUL */
 } mwl__str;
 
-/* What may be found below a container, so that most walks need not be made. Bits of the newest
- * version: an older one may have less. */
+/* What a container may contain at any depth. Most walks can be skipped because of these bits. They
+ * are right for the newest version, and an upper bound for older ones. */
 #define MWL__ODD_KIND                                                                              \
-    1u /* something outside the data model: a CEL-only kind, a key that is no text */
+    1u /* something outside the data model: a CEL-only kind, a key that is not a string */
 #define MWL__ODD_SELF 2u /* something that does not equal itself: NaN, a fault */
 
 typedef struct mwl__list {
@@ -63,8 +65,8 @@ typedef struct mwl__list {
 } mwl__list;
 
 typedef struct mwl__member {
-    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value
-                    * there: read it with mwl__map_key, which clears that */
+    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value in
+                      aux. Read it with mwl__map_key, which clears that hash */
     mwl_value val;
 } mwl__member;
 
@@ -72,12 +74,12 @@ typedef struct mwl__map {
     uint32_t rc, used, cap;
     uint16_t depth, odd;
     uint64_t weight;
-    uint32_t
-        n_index; /* power of two, or 0: a small map, scanned. uint32_t index[n_index] of positions
-                  * + 1 follows member[cap] */
-    uint16_t reach; /* no member is more than this many steps from its place in the index */
+    uint32_t n_index; /* a power of two; 0 for a small map, which is scanned. uint32_t
+                         index[n_index] follows member[cap]; it holds positions + 1 */
+    uint16_t reach;   /* no member is more than this many steps from its place in the index */
     uint16_t spare;
-    uint32_t seed; /* 0: the index is over the keys' own hashes; else over hashes with this seed */
+    uint32_t
+        seed; /* 0: the index uses the hashes stored in the keys; otherwise hashes with this seed */
     uint32_t spare2;
     mwl__member member[];
 } mwl__map;
@@ -95,8 +97,8 @@ typedef struct mwl__ext {
     unsigned char data[];
 } mwl__ext;
 
-/* An expression's fault on its way to a handler. Codes are those of failure.h. `where` is the
- * instruction that raised it and `sub` the part of its source: see mwl__program_where. */
+/* The fault of an expression, until a handler gets it. The codes are those of failure.h. `where` is
+ * the instruction that raised it and `sub` the part of its source: see mwl__program_where. */
 typedef struct mwl__fault {
     uint32_t rc, code;
     uint32_t where, sub;
@@ -113,8 +115,8 @@ static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as
 
 /* ---- heap ------------------------------------------------------------------------------------ */
 
-/* Small objects come from size classes of 16 bytes, carved out of chunks and kept on free lists; in
- * sanitizer and stress builds (MWL_PLAIN_HEAP) each object is an allocation of its own. */
+/* Small objects come from size classes of 16 bytes. They are cut from chunks and kept on free
+ * lists. In sanitizer and stress builds (MWL_PLAIN_HEAP) each object is a separate allocation. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define MWL__PLAIN 1
@@ -133,8 +135,9 @@ struct mwl_heap {
     mwl_alloc alloc;
     size_t used,
         limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
-    uint64_t work;  /* done and not charged yet, in units of fuel: see mwl__heap_work */
-    mwl_status why; /* of the last failure */
+    uint64_t
+        work; /* work that was done but not charged yet, in units of fuel; see mwl__heap_work */
+    mwl_status why; /* the reason of the last failure */
     uint32_t seed;  /* for the indexes of maps under attack (map.c); never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
@@ -143,24 +146,24 @@ struct mwl_heap {
 };
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
-/* From now on short member names are shared (mwl__key). A VM's heap does: rows, envelopes and
- * inputs of many runs have the same few names. Held until mwl__heap_done. MWL_OK or MWL_E_NOMEM. */
+/* From now on short member names are shared (mwl__key). A VM uses this, because the objects,
+ * envelopes and inputs of many runs have the same few names. The names are kept until
+ * mwl__heap_done. Returns MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__heap_share_keys(mwl_heap *h);
-#define MWL__KEYS_SHARED                                                                           \
-    256u /* a power of two; a name of another hash takes the place of an older one */
-#define MWL__LITERALS 64u       /* likewise, for mwl__literal; they lie behind the names */
-#define MWL__KEY_SHARED_MAX 40u /* bytes: longer names are rare, and would be held for nothing */
-void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow way of mwl__heap_take */
+#define MWL__KEYS_SHARED 256u   /* a power of two; a new name can replace an older one */
+#define MWL__LITERALS 64u       /* the same for mwl__literal; they are stored after the names */
+#define MWL__KEY_SHARED_MAX 40u /* bytes; longer names are rare */
+void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow part of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
-/* Another size for a block; NULL and `why` on failure, and then the block is as it was. */
+/* Resizes a block. On failure returns NULL, sets `why` and leaves the block unchanged. */
 void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size);
 
-/* Notes that n elements were copied where the caller could not know: a list or a map that is not
- * the newest version of its buffer. Whoever has fuel takes `work` and charges it
- * (mwl__exec_settle). */
+/* Records that n elements were copied where the caller could not expect it: the list or map was not
+ * the newest version of its buffer. mwl__exec_settle charges the recorded `work`. */
 static inline void mwl__heap_work(mwl_heap *h, size_t n) { h->work += n / 4; }
 
-/* NULL and `why` set on failure (MWL_E_NOMEM, or MWL_E_TOO_BIG for the limit); not zeroed. */
+/* Allocates a block, which is not zeroed. On failure returns NULL and sets `why` (MWL_E_NOMEM, or
+ * MWL_E_TOO_BIG for the limit). */
 static inline void *mwl__heap_take(mwl_heap *h, size_t size) {
     if (!MWL__PLAIN && size <= MWL__SMALL) {
         size_t units = (size + 15u) >> 4;
@@ -190,9 +193,10 @@ static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-void mwl__destroy(mwl_heap *h, mwl_value v); /* the count reached zero; iterative */
+void mwl__destroy(mwl_heap *h,
+                  mwl_value v); /* frees a value whose count is zero; does not recurse */
 
-/* A counted reference to v, whatever kind of reference v is. */
+/* Returns a counted reference to v. v may be counted or borrowed. */
 static inline mwl_value mwl__keep(mwl_value v) {
     if (v.tag & MWL_HEAP) {
         ++*(uint32_t *)v.as.p;
@@ -200,14 +204,14 @@ static inline mwl_value mwl__keep(mwl_value v) {
     }
     return v;
 }
-/* The same reference without its count: valid while something else holds the value. */
+/* Returns the reference without its count. It is valid while something else holds the value. */
 static inline mwl_value mwl__borrow(mwl_value v) {
     v.tag &= ~MWL_OWNED;
     return v;
 }
-/* *to := *from by its two words: a value that was just written by halves and is then read as a
- * whole makes the processor wait. _lent borrows, _owned counts. The empty statement keeps the
- * compiler from joining them. */
+/* *to := *from, copied as two words. If a value was just written in two halves and is then read as
+ * a whole, the processor waits; this avoids it. _lent borrows, _owned counts. The empty asm
+ * statement keeps the compiler from joining the two. */
 #if defined(__GNUC__)
 #define MWL__APART(a, b) __asm__("" : "+r"(a), "+r"(b))
 #else
@@ -232,7 +236,7 @@ static inline void mwl__move_flag(mwl_value *to, const mwl_value *from, bool own
     memcpy(to, &head, 8);
     memcpy((char *)to + 8, &body, 8);
 }
-/* *to := a reference with this tag, count and object, written by the same two words. */
+/* *to := a reference with this tag, count and object, written as the same two words. */
 static inline void mwl__move_new(mwl_value *to, uint32_t tag, uint32_t aux, void *p) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t head = (uint64_t)aux << 32 | tag;
@@ -246,11 +250,11 @@ static inline void mwl__move_new(mwl_value *to, uint32_t tag, uint32_t aux, void
 static inline void mwl__move_lent(mwl_value *to, const mwl_value *from) {
     mwl__move_flag(to, from, false);
 }
-/* The count must have been taken. */
+/* The caller must have counted the reference. */
 static inline void mwl__move_owned(mwl_value *to, const mwl_value *from) {
     mwl__move_flag(to, from, true);
 }
-/* *to := what a register holds, counted; the register is null afterwards. */
+/* *to := the value of a register, counted. The register becomes null. */
 static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
     if ((reg->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
         ++*(uint32_t *)reg->as.p;
@@ -260,7 +264,7 @@ static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
     }
     reg->tag = MWL_KIND_NULL;
 }
-/* v as a counted reference: moved if it carries a count already, kept otherwise. */
+/* Returns v as a counted reference: v itself if it is counted, otherwise a new reference. */
 static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v : mwl__keep(v); }
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
@@ -274,16 +278,17 @@ static inline void mwl__replace(mwl_heap *h, mwl_value *place, mwl_value take) {
 
 /* ---- strings (str.c) ------------------------------------------------------------------------- */
 
-/* Uninitialised string of len bytes; fill s, then seal (counts code points, hashes, terminates). */
+/* A string of len bytes without content. Fill s, then seal it; this counts code points, computes
+ * the hash and adds the NUL. */
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len);
 mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
 mwl_value mwl__str_seal_counted(mwl__str *s,
                                 uint32_t n_cp); /* the number of code points is known */
 mwl_value mwl__bytes_seal(mwl__str *s);
 mwl_value mwl__key(mwl_heap *h, const char *text,
-                   size_t len); /* a member's name, valid UTF-8: shared where the heap shares */
-/* The string of a C text that is most often a literal of its caller's: codes, types, messages.
- * Absent as mwl_string. */
+                   size_t len); /* a member name, valid UTF-8; shared if the heap shares names */
+/* A string from a C text that is usually a literal of the caller: codes, types, messages. Returns
+ * absent when mwl_string would. */
 mwl_value mwl__literal(mwl_heap *h, const char *text);
 mwl_value mwl__str_new(mwl_heap *h, const char *text,
                        size_t len); /* text known to be valid UTF-8 */
@@ -293,13 +298,13 @@ mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
 uint32_t mwl__str_hash(const char *text, size_t len);
 uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
-/* XXH3-64; without a seed (0) its low half is mwl__str_hash. Here alone, because xxHash is large
- * where it is inlined. */
+/* XXH3-64. With seed 0, its low half is mwl__str_hash. Only str.c contains it, because xxHash is
+ * large when it is inlined. */
 uint64_t mwl__str_hash64(const void *data, size_t len, uint64_t seed);
 int mwl__str_compare(mwl_value a,
                      mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
 int mwl__str_compare_utf16(mwl_value a, mwl_value b); /* RFC 8785's member order */
-/* memcmp without the call for the lengths that keys have. */
+/* Like memcmp, without a call for lengths that are common for keys. */
 static inline bool mwl__bytes_same(const char *a, const char *b, size_t n) {
     if (n >= 8) {
         uint64_t a0, b0, a1, b1;
@@ -316,9 +321,9 @@ static inline bool mwl__bytes_same(const char *a, const char *b, size_t n) {
     }
     return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
 }
-/* Two strings of one hash, n bytes each, at most 16. The last eight bytes are compared with what
- * may lie before them: the end of the header, code points and hash, which are the same for the same
- * text. */
+/* Compares two strings with the same hash and n bytes each, at most 16. For a short string the last
+ * eight bytes include the end of the header (code points and hash), which is equal if the texts are
+ * equal. */
 static inline bool mwl__str_same_short(const mwl__str *x, const mwl__str *y, size_t n) {
     uint64_t a, b;
     memcpy(&a, (const char *)x + offsetof(mwl__str, n_cp) + n, 8);
@@ -329,7 +334,7 @@ static inline bool mwl__str_same_short(const mwl__str *x, const mwl__str *y, siz
     memcpy(&b, y->s, 8);
     return a == b;
 }
-/* Two strings of one hash. */
+/* Compares two strings with the same hash. */
 static inline bool mwl__str_same_text(const mwl__str *x, const mwl__str *y) {
     size_t n = x->len;
     if (n != y->len) return false;
@@ -342,7 +347,7 @@ static inline bool mwl__str_same(mwl_value a, mwl_value b) { /* both STRING (or 
     return a.aux == b.aux && mwl__str_same_text(mwl__as_str(a), mwl__as_str(b));
 }
 
-/* The same, but -1 when the bytes must be compared and are so many that this is charged for. */
+/* The same, but returns -1 if so many bytes must be compared that this must be charged. */
 #define MWL__STR_FAST_MAX 256u
 static inline int mwl__str_equal_fast(mwl_value a, mwl_value b) {
     if (a.as.p == b.as.p) return 1;
@@ -361,13 +366,13 @@ mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
 mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
                            mwl_value b); /* lent; O(len b) when a is newest */
-/* For builders that own the newest version of a buffer with room for one more: false (why set,
- * nothing taken) when a limit is met. */
+/* For builders that own the newest version of a buffer with room for one more element. At a limit
+ * it returns false, sets `why` and takes nothing over. */
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
-/* A buffer for n members, below MWL_INDEX_FROM, which the caller lays down: used and the books are
- * the caller's to set. NULL and `why` when there is no memory. */
+/* A buffer for n members (fewer than MWL_INDEX_FROM). The caller fills it and sets used, weight,
+ * depth and odd. Returns NULL and sets `why` if out of memory. */
 static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     mwl__map *m = mwl__heap_take(h, sizeof *m + n * sizeof *m->member);
     if (!m) return NULL;
@@ -379,22 +384,23 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     return m;
 }
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
-/* Pointer to the member's value or NULL. The string form expects a STRING key (hash in aux). */
+/* Returns a pointer to the member's value, or NULL. The string form needs a STRING key (hash in
+ * aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
-/* The value that the first n members of `map` have under the key of a member of another map;
- * `guess` (below n) is where it is when both were made alike. */
+/* Looks up the key of a member of another map among the first n members of `map`. `guess` (below n)
+ * is its position if both maps were built in the same way. */
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
                                uint32_t guess);
-/* The key of a member, lent, without the hash that non-string keys carry in aux. */
+/* Returns the key of a member, lent, without the hash that non-string keys have in aux. */
 static inline mwl_value mwl__map_key(const mwl__member *m) {
     mwl_value k = mwl__borrow(m->key);
     if (mwl_value_kind(k) != MWL_KIND_STRING) k.aux = 0;
     return k;
 }
-/* For builders that own a fresh map with room: the place of a string key's value, new (then a null)
- * or as it was; and the value's arrival there. Fill answers false, why set, nothing taken, at a
- * limit. */
+/* For builders that own a new map with room. The first returns the place for the value of a string
+ * key; a new member is null. The second stores a value there; at a limit it returns false, sets
+ * `why` and takes nothing over. */
 mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
 
@@ -422,9 +428,9 @@ static inline uint64_t mwl__value_weight(mwl_value v) { /* 1 for scalars and str
     default: return 1;
     }
 }
-/* Take a part of `weight` that leaves `rest` others. What a part weighs now may be more than what
- * it was entered with, because a version nested in it shares its buffer with newer ones. False:
- * weigh the others again, which is exact; a container of many is only weighed again when the
+/* Subtracts a part of `weight`; `rest` other parts remain. The part may weigh more now than when it
+ * was added, because a version inside it shares its buffer with newer versions. Returns false if
+ * the others must be weighed again, which is exact; a large container is weighed again only if the
  * difference cannot be right. */
 #define MWL__FEW 64u
 static inline bool mwl__weight_less(uint64_t *weight, mwl_value part, uint32_t rest) {
@@ -433,7 +439,7 @@ static inline bool mwl__weight_less(uint64_t *weight, mwl_value part, uint32_t r
     *weight -= w;
     return true;
 }
-/* The MWL__ODD bits that v brings into a container. */
+/* Returns the MWL__ODD bits that v adds to a container. */
 uint16_t mwl__value_odd_slow(mwl_value v);
 static inline uint16_t mwl__value_odd(mwl_value v) {
     uint32_t k = mwl_value_kind(v);
@@ -441,8 +447,8 @@ static inline uint16_t mwl__value_odd(mwl_value v) {
     if (k == MWL_KIND_NUMBER && v.as.d - v.as.d == 0) return 0; /* finite */
     return mwl__value_odd_slow(v);
 }
-/* Enter v into the books of a container (its depth, odd and weight). MWL_E_DEPTH or MWL_E_TOO_BIG,
- * and nothing changed, when it would pass a limit. */
+/* Adds v to the depth, odd and weight of a container. Returns MWL_E_DEPTH or MWL_E_TOO_BIG, and
+ * changes nothing, if that would exceed a limit. */
 static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t *odd,
                                           uint64_t *weight) {
     uint32_t below = mwl__value_depth(v);
@@ -454,7 +460,7 @@ static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t
     *odd |= mwl__value_odd(v);
     return MWL_OK;
 }
-/* The same for one of the kinds that a list mostly collects. False, and nothing changed: ask
+/* The same for the most common kinds in a list. If it returns false it has changed nothing: use
  * mwl__value_weigh. */
 static inline bool mwl__value_weigh_fast(const mwl_value *v, mwl__list *into) {
     uint32_t kind = mwl_value_kind(*v);
@@ -464,7 +470,7 @@ static inline bool mwl__value_weigh_fast(const mwl_value *v, mwl__list *into) {
         return true;
     }
     if (kind != MWL_KIND_OBJECT && kind != MWL_KIND_ARRAY) return false;
-    const mwl__list *c = (const mwl__list *)v->as.p; /* a map's books are at the same place */
+    const mwl__list *c = (const mwl__list *)v->as.p; /* a map has these fields at the same place */
     uint64_t sum = into->weight + c->weight;
     if (c->depth >= MWL_DEPTH_LIMIT || sum > MWL_WEIGHT_LIMIT) return false;
     into->weight = sum;
@@ -476,9 +482,10 @@ _Static_assert(offsetof(mwl__list, weight) == offsetof(mwl__map, weight) &&
                    offsetof(mwl__list, depth) == offsetof(mwl__map, depth) &&
                    offsetof(mwl__list, odd) == offsetof(mwl__map, odd),
                "mwl__value_weigh_fast relies on it");
-/* Append what a register holds to a list in another that is nobody else's and has room; the item's
- * register is null afterwards. A buffer with one reference is held by nothing, so the item cannot
- * hold it either. False, and nothing changed: mwl__list_push. */
+/* Appends the value of a register to the list in another register, if that list has one reference
+ * and room. The item's register becomes null. With one reference, nothing else holds the buffer, so
+ * the item cannot contain it either. If it returns false it has changed nothing: use
+ * mwl__list_push. */
 static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
     mwl__list *l = (mwl__list *)list->as.p;
     if ((list->tag & (MWL_OWNED | 0xffu)) != (MWL_OWNED | MWL_KIND_ARRAY) || l->rc != 1 ||
@@ -488,13 +495,14 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
     list->aux++;
     return true;
 }
-/* May v hold, at any depth, a version of this buffer (a list's or a map's)? Then it must not go
- * into the buffer in place: it would hold itself, and never be freed. Looks at `nodes` and some;
- * true when that is not enough. */
+/* Returns whether v may contain, at any depth, a version of this buffer (of a list or a map). Then
+ * v must not be added to the buffer in place: the buffer would contain itself and would never be
+ * freed. Looks at about `nodes` nodes; returns true if that is not enough. */
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
 
-/* Deep equality charging about one fuel per node (fuel NULL: unlimited): MWL_OK or MWL_E_FUEL.
- * mwl__equal_fast answers at once (0, 1) when the top level decides, -1 when a walk is needed. */
+/* Deep equality, which charges about one unit of fuel per node (fuel NULL: no limit). Returns
+ * MWL_OK or MWL_E_FUEL. mwl__equal_fast returns 0 or 1 if the top level decides, and -1 if a walk
+ * is needed. */
 mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equal);
 int mwl__equal_mixed(mwl_value a, mwl_value b); /* the rest of mwl__equal_fast */
 static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
@@ -508,18 +516,20 @@ static inline int mwl__equal_fast(mwl_value a, mwl_value b) {
     return mwl__equal_mixed(a, b);
 }
 
-/* Order of two values of one ordered kind, numbers across kinds: sets *order to -1, 0, 1, or 2 for
- * unordered (NaN); false when the kinds do not compare. */
+/* Compares two values of one ordered kind, or two numbers of any kinds: sets *order to -1, 0, 1, or
+ * 2 for unordered (NaN). Returns false if the kinds cannot be compared. */
 bool mwl__value_order(mwl_value a, mwl_value b, int *order);
 int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -1, 0, 1, 2 (NaN) */
 
 /* ---- JSON (json.c) --------------------------------------------------------------------------- */
 
-/* Append v's text to out; fuel as above. MWL_E_NOT_JSON, MWL_E_NOMEM, MWL_E_FUEL. */
+/* Appends the JSON text of v to out; fuel as above. Returns MWL_OK, MWL_E_NOT_JSON, MWL_E_NOMEM or
+ * MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);
 void mwl__json_quote(mwl__buf *out, const char *text, size_t len); /* a JSON string literal */
 
-/* The name of a value's type as type(v) answers it: "int", "google.protobuf.Timestamp"; lent. */
+/* Returns the name of a value's type as type(v) shows it: "int", "google.protobuf.Timestamp".
+ * Lent. */
 const char *mwl__type_name(mwl_value v);
 
 #endif

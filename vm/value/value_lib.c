@@ -1,6 +1,6 @@
 /* value_lib.c: the value layer's functions that libraries of CEL functions need.
  *
- * Owns: hashes that agree with equality, and the public doors to what value.h has inside. */
+ * Owns: hashes that agree with equality, and public functions for what value.h has inside. */
 #include "vm/value/value.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ const char *mwl_value_type(mwl_value v) { return mwl__type_name(v); }
 
 /* ---- hash ------------------------------------------------------------------------------------ */
 
-/* Levels of containers that count. Deeper ones add their kind and size only: values that differ
- * below meet in one place of a table, where equality tells them apart. */
+/* How many levels of containers are hashed. Deeper containers add only their kind and size. Values
+ * that differ only below have the same hash, and equality decides. */
 #define HASH_LEVELS 4
 
 static uint64_t mix(uint64_t h, uint64_t x) {
@@ -20,8 +20,8 @@ static uint64_t mix(uint64_t h, uint64_t x) {
     return h ^ h >> 29;
 }
 
-/* Numbers of all kinds that are equal must meet: an integer hashes as itself, other doubles by
- * bits. */
+/* Equal numbers of different kinds must have the same hash: an integer is hashed by its value,
+ * other doubles by their bits. */
 static uint64_t hash_number(mwl_value v) {
     uint64_t sign = 0, u = v.as.u;
     if (mwl_value_kind(v) == MWL_KIND_INT) {
@@ -68,7 +68,7 @@ static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
             h = mix(h, hash_at(heap, mwl_array_at(v, i), level - 1));
         return h;
     }
-    case MWL_KIND_OBJECT: { /* in whatever order: a sum of the members' hashes */
+    case MWL_KIND_OBJECT: { /* the order of members does not matter, so their hashes are added */
         size_t n = mwl_count(v);
         uint64_t sum = 0;
         mwl_value key, val;

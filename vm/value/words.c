@@ -1,7 +1,7 @@
 /* words.c: see words.h. */
 #include "vm/value/words.h"
 
-/* The layout of mwl__str with room for the longest. */
+/* The layout of mwl__str with room for the longest text. */
 typedef struct word_text {
     uint32_t rc, len, n_cp, hash;
     char s[16];
@@ -40,7 +40,7 @@ mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word 
             if (mwl_value_kind(v) == MWL_KIND_STRING) {
                 weight++;
             } else if (mwl_is_absent(v)) {
-                break; /* whoever should have made it has said why */
+                break; /* its constructor has set `why` */
             } else {
                 mwl_status status = mwl__value_weigh(v, &depth, &odd, &weight);
                 if (status < 0) {

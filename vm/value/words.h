@@ -1,7 +1,7 @@
-/* words.h: the engine's own words as values: member names and types of Results and failures.
+/* words.h: constant string values of the engine: member names and types of Results and failures.
  *
- * Owns: strings that no heap holds. They are immortal (no count is kept), carry their hash, and are
- * the same in every VM and thread. Refuses to know: what anybody says with them. */
+ * Owns: strings that belong to no heap. They are immortal (not counted), contain their hash, and
+ * are the same in every VM and thread. Refuses to know: how they are used. */
 #ifndef MWL_WORDS_H
 #define MWL_WORDS_H
 
@@ -39,11 +39,12 @@ static inline mwl_value mwl__word_value(mwl__word w) { return mwl__word_values[w
 static inline bool mwl__word_is(mwl_value string, mwl__word w) { /* a STRING */
     return mwl__str_same(string, mwl__word_value(w));
 }
-/* An object's member, lent, or absent; of what is no object too. */
+/* Returns a member of an object, lent, or absent; also absent if v is not an object. */
 mwl_value mwl__word_get(mwl_value object, mwl__word name);
 #define MWL__WORDS_ROOM 6u
-/* A new object of n members with distinct names, and room for `room`, at most the above. Takes the
- * values; absent, with `why`, when one of them is, or when memory or a limit says so. */
+/* Makes an object of n members with distinct names and room for `room` members, at most the number
+ * above. Takes over the values. Returns absent, with `why`, if one of them is absent, if out of
+ * memory, or at a limit. */
 mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names,
                             const mwl_value *take);
 

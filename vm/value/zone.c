@@ -1,16 +1,17 @@
-/* zone.c: TZif data, the POSIX rule after its last transition, and the cache. See zone.h.
+/* zone.c: reads TZif data and the POSIX rule for the time after the last transition; has the cache.
+ * See zone.h.
  *
  * A zone is one block: its record, then transition times, then type indices, then offsets by type.
- * All that a lookup relies on (times strictly ascending, indices in range, offsets sane) is
- * established when the bytes are read. */
+ * What a lookup relies on (times strictly ascending, indices and offsets in range) is checked when
+ * the bytes are read. */
 #include "vm/value/zone.h"
 #include "vm/value/temporal.h"
 
-/* RFC 8536 asks readers to expect offsets from -25 to +26 hours, both excluded. */
+/* RFC 8536 requires readers to accept offsets between -25 and +26 hours, both excluded. */
 #define OFFSET_MIN (-25 * 3600)
 #define OFFSET_MAX (26 * 3600)
 
-/* When, in a year, clocks change: by the rule string's three forms. */
+/* When clocks change in a year: the three forms that a rule string has. */
 typedef struct {
     enum { DAY_NO_LEAP, DAY_ZERO, DAY_WEEK } form; /* Jn, n, Mm.w.d */
     int day;                                       /* n, or the weekday, 0 for Sunday */
@@ -61,7 +62,7 @@ static bool take_number(text *t, int most, int *out) {
 
 static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* A name of three letters or more, or <quoted>; what it is does not matter here. */
+/* Skips a name of three or more letters, or <quoted>. The name itself does not matter here. */
 static bool take_name(text *t) {
     const char *first = t->p;
     if (take(t, '<')) {
@@ -100,18 +101,18 @@ static bool take_change(text *t, change *c) {
         c->form = DAY_ZERO;
         if (!take_number(t, 365, &c->day)) return false;
     }
-    /* Hours up to 167 either way: the extension of TZif version 3. */
+    /* Hours from -167 to 167: the extension of TZif version 3. */
     return !take(t, '/') || take_clock(t, 167, &c->time);
 }
 
-/* Read a TZ string. Empty means that nothing is known after the last transition. */
+/* Reads a TZ string. An empty one means that nothing is known after the last transition. */
 static bool read_rule(const char *s, size_t len, rule *r) {
     text t = {s, s + len};
     *r = (rule){0};
     if (len == 0) return true;
     if (!take_name(&t) || !take_clock(&t, 24, &r->std)) return false;
     r->present = true;
-    r->std = -r->std; /* POSIX counts westward */
+    r->std = -r->std; /* POSIX counts offsets to the west */
     if (t.p == t.end) return true;
     r->has_dst = true;
     r->dst = r->std + 3600;
@@ -124,7 +125,7 @@ static bool read_rule(const char *s, size_t len, rule *r) {
            take_change(&t, &r->end) && t.p == t.end;
 }
 
-/* Local seconds since the epoch, by that year's calendar, at which the change comes. */
+/* Returns when the change happens in that year, as local seconds since the epoch. */
 static int64_t change_at(const change *c, int32_t year) {
     int64_t day;
     if (c->form == DAY_ZERO) {
@@ -142,9 +143,9 @@ static int64_t change_at(const change *c, int32_t year) {
     return day * 86400 + c->time;
 }
 
-/* The latest change at or before the instant decides. Changes can lie a week outside of their year,
- * so the neighbouring years are asked too. Where an end and the next start coincide, daylight time
- * goes on all year, so the start wins. */
+/* The latest change at or before the instant decides. A change can lie up to a week outside its
+ * year, so the years before and after are examined too. If an end and the next start are at the
+ * same instant, daylight time lasts all year, so the start wins. */
 static int32_t offset_by_rule(const rule *r, int64_t utc_sec) {
     if (!r->has_dst) return r->std;
     int32_t year = mwl__temporal_civil((mwl__instant){utc_sec, 0}, r->std).year;
@@ -174,7 +175,7 @@ static int64_t sbe64(const unsigned char *p) {
 
 #define HEADER_BYTES 44
 
-/* One header and its data block, found to lie inside of the file. */
+/* One header and its data block. They were checked to lie inside the file. */
 typedef struct {
     int version;
     size_t n_times, n_types, n_leaps, width; /* width of a time: 4 or 8 */
@@ -293,7 +294,8 @@ static mwl_status fixed_offset(const char *s, size_t len, int32_t *offset_sec) {
     return MWL_OK;
 }
 
-/* Letters, digits, '_', '+', '-' in components that are not empty: no dots, so no way upward. */
+/* Letters, digits, '_', '+', '-' in components that are not empty. No dots, so a name cannot leave
+ * the folder. */
 static bool is_zone_name(const char *s, size_t len) {
     if (len == 0 || len > MWL__ZONE_NAME_MAX || s[0] == '/' || s[len - 1] == '/') return false;
     for (size_t i = 0; i < len; i++) {
@@ -304,7 +306,7 @@ static bool is_zone_name(const char *s, size_t len) {
     return true;
 }
 
-/* Where the name is, or would be. */
+/* Returns the place of the name in the table, or the place where it would be inserted. */
 static bool find(const mwl__zones *z, const char *name, size_t len, size_t *ix) {
     size_t low = 0, high = z->n;
     while (low < high) {

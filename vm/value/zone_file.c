@@ -1,5 +1,5 @@
-/* zone_file.c: the default hook of zone.h, and the only file of the machine that opens one: zone
- * data of the system, from $TZDIR or the usual place. */
+/* zone_file.c: the default hook of zone.h: reads the zone data of the system, from $TZDIR or the
+ * usual folder. No other source of vm/ opens a file. */
 #include "vm/value/zone.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ mwl_status mwl__zone_read_file(void *ctx, const char *name, mwl__buf *out) {
         if (out->len > MWL__ZONE_BYTES_MAX) st = MWL_E_TOO_BIG;
         if (got < sizeof chunk || st < 0) break;
     }
-    /* A folder opens and fails to read: "America" names no zone. */
+    /* A folder can be opened, but reading it fails: "America" is not a zone. */
     if (st >= 0 && ferror(f)) st = errno == EISDIR ? MWL_E_NOT_FOUND : MWL_E_IO;
     (void)fclose(f);
     return st;
