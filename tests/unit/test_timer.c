@@ -28,6 +28,22 @@ UTEST(timer, equal_instants_have_one_order) {
     mwl__timers_done(&t);
 }
 
+UTEST(timer, ranks_and_start_orders_are_told_apart_at_any_size) {
+    mwl__timers t;
+    mwl__timer inner = {0}, outer = {0}, first = {0}, second = {0};
+    mwl__timers_init(&t, mwl_alloc_default());
+    t.next_seq = 0xffff; /* the start order's low bits wrap between the two */
+    ASSERT_EQ(mwl__timer_arm(&t, &first, 100, 1, 5), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &second, 100, 1, 5), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &inner, 100, 1, UINT32_MAX), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &outer, 100, 1, UINT32_MAX - 1), MWL_OK);
+    ASSERT_TRUE(pop(&t) == &first);
+    ASSERT_TRUE(pop(&t) == &second);
+    ASSERT_TRUE(pop(&t) == &outer);
+    ASSERT_TRUE(pop(&t) == &inner);
+    mwl__timers_done(&t);
+}
+
 UTEST(timer, arming_again_moves_and_cancelling_is_safe) {
     mwl__timers t;
     mwl__timer a = {0}, b = {0};

@@ -66,7 +66,7 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
 
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_heap *h = mwl__heap_of(f);
-    uint32_t depth = f->entries ? f->entries->depth + 1u : 0;
+    uint32_t rank = mwl__entries_around(f), depth = rank - f->entries_around;
     mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
         if (depth >= f->run->limits->entry_depth) h->why = MWL_E_TOO_BIG;
@@ -75,7 +75,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     memset(e, 0, sizeof *e);
     e->outer = f->entries;
     e->ix = ix;
-    e->depth = (uint16_t)depth;
+    e->rank = rank;
     e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
     e->input = f->in_flight;
     e->own_state = mwl_null();

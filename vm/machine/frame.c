@@ -86,7 +86,8 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
     f->parent = parent;
     f->flow = flow;
     f->step = MWL_NONE;
-    f->depth = (uint16_t)(parent ? parent->depth + 1 : 0);
+    f->depth = parent ? parent->depth + 1 : 0;
+    f->entries_around = parent ? mwl__entries_around(parent) : 0;
     f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
     run->live++;
@@ -218,8 +219,7 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
     mwl__entry *bound = mwl__frame_bound(f);
     mwl_status st = MWL_OK;
     if (bound && bound->bound_ns < due_mono_ns)
-        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1,
-                            f->depth * 64u + bound->depth);
+        st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, bound->rank);
     else if (due_mono_ns != MWL_NEVER)
         st = mwl__timer_arm(&vm->timers, &f->timer, due_mono_ns, 0, 0);
     return st < 0 ? MWL_PC_NOMEM : MWL_PC_PARK;

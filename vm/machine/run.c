@@ -246,7 +246,7 @@ static bool set_deadline(mwl_run *run) {
     run->deadline = d;
     return mwl__timer_arm(&vm->timers, &d->timer,
                           mwl__clock_add(mwl__clock_mono(vm), run->limits->cleanup_ns), 1,
-                          UINT16_MAX) == MWL_OK;
+                          UINT32_MAX) == MWL_OK;
 }
 
 void mwl__run_overdue(mwl_run *run) {

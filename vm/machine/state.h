@@ -66,7 +66,7 @@ struct mwl__entry {
     mwl__entry *outer;       /* the enclosing record of the same frame */
     uint32_t ix;             /* in the program's ENTRIES */
     uint32_t resume_pc;      /* after a structural call: where the phase goes on */
-    uint16_t depth;          /* entries of this frame around it */
+    uint32_t rank;           /* number of entries around it, in this frame and its callers */
     uint8_t state;           /* mwl__entry_state */
     uint8_t verdict;         /* mwl__verdict of the phase now running */
     uint8_t reenter;         /* MWL_REENTER_* */
@@ -208,10 +208,11 @@ struct mwl__frame {
     mwl__call_state *record; /* the call now being made */
     mwl__extra *extra;       /* or NULL */
     uint32_t flow, pc, step;
-    uint16_t depth;
+    uint32_t depth;                   /* number of frames around it */
+    uint32_t entries_around;          /* number of entries in those */
     uint8_t state, construct, awaits; /* mwl__frame_state, mwl__construct, mwl__awaits */
-    bool queued, step_done;
-    bool timed; /* mwl__times follow the frame: something in its Flow can read them */
+    bool queued : 1, step_done : 1;
+    bool timed : 1; /* mwl__times follow the frame: something in its Flow can read them */
     mwl_value vars, input, step_input;
     mwl_value in_flight; /* the value that the next construct receives, or absent */
     mwl__result res;     /* the Result that rises; of a Match Step: its shaped input */
@@ -316,7 +317,7 @@ struct mwl_vm {
     mwl__functions functions;
     mwl__timers timers;
     int64_t bound_ns;    /* of the bound that fired last, */
-    uint32_t bound_rank; /* and how deep it lies */
+    uint32_t bound_rank; /* and its entry's rank */
     mwl__provider *providers;
     mwl__link *links;
     mwl_run *runs;
@@ -355,6 +356,10 @@ static inline const mwl__flow_tables *mwl__tables(const mwl__frame *f) {
 }
 static inline mwl_vm *mwl__vm_of(const mwl__frame *f) { return f->run->link->vm; }
 static inline mwl_heap *mwl__heap_of(const mwl__frame *f) { return &mwl__vm_of(f)->heap; }
+/* The number of entries around what the frame does now, in the frame and its callers. */
+static inline uint32_t mwl__entries_around(const mwl__frame *f) {
+    return f->entries ? f->entries->rank + 1 : f->entries_around;
+}
 static inline bool mwl__entry_established(const mwl__entry *e) {
     return (e->state & ~MWL_ENTRY_STRUCTURAL) != MWL_ENTRY_ENTERING;
 }

@@ -24,7 +24,9 @@ void mwl__timers_done(mwl__timers *t) {
 }
 
 static bool before(const struct mwl__timer_slot *a, const struct mwl__timer_slot *b) {
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->timer->order < b->timer->order;
+    if (a->due_ns != b->due_ns) return a->due_ns < b->due_ns;
+    if (a->timer->order != b->timer->order) return a->timer->order < b->timer->order;
+    return a->timer->order_low < b->timer->order_low;
 }
 
 /* ---- the heap -------------------------------------------------------------------------------- */
@@ -124,12 +126,13 @@ void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
 }
 
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
-                          unsigned depth) {
+                          uint32_t rank) {
     mwl__timer_cancel(t, timer);
     timer->class_ = (uint8_t)class_;
-    uint64_t out = class_ ? depth > 0xffff ? 0xffff : depth : 0; /* waits go by start order alone */
-    uint64_t seq = t->next_seq++ & 0x7fffffffffffu; /* 47 bits: centuries at any rate we reach */
-    timer->order = (uint64_t)timer->class_ << 63 | out << 47 | seq;
+    uint64_t out = class_ ? rank : 0;               /* waits go by start order alone */
+    uint64_t seq = t->next_seq++ & 0x7fffffffffffu; /* 47 bits: years at a million a second */
+    timer->order = (uint64_t)timer->class_ << 63 | out << 31 | seq >> 16;
+    timer->order_low = (uint16_t)seq;
     struct mwl__timer_slot slot = {due_ns, timer};
     if (t->tail > t->head && before(&slot, &t->lane[t->tail - 1])) return heap_add(t, slot);
     mwl_status st = lane_room(t);

@@ -1,7 +1,7 @@
-/* timer.h: due times, ordered by instant, then by class, depth and start order.
+/* timer.h: due times, ordered by instant, then by class, rank and start order.
  *
  * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come
- * before bounds (class 1) of it, and of equal bounds the outermost (lowest depth) comes first, so
+ * before bounds (class 1) of it, and of equal bounds the outermost (lowest rank) comes first, so
  * that ties have one answer. A timer lies inside its owner and knows its place, so cancelling is
  * O(log n).
  *
@@ -14,10 +14,11 @@
 #include "vm/base/mem.h"
 
 typedef struct mwl__timer {
-    uint64_t order; /* of equal instants: class, depth, start order */
+    uint64_t order; /* of equal instants: class, rank, start order without its low bits */
     uint32_t at;    /* place in the heap or, with the highest bit, in the lane, + 1; 0: not armed */
-    uint8_t class_; /* 0 completion or wait, 1 bound */
-    uint8_t owner;  /* what it lies in: MWL_TIMER_* */
+    uint16_t order_low; /* of equal orders: the low bits of the start order */
+    uint8_t class_;     /* 0 completion or wait, 1 bound */
+    uint8_t owner;      /* what it lies in: MWL_TIMER_* */
 } mwl__timer;
 enum { MWL_TIMER_FRAME = 0, MWL_TIMER_EXECUTION = 1, MWL_TIMER_RUN = 2 };
 
@@ -32,9 +33,9 @@ typedef struct mwl__timers {
 
 void mwl__timers_init(mwl__timers *t, mwl_alloc alloc);
 void mwl__timers_done(mwl__timers *t);
-/* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. */
+/* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. rank counts for bounds only. */
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
-                          unsigned depth);
+                          uint32_t rank);
 void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer);            /* not armed: nothing */
 mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns); /* NULL when empty */
 static inline size_t mwl__timers_count(const mwl__timers *t) {

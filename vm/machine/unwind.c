@@ -62,8 +62,7 @@ static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
 static mwl_value failure_in_flight(const mwl__frame *f, const mwl__entry *owner) {
     if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
     const mwl__entry *e = mwl__entry_reading(f);
-    if (!e || !mwl__entry_established(e) || (owner && e->depth <= owner->depth))
-        return mwl_absent();
+    if (!e || !mwl__entry_established(e) || (owner && e->rank <= owner->rank)) return mwl_absent();
     const mwl__result *r = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
     return r->ok ? mwl_absent() : r->v;
 }
@@ -156,19 +155,17 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
     return true;
 }
 
-static uint32_t rank(const mwl__frame *f, const mwl__entry *e) { return f->depth * 64u + e->depth; }
-
 /* A bound of this very instant comes after its completions, and of equal bounds the outermost comes
  * first: it has come when one further inside has fired. */
 static bool elapsed(const mwl__frame *f, const mwl__entry *e, int64_t now) {
     const mwl_vm *vm = mwl__vm_of(f);
     return e->bound_ns < now ||
-           (e->bound_ns == now && vm->bound_ns == now && rank(f, e) < vm->bound_rank);
+           (e->bound_ns == now && vm->bound_ns == now && e->rank < vm->bound_rank);
 }
 
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
     mwl__vm_of(f)->bound_ns = owner->bound_ns;
-    mwl__vm_of(f)->bound_rank = rank(f, owner);
+    mwl__vm_of(f)->bound_rank = owner->rank;
     mwl__extra *u = mwl__frame_extra(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
