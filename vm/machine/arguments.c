@@ -5,7 +5,8 @@
 
 #include "vm/machine/raise.h"
 
-/* What a schema-less target answers to arguments: closed by default. */
+/* A target without a schema takes no arguments.
+ * spec: providers, parameters: closed by default. */
 static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
     mwl_heap *h = mwl__heap_of(f);
     mwl_value key, value;
@@ -29,7 +30,7 @@ static void describe(mwl__buf *b, mwl_value report, mwl_status st) {
         mwl__buf_puts(b, mwl_status_text(st));
         return;
     }
-    if (at && at_len > 1 && *text != '\'') { /* a message that begins with a name says it all */
+    if (at && at_len > 1 && *text != '\'') { /* a message that begins with a name is complete */
         mwl__buf_putc(b, '\'');
         for (size_t i = 1; i < at_len; i++) mwl__buf_putc(b, at[i] == '/' ? '.' : at[i]);
         mwl__buf_puts(b, "' ");

@@ -1,10 +1,9 @@
 /* blocking.c: call providers on stacks of their own, which wait in the middle of a C function.
  *
- * Owns: the switch between the machine and such a function, and what it waits for. Refuses to know:
- * how stacks are made (coro.c) and what a Result does (execution.c). Invariants: a stack is never
- * taken away under its function: it ends when the function returns, and from a cancellation on no
- * wait waits, so it does. The Result is delivered after the function has returned, from the
- * machine's own stack. */
+ * Owns: the switch between the machine and such a function, and what the function waits for.
+ * Refuses to know: how stacks are made (coro.c) and what a Result does (execution.c). Invariants: a
+ * stack is never freed while its function runs. After a cancellation every wait returns at once, so
+ * the function returns. The Result is delivered after that, from the machine's own stack. */
 #include "vm/machine/blocking.h"
 
 #include "vm/base/usage.h"
@@ -24,10 +23,10 @@ typedef enum mwl__wait { MWL_WAIT_NONE, MWL_WAIT_TIME, MWL_WAIT_ANSWER } mwl__wa
 /* Lies at the bottom of the function's own stack. */
 typedef struct mwl__native {
     mwl__coro *co;
-    mwl__wait wait; /* NONE: it is running */
-    mwl_value
-        inbox; /* answers not yet awaited: for each whether it is a value, and it; absent: none */
-    size_t taken; /* of the inbox */
+    mwl__wait wait;  /* NONE: it is running */
+    mwl_value inbox; /* answers not awaited yet: of each whether it is a success, and its value; or
+                        absent */
+    size_t taken;    /* of the inbox */
 } mwl__native;
 
 static void body(mwl__coro *co, void *user) {
@@ -38,8 +37,8 @@ static void body(mwl__coro *co, void *user) {
     mwl__drop(&c->vm->heap, n.inbox);
 }
 
-/* It used more than its stack, and was lucky. Whatever it settled with, the call fails: the next
- * time it may be deeper. */
+/* It used more than its stack and did not crash this time. Whatever it settled with, the execution
+ * fails: the next one may go deeper. */
 static mwl_value overflow(mwl_call *c, size_t bytes) {
     char text[320];
     snprintf(
@@ -84,7 +83,7 @@ mwl_status mwl__blocking_start(mwl_call *c) {
     mwl__coro *co;
     mwl_status st = MWL_OK;
 #ifndef NDEBUG
-    (void)mwl_stack_watch(); /* where it cannot be had, an overflow is a fault without words */
+    (void)mwl_stack_watch(); /* without it an overflow is a crash without a message */
 #endif
     if (!vm->stacks)
         st =

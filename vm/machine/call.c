@@ -1,8 +1,7 @@
 /* call.c: the instructions of a call: its fields, dispatch, arms.
  *
  * Owns: the record of a call execution, which arms read. Refuses to know: provider executions
- * (execution.c) and fan-out (gather.c), to which the same instructions of a Gather's calls are
- * handed. */
+ * (execution.c) and fan-out (gather.c), which handles the same instructions of a Gather's calls. */
 #include "vm/machine/call.h"
 
 #include "vm/machine/arguments.h"
@@ -70,7 +69,7 @@ static void accept_around(mwl__frame *f) {
 }
 
 static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
-    if (f->record) { /* of an earlier call: what is delivered must not be written there */
+    if (f->record) { /* of an earlier call; the delivery must not write there */
         mwl__call_state_free(mwl__heap_of(f), f->record);
         f->record = NULL;
     }
@@ -79,8 +78,8 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next
     return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
-/* The whole of a call that has no code of its own: control goes on behind its CALL_END, and no
- * record is made. In a fan-out gather.c does the same. */
+/* A call that has no code of its own, done at once: control continues behind its CALL_END, and no
+ * record is made. gather.c does the same in a fan-out. */
 static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
     const mwl__call_rec *c = &link->program->tables.calls[ix];
     mwl_value input = f->in_flight;
@@ -117,7 +116,7 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     bool direct = link->with_ok[ix] == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
                   link->program->tables.calls[ix].gather ==
-                      MWL_NONE; /* that of a Gather began under a trace */
+                      MWL_NONE; /* a Gather's call gets here only while tracing */
     return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
 }
 
@@ -208,7 +207,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     bool ok = child->res.ok;
     child->res.v = mwl_absent();
     if (f->extra &&
-        f->extra->awaiting) { /* nothing routes on it; a failed cleanup stays at the head */
+        f->extra->awaiting) { /* no Step handles it; a failed cleanup stays first in the chain */
         if (!ok && v.as.p != f->res.v.as.p) {
             mwl__unwind_failed(f, v);
             mwl__frame_set_res(f, false, v);

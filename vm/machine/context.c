@@ -1,8 +1,8 @@
-/* context.c: what the binding roots resolve to at this moment.
+/* context.c: what the binding roots (vars, step, call, middleware ...) are at this moment.
  *
  * Owns: the members of each root and when they are there. Values that a record holds are lent (the
  * caller's register borrows); metadata records, Results as objects and whole roots are built when
- * they are read, so what nobody reads costs nothing. Absent: the member is not there now.
+ * they are read, so what is not read costs nothing. Absent: the member does not exist now.
  *
  * spec: execution-context. */
 #include "vm/machine/context.h"
@@ -189,7 +189,7 @@ static mwl_value load_call(mwl_heap *h, const mwl__call_state *r, unsigned base)
 
 /* ---- middleware ------------------------------------------------------------------------------ */
 
-/* What it contributes, lent; absent: nothing. False: memory is out. */
+/* What it contributes, lent, or absent. False: out of memory. */
 static bool contributes(mwl__frame *f, mwl__entry *e, mwl_value *out) {
     const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
     *out = mwl__entry_contributed(f, e);

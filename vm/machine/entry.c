@@ -42,7 +42,7 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
     e->emit.ok = ok;
 }
 
-/* The instant that something reads, and what a listener is told. */
+/* The instant of the phase, and its trace event. */
 static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
     e->entered_ns = mwl__clock_wall(vm);
@@ -115,7 +115,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
     return mwl__phase_act(f, e, p, phase, next_pc);
 }
 
-/* The Result an onEntry emits without running the inner scope goes straight to onAlways. */
+/* onEntry emits a Result, and the inner scope does not run: only onAlways does. */
 static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
     mwl__entry_set_res(f, e, ok, take);
@@ -180,7 +180,7 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (e->armed && !e->accepted && mwl__clock_mono(mwl__vm_of(f)) > e->bound_ns) {
-        return mwl__unwind_late(f, e); /* the bound had elapsed, and nobody has noticed */
+        return mwl__unwind_late(f, e); /* the bound has elapsed, and nothing has noticed it yet */
     }
     if (passes(f, rec)) return pass(f, rec);
     e->accepted = true;
@@ -278,7 +278,7 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
 
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
-    if (f->extra) { /* inside the cleanup, work runs forward; a bound in it unwinds on its own */
+    if (f->extra) { /* the cleanup runs forward; a bound inside it starts an unwind of its own */
         e->outer_running = f->extra->running;
         e->outer_owner = f->extra->owner;
         e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->extra->cleanup);
@@ -352,7 +352,7 @@ bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     return true;
 }
 
-/* They are written when they are read, so that a re-run which nobody counts costs an addition. */
+/* The count of runs is written when it is read, so that a re-run costs an addition only. */
 mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
     const char *name = provider_of(f, e->ix)->middleware.run_count;
     if (!mwl__entry_write_deadline(f, e)) return mwl_absent();

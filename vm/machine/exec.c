@@ -7,8 +7,7 @@
  * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
  * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
  * whose row says "takes" and counted by the others. One label raises, one leaves. The loop is one
- * function, long as it is: its labels and the locals that live in machine registers cannot be
- * shared out.
+ * long function, because its labels and its locals in machine registers cannot be shared.
  *
  * Relies on a verified program: operands in range, no way past the end of the code, brackets that
  * nest, and values that are still there in the registers it reads. Of which kind they are is not
@@ -174,7 +173,8 @@ static inline const mwl_value *base_slot(const mwl__exec *x, unsigned base) {
     return base - MWL_BASE_ENV < x->n_env ? &x->env[base - MWL_BASE_ENV] : NULL;
 }
 
-/* LOAD_PATH for what does not lie there: the context answers, or says what is missing. */
+/* LOAD_PATH for what is not a slot of the frame: the context builds it, or the fault names what is
+ * missing. */
 static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
     const mwl_program *p = x->program;
     if (path->base < MWL_BASE_ENV) {
@@ -779,7 +779,7 @@ fail:
             GO(handler->target);
         }
         mwl__exec_locate(x);
-        if (handler) { /* a construct's: it goes on with the failure it made */
+        if (handler) { /* a construct's: it continues with the failure made from the fault */
             if (mwl__raised_set(x)) GO(handler->target);
             return MWL_EXEC_NOMEM;
         }

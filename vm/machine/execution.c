@@ -5,9 +5,8 @@
  *   start ---settles at once---> Result taken by the dispatch, the call is freed
  *     \--later--> awaited --settles--> delivered to the frame or slot, freed
  *                    \--posted by a token (token.c)--> settles in the next pump
- *                    \--cancelled--> told; resolves as the cancellation when it settles
- *                                    (without a `cancel` callback: at once, and whatever it settles
- *                                    with later is dropped) */
+ *                    \--cancelled--> its `cancel` is called; resolves as the cancellation when it
+ * settles (without a `cancel` callback: at once, and whatever it settles with later is dropped) */
 #include "vm/machine/execution.h"
 
 #include "vm/base/usage.h"
@@ -40,8 +39,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
     *place = mwl_absent();
 }
 
-/* One is kept, as it was when it was new, so that calls which settle at once allocate nothing. Its
- * `res` is gone. */
+/* One is kept for the next start, so that executions which settle at once allocate nothing. `res`
+ * was taken before. */
 static void discard(mwl_vm *vm, mwl_call *c) {
     clear(&vm->heap, &c->input);
     clear(&vm->heap, &c->args);
@@ -97,7 +96,7 @@ mwl__result mwl__execution_take(mwl_call *c) {
     return res;
 }
 
-/* It outlives its start: the VM knows of it. */
+/* It outlives its start: into the VM's list. */
 static void list(mwl_vm *vm, mwl_call *c) {
     c->frame->run->live++;
     c->listed = true;
@@ -118,7 +117,7 @@ static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
     return NULL;
 }
 
-/* A call that is about to start, or NULL: memory is out. */
+/* An execution that is about to start, or NULL: out of memory. */
 static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                                 mwl_value take_input, mwl_value take_args) {
     mwl_call *c = vm->spare_execution ? vm->spare_execution : new_call(vm);
@@ -138,7 +137,7 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
     return c;
 }
 
-/* Inlined in both its users: a call that settles at once is the hot one. */
+/* Inlined in both callers: an execution that settles at once is the common case. */
 ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                               mwl_value take_input, mwl_value take_args) {
     mwl_vm *vm = mwl__vm_of(f);
@@ -240,7 +239,7 @@ mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
     mwl__usage(!c->settled, "mwl_call: settled twice");
     if (c->settled || c->cancelled)
-        mwl__drop(&c->vm->heap, take); /* of a cancelled one the Result is not used */
+        mwl__drop(&c->vm->heap, take); /* a cancelled one's Result is not used */
     if (c->settled) return MWL_E_STATE;
     if (!c->cancelled) {
         c->res.ok = ok;
@@ -248,7 +247,7 @@ mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
     }
     c->settled = true;
     check_metadata(c);
-    /* otherwise whoever started it takes it from here, or its function has yet to return */
+    /* else the code that started it takes the Result, or its function has not returned yet */
     if (!c->starting && !c->native) mwl__execution_deliver(c);
     return MWL_OK;
 }
@@ -289,7 +288,7 @@ void mwl__execution_cancel(mwl_call *c, mwl_value cancel) {
         c->provider->call.cancel(c, c->provider->user);
         return;
     }
-    mwl__frame *f = c->frame; /* nobody to ask: given up now */
+    mwl__frame *f = c->frame; /* without a `cancel` callback it is given up now */
     mwl__slot *slot = c->slot;
     mwl__result res = c->res;
     c->res.v = mwl_absent();

@@ -2,7 +2,7 @@
  *
  * Owns: the state machine of a frame. A frame is READY (queued), RUNNING (in the interpreter),
  * waiting (for time, for a call's target, for a Gather's dispatches) or DONE. It leaves the
- * interpreter only at an instruction boundary, with f->pc saying where to go on. Refuses to know:
+ * interpreter only at an instruction boundary; f->pc is where it continues. Refuses to know:
  * what Steps and middleware do. */
 #include "vm/machine/frame.h"
 
@@ -33,7 +33,8 @@ static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec
     return vars;
 }
 
-/* The frame's arguments are valid: vars are seeded. Else its Result is there and nothing runs. */
+/* Valid arguments: vars are set. Invalid ones: its Result is set, and nothing runs. False: out of
+ * memory. */
 static bool initialise(mwl__frame *f, mwl_value args) {
     mwl_vm *vm = mwl__vm_of(f);
     const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
@@ -150,7 +151,8 @@ static void free_own(mwl__frame *f) {
     mwl__drop(h, f->res.v);
 }
 
-/* One outstanding target execution below f, detached from it; NULL when there is none left. */
+/* Detaches one target execution of f: a frame is returned, a provider execution given up. NULL:
+ * no frame is left. */
 static mwl__frame *detach_child(mwl__frame *f) {
     if (f->awaits == MWL_AWAITS_FRAME) {
         f->awaits = MWL_AWAITS_NOTHING;
@@ -200,9 +202,9 @@ void mwl__frame_ready(mwl__frame *f) {
     mwl__ready_push(vm, f);
 }
 
-/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound races
- * from its entry's establishment, where one that has elapsed by then is seen. Those outside a
- * running onAlways cannot fire: unwind.c asks for them when it ends. */
+/* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound counts
+ * from its entry's establishment, which checks whether it has elapsed by then. Bounds outside a
+ * running onAlways cannot fire; unwind.c checks them when it ends. */
 mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     mwl__entry *first = NULL;
     for (mwl__entry *e = f->entries; e && !mwl__entry_cleaning(e); e = e->outer)
@@ -270,8 +272,7 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
                                                            : heap_used + (limit - run->memory_used);
 }
 
-/* Where the turn goes on. A frame that completes here is gone when this returns: nothing of it may
- * be read after. */
+/* The pc where the turn begins. A frame that completes here is freed: do not read it afterwards. */
 static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = mwl__vm_of(f);
     if (x->program != mwl__program_of(f)) x->count_path = NULL;
@@ -288,9 +289,8 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     vm->executing = f->run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
-    if (f->extra &&
-        f->extra
-            ->awaiting) { /* interrupted while it was queued: it goes on when its dispatches have */
+    if (f->extra && f->extra->awaiting) { /* interrupted while queued: it continues when its
+                                             dispatches have ended */
         f->state = MWL_FRAME_WAIT_GATHER;
         return MWL_PC_PARK;
     }
@@ -305,7 +305,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     return f->pc;
 }
 
-/* A fault that no handler of the program takes: only a damaged image has one. */
+/* A fault without a handler: only a damaged image has one. */
 static void unhandled(mwl__frame *f, mwl__exec *x) {
     mwl__replace(x->heap, &x->fault, mwl_absent());
     mwl__exec_clear(x, mwl__program_of(f)->n_regs);
@@ -313,12 +313,12 @@ static void unhandled(mwl__frame *f, mwl__exec *x) {
     mwl_run_abort(f->run);
 }
 
-/* The frame's turn met a limit of the run. Inside a cleanup the cancellation would wait for an end
- * that cannot come any more, so there the run is aborted. */
+/* The frame's turn reached a limit of the run. Inside a cleanup the cancellation would wait for
+ * that cleanup, which cannot end any more, so the run is aborted. */
 static void end_at_limit(mwl__frame *f, mwl__exec *x, mwl_status why) {
     mwl_run *run = f->run;
     uint32_t n =
-        run->link->program->n_regs; /* more than there are, when there was no memory for them */
+        run->link->program->n_regs; /* there may be fewer, if there was no memory for them */
     mwl__exec_clear(x, n < x->n_regs ? n : x->n_regs);
     f->state = MWL_FRAME_READY;
     mwl__run_limit(run, why);
@@ -338,8 +338,8 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
     if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
 }
 
-/* What the turn has used: every charge is in both counts, the machine's instructions in the slice
- * alone. */
+/* Charges the run for its turn. Charged work is in budget and slice, the machine's instructions are
+ * in the slice only. */
 static void pay(mwl_run *run, mwl__exec *x) {
     (void)mwl__exec_settle(x);
     uint64_t charged = run->budget - x->budget,

@@ -1,16 +1,14 @@
 /* gather.c: fan-out and fan-in.
  *
  * Owns: the dispatch slots, the completion policy, deferred arms, step.results. A dispatch's call
- * fields run on the frame's own thread when it starts (GATHER_RUN sends control to them; DISPATCH
- * comes back), its target runs beside its siblings, and its arm runs after all have resolved, in
- * dispatch order.
+ * fields are evaluated in the frame when it starts (GATHER_RUN leads to them, DISPATCH leads back).
+ * The targets run concurrently. Arms run after all have resolved, in dispatch order.
  *
  *   WAITING -> ACTIVE -> SETTLED            (its arm runs once)
  *      |          \--> CANCELLED            (interrupted: no arm)
  *      \--> SKIPPED                         (never started: nothing evaluates)
  *
- * Records that no arm can read are not kept: memory is bounded by the slots and what their arms
- * need. */
+ * Records that no arm reads are not kept, so memory is bounded by the slots and what arms need. */
 #include "vm/machine/gather.h"
 
 #include "vm/machine/call.h"
@@ -25,7 +23,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FAILURES_LISTED 1000u /* of details.failures; failureCount tells of the rest */
+#define FAILURES_LISTED 1000u /* in details.failures; failureCount counts all */
 
 static const mwl__gather_rec *rec_of(const mwl__frame *f) {
     return &mwl__tables(f)->gathers[mwl__gather_of(f)->ix];
@@ -74,7 +72,7 @@ static mwl_value too_many_details(mwl__frame *f, size_t n) {
     return mwl_object_set(h, d, "limit", 5, mwl_number((double)f->run->limits->fan_out));
 }
 
-/* The calls written are more than may be: nothing is enumerated, and the Gather ends with that
+/* More calls are written than the limit allows: nothing starts, and the Gather ends with that
  * failure. */
 static uint32_t refuse_calls(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_value d = too_many_details(f, n);
@@ -131,7 +129,7 @@ static void skip_rest(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     for (; g->next < g->n; g->next++) {
         g->slots[g->next] =
-            (mwl__slot){.state = MWL_SLOT_SKIPPED}; /* the failure is made when someone reads it */
+            (mwl__slot){.state = MWL_SLOT_SKIPPED}; /* its failure is made when it is read */
     }
 }
 
@@ -140,7 +138,7 @@ static inline bool is_decided(const mwl__gather *g) {
     return g->n_ok >= g->need || (double)(g->n - g->n_bad) < g->need;
 }
 
-/* False: memory is out. */
+/* False: out of memory. */
 static bool determine(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     g->determined = true;
@@ -156,7 +154,7 @@ static bool determine(mwl__frame *f) {
     return true;
 }
 
-/* Control goes to the next dispatch's call fields. */
+/* Leads to the next dispatch's call fields. */
 static uint32_t start_next(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     if (!f->record) {
@@ -173,7 +171,7 @@ static uint32_t start_next(mwl__frame *f) {
     return mwl__tables(f)->calls[c].fields_pc;
 }
 
-/* The whole of a dispatch whose call has no code of its own. False: memory is out. */
+/* A dispatch whose call has no code of its own, done at once. False: out of memory. */
 static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
                            const mwl__call_rec *c) {
     uint32_t i = g->next++;
@@ -276,7 +274,7 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
                    r->index, args);
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
-    if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nobody reads the record again */
+    if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nothing reads the record again */
         int64_t index = r->index;
         mwl__call_state_clear(mwl__heap_of(f), r);
         r->index = index;
@@ -338,7 +336,7 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
     g->interrupted = true;
     for (uint32_t i = 0; i < g->next; i++) {
         mwl__slot *s = &g->slots[i];
-        s->superseded = false; /* of those resolved before, it is data in its slot */
+        s->superseded = false; /* what resolved before is data in its slot */
         if (s->state != MWL_SLOT_ACTIVE) continue;
         if (s->is_frame)
             mwl__unwind_frame(s->as.frame, cancel);
@@ -432,8 +430,8 @@ static mwl_value unmet(mwl__frame *f, uint32_t n_failed) {
     return mwl_is_absent(d) ? d : mwl__failure_new(h, MWL_FAILURE_GATHER_UNMET, message, d);
 }
 
-/* The success projection, realised natively; absent, why set, when memory is out or a limit is met.
- */
+/* The values of the successes, in dispatch order. Absent, with heap.why set: out of memory, or a
+ * limit. */
 static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
     mwl_value values = mwl__list_new(h, n_ok);
     if (mwl_is_absent(values) || n_ok == 0) return values;
@@ -458,7 +456,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;
     for (uint32_t i = 0; i < g->next; i++) n_ok += slot_ok(&g->slots[i]);
-    if (f->record) f->record->index = -1; /* the next call is no dispatch */
+    if (f->record) f->record->index = -1; /* the next call is not a dispatch */
     mwl__step_exit(f);
     if (g->faulted || n_ok < g->need) {
         mwl_value failure = g->faulted ? mwl__keep(g->raised) : unmet(f, g->n - n_ok);

@@ -30,8 +30,8 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
         const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
         const mwl__provider *p = mwl__vm_provider(vm, uri, len);
         bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
-        if (!p ||
-            p->is_middleware != want) { /* the name lies in the program, which outlives the error */
+        if (!p || p->is_middleware !=
+                      want) { /* the message is in the program, which outlives the error */
             return refuse(error, MWL_E_NOT_FOUND, uri);
         }
         l->providers[i] = p;
@@ -44,7 +44,8 @@ static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const mwl__flow_tables *t = &p->tables;
     l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
     if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
-    size_t patterns = 0; /* each schema's are bounded; a program has as many as it has Flows */
+    size_t patterns =
+        0; /* in all schemas; each alone is bounded, but a program may have many Flows */
     for (uint32_t i = 0; i < t->n_flows; i++) {
         if (t->flows[i].schema == MWL_NONE) continue;
         mwl_status st =
@@ -79,8 +80,8 @@ static bool is_direct(const mwl_program *p, uint32_t ix) {
     return true;
 }
 
-/* Constant arguments are checked here, once; those that fail are checked again where they fail. No
- * written arguments are {} . */
+/* Checks constant arguments once. Those that are not valid are checked again when they are used,
+ * and fail there. Arguments that are not written are {}. */
 static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = &p->tables;
@@ -102,7 +103,8 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     return MWL_OK;
 }
 
-/* After the constants: what is valid may be prepared. A value that cannot be made is none. */
+/* After link_constants: valid arguments may be prepared. If that fails, there is no prepared value.
+ */
 static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
     const mwl__flow_tables *t = &l->program->tables;
     l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
@@ -140,8 +142,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_constants(vm, l);
     if (st == MWL_OK) st = link_prepared(vm, l);
     if (st == MWL_OK) st = link_times(vm, l);
-    /* the interpreter holds on to the registers it has: from a callback, the first turn makes room
-     */
+    /* a running interpreter holds a pointer to the registers: then the first turn makes room */
     if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
 }
@@ -160,7 +161,7 @@ void mwl__link_free(mwl_vm *vm, mwl__link *l) {
     for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
     mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
     mwl__mem_free(a, l->timed, t->n_flows);
-    if (vm->exec.program == l->program) { /* its place may be taken by another */
+    if (vm->exec.program == l->program) { /* its address may be used by another program */
         vm->exec.program = NULL;
         vm->exec.count_path = NULL;
     }

@@ -14,10 +14,9 @@ struct mwl_phase {
     mwl__frame *frame;
     mwl__entry *entry;
     unsigned phase;
-    mwl__result
-        instead; /* the action failed, or what `elapsed` emits; v absent: nothing was said */
+    mwl__result instead; /* the action's failure, or what `elapsed` emits; or absent */
     bool dispatch, elapsed;
-    bool nomem; /* an absent value came in: its maker found no memory */
+    bool nomem; /* an absent value was given: its constructor was out of memory */
 };
 
 static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
@@ -45,7 +44,7 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase
     return rec->struct_pc[phase];
 }
 
-/* The callback has said something besides what is in the entry. */
+/* The callback failed, dispatched its call, or was out of memory. */
 static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
     if (ph->nomem) {
         mwl__drop(mwl__heap_of(f), ph->instead.v);
@@ -70,7 +69,7 @@ mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
         mwl__replace(mwl__heap_of(f), &ph.instead.v, mwl_absent());
-    else if (mwl_is_absent(ph.instead.v)) /* a middleware that arms and does not explain */
+    else if (mwl_is_absent(ph.instead.v)) /* the middleware sets bounds and has no explanation */
         ph.instead.v = mwl_failure(mwl__heap_of(f), "timeout", "Mwlvm.BoundElapsed",
                                    "a bound elapsed", mwl_absent(), mwl_absent());
     return ph.instead;
@@ -95,7 +94,7 @@ double mwl_phase_random(mwl_phase *p) {
 }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
-/* What a middleware hands over; an absent one ends the run, when the callback is back. */
+/* A value that a middleware gives. An absent one ends the run after the callback has returned. */
 static mwl_value taken(mwl_phase *p, mwl_value take) {
     if (mwl_is_absent(take)) p->nomem = true;
     return take;
@@ -213,7 +212,7 @@ void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     mwl_value deadline = mwl_int(later(now.wall_ns, ns));
     if (!name) return;
     if (mwl_is_absent(p->entry->contributed))
-        p->entry->contributed = deadline; /* alone: written when it is read */
+        p->entry->contributed = deadline; /* alone; its text is made when it is read */
     else
         mwl_phase_contribute(p, name, mwl_timestamp_text(mwl__heap_of(p->frame), deadline.as.i));
 }

@@ -1,8 +1,9 @@
 /* run.c: a run's life: start, result, cancel, abort, limits.
  *
  * Owns: mwl_run. A run ends in one of two ways: DONE with a Result, or ABORTED with a status and no
- * further language work. A limit that is hit is an external cancellation with the reason in its
- * details, and gives a reserve so that cleanup can still speak; hit again, it aborts. */
+ * further language work. The first limit that is reached cancels the run from outside, with the
+ * reason in the details, and grants a reserve so that cleanups can run. The second one aborts it.
+ */
 #include "vm/machine/run.h"
 
 #include "vm/base/random.h"
@@ -17,13 +18,13 @@
 
 #include <stdio.h>
 
-/* What a run may still use after its limit was hit, for its onAlways phases: a few thousand
- * instructions' worth of cleanup. Its memory reserve is MWL_RUN_RESERVE. */
+/* The fuel that a run gets for its onAlways phases after it reached a limit. The reserve of memory
+ * is MWL_RUN_RESERVE. */
 #define RESERVE_FUEL 200000u
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
-/* The VM's limits, or a copy of them with what the run sets itself; NULL when memory is out. */
+/* The VM's limits, or a copy of them with those that the run sets itself. NULL: out of memory. */
 static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
     if (!own) return &vm->config.limits;
     mwl_limits *l = mwl__heap_take(&vm->heap, sizeof *l);
@@ -39,8 +40,8 @@ static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
     return l;
 }
 
-/* Most runs' ids are never read, so one that was not given is a number until it is: the VM's seed
- * and the run's place among its runs make it unique to both. */
+/* Most ids are never read, so an id that the host did not give is a number until then. The text has
+ * the VM's seed and the run's number. */
 mwl_value mwl__run_id(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
@@ -101,7 +102,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         run->budget = run->limits->fuel;
         mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
         mwl__exec *x =
-            &vm->exec; /* it may be in the middle of another run, one of whose callbacks this is */
+            &vm->exec; /* this may be a callback of another run, whose turn goes on afterwards */
         const mwl_program *their_program = x->program;
         uint64_t their_budget = x->budget;
         int64_t their_slice = x->slice;
@@ -136,8 +137,7 @@ mwl_run_state mwl_run_get_state(const mwl_run *run) {
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
 
-/* Most hosts look at a success's value, many at nothing: the Result's object is made when it is
- * asked for. */
+/* Most hosts read only a success's value, or nothing, so the Result's object is made on demand. */
 mwl_value mwl_run_result(const mwl_run *asked) {
     mwl_run *run = (mwl_run *)(uintptr_t)asked; /* the same Result in another form */
     mwl__usage(is_there(run), "mwl_run_result: the run was freed");
@@ -189,11 +189,12 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     return false;
 }
 
-/* From inside a turn of another run: what was taken or given back since is not that one's. */
+/* Do not charge the run whose turn this is for memory that another run took or gave back since the
+ * heap held `before`. */
 static void uncharge_current_turn(mwl_vm *vm, const mwl_run *run, size_t before) {
     if (!vm->executing || vm->executing == run) return;
     size_t after = vm->heap.used, limit = vm->heap.limit;
-    vm->turn_used += after - before; /* less than nothing wraps back */
+    vm->turn_used += after - before; /* unsigned wrap-around is intended */
     if (limit != SIZE_MAX)
         vm->heap.limit = after > before && limit > SIZE_MAX - (after - before)
                              ? SIZE_MAX
@@ -234,7 +235,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
 
 /* ---- ending it from outside ------------------------------------------------------------------ */
 
-/* The first cancellation starts the clock. It goes off behind every bound of its instant. */
+/* The first cancellation sets it. Of one instant it comes after every bound. */
 static bool set_deadline(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     if (run->limits->cleanup_ns <= 0 || run->deadline) return true;
@@ -298,7 +299,7 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
 
 void mwl__run_limit(mwl_run *run, mwl_status why) {
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
-    if (run->limit_hit || why == MWL_E_NOMEM) { /* no reserve left, or the host has no memory */
+    if (run->limit_hit || why == MWL_E_NOMEM) { /* no reserve is left, or the host has no memory */
         run->why = why;
         mwl_run_abort(run);
         return;
@@ -329,7 +330,7 @@ void mwl_run_abort(mwl_run *run) {
     mwl__run_leave(run);
 }
 
-/* Everything below the root of an aborted run; its executions are told. */
+/* Frees all records of an aborted run; its executions are cancelled. */
 static void release(mwl_run *run) {
     size_t used = run->link->vm->heap.used;
     mwl__frame *root = run->root;
@@ -371,7 +372,7 @@ void mwl_run_free(mwl_run *run) {
     for (uint32_t i = 0; i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++)
         if (vm->failure_sites[i].run == run)
             vm->failure_sites[i].run = NULL; /* its place may be taken by another */
-    mwl__run_enter(run); /* nobody who is told of the end gets to free it again */
+    mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
     mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;

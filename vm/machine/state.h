@@ -65,7 +65,7 @@ typedef enum mwl__verdict {
 struct mwl__entry {
     mwl__entry *outer;       /* the enclosing record of the same frame */
     uint32_t ix;             /* in the program's ENTRIES */
-    uint32_t resume_pc;      /* after a structural call: where the phase goes on */
+    uint32_t resume_pc;      /* where the phase continues after its structural call */
     uint32_t rank;           /* number of entries around it, in this frame and its callers */
     uint8_t state;           /* mwl__entry_state */
     uint8_t verdict;         /* mwl__verdict of the phase now running */

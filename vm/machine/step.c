@@ -1,8 +1,8 @@
-/* step.c: the instructions of Steps that are no calls: entry, transition, catch, assign, Sleep, the
+/* step.c: the instructions of Steps, except calls: begin, transition, catch, assign, Sleep, the
  * endings.
  *
  * Owns: the failure context of a frame (set when a Step resolves to a failure, cleared by the first
- * one that succeeds) and its chaining. Refuses to know: middleware and calls; they hand over `res`.
+ * one that succeeds) and its chaining. Refuses to know: middleware and calls; they set `res`.
  */
 #include "vm/machine/step.h"
 
@@ -58,7 +58,7 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
-/* Remember where a failure was born. One that rose from a deeper frame was noted there. */
+/* Remember where a failure began. One that rose from a deeper frame was noted there. */
 static void note_failure(mwl__frame *f, mwl_value failure) {
     mwl_vm *vm = f->run->link->vm;
     bool deeper = mwl__tables(f)->n_flows > 1; /* there may be such frames */
@@ -71,7 +71,7 @@ static void note_failure(mwl__frame *f, mwl_value failure) {
 }
 
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked
- * beneath, unless an author has said what is. */
+ * beneath, unless an author wrote `previous`. */
 static bool set_failure(mwl__frame *f) {
     bool severed = f->extra && !mwl_is_absent(f->extra->severed) &&
                    mwl__failure_chained(f->res.v, f->extra->severed);
@@ -127,7 +127,7 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
     const mwl_program *p = mwl__program_of(f);
     const mwl__shape_rec *s = &p->shapes[shape];
     for (uint32_t i = 0; i < s->n_keys; i++)
-        regs[i] = mwl__own(regs[i]); /* vars may change under a loan */
+        regs[i] = mwl__own(regs[i]); /* vars may change while something borrows from it */
     mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
     if (e && e->verdict == MWL_VERDICT_REENTER && (e->reenter & MWL_REENTER_RESTORE)) {
         mwl__replace(h, &f->vars, mwl__keep(e->vars));
@@ -145,7 +145,7 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
 
 /* ---- Sleep ----------------------------------------------------------------------------------- */
 
-/* Wall nanoseconds of an instant; what lies beyond their range is as far as they go. */
+/* Wall nanoseconds of an instant; limited to their range. */
 static int64_t instant_ns(const mwl__instant *t) {
     int64_t ns;
     if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns))
@@ -176,7 +176,7 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
         ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
     else if (st < 0)
         return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
-    /* from the Step's entry; where nobody can read that instant, this one is it */
+    /* counted from the Step's begin; where nothing reads that instant, now stands for it */
     if (step_of(f)->flags & MWL_NEEDS_ENTERED)
         ns = mwl__clock_add(ns, mwl__times_of(f)->step_entered_ns - wall);
     return wait_ns(f, ns, next_pc);

@@ -2,7 +2,7 @@
  *
  * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come
  * before bounds (class 1) of it, and of equal bounds the outermost (lowest rank) comes first, so
- * that ties have one answer. A timer lies inside its owner and knows its place, so cancelling is
+ * that ties have one order. A timer lies inside its owner and knows its place, so cancelling is
  * O(log n).
  *
  * Most come in the order in which they are due: waits of one length, one after the other. Those lie

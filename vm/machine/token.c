@@ -1,8 +1,8 @@
-/* token.c: answers that other threads post to calls.
+/* token.c: Results and answers that other threads post to provider executions.
  *
- * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its call
- * (execution.c, blocking.c). The mailbox outlives the VM as long as a token is held, so posting is
- * safe at any time.
+ * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its
+ * execution (execution.c, blocking.c). The mailbox outlives the VM as long as a token is held, so
+ * posting is safe at any time.
  *
  * Who touches what: `call` and `next_of_call` belong to the VM's thread; refs are atomic;
  * everything else of a token and of the mailbox is under the mailbox's lock. The host's wake hook
@@ -10,7 +10,7 @@
  *
  *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await
  * returns
- *    \---the call goes---> gone: posts are refused, and an answer on its way is dropped */
+ *    \---its call is freed---> gone: posts are refused, and an answer in the mailbox is dropped */
 #include "vm/machine/token.h"
 
 #include "vm/base/usage.h"
@@ -35,7 +35,7 @@ typedef struct mwl__mail {
 struct mwl_token {
     mwl__mail *mail;
     atomic_uint refs; /* the holder's, the call's, the mailbox's */
-    mwl_call *call;   /* NULL: gone, or the answer was adopted */
+    mwl_call *call;   /* NULL: freed, or the answer was adopted */
     mwl_token *next_of_call;
     mwl_token *next; /* in the mailbox */
     bool answered, gone, unwanted;
@@ -220,7 +220,7 @@ static void detach(mwl_token *t) {
     token_release(t); /* the mailbox's reference is still held */
 }
 
-/* What was posted, as a value of the VM; *ok false: an envelope. Absent: memory is out. */
+/* What was posted, as a value of the VM; *ok false: an envelope. Absent: out of memory. */
 static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
     mwl_value v = mwl_absent();
     mwl_error error = {MWL_OK, "", 0};
@@ -229,7 +229,7 @@ static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
         *ok = false;
         if (error.status == MWL_E_NOMEM) return mwl_absent();
         char text[160];
-        snprintf(text, sizeof text, "the text that was posted is no JSON: %s, at byte %zu",
+        snprintf(text, sizeof text, "the text that was posted is not JSON: %s, at byte %zu",
                  error.message, error.offset);
         return mwl_failure(h, NULL, "Mwlvm.AnswerRefused", text, mwl_absent(), mwl_absent());
     }

@@ -10,7 +10,7 @@
  *   an onAlways inside the owner is running        it waits (elapsed, or the frame's cancel) until
  *                                                  that phase ends
  *   an unwind to an owner inside is under way      it waits; imposed where that seam would resume
- *   an unwind to an owner outside is under way,    nothing: its scope is going anyway
+ *   an unwind to an owner outside is under way,    nothing: its scope is torn down anyway
  *   or such an interruption waits already
  *   otherwise                                      outstanding target executions are interrupted;
  *                                                  when all have resolved, established entries run
@@ -73,8 +73,8 @@ static bool outstanding(const mwl__frame *f) {
     return f->awaits || (mwl__gather_of(f) && mwl__gather_of(f)->active > 0);
 }
 
-/* From here the frame is no longer where it was: what it waited for is interrupted, what it held
- * dropped. */
+/* The frame leaves what it was doing: what it waited for is interrupted, what it held is dropped.
+ */
 static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl__extra *u = f->extra;
@@ -136,8 +136,8 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     begin(f, NULL, cancel);
 }
 
-/* The entry's bound has elapsed: its cancellation, with the explanation beneath. False: memory is
- * out. */
+/* The entry's bound has elapsed: makes its cancellation, with the explanation as `previous`. False:
+ * out of memory. */
 static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__result why = mwl__phase_elapsed(f, owner);
@@ -172,7 +172,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
         return;
     }
     if (u->running)
-        return; /* inside the owner: its scope is going anyway; outside: the seam asks */
+        return; /* inside the owner: its scope is torn down anyway; outside: the seam checks */
     if (fire(f, owner))
         begin(f, owner, owner->cancel);
     else

@@ -164,7 +164,8 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
     size_t used = vm->heap.used;
     if (t->owner == MWL_TIMER_EXECUTION) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
-        mwl_run *run = c->frame->run; /* one that nobody awaits has no timer */
+        mwl_run *run =
+            c->frame->run; /* there is one: an execution that is not awaited has no timer */
         mwl__run_enter(run);
         if (mwl__tracing(vm))
             mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
@@ -193,7 +194,7 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
          (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
         fire(vm, t);
         any = true;
-        if (bounds && vm->ready_head) break; /* let it take effect before the next one */
+        if (bounds && vm->ready_head) break; /* it takes effect before the next one */
     }
     return any;
 }
@@ -206,9 +207,9 @@ static void run_one(mwl_vm *vm) {
     mwl__run_leave(run);
 }
 
-/* One slice for everything that is ready when the round begins. False when the budget ran out; the
- * next pump then goes on with the same round, so that bounds come to their turn however small the
- * budgets are. */
+/* One slice for everything that is ready when the round begins. False: the budget is used up. The
+ * next pump continues the same round, so that bounds get their turn however small the budgets are.
+ */
 static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     if (!vm->round_left) {
         vm->round_left = vm->n_ready;
@@ -239,7 +240,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
             }
             if (vm->config.virtual_time && vm->ready_head) continue;
         }
-        /* what is ready at a bound's very instant comes before it; a busy run does not keep it off
+        /* what is ready at a bound's very instant comes first; a busy run does not delay the bound
          */
         if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
         int64_t due;
