@@ -4,7 +4,7 @@
 
 #define HEAD "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\","
 
-const char mwl_std_doc_mock[] = HEAD
+const char mwl__std_doc_mock[] = HEAD
     "\"uri\":\"mwl:provider.call/mwl/mock/v1\",\n"
     "\"codePrefix\":\"Mock\",\n"
     "\"description\":\"Replaces a real integration in tests. Returns the value or the failure that its "
@@ -28,7 +28,7 @@ const char mwl_std_doc_mock[] = HEAD
     "\"description\":\"The value of the argument metadata.\"},\n"
     "\"failureCatalog\":{\"closed\":[],\"open\":[\"*\"]}}\n";
 
-const char mwl_std_doc_retry[] = HEAD
+const char mwl__std_doc_retry[] = HEAD
     "\"uri\":\"mwl:provider.middleware/mwl/retry/v1\",\n"
     "\"codePrefix\":\"Retry\",\n"
     "\"description\":\"Runs its inner scope again when a failure matches one of its policies. Each run "
@@ -72,7 +72,7 @@ const char mwl_std_doc_retry[] = HEAD
     "\"attempt\":{\"type\":\"number\",\"description\":\"The number of runs so far, with the first one.\"}}},\n"
     "\"failureCatalog\":{\"closed\":[\"Provider.Middleware.Retry.Exhausted\"],\"open\":[]}}\n";
 
-const char mwl_std_doc_timeout[] = HEAD
+const char mwl__std_doc_timeout[] = HEAD
     "\"uri\":\"mwl:provider.middleware/mwl/timeout/v1\",\n"
     "\"codePrefix\":\"Timeout\",\n"
     "\"description\":\"Interrupts its inner scope if it has no accepted Result in time, and fails with "
@@ -92,7 +92,7 @@ const char mwl_std_doc_timeout[] = HEAD
     "\"description\":\"The instant of the bound.\"}}},\n"
     "\"failureCatalog\":{\"closed\":[\"Provider.Middleware.Timeout.Exceeded\"],\"open\":[]}}\n";
 
-const char mwl_std_doc_loop[] = HEAD
+const char mwl__std_doc_loop[] = HEAD
     "\"uri\":\"mwl:provider.middleware/mwl/loop/v1\",\n"
     "\"codePrefix\":\"Loop\",\n"
     "\"description\":\"Runs its inner scope again while onSuccess.when is true; every entry must have "
@@ -107,7 +107,7 @@ const char mwl_std_doc_loop[] = HEAD
     "\"iteration\":{\"type\":\"number\",\"description\":\"The number of the run, from 1.\"}}},\n"
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}\n";
 
-const char mwl_std_doc_finally[] = HEAD
+const char mwl__std_doc_finally[] = HEAD
     "\"uri\":\"mwl:provider.middleware/mwl/finally/v1\",\n"
     "\"codePrefix\":\"Finally\",\n"
     "\"description\":\"Dispatches a cleanup call when its inner scope ends, in every case. Its "
@@ -124,8 +124,8 @@ const char mwl_std_doc_finally[] = HEAD
     " \"structural\":[\"call\",\"middleware\"]}},\n"
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}\n";
 
-const char *mwl_std_document(size_t i) {
-    static const char *const all[] = {mwl_std_doc_mock, mwl_std_doc_retry, mwl_std_doc_timeout,
-                                      mwl_std_doc_loop, mwl_std_doc_finally};
+const char *mwl__std_document(size_t i) {
+    static const char *const all[] = {mwl__std_doc_mock, mwl__std_doc_retry, mwl__std_doc_timeout,
+                                      mwl__std_doc_loop, mwl__std_doc_finally};
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }

@@ -2,19 +2,19 @@
  *
  * Owns: their JSON text; schemas, codes and kinds are the specification's, descriptions are ours.
  * The implementations beside it point to these texts, and the assembler's catalog reads them
- * through mwl_std_document, which assembler/catalog.h declares for itself. */
+ * through mwl__std_document. */
 #ifndef MWL_STD_DOCUMENTS_H
 #define MWL_STD_DOCUMENTS_H
 
 #include <stddef.h>
 
-extern const char mwl_std_doc_mock[];
-extern const char mwl_std_doc_retry[];
-extern const char mwl_std_doc_timeout[];
-extern const char mwl_std_doc_loop[];
-extern const char mwl_std_doc_finally[];
+extern const char mwl__std_doc_mock[];
+extern const char mwl__std_doc_retry[];
+extern const char mwl__std_doc_timeout[];
+extern const char mwl__std_doc_loop[];
+extern const char mwl__std_doc_finally[];
 
 /* The i-th document, NUL-terminated and immortal; NULL past the last. Any thread. */
-const char *mwl_std_document(size_t i);
+const char *mwl__std_document(size_t i);
 
 #endif

@@ -11,6 +11,6 @@ static void finally_always(mwl_phase *phase, void *user) {
 
 const mwl_middleware mwl__std_finally = {
     .uri = "mwl:provider.middleware/mwl/finally/v1",
-    .document = mwl_std_doc_finally,
+    .document = mwl__std_doc_finally,
     .always = finally_always,
 };

@@ -12,7 +12,7 @@ static void loop_success(mwl_phase *phase, void *user) {
 
 const mwl_middleware mwl__std_loop = {
     .uri = "mwl:provider.middleware/mwl/loop/v1",
-    .document = mwl_std_doc_loop,
+    .document = mwl__std_doc_loop,
     .flags = MWL_MW_OWNS_RUNS,
     .run_count = "iteration",
     .success = loop_success,

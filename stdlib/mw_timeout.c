@@ -44,7 +44,7 @@ static void timeout_elapsed(mwl_phase *phase, void *user) {
 
 const mwl_middleware mwl__std_timeout = {
     .uri = "mwl:provider.middleware/mwl/timeout/v1",
-    .document = mwl_std_doc_timeout,
+    .document = mwl__std_doc_timeout,
     .deadline = "deadline",
     .prepare = timeout_prepare,
     .entry = timeout_entry,

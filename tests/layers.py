@@ -2,7 +2,8 @@
 """layers.py BUILD: the order of the folders, from the objects and from the includes.
 
 Fails on an edge that MAY_USE does not allow, on a symbol of vm/ that is not public and used by
-stdlib/, and on a prototype that a source file declares instead of including its header.
+stdlib/, on a symbol with the public prefix that no public header has, and on a prototype that a
+source file declares instead of including its header.
 vm/ARCHITECTURE.md draws the same order.
 """
 import os
@@ -93,16 +94,29 @@ def symbols(object_file):
     return defines, wants
 
 
+def public_text():
+    text = ""
+    for top in ("vm", "assembler", "stdlib"):
+        for name in sorted(os.listdir(os.path.join(ROOT, top))):
+            if PUBLIC_HEADER.match(name):
+                text += open(os.path.join(ROOT, top, name)).read()
+    return set(re.findall(r"\w+", text))
+
+
 def check_objects(build, problems):
     objects = {}
+    public = public_text()
     for file in sources():
         if file.endswith(".c"):
             path = os.path.join(build, "CMakeFiles/mwl_objects.dir", file + ".o")
             objects[file] = symbols(path)
     home = {name: file for file, (defines, _) in objects.items() for name in defines}
     edges = set()
-    for file, (_, wants) in objects.items():
+    for file, (defines, wants) in objects.items():
         folder = os.path.dirname(file)
+        for name in sorted(defines - public):
+            if PUBLIC_SYMBOL.match(name):
+                problems.append(f"{file}: {name} is in no public header")
         for name in sorted(wants & home.keys()):
             other = os.path.dirname(home[name])
             edges.add((folder, other))

@@ -445,8 +445,8 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     c->alloc = a;
     c->last = &c->first;
     mwl__diags_init(&c->sink, a);
-    for (size_t i = 0; mwl_std_document(i); i++) {
-        const char *text = mwl_std_document(i);
+    for (size_t i = 0; mwl__std_document(i); i++) {
+        const char *text = mwl__std_document(i);
         document *d = mwl__mem_zero(&a, 1, sizeof *d);
         mwl_status status =
             d ? mwl__source_init(&d->source, a, "built in", text, strlen(text)) : MWL_E_NOMEM;
