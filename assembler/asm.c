@@ -57,7 +57,7 @@ static mwl_status collect_providers(job *j) {
         const mwl_asm_provider *p = &j->options->providers[i];
         mwl_status one = mwl__source_init(&j->sources[i], j->alloc, p->file ? p->file : "provider",
                                           p->text, p->len);
-        if (one == MWL_OK) one = mwl__catalog_add(j->catalog, &j->sources[i], &j->sink, false);
+        if (one == MWL_OK) one = mwl__catalog_add(j->catalog, &j->sources[i], &j->sink);
         if (one == MWL_E_NOMEM) return one;
         if (one < 0) status = one;
     }

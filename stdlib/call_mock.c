@@ -51,7 +51,7 @@ static void mock_cancel(mwl_call *call, void *user) {
 }
 
 const mwl_call_provider mwl__std_mock = {
-    .uri = "mwl:provider.call/mwl/mock/v1",
+    .uri = MWL__STD_MOCK,
     .document = mwl__std_doc_mock,
     .start = mock_start,
     .wake = mock_resolve,

@@ -5,7 +5,7 @@
 #define HEAD "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\","
 
 const char mwl__std_doc_mock[] = HEAD
-    "\"uri\":\"mwl:provider.call/mwl/mock/v1\",\n"
+    "\"uri\":\"" MWL__STD_MOCK "\",\n"
     "\"codePrefix\":\"Mock\",\n"
     "\"description\":\"Replaces a real integration in tests. Returns the value or the failure that its "
     "arguments describe, after an optional delay. Without arguments it returns its input.\",\n"
@@ -29,7 +29,7 @@ const char mwl__std_doc_mock[] = HEAD
     "\"failureCatalog\":{\"closed\":[],\"open\":[\"*\"]}}\n";
 
 const char mwl__std_doc_retry[] = HEAD
-    "\"uri\":\"mwl:provider.middleware/mwl/retry/v1\",\n"
+    "\"uri\":\"" MWL__STD_RETRY "\",\n"
     "\"codePrefix\":\"Retry\",\n"
     "\"description\":\"Runs its inner scope again when a failure matches one of its policies. Each run "
     "begins with the variables as they were after onEntry, and with what onFailure assigned.\",\n"
@@ -73,7 +73,7 @@ const char mwl__std_doc_retry[] = HEAD
     "\"failureCatalog\":{\"closed\":[\"Provider.Middleware.Retry.Exhausted\"],\"open\":[]}}\n";
 
 const char mwl__std_doc_timeout[] = HEAD
-    "\"uri\":\"mwl:provider.middleware/mwl/timeout/v1\",\n"
+    "\"uri\":\"" MWL__STD_TIMEOUT "\",\n"
     "\"codePrefix\":\"Timeout\",\n"
     "\"description\":\"Interrupts its inner scope if it has no accepted Result in time, and fails with "
     "Exceeded.\",\n"
@@ -93,7 +93,7 @@ const char mwl__std_doc_timeout[] = HEAD
     "\"failureCatalog\":{\"closed\":[\"Provider.Middleware.Timeout.Exceeded\"],\"open\":[]}}\n";
 
 const char mwl__std_doc_loop[] = HEAD
-    "\"uri\":\"mwl:provider.middleware/mwl/loop/v1\",\n"
+    "\"uri\":\"" MWL__STD_LOOP "\",\n"
     "\"codePrefix\":\"Loop\",\n"
     "\"description\":\"Runs its inner scope again while onSuccess.when is true; every entry must have "
     "it. The value of onSuccess is the input of the next run.\",\n"
@@ -108,7 +108,7 @@ const char mwl__std_doc_loop[] = HEAD
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}\n";
 
 const char mwl__std_doc_finally[] = HEAD
-    "\"uri\":\"mwl:provider.middleware/mwl/finally/v1\",\n"
+    "\"uri\":\"" MWL__STD_FINALLY "\",\n"
     "\"codePrefix\":\"Finally\",\n"
     "\"description\":\"Dispatches a cleanup call when its inner scope ends, in every case. Its "
     "value is dropped. If it fails, its failure replaces the Result.\",\n"
@@ -124,8 +124,11 @@ const char mwl__std_doc_finally[] = HEAD
     " \"structural\":[\"call\",\"middleware\"]}},\n"
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}\n";
 
-const char *mwl__std_document(size_t i) {
-    static const char *const all[] = {mwl__std_doc_mock, mwl__std_doc_retry, mwl__std_doc_timeout,
-                                      mwl__std_doc_loop, mwl__std_doc_finally};
-    return i < sizeof all / sizeof *all ? all[i] : NULL;
+const mwl__std_document *mwl__std_document_at(size_t i) {
+    static const mwl__std_document all[] = {{MWL__STD_MOCK, mwl__std_doc_mock},
+                                            {MWL__STD_RETRY, mwl__std_doc_retry},
+                                            {MWL__STD_TIMEOUT, mwl__std_doc_timeout},
+                                            {MWL__STD_LOOP, mwl__std_doc_loop},
+                                            {MWL__STD_FINALLY, mwl__std_doc_finally}};
+    return i < sizeof all / sizeof *all ? &all[i] : NULL;
 }

@@ -1,12 +1,18 @@
 /* documents.h: the provider definition documents of the five providers that the language defines.
  *
- * Owns: their JSON text; schemas, codes and kinds are the specification's, descriptions are ours.
- * The implementations beside it point to these texts, and the assembler's catalog reads them
- * through mwl__std_document. */
+ * Owns: their URIs and their JSON text; schemas, codes and kinds are the specification's,
+ * descriptions are ours. The implementations beside it point to these texts, and the assembler's
+ * catalog reads them when a definition names the provider. */
 #ifndef MWL_STD_DOCUMENTS_H
 #define MWL_STD_DOCUMENTS_H
 
 #include <stddef.h>
+
+#define MWL__STD_MOCK "mwl:provider.call/mwl/mock/v1"
+#define MWL__STD_RETRY "mwl:provider.middleware/mwl/retry/v1"
+#define MWL__STD_TIMEOUT "mwl:provider.middleware/mwl/timeout/v1"
+#define MWL__STD_LOOP "mwl:provider.middleware/mwl/loop/v1"
+#define MWL__STD_FINALLY "mwl:provider.middleware/mwl/finally/v1"
 
 extern const char mwl__std_doc_mock[];
 extern const char mwl__std_doc_retry[];
@@ -14,7 +20,11 @@ extern const char mwl__std_doc_timeout[];
 extern const char mwl__std_doc_loop[];
 extern const char mwl__std_doc_finally[];
 
-/* The i-th document, NUL-terminated and immortal; NULL past the last. Any thread. */
-const char *mwl__std_document(size_t i);
+typedef struct mwl__std_document {
+    const char *uri, *text;
+} mwl__std_document;
+
+/* The i-th document, constant; NULL past the last. Any thread. */
+const mwl__std_document *mwl__std_document_at(size_t i);
 
 #endif

@@ -10,7 +10,7 @@ static void finally_always(mwl_phase *phase, void *user) {
 }
 
 const mwl_middleware mwl__std_finally = {
-    .uri = "mwl:provider.middleware/mwl/finally/v1",
+    .uri = MWL__STD_FINALLY,
     .document = mwl__std_doc_finally,
     .always = finally_always,
 };

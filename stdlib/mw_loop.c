@@ -11,7 +11,7 @@ static void loop_success(mwl_phase *phase, void *user) {
 }
 
 const mwl_middleware mwl__std_loop = {
-    .uri = "mwl:provider.middleware/mwl/loop/v1",
+    .uri = MWL__STD_LOOP,
     .document = mwl__std_doc_loop,
     .flags = MWL_MW_OWNS_RUNS,
     .run_count = "iteration",

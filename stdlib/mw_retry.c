@@ -183,7 +183,7 @@ static void retry_failure(mwl_phase *phase, void *user) {
 }
 
 const mwl_middleware mwl__std_retry = {
-    .uri = "mwl:provider.middleware/mwl/retry/v1",
+    .uri = MWL__STD_RETRY,
     .document = mwl__std_doc_retry,
     .flags = MWL_MW_RESTORES,
     .run_count = "attempt",

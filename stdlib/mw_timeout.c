@@ -43,7 +43,7 @@ static void timeout_elapsed(mwl_phase *phase, void *user) {
 }
 
 const mwl_middleware mwl__std_timeout = {
-    .uri = "mwl:provider.middleware/mwl/timeout/v1",
+    .uri = MWL__STD_TIMEOUT,
     .document = mwl__std_doc_timeout,
     .deadline = "deadline",
     .prepare = timeout_prepare,

@@ -87,7 +87,7 @@ static int check_all(check *k) {
     for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
         mwl_status one = k->paths.count
-                             ? mwl__catalog_add(k->catalog, &k->providers[i], &k->sink, false)
+                             ? mwl__catalog_add(k->catalog, &k->providers[i], &k->sink)
                              : mwl__catalog_judge(k->catalog, &k->providers[i], &k->sink);
         path = k->how.providers[i].file;
         if (one != MWL_E_REJECTED && one < 0) status = one;

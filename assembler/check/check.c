@@ -259,12 +259,11 @@ static mwl_status learn_functions(mwl__checker *c) {
     return MWL_OK;
 }
 
-mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *catalog,
+mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, mwl__catalog *catalog,
                             const mwl_function_def *const *functions, size_t n_functions) {
     memset(m, 0, sizeof *m);
     m->arena = mwl__arena_make(tree->arena.alloc);
     m->tree = tree;
-    m->catalog = catalog;
     mwl__checker c = {.m = m,
                       .arena = &m->arena,
                       .tree = tree,

@@ -79,7 +79,7 @@ struct mwl__checker {
     mwl__arena *arena; /* the model's */
     mwl__tree *tree;
     mwl__diags *sink;
-    const mwl__catalog *catalog;
+    mwl__catalog *catalog;
     const mwl_function_def *const *functions;
     size_t n_functions;
     mwl__names function_names;

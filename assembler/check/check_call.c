@@ -89,7 +89,7 @@ static void note_built_in(mwl__diag *d, const mwl__catalog *catalog, bool middle
     size_t len = 0, name_len, n = 0;
     text[0] = '\0';
     for (size_t i = 0; i < mwl__catalog_count(catalog); i++) {
-        const mwl__contract *p = mwl__catalog_at(catalog, i);
+        const mwl__provider_name *p = mwl__catalog_at(catalog, i);
         const char *name =
             p->is_middleware == middleware ? short_name(p->uri, p->uri_len, &name_len) : NULL;
         if (!name || len + name_len + 8 > sizeof text) continue;
@@ -108,9 +108,9 @@ static void unknown_provider(mwl__checker *c, const mwl__node *n, const mwl__uri
     size_t len;
     const char *own = own_part(n->as.text, n->count, &len);
     mwl__suggest s = mwl__suggest_make(own, len);
-    const mwl__contract *near = NULL;
+    const mwl__provider_name *near = NULL;
     for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
-        const mwl__contract *p = mwl__catalog_at(c->catalog, i);
+        const mwl__provider_name *p = mwl__catalog_at(c->catalog, i);
         if (p->is_middleware != uri->is_middleware) continue;
         own = own_part(p->uri, p->uri_len, &len);
         mwl__suggest_offer(&s, own, len);
@@ -140,9 +140,9 @@ static bool short_provider(mwl__checker *c, const mwl__node *n, bool middleware)
     if (len > 4 && memcmp(text, "mwl/", 4) == 0) last += 4, len -= 4;
     if (len > 3 && memcmp(last + len - 3, "/v1", 3) == 0) len -= 3;
     mwl__suggest s = mwl__suggest_make(last, len);
-    const mwl__contract *near = NULL;
+    const mwl__provider_name *near = NULL;
     for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
-        const mwl__contract *p = mwl__catalog_at(c->catalog, i);
+        const mwl__provider_name *p = mwl__catalog_at(c->catalog, i);
         size_t name_len;
         const char *name = short_name(p->uri, p->uri_len, &name_len);
         if (!name || p->is_middleware != middleware) continue;
@@ -171,8 +171,11 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
                               : "a middleware goes into the 'middleware' of a Call Step or a Flow");
         return NULL;
     }
-    const mwl__contract *found = mwl__catalog_find(c->catalog, n->as.text, n->count);
-    if (!found && mwl__catalog_refused(c->catalog, n->as.text, n->count))
+    const mwl__contract *found;
+    mwl_status status = mwl__catalog_find(c->catalog, n->as.text, n->count, &found);
+    if (status == MWL_E_NOMEM)
+        c->status = status;
+    else if (!found && mwl__catalog_refused(c->catalog, n->as.text, n->count))
         c->refused = true;
     else if (!found)
         unknown_provider(c, n, &uri);

@@ -130,10 +130,17 @@ static bool matches_named(const codes *s, pattern p) {
 
 /* The provider to whose closed catalog the pattern belongs by its prefix, although nothing there
  * matches it; or NULL. */
-static const mwl__contract *closed_owner(const mwl__checker *c, pattern p) {
-    for (size_t i = 0; i < mwl__catalog_count(c->catalog); i++) {
-        const mwl__contract *o = mwl__catalog_at(c->catalog, i);
+static const mwl__contract *closed_owner(mwl__checker *c, pattern p) {
+    size_t n_providers = mwl__catalog_count(c->catalog);
+    if (!begins(p.text, p.len, "Provider", 8)) return NULL;
+    for (size_t i = 0; i < n_providers; i++) {
+        const mwl__provider_name *name = mwl__catalog_at(c->catalog, i);
+        const mwl__contract *o;
         char prefix[96];
+        if (mwl__catalog_find(c->catalog, name->uri, name->uri_len, &o) < 0) {
+            c->status = MWL_E_NOMEM;
+            return NULL;
+        }
         int n = snprintf(prefix, sizeof prefix, "Provider.%s.%.*s",
                          o->is_middleware ? "Middleware" : "Call", (int)o->code_prefix_len,
                          o->code_prefix);

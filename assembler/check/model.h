@@ -120,7 +120,6 @@ struct mwl__m_flow {
 typedef struct mwl__model {
     mwl__arena arena;
     mwl__tree *tree;
-    const mwl__catalog *catalog;
     mwl__m_flow **flows; /* [0] is the root; callees anywhere */
     uint32_t n_flows;
     struct mwl__m_exprs *exprs; /* by node */
@@ -137,7 +136,7 @@ bool mwl__model_computed(const mwl__model *m, const mwl__node *n);
 /* Build the model of a definition, reporting all that the specification lets one know without
  * running it. functions: what expressions may call. MWL_OK (warnings perhaps), E_REJECTED, E_NOMEM.
  * Free in any case. */
-mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, const mwl__catalog *catalog,
+mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, mwl__catalog *catalog,
                             const mwl_function_def *const *functions, size_t n_functions);
 void mwl__model_free(mwl__model *m);
 

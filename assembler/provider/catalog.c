@@ -9,19 +9,24 @@
 #include "assembler/source/form.h"
 
 typedef struct document {
-    struct document *next;
-    mwl__source source; /* of a built-in text; otherwise the caller's is used */
+    struct document *next; /* of those that were refused */
+    mwl__source source;    /* of a text of the language's own; otherwise the caller's is used */
     mwl__tree tree;
     mwl__contract contract;
 } document;
 
+typedef struct entry {
+    mwl__provider_name name;
+    const char *text;   /* of the language's own until it is found; NULL for others */
+    document *document; /* NULL before it was read */
+} entry;
+
 struct mwl__catalog {
     mwl_alloc alloc;
-    mwl__diags sink; /* for the built-in documents, in which nothing is wrong */
-    document *first, **last;
-    document *refused; /* kept for their URIs */
-    mwl__contract **list;
+    mwl__diags sink; /* for the language's own documents, in which nothing is wrong */
+    entry *list;
     size_t n, cap;
+    document *refused; /* kept for their URIs */
 };
 
 /* ---- URIs ------------------------------------------------------------------------------------ */
@@ -256,7 +261,7 @@ static void judge_metadata(judge *j, const mwl__node *n) {
     static const char *const reserved[] = {"enteredAt", "exitedAt"};
     if (!n) return;
     j->out->metadata = n;
-    mwl__schema_free(judge_schema(j, n));
+    j->out->compiled_metadata = judge_schema(j, n);
     for (int i = 0; i < 2 && j->out->is_middleware; i++) {
         const mwl__node *m = mwl__node_get(mwl__node_get(n, "properties"), reserved[i]);
         if (!m) continue;
@@ -344,64 +349,82 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     return !j.wrong;
 }
 
-/* ---- the catalog ----------------------------------------------------------------------------- */
-
-static bool judge_namespace(const mwl__catalog *c, document *d, const mwl__uri *uri, bool trusted) {
-    const mwl__node *n = mwl__node_get(d->tree.root, "uri");
+static bool judge_namespace(mwl__tree *tree, const mwl__uri *uri) {
+    const mwl__node *n = mwl__node_get(tree->root, "uri");
     bool own = uri->ns_len == 3 && memcmp(uri->ns, "mwl", 3) == 0;
     bool example = uri->ns_len == 7 && memcmp(uri->ns, "example", 7) == 0;
+    if (!own && !example) return true;
     uint32_t at = (uint32_t)(uri->ns - n->as.text);
-    if ((own || example) && !trusted) {
-        mwl__diag *diag = mwl__node_report_text(
-            &d->tree, n, at, at + (uint32_t)uri->ns_len, MWL_DIAG_RESERVED_NAMESPACE,
-            "the namespace '%.*s' is reserved", (int)uri->ns_len, uri->ns);
-        mwl__diag_note(diag, own ? "it holds the language's own providers"
-                                 : "it is for documentation and never holds a real provider");
-        return false;
-    }
-    if (mwl__catalog_find(c, n->as.text, n->count)) {
-        mwl__node_report(&d->tree, n, MWL_DIAG_PROVIDER_REDEFINED,
-                         "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
-        return false;
-    }
-    return true;
+    mwl__diag *d =
+        mwl__node_report_text(tree, n, at, at + (uint32_t)uri->ns_len, MWL_DIAG_RESERVED_NAMESPACE,
+                              "the namespace '%.*s' is reserved", (int)uri->ns_len, uri->ns);
+    mwl__diag_note(d, own ? "it holds the language's own providers"
+                          : "it is for documentation and never holds a real provider");
+    return false;
 }
 
-static void contract_free(mwl__contract *contract) {
-    for (int i = 0; i < 4; i++) mwl__schema_free(contract->compiled[i]);
+mwl_status mwl__contract_read(mwl__contract *out, mwl__tree *tree, mwl_alloc alloc,
+                              mwl__source *source, mwl__diags *sink, bool trusted) {
+    mwl__uri uri;
+    size_t errors = sink->n_errors;
+    memset(out, 0, sizeof *out);
+    mwl_status status = mwl__tree_read(tree, alloc, source, sink);
+    if (status == MWL_E_NOMEM || !tree->root) return status;
+    bool good = judge_document(tree, out, &uri);
+    if (status < 0 || sink->n_errors > errors) good = false;
+    if (good && !trusted) good = judge_namespace(tree, &uri);
+    if (sink->status < 0) return sink->status;
+    return good ? MWL_OK : MWL_E_REJECTED;
 }
+
+void mwl__contract_free(mwl__contract *contract) {
+    for (int i = 0; i < 4; i++) mwl__schema_free(contract->compiled[i]);
+    mwl__schema_free(contract->compiled_metadata);
+}
+
+/* ---- the catalog ----------------------------------------------------------------------------- */
 
 static void document_free(mwl__catalog *c, document *d) {
-    contract_free(&d->contract);
+    if (!d) return;
+    mwl__contract_free(&d->contract);
     mwl__tree_free(&d->tree);
     mwl__source_free(&d->source);
     mwl__mem_free(&c->alloc, d, sizeof *d);
 }
 
-/* Take over the document on success. */
-static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__diags *sink,
-                      bool trusted) {
-    mwl__uri uri;
-    size_t errors = sink->n_errors;
-    mwl_status status = mwl__tree_read(&d->tree, c->alloc, source, sink);
-    if (status == MWL_E_NOMEM || !d->tree.root) return status;
-    bool good = judge_document(&d->tree, &d->contract, &uri);
-    if (sink->status < 0) return sink->status;
-    if (status < 0 || !good || sink->n_errors > errors) return MWL_E_REJECTED;
-    if (!judge_namespace(c, d, &uri, trusted))
-        return sink->status < 0 ? sink->status : MWL_E_REJECTED;
-    status = mwl__mem_grow(&c->alloc, (void **)&c->list, &c->cap, c->n + 1, sizeof *c->list);
+static entry *find(const mwl__catalog *c, const char *uri, size_t len) {
+    for (size_t i = 0; i < c->n; i++) {
+        const mwl__provider_name *name = &c->list[i].name;
+        if (name->uri_len == len && memcmp(name->uri, uri, len) == 0) return &c->list[i];
+    }
+    return NULL;
+}
+
+/* Room for one more, so that nothing can fail after a document is read. */
+static mwl_status reserve(mwl__catalog *c) {
+    return mwl__mem_grow(&c->alloc, (void **)&c->list, &c->cap, c->n + 1, sizeof *c->list);
+}
+
+static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__diags *sink) {
+    mwl_status status = reserve(c);
     if (status < 0) return status;
-    c->list[c->n++] = &d->contract;
-    *c->last = d;
-    c->last = &d->next;
+    status = mwl__contract_read(&d->contract, &d->tree, c->alloc, source, sink, false);
+    if (status < 0) return status;
+    const mwl__contract *k = &d->contract;
+    if (find(c, k->uri, k->uri_len)) {
+        const mwl__node *n = mwl__node_get(d->tree.root, "uri");
+        mwl__node_report(&d->tree, n, MWL_DIAG_PROVIDER_REDEFINED,
+                         "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
+        return sink->status < 0 ? sink->status : MWL_E_REJECTED;
+    }
+    c->list[c->n++] = (entry){{k->uri, k->uri_len, k->is_middleware}, NULL, d};
     return MWL_OK;
 }
 
-mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink, bool trusted) {
+mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink) {
     document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
     if (!d) return MWL_E_NOMEM;
-    mwl_status status = add(c, d, source, sink, trusted);
+    mwl_status status = add(c, d, source, sink);
     if (status == MWL_E_REJECTED && d->contract.uri) {
         d->next = c->refused;
         c->refused = d;
@@ -419,21 +442,18 @@ bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len) {
 
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink) {
     mwl__tree tree;
-    mwl__uri uri;
     mwl__contract contract;
-    size_t errors = sink->n_errors;
-    memset(&contract, 0, sizeof contract);
-    mwl_status status = mwl__tree_read(&tree, c->alloc, source, sink);
-    if (tree.root && judge_document(&tree, &contract, &uri) && uri.ns_len == 3 &&
-        memcmp(uri.ns, "mwl", 3) == 0 && !mwl__catalog_find(c, contract.uri, contract.uri_len)) {
-        const mwl__node *n = mwl__node_get(tree.root, "uri");
+    mwl_status status = mwl__contract_read(&contract, &tree, c->alloc, source, sink, true);
+    const mwl__node *n = status == MWL_OK ? mwl__node_get(tree.root, "uri") : NULL;
+    mwl__uri uri;
+    if (n && mwl__uri_parse(n->as.text, n->count, &uri) == MWL__URI_OK && uri.ns_len == 3 &&
+        memcmp(uri.ns, "mwl", 3) == 0 && !find(c, n->as.text, n->count)) {
         uint32_t at = (uint32_t)(uri.ns - n->as.text);
         mwl__node_report_text(&tree, n, at, at + 3, MWL_DIAG_RESERVED_NAMESPACE,
                               "the namespace 'mwl' holds the language's own providers");
+        status = sink->status < 0 ? sink->status : MWL_E_REJECTED;
     }
-    if (sink->status < 0) status = sink->status;
-    if (status == MWL_OK && sink->n_errors > errors) status = MWL_E_REJECTED;
-    contract_free(&contract);
+    mwl__contract_free(&contract);
     mwl__tree_free(&tree);
     return status;
 }
@@ -443,26 +463,25 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     mwl__catalog *c = mwl__mem_zero(&a, 1, sizeof *c);
     if (!c) return NULL;
     c->alloc = a;
-    c->last = &c->first;
     mwl__diags_init(&c->sink, a);
-    for (size_t i = 0; mwl__std_document(i); i++) {
-        const char *text = mwl__std_document(i);
-        document *d = mwl__mem_zero(&a, 1, sizeof *d);
-        mwl_status status =
-            d ? mwl__source_init(&d->source, a, "built in", text, strlen(text)) : MWL_E_NOMEM;
-        if (status == MWL_OK) status = add(c, d, &d->source, &c->sink, true);
-        if (status == MWL_OK) continue;
-        if (d) document_free(c, d);
-        mwl__catalog_free(c);
-        return NULL;
+    const mwl__std_document *own;
+    for (size_t i = 0; (own = mwl__std_document_at(i)); i++) {
+        mwl__uri uri;
+        size_t len = strlen(own->uri);
+        if (reserve(c) < 0) {
+            mwl__catalog_free(c);
+            return NULL;
+        }
+        (void)mwl__uri_parse(own->uri, len, &uri);
+        c->list[c->n++] = (entry){{own->uri, len, uri.is_middleware}, own->text, NULL};
     }
     return c;
 }
 
 void mwl__catalog_free(mwl__catalog *c) {
     if (!c) return;
-    *c->last = c->refused;
-    for (document *d = c->first, *next; d; d = next) {
+    for (size_t i = 0; i < c->n; i++) document_free(c, c->list[i].document);
+    for (document *d = c->refused, *next; d; d = next) {
         next = d->next;
         document_free(c, d);
     }
@@ -472,11 +491,32 @@ void mwl__catalog_free(mwl__catalog *c) {
     mwl__mem_free(&a, c, sizeof *c);
 }
 
-const mwl__contract *mwl__catalog_find(const mwl__catalog *c, const char *uri, size_t len) {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->list[i]->uri_len == len && memcmp(c->list[i]->uri, uri, len) == 0) return c->list[i];
-    return NULL;
+/* A document of the language's own. What could be wrong with it is that there is no memory. */
+static mwl_status read_own(mwl__catalog *c, entry *e) {
+    document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
+    if (!d) return MWL_E_NOMEM;
+    mwl_status status =
+        mwl__source_init(&d->source, c->alloc, "built in", e->text, strlen(e->text));
+    if (status == MWL_OK)
+        status = mwl__contract_read(&d->contract, &d->tree, c->alloc, &d->source, &c->sink, true);
+    if (status == MWL_OK)
+        e->document = d;
+    else
+        document_free(c, d);
+    return status;
+}
+
+mwl_status mwl__catalog_find(mwl__catalog *c, const char *uri, size_t len,
+                             const mwl__contract **out) {
+    entry *e = find(c, uri, len);
+    *out = NULL;
+    if (!e) return MWL_E_NOT_FOUND;
+    mwl_status status = e->document ? MWL_OK : read_own(c, e);
+    if (status == MWL_OK) *out = &e->document->contract;
+    return status;
 }
 
 size_t mwl__catalog_count(const mwl__catalog *c) { return c->n; }
-const mwl__contract *mwl__catalog_at(const mwl__catalog *c, size_t i) { return c->list[i]; }
+const mwl__provider_name *mwl__catalog_at(const mwl__catalog *c, size_t i) {
+    return &c->list[i].name;
+}

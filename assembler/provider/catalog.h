@@ -1,8 +1,7 @@
 /* catalog.h: what the assembler knows about providers: their definition documents, read once.
  *
  * Owns: the contract of each provider as its document states it. Refuses to know: implementations
- * (the VM's catalog has those). The five spec-defined providers' documents (stdlib/) are in every
- * catalog. */
+ * (the VM has those). The five spec-defined providers' documents (stdlib/) are in every catalog. */
 #ifndef MWL_CATALOG_H
 #define MWL_CATALOG_H
 
@@ -32,7 +31,7 @@ bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri);
 
 /* ---- contracts ------------------------------------------------------------------------------- */
 
-/* One provider's contract. Text and nodes live as long as the catalog. */
+/* One provider's contract. Text and nodes are those of its document's tree. */
 typedef struct mwl__contract {
     const char *uri;
     size_t uri_len;
@@ -44,9 +43,10 @@ typedef struct mwl__contract {
     const mwl__node
         *parameters[4];       /* schema nodes: [0] of a call provider; by phase (mwl__phase_id) of a
                                  middleware; NULL: accepts no arguments */
-    mwl__schema *compiled[4]; /* of these; the catalog's */
+    mwl__schema *compiled[4]; /* of these */
     const mwl__node *metadata; /* schema node, or NULL */
-    bool acts[4];              /* a middleware's phases with an action */
+    mwl__schema *compiled_metadata;
+    bool acts[4]; /* a middleware's phases with an action */
     /* Structural parameters of a phase: names of `with` members that are definitions. "call" is a
      * call object, "middleware" a stack around it. */
     const mwl__node *structural[4]; /* array node of names, or NULL */
@@ -54,23 +54,42 @@ typedef struct mwl__contract {
     const mwl__node *closed, *open; /* failure catalog: arrays of strings, or NULL */
 } mwl__contract;
 
+/* Read a provider definition document. What is wrong goes to the sink (positions are in `source`):
+ * form, the provider meta-schema's rules, reserved namespaces (unless trusted). MWL_OK, E_REJECTED
+ * (`uri` is set where the document has a good one), E_NOMEM. Free both in any case, the contract
+ * first; the source must outlive them. */
+mwl_status mwl__contract_read(mwl__contract *out, mwl__tree *tree, mwl_alloc alloc,
+                              mwl__source *source, mwl__diags *sink, bool trusted);
+void mwl__contract_free(mwl__contract *contract); /* its compiled schemas */
+
+/* ---- catalogs -------------------------------------------------------------------------------- */
+
+/* Belongs to one thread: looking up changes it. */
 typedef struct mwl__catalog mwl__catalog;
 
-/* With the spec-defined providers in it; NULL when memory is out. */
+/* With the spec-defined providers in it, whose documents are read when they are first looked up.
+ * NULL when out of memory. */
 mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc);
 void mwl__catalog_free(mwl__catalog *c);
-/* Add a provider definition document. What is wrong goes to the sink (positions are in `source`):
- * form, the provider meta-schema's rules, reserved namespaces (unless trusted), a URI that is there
- * already. MWL_OK, E_REJECTED, E_NOMEM. The catalog keeps the source: it must outlive it. */
-mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink, bool trusted);
+/* Add a provider definition document. What is wrong goes to the sink: what mwl__contract_read
+ * reports, and a URI that is there already. MWL_OK, E_REJECTED, E_NOMEM. The catalog keeps the
+ * source: it must outlive it. */
+mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink);
 /* Judge a document as such: its form alone. It enters no catalog, so that a document in the
  * namespace `example` is fine, as is one that states a spec-defined provider again. */
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink);
-const mwl__contract *mwl__catalog_find(const mwl__catalog *c, const char *uri,
-                                       size_t len); /* or NULL */
-/* Whether a document of this URI was refused: about what names it there is no more to say. */
+/* The provider's contract, which lives as long as the catalog. MWL_OK, E_NOT_FOUND, E_NOMEM. */
+mwl_status mwl__catalog_find(mwl__catalog *c, const char *uri, size_t len,
+                             const mwl__contract **out);
+/* Whether a document of this URI was refused: about what names it there is no more to report. */
 bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len);
+/* The names alone, for suggestions: no document is read. */
+typedef struct mwl__provider_name {
+    const char *uri;
+    size_t uri_len;
+    bool is_middleware;
+} mwl__provider_name;
 size_t mwl__catalog_count(const mwl__catalog *c);
-const mwl__contract *mwl__catalog_at(const mwl__catalog *c, size_t i);
+const mwl__provider_name *mwl__catalog_at(const mwl__catalog *c, size_t i);
 
 #endif

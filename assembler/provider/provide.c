@@ -1,5 +1,5 @@
 /* provide.c: see provide.h. One provider at a time: its document is read and judged, its schemas
- * compiled, and what the machine needs of both goes into the VM's catalog.
+ * compiled, and what the machine needs of both goes into the VM.
  *
  * What is wrong is told in words: which provider, where in its document, what. The text lies in the
  * VM. */
@@ -14,15 +14,15 @@
 
 static const char *const phase_names[4] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
 
-/* A registration under way. */
+/* A document on its way into a provider. */
 typedef struct providing {
     mwl_vm *vm;
     mwl_error *error;
     const char *uri;
     mwl__source source;
     mwl__diags sink;
-    mwl__tree tree; /* read for this registration: structural parameters are cut out of it */
-    mwl__provider *p;
+    mwl__tree tree; /* of its own: structural parameters are cut out of it */
+    mwl__contract contract;
 } providing;
 
 static char *copy_text(const mwl_alloc *a, const char *text) {
@@ -64,25 +64,13 @@ static mwl_status refuse_document(providing *j, mwl_status st) {
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-/* The rules of provider documents are the catalog's; one of its own is made for the time of
- * judging. */
-static mwl_status judge(providing *j) {
-    mwl__catalog *c = mwl__catalog_new(&j->vm->config.alloc);
-    mwl_status st = c ? mwl__catalog_add(c, &j->source, &j->sink, false) : MWL_E_NOMEM;
-    mwl__catalog_free(c);
-    return st < 0 ? refuse_document(j, st) : st;
-}
-
 static mwl_status read_document(providing *j, const char *text, bool trusted) {
     mwl_alloc alloc = j->vm->config.alloc;
     mwl_status st = mwl__source_init(&j->source, alloc, j->uri, text, strlen(text));
     if (st < 0) return refuse(j, st, 0, "its document: %s", mwl_status_text(st));
-    if (!trusted) st = judge(j);
-    if (st < 0) return st;
-    st = mwl__tree_read(&j->tree, alloc, &j->source, &j->sink);
+    st = mwl__contract_read(&j->contract, &j->tree, alloc, &j->source, &j->sink, trusted);
     if (st < 0) return refuse_document(j, st);
     const mwl__node *uri = mwl__node_get(j->tree.root, "uri");
-    if (!uri) return refuse(j, MWL_E_REJECTED, 0, "its document has no 'uri'");
     if (!mwl__node_is(uri, j->uri))
         return refuse(j, MWL_E_REJECTED, uri->offset, "its document is that of '%.*s'",
                       MWL__NODE_TEXT(uri));
@@ -113,28 +101,36 @@ static void cut(mwl__node *list, const char *name, size_t name_len) {
     }
 }
 
-static mwl_status compile(providing *j, const mwl__node *schema, mwl__schema **out) {
-    if (!schema) return MWL_OK;
+/* The schema again, after something was cut out of it. */
+static mwl_status compile_again(providing *j, const mwl__node *schema, mwl__schema **out) {
     mwl__schema_options options = mwl__schema_parameters();
+    mwl__schema_free(*out);
+    *out = NULL;
     mwl_status st = mwl__schema_compile(&j->tree, schema, &options, &j->vm->config.alloc, out);
     return st < 0 ? refuse_document(j, st) : st;
 }
 
 /* Structural parameters are code of a program: the arguments that are validated do not hold them.
  */
-static mwl_status compile_phase(providing *j, unsigned phase) {
-    const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
-    const mwl__node *block = mwl__node_get(phases, phase_names[phase]);
+static mwl_status cut_structural(providing *j, unsigned phase) {
+    const mwl__node *block =
+        mwl__node_get(mwl__node_get(j->tree.root, "phases"), phase_names[phase]);
     mwl__node *schema = mwl__node_get(block, "parameters");
-    const mwl__node *structural = mwl__node_get(block, "structural");
-    for (mwl__node *name = structural ? mwl__node_first(structural) : NULL; name;
-         name = name->next) {
-        if (name->kind != MWL_NODE_STRING) continue;
+    const mwl__node *names = j->contract.structural[phase];
+    if (!schema || !names) return MWL_OK;
+    for (const mwl__node *name = mwl__node_first(names); name; name = name->next) {
         cut(mwl__node_get(schema, "properties"), name->as.text, name->count);
         cut(mwl__node_get(schema, "required"), name->as.text, name->count);
-        if (mwl__node_is(name, "call")) j->p->structural |= (uint8_t)(1u << phase);
     }
-    return compile(j, schema, &j->p->parameters[phase]);
+    return compile_again(j, schema, &j->contract.compiled[phase]);
+}
+
+/* Contributions of a middleware come one by one: none can be required with another. */
+static mwl_status cut_required(providing *j) {
+    mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
+    if (!mwl__node_get(metadata, "required")) return MWL_OK;
+    cut(metadata, "required", 8);
+    return compile_again(j, metadata, &j->contract.compiled_metadata);
 }
 
 /* ---- implementations ------------------------------------------------------------------------- */
@@ -162,86 +158,105 @@ static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     return MWL_OK;
 }
 
-static mwl_status fill(providing *j, const mwl_call_provider *call,
-                       const mwl_middleware *middleware) {
-    mwl__provider *p = j->p;
-    p->is_middleware = middleware != NULL;
-    mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
-    if (middleware) cut(metadata, "required", 8);
-    mwl_status st = compile(j, metadata, &p->metadata);
-    if (call) {
-        p->call = *call;
-        p->call.uri = p->uri;
-        p->call.document = NULL; /* it was lent */
-        return st < 0 ? st
-                      : compile(j, mwl__node_get(j->tree.root, "parameters"), &p->parameters[0]);
-    }
-    p->middleware = *middleware;
-    p->middleware.uri = p->uri;
-    p->middleware.document = NULL;
-    for (unsigned phase = 0; st >= 0 && phase < 4; phase++) st = compile_phase(j, phase);
-    if (st < 0) return st;
-    st = match_actions(j, middleware);
-    if (st < 0) return st;
-    const mwl_alloc *a = &j->vm->config.alloc;
-    if (middleware->run_count)
-        p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
-    if (middleware->deadline)
-        p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
-    if (!middleware->run_count == !p->run_count && !middleware->deadline == !p->deadline)
-        return MWL_OK;
-    return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
+    mwl_status st = read_document(j, text, p->trusted);
+    if (st < 0 || !p->is_middleware) return st;
+    for (unsigned phase = 0; st >= 0 && phase < 4; phase++) st = cut_structural(j, phase);
+    if (st >= 0) st = cut_required(j);
+    return st < 0 ? st : match_actions(j, &p->middleware);
 }
 
-static mwl_status add(providing *j) {
-    mwl_status st = mwl__vm_add_provider(j->vm, j->p);
-    if (st == MWL_E_DUPLICATE) return refuse(j, st, 0, "the VM has this provider already");
-    if (st < 0) return refuse(j, st, 0, "providers must be added before the VM's first run");
-    j->p = NULL;
-    return MWL_OK;
+/* The provider's schemas out of its document, which is not needed any more then. */
+static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
+    const char **text = p->is_middleware ? &p->middleware.document : &p->call.document;
+    providing j;
+    memset(&j, 0, sizeof j);
+    j.vm = vm;
+    j.error = error;
+    j.uri = p->uri;
+    mwl__diags_init(&j.sink, vm->config.alloc);
+    mwl_status st = fit(&j, p, *text);
+    if (st >= 0) {
+        memcpy(p->parameters, j.contract.compiled, sizeof p->parameters);
+        p->metadata = j.contract.compiled_metadata;
+        *text = NULL;
+        p->compile = NULL;
+    } else {
+        mwl__contract_free(&j.contract);
+    }
+    mwl__tree_free(&j.tree);
+    mwl__diags_free(&j.sink);
+    mwl__source_free(&j.source);
+    return st;
 }
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-static bool make_provider(providing *j, void *user) {
-    const mwl_alloc *a = &j->vm->config.alloc;
-    j->p = mwl__mem_zero(a, 1, sizeof *j->p);
-    if (!j->p) return false;
-    j->p->uri = copy_text(a, j->uri);
-    if (!j->p->uri) return false;
-    j->p->uri_len = strlen(j->uri);
-    j->p->user = user;
-    return true;
+/* Everything but the schemas. NULL when out of memory. */
+static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
+                                    const mwl_middleware *middleware, void *user) {
+    const mwl_alloc *a = &vm->config.alloc;
+    mwl__provider *p = mwl__mem_zero(a, 1, sizeof *p);
+    if (!p) return NULL;
+    const char *uri = call ? call->uri : middleware->uri;
+    p->is_middleware = middleware != NULL;
+    p->user = user;
+    p->compile = compile;
+    p->uri = copy_text(a, uri);
+    p->uri_len = strlen(uri);
+    bool made = p->uri != NULL;
+    if (call) {
+        p->call = *call;
+        p->call.uri = p->uri;
+    } else {
+        p->middleware = *middleware;
+        p->middleware.uri = p->uri;
+        if (middleware->run_count)
+            p->middleware.run_count = p->run_count = copy_text(a, middleware->run_count);
+        if (middleware->deadline)
+            p->middleware.deadline = p->deadline = copy_text(a, middleware->deadline);
+        made = made && !middleware->run_count == !p->run_count &&
+               !middleware->deadline == !p->deadline;
+    }
+    if (made) return p;
+    mwl__vm_free_provider(vm, p);
+    return NULL;
 }
 
-/* Exactly one of the two implementations is given. */
+static mwl_status add(providing *j, mwl__provider *p) {
+    mwl_status st = mwl__vm_add_provider(j->vm, p);
+    if (st == MWL_E_DUPLICATE) return refuse(j, st, 0, "the VM has this provider already");
+    if (st < 0) return refuse(j, st, 0, "providers must be added before the VM's first run");
+    return st;
+}
+
+/* Exactly one of the two implementations is given. A host's document is compiled here, so that the
+ * host learns what is wrong with it; a trusted one when a program that imports it is linked. */
 static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
                           const mwl_middleware *middleware, void *user, bool trusted,
                           mwl_error *error) {
-    const char *text = call ? call->document : middleware->document;
     providing j;
     memset(&j, 0, sizeof j);
     j.vm = vm;
     j.error = error;
     j.uri = call ? call->uri : middleware->uri;
     if (!j.uri) return refuse(&j, MWL_E_USAGE, 0, "a provider needs one");
-    if (!text) return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
+    if (!(call ? call->document : middleware->document))
+        return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
     if (call && !call->start == !call->blocking)
         return refuse(&j, MWL_E_USAGE, 0, "a call provider needs either `start` or `blocking`");
     const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",
                       call ? "call provider" : "middleware", type);
-    mwl__diags_init(&j.sink, vm->config.alloc);
-    mwl_status st = make_provider(&j, user) ? MWL_OK : refuse(&j, MWL_E_NOMEM, 0, "out of memory");
-    if (j.p) j.p->trusted = trusted;
-    if (st >= 0) st = read_document(&j, text, trusted);
-    if (st >= 0) st = fill(&j, call, middleware);
-    if (st >= 0) st = add(&j);
-    if (j.p) mwl__vm_free_provider(vm, j.p);
-    mwl__tree_free(&j.tree);
-    mwl__diags_free(&j.sink);
-    mwl__source_free(&j.source);
+    mwl__provider *p = make_provider(vm, call, middleware, user);
+    if (!p) return refuse(&j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
+    p->trusted = trusted;
+    mwl_status st = trusted ? MWL_OK : compile(vm, p, error);
+    if (st >= 0) st = add(&j, p);
+    if (st < 0) mwl__vm_free_provider(vm, p);
     return st;
 }
 

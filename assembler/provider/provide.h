@@ -8,8 +8,9 @@
 
 #include "mwl_provider.h"
 
-/* For the language's own providers only: the document is taken as correct and the namespace `mwl`
- * is open. Answers as mwl_vm_provide. */
+/* For the language's own providers only: the namespace `mwl` is open, and the document, which must
+ * be constant, is compiled when a program that imports the provider is linked. Returns what
+ * mwl_vm_provide returns. */
 mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error);
 mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
                                            mwl_error *error);

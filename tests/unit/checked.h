@@ -63,8 +63,7 @@ static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const 
     if (!k->catalog) return k->status = MWL_E_NOMEM;
     k->status = mwl__source_init(&k->document, alloc, "document", checked_document,
                                  sizeof checked_document - 1);
-    if (k->status == MWL_OK)
-        k->status = mwl__catalog_add(k->catalog, &k->document, &k->sink, false);
+    if (k->status == MWL_OK) k->status = mwl__catalog_add(k->catalog, &k->document, &k->sink);
     if (k->status < 0) return k->status;
     k->status = mwl__tree_read(&k->tree, alloc, &k->source, &k->sink);
     if (!k->tree.root) return k->status;

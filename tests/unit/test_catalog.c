@@ -42,15 +42,19 @@ UTEST(catalog, the_five) {
     mwl_alloc alloc = mwl_alloc_default();
     mwl__catalog *c = mwl__catalog_new(&alloc);
     ASSERT_TRUE(c != NULL);
-    ASSERT_EQ(5u, mwl__catalog_count(c));
-#define FIND(uri) mwl__catalog_find(c, uri, sizeof(uri) - 1)
+    const mwl__contract *found;
+#define FIND(uri) (mwl__catalog_find(c, uri, sizeof(uri) - 1, &found) == MWL_OK ? found : NULL)
     const mwl__contract *mock = FIND("mwl:provider.call/mwl/mock/v1");
     const mwl__contract *retry = FIND("mwl:provider.middleware/mwl/retry/v1");
     const mwl__contract *timeout = FIND("mwl:provider.middleware/mwl/timeout/v1");
     const mwl__contract *loop = FIND("mwl:provider.middleware/mwl/loop/v1");
     const mwl__contract *finally = FIND("mwl:provider.middleware/mwl/finally/v1");
     ASSERT_TRUE(mock && retry && timeout && loop && finally);
-    EXPECT_TRUE(FIND("mwl:provider.call/mwl/mock/v2") == NULL);
+    EXPECT_EQ((int)MWL_E_NOT_FOUND,
+              (int)mwl__catalog_find(c, "mwl:provider.call/mwl/mock/v2", 29, &found));
+    EXPECT_TRUE(FIND("mwl:provider.call/mwl/mock/v1") == mock); /* read once */
+    ASSERT_EQ(5u, mwl__catalog_count(c));
+    EXPECT_TRUE(mwl__catalog_at(c, 4)->is_middleware && !mwl__catalog_at(c, 0)->is_middleware);
     EXPECT_TRUE(!mock->is_middleware && mock->parameters[0] && mock->compiled[0] && mock->metadata);
     EXPECT_EQ(1u, mock->open->count);
     EXPECT_TRUE(retry->is_middleware && retry->at_step && retry->at_flow);
@@ -87,7 +91,7 @@ static void together(const char *const *documents, const char *definition, char 
     mwl__catalog *c = mwl__catalog_new(&alloc);
     for (; documents[n]; n++) {
         mwl__source_init(&sources[n], alloc, "provider", documents[n], strlen(documents[n]));
-        mwl__catalog_add(c, &sources[n], &sink, false);
+        mwl__catalog_add(c, &sources[n], &sink);
     }
     mwl__source_init(&source, alloc, "flow", definition, strlen(definition));
     mwl__tree_read(&tree, alloc, &source, &sink);
@@ -181,8 +185,16 @@ UTEST(catalog, structural_parameters_of_others) {
 
 static bool make(mwl_alloc alloc) {
     mwl__catalog *c = mwl__catalog_new(&alloc);
+    if (!c) return false;
+    mwl_status status = MWL_OK;
+    for (size_t i = 0; status == MWL_OK && i < mwl__catalog_count(c); i++) {
+        const mwl__provider_name *name = mwl__catalog_at(c, i);
+        const mwl__contract *found;
+        status = mwl__catalog_find(c, name->uri, name->uri_len, &found);
+        if (status != MWL_OK && (status != MWL_E_NOMEM || found)) abort();
+    }
     mwl__catalog_free(c);
-    return c != NULL;
+    return status == MWL_OK;
 }
 
 UTEST(catalog, memory_may_run_out) { EXPECT_TRUE(faulty_sweep(make, 5000)); }

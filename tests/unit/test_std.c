@@ -1,7 +1,10 @@
-/* test_std.c: the five providers through whole definitions, under virtual time. */
+/* test_std.c: the five providers through whole definitions, under virtual time; their documents. */
 #include "utest.h"
 
+#include "assembler/provider/catalog.h"
 #include "run_flow.h"
+#include "stdlib/documents.h"
+#include "vm/machine/vm.h"
 
 static flow f;
 
@@ -421,6 +424,47 @@ UTEST(finally, runs_when_a_bound_tears_down) {
 UTEST(finally, without_a_call_it_fails_when_it_runs) {
     EXPECT_TRUE(strstr(flow_run(&f, CALL("{'provider':" FINALLY "}", "{}"), "5"),
                        "System.ParameterValidationFailed") != NULL);
+}
+
+/* ---- documents ------------------------------------------------------------------------------- */
+
+static bool is_compiled(const mwl_vm *vm, const char *name) {
+    const mwl__provider *p = mwl__vm_provider(vm, name, strlen(name));
+    return p && !p->compile && p->parameters[MWL_ON_ENTRY];
+}
+
+/* A document is compiled when the first program that imports its provider is linked. */
+UTEST(documents, are_compiled_when_they_are_needed) {
+    ASSERT_TRUE(flow_vm(&f, 0));
+    EXPECT_FALSE(is_compiled(f.vm, MWL__STD_MOCK) || is_compiled(f.vm, MWL__STD_TIMEOUT));
+    ASSERT_TRUE(flow_load(&f, CALL("", "{'value':1}")));
+    ASSERT_TRUE(flow_start(&f, "null"));
+    EXPECT_TRUE(is_compiled(f.vm, MWL__STD_MOCK));
+    EXPECT_FALSE(is_compiled(f.vm, MWL__STD_TIMEOUT) || is_compiled(f.vm, MWL__STD_RETRY));
+    flow_close(&f);
+}
+
+/* Each is correct by the rules that a host's document must follow. */
+UTEST(documents, are_correct) {
+    const mwl__std_document *document;
+    for (size_t i = 0; (document = mwl__std_document_at(i)); i++) {
+        mwl_alloc alloc = mwl_alloc_default();
+        mwl__source source;
+        mwl__diags sink;
+        mwl__tree tree;
+        mwl__contract contract;
+        mwl__diags_init(&sink, alloc);
+        mwl__source_init(&source, alloc, document->uri, document->text, strlen(document->text));
+        EXPECT_EQ((int)MWL_OK,
+                  (int)mwl__contract_read(&contract, &tree, alloc, &source, &sink, true));
+        EXPECT_EQ((size_t)0, sink.n_errors + sink.n_others);
+        EXPECT_TRUE(contract.uri_len == strlen(document->uri) &&
+                    memcmp(contract.uri, document->uri, contract.uri_len) == 0);
+        mwl__contract_free(&contract);
+        mwl__tree_free(&tree);
+        mwl__diags_free(&sink);
+        mwl__source_free(&source);
+    }
 }
 
 UTEST_MAIN()

@@ -28,12 +28,14 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     for (uint32_t i = 0; i < t->n_imports; i++) {
         size_t len;
         const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
-        const mwl__provider *p = mwl__vm_provider(vm, uri, len);
+        mwl__provider *p = mwl__vm_provider(vm, uri, len);
         bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
         if (!p || p->is_middleware !=
                       want) { /* the message is in the program, which outlives the error */
             return refuse(error, MWL_E_NOT_FOUND, uri);
         }
+        mwl_status st = p->compile ? p->compile(vm, p, error) : MWL_OK;
+        if (st < 0) return st;
         l->providers[i] = p;
     }
     return MWL_OK;

@@ -271,9 +271,11 @@ typedef struct mwl__provider {
     void (*act[4])(mwl_phase *phase, void *user); /* its actions by phase, or NULL */
     void *user;
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
-    mwl__schema *metadata;  /* a middleware's has no `required`: contributions come one by one */
-    uint8_t structural;     /* bit per phase: has a structural call */
-    uint32_t run_count_len; /* of middleware.run_count; 0: none */
+    mwl__schema *metadata; /* a middleware's has no `required`: contributions come one by one */
+    /* Fills parameters and metadata; NULL when that is done. Linking a program that imports the
+     * provider calls it. */
+    mwl_status (*compile)(struct mwl_vm *vm, struct mwl__provider *p, mwl_error *error);
+    uint32_t run_count_len;     /* of middleware.run_count; 0: none */
     char *run_count, *deadline; /* what middleware.run_count, .deadline point to, or NULL */
     struct mwl__provider *next;
 } mwl__provider;

@@ -133,8 +133,8 @@ mwl_heap *mwl_vm_heap(mwl_vm *vm) { return &vm->heap; }
 
 /* ---- catalog --------------------------------------------------------------------------------- */
 
-const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len) {
-    for (const mwl__provider *p = vm->providers; p; p = p->next)
+mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len) {
+    for (mwl__provider *p = vm->providers; p; p = p->next)
         if (p->uri_len == len && memcmp(p->uri, uri, len) == 0) return p;
     return NULL;
 }

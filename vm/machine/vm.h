@@ -4,7 +4,7 @@
 
 #include "vm/machine/state.h"
 
-const mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len); /* or NULL */
+mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len); /* or NULL */
 mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take); /* not taken when it fails */
 void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p);
 
