@@ -96,7 +96,7 @@ static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static uint32_t begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+static uint32_t begin_fields(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
     if (!f->record) {
         f->record = mwl__call_state_new(&vm->heap);
@@ -117,7 +117,7 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     bool direct = link->with_ok[ix] == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
                   link->program->tables.calls[ix].gather ==
                       MWL_NONE; /* a Gather's call gets here only while tracing */
-    return direct ? call_directly(f, link, ix) : begin(f, ix, next_pc);
+    return direct ? call_directly(f, link, ix) : begin_fields(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {

@@ -95,13 +95,13 @@ double mwl_phase_random(mwl_phase *p) {
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
 /* A value that a middleware gives. An absent one ends the run after the callback has returned. */
-static mwl_value taken(mwl_phase *p, mwl_value take) {
+static mwl_value given(mwl_phase *p, mwl_value take) {
     if (mwl_is_absent(take)) p->nomem = true;
     return take;
 }
 
 void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, taken(p, take));
+    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, given(p, take));
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
@@ -128,7 +128,7 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
     mwl_value o = p->entry->contributed, before = mwl_absent();
     if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(h, 1);
     if (!owner->trusted) before = mwl__keep(o);
-    o = taken(p, mwl_object_set(h, o, name, strlen(name), take_value));
+    o = given(p, mwl_object_set(h, o, name, strlen(name), take_value));
     if (!owner->trusted && !mwl_is_absent(o) && !may_contribute(p, owner, name, o))
         mwl__replace(h, &o, mwl__keep(before));
     mwl__drop(h, before);
@@ -137,20 +137,21 @@ void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-static void say(mwl_phase *p, bool ok, mwl_value take) {
-    mwl__replace(mwl__heap_of(p->frame), &p->instead.v, taken(p, take));
+static void set_instead(mwl_phase *p, bool ok, mwl_value take) {
+    mwl__replace(mwl__heap_of(p->frame), &p->instead.v, given(p, take));
     p->instead.ok = ok;
 }
 
 void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
                     mwl_value take_details) {
-    say(p, false,
+    set_instead(
+        p, false,
         mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent()));
 }
 
 static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
     if (p->elapsed)
-        say(p, ok, take);
+        set_instead(p, ok, take);
     else
         mwl__drop(mwl__heap_of(p->frame), take); /* there is nothing to interrupt */
 }
@@ -169,14 +170,14 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
         take = mwl__failure_chain(mwl__heap_of(p->frame), take, e->res.v,
                                   p->frame->run->limits->chain_depth);
-    mwl__entry_set_emit(p->frame, e, is_success, taken(p, take));
+    mwl__entry_set_emit(p->frame, e, is_success, given(p, take));
 }
 
 /* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a
  * transform's effect. So onEntry's `output`, whose default is middleware.input, reads the
  * transformed value there. */
 void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
-    take_value = taken(p, take_value);
+    take_value = given(p, take_value);
     if (p->phase == MWL_ON_ENTRY)
         mwl__replace(mwl__heap_of(p->frame), &p->entry->input, take_value);
     else

@@ -16,7 +16,7 @@
 static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f)->steps[f->step]; }
 
 /* A Step begins with what is in flight. */
-static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
+static void begin_step(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
     mwl_heap *h = &vm->heap;
     mwl__step_hop(f, step, h);
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
@@ -30,7 +30,7 @@ static void begin(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t 
 
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
-    begin(f, link->vm, &link->program->tables.steps[step], step);
+    begin_step(f, link->vm, &link->program->tables.steps[step], step);
     return next_pc;
 }
 
@@ -52,7 +52,7 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     const mwl__step_rec *rec = &link->program->tables.steps[step];
     if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->in_flight);
     if (!handler && f->extra) mwl__frame_fail(f, mwl_null());
-    begin(f, link->vm, rec, step);
+    begin_step(f, link->vm, rec, step);
     return rec->pc + 1; /* behind its STEP, which is done */
 }
 

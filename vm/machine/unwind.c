@@ -75,7 +75,7 @@ static bool outstanding(const mwl__frame *f) {
 
 /* The frame leaves what it was doing: what it waited for is interrupted, what it held is dropped.
  */
-static void begin(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
+static void begin_unwind(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl__extra *u = f->extra;
     if (f->state == MWL_FRAME_WAIT_TIME && f->entries &&
@@ -133,7 +133,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     u->cancel = mwl__keep(cancel);
     u->cancel_ns = mwl__clock_mono(mwl__vm_of(f));
     if (cleaning(f) || u->running) return;
-    begin(f, NULL, cancel);
+    begin_unwind(f, NULL, cancel);
 }
 
 /* The entry's bound has elapsed: makes its cancellation, with the explanation as `previous`. False:
@@ -174,7 +174,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
     if (u->running)
         return; /* inside the owner: its scope is torn down anyway; outside: the seam checks */
     if (fire(f, owner))
-        begin(f, owner, owner->cancel);
+        begin_unwind(f, owner, owner->cancel);
     else
         mwl__run_limit(f->run, MWL_E_NOMEM);
 }
