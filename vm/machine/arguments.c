@@ -1,12 +1,12 @@
 /* arguments.c: see arguments.h.
  *
- * spec: providers and Flows validate their arguments; undeclared ones are refused. */
+ * spec: flow-object, parameters; providers, parameter validation. */
 #include "vm/machine/arguments.h"
 
 #include "vm/machine/raise.h"
 
 /* A target without a schema takes no arguments.
- * spec: providers, parameters: closed by default. */
+ * spec: flow-object, parameters: validation is closed by default. */
 static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
     mwl_heap *h = mwl__heap_of(f);
     mwl_value key, value;

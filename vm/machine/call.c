@@ -227,6 +227,7 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
 
 /* ---- arms ------------------------------------------------------------------------------------ */
 
+/* spec: call-interface, when the arms run: at the settled Result, before it rises. */
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
     mwl__replace(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
@@ -235,6 +236,7 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
 }
 
+/* spec: call-interface, faults in the call object's fields: the fault is the call's Result. */
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
@@ -242,6 +244,8 @@ uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
     return c->end_pc;
 }
 
+/* spec: call-interface, faults in the call object's fields: the fault of an arm supersedes the
+ * target's Result, and chains it if that was a failure. */
 uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
     mwl_value newer = mwl__raised_take(f);

@@ -61,6 +61,7 @@ static mwl_value step_name(const mwl__frame *f) {
     return s ? mwl__program_of(f)->consts[s->name_k] : mwl_absent();
 }
 
+/* spec: execution-context, step: an id for each Step execution, unique in the run. */
 static mwl_value step_id(mwl_heap *h, const mwl__frame *f) {
     char id[24];
     snprintf(id, sizeof id, "%llu", (unsigned long long)f->step_id + 1);

@@ -86,6 +86,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     return next_pc;
 }
 
+/* spec: middleware-mechanics, when: false leaves out `with` and the action; shaping still runs. */
 uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc) {
     if (mwl_value_kind(when) != MWL_KIND_BOOL)
         return mwl__raise(f, MWL_FAILURE_EXPRESSION, "`when` must be true or false", mwl_absent());
@@ -151,6 +152,8 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     return next_pc;
 }
 
+/* spec: middleware-mechanics, when a phase fails: an entry whose onEntry fails is not established,
+ * so it has no onAlways. */
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
     mwl__entry_pop(f);
     mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
@@ -176,6 +179,8 @@ static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
     return f->entries ? mwl__unwind_after_always(f, rec->leave_pc + 1) : rec->leave_pc + 1;
 }
 
+/* spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
+ * DECISIONS.md 4: at the very instant of the bound it is accepted. */
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
@@ -235,10 +240,15 @@ static bool supersede(mwl__frame *f, mwl__entry *e) {
     return !mwl_is_absent(newer);
 }
 
+/* spec: middleware-mechanics, when a phase fails: the entry stays established, its onAlways runs.
+ */
 uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix) {
     return supersede(f, f->entries) ? rec_of(f, ix)->always_pc : MWL_PC_NOMEM;
 }
 
+/* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
+ * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
+ * the next run receives the carried value (CARRY), and variables persist. */
 static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
     if (e->reenter & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
     mwl_value next;
@@ -276,6 +286,8 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
 
 /* ---- onAlways -------------------------------------------------------------------------------- */
 
+/* spec: middleware-mechanics, onAlways: once for each established entry, however its scope ended.
+ */
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
     if (f->extra) { /* the cleanup runs forward; a bound inside it starts an unwind of its own */

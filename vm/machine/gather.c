@@ -64,6 +64,7 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
 
 /* ---- enumeration ----------------------------------------------------------------------------- */
 
+/* The fan-out limit is the platform's (mwl_limits.fan_out), not the language's. */
 static const char too_many[] = "more dispatches than this platform allows";
 
 static mwl_value too_many_details(mwl__frame *f, size_t n) {
@@ -138,7 +139,9 @@ static inline bool is_decided(const mwl__gather *g) {
     return g->n_ok >= g->need || (double)(g->n - g->n_bad) < g->need;
 }
 
-/* False: out of memory. */
+/* The outcome is determined. False: out of memory.
+ * spec: step-actions, completion, `wait` false: active dispatches are cancelled, the rest skipped.
+ */
 static bool determine(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     g->determined = true;
@@ -192,7 +195,8 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
     return true;
 }
 
-/* As many dispatches as may start now, within the frame's turn. */
+/* Starts as many dispatches as may start now, within the frame's turn.
+ * spec: step-actions, the dispatch model: at most `concurrency` of them are active. */
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     const mwl__link *link = f->run->link;
     mwl__gather *g = mwl__gather_of(f);
@@ -358,6 +362,8 @@ mwl_value mwl__gather_superseding(mwl__frame *f) {
 
 /* ---- the arms -------------------------------------------------------------------------------- */
 
+/* spec: step-actions, the arms at fan-out completion: in dispatch order, once for each dispatch
+ * that settled; none for one that was cancelled or skipped. */
 uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
     (void)ix;
     mwl__gather *g = mwl__gather_of(f);
@@ -450,6 +456,7 @@ static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
     return values;
 }
 
+/* spec: step-actions, completion: the final Results decide, after the arms have run. */
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl_heap *h = mwl__heap_of(f);

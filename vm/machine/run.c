@@ -273,6 +273,7 @@ static void stop_turn(mwl_run *run) {
     if (run->link->vm->executing == run) mwl__exec_stop(&run->link->vm->exec);
 }
 
+/* spec: execution-model, external cancellation. */
 void mwl_run_cancel(mwl_run *run, const char *reason) {
     mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
     mwl__usage(!run || pumps_alone(run->link->vm),

@@ -83,6 +83,7 @@ static bool set_failure(mwl__frame *f) {
     return mwl__frame_fail(f, f->res.v);
 }
 
+/* spec: step-mechanics, catch clauses: the first that matches; else the failure leaves the Flow. */
 uint32_t mwl__step_failed(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     if (!f->step_done) mwl__step_exit(f);
@@ -159,6 +160,7 @@ static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
                            mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), left_ns));
 }
 
+/* spec: step-actions, Sleep: `for` counts from the Step's entry; what is past completes at once. */
 uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_pc) {
     size_t len = 0;
     const char *text = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, &len) : NULL;
@@ -216,6 +218,7 @@ uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {
     return end_failing(f, failure);
 }
 
+/* spec: step-actions, bare re-raise: the active failure as it is; without one System.EmptyRaise. */
 uint32_t mwl__step_reraise(mwl__frame *f) {
     if (mwl_value_kind(mwl__failure_of(f)) == MWL_KIND_OBJECT)
         return end_failing(f, mwl__keep(mwl__failure_of(f)));

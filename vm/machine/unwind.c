@@ -226,7 +226,8 @@ static mwl__result conversion(mwl__entry *owner) {
     return r;
 }
 
-/* The arriving Result at the owner's position decides: its own bare cancellation converts to the
+/* spec: execution-model, the conversion seam.
+ * The arriving Result at the owner's position decides: its own bare cancellation converts to the
  * explanation; anything else rises as it is. An interruption that waits outside takes over instead
  * of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
@@ -256,6 +257,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     return mwl_is_absent(f->res.v) ? MWL_PC_NOMEM : run_always(f, owner);
 }
 
+/* spec: execution-model, the unwind: established entries run onAlways only, innermost first. */
 uint32_t mwl__unwind_next(mwl__frame *f) {
     while (f->entries) {
         mwl__entry *e = f->entries;
