@@ -1,6 +1,6 @@
-/* access.c: reaching into values: selection, indexing, presence, optionals, whole paths.
+/* access.c: reads parts of values: selection, indexing, presence, optionals, whole paths.
  *
- * Owns: what a missing key or a wrong kind says, with the keys that are there. Refuses to know:
+ * Owns: the messages for a missing key or a wrong kind, with the keys that exist. Refuses to know:
  * where bases come from (context.c). */
 #include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #define CLIP 80u   /* bytes of a key that a message shows */
-#define HAVING 10u /* keys that the details of a missing one list */
+#define HAVING 10u /* keys that the details of a missing key list */
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static int clip(mwl_value text) { /* at a code point's edge */
+static int clip(mwl_value text) { /* cut at the end of a code point */
     const mwl__str *s = mwl__as_str(text);
     uint32_t n = s->len;
     if (n <= CLIP) return (int)n;
@@ -61,12 +61,12 @@ static bool not_a_map(mwl__exec *x, mwl_value of, mwl_value key) {
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
-/* As ops.h says: the part's count depends on whether the whole carries one. */
+/* As described in ops.h: the part is counted if the whole is counted. */
 static mwl_value part(mwl_value whole, const mwl_value *p) {
     return (whole.tag & MWL_OWNED) ? mwl__keep(*p) : mwl__borrow(*p);
 }
 
-/* What an optional holds, borrowed; absent for none. */
+/* Returns the value inside an optional, borrowed; absent if it is empty. */
 static mwl_value content(mwl_value optional) {
     if (!optional.as.p) return mwl_absent();
     return mwl__borrow(mwl__as_box(optional)->v);
@@ -83,8 +83,8 @@ bool mwl__access_select(mwl__exec *x, mwl_value of, mwl_value key, mwl_value *ou
     return not_a_map(x, of, key);
 }
 
-/* The element's place, from an int, a uint or an integral double: 1 found, 0 out of range, -1 no
- * index. */
+/* Finds an index from an int, a uint or an integral double. Returns 1 if it was found, 0 if it is
+ * out of range, -1 if the value is not an index. */
 static int element_at(mwl_value index, uint32_t n, uint32_t *at) {
     uint64_t i;
     switch (mwl_value_kind(index)) {
@@ -202,7 +202,7 @@ static bool load_base(mwl__exec *x, unsigned base, mwl__path_mode mode, mwl_valu
         v = x->context ? x->context->load(x, base) : mwl_absent();
     else if (base - MWL_BASE_ENV < x->n_env)
         v = mwl__borrow(x->env[base - MWL_BASE_ENV]);
-    if (x->heap->why != MWL_OK) { /* it is not there, or not whole */
+    if (x->heap->why != MWL_OK) { /* it does not exist, or is not complete */
         mwl__drop(x->heap, v);
         *out = mwl_absent();
         return mwl__exec_heap_failed(x);
@@ -216,7 +216,7 @@ static bool load_base(mwl__exec *x, unsigned base, mwl__path_mode mode, mwl_valu
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "the variable has no value");
 }
 
-/* v := v's member, dropping v if it carries a count. */
+/* v := the member of v. Drops the old v if it is counted. */
 static bool step(mwl__exec *x, mwl_value *v, mwl_value key) {
     mwl_value next = mwl_absent();
     bool ok = mwl__access_select(x, *v, key, &next);
@@ -247,7 +247,7 @@ bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mo
         *out = v;
         return true;
     }
-    if (n == 0) { /* the base itself is the member that is asked for */
+    if (n == 0) { /* the base itself is the requested member */
         if (mode == MWL_PATH_HAS) {
             *out = mwl_bool(!mwl_is_absent(v));
             mwl__drop(x->heap, v);

@@ -1,7 +1,7 @@
 /* arith.c: the arithmetic operators: numbers, concatenation, durations and timestamps.
  *
- * Owns: which kinds of operands go together and what overflows. Numbers never mix: `1 + 2.0` is no
- * overload (spec: langdef, Numeric Values). Doubles follow IEEE 754. */
+ * Owns: which kinds of operands can be combined, and what overflows. Numbers never mix: `1 + 2.0`
+ * is no overload (spec: langdef, Numeric Values). Doubles follow IEEE 754. */
 #include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 #include "vm/value/temporal.h"
@@ -24,7 +24,7 @@ static bool overflow(mwl__exec *x, const char *what) {
     return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "%s overflow", what);
 }
 
-/* One text for both operands' kinds, so that a switch can choose by the pair. */
+/* Makes one number from the kinds of both operands, so that a switch can select by the pair. */
 #define PAIR(a, b) ((a) << 8 | (b))
 #define PAIR_OF(a, b) PAIR(mwl_value_kind(a), mwl_value_kind(b))
 
@@ -94,7 +94,7 @@ bool mwl__arith_add(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
     }
 }
 
-/* n bytes by two copies that overlap: the parts of a text are mostly short. */
+/* Copies n bytes as two parts that overlap, which is fast for short texts. */
 static inline void put(char *to, const char *from, size_t n) {
     if (n > 16) {
         memcpy(to, from, n);
@@ -112,7 +112,8 @@ static inline void put(char *to, const char *from, size_t n) {
 }
 
 static bool not_text(mwl__exec *x, const mwl_value *row, uint32_t n, uint32_t i) {
-    /* the first one is the left operand of the first `+`, any other the right one of its own */
+    /* the first one is the left operand of the first `+`, any other the right operand of its own
+     * `+` */
     mwl__arith_no_overload(x, "+", row[0], row[i ? i : n > 1 ? 1 : 0]);
     mwl__exec_raise_sub(x, i ? i : 1);
     return false;
@@ -196,7 +197,7 @@ bool mwl__arith_mul(mwl__exec *x, mwl_value a, mwl_value b, mwl_value *out) {
     }
 }
 
-/* IEEE 754's quotient for every divisor, which C leaves undefined for zero. */
+/* The quotient of IEEE 754 for every divisor. C leaves division by zero undefined. */
 static double divide(double a, double b) {
     if (b != 0) return a / b;
     if (a == 0 || a != a) return (double)NAN;
@@ -243,7 +244,7 @@ bool mwl__arith_neg(mwl__exec *x, mwl_value a, mwl_value *out) {
         if (a.as.i == INT64_MIN) return overflow(x, "integer");
         *out = mwl_int(-a.as.i);
         return true;
-    case MWL_KIND_DURATION: /* cel-go negates durations as well */
+    case MWL_KIND_DURATION: /* cel-go also negates durations */
         if (a.as.i == INT64_MIN) return overflow(x, "duration");
         *out = mwl_duration(-a.as.i);
         return true;

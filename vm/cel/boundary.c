@@ -1,8 +1,8 @@
-/* boundary.c: an expression's result becomes a value of the data model.
+/* boundary.c: converts the result of an expression to a value of the data model.
  *
- * Owns: the table of the specification's "Result values" and "Numbers": which CEL types have a JSON
- * form, and what to convert the others with. A container that is all data passes as it is; else it
- * is rebuilt, without recursion: containers nest at most MWL_DEPTH_LIMIT deep. */
+ * Owns: the rules of the specification's "Result values" and "Numbers": which CEL types have a JSON
+ * form, and how the others can be converted. A container of data passes unchanged. Any other
+ * container is rebuilt, without recursion; containers nest at most MWL_DEPTH_LIMIT deep. */
 #include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
@@ -11,7 +11,7 @@
 #define EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
 
 typedef struct level {
-    mwl_value from, to; /* from is borrowed; to is ours */
+    mwl_value from, to; /* from is borrowed; to is owned */
     uint32_t at;        /* the child that is being converted */
 } level;
 
@@ -21,7 +21,7 @@ typedef struct walk {
     uint32_t n;
 } walk;
 
-/* Where in the result the trouble is: "" or " at ['a'][2]". */
+/* Writes the place of the error in the result: "" or " at ['a'][2]". */
 static void place_text(const walk *w, char *text, size_t size) {
     size_t len = 0;
     text[0] = '\0';
@@ -47,7 +47,7 @@ static bool refuse(const walk *w, const char *what, const char *instead) {
                            "the result%s is %s, which has no JSON form; %s", place, what, instead);
 }
 
-/* A value without parts. */
+/* Converts a value that is not a container. */
 static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
     char what[160];
     switch (mwl_value_kind(v)) {
@@ -107,7 +107,7 @@ static bool open_level(walk *w, mwl_value v) {
     return true;
 }
 
-/* The converted child goes into the container that is being built. */
+/* Adds the converted child to the container that is being built. */
 static bool place(walk *w, mwl_value take) {
     mwl_heap *h = w->x->heap;
     level *l = &w->stack[w->n - 1];

@@ -1,7 +1,7 @@
-/* build.c: list, map and object literals, and what comprehensions collect.
+/* build.c: builds list, map and object literals, and the results of comprehensions.
  *
- * Owns: the rules of map keys: string, int, uint, bool, each once. Limits and memory are the
- * heap's. */
+ * Owns: the rules for map keys: string, int, uint or bool, each key once. The heap has the limits
+ * and the memory. */
 #include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
@@ -87,15 +87,16 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
     return true;
 }
 
-/* The books of a new container of n scalars; those of a list and a map are at the same place. */
+/* Initialises weight, depth and flags of a container of n scalars. A list and a map have them at
+ * the same place. */
 static inline void open_books(mwl__list *of, uint32_t n) {
     of->depth = 1;
     of->odd = 0;
     of->weight = (uint64_t)n + 1;
 }
 
-/* What is no plain scalar changes them. No sum can wrap, so the limits are looked at when all is
- * in. */
+/* An element that is not a plain scalar changes weight, depth and flags. No sum can overflow, so
+ * the limits are checked after the last element. */
 MWL__OUTLINE static void enter_books(mwl__list *of, const mwl_value *v) {
     uint32_t below = mwl__value_depth(*v);
     of->weight += mwl__value_weight(*v) - 1;
@@ -103,7 +104,7 @@ MWL__OUTLINE static void enter_books(mwl__list *of, const mwl_value *v) {
     if (below >= of->depth) of->depth = (uint16_t)(below + 1);
 }
 
-/* Enter what a register holds, and move it to its place. */
+/* Counts the value of a register, and moves it to its place. */
 static inline void settle(mwl__list *of, mwl_value *to, mwl_value *reg) {
     uint32_t kind = mwl_value_kind(*reg);
     if (kind != MWL_KIND_STRING && (kind != MWL_KIND_NUMBER || reg->as.d - reg->as.d != 0))
@@ -134,7 +135,7 @@ bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out)
     return within_limits(l) || refuse(x, l, *out);
 }
 
-/* A map with an index: its members enter one by one. */
+/* A map with an index: its members are added one by one. */
 static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
     for (uint32_t i = 0; i < n; i++) {
         mwl_value val = mwl__own(vals[i]);
@@ -159,7 +160,7 @@ static bool build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uin
     return true;
 }
 
-/* A map small enough to be scanned has no index to keep: its members are laid down in a row. */
+/* A map that is small enough to be scanned has no index: its members are stored in order. */
 bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
     const uint32_t *keys = x->program->keys + shape->first_key;
     const mwl_value *consts = x->program->consts;

@@ -1,4 +1,4 @@
-/* cel_convert.c: CEL's conversions between types, and the texts of values.
+/* cel_convert.c: CEL's conversions between types, and values as text.
  *
  * Owns: bool, bytes, double, duration, int, string, timestamp, uint, with the ranges and forms of
  * cel-go; mwl_value_text and mwl_number_text. Refuses to know: how numbers and instants are read
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Reading a text costs by its length, also when it is refused. */
+/* Reading a text is charged by its length, also when the text is refused. */
 static bool pay_for(mwl_fn *fn, const mwl__str *text) { return mwl_fn_charge(fn, text->len / 8); }
 
 static mwl_value bad_text(mwl_fn *fn, mwl_value text, const char *to) {
@@ -26,7 +26,8 @@ static mwl_value to_int(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     case MWL_KIND_UINT:
         if (v.as.u > INT64_MAX) return mwl_fn_fail(fn, "range error: uint too large for int");
         return mwl_int((int64_t)v.as.u);
-    case MWL_KIND_NUMBER: /* open at both ends, as cel-go: -2^63 is out too. NaN compares false */
+    case MWL_KIND_NUMBER: /* open at both ends, as in cel-go: -2^63 is out of range too. Comparisons
+                             with NaN are false */
         if (!(v.as.d > -0x1p63 && v.as.d < 0x1p63))
             return mwl_fn_fail(fn, "range error: double out of int's range");
         return mwl_int((int64_t)v.as.d);
@@ -153,7 +154,7 @@ static mwl_value to_duration(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Shortest digits with the point where the number has it: 1e21 as 1000000000000000000000. */
+/* Writes the shortest digits without an exponent: 1e21 as 1000000000000000000000. */
 static size_t write_plain(double d, char *out, size_t cap) {
     char digits[20], *p = out;
     int point;
@@ -178,7 +179,7 @@ static size_t write_plain(double d, char *out, size_t cap) {
     return (size_t)(p - out);
 }
 
-/* Shortest digits as d.ddde+xx, the exponent of two digits or more. */
+/* Writes the shortest digits as d.ddde+xx. The exponent has at least two digits. */
 static size_t write_scientific(double d, char *out, size_t cap) {
     char digits[20], *p = out;
     int point;
@@ -219,7 +220,7 @@ size_t mwl_number_text(double d, mwl_number_form form, int precision, char *out,
         char digits[20];
         int point;
         (void)mwl__num_digits(d, digits, &point);
-        bool plain = d == 0 || (point - 1 >= -4 && point - 1 < 6); /* as Go's %g decides */
+        bool plain = d == 0 || (point - 1 >= -4 && point - 1 < 6); /* the rule of Go's %g */
         return plain ? write_plain(d, out, cap) : write_scientific(d, out, cap);
     }
     }

@@ -1,7 +1,8 @@
-/* cel_lib.h: the function tables that vm itself brings, and what their files share.
+/* cel_lib.h: the function tables of vm/, and what their files share.
  *
- * Owns: nothing but declarations. Each file cel_<lib>.c defines mwl__<lib>_functions and its count.
- * The libraries above the language's floor are in stdlib/, written on the public headers alone. */
+ * Owns: only declarations. Each file cel_<lib>.c defines mwl__<lib>_functions and its count.
+ * Libraries that the language does not require are in stdlib/, written with the public headers
+ * alone. */
 #ifndef MWL_CEL_LIB_H
 #define MWL_CEL_LIB_H
 
@@ -15,14 +16,16 @@ extern const mwl_function_def mwl__time_functions[]; /* getFullYear ... */
 extern const size_t mwl__time_count;
 extern const mwl_function_def mwl__mwl_functions[]; /* toJson ... now, wallTime */
 extern const size_t mwl__mwl_count;
-extern const mwl_function_def mwl__message_functions[]; /* what literals and macros lower to */
+extern const mwl_function_def
+    mwl__message_functions[]; /* functions that literals and macros are translated to */
 extern const size_t mwl__message_count;
 
-/* The tables above one after the other: NULL when i is past the last. */
+/* Returns table i of those above; NULL after the last one. */
 const mwl_function_def *mwl__cel_table(size_t i, size_t *count);
 
-/* A status of the value layer or of a matcher as the function's failure: out of memory and fuel end
- * the run, the rest is `what` (constant text). Answers absent. */
+/* Lets a function fail with a status of the value layer or of a matcher. Out of memory and out of
+ * fuel end the run; any other status fails with the message `what` (constant text). Returns
+ * absent. */
 mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what);
 
 #endif

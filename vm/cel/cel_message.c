@@ -1,8 +1,8 @@
-/* cel_message.c: what literals and macros lower to.
+/* cel_message.c: the functions that literals and macros are translated to.
  *
- * Owns: "@message", a literal of a well-known protobuf type, which is at once the value it stands
- * for (google.protobuf.Int32Value{value: 1} is the int 1); "@sortByKeys", the end of list.sortBy.
- * Their names cannot be written in an expression. */
+ * Owns: "@message", a literal of a well-known protobuf type, which becomes the value that it means
+ * (google.protobuf.Int32Value{value: 1} is the int 1); "@sortByKeys", the last part of list.sortBy.
+ * An expression cannot contain these names. */
 #include "vm/cel/cel_lib.h"
 #include "vm/value/temporal.h"
 
@@ -20,8 +20,8 @@ static mwl_value bad_field(mwl_fn *fn, const char *name, mwl_value v) {
 
 /* ---- wrappers -------------------------------------------------------------------------------- */
 
-/* The `value` field if it has that kind, what a message without it has, or absent after a failure.
- */
+/* Returns the `value` field if it has that kind, the default if the message does not have the
+ * field, or absent after a failure. */
 static mwl_value wrapped(mwl_fn *fn, mwl_value fields, mwl_kind kind, mwl_value unset) {
     mwl_value v = field(fields, "value");
     if (mwl_is_absent(v)) return unset;
@@ -70,8 +70,8 @@ static mwl_value make_bytes(mwl_fn *fn, mwl_value f) {
 
 /* ---- JSON values ----------------------------------------------------------------------------- */
 
-/* A CEL value as protobuf's JSON value: integers become numbers where those are exact and text
- * elsewhere. Containers nest at most MWL_DEPTH_LIMIT deep, which bounds the recursion. */
+/* Converts a CEL value to protobuf's JSON value. An integer becomes a number if that is exact, and
+ * text otherwise. Containers nest at most MWL_DEPTH_LIMIT deep, which limits the recursion. */
 static mwl_value json_value(mwl_fn *fn, mwl_value v) {
     mwl_heap *h = mwl_fn_heap(fn);
     switch (mwl_value_kind(v)) {
@@ -127,7 +127,8 @@ static mwl_value make_list(mwl_fn *fn, mwl_value f) {
     return json_value(fn, v);
 }
 
-/* One of its fields, or none. An enum's constant is an int, so null_value takes that too. */
+/* It has one of its fields, or none. The constant of an enum is an int, so null_value accepts an
+ * int too. */
 static mwl_value make_value(mwl_fn *fn, mwl_value f) {
     static const struct {
         const char *name;
@@ -146,7 +147,7 @@ static mwl_value make_value(mwl_fn *fn, mwl_value f) {
         if (!mwl_fn_charge(fn, mwl__value_weight(v))) return mwl_absent();
         return json_value(fn, v);
     }
-    return mwl_absent(); /* not reached: the names were checked */
+    return mwl_absent(); /* not reached, because the names were checked */
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -186,7 +187,7 @@ static mwl_value make_timestamp(mwl_fn *fn, mwl_value f) {
 static const struct {
     const char *name; /* after google.protobuf. */
     maker make;
-    const char *fields; /* each with a space after it */
+    const char *fields; /* a space follows each name */
 } messages[] = {
     {"BoolValue", make_bool, "value "},
     {"BytesValue", make_bytes, "value "},

@@ -4,9 +4,9 @@
 #include "vm/cel/ops.h"
 #include "vm/value/temporal.h"
 
-/* An int or uint whose magnitude a double holds exactly is a number of the data model, as at an
- * expression's result; so toJson({'a': 1}) has a text. The boundary makes a data model value of it;
- * what that refuses is here a fault of the expression. */
+/* An int or uint that a double can hold exactly is a number of the data model, as in the result of
+ * an expression. So toJson({'a': 1}) works. boundary.c converts the value; if it refuses, the
+ * expression fails. */
 static mwl_value to_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     mwl_heap *h = mwl_fn_heap(fn);

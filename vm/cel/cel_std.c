@@ -1,9 +1,9 @@
 /* cel_std.c: CEL's standard functions that are neither conversions (cel_convert.c) nor about time
  * (cel_time.c).
  *
- * Owns: size, contains, startsWith, endsWith, matches, type, dyn, and the list of vm's tables.
- * Operators are the interpreter's. A constant pattern is compiled into the program and never comes
- * here; others go through the scratch's cache of patterns. */
+ * Owns: size, contains, startsWith, endsWith, matches, type, dyn, and the list of vm's tables. The
+ * interpreter has the operators. A constant pattern is compiled into the program and is not handled
+ * here; other patterns use the pattern cache of the scratch. */
 #include "vm/cel/cel_lib.h"
 #include "vm/regex/regex.h"
 
@@ -93,7 +93,8 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
         status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, &re, &error);
     bool refused = status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG;
     if (status == MWL_OK) status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);
-    if (!mwl_fn_charge(fn, before - fuel)) return mwl_absent(); /* a refusal costs as well */
+    if (!mwl_fn_charge(fn, before - fuel))
+        return mwl_absent(); /* a refused pattern is charged too */
     if (refused)
         return mwl_fn_fail(fn, "invalid pattern: %s at byte %zu", error.message, error.offset);
     if (status != MWL_OK) return mwl__cel_failed(fn, status, "the pattern cannot be matched");

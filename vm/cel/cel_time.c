@@ -1,8 +1,9 @@
 /* cel_time.c: CEL's accessors of timestamps and durations.
  *
  * Owns: which component counts from zero and which from one. Refuses to know: calendars
- * (temporal.c) and zones (zone.c). Of a duration hours, minutes and seconds are the whole length in
- * that unit, cut toward zero; the milliseconds alone are a component (langdef, getMilliseconds). */
+ * (temporal.c) and zones (zone.c). For a duration, hours, minutes and seconds are the whole length
+ * in that unit, cut toward zero; only the milliseconds are a component (langdef,
+ * getMilliseconds). */
 #include "vm/cel/cel_lib.h"
 #include "vm/value/temporal.h"
 
@@ -24,7 +25,8 @@ static mwl_value zone_failed(mwl_fn *fn, mwl_status status, const mwl__str *zone
     return mwl_fn_fail(fn, "unknown time zone '%.80s'", zone->s);
 }
 
-/* Seconds ahead of UTC at t in the zone named by args[1]; 0 without one. False: failed. */
+/* Finds the seconds ahead of UTC at t in the zone args[1]; 0 without that argument. Returns false
+ * if it failed. */
 static bool offset_at(mwl_fn *fn, const mwl_value *args, size_t n_args, int32_t *offset_sec) {
     *offset_sec = 0;
     if (n_args < 2) return true;
@@ -34,7 +36,7 @@ static bool offset_at(mwl_fn *fn, const mwl_value *args, size_t n_args, int32_t 
     }
     const mwl__str *name = mwl__as_str(args[1]);
     mwl__zones *zones = fn->x->zones, passing;
-    if (!zones) { /* an evaluation without a cache */
+    if (!zones) { /* this evaluation has no cache */
         mwl__zones_init(&passing, mwl_fn_heap(fn)->alloc, NULL, NULL);
         zones = &passing;
     }

@@ -1,7 +1,8 @@
 /* compare.c: equality, order, membership and the logic that absorbs faults.
  *
- * Owns: how operators compare; the walks themselves are value.c's. Values of different types are
- * unequal, but numbers compare by value across types; order between types is no overload. */
+ * Owns: how operators compare; value.c has the walks. Values of different types are not equal, but
+ * numbers of different types compare by value. There is no overload for order between other
+ * types. */
 #include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 

@@ -1,7 +1,7 @@
-/* exec_context.c: what surrounds the interpreter loop: its context, and the faults that it raises.
+/* exec_context.c: the context of the interpreter loop, and the faults that it raises.
  *
- * Owns: the registers' room, the making of a fault and what it tells. Refuses to know: instructions
- * (exec.c). */
+ * Owns: the memory of the registers, and how a fault and its message are made. Refuses to know:
+ * instructions (exec.c). */
 #include "vm/cel/exec_context.h"
 #include "vm/base/utf8.h"
 
@@ -50,7 +50,8 @@ void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* Some formats cut keys at a byte count: what is no UTF-8 any more becomes question marks. */
+/* Some formats cut keys at a number of bytes: bytes that are not UTF-8 any more become question
+ * marks. */
 static void mend(char *text, size_t len) {
     while (len) {
         size_t good = mwl__utf8_valid_prefix(text, len);

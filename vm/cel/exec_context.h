@@ -1,14 +1,14 @@
-/* exec_context.h: the interpreter's context. The loop is vm/machine/exec.h.
+/* exec_context.h: the context of the interpreter. Its loop is declared in vm/machine/exec.h.
  *
  * Owns: registers, fuel, the fault in flight. An expression is straight code with jumps and loops
  * in one register window; it never calls another block and never recurses. Registers belong to the
- * VM: they hold nothing across a park; a fuel yield inside a block saves them.
+ * VM. They hold nothing while a frame is parked. If fuel runs out inside a block, they are saved.
  *
- * Fuel: `slice` counts down at loop edges (by the length of the loop's body), function calls and
- * the machine's instructions; long single operations charge by size. At zero the interpreter
- * yields. `budget` is what the run may still use in all; when that is spent the run ends. The
- * machine's instructions are taken from it when a turn ends, and no turn has more slice than
- * budget. */
+ * Fuel: `slice` counts down at the end of each loop round (by the length of the loop's body), at
+ * function calls and at the machine's instructions; long operations charge by size. At zero the
+ * interpreter yields. `budget` is what the run may still use in total; when it is used up the run
+ * ends. The machine's instructions are subtracted from it when a turn ends, and no turn has more
+ * slice than budget. */
 #ifndef MWL_EXEC_CONTEXT_H
 #define MWL_EXEC_CONTEXT_H
 
@@ -24,15 +24,16 @@ typedef struct mwl__clock_pin {
     uint32_t ns;
 } mwl__clock_pin;
 
-/* What an expression reads of the frame that it is evaluated in. The machine's context.c has them;
- * without a frame (x->frame NULL) they are not called. */
+/* Functions by which an expression reads its frame. context.c of the machine has them. Without a
+ * frame (x->frame NULL) they are not called. */
 struct mwl__exec;
 typedef struct mwl__context_ops {
     /* The value at a base (MWL_BASE_*), for LOAD_PATH and the like: borrowed where the machine
      * keeps it, owned where it had to be built, absent if the member does not exist now. */
     mwl_value (*load)(struct mwl__exec *x, unsigned base);
-    /* Is this path, of one key, the count of runs that the middleware being read contributes? Then
-     * *out is the count. A loop's condition reads it every time and needs no object for it. */
+    /* Returns whether this path, of one key, is the count of runs that the current middleware
+     * contributes; *out is the count then. The condition of a Loop reads it every time, and this
+     * avoids making an object. */
     bool (*run_count)(struct mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
     /* The instant of the construct being executed, wall nanoseconds: what now() returns. */
     int64_t (*now)(const struct mwl__exec *x);
@@ -44,17 +45,17 @@ typedef struct mwl__exec {
     const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
     mwl_value *regs;
     uint32_t n_regs; /* allocated; at least the program's */
-    int64_t slice;   /* instructions left before a yield; may go below zero */
+    int64_t slice;   /* instructions left before a yield; can become negative */
     int64_t turn;    /* the slice that the turn began with */
     uint64_t budget; /* left for the run; UINT64_MAX: no limit */
     uint32_t pc;
     bool in_block;        /* at a yield: registers are live */
-    mwl_value fault;      /* FAULT when the outcome is MWL_EXEC_FAULT: given to the caller */
+    mwl_value fault;      /* a FAULT if the outcome is MWL_EXEC_FAULT; given to the caller */
     mwl_value product;    /* of END: given to the caller */
-    const mwl_value *env; /* slots of a free-standing expression, lent */
+    const mwl_value *env; /* variables of an expression outside a Flow, lent */
     uint32_t n_env;
     struct mwl__frame *frame;        /* NULL for a free-standing expression */
-    const mwl__path_rec *count_path; /* of this program: one that reads a count of runs, in the
+    const mwl__path_rec *count_path; /* a path of this program that reads a count of runs, in the
                                         phases of count_entry */
     uint32_t count_entry;
     mwl__clock_pin pin; /* what now() returns */
@@ -65,16 +66,17 @@ typedef struct mwl__exec {
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
     void *wall_ctx;
-    int halt; /* mwl__outcome: why an operator returned false; MWL_EXEC_END while all is well */
+    int halt; /* mwl__outcome: why an operator returned false; MWL_EXEC_END while there is no error
+               */
 } mwl__exec;
 
 typedef enum mwl__outcome {
     MWL_EXEC_END,   /* an expression's product is in `product` */
-    MWL_EXEC_FAULT, /* nothing handled it: `fault` */
-    MWL_EXEC_YIELD, /* the slice is used up inside a block: call again to go on; registers are live
-                     */
+    MWL_EXEC_FAULT, /* no handler in the expression: see `fault` */
+    MWL_EXEC_YIELD, /* the slice is used up inside a block: call again to continue; registers are
+                       live */
     MWL_EXEC_PARK,  /* the frame waits (machine only) */
-    MWL_EXEC_FUEL,  /* the run's budget is spent */
+    MWL_EXEC_FUEL,  /* the run's budget is used up */
     MWL_EXEC_NOMEM  /* the heap refused: out of memory or over the run's limit */
 } mwl__outcome;
 
@@ -82,7 +84,8 @@ mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; re
 void mwl__exec_done(mwl__exec *x);
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
 
-/* Drop what registers own; they are null afterwards. Called at a block's end and after a fault. */
+/* Drops what the registers own and sets them to null. Called at the end of a block and after a
+ * fault. */
 void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg);
 static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
     mwl_value *r = x->regs;
@@ -94,14 +97,14 @@ static inline void mwl__exec_clear(mwl__exec *x, uint32_t n) {
     }
 }
 
-/* The turn ends with the instruction that is running; what it has used stays as it is. */
+/* Lets the turn end after the current instruction. What it has used does not change. */
 static inline void mwl__exec_stop(mwl__exec *x) {
     x->turn -= x->slice + 1;
     x->slice = -1;
 }
 
-/* Charge work of about n instructions inside one operation: false when the run's budget is spent.
- */
+/* Charges work of about n instructions inside one operation. Returns false if the run's budget is
+ * used up. */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     x->slice -= (int64_t)(n < (1u << 30) ? n : (1u << 30));
     if (x->budget == UINT64_MAX) return true;
@@ -113,31 +116,34 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     return true;
 }
 
-/* Charges the work that the value layer noted (mwl__heap_work): after an operation that may copy a
- * container. */
+/* Charges the work that the value layer recorded (mwl__heap_work). Call it after an operation that
+ * may copy a container. */
 static inline bool mwl__exec_settle(mwl__exec *x) {
     uint64_t n = x->heap->work;
     x->heap->work = 0;
     return n == 0 || mwl__exec_charge(x, n);
 }
 
-/* For an operator when a heap function returned absent: nesting too deep becomes a fault of the
- * expression, anything else ends the run. Sets x->halt, returns false. */
+/* For an operator, after a heap function returned absent. Nesting that is too deep becomes a fault
+ * of the expression; anything else ends the run. Sets x->halt and returns false. */
 bool mwl__exec_heap_failed(mwl__exec *x);
 
-/* Raise: sets x->fault from a printf-shaped reason, with the instruction x->pc as its place, and
- * x->halt; always returns false, for `return`. Texts over some hundred bytes are cut. */
+/* Raises a fault: sets x->fault, with a message formatted as by printf and the instruction x->pc as
+ * its place, and x->halt. Always returns false, so that a caller can return it. A text of more than
+ * a few hundred bytes is cut. */
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Which part of the instruction's source the fault in flight is about (sub of mwl__program_where).
- */
+/* Sets which part of the instruction's source the present fault is about (sub of
+ * mwl__program_where). */
 static inline void mwl__exec_raise_sub(mwl__exec *x, uint32_t sub) {
     if (mwl_value_kind(x->fault) == MWL_KIND_FAULT) mwl__as_fault(x->fault)->sub = sub;
 }
-/* Adds a member to the details of the fault in flight; takes the value. A failure to is ignored. */
+/* Adds a member to the details of the present fault. Takes over the value. If it fails, nothing is
+ * added. */
 void mwl__exec_raise_detail(mwl__exec *x, const char *name, mwl_value take);
-/* A fault that nobody in the expression handles says which part of the source it came from. */
+/* Called for a fault that the expression does not handle: adds the part of the source where it
+ * happened. */
 void mwl__exec_locate(mwl__exec *x);
 
 #endif

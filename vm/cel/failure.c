@@ -1,8 +1,9 @@
 /* failure.c: failure codes, envelopes, `previous` chains, the failure matcher.
  *
- * Owns: the shape of a failure and what may be written into one. Refuses to know: when one arises.
- * An envelope is an object with type, code and, where there is something to say, message, details,
- * retryable and previous. It is a value: supersession makes a new one and leaves the old intact. */
+ * Owns: the shape of a failure and what may be written into one. Refuses to know: when a failure
+ * happens. An envelope is an object with type, code and, if they are known, message, details,
+ * retryable and previous. It is a value: supersession makes a new one and does not change the old
+ * one. */
 #include "vm/cel/failure.h"
 
 #include "vm/cel/exec_context.h"
@@ -61,16 +62,18 @@ mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *mess
     return mwl_failure(h, codes[code].type, codes[code].code, message, take_details, mwl_absent());
 }
 
-/* A member added to an object, or in the place of one. */
+/* Adds a member to an object, or replaces it. */
 static mwl_value put(mwl_heap *h, mwl_value take_object, mwl__word name, mwl_value take) {
     return mwl__map_put(h, take_object, mwl__word_value(name), take);
 }
 
-/* Where the fault arose, for a person and for tools: the expression's text, line and column. */
+/* Adds the place of the fault, for people and tools: the text of the expression, line and
+ * column. */
 static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault *f) {
     mwl_heap *h = x->heap;
     mwl__where w;
-    if (f->where == MWL_NONE) return details; /* no instruction's doing: a frame's arguments */
+    if (f->where == MWL_NONE)
+        return details; /* not caused by an instruction: the arguments of a frame */
     if (!mwl__program_where(x->program, f->where, f->sub, &w)) return details;
     if (mwl_value_kind(details) != MWL_KIND_OBJECT) {
         mwl__drop(h, details);
@@ -120,8 +123,9 @@ static uint32_t chain_length(mwl_value failure) {
     return n;
 }
 
-/* The first `keep` failures of the chain, then `tail` (taken over). Rebuilt from the end, because
- * every link is inside the one before it; an explicit stack because the depth is the author's. */
+/* Returns the first `keep` failures of the chain, then `tail` (taken over). The chain is rebuilt
+ * from its end, because every link is inside the one before it. The stack is explicit because the
+ * author decides the depth. */
 static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value tail) {
     mwl_value links[MWL_CHAIN_LIMIT_MAX];
     uint32_t n = 0;
@@ -135,7 +139,7 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
     if (limit > MWL_CHAIN_LIMIT_MAX) limit = MWL_CHAIN_LIMIT_MAX;
     uint32_t a = chain_length(take_newer), b = chain_length(older);
     mwl_value tail = mwl__keep(older);
-    if (a + b > limit) { /* the deepest retained link says that history was dropped */
+    if (a + b > limit) { /* the last link that is kept says that older failures were dropped */
         uint32_t left = limit - 1;
         mwl_value cut = mwl__failure_new(h, MWL_FAILURE_CHAIN_TRUNCATED,
                                          "older failures were dropped", mwl_absent());
@@ -173,7 +177,7 @@ static bool is_failure(mwl_value v) {
            mwl_value_kind(code) == MWL_KIND_STRING;
 }
 
-/* What is wrong with one authored field, or NULL. */
+/* Returns what is wrong with one field that the author wrote, or NULL. */
 static const char *field_error(mwl_value key, mwl_value v) {
     mwl_kind kind = mwl_value_kind(v);
     if (says(key, MWL_WORD_TYPE)) {

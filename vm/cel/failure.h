@@ -27,14 +27,14 @@ typedef enum mwl__failure_code {
 const char *mwl__failure_code_text(mwl__failure_code code);
 const char *mwl__failure_code_type(mwl__failure_code code);
 
-/* A fault in flight: kind MWL_KIND_FAULT, given. `where` is the instruction. Absent when memory is
- * out. */
+/* Makes a fault, of kind MWL_KIND_FAULT, given. `where` is the instruction. Absent if out of
+ * memory. */
 mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
                          mwl_value take_message, mwl_value take_details);
 
 /* A Result in a record: a success's value, or a failure's envelope. */
 typedef struct mwl__result {
-    mwl_value v; /* absent: there is none */
+    mwl_value v; /* absent: there is no Result */
     bool ok;
 } mwl__result;
 
@@ -45,17 +45,18 @@ mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *mess
                            mwl_value take_details);
 mwl_value mwl__failure_from_fault(struct mwl__exec *x,
                                   mwl_value take_fault); /* with its position in details */
-/* The same failure with `older` linked at the end of its `previous` chain, within the depth limit.
- */
+/* Returns the failure with `older` linked at the end of its `previous` chain, cut at the depth
+ * limit. */
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
                              uint32_t depth_limit);
 bool mwl__failure_chained(mwl_value failure,
-                          mwl_value link); /* is that very failure in the chain? */
+                          mwl_value link); /* whether exactly that failure is in the chain */
 bool mwl__failure_matches_rec(const struct mwl_program *p, const struct mwl__matcher_rec *m,
                               mwl_value failure);
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
-/* Build an envelope from an author's fields over a base (absent for Raise). NULL on success, else
- * what is wrong with the field whose index is *field, for System.ParameterValidationFailed. */
+/* Builds an envelope from the fields that the author wrote, over a base (absent for Raise). Returns
+ * NULL on success. Otherwise returns what is wrong with the field of index *field, for
+ * System.ParameterValidationFailed. */
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const struct mwl_program *p,
                                uint32_t shape, const mwl_value *values, mwl_value *out,
                                bool *wrote_previous, uint32_t *field);

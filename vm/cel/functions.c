@@ -1,6 +1,6 @@
-/* functions.c: the registry of functions, linking, and the extension API's functions about a call.
+/* functions.c: the registry of functions, linking, and the mwl_fn_* functions of the extension API.
  *
- * Owns: how a name, a style and a number of arguments choose a definition. Refuses to know: what
+ * Owns: how a name, a style and a number of arguments select a definition. Refuses to know: what
  * any function does. */
 #include "vm/cel/functions.h"
 
@@ -21,7 +21,7 @@ void mwl__functions_done(mwl__functions *f) {
     memset(f, 0, sizeof *f);
 }
 
-/* The place of a name in the table: where it is, or where it would go. */
+/* Returns the place of a name in the table, or the place where it would be inserted. */
 static size_t place_of(const mwl__functions *f, const char *name, size_t len) {
     size_t mask = f->n_table - 1, i = mwl__str_hash(name, len) & mask;
     for (; f->table[i]; i = (i + 1) & mask) {
@@ -136,7 +136,7 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
     if (!mwl__exec_settle(x) && x->halt == MWL_EXEC_END) x->halt = MWL_EXEC_FUEL;
     if (!mwl_is_absent(*out)) {
         if (x->halt == MWL_EXEC_END) return true;
-        mwl__drop(x->heap, *out); /* it failed half-way and did not notice */
+        mwl__drop(x->heap, *out); /* it failed in the middle and did not notice */
         return false;
     }
     return x->halt == MWL_EXEC_END ? mwl__exec_heap_failed(x) : false;

@@ -1,8 +1,8 @@
-/* sort.c: a list in the order of its keys.
+/* sort.c: sorts a list by its keys.
  *
  * Owns: mwl_fn_sort, which list.sort and list.sortBy share. A merge sort over indexes: stable, n
- * log n at worst, without recursion. Keys are all of one comparable type, as in cel-go; NaN sorts
- * as equal to everything, which leaves it about where it was. */
+ * log n at worst, without recursion. All keys have one comparable type, as in cel-go. NaN counts as
+ * equal to everything, so it stays about where it was. */
 #include "vm/cel/functions.h"
 
 static mwl_value same_type(mwl_fn *fn, mwl_value keys, size_t n) {
@@ -22,14 +22,14 @@ static bool after(mwl_value keys, uint32_t a, uint32_t b) {
     return order == 1;
 }
 
-/* from[lo, mid) and from[mid, hi) are sorted: both into `to`. */
+/* Merges the sorted parts from[lo, mid) and from[mid, hi) into `to`. */
 static void merge(mwl_value keys, const uint32_t *from, uint32_t *to, size_t lo, size_t mid,
                   size_t hi) {
     for (size_t i = lo, j = mid, k = lo; k < hi; k++)
         to[k] = i < mid && (j >= hi || !after(keys, from[i], from[j])) ? from[i++] : from[j++];
 }
 
-/* The bytes that comparisons may have to look at. */
+/* Returns how many bytes comparisons may have to read. */
 static uint64_t compared_bytes(mwl_value keys, size_t n) {
     uint64_t bytes = 0;
     size_t len = 0;
