@@ -12,7 +12,7 @@ static int64_t clamp(double ns) {
 
 int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns, double random) {
     double d = b->initial_ns;
-    if (d > 0 && b->rate > 1) d *= pow(b->rate, position - 1); /* 0 stays 0, whatever the power */
+    if (d > 0 && b->rate > 1) d *= pow(b->rate, position - 1); /* 0 stays 0 for every power */
     d = fmin(fmin(d, b->max_ns), 0x1p63);
     switch (b->jitter) {
     case MWL__JITTER_NONE: return clamp(d);
@@ -21,7 +21,7 @@ int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns
     case MWL__JITTER_DECORRELATED: break;
     }
     double low = b->initial_ns, high = 3 * (last_ns < 0 ? low : last_ns);
-    if (high < low) high = low; /* a cap below `initial` has shortened the last wait */
+    if (high < low) high = low; /* a cap below `initial` may have shortened the last wait */
     return clamp(fmin(b->max_ns, low + random * (high - low)));
 }
 

@@ -1,6 +1,6 @@
-/* backoff.h: how long to wait before a further attempt.
+/* backoff.h: computes how long to wait before the next attempt.
  *
- * Owns: the arithmetic of waits. Refuses to know: who waits and where chance comes from. */
+ * Owns: the arithmetic of waits. Refuses to know: who waits, and where random numbers come from. */
 #ifndef MWL_STD_BACKOFF_H
 #define MWL_STD_BACKOFF_H
 
@@ -13,7 +13,7 @@ typedef enum mwl__jitter {
     MWL__JITTER_DECORRELATED /* min(max, U[initial, 3 * the last wait]) */
 } mwl__jitter;
 
-/* Nanoseconds as doubles: exact up to a hundred days, and never past their range. */
+/* Nanoseconds as doubles: exact up to a hundred days, and they cannot overflow. */
 typedef struct mwl__backoff {
     double initial_ns; /* >= 0 */
     double rate;       /* >= 1 */
@@ -21,16 +21,16 @@ typedef struct mwl__backoff {
     mwl__jitter jitter;
 } mwl__backoff;
 
-/* The wait after failure number `position` (from 1). `last_ns` is the wait before it, and counts
- * only for decorrelated jitter; below 0 there was none, and `initial` stands in for it. `random` in
- * [0, 1). */
+/* Returns the wait after failure number `position` (from 1). `last_ns` is the wait before, which
+ * only decorrelated jitter uses; if it is negative there was none, and `initial` is used instead.
+ * `random` is in [0, 1). */
 int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns, double random);
 
-/* The mode of this name; MWL__JITTER_NONE for any other. */
+/* Returns the mode with this name; MWL__JITTER_NONE for any other name. */
 mwl__jitter mwl__backoff_jitter(mwl_value name);
 
-/* A duration argument in nanoseconds, for waiting: a negative one is 0, one beyond the range the
- * longest there is. False when it is no duration. */
+/* Reads a duration argument as nanoseconds to wait. A negative duration becomes 0, and one beyond
+ * the range becomes the longest possible. Returns false if the argument is not a duration. */
 bool mwl__backoff_duration(mwl_value text, int64_t *ns);
 
 #endif

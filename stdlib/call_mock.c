@@ -1,6 +1,7 @@
-/* call_mock.c: mock: stands in for a real provider. Its Result is a function of its arguments.
+/* call_mock.c: mock: replaces a real provider. Its Result depends only on its arguments and its
+ * input.
  *
- * Nothing is kept while it waits: the arguments stay readable until the call settles. */
+ * It stores nothing while it waits, because the arguments can be read until the call settles. */
 #include "std_impl.h"
 
 #include "backoff.h"
@@ -9,7 +10,7 @@ static mwl_value member(mwl_value object, const char *name) {
     return mwl_object_get(object, name, strlen(name));
 }
 
-/* The envelope exactly as configured; `type` is first and has its default. */
+/* Makes the envelope exactly as configured; `type` comes first and has a default. */
 static mwl_value envelope(mwl_heap *h, mwl_value failure) {
     if (!mwl_is_absent(member(failure, "type"))) return mwl_value_keep(failure);
     mwl_value key, value, out = mwl_object(h, mwl_count(failure) + 1);
@@ -47,7 +48,7 @@ static void mock_start(mwl_call *call, void *user) {
 
 static void mock_cancel(mwl_call *call, void *user) {
     (void)user;
-    mwl_call_succeed(call, mwl_null()); /* what a cancelled call settles with is not used */
+    mwl_call_succeed(call, mwl_null()); /* the Result of a cancelled call is not used */
 }
 
 const mwl_call_provider mwl__std_mock = {

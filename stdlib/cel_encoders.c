@@ -1,5 +1,6 @@
 /* cel_encoders.c: cel-go's encoders library: base64 (RFC 4648, the standard alphabet). Encoding
- * pads; decoding takes text with and without padding, and skips line ends, as Go's decoder does. */
+ * adds padding. Decoding accepts text with and without padding and skips line ends, as Go's decoder
+ * does. */
 #include "std_tables.h"
 #include "text_buf.h"
 

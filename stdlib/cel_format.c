@@ -1,8 +1,9 @@
-/* cel_format.c: string.format, as cel-go's strings library has it since version 4: no locale, the
- * fewest digits where no precision is given.
+/* cel_format.c: string.format, as in cel-go's strings library since version 4: no locale, and the
+ * fewest digits if no precision is given.
  *
- * A clause is %[.precision]letter: s d f e b x X o. Every clause takes one argument; arguments may
- * be left over. Bytes in %s that are no UTF-8 become U+FFFD, since a string cannot hold them. */
+ * A clause is %[.precision]letter: s d f e b x X o. Every clause uses one argument; there may be
+ * more arguments than clauses. Bytes in %s that are not UTF-8 become U+FFFD, because a string
+ * cannot contain them. */
 #include "std_tables.h"
 #include "text_buf.h"
 
@@ -46,7 +47,7 @@ static bool put_list(text_buf *out, mwl_value v) {
     return !out->failed;
 }
 
-/* Members in the order of their keys' texts. */
+/* Sorts members by the texts of their keys. */
 static bool put_map(text_buf *out, mwl_value v) {
     mwl_heap *h = mwl_fn_heap(out->fn);
     size_t n = mwl_count(v);
@@ -76,7 +77,7 @@ static bool put_map(text_buf *out, mwl_value v) {
     return !out->failed;
 }
 
-/* Apart from put_value, whose frames add up, and must stay small. */
+/* A separate function, because put_value recurses and its C frame must stay small. */
 static __attribute__((noinline)) void put_double(text_buf *out, double d) {
     char number[NUMBER_ROOM];
     (void)mwl_number_text(d, MWL_NUMBER_FIXED, -1, number, sizeof number);
@@ -184,7 +185,7 @@ static bool put_clause(text_buf *out, char letter, int precision, mwl_value v) {
     return !(out->failed = true);
 }
 
-/* Reads .digits at s; the answer is how many bytes that were, or SIZE_MAX after a failure. */
+/* Reads .digits at s. Returns the number of bytes, or SIZE_MAX after a failure. */
 static size_t read_precision(mwl_fn *fn, const char *s, size_t len, int *precision) {
     *precision = DEFAULT_PRECISION;
     if (len == 0 || s[0] != '.') return 0;

@@ -1,5 +1,5 @@
-/* cel_lists.c: cel-go's lists library. sortBy is a macro whose end is the vm's; reverse is
- * registered with the strings, since one name has one function. */
+/* cel_lists.c: cel-go's lists library. sortBy is a macro, and vm/ has its last part. reverse is
+ * registered with the strings, because a name has one function. */
 #include "mwl_config.h"
 #include "std_tables.h"
 #include "value_set.h"
@@ -57,8 +57,8 @@ static mwl_value slice(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return out;
 }
 
-/* Lists that are being flattened, each with how far it is. They nest at most MWL_DEPTH_LIMIT deep.
- */
+/* The lists that are being flattened, each with its position. They nest at most MWL_DEPTH_LIMIT
+ * deep. */
 typedef struct open_list {
     mwl_value list;
     size_t at;

@@ -10,7 +10,8 @@ static bool is_numeric(mwl_value v) {
 
 /* ---- least and greatest ---------------------------------------------------------------------- */
 
-/* The first of the extreme ones among n numbers, or of one list of numbers. */
+/* Returns the least or greatest of n numbers, or of one list of numbers; the first one if several
+ * are equal. */
 static mwl_value extreme(mwl_fn *fn, const mwl_value *args, size_t n_args, int wanted) {
     bool in_list = n_args == 1 && mwl_value_kind(args[0]) == MWL_KIND_ARRAY;
     size_t n = in_list ? mwl_count(args[0]) : n_args;
@@ -47,7 +48,7 @@ static mwl_value least(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     }
 OF_DOUBLE(ceil_of, mwl_number(ceil(d)))
 OF_DOUBLE(floor_of, mwl_number(floor(d)))
-OF_DOUBLE(round_of, mwl_number(round(d))) /* halves away from zero */
+OF_DOUBLE(round_of, mwl_number(round(d))) /* rounds halves away from zero */
 OF_DOUBLE(trunc_of, mwl_number(trunc(d)))
 OF_DOUBLE(is_nan, mwl_bool(isnan(d)))
 OF_DOUBLE(is_inf, mwl_bool(isinf(d)))
@@ -98,7 +99,7 @@ static bool is_integer(mwl_value v) {
     return mwl_value_kind(v) == MWL_KIND_INT || mwl_value_kind(v) == MWL_KIND_UINT;
 }
 
-/* Bits as a value of the kind that `like` has. */
+/* Returns the bits as a value of the same kind as `like`. */
 static mwl_value of_bits(mwl_value like, uint64_t bits) {
     mwl_value v = mwl_uint(bits);
     return mwl_value_kind(like) == MWL_KIND_INT ? mwl_int(v.as.i) : v;
@@ -133,7 +134,8 @@ static mwl_value shift(mwl_fn *fn, const mwl_value *args, bool left) {
     if (n < 0) return mwl_fn_fail(fn, "negative offset: %lld", (long long)n);
     if (n > 63) return of_bits(args[0], 0);
     return of_bits(args[0],
-                   left ? bits << n : bits >> n); /* to the right zeros come in, also for ints */
+                   left ? bits << n
+                        : bits >> n); /* a shift to the right fills with zeros, also for ints */
 }
 static mwl_value bit_shift_left(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;

@@ -1,9 +1,9 @@
 /* cel_network.c: IP addresses and prefixes: the types net.IP and net.CIDR.
  *
  * Owns: their texts (RFC 4291 and 5952, dotted quads without leading zeros) and predicates. A value
- * is its canonical text, so that equal addresses are equal values; the bytes are read from it when
- * needed. An IPv4-mapped address is refused when its end is written with dots, and is the IPv4
- * address otherwise; zones are refused. */
+ * is its canonical text, so that equal addresses are equal values. The bytes are read from the text
+ * when they are needed. An IPv4-mapped address is refused if its end is written with dots;
+ * otherwise it is the IPv4 address. Zones are refused. */
 #include "std_tables.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define IP_TYPE "net.IP"
 #define CIDR_TYPE "net.CIDR"
-#define TEXT_MAX 64 /* 45 for an address, 4 for a prefix length; what is longer is not read */
+#define TEXT_MAX 64 /* 45 for an address, 4 for a prefix length; a longer text is not read */
 
 typedef struct addr {
     bool v6;
@@ -46,7 +46,8 @@ static int hex_of(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Groups into b; *gap is the byte where "::" stands, or -1; *dotted: the end was a dotted quad. */
+/* Reads groups into b. *gap is the byte index of "::", or -1. *dotted is true if the end was a
+ * dotted quad. */
 static bool read_groups(const char *s, size_t len, uint8_t *b, size_t *n_bytes, int *gap,
                         bool *dotted) {
     size_t i = 0, n = 0;
@@ -100,7 +101,7 @@ static bool is_mapped(const addr *a) {
     return a->v6 && memcmp(a->b, lead, sizeof lead) == 0;
 }
 
-/* NULL, or why the text is refused. */
+/* Returns NULL, or why the text is refused. */
 static const char *read_addr(const char *s, size_t len, addr *out) {
     static const char bad[] = "parse error during conversion from string";
     bool dotted;
@@ -286,7 +287,7 @@ static void mask(addr *a, unsigned bits) {
     }
 }
 
-/* Does the prefix cover the address up to as many bits as it has? */
+/* Returns whether the address has the same first bits as the prefix. */
 static bool covers(const prefix *p, addr a) {
     addr own = p->at;
     if (own.v6 != a.v6) return false;

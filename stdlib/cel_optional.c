@@ -1,8 +1,8 @@
-/* cel_optional.c: optional values. The syntax (a.?b, a[?b], optMap) is the front end's; where a
- * default is given, it may also evaluate that only when it is needed. */
+/* cel_optional.c: optional values. The assembler handles the syntax (a.?b, a[?b], optMap). It may
+ * evaluate a default only when it is needed. */
 #include "std_tables.h"
 
-#define YEAR_ONE_SEC INT64_C(-62135596800) /* what a Timestamp in Go is when nothing was set */
+#define YEAR_ONE_SEC INT64_C(-62135596800) /* Go's zero value of a Timestamp */
 
 static bool is_optional(mwl_value v) { return mwl_value_kind(v) == MWL_KIND_OPTIONAL; }
 

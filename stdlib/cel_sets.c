@@ -1,4 +1,4 @@
-/* cel_sets.c: cel-go's sets library: lists read as sets. */
+/* cel_sets.c: cel-go's sets library: lists used as sets. */
 #include "std_tables.h"
 #include "value_set.h"
 
@@ -6,8 +6,8 @@ static bool two_lists(const mwl_value *args) {
     return mwl_value_kind(args[0]) == MWL_KIND_ARRAY && mwl_value_kind(args[1]) == MWL_KIND_ARRAY;
 }
 
-/* Looks elements of `part` up in `whole` until one is (stop_at true) or is not (false) there.
- * *stopped says whether that came. False after a failure. */
+/* Looks up the elements of `part` in `whole`, until one is in it (stop_at true) or is not in it
+ * (stop_at false). *stopped becomes true if that happened. Returns false after a failure. */
 static bool scan(mwl_fn *fn, mwl_value whole, mwl_value part, bool stop_at, bool *stopped) {
     mwl__value_set set;
     *stopped = false;

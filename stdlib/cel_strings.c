@@ -1,4 +1,4 @@
-/* cel_strings.c: cel-go's strings library, but for format (cel_format.c).
+/* cel_strings.c: cel-go's strings library, except format (cel_format.c).
  *
  * Owns: functions on strings by character (code point). Indexes count characters, an index may be
  * equal to the length, and searching past the end finds nothing rather than failing, as cel-go
@@ -123,7 +123,7 @@ static mwl_value last_index_of(mwl_fn *fn, const mwl_value *args, size_t n_args)
     if (part.len == 0) return mwl_int((uint64_t)from > s.n ? (int64_t)s.n : from);
     if (n_args == 3 && (uint64_t)from >= s.n) return mwl_int(-1);
     if (!mwl_fn_charge(fn, s.len / 8)) return mwl_absent();
-    size_t last = offset_of(&s, (size_t)from); /* where a match may begin at the latest */
+    size_t last = offset_of(&s, (size_t)from); /* the last place where a match can begin */
     size_t len = part.len < s.len - last ? last + part.len : s.len;
     size_t at = mwl_text_find_last(s.s, len, part.s, part.len);
     if (at == SIZE_MAX) return mwl_int(-1);
@@ -132,8 +132,9 @@ static mwl_value last_index_of(mwl_fn *fn, const mwl_value *args, size_t n_args)
 
 /* ---- replace, split, join -------------------------------------------------------------------- */
 
-/* The bytes that one more piece takes from the front of s: up to the next separator, whose length
- * is *skip; SIZE_MAX when there is none. An empty separator stands between any two characters. */
+/* Returns the length of the next piece at the front of s, up to the next separator, whose length is
+ * *skip; SIZE_MAX if there is no separator. An empty separator matches between any two
+ * characters. */
 static size_t next_piece(const char *s, size_t len, const str *separator, size_t *skip) {
     *skip = separator->len;
     if (separator->len) return mwl_text_find(s, len, separator->s, separator->len);

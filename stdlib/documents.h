@@ -1,8 +1,8 @@
 /* documents.h: the provider definition documents of the five providers that the language defines.
  *
- * Owns: their URIs and their JSON text; schemas, codes and kinds are the specification's,
- * descriptions are ours. The implementations beside it point to these texts, and the assembler's
- * catalog reads them when a definition names the provider. */
+ * Owns: their URIs and their JSON text. The schemas, codes and kinds are those of the
+ * specification; the descriptions are our own. The implementations in this folder point to these
+ * texts, and the assembler's catalog reads them when a definition uses the provider. */
 #ifndef MWL_STD_DOCUMENTS_H
 #define MWL_STD_DOCUMENTS_H
 
@@ -24,7 +24,7 @@ typedef struct mwl__std_document {
     const char *uri, *text;
 } mwl__std_document;
 
-/* The i-th document, constant; NULL past the last. Any thread. */
+/* Returns document i, which is constant; NULL after the last one. Any thread. */
 const mwl__std_document *mwl__std_document_at(size_t i);
 
 #endif

@@ -1,7 +1,7 @@
 /* mw_finally.c: Finally: dispatches a cleanup call on every exit.
  *
- * The call and its stack are structural parameters: code of the program, which the machine runs
- * when it is asked to. A failed cleanup fails the phase, and so supersedes what was in flight. */
+ * The call and its stack are structural parameters: code of the program, which the machine runs for
+ * mwl_phase_dispatch. A failed cleanup fails the phase, and so supersedes the Result in flight. */
 #include "std_impl.h"
 
 static void finally_always(mwl_phase *phase, void *user) {

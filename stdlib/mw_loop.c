@@ -1,8 +1,8 @@
-/* mw_loop.c: Loop: runs its inner scope again while its continuation holds.
+/* mw_loop.c: Loop: runs its inner scope again while its condition is true.
  *
- * The whole of it is the author's two `when`s: a gated onEntry means no run at all
- * (MWL_MW_OWNS_RUNS), a gated onSuccess the end. So there is no state, and the machine counts the
- * runs. Variables persist. */
+ * The two `when` of the author control it: if that of onEntry is false there is no run
+ * (MWL_MW_OWNS_RUNS); if that of onSuccess is false the loop ends. So there is no state, and the
+ * machine counts the runs. Variables are kept between runs. */
 #include "std_impl.h"
 
 static void loop_success(mwl_phase *phase, void *user) {

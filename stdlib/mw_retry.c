@@ -1,13 +1,14 @@
 /* mw_retry.c: Retry: runs its inner scope again on the failures that its policies match.
  *
- * Owns: which policy takes a failure, its budget, the gap's length. Refuses to know: how a scope is
- * re-run and variables are restored (the machine), and what a matcher says (mwl_failure_matches).
+ * Owns: which policy matches a failure, its budget, the length of the wait. Refuses to know: how a
+ * scope is run again and variables are restored (the machine), and how a matcher works
+ * (mwl_failure_matches).
  *
- * The entry's state is the policies as they were written, for as long as nothing has to be
- * remembered of them. Every run but the first was a policy's doing, so a lone policy's count of
- * matched failures is the number of runs, and without decorrelated jitter its state never changes:
- * such an attempt allocates nothing. Otherwise the state is one array from the first matched
- * failure on:
+ * The state of the entry is the policies as they were written, as long as nothing else must be
+ * stored. Every run after the first was caused by a policy. So if there is one policy, the number
+ * of runs is its count of matched failures, and without decorrelated jitter the state never
+ * changes: such an attempt allocates nothing. Otherwise, from the first matched failure on, the
+ * state is an array:
  *
  *   [0]                  the policies
  *   [1 + i * WIDTH + f]  field f of policy i, a number (the enum below) */
@@ -20,13 +21,13 @@
 
 /* The fields of a policy in the state. */
 enum { COUNT, LAST, WIDTH };
-#define NO_WAIT (-1.0) /* LAST: none yet. Numbers stay finite: they are JSON */
+#define NO_WAIT (-1.0) /* LAST: no wait yet. Numbers must be finite, because they are JSON */
 
 static mwl_value member(mwl_value object, const char *name) {
     return mwl_object_get(object, name, strlen(name));
 }
 
-/* Has the state become an array with the policies in it? A policy is an object. */
+/* Returns whether the state is the array described above. (A policy itself is an object.) */
 static bool remembers(mwl_value state) {
     return mwl_value_kind(mwl_array_at(state, 0)) == MWL_KIND_ARRAY;
 }
@@ -41,18 +42,18 @@ static double field(mwl_value state, size_t policy, size_t f) {
 typedef struct policy {
     mwl_value match; /* lent */
     double attempts;
-    mwl__backoff backoff; /* initial_ns < 0: none */
+    mwl__backoff backoff; /* initial_ns < 0: no backoff */
 } policy;
 
-/* What `prepare` makes of constant arguments, as bytes; it lends from them. More policies than
- * these are read again when they are needed, as computed ones are. */
+/* What `prepare` makes from constant arguments, as a bytes value. It points into the arguments. If
+ * there are more policies than this, they are read again at each use, like computed ones. */
 #define PREPARED 8u
 typedef struct plan {
     mwl_value policies;
     policy policy[PREPARED];
 } plan;
 
-/* False when one of its durations is none. */
+/* Returns false if one of its durations is not valid. */
 static bool read_policy(mwl_value from, policy *out) {
     out->match = member(from, "match");
     out->attempts = mwl_as_number(member(from, "attempts"));
@@ -104,22 +105,22 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
-/* The first policy that takes the failure, and its number; NULL when none does. `room` is for what
- * is not prepared. */
+/* Returns the first policy that matches the failure, and its number; NULL if none does. `room` is
+ * for a policy that is not prepared. */
 static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure,
                                  policy *room, size_t *at) {
     size_t n = mwl_count(policies);
     for (*at = 0; *at < n; ++*at) {
         if (!prepared)
             (void)read_policy(mwl_array_at(policies, *at),
-                              room); /* onEntry has found no fault with it */
+                              room); /* cannot fail: onEntry has checked it */
         const policy *p = prepared ? &prepared->policy[*at] : room;
         if (mwl_failure_matches(p->match, failure)) return p;
     }
     return NULL;
 }
 
-/* The state with this policy's count and last wait. */
+/* Returns the state with the new count and last wait of this policy. */
 static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t at, double count,
                        double last) {
     size_t n = mwl_count(policies);
@@ -140,7 +141,7 @@ static void exhausted(mwl_phase *phase, size_t at) {
     mwl_value details = mwl_object(h, 2);
     details = mwl_object_set(h, details, "attempts", 8, mwl_number((double)runs));
     details = mwl_object_set(h, details, "policy", 6, mwl_number((double)at));
-    /* the machine chains the failure that rose as `previous` */
+    /* the machine links the failure that rose as `previous` */
     mwl_phase_substitute(phase, false,
                          mwl_failure(h, NULL, "Provider.Middleware.Retry.Exhausted", message,
                                      details, mwl_absent()));
@@ -149,7 +150,7 @@ static void exhausted(mwl_phase *phase, size_t at) {
 static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value state =
-        mwl_phase_state(phase); /* null where onEntry was gated off: nothing matches */
+        mwl_phase_state(phase); /* null if `when` of onEntry was false: nothing matches */
     mwl_value policies = remembers(state) ? mwl_array_at(state, 0) : state;
     policy room;
     size_t n = mwl_count(policies), at;
@@ -173,8 +174,8 @@ static void retry_failure(mwl_phase *phase, void *user) {
         wait =
             mwl__backoff_wait(&p->backoff, count, last,
                               p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
-    /* spec: an override leaves the schedule alone, so its wait is not a "last wait" of the policy's
-     */
+    /* spec: an override does not change the schedule, so its wait is not a "last wait" of the
+     * policy */
     bool drifts = p->backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
     if (drifts) last = (double)wait;
     if (n > 1 || drifts)

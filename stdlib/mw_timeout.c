@@ -1,13 +1,13 @@
-/* mw_timeout.c: Timeout: bounds the time that its inner scope may take.
+/* mw_timeout.c: Timeout: limits the time that its inner scope may take.
  *
- * Owns: the bound's length and the failure that explains it. Refuses to know: racing, acceptance
- * and interruption, which are the machine's (mwl_phase_arm_for). The entry's state is its
- * arguments, {duration}: they are the details of that failure. */
+ * Owns: the length of the bound and the failure that explains it. Refuses to know: racing,
+ * acceptance and interruption, which the machine does (mwl_phase_arm_for). The state of the entry
+ * is its arguments, {duration}; they become the details of that failure. */
 #include "std_impl.h"
 
 #include "backoff.h"
 
-/* The length of a constant bound. */
+/* Reads the length of a constant bound. */
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)heap, (void)user;
     int64_t ns;

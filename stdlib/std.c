@@ -1,4 +1,4 @@
-/* std.c: the list of what stdlib brings. */
+/* std.c: the list of the function libraries. */
 #include "mwl_std.h"
 #include "std_impl.h"
 #include "std_tables.h"

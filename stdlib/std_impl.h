@@ -10,8 +10,8 @@
 extern const mwl_call_provider mwl__std_mock;
 extern const mwl_middleware mwl__std_retry, mwl__std_timeout, mwl__std_loop, mwl__std_finally;
 
-/* The phase fails: a duration among its arguments is none. The document's `format` has refused it
- * before, wherever formats are asserted. */
+/* Lets the phase fail because an argument is not a valid duration. `format` in the document refuses
+ * it earlier, unless formats are not checked. */
 void mwl__std_bad_duration(mwl_phase *phase, const char *parameter);
 
 #endif

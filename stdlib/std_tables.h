@@ -1,5 +1,5 @@
 /* std_tables.h: the tables that std.c lists, one per cel_<library>.c, and the few functions that
- * one library lends another. */
+ * one library uses from another. */
 #ifndef MWL_STD_TABLES_H
 #define MWL_STD_TABLES_H
 
@@ -22,7 +22,8 @@ MWL_STD_TABLES(X)
 
 /* string.format, of the strings library (cel_format.c). */
 mwl_value mwl__format_string(mwl_fn *fn, const mwl_value *args, size_t n_args);
-/* list.reverse(): a name has one function, so that of strings passes lists on (cel_lists.c). */
+/* list.reverse() (cel_lists.c). A name has one function, so the one for strings calls this for
+ * lists. */
 mwl_value mwl__lists_reverse(mwl_fn *fn, mwl_value list);
 
 #endif

@@ -1,6 +1,7 @@
-/* text_buf.h: texts under construction, and steps over the characters of valid UTF-8.
+/* text_buf.h: builds texts, and steps over the characters of valid UTF-8.
  *
- * Memory is in the heap's account; `failed` is sticky, so a writer appends freely and asks once. */
+ * The heap counts the memory. `failed` stays set, so a writer appends without tests and tests once
+ * at the end. */
 #ifndef MWL_TEXT_BUF_H
 #define MWL_TEXT_BUF_H
 
@@ -20,8 +21,8 @@ static inline text_buf text_buf_make(mwl_fn *fn) {
     return b;
 }
 
-/* Room for n more bytes, which are charged for, and so is the call: a text of many short pieces
- * takes time by their number. */
+/* Makes room for n more bytes. Charges for the bytes and for the call, because the time for a text
+ * of many short pieces depends on their number. */
 static inline bool text_buf_room(text_buf *b, size_t n) {
     if (b->failed || !mwl_fn_charge(b->fn, 1 + n / 8)) return !(b->failed = true);
     if (n <= b->cap - b->len) return true;
@@ -42,8 +43,7 @@ static inline void text_buf_put(text_buf *b, const char *s, size_t n) {
 
 static inline void text_buf_puts(text_buf *b, const char *s) { text_buf_put(b, s, strlen(s)); }
 
-/* The text as a string value, given; absent when something failed. The buffer is gone afterwards.
- */
+/* Returns the text as a string value, given; absent if something failed. Frees the buffer. */
 static inline mwl_value text_buf_finish(text_buf *b) {
     mwl_heap *h = mwl_fn_heap(b->fn);
     mwl_value v = b->failed ? mwl_absent() : mwl_string(h, b->data ? b->data : "", b->len);
@@ -67,7 +67,8 @@ static inline uint32_t char_at(const char *s, size_t width) {
     return c;
 }
 
-/* The width of the character that any bytes begin with, or 0 when they are not UTF-8 there. */
+/* Returns the width of the first character of any bytes, or 0 if they do not begin with valid
+ * UTF-8. */
 static inline size_t char_valid(const char *s, size_t len) {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char lead = (unsigned char)s[0];
@@ -80,7 +81,8 @@ static inline size_t char_valid(const char *s, size_t len) {
     return c < least[w] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) ? 0 : w;
 }
 
-/* Where the k-th character begins; `ascii` when bytes are characters. k is not past the end. */
+/* Returns where character k begins. `ascii`: every byte is a character. k must not be past the
+ * end. */
 static inline size_t char_offset(const char *s, size_t k, bool ascii) {
     if (ascii) return k;
     size_t at = 0;

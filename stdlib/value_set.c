@@ -1,5 +1,5 @@
-/* value_set.c: a hash set over the elements of one list. Hashes agree with CEL's equality across
- * numeric kinds; what does not equal itself (NaN) is never found. */
+/* value_set.c: a hash set over the elements of one list. Hashes agree with CEL's equality of
+ * numbers of different kinds. A value that does not equal itself (NaN) is never found. */
 #include "value_set.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ void mwl__value_set_free(mwl__value_set *set) {
     (void)mwl_heap_resize(mwl_fn_heap(set->fn), set->hash, set->n_places * ENTRY, 0);
 }
 
-/* The place of an equal element (*found), or the free one where v would go. */
+/* Returns the place of an equal element (*found), or the free place where v would be inserted. */
 static bool find(const mwl__value_set *set, mwl_value v, uint64_t hash, size_t *place,
                  bool *found) {
     size_t i = (size_t)hash & (set->n_places - 1);
