@@ -86,21 +86,21 @@ static bool type_is(mwl_value result, const char *type) {
     return text && len == strlen(type) && memcmp(text, type, len) == 0;
 }
 
+static mwl_status print_piece(void *ctx, const char *text, size_t len) {
+    (void)ctx;
+    return fwrite(text, 1, len, stdout) == len ? MWL_OK : MWL_E_USAGE;
+}
+
+/* The text of a value may be far larger than the value, so it is never in memory as a whole. */
 static int print_json(struct job *s, mwl_value v) {
     bool pretty = s->options.pretty || (!s->options.compact && isatty(STDOUT_FILENO));
-    char *text = NULL;
-    size_t len = 0;
-    mwl_status status =
-        mwl_json_write(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, &text, &len);
-    if (status < 0) {
-        cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
-        return CMD_LIMIT;
-    }
-    fwrite(text, 1, len, stdout);
+    mwl_status status = mwl_json_write_to(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT,
+                                          print_piece, NULL);
     putchar('\n');
-    fflush(stdout); /* before what is said about it */
-    mwl_text_free(s->heap, text, len);
-    return CMD_OK;
+    fflush(stdout);                                        /* before what is said about it */
+    if (status == MWL_OK || ferror(stdout)) return CMD_OK; /* main reports the stream's error */
+    cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
+    return CMD_LIMIT;
 }
 
 static int report(struct job *s, const mwl_run *run) {

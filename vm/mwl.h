@@ -354,9 +354,17 @@ typedef enum mwl_json_style {
 
 /* Writes a value as JSON text. *text is given: free it with mwl_text_free(). A NUL follows its *len
  * bytes. Returns MWL_OK, MWL_E_NOT_JSON (the value contains a kind that JSON does not have, a
- * number that is not finite, or a key that is not a string), MWL_E_NOMEM or MWL_E_USAGE. */
+ * number that is not finite, or a key that is not a string), MWL_E_NOMEM, MWL_E_TOO_BIG (the text
+ * counts against the limit of the heap until it is freed) or MWL_E_USAGE. */
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
+/* Receives a piece of text. Anything but MWL_OK ends the writing. */
+typedef mwl_status mwl_json_sink(void *ctx, const char *text, size_t len);
+/* Writes a value as JSON text in pieces of about 16 KiB, so that no whole text is in memory: a
+ * value whose parts are shared can have a text that is far larger than itself. Returns MWL_OK, what
+ * the sink returned, or as mwl_json_write(). Pieces may have been written when it fails. */
+MWL_API mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style,
+                                     mwl_json_sink *sink, void *ctx);
 /* Frees such a text. len must be the length that mwl_json_write() wrote. text may be NULL. */
 MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
 

@@ -86,6 +86,8 @@ static inline bool table_row(struct table *t, const struct row *r) {
         return false;
     }
     if (mwl__cel_eval(&code, &t->x, NULL, 0, &list) != MWL_EXEC_END) return false;
+    mwl__regex_scratch_free(t->x.regex);
+    t->x.regex = NULL;
     size_t before = mwl_heap_used(t->heap);
     int wanted = r->want ? MWL_EXEC_END : MWL_EXEC_FAULT;
     int outcome = table_call(t, r->fn, list, got, sizeof got);
@@ -104,6 +106,8 @@ static inline bool table_row(struct table *t, const struct row *r) {
         ok = outcome == MWL_EXEC_NOMEM || (outcome == wanted && strcmp(got, again) == 0);
         if (!reached) break;
     }
+    mwl__regex_scratch_free(t->x.regex); /* a cache of the context's, in the heap's account */
+    t->x.regex = NULL;
     if (mwl_heap_used(t->heap) != before) ok = false;
     mwl_value_drop(t->heap, list);
     mwl__cel_free(&code);

@@ -292,6 +292,80 @@ static bool read_and_write(mwl_alloc alloc) {
     return fine;
 }
 
+/* ---- in pieces ------------------------------------------------------------------------------- */
+
+struct pieces {
+    char *text;
+    size_t len, cap, n, largest;
+    size_t refuse_at; /* the piece that is not wanted; 0: all are */
+};
+
+static mwl_json_sink take_piece;
+static mwl_status take_piece(void *ctx, const char *text, size_t len) {
+    struct pieces *p = ctx;
+    if (++p->n == p->refuse_at) return MWL_E_STATE;
+    if (len > p->largest) p->largest = len;
+    if (p->text && p->len + len <= p->cap) memcpy(p->text + p->len, text, len);
+    p->len += len;
+    return MWL_OK;
+}
+
+/* A list of n times one text of `len` bytes, some of which need an escape. */
+static mwl_value many_texts(mwl_heap *h, size_t n, size_t len) {
+    char *text = malloc(len);
+    for (size_t i = 0; i < len; i++) text[i] = i % 1000 == 7 ? '\n' : (char)('a' + i % 26);
+    mwl_value item = mwl_string(h, text, len), list = mwl_array(h, n);
+    for (size_t i = 0; i < n; i++) list = mwl_array_push(h, list, mwl_value_keep(item));
+    mwl_value_drop(h, item);
+    free(text);
+    return list;
+}
+
+UTEST(json, pieces_make_the_same_text) {
+    mwl_heap *h;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_value v = mwl_object_set(h, mwl_object(h, 1), "k", 1, many_texts(h, 5, 50000));
+    for (int style = 0; style < 3; style++) {
+        char *whole;
+        size_t len;
+        ASSERT_EQ(mwl_json_write(h, v, (mwl_json_style)style, &whole, &len), MWL_OK);
+        struct pieces p = {.text = malloc(len), .cap = len};
+        ASSERT_EQ(mwl_json_write_to(h, v, (mwl_json_style)style, take_piece, &p), MWL_OK);
+        EXPECT_EQ(p.len, len);
+        EXPECT_EQ(memcmp(p.text, whole, len), 0);
+        EXPECT_GT(p.n, 10u);
+        free(p.text);
+        mwl_text_free(h, whole, len);
+    }
+    mwl_value_drop(h, v);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+}
+
+UTEST(json, pieces_need_little_memory) {
+    mwl_heap *h;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_value v = many_texts(h, 1000, 100000); /* a text of 100 MB */
+    mwl_heap_limit(h, mwl_heap_used(h) + (256u << 10));
+    struct pieces p = {0};
+    EXPECT_EQ(mwl_json_write_to(h, v, MWL_JSON_COMPACT, take_piece, &p), MWL_OK);
+    EXPECT_GT(p.len, 100000000u);
+    EXPECT_LT(p.largest, 65536u);
+    char *whole = NULL;
+    size_t len;
+    EXPECT_EQ(mwl_json_write(h, v, MWL_JSON_COMPACT, &whole, &len), MWL_E_TOO_BIG);
+    p = (struct pieces){.refuse_at = 3};
+    EXPECT_EQ(mwl_json_write_to(h, v, MWL_JSON_COMPACT, take_piece, &p), MWL_E_STATE);
+    EXPECT_EQ(p.n, 3u);
+    EXPECT_EQ(mwl_json_write_to(h, v, MWL_JSON_COMPACT, NULL, NULL), MWL_E_USAGE);
+    EXPECT_EQ(mwl_json_write_to(NULL, v, MWL_JSON_COMPACT, take_piece, &p), MWL_E_USAGE);
+    mwl_value bad = mwl_array_push(h, mwl_array(h, 1), mwl_duration(1));
+    EXPECT_EQ(mwl_json_write_to(h, bad, MWL_JSON_COMPACT, take_piece, &p), MWL_E_NOT_JSON);
+    mwl_value_drop(h, bad);
+    mwl_value_drop(h, v);
+    mwl_heap_free(h);
+}
+
 UTEST(json, allocation_failures) { ASSERT_TRUE(faulty_sweep(read_and_write, 2000)); }
 
 UTEST_MAIN()

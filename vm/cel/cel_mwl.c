@@ -16,9 +16,10 @@ static mwl_value to_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
             mwl__as_fault(fn->x->fault)->code = MWL_FAILURE_EXPRESSION;
         return mwl_absent();
     }
-    mwl__buf out = mwl__buf_make(h->alloc);
+    mwl__buf out = mwl__buf_make(mwl__heap_account(h));
     uint64_t fuel = fn->x->budget, before = fuel;
     mwl_status status = mwl__json_write(data, MWL_JSON_CANONICAL, &out, &fuel);
+    if (status == MWL_E_NOMEM) status = h->why; /* or the run's limit */
     mwl__drop(h, data);
     mwl_value text = mwl_absent();
     if (status != MWL_OK)

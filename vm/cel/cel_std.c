@@ -13,7 +13,8 @@ mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what) {
         return mwl_absent();
     }
     if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) {
-        mwl_fn_heap(fn)->why = status;
+        /* memory in the heap's account has said already whether it is the run's limit */
+        if (mwl_fn_heap(fn)->why != MWL_E_TOO_BIG) mwl_fn_heap(fn)->why = status;
         return mwl_absent();
     }
     return mwl_fn_fail(fn, "%s", what);
@@ -84,7 +85,8 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     const mwl__str *s = mwl__as_str(args[0]), *pattern = mwl__as_str(args[1]);
     mwl__exec *x = fn->x;
     mwl_status status = MWL_OK;
-    if (!x->regex) status = mwl__regex_scratch_new(&x->heap->alloc, &x->regex);
+    mwl_alloc account = mwl__heap_account(x->heap);
+    if (!x->regex) status = mwl__regex_scratch_new(&account, &x->regex);
     const mwl__regex *re = NULL;
     uint64_t fuel = x->budget, before = fuel;
     mwl_error error = {MWL_OK, "", 0};

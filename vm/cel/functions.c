@@ -132,6 +132,7 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
         x->halt = MWL_EXEC_FUEL;
         return false;
     }
+    x->heap->why = MWL_OK;
     *out = def->call(&fn, args, n_args);
     if (!mwl__exec_settle(x) && x->halt == MWL_EXEC_END) x->halt = MWL_EXEC_FUEL;
     if (!mwl_is_absent(*out)) {

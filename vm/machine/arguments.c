@@ -10,7 +10,7 @@
 static uint32_t refuse_undeclared(mwl__frame *f, mwl_value args, const char *who) {
     mwl_heap *h = mwl__heap_of(f);
     mwl_value key, value;
-    mwl__buf b = mwl__buf_make(h->alloc);
+    mwl__buf b = mwl__buf_make(mwl__heap_account(h));
     size_t len;
     bool named = mwl_object_at(args, 0, &key, &value);
     mwl__buf_printf(
@@ -56,7 +56,7 @@ uint32_t mwl__arguments_check(mwl__frame *f, const mwl__schema *schema, mwl_valu
     if (st == MWL_OK && valid) return next_pc;
     if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
-    mwl__buf b = mwl__buf_make(vm->heap.alloc);
+    mwl__buf b = mwl__buf_make(mwl__heap_account(&vm->heap));
     mwl__buf_printf(&b, "%s: ", who);
     describe(&b, report, st);
     uint32_t pc = mwl__raise(f, MWL_FAILURE_PARAMETER, mwl__buf_cstr(&b), report);

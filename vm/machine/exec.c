@@ -33,7 +33,8 @@ static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *o
     if (mwl_value_kind(subject) != MWL_KIND_STRING)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s.matches(string)",
                                mwl__type_name(subject));
-    if (!x->regex && mwl__regex_scratch_new(&x->heap->alloc, &x->regex) != MWL_OK) {
+    mwl_alloc account = mwl__heap_account(x->heap);
+    if (!x->regex && mwl__regex_scratch_new(&account, &x->regex) != MWL_OK) {
         x->halt = MWL_EXEC_NOMEM;
         return false;
     }

@@ -66,7 +66,8 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
     if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
-    if (st == MWL_OK) st = mwl__regex_scratch_new(&c.alloc, &vm->regex);
+    mwl_alloc account = mwl__heap_account(&vm->heap);
+    if (st == MWL_OK) st = mwl__regex_scratch_new(&account, &vm->regex);
     size_t n;
     const mwl_function_def *table; /* core CEL and the language's own functions are always there */
     for (size_t i = 0; st == MWL_OK && (table = mwl__cel_table(i, &n)); i++)

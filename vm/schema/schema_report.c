@@ -680,7 +680,7 @@ static mwl_value build(struct report *r) {
 
 mwl_value mwl__schema_explain(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     struct report r = {.e = e, .heap = e->env->heap, .limit = MWL__SCHEMA_ERRORS};
-    r.keyword = r.instance = r.text = mwl__buf_make(e->env->heap->alloc);
+    r.keyword = r.instance = r.text = mwl__buf_make(mwl__heap_account(e->env->heap));
     explain(&r, node, v);
     if (e->status == MWL_E_FUEL || e->status == MWL_E_DEPTH) e->status = MWL_OK; /* what there is */
     if (e->status == MWL_OK && r.n == 0) {

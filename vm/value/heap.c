@@ -131,6 +131,12 @@ void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
     return q;
 }
 
+static void *account(void *ctx, void *p, size_t old_size, size_t new_size) {
+    return mwl_heap_resize(ctx, p, old_size, new_size);
+}
+
+mwl_alloc mwl__heap_account(mwl_heap *h) { return (mwl_alloc){.fn = account, .ctx = h}; }
+
 /* ---- for hosts ------------------------------------------------------------------------------- */
 
 mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out) {

@@ -6,6 +6,8 @@
 #include "vm/value/value.h"
 #include "vm/base/num.h"
 
+#define PIECE 16384u /* bytes that a sink gets at a time, about */
+
 static inline bool room(mwl__buf *b, size_t n) {
     return b->cap - b->len >= n || mwl__buf_reserve(b, n);
 }
@@ -59,8 +61,8 @@ static void put_escaped(mwl__buf *out, char c) {
     out->len = (size_t)(to - out->data);
 }
 
-void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
-    put(out, '"');
+/* The inside of a string literal. */
+static void put_text(mwl__buf *out, const char *text, size_t len) {
     while (len) {
         size_t n = plain_run(text, len);
         if (n && room(out, n)) {
@@ -74,6 +76,11 @@ void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
             len--;
         }
     }
+}
+
+void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
+    put(out, '"');
+    put_text(out, text, len);
     put(out, '"');
 }
 
@@ -150,12 +157,36 @@ typedef struct level {
 
 typedef struct writer {
     mwl__buf *out;
+    mwl_json_sink *sink; /* NULL: all stays in `out` */
+    void *ctx;
+    mwl_status refused; /* what the sink returned */
     mwl_json_style style;
     uint64_t fuel;
     order order; /* canonical style only */
     size_t depth;
     level stack[MWL_DEPTH_LIMIT];
 } writer;
+
+/* With a sink, `out` holds one piece: handed over when it is full, or when `all` is asked for. */
+static void spill(writer *w, bool all) {
+    if (!w->sink || w->out->len < (all ? 1 : PIECE)) return;
+    if (w->refused == MWL_OK && !w->out->failed)
+        w->refused = w->sink(w->ctx, w->out->data, w->out->len);
+    w->out->len = 0;
+}
+
+/* A string literal, in pieces where there is a sink. */
+static void put_string(writer *w, const mwl__str *s) {
+    const char *text = s->s;
+    size_t left = s->len, n;
+    put(w->out, '"');
+    for (; left; text += n, left -= n) {
+        n = w->sink && left > PIECE ? PIECE : left;
+        put_text(w->out, text, n);
+        spill(w, false);
+    }
+    put(w->out, '"');
+}
 
 static void new_line(writer *w) {
     size_t spaces = w->depth * 2;
@@ -202,7 +233,7 @@ static mwl_status write_one(writer *w, mwl_value v) {
         const mwl__str *s = mwl__as_str(v);
         uint64_t more = s->len >> 6;
         w->fuel -= more < w->fuel ? more : w->fuel;
-        mwl__json_quote(w->out, s->s, s->len);
+        put_string(w, s);
         return MWL_OK;
     }
     case MWL_KIND_ARRAY:
@@ -229,8 +260,7 @@ static const mwl_value *next_value(writer *w) {
         if (!top->object) return &((const mwl__list *)top->box)->item[i];
         if (w->style == MWL_JSON_CANONICAL) i = w->order.pos[w->order.n - top->n + i];
         const mwl__member *member = &((const mwl__map *)top->box)->member[i];
-        const mwl__str *key = mwl__as_str(member->key);
-        mwl__json_quote(w->out, key->s, key->len);
+        put_string(w, mwl__as_str(member->key));
         put(w->out, ':');
         if (w->style == MWL_JSON_PRETTY) put(w->out, ' ');
         return &member->val;
@@ -238,27 +268,42 @@ static const mwl_value *next_value(writer *w) {
     return NULL;
 }
 
-mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel) {
-    writer w;
-    w.out = out;
-    w.style = style;
-    w.fuel = fuel ? *fuel : UINT64_MAX;
-    w.order = (order){out->alloc, NULL, 0, 0};
-    w.depth = 0;
-    size_t start = out->len;
+static mwl_status write_all(writer *w, mwl_value v) {
     mwl_status status = MWL_OK;
     const mwl_value *next = &v;
     do {
-        if (w.fuel == 0) {
+        if (w->fuel == 0) {
             status = MWL_E_FUEL;
             break;
         }
-        w.fuel--;
-        status = write_one(&w, *next);
-    } while (status == MWL_OK && !out->failed && (next = next_value(&w)));
-    mwl__mem_free(&out->alloc, w.order.pos, w.order.cap * sizeof *w.order.pos);
+        w->fuel--;
+        status = write_one(w, *next);
+        spill(w, false);
+        if (status == MWL_OK) status = w->refused;
+    } while (status == MWL_OK && !w->out->failed && (next = next_value(w)));
+    if (status == MWL_OK) spill(w, true);
+    mwl__mem_free(&w->order.alloc, w->order.pos, w->order.cap * sizeof *w->order.pos);
+    if (status == MWL_OK && w->out->failed) status = MWL_E_NOMEM;
+    return status == MWL_OK ? w->refused : status;
+}
+
+static void writer_init(writer *w, mwl__buf *out, mwl_json_style style) {
+    w->out = out;
+    w->sink = NULL;
+    w->refused = MWL_OK;
+    w->style = style;
+    w->fuel = UINT64_MAX;
+    w->order = (order){out->alloc, NULL, 0, 0};
+    w->depth = 0;
+}
+
+mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel) {
+    writer w;
+    size_t start = out->len;
+    writer_init(&w, out, style);
+    if (fuel) w.fuel = *fuel;
+    mwl_status status = write_all(&w, v);
     if (fuel) *fuel = w.fuel;
-    if (status == MWL_OK && out->failed) status = MWL_E_NOMEM;
     if (status < 0) out->len = start;
     return status;
 }
@@ -268,24 +313,33 @@ mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uin
 mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                           size_t *len) {
     if (!heap || !text || !len || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
-    mwl__buf out = mwl__buf_make(heap->alloc);
+    mwl__buf out = mwl__buf_make(mwl__heap_account(heap));
     mwl_status status = mwl__json_write(v, style, &out, NULL);
-    if (status == MWL_OK) {
-        mwl__buf_putc(&out, '\0');
-        if (out.failed) status = MWL_E_NOMEM;
-    }
+    if (status == MWL_OK) mwl__buf_putc(&out, '\0');
     char *exact = NULL; /* mwl_text_free gets only the length */
-    if (status == MWL_OK && !(exact = heap->alloc.fn(heap->alloc.ctx, out.data, out.cap, out.len)))
-        status = MWL_E_NOMEM;
-    if (status < 0) {
+    if (status == MWL_OK && !out.failed) exact = mwl_heap_resize(heap, out.data, out.cap, out.len);
+    if (!exact) {
         mwl__buf_free(&out);
-        return status;
+        return status == MWL_OK || status == MWL_E_NOMEM ? heap->why : status;
     }
     *text = exact;
     *len = out.len - 1;
     return MWL_OK;
 }
 
+mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl_json_sink *sink,
+                             void *ctx) {
+    if (!heap || !sink || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
+    mwl__buf out = mwl__buf_make(mwl__heap_account(heap));
+    writer w;
+    writer_init(&w, &out, style);
+    w.sink = sink;
+    w.ctx = ctx;
+    mwl_status status = write_all(&w, v);
+    mwl__buf_free(&out);
+    return status == MWL_E_NOMEM && w.refused == MWL_OK ? heap->why : status;
+}
+
 void mwl_text_free(mwl_heap *heap, char *text, size_t len) {
-    if (heap && text) mwl__mem_free(&heap->alloc, text, len + 1);
+    if (heap && text) (void)mwl_heap_resize(heap, text, len + 1, 0);
 }

@@ -158,6 +158,10 @@ void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
 /* Resizes a block. On failure returns NULL, sets `why` and leaves the block unchanged. */
 void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size);
 
+/* An allocator whose memory counts against the heap's limit: for what is made on behalf of a run
+ * and is not a value (texts, tables, compiled patterns). A failure sets `why`. */
+mwl_alloc mwl__heap_account(mwl_heap *h);
+
 /* Records that n elements were copied where the caller could not expect it: the list or map was not
  * the newest version of its buffer. mwl__exec_settle charges the recorded `work`. */
 static inline void mwl__heap_work(mwl_heap *h, size_t n) { h->work += n / 4; }
