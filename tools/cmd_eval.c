@@ -30,9 +30,8 @@ static void report(void *ctx, const mwl__cel_problem *problem) {
     put_place(mwl__source_place(source, (uint32_t)problem->begin));
     const char *note = problem->note;
     mwl__span span = mwl__span_make((uint32_t)problem->begin, (uint32_t)problem->end);
-    if (!note && span.end - span.begin == 5 && memcmp(source->text + span.begin, "input", 5) == 0)
-        note = "what a Step gets is `step.input`, here as in a definition";
-    term_printf(stderr, ": %s%s%s", problem->message, note ? "; " : "", note ? note : "");
+    term_printf(stderr, ": %s%s%s%s%s", problem->message, note ? "; " : "", note ? note : "",
+                problem->help ? "; " : "", problem->help ? problem->help : "");
     fputc('\n', stderr);
     snippet_show(source, span, NULL);
 }

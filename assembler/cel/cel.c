@@ -191,8 +191,10 @@ static mwl_status load(const mwl__cel_env *env, const mwl__buf *image, mwl__cel_
         mwl__functions_link(env->functions, &out->alloc, out->program, &out->functions, &missing);
     if (status == MWL_OK) return status;
     if (missing && env->sink.report) {
-        const mwl__cel_problem problem = {MWL__CEL_ERROR,     0,       0,
-                                          "unknown function", missing, MWL__CEL_WHY_FUNCTION};
+        const mwl__cel_problem problem = {.severity = MWL__CEL_ERROR,
+                                          .message = "unknown function",
+                                          .note = missing,
+                                          .why = MWL__CEL_WHY_FUNCTION};
         env->sink.report(env->sink.ctx, &problem);
     }
     mwl__program_release(out->program);

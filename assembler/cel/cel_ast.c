@@ -29,8 +29,18 @@ void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const c
     vsnprintf(message, sizeof message, format, ap);
     va_end(ap);
     p->rejected = true;
-    const mwl__cel_problem problem = {MWL__CEL_ERROR, begin, end, message, note, p->why};
+    const mwl__cel_problem problem = {.severity = MWL__CEL_ERROR,
+                                      .begin = begin,
+                                      .end = end,
+                                      .message = message,
+                                      .note = note,
+                                      .why = p->why,
+                                      .help = p->help,
+                                      .fix_begin = p->fix_begin,
+                                      .fix_end = p->fix_end,
+                                      .fix = p->fix};
     p->why = MWL__CEL_WHY_SYNTAX;
+    p->help = p->fix = NULL;
     const mwl__cel_sink *sink = &p->options->sink;
     if (sink->report) sink->report(sink->ctx, &problem);
 }

@@ -11,6 +11,7 @@
  * evaluated on demand. */
 #include "assembler/cel/cel_front.h"
 
+#include "assembler/cel/cel_words.h"
 #include "vm/base/suggest.h"
 
 #include <stdarg.h>
@@ -34,9 +35,12 @@ typedef enum kind {
 static const char *const kind_names[] = {"any",    "null",   "bool",  "int",  "uint",
                                          "double", "string", "bytes", "list", "map"};
 
+#define UNKNOWN_MAX 8 /* unknown names of one expression that are reported */
+
 typedef struct checker {
     const mwl__cel_check_options *o;
     bool rejected, failed;
+    unsigned n_unknown;
 } checker;
 
 static kind walk(checker *c, const mwl__cel_node *n, bool certain);
@@ -44,32 +48,70 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain);
 /* ---- reporting ---------------------------------------------------------------------------------
  */
 
+/* What a report suggests: a help, and perhaps an exact repair. */
+typedef struct hint {
+    const char *help, *fix;
+    uint32_t fix_begin, fix_end;
+} hint;
+
+static void vreport(checker *c, mwl__cel_problem problem, const char *format, va_list ap) {
+    char message[256];
+    vsnprintf(message, sizeof message, format, ap);
+    problem.message = message;
+    if (problem.severity == MWL__CEL_ERROR) c->rejected = true;
+    if (c->o->sink.report) c->o->sink.report(c->o->sink.ctx, &problem);
+}
+
 static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
                    uint32_t end, const char *note, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
 static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
                    uint32_t end, const char *note, const char *format, ...) {
-    char message[256];
+    mwl__cel_problem problem = {
+        .severity = severity, .begin = begin, .end = end, .note = note, .why = why};
     va_list ap;
     va_start(ap, format);
-    vsnprintf(message, sizeof message, format, ap);
+    vreport(c, problem, format, ap);
     va_end(ap);
-    if (severity == MWL__CEL_ERROR) c->rejected = true;
-    const mwl__cel_problem problem = {severity, begin, end, message, note, why};
-    if (c->o->sink.report) c->o->sink.report(c->o->sink.ctx, &problem);
 }
 
-/* "did you mean `x`?" in the arena, or NULL when nothing is near or memory is out. */
-static const char *meant(checker *c, const mwl__suggest *s) {
-    if (!s->best) return NULL;
-    size_t len = s->best_len + 20;
-    char *note = mwl__arena_new(c->o->arena, len);
-    if (!note) {
+/* An error with a suggestion. */
+static void report_hint(checker *c, mwl__cel_why why, uint32_t begin, uint32_t end, const hint *h,
+                        const char *format, ...) __attribute__((format(printf, 6, 7)));
+static void report_hint(checker *c, mwl__cel_why why, uint32_t begin, uint32_t end, const hint *h,
+                        const char *format, ...) {
+    mwl__cel_problem problem = {.severity = MWL__CEL_ERROR,
+                                .begin = begin,
+                                .end = end,
+                                .why = why,
+                                .help = h->help,
+                                .fix = h->fix,
+                                .fix_begin = h->fix_begin,
+                                .fix_end = h->fix_end};
+    va_list ap;
+    va_start(ap, format);
+    vreport(c, problem, format, ap);
+    va_end(ap);
+}
+
+static const char *copy_text(checker *c, const char *s, size_t len) {
+    const char *copy = mwl__arena_text(c->o->arena, s, len);
+    if (!copy) c->failed = true;
+    return copy;
+}
+
+/* "did you mean `x`?", with x in place of these bytes; nothing when nothing is near. */
+static hint meant(checker *c, const char *name, size_t len, uint32_t begin, uint32_t end) {
+    hint h = {NULL, NULL, begin, end};
+    if (!name) return h;
+    char *help = mwl__arena_new(c->o->arena, len + 20);
+    h.fix = copy_text(c, name, len);
+    if (help)
+        snprintf(help, len + 20, "did you mean `%.*s`?", (int)len, name);
+    else
         c->failed = true;
-        return NULL;
-    }
-    snprintf(note, len, "did you mean `%.*s`?", (int)s->best_len, s->best);
-    return note;
+    h.help = help;
+    return h;
 }
 
 static bool is_text(mwl__cel_text t, const char *word) {
@@ -79,25 +121,53 @@ static bool is_text(mwl__cel_text t, const char *word) {
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-static void check_ident(checker *c, const mwl__cel_node *n) {
-    if (n->ref == MWL__CEL_REF_LOCAL || n->ref == MWL__CEL_REF_TYPE) return;
-    mwl__suggest s = mwl__suggest_make(n->name.data, n->name.len);
-    for (size_t i = 0; i < c->o->n_roots; i++) {
-        const mwl__cel_root *root = &c->o->roots[i];
-        if (is_text(n->name, root->name)) {
-            if (root->absent)
-                report(c, MWL__CEL_ERROR, MWL__CEL_WHY_SCOPE, n->begin, n->end, root->absent,
-                       "`%s` does not exist here", root->name);
-            return;
-        }
-        if (!root->absent) mwl__suggest_offer(&s, root->name, strlen(root->name));
+/* Whether the name, up to its first dot, is a root that is in scope; a word of CEL counts too. */
+static bool is_in_scope(const checker *c, const char *name, size_t len) {
+    const char *dot = memchr(name, '.', len);
+    size_t n = dot ? (size_t)(dot - name) : len;
+    if (n == 4 && memcmp(name, "null", 4) == 0) return true;
+    for (size_t i = 0; i < c->o->n_roots; i++)
+        if (strlen(c->o->roots[i].name) == n && memcmp(c->o->roots[i].name, name, n) == 0)
+            return !c->o->roots[i].absent;
+    return false;
+}
+
+static hint meant_name(checker *c, const mwl__cel_node *n) {
+    mwl__word w;
+    if (mwl__word_find(mwl__cel_name_words, n->name.data, n->name.len, &w)) {
+        hint h = {NULL, NULL, 0, 0};
+        if (w.help) h.help = copy_text(c, w.help, w.help_len);
+        if (w.help) return h;
+        if (is_in_scope(c, w.name, w.name_len))
+            return meant(c, w.name, w.name_len, n->begin, n->end);
     }
-    if (n->ref == MWL__CEL_REF_VARIABLE) return;
+    mwl__suggest s = mwl__suggest_make(n->name.data, n->name.len);
+    for (size_t i = 0; i < c->o->n_roots; i++)
+        if (!c->o->roots[i].absent)
+            mwl__suggest_offer(&s, c->o->roots[i].name, strlen(c->o->roots[i].name));
     for (const mwl__cel_node *up = n->parent; up; up = up->parent)
         for (uint32_t i = 0; i < up->n_vars; i++)
             mwl__suggest_offer(&s, up->vars[i].name.data, up->vars[i].name.len);
-    report(c, MWL__CEL_ERROR, MWL__CEL_WHY_NAME, n->begin, n->end, meant(c, &s),
-           "nothing is called `%s`", n->name.data);
+    return meant(c, s.best, s.best_len, n->begin, n->end);
+}
+
+static void check_ident(checker *c, const mwl__cel_node *n) {
+    if (n->ref == MWL__CEL_REF_LOCAL || n->ref == MWL__CEL_REF_TYPE) return;
+    for (size_t i = 0; i < c->o->n_roots; i++) {
+        const mwl__cel_root *root = &c->o->roots[i];
+        if (!is_text(n->name, root->name)) continue;
+        if (root->absent)
+            report(c, MWL__CEL_ERROR, MWL__CEL_WHY_SCOPE, n->begin, n->end, root->absent,
+                   "`%s` does not exist here", root->name);
+        return;
+    }
+    if (n->ref == MWL__CEL_REF_VARIABLE) return;
+    if (c->n_unknown++ >= UNKNOWN_MAX) { /* one of many: a text, not an expression */
+        c->rejected = true;
+        return;
+    }
+    hint h = meant_name(c, n);
+    report_hint(c, MWL__CEL_WHY_NAME, n->begin, n->end, &h, "nothing is called `%s`", n->name.data);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------
@@ -118,6 +188,22 @@ static bool is_name_space(const checker *c, mwl__cel_text name) {
     return false;
 }
 
+/* Whether the member call is one of another language's name spaces: `JSON.stringify(x)`. */
+static bool is_foreign(const mwl__cel_node *call) {
+    char name[40];
+    mwl__word w;
+    int n = snprintf(name, sizeof name, "%s.%s", call->kids[0]->name.data, call->name.data);
+    return n > 0 && (size_t)n < sizeof name &&
+           mwl__word_find(mwl__cel_function_words, name, (size_t)n, &w);
+}
+
+/* Whether the target of the member call is a name space and no value. */
+static bool is_in_name_space(const checker *c, const mwl__cel_node *call) {
+    const mwl__cel_node *target = call->kids[0];
+    return target->kind == MWL__CEL_IDENT && target->ref == MWL__CEL_REF_NONE &&
+           (is_name_space(c, target->name) || is_foreign(call));
+}
+
 /* The last word of a call's name begins here: what a problem about the call points at. */
 static void name_span(const mwl__cel_node *n, uint32_t *begin, uint32_t *end) {
     *begin = n->at;
@@ -126,35 +212,77 @@ static void name_span(const mwl__cel_node *n, uint32_t *begin, uint32_t *end) {
         *end = n->at + (uint32_t)n->name.len; /* exact unless spaces or a container intervene */
 }
 
-static void unknown_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
-                             uint32_t begin, uint32_t end) {
-    bool member = n->kind == MWL__CEL_MEMBER;
-    mwl__suggest s = mwl__suggest_make(name, len);
-    const mwl_function_def *other = NULL;
+/* The function or macro of that name and style, of any arity. */
+static bool is_function(const checker *c, const char *name, size_t len, bool member) {
+    mwl__cel_text text = {name, len};
+    if (is_macro(text, member)) return true;
     for (size_t i = 0; i < c->o->n_functions; i++) {
         const mwl_function_def *f = c->o->functions[i];
-        mwl__suggest_offer(&s, f->name, strlen(f->name));
-        if (strlen(f->name) == len && memcmp(f->name, name, len) == 0) other = f;
+        if ((f->style & (member ? MWL_FN_MEMBER : MWL_FN_GLOBAL)) && is_text(text, f->name))
+            return true;
     }
+    return false;
+}
+
+/* What an unknown function may be meant to be. *macro: a macro, which declares its first argument.
+ */
+static hint meant_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
+                           uint32_t begin, uint32_t end, bool *macro) {
+    bool member = n->kind == MWL__CEL_MEMBER;
+    mwl__word w;
+    hint h = {NULL, NULL, 0, 0};
+    if (mwl__word_find(mwl__cel_function_words, name, len, &w)) {
+        mwl__cel_text text = {w.name, w.name_len};
+        *macro = w.name && is_macro(text, member);
+        if (w.help) h.help = copy_text(c, w.help, w.help_len);
+        if (w.help) return h;
+        h = meant(c, w.name, w.name_len, begin, end);
+        if (is_function(c, w.name, w.name_len, member)) return h;
+        h.fix = NULL; /* of the other style: the arguments must be moved */
+        if (is_function(c, w.name, w.name_len, !member)) return h;
+    }
+    mwl__suggest s = mwl__suggest_make(name, len);
+    for (size_t i = 0; i < c->o->n_functions; i++)
+        mwl__suggest_offer(&s, c->o->functions[i]->name, strlen(c->o->functions[i]->name));
     for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
         if (!m->name_space) mwl__suggest_offer(&s, m->name, strlen(m->name));
-    if (is_macro(n->name, member))
+    mwl__cel_text best = {s.best, s.best_len};
+    *macro = s.best && is_macro(best, member);
+    h = meant(c, s.best, s.best_len, begin, end);
+    if (s.best && !is_function(c, s.best, s.best_len, member)) h.fix = NULL;
+    return h;
+}
+
+/* False when the arguments may be variables that a macro would declare: then there is no more to
+ * say about them. */
+static bool unknown_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
+                             uint32_t begin, uint32_t end) {
+    bool member = n->kind == MWL__CEL_MEMBER, macro = is_macro(n->name, member);
+    const mwl_function_def *other = NULL;
+    for (size_t i = 0; i < c->o->n_functions && !macro; i++) {
+        const mwl_function_def *f = c->o->functions[i];
+        if (strlen(f->name) == len && memcmp(f->name, name, len) == 0) other = f;
+    }
+    if (macro) {
         report(c, MWL__CEL_ERROR, MWL__CEL_WHY_MACRO, begin, end, NULL,
                "the macro `%s` does not take %u argument%s", n->name.data,
                n->n_kids - (member ? 1 : 0), n->n_kids == (member ? 2u : 1u) ? "" : "s");
-    else if (other && member)
+    } else if (other && member) {
         report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
                "`%s` is called without a target", other->name);
-    else if (other)
+    } else if (other) {
         report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
                "`%s` is called on a target: x.%s()", other->name, other->name);
-    else
-        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_FUNCTION, begin, end, meant(c, &s),
-               "there is no function `%.*s`", (int)len, name);
+    } else {
+        hint h = meant_function(c, n, name, len, begin, end, &macro);
+        report_hint(c, MWL__CEL_WHY_FUNCTION, begin, end, &h, "there is no function `%.*s`",
+                    (int)len, name);
+    }
+    return !macro;
 }
 
-/* Name and arity of a CALL or MEMBER. False when it is a macro with the wrong number of arguments:
- * then these may be variables that nothing declares, and there is no more to say about them. */
+/* Name and arity of a CALL or MEMBER. False when it is, or was meant to be, a macro whose arguments
+ * may be variables that nothing declares: there is no more to say about them. */
 static bool check_call(checker *c, const mwl__cel_node *n) {
     unsigned style = n->kind == MWL__CEL_MEMBER ? MWL_FN_MEMBER : MWL_FN_GLOBAL;
     unsigned receiver = n->kind == MWL__CEL_MEMBER ? 1 : 0;
@@ -171,10 +299,7 @@ static bool check_call(checker *c, const mwl__cel_node *n) {
         if (f->min_args < least) least = f->min_args;
         if (f->max_args > most) most = f->max_args;
     }
-    if (!found) {
-        unknown_function(c, n, n->name.data, n->name.len, begin, end);
-        return !is_macro(n->name, receiver == 1);
-    }
+    if (!found) return unknown_function(c, n, n->name.data, n->name.len, begin, end);
     least = least > receiver ? least - receiver : 0;
     unsigned given = n->n_kids - receiver;
     if (most == 255)
@@ -194,9 +319,7 @@ static bool check_call(checker *c, const mwl__cel_node *n) {
 /* `math.nope(x)`: the target is a name space and no value. True when that was the case. */
 static bool check_name_space(checker *c, const mwl__cel_node *n) {
     const mwl__cel_node *target = n->kids[0];
-    if (target->kind != MWL__CEL_IDENT || target->ref != MWL__CEL_REF_NONE ||
-        !is_name_space(c, target->name))
-        return false;
+    if (!is_in_name_space(c, n)) return false;
     mwl__buf full = mwl__buf_make(c->o->arena->alloc);
     mwl__buf_printf(&full, "%s.%s", target->name.data, n->name.data);
     const char *name = mwl__buf_cstr(&full);
@@ -450,8 +573,8 @@ static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain)
 
 /* A name space at the bottom of a spine is no value; check_name_space speaks about it. */
 static bool is_name_space_target(const checker *c, const mwl__cel_node *n) {
-    return n->kind == MWL__CEL_IDENT && n->ref == MWL__CEL_REF_NONE && n->parent && n->ix == 0 &&
-           n->parent->kind == MWL__CEL_MEMBER && is_name_space(c, n->name);
+    return n->parent && n->ix == 0 && n->parent->kind == MWL__CEL_MEMBER &&
+           is_in_name_space(c, n->parent);
 }
 
 static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
@@ -466,7 +589,7 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
 }
 
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options) {
-    checker c = {options, false, false};
+    checker c = {.o = options};
     walk(&c, tree->root, true);
     if (c.failed) return MWL_E_NOMEM;
     return c.rejected ? MWL_E_REJECTED : MWL_OK;

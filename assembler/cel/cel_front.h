@@ -31,14 +31,17 @@ typedef enum mwl__cel_why {
     MWL__CEL_WHY_PATTERN   /* of matches */
 } mwl__cel_why;
 
-/* Text is lent for the time of the callback. `note` is NULL or a second sentence: a reason or
- * "did you mean `step`?". */
+/* Text is lent for the time of the callback. */
 typedef struct mwl__cel_problem {
     mwl__cel_severity severity;
     uint32_t begin, end;
     const char *message;
-    const char *note;
+    const char *note; /* a reason, or NULL */
     mwl__cel_why why;
+    const char *help; /* what to write, or NULL */
+    /* An exact repair: these bytes become `fix`; NULL: none is known to be right. */
+    uint32_t fix_begin, fix_end;
+    const char *fix;
 } mwl__cel_problem;
 
 typedef struct mwl__cel_sink {

@@ -37,8 +37,11 @@ uint32_t mwl__cel_lower_ax(lowerer *l, const mwl__cel_node *n, mwl__op op, unsig
 void mwl__cel_lower_fail(lowerer *l, const mwl__cel_node *n, const char *message) {
     if (l->status != MWL_OK) return;
     l->status = MWL_E_TOO_BIG;
-    const mwl__cel_problem problem = {MWL__CEL_ERROR, n->begin, n->end,
-                                      message,        NULL,     MWL__CEL_WHY_SIZE};
+    const mwl__cel_problem problem = {.severity = MWL__CEL_ERROR,
+                                      .begin = n->begin,
+                                      .end = n->end,
+                                      .message = message,
+                                      .why = MWL__CEL_WHY_SIZE};
     if (l->o->sink.report) l->o->sink.report(l->o->sink.ctx, &problem);
 }
 

@@ -5,8 +5,7 @@
  *
  * Recursion is bounded: every bracket and every `?:` passes parse_expr, which counts. Chains of
  * operators, selections and calls are loops. A syntax error ends the parse; a literal without a
- * value or a reserved word is reported and parsing goes on, so that one pass shows several
- * mistakes. */
+ * value is reported and parsing goes on, so that one pass shows several mistakes. */
 #include "assembler/cel/cel_parser.h"
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p);
@@ -15,6 +14,7 @@ static mwl__cel_node *parse_expr(mwl__cel_parser *p);
  */
 
 static void next(mwl__cel_parser *p) {
+    p->prev_begin = p->tok.begin;
     p->prev_end = p->tok.end;
     p->tok = mwl__cel_lex(p->options->source, p->options->len, p->tok.end);
 }
@@ -32,7 +32,9 @@ static bool accept(mwl__cel_parser *p, mwl__cel_token_kind kind) {
 static void *unexpected(mwl__cel_parser *p, const char *wanted) {
     const mwl__cel_token *t = &p->tok;
     uint32_t len = t->end - t->begin < 40 ? t->end - t->begin : 40;
-    if (t->kind == MWL__CEL_T_BAD)
+    if (mwl__cel_foreign(p))
+        ;
+    else if (t->kind == MWL__CEL_T_BAD)
         mwl__cel_complain(p, t->begin, t->end, NULL, "%s", t->fault);
     else if (t->kind == MWL__CEL_T_END)
         mwl__cel_complain(p, t->begin, t->end, NULL, "%s is missing at the end", wanted);
@@ -294,9 +296,14 @@ static mwl__cel_node *parse_name(mwl__cel_parser *p, uint32_t begin, uint8_t fla
     if (t.kind != MWL__CEL_T_NAME) return unexpected(p, "a name");
     mwl__cel_text name = token_text(p, &t);
     if (!name.data) return NULL;
-    if (mwl__cel_is_reserved(name.data, name.len) && !begins_message(p))
-        mwl__cel_complain(p, t.begin, t.end, "as a member, after a dot, it is allowed",
+    if (mwl__cel_is_reserved(name.data, name.len) && !begins_message(p)) {
+        p->help = mwl__cel_reserved_help(p, name.data, name.len);
+        mwl__cel_complain(p, t.begin, t.end,
+                          p->help ? NULL : "as a member, after a dot, it is allowed",
                           "`%s` is a reserved word and cannot be a name", name.data);
+        p->status = MWL_E_SYNTAX; /* what follows is the syntax of another language */
+        return NULL;
+    }
     next(p);
     size_t mark = p->n_stack;
     bool call = accept(p, MWL__CEL_T_LPAREN);
@@ -489,6 +496,14 @@ static mwl__cel_node *parse_logic(mwl__cel_parser *p, int level) {
     return collect(p, node_at(p, level == LEVEL_AND ? MWL__CEL_AND : MWL__CEL_OR, begin, at), mark);
 }
 
+/* `a?.b`, with the question mark at `at`. */
+static mwl__cel_node *optional_chain(mwl__cel_parser *p, uint32_t at) {
+    p->help = "optional selection is `.?`: a.?b.orValue(c)";
+    mwl__cel_complain(p, at, at + 2, NULL, "CEL has no `?.`");
+    p->status = MWL_E_SYNTAX;
+    return NULL;
+}
+
 static mwl__cel_node *parse_conditional(mwl__cel_parser *p) {
     uint32_t begin = p->tok.begin;
     mwl__cel_node *kids[3];
@@ -497,7 +512,11 @@ static mwl__cel_node *parse_conditional(mwl__cel_parser *p) {
     uint32_t at = p->tok.begin;
     next(p);
     kids[1] = parse_logic(p, LEVEL_OR); /* spec: a conditional there needs parentheses */
-    if (!kids[1] || !expect(p, MWL__CEL_T_COLON, "`:`")) return NULL;
+    if (!kids[1]) return NULL;
+    if (p->tok.kind != MWL__CEL_T_COLON && at + 1 < p->options->len &&
+        p->options->source[at + 1] == '.')
+        return optional_chain(p, at);
+    if (!expect(p, MWL__CEL_T_COLON, "`:`")) return NULL;
     kids[2] = parse_expr(p);
     if (!kids[2]) return NULL;
     mwl__cel_node *n = node_at(p, MWL__CEL_COND, begin, at);

@@ -6,17 +6,20 @@
 #include "assembler/cel/cel_lex.h"
 
 /* A failed function answers NULL and has set `status`; nobody goes on after that. A problem that
- * does not stop the parse (a literal out of range, a reserved word) sets `rejected` only. */
+ * does not stop the parse (a literal out of range) sets `rejected` only. */
 struct mwl__cel_parser {
     const mwl__cel_options *options;
     mwl__arena *arena;
-    mwl__cel_token tok; /* the next token, not yet consumed */
-    uint32_t prev_end;  /* where the last consumed token ended */
+    mwl__cel_token tok;            /* the next token, not yet consumed */
+    uint32_t prev_begin, prev_end; /* of the last consumed token */
     uint32_t depth, depth_limit;
     uint32_t n_slots, n_nodes;
     mwl_status status;
     bool rejected;
     mwl__cel_why why; /* of the next complaint; SYNTAX again after each */
+    /* What the next complaint suggests: a help, and a repair of these bytes. NULL after each. */
+    const char *help, *fix;
+    uint32_t fix_begin, fix_end;
     /* Children collected before their number is known; lists nest, so this is a stack. */
     mwl__cel_node **stack;
     size_t n_stack, cap_stack;
@@ -25,6 +28,11 @@ struct mwl__cel_parser {
 /* Reports at [begin, end); the message is formatted into the arena. */
 void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const char *note,
                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The complaint about the token at hand when it is a habit of another language: `and`, `===`, `??`.
+ * False when it is none that is known. */
+bool mwl__cel_foreign(mwl__cel_parser *p);
+/* What to write for a word of this kind of another language, or NULL. */
+const char *mwl__cel_reserved_help(mwl__cel_parser *p, const char *word, size_t len);
 /* A leaf without children. NULL when memory is out. */
 mwl__cel_node *mwl__cel_leaf(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t begin, uint32_t end);
 /* Gives `node` its kids, links them and bounds its height; NULL when too deep or memory is out. */

@@ -242,6 +242,7 @@ static void check_whole(mwl__checker *c) {
         if (clean) check_unused(c, f);
         if (f->errors == 0) mwl__check_variables(c, f, clean);
     }
+    mwl__check_unknown_names(c);
     if (c->status == MWL_OK) mwl__check_all_args(c);
     if (!sound || !clean || c->status < 0) return;
     mwl__flow **order = mwl__check_order(c);

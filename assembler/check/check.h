@@ -4,6 +4,7 @@
  *   check_step.c    Steps: actions, clauses, matchers
  *   check_call.c    call objects, middleware entries, phases
  *   check_expr.c    what is an expression; parsing, scope, certain faults
+ *   check_text.c    what is nearly an expression
  *   check_path.c    which members a path can find at its site
  *   check_graph.c   reachable Steps, cycles between Flows
  *   check_args.c    literal arguments against schemas
@@ -32,6 +33,15 @@ typedef struct mwl__listed {
     const mwl__m_call *call;
     const mwl__m_entry *entry;
 } mwl__listed;
+
+/* A report about a name that nothing declares. */
+typedef struct mwl__unknown {
+    struct mwl__unknown *next;
+    mwl__diag *diag;
+    mwl__flow *flow;
+    const char *name;
+    size_t len;
+} mwl__unknown;
 
 /* An edge between Flows: who calls whom, and where that is written. */
 typedef struct mwl__edge {
@@ -85,6 +95,7 @@ struct mwl__checker {
     mwl__names function_names;
     size_t flows_cap;
     mwl__listed *listed, **last_listed;
+    mwl__unknown *unknown;
     mwl__judge judge;
     bool refused;        /* a provider is named whose document was refused */
     mwl_status status;   /* MWL_E_NOMEM is sticky */
@@ -128,8 +139,17 @@ void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *sit
 /* A `when` that must be or may be an expression: also whether its value is a boolean and depends on
  * anything. */
 void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site);
+/* Of names that nothing declares: whether a variable was meant. After all Steps. */
+void mwl__check_unknown_names(mwl__checker *c);
 /* The literal boolean that a condition is, 1 or 0; -1 when it is not known. */
 int mwl__check_constant(const mwl__checker *c, const mwl__node *n);
+
+/* check_text.c */
+/* A text with an expression somewhere inside; and one that has none, as far as that can be told. */
+void mwl__check_template(mwl__checker *c, const mwl__node *n);
+void mwl__check_literal(mwl__checker *c, const mwl__node *n);
+/* The help for a literal text where an expression should be. */
+void mwl__check_suggest_braces(mwl__checker *c, mwl__diag *d, const mwl__node *n);
 
 /* check_path.c */
 mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site);

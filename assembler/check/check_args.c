@@ -127,10 +127,10 @@ static const mwl__node *meant_by(const mwl__node *schema, const mwl__node *m) {
     const mwl__node *properties = mwl__node_get(schema, "properties");
     if (!properties || properties->kind != MWL_NODE_OBJECT) return NULL;
     const mwl__node *p;
-    mwl__form_word w = {.rest = mwl__words_arguments};
-    while (mwl__form_find_word(w.rest, m->key, m->key_len, &w)) {
-        p = mwl__node_find(properties, w.member, w.member_len);
-        if (p) return mwl__node_find(m->parent, w.member, w.member_len) ? NULL : p;
+    mwl__word w = {.rest = mwl__words_arguments};
+    while (mwl__word_find(w.rest, m->key, m->key_len, &w)) {
+        p = mwl__node_find(properties, w.name, w.name_len);
+        if (p) return mwl__node_find(m->parent, w.name, w.name_len) ? NULL : p;
     }
     mwl__suggest s = mwl__suggest_make(m->key, m->key_len);
     for (p = mwl__node_first(properties); p; p = p->next)

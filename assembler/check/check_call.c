@@ -17,7 +17,7 @@
 #define WITH                                                                                       \
     { "with", MWL__FORM_OBJECT, EXPR }
 #define WHEN                                                                                       \
-    { "when", MWL__FORM_BOOL, EXPR }
+    { "when", MWL__FORM_ANY, EXPR } /* mwl__check_condition has the kinds */
 
 static const mwl__form_field call_fields[] = {{"provider", MWL__FORM_STRING, 0},
                                               {"flow", MWL__FORM_STRING | MWL__FORM_OBJECT, 0},

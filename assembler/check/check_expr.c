@@ -16,7 +16,6 @@ typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedd
 typedef struct trouble {
     uint32_t begin, end;
     const char *text;
-    mwl__diag_code code;
 } trouble;
 
 static bool has_pair(const char *s, uint32_t len) {
@@ -31,17 +30,15 @@ static bool has_pair(const char *s, uint32_t len) {
 #define NESTING 256 /* brackets whose place is kept; what is deeper is taken on trust */
 
 static trouble unclosed(uint32_t begin, uint32_t end, const char *text) {
-    return (trouble){begin, end, text, MWL_DIAG_UNCLOSED_EXPRESSION};
+    return (trouble){begin, end, text};
 }
 
-/* A word that is none. A string that does not end is an unclosed thing, the rest is plain syntax.
- */
-static trouble bad_word(const char *s, const mwl__cel_token *t) {
-    trouble why = unclosed(t->begin, t->end, t->fault);
+/* Whether the bad word is a string that does not end; else it is a character that CEL does not
+ * have, of which the parser speaks. */
+static bool is_open_string(const char *s, const mwl__cel_token *t) {
     uint32_t at = t->begin;
     while (at < t->end && at < t->begin + 2 && strchr("rRbB", s[at])) at++;
-    if (at >= t->end || (s[at] != '\'' && s[at] != '"')) why.code = MWL_DIAG_EXPRESSION_SYNTAX;
-    return why;
+    return at < t->end && (s[at] == '\'' || s[at] == '"');
 }
 
 /* The first closing pair outside of brackets; 0 when there is none, with the reason. */
@@ -63,7 +60,10 @@ static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
             break;
         case MWL__CEL_T_RPAREN: closes = '('; break;
         case MWL__CEL_T_RBRACKET: closes = '['; break;
-        case MWL__CEL_T_BAD: *why = bad_word(s, &t); return 0;
+        case MWL__CEL_T_BAD:
+            if (!is_open_string(s, &t)) break;
+            *why = unclosed(t.begin, t.end, t.fault);
+            return 0;
         case MWL__CEL_T_END:
             *why = depth && depth <= NESTING ? unclosed(open[depth - 1], open[depth - 1] + 1,
                                                         "this bracket is not closed")
@@ -102,7 +102,31 @@ static embedding classify(const mwl__node *n, trouble *why) {
 typedef struct reporter {
     mwl__checker *c;
     mwl__m_expr *e;
+    mwl__flow *flow;
 } reporter;
+
+/* An unknown name may be a variable without its root, which is known when all Steps were seen. */
+static void remember_name(reporter *r, const mwl__cel_problem *p, mwl__diag *d) {
+    mwl__unknown *u = mwl__check_new(r->c, 1, sizeof *u);
+    if (!u) return;
+    u->diag = d;
+    u->flow = r->flow;
+    u->name = r->e->node->as.text + r->e->body_at + p->begin;
+    u->len = p->end - p->begin;
+    u->next = r->c->unknown;
+    r->c->unknown = u;
+}
+
+void mwl__check_unknown_names(mwl__checker *c) {
+    for (const mwl__unknown *u = c->unknown; u; u = u->next) {
+        const mwl__name *v = mwl__names_find(&u->flow->vars, u->name, u->len);
+        if (!v || !(v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER))) continue;
+        mwl__diag_help(u->diag, "did you mean `vars.%.*s`?", (int)u->len, u->name);
+        u->diag->edits = NULL;
+        mwl__diag_fix(u->diag, mwl__span_make(u->diag->span.begin, u->diag->span.begin), "vars.",
+                      5);
+    }
+}
 
 /* A clash of kinds is a fault when it runs, which a `catch` can meet; so it is no reason to refuse.
  */
@@ -127,11 +151,14 @@ static void report(void *ctx, const mwl__cel_problem *p) {
     uint32_t at = r->e->body_at;
     mwl__diag *d = mwl__node_report_text(r->c->tree, r->e->node, at + p->begin, at + p->end,
                                          code_of(p), "%s", p->message);
-    if (!d || !p->note) return;
-    if (strncmp(p->note, "did you mean", 12) == 0)
-        mwl__diag_help(d, "%s", p->note);
-    else
-        mwl__diag_note(d, "%s", p->note);
+    if (!d) return;
+    if (p->why == MWL__CEL_WHY_NAME) remember_name(r, p, d);
+    if (p->note) mwl__diag_note(d, "%s", p->note);
+    if (p->help) mwl__diag_help(d, "%s", p->help);
+    if (p->fix)
+        mwl__diag_fix_text(
+            d, mwl__node_text_span(r->c->tree, r->e->node, at + p->fix_begin, at + p->fix_end),
+            p->fix, strlen(p->fix));
 }
 
 static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
@@ -213,7 +240,7 @@ static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_n
 /* ---- one expression -------------------------------------------------------------------------- */
 
 static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
-    reporter r = {c, e};
+    reporter r = {c, e, site->flow};
     mwl__cel_root roots[MWL__N_ROOTS];
     mwl__scope_roots(site->roots, roots);
     mwl__cel_options parse = {.arena = c->arena,
@@ -269,15 +296,13 @@ static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__s
         mwl__diag_help(d, "for an empty text write \"\"");
         return NULL;
     case UNCLOSED:
-        mwl__node_report_text(c->tree, n, why.begin, why.end, why.code, "%s", why.text);
+        mwl__node_report_text(c->tree, n, why.begin, why.end, MWL_DIAG_UNCLOSED_EXPRESSION, "%s",
+                              why.text);
         return NULL;
-    case TEMPLATE:
-        d = mwl__node_report(c->tree, n, MWL_DIAG_TEMPLATE_LITERAL,
-                             "this text is a literal: braces inside it are not evaluated");
-        mwl__diag_note(d, "an expression takes up the whole value");
-        return NULL;
-    default: return NULL;
+    case TEMPLATE: mwl__check_template(c, n); return NULL;
+    case LITERAL: mwl__check_literal(c, n); return NULL;
     }
+    return NULL;
 }
 
 void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
@@ -324,7 +349,14 @@ static const char *plain_kind(const mwl__cel_node *n) {
 }
 
 void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
-    if (n->kind != MWL_NODE_STRING) return;
+    if (n->kind == MWL_NODE_BOOL) return;
+    if (!mwl__form_looks_computed(n)) {
+        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_WRONG_TYPE,
+                                        "'when' is %s and must be a boolean or an expression",
+                                        mwl__node_kind_name(n));
+        mwl__check_suggest_braces(c, d, n);
+        return;
+    }
     mwl__m_expr *e = check_text(c, n, site);
     if (!e) return;
     const char *kind = plain_kind(e->tree.root);

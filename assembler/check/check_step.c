@@ -342,11 +342,10 @@ static void check_clause(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const
     } else if (k.when && !mwl__form_looks_computed(k.when)) {
         mwl__diag *d = mwl__node_report(c->tree, k.when, MWL_DIAG_LITERAL_CASE,
                                         "the 'when' of a case is an expression");
-        if (k.when->kind == MWL_NODE_STRING && k.when->count >= 2 &&
-            memcmp(k.when->as.text, "{{", 2) == 0)
-            mwl__diag_help(d, "it begins with `{{`, and must end with `}}`");
-        else if (k.when->kind == MWL_NODE_STRING)
-            mwl__diag_help(d, "write \"{{ %.*s }}\"", MWL__NODE_TEXT(k.when));
+        if (k.when->kind == MWL_NODE_BOOL)
+            mwl__diag_help(d, k.when->boolean ? "what always happens is the 'default'"
+                                              : "a case that is never chosen can be removed");
+        mwl__check_suggest_braces(c, d, k.when);
     } else if (k.when) {
         mwl__check_condition(c, k.when, site);
     }
@@ -471,6 +470,7 @@ static void check_gather(mwl__checker *c, mwl__flow *f, mwl__m_step *step, uint3
                                  "'over' is %s, not an array", mwl__node_kind_name(step->over));
             mwl__diag_note(d,
                            "the Gather fails with System.ParameterValidationFailed when it runs");
+            mwl__check_suggest_braces(c, d, step->over);
         }
     }
     const mwl__node *call = mwl__form_member(n, form, bad, "call"),

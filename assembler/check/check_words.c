@@ -5,6 +5,8 @@
  * pointers, because a text costs nothing when the library is loaded. */
 #include "assembler/check/check_words.h"
 
+#include "vm/base/suggest.h"
+
 #define RETRY                                                                                      \
     "Retry is a middleware: \"middleware\": [{ \"provider\": "                                     \
     "\"mwl:provider.middleware/mwl/retry/v1\", \"onEntry\": { \"with\": { \"policies\": [{ "       \
@@ -242,10 +244,10 @@ static const char actions[] =
     "set assign inject noop transform let continue > Pass\n";
 
 const char *mwl__words_action(const char *word, size_t len, size_t *name_len) {
-    mwl__form_word w;
-    if (!mwl__form_find_word(actions, word, len, &w)) return NULL;
-    *name_len = w.member_len;
-    return w.member;
+    mwl__word w;
+    if (!mwl__word_find(actions, word, len, &w)) return NULL;
+    *name_len = w.name_len;
+    return w.name;
 }
 
 const mwl__node *mwl__words_discriminator(const mwl__node *step) {

@@ -83,37 +83,6 @@ typedef struct guess {
     bool free;  /* the field is not written */
 } guess;
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-/* Whether the word is among those from p to `end`, which blanks part. */
-static bool among(const char *p, const char *end, const char *word, size_t len) {
-    while (p < end) {
-        size_t n = 0;
-        while (p + n < end && p[n] != ' ') n++;
-        size_t i = 0;
-        while (i < n && n == len && p[i] == lower(word[i])) i++;
-        if (i == n && n == len) return true;
-        p += n + 1;
-    }
-    return false;
-}
-
-bool mwl__form_find_word(const char *words, const char *word, size_t len, mwl__form_word *out) {
-    for (const char *line = words, *end; line && *line; line = end + 1) {
-        end = strchr(line, '\n');
-        const char *mark = strchr(line, '>');
-        memset(out, 0, sizeof *out);
-        out->rest = end + 1;
-        if (len == 0 || !among(line, mark - 1, word, len)) continue;
-        const char *p = mark + 1 + (mark[1] == ' ');
-        size_t n = strcspn(p, ":\n");
-        if (n) out->member = p, out->member_len = n;
-        if (p[n] == ':') out->help = p + n + 2, out->help_len = (size_t)(end - out->help);
-        return true;
-    }
-    return false;
-}
-
 /* Which field the member is; n_fields: none of them. */
 static size_t field_of(const mwl__form *form, const mwl__node *m) {
     size_t i = 0;
@@ -132,10 +101,10 @@ static size_t field_named(const mwl__form *form, const char *name, size_t len) {
 /* By the words of other languages, or by the spelling. */
 static guess guess_at(const mwl__node *m, const mwl__form *form) {
     guess g = {m, form->n_fields, NULL, 0, false, false};
-    mwl__form_word w;
-    if (mwl__form_find_word(form->words[0], m->key, m->key_len, &w) ||
-        mwl__form_find_word(form->words[1], m->key, m->key_len, &w)) {
-        if (w.member) g.field = field_named(form, w.member, w.member_len);
+    mwl__word w;
+    if (mwl__word_find(form->words[0], m->key, m->key_len, &w) ||
+        mwl__word_find(form->words[1], m->key, m->key_len, &w)) {
+        if (w.name) g.field = field_named(form, w.name, w.name_len);
         g.help = w.help;
         g.help_len = w.help_len;
         g.exact = !w.help;

@@ -31,21 +31,12 @@ typedef struct mwl__form_field {
     unsigned flags;
 } mwl__form_field;
 
-/* A word of another language, from a text whose lines are "words > member: help". */
-typedef struct mwl__form_word {
-    const char *member; /* what it stands for here; NULL: the object has no such thing */
-    size_t member_len;
-    const char *help; /* what to write; NULL: rename it to `member`, which is exact */
-    size_t help_len;
-    const char *rest; /* the text after this line, where the word may come again */
-} mwl__form_word;
-
 typedef struct mwl__form {
     const char *what; /* "a Flow", for messages */
     const mwl__form_field *fields;
     size_t n_fields;
     mwl__diag_code code;  /* for all that is wrong; 0: each mistake has its own */
-    const char *words[2]; /* of other languages, looked up without regard to case; or NULL */
+    const char *words[2]; /* of other languages (mwl__word_find), or NULL */
     /* The code for an unknown member; NULL: MWL_DIAG_UNKNOWN_MEMBER. */
     mwl__diag_code (*unknown)(const mwl__node *member);
 } mwl__form;
@@ -63,9 +54,6 @@ bool mwl__form_looks_computed(const mwl__node *n);
  * not NULL, a bit per field: these must not be looked at again. Missing ones count as bad too, and
  * those that an unknown member stands for. */
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad);
-
-/* Look a word up in such a text (or NULL). */
-bool mwl__form_find_word(const char *words, const char *word, size_t len, mwl__form_word *out);
 
 /* Whether the field is among the bad ones. */
 bool mwl__form_is_bad(const mwl__form *form, uint32_t bad, const char *name);

@@ -16,9 +16,10 @@ static inline void cel_log_add(void *ctx, const mwl__cel_problem *p) {
     struct cel_log *log = ctx;
     size_t at = strlen(log->text);
     log->n++;
-    snprintf(log->text + at, sizeof log->text - at, "%s%c %u-%u %s%s%s%s", at ? "\n" : "",
+    snprintf(log->text + at, sizeof log->text - at, "%s%c %u-%u %s%s%s%s%s%s%s", at ? "\n" : "",
              p->severity == MWL__CEL_ERROR ? 'E' : 'W', p->begin, p->end, p->message,
-             p->note ? " [" : "", p->note ? p->note : "", p->note ? "]" : "");
+             p->note ? " [" : "", p->note ? p->note : "", p->note ? "]" : "", p->help ? " [" : "",
+             p->help ? p->help : "", p->help ? "]" : "");
 }
 
 /* (KIND ...) with names and literals; `out` is big enough for what tests write. */

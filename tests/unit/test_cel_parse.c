@@ -80,11 +80,10 @@ UTEST(parse, problems) {
     SHOWS("", "E 0-0 an expression is missing at the end");
     SHOWS("1 +", "E 3-3 an expression is missing at the end");
     SHOWS("a b", "E 2-3 `b` stands where an operator or the end is expected");
-    SHOWS("a = b", "E 2-3 `=` is no operator; equality is `==`");
+    SHOWS("a = b", "E 2-3 CEL has no `=` [equality is `==`]");
     SHOWS("a ? b ? c : d : e", "E 6-7 `?` stands where `:` is expected");
-    SHOWS("for",
-          "E 0-3 `for` is a reserved word and cannot be a name [as a member, after a dot, it "
-          "is allowed]");
+    SHOWS("for", "E 0-3 `for` is a reserved word and cannot be a name [a macro goes over a list: "
+                 "x.map(e, ...), x.filter(e, ...), x.all(e, ...)]");
     /* several in one pass */
     SHOWS("9223372036854775808 + '\\s'", "E 0-19 an int literal must fit 64 bits with a sign\n"
                                          "E 23-25 no such escape; a backslash itself is `\\\\`");

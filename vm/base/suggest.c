@@ -88,3 +88,36 @@ const char *mwl__suggest_among(const char *text, size_t len, const char *const *
     for (size_t i = 0; i < n; i++) mwl__suggest_offer(&s, names[i], strlen(names[i]));
     return s.best;
 }
+
+/* ---- words of other languages ---------------------------------------------------------------- */
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+/* Whether the word is among those from p to `end`, which blanks part. */
+static bool among(const char *p, const char *end, const char *word, size_t len) {
+    while (p < end) {
+        size_t n = 0;
+        while (p + n < end && p[n] != ' ') n++;
+        size_t i = 0;
+        while (i < n && n == len && p[i] == lower(word[i])) i++;
+        if (i == n && n == len) return true;
+        p += n + 1;
+    }
+    return false;
+}
+
+bool mwl__word_find(const char *words, const char *word, size_t len, mwl__word *out) {
+    for (const char *line = words, *end; line && *line; line = end + 1) {
+        end = strchr(line, '\n');
+        const char *mark = strchr(line, '>');
+        memset(out, 0, sizeof *out);
+        out->rest = end + 1;
+        if (len == 0 || !among(line, mark - 1, word, len)) continue;
+        const char *p = mark + 1 + (mark[1] == ' ');
+        size_t n = strcspn(p, ":\n");
+        if (n) out->name = p, out->name_len = n;
+        if (p[n] == ':') out->help = p + n + 2, out->help_len = (size_t)(end - out->help);
+        return true;
+    }
+    return false;
+}
