@@ -152,6 +152,7 @@ mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_option
     out->alloc = j.alloc;
     j.source.alloc = j.tree.arena.alloc = j.model.arena.alloc = j.alloc;
     mwl__diags_init(&j.sink, j.alloc);
+    j.sink.guide = j.options->guide;
     mwl__functions_init(&j.functions, &j.alloc);
     mwl_status status = assemble(&j, definition, len, out);
     mwl_status said = status == MWL_E_NOMEM ? MWL_OK : render(&j, out);

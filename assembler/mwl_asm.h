@@ -63,6 +63,7 @@ typedef struct mwl_asm_options {
     unsigned flags;           /* MWL_ASM_* */
     mwl_asm_format format;    /* of the diagnostics */
     bool colour;              /* colour the diagnostics for a terminal (MWL_ASM_HUMAN only) */
+    const struct mwl__guide *guide; /* more help for people, as the command mwlvm has it; or NULL */
 } mwl_asm_options;
 
 /* What mwl_assemble() makes. mwl_asm_free() frees all of it. */

@@ -49,8 +49,8 @@ int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, about something that is not a failure. */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The explanations of all diagnostics, in the order of mwl__diag_rows (cmd_explain.c). */
-extern const char *const *const cmd_texts;
+/* The texts for people that the library does not carry (cmd_explain.c). */
+extern const struct mwl__guide *const cmd_guide;
 
 /* The whole file (or standard input for "-") in malloc'd memory with a NUL behind it; NULL with a
  * message printed. */

@@ -129,7 +129,7 @@ int cmd_check(int argc, char **argv) {
     definition_init(&k.how);
     k.alloc = limits_alloc(&k.how.limits);
     mwl__diags_init(&k.sink, k.alloc);
-    k.sink.texts = cmd_texts;
+    k.sink.guide = cmd_guide;
     mwl__functions_init(&k.functions, NULL);
     const struct command_line line = {head, foot, {DEFINITION_TABLES(&k.how)}, operand, &k, false};
     int status = options_parse(&line, argc, argv);

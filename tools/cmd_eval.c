@@ -5,6 +5,7 @@
  * sentence, the line, and a mark under the place. */
 #include "assembler/cel/cel.h"
 #include "cmd.h"
+#include "assembler/source/diag.h"
 #include "input.h"
 #include "snippet.h"
 #include "term.h"
@@ -193,6 +194,8 @@ static int evaluate(struct eval *e) {
         .vars = root_names,
         .n_vars = N_ROOTS,
         .as_data = !e->as_cel,
+        .function_words = cmd_guide->words[MWL__WORDS_CEL_FUNCTION],
+        .name_words = cmd_guide->words[MWL__WORDS_CEL_NAME],
         .sink = {report, &e->source},
     };
     mwl__cel_code code = {0};

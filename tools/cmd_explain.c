@@ -1,12 +1,12 @@
 /* cmd_explain.c: `mwlvm explain [CODE]`: what a diagnostic means, or the list of all. */
 #include "cmd.h"
 #include "options.h"
-#include "assembler/source/diag_text.h"
+#include "assembler/check/check_guide.h"
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
 
-const char *const *const cmd_texts = mwl__diag_texts;
+const mwl__guide *const cmd_guide = &mwl__guide_all;
 
 static const char head[] =
     "usage: mwlvm explain [CODE]\n\n"

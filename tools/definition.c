@@ -153,6 +153,7 @@ int definition_assemble(struct definition *d, const char *path, const char *text
     d->options.deny = d->deny;
     d->options.colour = term_colour(STDERR_FILENO);
     d->options.alloc = limits_alloc(&d->limits);
+    d->options.guide = cmd_guide;
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;

@@ -147,6 +147,8 @@ static mwl_status check(const compiler *c, mwl__arena *arena, const mwl__cel_tre
         .n_functions = env->functions ? env->functions->n_defs : 0,
         .is_message = mwl__cel_is_message,
         .pattern_fault = pattern_fault,
+        .function_words = env->function_words,
+        .name_words = env->name_words,
         .sink = env->sink,
     };
     return mwl__cel_check(tree, &options);

@@ -30,6 +30,7 @@ typedef struct mwl__cel_env {
     bool no_macros, no_check;
     bool
         as_data; /* the result crosses the boundary: a data value, or System.UnrepresentableValue */
+    const char *function_words, *name_words; /* of other languages (mwl__word_find), or NULL */
     mwl__cel_sink sink;
 } mwl__cel_env;
 

@@ -11,7 +11,6 @@
  * evaluated on demand. */
 #include "assembler/cel/cel_front.h"
 
-#include "assembler/cel/cel_words.h"
 #include "vm/base/suggest.h"
 
 #include <stdarg.h>
@@ -134,7 +133,7 @@ static bool is_in_scope(const checker *c, const char *name, size_t len) {
 
 static hint meant_name(checker *c, const mwl__cel_node *n) {
     mwl__word w;
-    if (mwl__word_find(mwl__cel_name_words, n->name.data, n->name.len, &w)) {
+    if (mwl__word_find(c->o->name_words, n->name.data, n->name.len, &w)) {
         hint h = {NULL, NULL, 0, 0};
         if (w.help) h.help = copy_text(c, w.help, w.help_len);
         if (w.help) return h;
@@ -189,19 +188,19 @@ static bool is_name_space(const checker *c, mwl__cel_text name) {
 }
 
 /* Whether the member call is one of another language's name spaces: `JSON.stringify(x)`. */
-static bool is_foreign(const mwl__cel_node *call) {
+static bool is_foreign(const checker *c, const mwl__cel_node *call) {
     char name[40];
     mwl__word w;
     int n = snprintf(name, sizeof name, "%s.%s", call->kids[0]->name.data, call->name.data);
     return n > 0 && (size_t)n < sizeof name &&
-           mwl__word_find(mwl__cel_function_words, name, (size_t)n, &w);
+           mwl__word_find(c->o->function_words, name, (size_t)n, &w);
 }
 
 /* Whether the target of the member call is a name space and no value. */
 static bool is_in_name_space(const checker *c, const mwl__cel_node *call) {
     const mwl__cel_node *target = call->kids[0];
     return target->kind == MWL__CEL_IDENT && target->ref == MWL__CEL_REF_NONE &&
-           (is_name_space(c, target->name) || is_foreign(call));
+           (is_name_space(c, target->name) || is_foreign(c, call));
 }
 
 /* The last word of a call's name begins here: what a problem about the call points at. */
@@ -231,7 +230,7 @@ static hint meant_function(checker *c, const mwl__cel_node *n, const char *name,
     bool member = n->kind == MWL__CEL_MEMBER;
     mwl__word w;
     hint h = {NULL, NULL, 0, 0};
-    if (mwl__word_find(mwl__cel_function_words, name, len, &w)) {
+    if (mwl__word_find(c->o->function_words, name, len, &w)) {
         mwl__cel_text text = {w.name, w.name_len};
         *macro = w.name && is_macro(text, member);
         if (w.help) h.help = copy_text(c, w.help, w.help_len);

@@ -149,6 +149,7 @@ typedef struct mwl__cel_check_options {
     /* NULL when the pattern is right, else a constant text why not; the whole may be NULL. */
     const char *(*pattern_fault)(void *ctx, const char *pattern, size_t len);
     void *ctx;
+    const char *function_words, *name_words; /* of other languages (mwl__word_find), or NULL */
     mwl__cel_sink sink;
 } mwl__cel_check_options;
 

@@ -3,69 +3,10 @@
  * Owns: operators that CEL spells in another way, and the names of functions and of data that
  * people bring along. Texts are those of mwl__word_find (suggest.h). */
 #include "assembler/cel/cel_parser.h"
-#include "assembler/cel/cel_words.h"
 
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
-
-/* ---- functions ------------------------------------------------------------------------------- */
-
-const char mwl__cel_function_words[] =
-    "len length count strlen sizeof > size\n"
-    "toupper touppercase upper uppercase > upperAscii\n"
-    "tolower tolowercase lower lowercase > lowerAscii\n"
-    "tostring str text > string\n"
-    "parseint toint tointeger integer > int\n"
-    "parsefloat tofloat float tonumber number > double\n"
-    "tobool boolean > bool\n"
-    "stringify json.stringify json_encode dumps > toJson\n"
-    "json.parse parsejson json_decode loads > fromJson\n"
-    "any some > exists\n"
-    "every > all\n"
-    "select collect foreach > map\n"
-    "where grep > filter\n"
-    "substr mid > substring\n"
-    "strip > trim\n"
-    "replaceall gsub > replace\n"
-    "match test search regex > matches\n"
-    "max math.max > math.greatest\n"
-    "min math.min > math.least\n"
-    "abs > math.abs\nceil > math.ceil\nfloor > math.floor\nround > math.round\nsqrt > math.sqrt\n"
-    "range > lists.range\n"
-    "unique uniq > distinct\n"
-    "orderby sorted > sortBy\n"
-    "typeof gettype > type\n"
-    "today date.now currenttime > now\n"
-    "includes >: write x.contains(y) for a part of a text, y in x for an element of a list\n"
-    "haskey containskey has_key get isset defined isdefined > has: has(x.y) asks whether y is there; "
-    "x.?y.orValue(z) reads it with a default\n"
-    "isnull isempty empty isblank >: write x == null, or size(x) == 0\n"
-    "coalesce default ifnull nvl >: write has(x.y) ? x.y : z, or x.?y.orValue(z)\n"
-    "concat append push add >: `+` joins texts, and lists: x + [y]\n"
-    "iif ternary cond >: write condition ? a : b\n"
-    "keys >: x.map(k, k) has the keys of the map x\n"
-    "values >: x.map(k, x[k]) has the values of the map x\n"
-    "sum reduce fold >: CEL has no sum over a list; let a Loop add up, with assign\n"
-    "uuid random rand guid >: an expression has no chance; execution.id and step.id are unique\n";
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-const char mwl__cel_name_words[] =
-    "input inputs event payload body > step.input\n"
-    "variables var > vars\n"
-    "params parameters args arguments > vars\n"
-    "error err exception errorinfo > failure\n"
-    "context ctx workflow > execution\n"
-    "none nil undefined > null\n"
-    "result output response >: the action's product is step.result.value, in 'output' and 'assign'\n"
-    "steps states tasks >: what an earlier Step gave is kept with 'assign' and read as vars.x\n"
-    "item it element each current >: a dispatch of a Gather reads its element as call.input\n"
-    "index i >: a dispatch of a Gather reads its number as call.index\n"
-    "env secrets config >: there is no environment; pass values as arguments and read vars.x\n"
-    "self this >: data is under vars, step, frame, call and others: vars.x, step.input.x\n"
-    "data >: data is under vars, step, frame, call and others: vars.x, step.input.x\n"
-    "json >: toJson(x) and fromJson(x) convert\n";
 
 /* ---- reserved words -------------------------------------------------------------------------- */
 

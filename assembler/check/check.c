@@ -1,6 +1,5 @@
 /* check.c: Flows: their members, names and Steps; the order of the passes. See check.h. */
 #include "assembler/check/check.h"
-#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
 
@@ -52,7 +51,7 @@ static const mwl__form_field flow_fields[] = {
     {"$schema", MWL__FORM_ANY, MWL__FORM_LITERAL},
 };
 enum { ENTRYPOINT = 1, STEPS = 2, FLOWS = 4, MIDDLEWARE = 8, PARAMETERS = 16 };
-static const mwl__form flow_form = MWL__FORM_WORDS("a Flow", flow_fields, mwl__words_flow);
+static const mwl__form flow_form = MWL__FORM_WORDS("a Flow", flow_fields, MWL__WORDS_FLOW);
 
 static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
     const mwl__node *key = mwl__node_get(n, "$schema");

@@ -2,7 +2,6 @@
  *
  * All of this fails when it runs, with System.ParameterValidationFailed, and is a warning here. */
 #include "assembler/check/check.h"
-#include "assembler/check/check_words.h"
 
 #include "assembler/schema/schema_compile.h"
 #include "vm/base/suggest.h"
@@ -123,11 +122,12 @@ static bool is_refused(const mwl__node *schema, const mwl__node *m) {
 
 /* The property that an undeclared member of the object stands for, or NULL: by the table of words,
  * by its spelling, or because it alone is unknown and the property alone is missing. */
-static const mwl__node *meant_by(const mwl__node *schema, const mwl__node *m) {
+static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
+                                 const mwl__node *m) {
     const mwl__node *properties = mwl__node_get(schema, "properties");
     if (!properties || properties->kind != MWL_NODE_OBJECT) return NULL;
     const mwl__node *p;
-    mwl__word w = {.rest = mwl__words_arguments};
+    mwl__word w = {.rest = mwl__diags_words(c->sink, MWL__WORDS_ARGUMENTS)};
     while (mwl__word_find(w.rest, m->key, m->key_len, &w)) {
         p = mwl__node_find(properties, w.name, w.name_len);
         if (p) return mwl__node_find(m->parent, w.name, w.name_len) ? NULL : p;
@@ -150,14 +150,14 @@ static const mwl__node *meant_by(const mwl__node *schema, const mwl__node *m) {
 }
 
 /* Whether some undeclared member of the object stands for this property. Few are looked at. */
-static bool is_covered(const mwl__node *schema, const mwl__node *object, const char *name,
-                       size_t len) {
+static bool is_covered(const mwl__checker *c, const mwl__node *schema, const mwl__node *object,
+                       const char *name, size_t len) {
     unsigned looked = 0;
     for (const mwl__node *m = object ? mwl__node_first(object) : NULL; m && looked < 16;
          m = m->next) {
         if (!is_refused(schema, m)) continue;
         looked++;
-        const mwl__node *p = meant_by(schema, m);
+        const mwl__node *p = meant_by(c, schema, m);
         if (p && p->key_len == len && memcmp(p->key, name, len) == 0) return true;
     }
     return false;
@@ -188,7 +188,7 @@ static void suggest_argument(mwl__diag *d, const mwl__node *schema, const mwl__n
 
 static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node *m,
                        const char *target) {
-    const mwl__node *meant = meant_by(schema, m);
+    const mwl__node *meant = meant_by(c, schema, m);
     mwl__diag *d =
         meant && is_required(schema, meant)
             ? mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
@@ -240,17 +240,18 @@ static bool quoted_name(const mwl__judged *e, const char **name, size_t *len) {
 }
 
 /* Whether the refusal only follows from another that is reported. */
-static bool is_repeated(const mwl__judged *e, const mwl__node *holder) {
+static bool is_repeated(const mwl__checker *c, const mwl__judged *e, const mwl__node *holder) {
     const char *name;
     size_t len;
     return ends(e->keyword, e->keyword_len, "/required") && holder && quoted_name(e, &name, &len) &&
-           is_covered(holder, e->node, name, len);
+           is_covered(c, holder, e->node, name, len);
 }
 
-static void suggest_value(mwl__diag *d, const mwl__judged *e, const mwl__node *holder, bool key) {
+static void suggest_value(const mwl__checker *c, mwl__diag *d, const mwl__judged *e,
+                          const mwl__node *holder, bool key) {
     const mwl__node *format = mwl__node_get(holder, "format"),
                     *list = mwl__node_get(holder, "enum");
-    if (key && holder) suggest_argument(d, holder, e->node, meant_by(holder, e->node));
+    if (key && holder) suggest_argument(d, holder, e->node, meant_by(c, holder, e->node));
     if (key) return;
     if (mwl__node_is(format, "duration")) suggest_duration(d, e->node);
     if (mwl__node_is(format, "date-time")) suggest_timestamp(d, e->node);
@@ -281,7 +282,7 @@ static void refused(void *ctx, const mwl__judged *e) {
     for (size_t i = 0; i < sizeof anywhere / sizeof *anywhere && a->partly; i++)
         if (has(e->keyword, e->keyword_len, anywhere[i])) return;
     const mwl__node *holder = holder_of(a, e);
-    if (is_repeated(e, holder)) return;
+    if (is_repeated(a->c, e, holder)) return;
     bool key = e->node->key && (ends(e->keyword, e->keyword_len, "/additionalProperties") ||
                                 ends(e->keyword, e->keyword_len, "/unevaluatedProperties"));
     size_t said = e->message_len; /* the suggestion is a help of its own */
@@ -295,7 +296,7 @@ static void refused(void *ctx, const mwl__judged *e) {
     mwl__diag_note(d, AT_RUN_TIME);
     if (said < e->message_len)
         mwl__diag_help(d, "%.*s", (int)(e->message_len - said - 2), e->message + said + 2);
-    suggest_value(d, e, holder, key);
+    suggest_value(a->c, d, e, holder, key);
 }
 
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
@@ -307,7 +308,7 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
     const mwl__node *required = mwl__node_get(schema, "required");
     for (const mwl__node *r = required ? mwl__node_first(required) : NULL; r; r = r->next) {
         if (r->kind != MWL_NODE_STRING || mwl__node_find(with, r->as.text, r->count) ||
-            is_covered(schema, with, r->as.text, r->count))
+            is_covered(c, schema, with, r->as.text, r->count))
             continue;
         mwl__diag *d = mwl__node_report(c->tree, with ? with : at, MWL_DIAG_MISSING_ARGUMENT,
                                         "%s needs the argument '%.*s'", target, MWL__NODE_TEXT(r));

@@ -1,6 +1,5 @@
 /* check_call.c: call objects, middleware entries and their phases. See check.h. */
 #include "assembler/check/check.h"
-#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
 
@@ -45,18 +44,18 @@ static const mwl__form_field on_failure_fields[] = {WHEN,
                                                     VALUE("previous")};
 static const mwl__form_field on_always_fields[] = {WHEN, WITH, ASSIGN};
 
-static const mwl__form call_form = MWL__FORM_WORDS("a call", call_fields, mwl__words_call);
+static const mwl__form call_form = MWL__FORM_WORDS("a call", call_fields, MWL__WORDS_CALL);
 static const mwl__form success_arm_form =
-    MWL__FORM_WORDS("the success arm of a call", success_arm_fields, mwl__words_arm);
+    MWL__FORM_WORDS("the success arm of a call", success_arm_fields, MWL__WORDS_ARM);
 static const mwl__form failure_arm_form =
-    MWL__FORM_WORDS("the failure arm of a call", failure_arm_fields, mwl__words_arm);
+    MWL__FORM_WORDS("the failure arm of a call", failure_arm_fields, MWL__WORDS_ARM);
 static const mwl__form entry_form =
-    MWL__FORM_WORDS("a middleware entry", entry_fields, mwl__words_entry);
+    MWL__FORM_WORDS("a middleware entry", entry_fields, MWL__WORDS_ENTRY);
 static const mwl__form phase_forms[4] = {
-    MWL__FORM_WORDS("an onEntry block", on_entry_fields, mwl__words_on_entry),
-    MWL__FORM_WORDS("an onSuccess block", on_success_fields, mwl__words_phase),
-    MWL__FORM_WORDS("an onFailure block", on_failure_fields, mwl__words_phase),
-    MWL__FORM_WORDS("an onAlways block", on_always_fields, mwl__words_phase)};
+    MWL__FORM_WORDS("an onEntry block", on_entry_fields, MWL__WORDS_ON_ENTRY),
+    MWL__FORM_WORDS("an onSuccess block", on_success_fields, MWL__WORDS_PHASE),
+    MWL__FORM_WORDS("an onFailure block", on_failure_fields, MWL__WORDS_PHASE),
+    MWL__FORM_WORDS("an onAlways block", on_always_fields, MWL__WORDS_PHASE)};
 
 /* ---- providers ------------------------------------------------------------------------------- */
 

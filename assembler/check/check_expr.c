@@ -256,6 +256,9 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
                                     .is_message = mwl__cel_is_message,
                                     .pattern_fault = pattern_fault,
                                     .ctx = c,
+                                    .function_words =
+                                        mwl__diags_words(c->sink, MWL__WORDS_CEL_FUNCTION),
+                                    .name_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_NAME),
                                     .sink = {report, &r}};
     mwl_status status = mwl__cel_parse(&parse, &e->tree);
     if (status == MWL_E_TOO_BIG)

@@ -1,6 +1,5 @@
 /* check_step.c: Steps: their actions, clauses, matchers. See check.h. */
 #include "assembler/check/check.h"
-#include "assembler/check/check_words.h"
 
 #include "vm/base/suggest.h"
 
@@ -61,16 +60,16 @@ static mwl__diag_code member_code(const mwl__node *m);
 #define STEP(what, fields, words)                                                                  \
     {                                                                                              \
         what, fields, sizeof(fields) / sizeof *(fields), (mwl__diag_code)0,                        \
-            {words, mwl__words_step}, member_code                                                  \
+            {words, MWL__WORDS_STEP}, member_code                                                  \
     }
 static const mwl__form step_forms[MWL_ACTION_COUNT] = {
-    STEP("a Call Step", call_fields, mwl__words_call_step),
-    STEP("a Gather Step", gather_fields, mwl__words_gather),
-    STEP("a Match Step", match_fields, mwl__words_match),
-    STEP("a Pass Step", pass_fields, mwl__words_pass),
-    STEP("a Sleep Step", sleep_fields, mwl__words_sleep),
-    STEP("a Return Step", return_fields, mwl__words_return),
-    STEP("a Raise Step", raise_fields, mwl__words_raise)};
+    STEP("a Call Step", call_fields, MWL__WORDS_CALL_STEP),
+    STEP("a Gather Step", gather_fields, MWL__WORDS_GATHER),
+    STEP("a Match Step", match_fields, MWL__WORDS_MATCH),
+    STEP("a Pass Step", pass_fields, MWL__WORDS_PASS),
+    STEP("a Sleep Step", sleep_fields, MWL__WORDS_SLEEP),
+    STEP("a Return Step", return_fields, MWL__WORDS_RETURN),
+    STEP("a Raise Step", raise_fields, MWL__WORDS_RAISE)};
 
 /* Of a member that the Step's action does not have: whether another action has it. */
 static mwl__diag_code member_code(const mwl__node *m) {
@@ -106,16 +105,16 @@ static const mwl__form_field result_fields[] = {
     {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
 
 static const mwl__form catch_form =
-    MWL__FORM_WORDS("a catch clause", catch_fields, mwl__words_catch);
-static const mwl__form case_form = MWL__FORM_WORDS("a case", case_fields, mwl__words_case);
+    MWL__FORM_WORDS("a catch clause", catch_fields, MWL__WORDS_CATCH);
+static const mwl__form case_form = MWL__FORM_WORDS("a case", case_fields, MWL__WORDS_CASE);
 static const mwl__form default_form =
-    MWL__FORM_WORDS("the default of a Match", default_fields, mwl__words_case);
+    MWL__FORM_WORDS("the default of a Match", default_fields, MWL__WORDS_CASE);
 static const mwl__form matcher_form =
-    MWL__FORM_WORDS("a failure matcher", matcher_fields, mwl__words_matcher);
+    MWL__FORM_WORDS("a failure matcher", matcher_fields, MWL__WORDS_MATCHER);
 static const mwl__form completion_form =
-    MWL__FORM_WORDS("a completion policy", completion_fields, mwl__words_completion);
+    MWL__FORM_WORDS("a completion policy", completion_fields, MWL__WORDS_COMPLETION);
 static const mwl__form result_form =
-    MWL__FORM_WORDS("the result of a Raise", result_fields, mwl__words_result);
+    MWL__FORM_WORDS("the result of a Raise", result_fields, MWL__WORDS_RESULT);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -526,17 +525,25 @@ static int find_action(const char *name, size_t len) {
 }
 
 /* The action that the text stands for in another language, or that it nearly is; or -1. */
-static int guess_action(const mwl__node *n) {
+static int guess_action(const mwl__checker *c, const mwl__node *n) {
     if (n->kind != MWL_NODE_STRING) return -1;
     int exact = find_action(n->as.text, n->count);
     if (exact >= 0) return exact;
-    size_t len = 0;
-    const char *near = mwl__words_action(n->as.text, n->count, &len);
-    if (!near) {
-        near = mwl__suggest_among(n->as.text, n->count, action_names, MWL_ACTION_COUNT);
-        if (near) len = strlen(near);
+    mwl__word w;
+    if (mwl__word_find(mwl__diags_words(c->sink, MWL__WORDS_ACTION), n->as.text, n->count, &w))
+        return find_action(w.name, w.name_len);
+    const char *near = mwl__suggest_among(n->as.text, n->count, action_names, MWL_ACTION_COUNT);
+    return near ? find_action(near, strlen(near)) : -1;
+}
+
+/* A member that stands in the place of `action` in a Step of another language, or NULL. */
+static const mwl__node *find_discriminator(const mwl__node *step) {
+    static const char *const names[] = {"type", "Type", "kind", "Action", "op", "state", "step"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const mwl__node *n = mwl__node_get(step, names[i]);
+        if (n && n->kind == MWL_NODE_STRING) return n;
     }
-    return near ? find_action(near, len) : -1;
+    return NULL;
 }
 
 static void list_actions(mwl__diag *d) {
@@ -584,8 +591,8 @@ static void check_guessed(mwl__checker *c, const mwl__node *n, int action,
 }
 
 static void missing_action(mwl__checker *c, const mwl__node *n) {
-    const mwl__node *other = mwl__words_discriminator(n);
-    int action = other ? guess_action(other) : action_by_members(n);
+    const mwl__node *other = find_discriminator(n);
+    int action = other ? guess_action(c, other) : action_by_members(n);
     const char *name = action >= 0 ? action_names[action] : NULL;
     mwl__diag *d;
     if (other) {
@@ -622,7 +629,7 @@ static int check_action(mwl__checker *c, const mwl__node *n) {
         return -1;
     }
     if (!mwl__form_value(c->tree, a, &field, (mwl__diag_code)0)) return -1;
-    int action = guess_action(a);
+    int action = guess_action(c, a);
     const char *name = action >= 0 ? action_names[action] : NULL;
     if (name && mwl__node_is(a, name)) return action;
     mwl__diag *d = mwl__node_report(c->tree, a, MWL_DIAG_UNKNOWN_ACTION,

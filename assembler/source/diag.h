@@ -51,6 +51,43 @@ const mwl__diag_info *mwl__diag_row(mwl__diag_code code);
 /* By "MWL0301", "mwl0301", "0301", "301" or "unknown-step"; NULL when there is none. */
 const mwl__diag_info *mwl__diag_find(const char *text);
 
+/* ---- texts for people ------------------------------------------------------------------------ */
+
+/* Which words of other languages: those that stand in the place of a member, and others. */
+typedef enum mwl__words {
+    MWL__WORDS_NONE,
+    MWL__WORDS_FLOW,
+    MWL__WORDS_STEP,
+    MWL__WORDS_CALL_STEP,
+    MWL__WORDS_GATHER,
+    MWL__WORDS_MATCH,
+    MWL__WORDS_PASS,
+    MWL__WORDS_SLEEP,
+    MWL__WORDS_RETURN,
+    MWL__WORDS_RAISE,
+    MWL__WORDS_CATCH,
+    MWL__WORDS_CASE,
+    MWL__WORDS_MATCHER,
+    MWL__WORDS_COMPLETION,
+    MWL__WORDS_RESULT,
+    MWL__WORDS_CALL,
+    MWL__WORDS_ARM,
+    MWL__WORDS_ENTRY,
+    MWL__WORDS_ON_ENTRY,
+    MWL__WORDS_PHASE,
+    MWL__WORDS_ARGUMENTS,
+    MWL__WORDS_ACTION,
+    MWL__WORDS_CEL_FUNCTION, /* functions and macros of expressions */
+    MWL__WORDS_CEL_NAME,     /* data in expressions: a name is a root, perhaps with members */
+    MWL__WORDS_COUNT
+} mwl__words;
+
+/* What the library does not carry, because it is large: check_guide.h has it. */
+typedef struct mwl__guide {
+    const char *const *texts; /* explanations, by the order of mwl__diag_rows */
+    const char *const *words; /* by mwl__words; each for mwl__word_find, or NULL */
+} mwl__guide;
+
 /* ---- one diagnostic -------------------------------------------------------------------------- */
 
 typedef struct mwl__diag_mark { /* a secondary span with its text, in the same source */
@@ -110,8 +147,8 @@ typedef struct mwl__diags {
     mwl__source **sources;
     size_t n_sources, source_cap;
     uint32_t serial;
-    mwl_status status;        /* MWL_E_NOMEM once something could not be kept */
-    const char *const *texts; /* the explanations, by row (diag_text.h), for SARIF; NULL: none */
+    mwl_status status;       /* MWL_E_NOMEM once something could not be kept */
+    const mwl__guide *guide; /* NULL: none */
     uint8_t level[MWL__DIAG_COUNT];
 } mwl__diags;
 
@@ -123,6 +160,11 @@ void mwl__diags_free(mwl__diags *sink);
  * MWL_E_USAGE: it is an error already and cannot be silenced. */
 mwl_status mwl__diags_allow(mwl__diags *sink, const char *name);
 mwl_status mwl__diags_deny(mwl__diags *sink, const char *name);
+
+/* These words of other languages, or NULL. */
+static inline const char *mwl__diags_words(const mwl__diags *sink, mwl__words which) {
+    return sink->guide ? sink->guide->words[which] : NULL;
+}
 
 /* Whether a report of this code would not be silenced: lets a check skip costly analysis. */
 bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code);

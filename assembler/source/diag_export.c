@@ -194,7 +194,7 @@ void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out) {
     for (size_t i = 0; i < count; i++) {
         if (!used[i]) continue;
         mwl__buf_puts(out, n_rules ? ",\n" : "\n");
-        put_rule(out, &rows[i], sink->texts ? sink->texts[i] : NULL);
+        put_rule(out, &rows[i], sink->guide ? sink->guide->texts[i] : NULL);
         rule_of[i] = n_rules++;
     }
     mwl__buf_puts(out, "]}},\n      \"columnKind\": \"unicodeCodePoints\",\n      \"results\": [");

@@ -99,11 +99,14 @@ static size_t field_named(const mwl__form *form, const char *name, size_t len) {
 }
 
 /* By the words of other languages, or by the spelling. */
-static guess guess_at(const mwl__node *m, const mwl__form *form) {
+static guess guess_at(const mwl__tree *tree, const mwl__node *m, const mwl__form *form) {
     guess g = {m, form->n_fields, NULL, 0, false, false};
     mwl__word w;
-    if (mwl__word_find(form->words[0], m->key, m->key_len, &w) ||
-        mwl__word_find(form->words[1], m->key, m->key_len, &w)) {
+    bool found = false;
+    for (int i = 0; i < 2 && !found; i++)
+        found =
+            mwl__word_find(mwl__diags_words(tree->sink, form->words[i]), m->key, m->key_len, &w);
+    if (found) {
         if (w.name) g.field = field_named(form, w.name, w.name_len);
         g.help = w.help;
         g.help_len = w.help_len;
@@ -185,7 +188,7 @@ static void report_unknowns(mwl__tree *tree, const mwl__node *n, const mwl__form
             report_unknown(tree, form, &g, false);
             continue;
         }
-        g = guess_at(m, form);
+        g = guess_at(tree, m, form);
         uint32_t bit = g.free ? 1u << g.field : 0;
         if (bit & *covered) g.exact = false; /* two cannot both become it */
         *covered |= bit;

@@ -35,16 +35,22 @@ typedef struct mwl__form {
     const char *what; /* "a Flow", for messages */
     const mwl__form_field *fields;
     size_t n_fields;
-    mwl__diag_code code;  /* for all that is wrong; 0: each mistake has its own */
-    const char *words[2]; /* of other languages (mwl__word_find), or NULL */
+    mwl__diag_code code; /* for all that is wrong; 0: each mistake has its own */
+    mwl__words words[2]; /* of other languages */
     /* The code for an unknown member; NULL: MWL_DIAG_UNKNOWN_MEMBER. */
     mwl__diag_code (*unknown)(const mwl__node *member);
 } mwl__form;
 
 #define MWL__FORM(what, table, code)                                                               \
-    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code), {NULL, NULL}, NULL }
+    {                                                                                              \
+        what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)(code),                      \
+            {MWL__WORDS_NONE, MWL__WORDS_NONE}, NULL                                               \
+    }
 #define MWL__FORM_WORDS(what, table, words)                                                        \
-    { what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)0, {words, NULL}, NULL }
+    {                                                                                              \
+        what, table, sizeof(table) / sizeof *(table), (mwl__diag_code)0, {words, MWL__WORDS_NONE}, \
+            NULL                                                                                   \
+    }
 
 /* Whether the text has the outer look of an expression: between `{{` and `}}`. */
 bool mwl__form_looks_computed(const mwl__node *n);

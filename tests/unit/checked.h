@@ -3,6 +3,7 @@
 #ifndef CHECKED_H
 #define CHECKED_H
 
+#include "assembler/check/check_guide.h"
 #include "assembler/check/model.h"
 
 static const mwl_function_def checked_defs[] = {
@@ -57,6 +58,7 @@ static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const 
     for (size_t i = 0; i < CHECKED_N; i++) functions[i] = &checked_defs[i];
     memset(k, 0, sizeof *k);
     mwl__diags_init(&k->sink, alloc);
+    k->sink.guide = &mwl__guide_all;
     k->status = mwl__source_init(&k->source, alloc, name, text, len);
     if (k->status < 0) return k->status;
     k->catalog = mwl__catalog_new(&alloc);

@@ -1,6 +1,6 @@
 /* test_diag.c: the list of codes, the sink's rules, and the exact text of the three forms. */
 #include "utest.h"
-#include "assembler/source/diag_text.h"
+#include "assembler/check/check_guide.h"
 #include "assembler/source/read.h"
 
 #include <stdlib.h>
@@ -49,10 +49,10 @@ UTEST(diag, list_is_in_order_and_complete) {
         EXPECT_TRUE(mwl__diag_row(r->code) == r);
         EXPECT_TRUE(mwl__diag_find(r->name) == r);
         EXPECT_EQ(strlen(r->name), strspn(r->name, "abcdefghijklmnopqrstuvwxyz0123456789-"));
-        EXPECT_TRUE(strlen(mwl__diag_text_of(r)) > 40);
+        EXPECT_TRUE(strlen(mwl__guide_texts[i]) > 40);
         EXPECT_TRUE(strchr(r->title, '\n') == NULL && strlen(r->title) < 60);
         if (r->code >= 700) EXPECT_EQ(MWL_DIAG_WARNING, r->severity);
-        for (const char *line = mwl__diag_text_of(r); *line;) { /* fits a terminal */
+        for (const char *line = mwl__guide_texts[i]; *line;) { /* fits a terminal */
             size_t width = strcspn(line, "\n");
             EXPECT_TRUE(width <= 90);
             EXPECT_TRUE(width == 0 || line[width - 1] != ' ');
@@ -356,7 +356,7 @@ UTEST(diag, json) {
 UTEST(diag, sarif) {
     setup t;
     begin(&t, "my flow.json", "[1]");
-    t.sink.texts = mwl__diag_texts;
+    t.sink.guide = &mwl__guide_all;
     mwl__diag *d = mwl__diag_report(&t.sink, MWL_DIAG_DEFINITION_TOO_LARGE, &t.source,
                                     mwl__span_make(1, 2), "too large");
     mwl__diag_text(d, "here");

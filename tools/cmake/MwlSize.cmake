@@ -18,7 +18,8 @@ set(MWL_COLD
     assembler/asm assembler/catalog assembler/cel_check assembler/cel_fold
     assembler/cel_literal assembler/cel_loop assembler/cel_lower assembler/cel_macro assembler/cel_parse
     assembler/cel_reach assembler/cel_resolve assembler/cel_value
-    assembler/check assembler/check_args assembler/check_call assembler/check_code assembler/check_expr
+    assembler/check assembler/check_text assembler/check_vars assembler/form assembler/scope
+    assembler/cel_words assembler/check_args assembler/check_call assembler/check_code assembler/check_expr
     assembler/check_step assembler/lower_step assembler/check_graph assembler/check_mw assembler/check_path assembler/check_schema assembler/emit_const
     assembler/lower_call assembler/lower_entry assembler/lower_scope assembler/lower_value assembler/model
     assembler/provide)
