@@ -65,7 +65,7 @@ is '"file"'
 fed 0 '{"a": 7}' "$mwlvm" eval 'vars.a' --vars -
 is '7'
 expect 3 "$mwlvm" eval input.a
-says "$err" 'what a Step gets is `step.input`'
+says "$err" 'did you mean `step.input`'
 expect 2 "$mwlvm" eval 1 2
 says "$err" "one EXPR is wanted, not '1' and '2'"
 
