@@ -18,9 +18,10 @@ struct writer {
 
 /* The keyword's value, or NULL: not there, or of a vocabulary that is not in use. */
 static const mwl__node *get(const struct writer *w, const char *name) {
-    const mwl__node *v = mwl__node_get(w->node, name);
+    size_t len = strlen(name);
+    const mwl__node *v = mwl__node_find(w->node, name, len);
     if (!v) return NULL;
-    return mwl__keyword_find(name, strlen(name))->vocabulary & w->vocabularies ? v : NULL;
+    return mwl__keyword_find(name, len)->vocabulary & w->vocabularies ? v : NULL;
 }
 
 static uint32_t count_of(double d) { return d >= 4294967295.0 ? NONE : (uint32_t)d; }

@@ -27,8 +27,7 @@ void *mwl__mem_zero(const mwl_alloc *a, size_t n, size_t size) {
     return p;
 }
 
-mwl_status mwl__mem_grow(const mwl_alloc *a, void **p, size_t *cap, size_t need, size_t size) {
-    if (need <= *cap) return MWL_OK;
+mwl_status mwl__mem_grow_more(const mwl_alloc *a, void **p, size_t *cap, size_t need, size_t size) {
     size_t want = *cap < 8 ? 8 : *cap;
     while (want < need) {
         if (want > SIZE_MAX / 2) return MWL_E_NOMEM;
@@ -42,7 +41,7 @@ mwl_status mwl__mem_grow(const mwl_alloc *a, void **p, size_t *cap, size_t need,
     return MWL_OK;
 }
 
-bool mwl__buf_reserve(mwl__buf *b, size_t more) {
+bool mwl__buf_reserve_more(mwl__buf *b, size_t more) {
     if (b->failed || more > SIZE_MAX - b->len - 1) {
         b->failed = true;
         return false;
@@ -61,7 +60,9 @@ void mwl__buf_put(mwl__buf *b, const void *data, size_t len) {
 
 void mwl__buf_puts(mwl__buf *b, const char *text) { mwl__buf_put(b, text, strlen(text)); }
 
-void mwl__buf_putc(mwl__buf *b, char c) { mwl__buf_put(b, &c, 1); }
+void mwl__buf_putc(mwl__buf *b, char c) {
+    if (mwl__buf_reserve(b, 1)) b->data[b->len++] = c;
+}
 
 void mwl__buf_printf(mwl__buf *b, const char *format, ...) {
     va_list ap, again;
@@ -101,9 +102,8 @@ struct mwl__arena_block {
 #define ARENA_LARGEST_STEP                                                                         \
     (1u << 20) /* blocks double up to this size, so that small trees stay small */
 
-void *mwl__arena_new(mwl__arena *a, size_t size) {
-    if (size > SIZE_MAX / 2) return NULL;
-    size = (size + 15u) & ~(size_t)15u;
+/* Not zeroed; the size is a multiple of 16. */
+static void *arena_take(mwl__arena *a, size_t size) {
     if (!a->head || a->block_size - a->used < size) {
         size_t room = a->block_size ? a->block_size * 2 : ARENA_FIRST_BLOCK;
         if (room > ARENA_LARGEST_STEP) room = ARENA_LARGEST_STEP;
@@ -118,7 +118,15 @@ void *mwl__arena_new(mwl__arena *a, size_t size) {
     }
     void *p = a->head->data + a->used;
     a->used += size;
-    memset(p, 0, size);
+    return p;
+}
+
+static size_t arena_size(size_t size) { return (size + 15u) & ~(size_t)15u; }
+
+void *mwl__arena_new(mwl__arena *a, size_t size) {
+    if (size > SIZE_MAX / 2) return NULL;
+    void *p = arena_take(a, arena_size(size));
+    if (p) memset(p, 0, arena_size(size));
     return p;
 }
 
@@ -126,6 +134,18 @@ char *mwl__arena_text(mwl__arena *a, const char *s, size_t len) {
     char *p = mwl__arena_new(a, len + 1);
     if (p && len) memcpy(p, s, len);
     return p;
+}
+
+static void *arena_resize(void *ctx, void *p, size_t old_size, size_t new_size) {
+    if (new_size <= old_size) return new_size ? p : NULL;
+    void *wider = new_size <= SIZE_MAX / 2 ? arena_take(ctx, arena_size(new_size)) : NULL;
+    if (wider && old_size) memcpy(wider, p, old_size);
+    return wider;
+}
+
+mwl_alloc mwl__arena_alloc(mwl__arena *a) {
+    mwl_alloc alloc = {arena_resize, a};
+    return alloc;
 }
 
 void mwl__arena_free(mwl__arena *a) {

@@ -21,7 +21,11 @@ void *mwl__mem_zero(const mwl_alloc *a, size_t n, size_t size);
 
 /* Makes room for at least `need` elements of `size` bytes in *p, whose capacity is *cap. Grows
  * geometrically. Returns MWL_OK, or MWL_E_NOMEM and changes nothing. */
-mwl_status mwl__mem_grow(const mwl_alloc *a, void **p, size_t *cap, size_t need, size_t size);
+mwl_status mwl__mem_grow_more(const mwl_alloc *a, void **p, size_t *cap, size_t need, size_t size);
+static inline mwl_status mwl__mem_grow(const mwl_alloc *a, void **p, size_t *cap, size_t need,
+                                       size_t size) {
+    return need <= *cap ? MWL_OK : mwl__mem_grow_more(a, p, cap, need, size);
+}
 
 /* A growing byte buffer. Initialise it with zeros and its allocator. `failed` stays set, so a
  * writer may append without tests and test once at the end. The data has no NUL at its end, except
@@ -37,8 +41,11 @@ static inline mwl__buf mwl__buf_make(mwl_alloc a) {
     mwl__buf b = {a, NULL, 0, 0, false};
     return b;
 }
-bool mwl__buf_reserve(mwl__buf *b,
-                      size_t more); /* if out of memory, returns false and sets failed */
+/* Makes room for more bytes. If out of memory, returns false and sets failed. */
+bool mwl__buf_reserve_more(mwl__buf *b, size_t more);
+static inline bool mwl__buf_reserve(mwl__buf *b, size_t more) {
+    return (!b->failed && more <= b->cap - b->len) || mwl__buf_reserve_more(b, more);
+}
 void mwl__buf_put(mwl__buf *b, const void *data, size_t len);
 void mwl__buf_puts(mwl__buf *b, const char *text);
 void mwl__buf_putc(mwl__buf *b, char c);
@@ -62,5 +69,8 @@ static inline mwl__arena mwl__arena_make(mwl_alloc a) {
 void *mwl__arena_new(mwl__arena *a, size_t size); /* 16-byte aligned; NULL if out of memory */
 char *mwl__arena_text(mwl__arena *a, const char *s, size_t len); /* a NUL-terminated copy */
 void mwl__arena_free(mwl__arena *a);
+/* An allocator over the arena, for what grows and is freed with it: what it is given back stays
+ * until then. The arena must not move while it is in use. */
+mwl_alloc mwl__arena_alloc(mwl__arena *a);
 
 #endif
