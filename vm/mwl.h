@@ -469,6 +469,11 @@ typedef struct mwl_config {
     /* For jitter and generated ids; a run may have its own (mwl_start). 0: jitter uses a fixed
      * seed, and so do ids under virtual time. */
     uint64_t seed;
+    /* Keeps tables safe from keys that somebody chose so that they collide. 0 means: one secret for
+     * the process, from the generator of the system. A host that wants runs to repeat to the last
+     * unit of fuel sets its own, and does not tell it to those who send data. Results do not depend
+     * on it. */
+    uint64_t hash_secret;
     /* For runs that do not bring their own limits. */
     mwl_limits limits;
     /* Work between two readings of the clock, counted as fuel; 0 means the default. */

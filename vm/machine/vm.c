@@ -64,6 +64,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
     mwl__functions_init(&vm->functions, &c.alloc);
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
+    if (c.hash_secret) vm->heap.secret = c.hash_secret;
     if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
     mwl_alloc account = mwl__heap_account(&vm->heap);

@@ -4,6 +4,7 @@
  * inside an object. Every size is counted in units of 16 bytes, in pooled and in plain builds, so
  * that a limit means the same in both. Chunks are freed only together with the heap. */
 #include "vm/value/value.h"
+#include "vm/base/hash.h"
 #include "vm/base/usage.h"
 
 #define FIRST_CHUNK 4096u
@@ -22,10 +23,7 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
     memset(h, 0, sizeof *h);
     h->alloc = alloc ? *alloc : mwl_alloc_default();
     h->limit = SIZE_MAX;
-    /* The seed is made from the address of the heap, which a sender of hostile data does not
-     * know. */
-    uint64_t place = (uint64_t)(uintptr_t)h * 0x9E3779B97F4A7C15u;
-    h->seed = (uint32_t)(place >> 32) | 1u;
+    h->secret = mwl__hash_secret();
     return MWL_OK;
 }
 

@@ -7,17 +7,21 @@
  *
  * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
  * An attacker can choose keys with equal hashes: the hashes are stored in program images, so they
- * have no secret seed. Therefore an insertion that takes FLOODED steps rebuilds the index with
- * hashes that use the heap's seed. From then on this buffer and its copies hash every key again
- * when they look it up. Before that no search takes more steps, so a hostile object costs a
- * constant factor and not quadratic time. */
+ * have no secret. Therefore an insertion that takes FLOODED steps rebuilds the index with hashes
+ * that use the heap's secret (hash.h), and nobody can choose keys that collide under those. From
+ * then on this buffer and its copies hash every key again when they look it up. Before that no
+ * search takes more steps, so a hostile object costs a constant factor and not quadratic time. */
 #include "vm/value/value.h"
+#include "vm/base/hash.h"
 #include "vm/base/utf8.h"
 
 #define FLOODED                                                                                    \
     128u /* with a good hash and half load, no search takes this many steps, at any size that fits \
             in memory */
 #define MAP_LIMIT (1ull << 30) /* the index is twice as long and must count in 32 bits */
+
+/* Kept out of the functions that every lookup goes through. */
+#define APART __attribute__((noinline))
 
 static const mwl__map empty_map = {.depth = 1, .weight = 1};
 
@@ -82,13 +86,17 @@ static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
            0; /* an int and a uint with the same bits: the same number unless the int is negative */
 }
 
+/* Returns the hash that the index of a map under attack uses. */
+static APART uint32_t secret_hash(const mwl__map *m, mwl_value key) {
+    if (mwl_value_kind(key) != MWL_KIND_STRING)
+        return (uint32_t)mwl__hash_word(m->secret, key.as.u, 0);
+    const mwl__str *s = mwl__as_str(key);
+    return (uint32_t)mwl__hash(m->secret, s->s, s->len);
+}
+
 /* Returns the hash that the index of m uses. */
 static uint32_t index_hash(const mwl__map *m, mwl_value key) {
-    if (m->seed == 0) return key.aux;
-    if (mwl_value_kind(key) != MWL_KIND_STRING)
-        return mwl__str_hash_seeded(&key.as, sizeof key.as, m->seed);
-    const mwl__str *s = mwl__as_str(key);
-    return mwl__str_hash_seeded(s->s, s->len, m->seed);
+    return m->secret == 0 ? key.aux : secret_hash(m, key);
 }
 
 /* ---- the index ------------------------------------------------------------------------------- */
@@ -113,14 +121,14 @@ static uint32_t enter_all(mwl__map *m) {
     for (uint32_t i = 0; i < m->used; i++) {
         uint32_t steps = enter(m, i);
         if (steps > worst) worst = steps;
-        if (worst > FLOODED && m->seed == 0) break;
+        if (worst > FLOODED && m->secret == 0) break;
     }
     return worst;
 }
 
 static void build_index(mwl_heap *h, mwl__map *m) {
-    if (m->n_index && enter_all(m) > FLOODED && m->seed == 0) {
-        m->seed = h->seed;
+    if (m->n_index && enter_all(m) > FLOODED && m->secret == 0) {
+        m->secret = h->secret;
         (void)enter_all(m);
     }
 }
@@ -138,7 +146,7 @@ static bool may_be_at(const mwl__map *m, uint32_t steps) {
 }
 
 /* Returns the position of a key (from as_key) among the first n members, or n. */
-static uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
+static inline uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
     if (m->n_index == 0) {
         for (uint32_t i = 0; i < n; i++)
             if (same_key(m->member[i].key, key)) return i;
@@ -168,7 +176,7 @@ static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     m->depth = 1;
     m->odd = 0;
     m->weight = 1;
-    m->seed = 0;
+    m->secret = 0;
     m->reach = 0;
     m->n_index = index_length(cap);
     if (m->n_index) memset(index_of(m), 0, m->n_index * sizeof(uint32_t));
@@ -224,8 +232,8 @@ static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_
     m->member[m->used].key = take_key;
     m->member[m->used].val = take_val;
     m->used++;
-    if (m->n_index && enter(m, m->used - 1) > FLOODED && m->seed == 0) {
-        m->seed = h->seed;
+    if (m->n_index && enter(m, m->used - 1) > FLOODED && m->secret == 0) {
+        m->secret = h->secret;
         (void)enter_all(m);
     }
 }
@@ -235,7 +243,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
     mwl__map *m = map_alloc(h, cap);
     if (!m) return NULL;
     mwl__heap_work(h, 2 * (size_t)n);
-    m->seed = from->seed;
+    m->secret = from->secret;
     for (uint32_t i = 0; i < n; i++) {
         const mwl__member *member = &from->member[i];
         if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
@@ -424,7 +432,7 @@ static const mwl_value *get_text(mwl_value map, const char *key, size_t len, uin
     }
     const uint32_t *index = index_of(m);
     uint32_t mask = m->n_index - 1;
-    uint32_t at = (m->seed ? mwl__str_hash_seeded(key, len, m->seed) : hash) & mask;
+    uint32_t at = (m->secret ? (uint32_t)mwl__hash(m->secret, key, len) : hash) & mask;
     for (uint32_t steps = 0; index[at] && may_be_at(m, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
         if (same_text(&m->member[i], key, len, hash)) return i < n ? &m->member[i].val : NULL;

@@ -14,10 +14,6 @@ uint64_t mwl__str_hash64(const void *data, size_t len, uint64_t seed) {
     return XXH3_64bits_withSeed(data, len, seed);
 }
 
-uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed) {
-    return (uint32_t)mwl__str_hash64(data, len, seed);
-}
-
 mwl__str *mwl__str_alloc(mwl_heap *h, size_t len) {
     if (len > MWL_STRING_LIMIT) {
         h->why = MWL_E_TOO_BIG;

@@ -78,9 +78,7 @@ typedef struct mwl__map {
                          index[n_index] follows member[cap]; it holds positions + 1 */
     uint16_t reach;   /* no member is more than this many steps from its place in the index */
     uint16_t spare;
-    uint32_t
-        seed; /* 0: the index uses the hashes stored in the keys; otherwise hashes with this seed */
-    uint32_t spare2;
+    uint64_t secret; /* 0: the index uses the hashes stored in the keys; else hashes with this */
     mwl__member member[];
 } mwl__map;
 
@@ -137,8 +135,8 @@ struct mwl_heap {
         limit; /* live bytes, in units of 16; the machine moves `limit` per run (SIZE_MAX: none) */
     uint64_t
         work; /* work that was done but not charged yet, in units of fuel; see mwl__heap_work */
-    mwl_status why; /* the reason of the last failure */
-    uint32_t seed;  /* for the indexes of maps under attack (map.c); never 0 */
+    mwl_status why;  /* the reason of the last failure */
+    uint64_t secret; /* for hashes of values and for the indexes of maps under attack; never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
@@ -300,10 +298,11 @@ mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_
 mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
                           mwl_value b); /* lent; both strings or both bytes */
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
+/* The hash that a string carries and a program file stores: the same in every process, so anyone
+ * can make texts that share it. Not for tables: those use hash.h. */
 uint32_t mwl__str_hash(const char *text, size_t len);
-uint32_t mwl__str_hash_seeded(const void *data, size_t len, uint32_t seed);
-/* XXH3-64. With seed 0, its low half is mwl__str_hash. Only str.c contains it, because xxHash is
- * large when it is inlined. */
+/* XXH3-64, for checksums. With seed 0, its low half is mwl__str_hash. Only str.c contains it,
+ * because xxHash is large when it is inlined. */
 uint64_t mwl__str_hash64(const void *data, size_t len, uint64_t seed);
 int mwl__str_compare(mwl_value a,
                      mwl_value b); /* by code point, which for UTF-8 is by byte: -1, 0, 1 */
@@ -384,7 +383,7 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     m->cap = n;
     m->n_index = 0;
     m->reach = 0;
-    m->seed = 0;
+    m->secret = 0;
     return m;
 }
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);

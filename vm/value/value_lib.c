@@ -2,6 +2,7 @@
  *
  * Owns: hashes that agree with equality, and public functions for what value.h has inside. */
 #include "vm/value/value.h"
+#include "vm/base/hash.h"
 
 #include <math.h>
 
@@ -42,7 +43,7 @@ static uint64_t hash_number(mwl_value v) {
 
 static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
     mwl_kind kind = mwl_value_kind(v);
-    uint64_t h = mix((uint64_t)kind + 0x51ed27, heap->seed);
+    uint64_t h = mix((uint64_t)kind + 0x51ed27, heap->secret);
     switch (kind) {
     case MWL_KIND_NUMBER:
     case MWL_KIND_INT:
@@ -51,12 +52,12 @@ static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
     case MWL_KIND_BYTES:
     case MWL_KIND_TYPE: {
         const mwl__str *s = mwl__as_str(v);
-        return mix(mix(h, mwl__str_hash_seeded(s->s, s->len, heap->seed)), s->len);
+        return mix(mix(h, mwl__hash(heap->secret, s->s, s->len)), s->len);
     }
     case MWL_KIND_TIMESTAMP: return mix(mix(h, v.as.u), v.aux);
     case MWL_KIND_EXT: {
         const mwl__ext *e = mwl__as_ext(v);
-        return mix(mix(h, mwl__str_hash_seeded(e->data, e->len, heap->seed)), e->len);
+        return mix(mix(h, mwl__hash(heap->secret, e->data, e->len)), e->len);
     }
     case MWL_KIND_OPTIONAL:
         if (!v.as.p || level == 0) return mix(h, v.as.p != NULL);
