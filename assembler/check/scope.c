@@ -3,48 +3,39 @@
 
 #include "assembler/cel/cel.h"
 #include "assembler/check/check.h"
+#include "vm/base/hash.h"
 #include "vm/base/suggest.h"
 
 /* ---- sets of names --------------------------------------------------------------------------- */
 
-static mwl__name *seek(const mwl__names *s, const char *text, size_t len, uint32_t hash) {
-    uint32_t i = hash & (s->cap - 1);
-    while (s->slots[i].text && (s->slots[i].hash != hash || s->slots[i].len != len ||
-                                memcmp(s->slots[i].text, text, len) != 0))
-        i = (i + 1) & (s->cap - 1);
-    return &s->slots[i];
-}
-
-static bool widen(mwl__names *s, mwl__arena *arena) {
-    mwl__names wider = {NULL, s->n, s->cap ? s->cap * 2 : 16};
-    wider.slots = mwl__arena_new(arena, (size_t)wider.cap * sizeof *wider.slots);
-    if (!wider.slots) return false;
-    for (uint32_t i = 0; i < s->cap; i++)
-        if (s->slots[i].text)
-            *seek(&wider, s->slots[i].text, s->slots[i].len, s->slots[i].hash) = s->slots[i];
-    *s = wider;
-    return true;
+/* The name, or NULL; then the probe is where it would go. */
+static mwl__name *seek(const mwl__names *s, const char *text, size_t len, mwl__probe *probe) {
+    *probe = mwl__probe_make(&s->table, mwl__hash_key(text, len));
+    for (uint32_t i; mwl__table_next(&s->table, probe, &i);)
+        if (s->at[i].len == len && memcmp(s->at[i].text, text, len) == 0) return &s->at[i];
+    return NULL;
 }
 
 mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
                           unsigned flags) {
-    if (s->n * 4 >= s->cap * 3 && !widen(s, arena)) return NULL;
-    uint32_t hash = mwl__str_hash(text, len);
-    mwl__name *e = seek(s, text, len, hash);
-    if (!e->text) {
-        e->text = text;
-        e->len = (uint32_t)len;
-        e->hash = hash;
-        s->n++;
+    mwl_alloc alloc = mwl__arena_alloc(arena);
+    if (mwl__table_reserve(&s->table, &alloc, s->n + 1) < 0 ||
+        mwl__mem_grow(&alloc, (void **)&s->at, &s->cap, s->n + 1, sizeof *s->at) < 0)
+        return NULL;
+    mwl__probe probe;
+    mwl__name *e = seek(s, text, len, &probe);
+    if (!e) {
+        mwl__table_put(&s->table, &probe, (uint32_t)s->n);
+        e = &s->at[s->n++];
+        *e = (mwl__name){.text = text, .len = (uint32_t)len};
     }
     e->flags |= flags;
     return e;
 }
 
 const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len) {
-    if (!s->cap) return NULL;
-    const mwl__name *e = seek(s, text, len, mwl__str_hash(text, len));
-    return e->text ? e : NULL;
+    mwl__probe probe;
+    return seek(s, text, len, &probe);
 }
 
 /* ---- roots ----------------------------------------------------------------------------------- */
@@ -95,9 +86,9 @@ static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
         "nothing in this Flow binds the variable '%.*s'", (int)v->len, v->text);
     if (!d) return;
     mwl__suggest s = mwl__suggest_make(v->text, v->len);
-    for (uint32_t i = 0; i < f->vars.cap; i++) {
-        const mwl__name *o = &f->vars.slots[i];
-        if (o->text && (o->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER)))
+    for (size_t i = 0; i < f->vars.n; i++) {
+        const mwl__name *o = &f->vars.at[i];
+        if (o->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER))
             mwl__suggest_offer(&s, o->text, o->len);
     }
     mwl__diag_note(d, "it is no parameter, and no `assign` of this Flow has this name");
@@ -105,9 +96,8 @@ static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
 }
 
 void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters) {
-    for (uint32_t i = 0; i < f->vars.cap; i++) {
-        const mwl__name *v = &f->vars.slots[i];
-        if (!v->text) continue;
+    for (size_t i = 0; i < f->vars.n; i++) {
+        const mwl__name *v = &f->vars.at[i];
         bool bound = v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER);
         if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open &&
             v->node)

@@ -3,11 +3,12 @@
 #define MWL_SCOPE_H
 
 #include "assembler/check/model.h"
+#include "vm/base/table.h"
 
 /* A set of names with flags and the place where each was first of use. Grows in an arena. */
 typedef struct mwl__name {
     const char *text;
-    uint32_t len, hash;
+    uint32_t len;
     unsigned flags;
     const mwl__node
         *node; /* where it was first put; with `begin` and `end` when that is in a text */
@@ -15,8 +16,9 @@ typedef struct mwl__name {
 } mwl__name;
 
 typedef struct mwl__names {
-    mwl__name *slots; /* open addressing */
-    uint32_t n, cap;
+    mwl__name *at; /* in the order they were put */
+    size_t n, cap;
+    mwl__table table;
 } mwl__names;
 
 enum { MWL__VAR_PARAMETER = 1, MWL__VAR_BOUND = 2, MWL__VAR_READ = 4, MWL__VAR_TESTED = 8 };

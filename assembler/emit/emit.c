@@ -1,6 +1,7 @@
 /* emit.c: see emit.h. Here: life, interning, tables and code. Constants are in emit_const.c,
  * handlers, positions and the image in emit_image.c. */
 #include "assembler/emit/emit_impl.h"
+#include "vm/base/hash.h"
 
 #define CODE_LIMIT 0x7fffffffu /* instructions: jump distances stay signed 32-bit numbers */
 #define INFO_LIMIT 256u        /* words; a larger index is a mistake, not a program */
@@ -28,7 +29,7 @@ void mwl__emit_free(mwl__emit *e) {
     mwl__buf_free(&e->key);
     mwl__buf_free(&e->keys);
     mwl__mem_free(&a, e->entry, e->cap_entries * sizeof *e->entry);
-    mwl__mem_free(&a, e->slot, e->n_slots * sizeof *e->slot);
+    mwl__table_free(&e->table, &a);
     mwl__mem_free(&a, e->handlers, e->cap_handlers * sizeof *e->handlers);
     mwl__mem_free(&a, e->rows, e->cap_rows * sizeof *e->rows);
     mwl__mem_free(&a, e, sizeof *e);
@@ -53,52 +54,27 @@ void mwl__emit_key(mwl__emit *e, char letter) {
     mwl__buf_putc(&e->key, letter);
 }
 
-static void place(mwl__emit *e, uint32_t number) {
-    size_t mask = e->n_slots - 1, at = e->entry[number].hash & mask;
-    while (e->slot[at]) at = (at + 1) & mask;
-    e->slot[at] = number + 1;
-}
-
-static bool widen(mwl__emit *e) {
-    size_t n = e->n_slots ? e->n_slots * 2 : 64;
-    uint32_t *slot = mwl__mem_zero(&e->alloc, n, sizeof *slot);
-    if (!slot) return false;
-    mwl__mem_free(&e->alloc, e->slot, e->n_slots * sizeof *e->slot);
-    e->slot = slot;
-    e->n_slots = n;
-    for (size_t i = 0; i < e->n_entries; i++) place(e, (uint32_t)i);
-    return true;
-}
-
-static const mwl__intern_entry *found(const mwl__emit *e, uint32_t hash) {
-    if (!e->n_slots) return NULL;
-    for (size_t mask = e->n_slots - 1, at = hash & mask; e->slot[at]; at = (at + 1) & mask) {
-        const mwl__intern_entry *x = &e->entry[e->slot[at] - 1];
-        if (x->hash == hash && x->len == e->key.len &&
-            memcmp(e->keys.data + x->at, e->key.data, x->len) == 0)
-            return x;
-    }
-    return NULL;
-}
-
 bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index) {
     *index = 0;
     if (e->key.failed) mwl__emit_fail(e, MWL_E_NOMEM);
     if (e->key.len > UINT32_MAX) mwl__emit_fail(e, MWL_E_TOO_BIG);
     if (e->status < 0) return false;
-    uint32_t hash = mwl__str_hash(e->key.data, e->key.len);
-    const mwl__intern_entry *old = found(e, hash);
-    if (old) {
-        *index = old->index;
-        return true;
-    }
     void *entries = e->entry;
     mwl_status grown =
         mwl__mem_grow(&e->alloc, &entries, &e->cap_entries, e->n_entries + 1, sizeof *e->entry);
     e->entry = entries;
-    if (grown < 0 || ((e->n_entries + 1) * 2 > e->n_slots && !widen(e))) {
-        mwl__emit_fail(e, MWL_E_NOMEM);
+    if (grown == MWL_OK) grown = mwl__table_reserve(&e->table, &e->alloc, e->n_entries + 1);
+    if (grown < 0) {
+        mwl__emit_fail(e, grown);
         return false;
+    }
+    mwl__probe probe = mwl__probe_make(&e->table, mwl__hash_key(e->key.data, e->key.len));
+    for (uint32_t i; mwl__table_next(&e->table, &probe, &i);) {
+        const mwl__intern_entry *x = &e->entry[i];
+        if (x->len != e->key.len || memcmp(e->keys.data + x->at, e->key.data, x->len) != 0)
+            continue;
+        *index = x->index;
+        return true;
     }
     size_t at = e->keys.len;
     mwl__buf_put(&e->keys, e->key.data, e->key.len);
@@ -106,8 +82,8 @@ bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index) {
         mwl__emit_fail(e, MWL_E_NOMEM);
         return false;
     }
-    e->entry[e->n_entries] = (mwl__intern_entry){hash, (uint32_t)e->key.len, at, next_index};
-    place(e, (uint32_t)e->n_entries++);
+    mwl__table_put(&e->table, &probe, (uint32_t)e->n_entries);
+    e->entry[e->n_entries++] = (mwl__intern_entry){at, (uint32_t)e->key.len, next_index};
     *index = next_index;
     return false;
 }

@@ -3,12 +3,13 @@
 #define MWL_EMIT_IMPL_H
 
 #include "assembler/emit/emit.h"
+#include "vm/base/table.h"
 
 /* Everything that is shared by content goes through one table: a key is the thing's bytes behind a
  * letter that says which kind of thing it is. */
 typedef struct mwl__intern_entry {
-    uint32_t hash, len;
-    size_t at;      /* of the key in `keys` */
+    size_t at; /* of the key in `keys` */
+    uint32_t len;
     uint32_t index; /* what was interned under it */
 } mwl__intern_entry;
 
@@ -25,8 +26,7 @@ struct mwl__emit {
     mwl__buf keys; /* all that are there */
     mwl__intern_entry *entry;
     size_t n_entries, cap_entries;
-    uint32_t *slot; /* entry + 1 by hash, linear probing, at most half full */
-    size_t n_slots;
+    mwl__table table;  /* of the entries */
     mwl_heap heap;     /* of `values` */
     mwl_value *values; /* the constants, as many as CONSTS has records */
     size_t n_values, cap_values;

@@ -13,8 +13,9 @@
 #ifndef MWL_SCHEMA_BUILD_H
 #define MWL_SCHEMA_BUILD_H
 
-#include "vm/schema/schema_code.h"
 #include "assembler/schema/schema_compile.h"
+#include "vm/base/table.h"
+#include "vm/schema/schema_code.h"
 
 /* Vocabularies, as bits. A keyword works when its vocabulary does. */
 enum {
@@ -126,8 +127,7 @@ typedef struct mwl__schema_build {
     MWL__LIST(mwl__schema_uri) uris;
     MWL__LIST(mwl__schema_anchor) anchors;
     MWL__LIST(mwl__schema_place) places;
-    uint32_t *place_index; /* by node: place + 1; a power of two */
-    size_t n_index;
+    mwl__table place_table; /* places by node */
     MWL__LIST(uint32_t)
     queue;        /* live places whose references are to be resolved; then code to write */
     bool dynamic; /* something depends on the dynamic scope */
@@ -138,8 +138,7 @@ typedef struct mwl__schema_build {
     size_t node_fixups; /* from here on they may be of the node being written */
     mwl_heap *heap;
     MWL__LIST(mwl_value) consts;
-    uint32_t *const_index; /* strings by hash: constant + 1 */
-    size_t n_const_index;
+    mwl__table const_table;       /* constants that are strings, by text */
     MWL__LIST(uint32_t) patterns; /* constants */
     uint32_t node_true, node_false;
 } mwl__schema_build;

@@ -68,8 +68,8 @@ static void build_free(mwl__schema_build *b) {
     FREE_LIST(fixups);
     FREE_LIST(patterns);
 #undef FREE_LIST
-    mwl__mem_free(&b->alloc, b->place_index, b->n_index * sizeof *b->place_index);
-    mwl__mem_free(&b->alloc, b->const_index, b->n_const_index * sizeof *b->const_index);
+    mwl__table_free(&b->place_table, &b->alloc);
+    mwl__table_free(&b->const_table, &b->alloc);
     mwl_heap_free(b->heap);
     mwl__arena_free(&b->arena);
 }

@@ -6,51 +6,40 @@
  * Schemas stand only where keywords put them: what looks like `$id` inside `enum` or under an
  * unknown keyword means nothing, until a JSON Pointer leads there. */
 #include "assembler/schema/schema_build.h"
+#include "vm/base/hash.h"
 #include "vm/base/suggest.h"
 
 #define NONE MWL__SCHEMA_NONE
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static size_t node_hash(const mwl__node *n) {
-    uint64_t h = (uint64_t)(uintptr_t)n * 0x9E3779B97F4A7C15u;
-    return (size_t)(h >> 20);
-}
-
-static bool grow_places(mwl__schema_build *b) {
-    size_t n = b->n_index ? b->n_index * 2 : 64;
-    uint32_t *index = mwl__mem_zero(&b->alloc, n, sizeof *index);
-    if (!index) return mwl__schema_stop(b, MWL_E_NOMEM);
-    for (size_t i = 0; i < b->places.n; i++) {
-        size_t at = node_hash(b->places.at[i].node) & (n - 1);
-        while (index[at]) at = (at + 1) & (n - 1);
-        index[at] = (uint32_t)i + 1;
-    }
-    mwl__mem_free(&b->alloc, b->place_index, b->n_index * sizeof *index);
-    b->place_index = index;
-    b->n_index = n;
-    return true;
+/* The place of a node, or NONE; then the probe is where it would go. */
+static uint32_t seek_place(const mwl__schema_build *b, const mwl__node *node, mwl__probe *probe) {
+    *probe = mwl__probe_make(&b->place_table, mwl__hash_address(node));
+    for (uint32_t i; mwl__table_next(&b->place_table, probe, &i);)
+        if (b->places.at[i].node == node) return i;
+    return NONE;
 }
 
 static uint32_t find_place(const mwl__schema_build *b, const mwl__node *node) {
-    if (!b->n_index) return NONE;
-    for (size_t at = node_hash(node) & (b->n_index - 1); b->place_index[at];
-         at = (at + 1) & (b->n_index - 1))
-        if (b->places.at[b->place_index[at] - 1].node == node) return b->place_index[at] - 1;
-    return NONE;
+    mwl__probe probe;
+    return seek_place(b, node, &probe);
 }
 
 /* The place of a node; *fresh when it was not known before. */
 static uint32_t add_place(mwl__schema_build *b, const mwl__node *node, uint32_t resource,
                           bool *fresh) {
-    uint32_t known = find_place(b, node);
     *fresh = false;
-    if (known != NONE) return known;
     if (!MWL__ROOM(b, b->places)) return NONE;
-    if (b->places.n * 2 >= b->n_index && !grow_places(b)) return NONE;
-    size_t at = node_hash(node) & (b->n_index - 1);
-    while (b->place_index[at]) at = (at + 1) & (b->n_index - 1);
-    b->place_index[at] = (uint32_t)b->places.n + 1;
+    mwl_status st = mwl__table_reserve(&b->place_table, &b->alloc, b->places.n + 1);
+    if (st < 0) {
+        (void)mwl__schema_stop(b, st);
+        return NONE;
+    }
+    mwl__probe probe;
+    uint32_t known = seek_place(b, node, &probe);
+    if (known != NONE) return known;
+    mwl__table_put(&b->place_table, &probe, (uint32_t)b->places.n);
     mwl__schema_place p = {.node = node,
                            .resource = resource,
                            .offset = NONE,

@@ -3,6 +3,7 @@
  * Owns: lists that grow, interned constants, tables and nodes as items, and the places whose code
  * is not written yet (fixups). Refuses to know: keywords. */
 #include "assembler/schema/schema_build.h"
+#include "vm/base/hash.h"
 
 bool mwl__schema_stop(mwl__schema_build *b, mwl_status why) {
     if (b->status == MWL_OK) b->status = why;
@@ -33,34 +34,20 @@ static uint32_t add_const(mwl__schema_build *b, mwl_value v) {
     return (uint32_t)b->consts.n++;
 }
 
-static bool grow_const_index(mwl__schema_build *b) {
-    size_t n = b->n_const_index ? b->n_const_index * 2 : 64;
-    uint32_t *index = mwl__mem_zero(&b->alloc, n, sizeof *index);
-    if (!index) return mwl__schema_stop(b, MWL_E_NOMEM);
-    for (size_t i = 0; i < b->n_const_index; i++) {
-        if (!b->const_index[i]) continue;
-        size_t place = b->consts.at[b->const_index[i] - 1].aux & (n - 1);
-        while (index[place]) place = (place + 1) & (n - 1);
-        index[place] = b->const_index[i];
-    }
-    mwl__mem_free(&b->alloc, b->const_index, b->n_const_index * sizeof *index);
-    b->const_index = index;
-    b->n_const_index = n;
-    return true;
-}
-
 uint32_t mwl__schema_string(mwl__schema_build *b, const char *text, size_t len) {
-    if (b->consts.n * 2 >= b->n_const_index && !grow_const_index(b)) return 0;
-    uint32_t hash = mwl__str_hash(text, len);
-    size_t mask = b->n_const_index - 1, place = hash & mask;
-    for (; b->const_index[place]; place = (place + 1) & mask) {
-        mwl_value v = b->consts.at[b->const_index[place] - 1];
-        const mwl__str *s = mwl__as_str(v);
-        if (v.aux == hash && s->len == len && memcmp(s->s, text, len) == 0)
-            return b->const_index[place] - 1;
+    mwl_status st = mwl__table_reserve(&b->const_table, &b->alloc, b->consts.n + 1);
+    if (st < 0) {
+        (void)mwl__schema_stop(b, st);
+        return 0;
     }
-    uint32_t k = add_const(b, mwl__str_new_hashed(b->heap, text, len, hash));
-    if (b->status != MWL_E_NOMEM && k < b->consts.n) b->const_index[place] = k + 1;
+    mwl__probe probe = mwl__probe_make(&b->const_table, mwl__hash_key(text, len));
+    for (uint32_t i; mwl__table_next(&b->const_table, &probe, &i);) {
+        const mwl__str *s = mwl__as_str(b->consts.at[i]);
+        if (s->len == len && memcmp(s->s, text, len) == 0) return i;
+    }
+    size_t before = b->consts.n;
+    uint32_t k = add_const(b, mwl__str_new(b->heap, text, len));
+    if (b->consts.n > before) mwl__table_put(&b->const_table, &probe, k);
     return k;
 }
 

@@ -7,14 +7,16 @@
 #include "assembler/source/read.h"
 
 #include "mwl_config.h"
+#include "vm/base/hash.h"
 #include "vm/base/num.h"
+#include "vm/base/table.h"
 #include "vm/base/utf8.h"
 #include "vm/value/value.h"
 
-/* Open addressing over the members of one object; the first of two equal names is in it. */
+/* The members of one object by name; the first of two equal names is in the table. */
 struct mwl__node_index {
-    uint32_t mask;
-    mwl__node *slot[];
+    mwl__table table;
+    mwl__node *member[];
 };
 
 typedef struct reader {
@@ -322,8 +324,6 @@ static bool read_word(reader *r, mwl__node *n) {
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-static uint64_t hash_name(const char *s, size_t len) { return mwl__str_hash64(s, len, 0); }
-
 static bool same_name(const mwl__node *n, const char *s, size_t len) {
     return n->key_len == len && (len == 0 || memcmp(n->key, s, len) == 0);
 }
@@ -337,11 +337,13 @@ static void fail_duplicate(reader *r, const mwl__node *first, const mwl__node *a
     mwl__diag_label(d, mwl__node_key_span(first), "first written here");
 }
 
-/* Where the name is, or the free place for it. */
-static mwl__node **find_slot(struct mwl__node_index *index, const char *s, size_t len) {
-    uint32_t i = (uint32_t)hash_name(s, len) & index->mask;
-    while (index->slot[i] && !same_name(index->slot[i], s, len)) i = (i + 1) & index->mask;
-    return &index->slot[i];
+/* The member of that name, or NULL; then the probe is where it would go. */
+static mwl__node *find_member(const struct mwl__node_index *index, const char *s, size_t len,
+                              mwl__probe *probe) {
+    *probe = mwl__probe_make(&index->table, mwl__hash_key(s, len));
+    for (uint32_t i; mwl__table_next(&index->table, probe, &i);)
+        if (same_name(index->member[i], s, len)) return index->member[i];
+    return NULL;
 }
 
 static void check_few(reader *r, const mwl__node *object) {
@@ -359,22 +361,22 @@ static bool check_members(reader *r, mwl__node *object) {
         check_few(r, object);
         return true;
     }
-    uint32_t size = 16;
-    while (size < 0x80000000u && size / 2 < object->count) size *= 2;
-    struct mwl__node_index *index =
-        mwl__arena_new(&r->tree->arena, sizeof *index + (size_t)size * sizeof(mwl__node *));
-    if (!index) {
+    struct mwl__node_index *index = mwl__arena_new(
+        &r->tree->arena, sizeof *index + (size_t)object->count * sizeof *index->member);
+    mwl_alloc alloc = mwl__arena_alloc(&r->tree->arena);
+    if (!index || mwl__table_reserve(&index->table, &alloc, object->count) < 0) {
         r->no_memory = true;
         return false;
     }
-    index->mask = size - 1;
     object->as.list.members = index;
     for (mwl__node *m = object->as.list.first; m; m = m->next) {
-        mwl__node **slot = find_slot(index, m->key, m->key_len);
-        if (*slot)
-            fail_duplicate(r, *slot, m);
+        mwl__probe probe;
+        const mwl__node *first = find_member(index, m->key, m->key_len, &probe);
+        index->member[m->index] = m;
+        if (first)
+            fail_duplicate(r, first, m);
         else
-            *slot = m;
+            mwl__table_put(&index->table, &probe, m->index);
     }
     return true;
 }
@@ -584,7 +586,8 @@ void mwl__tree_free(mwl__tree *tree) {
 
 mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len) {
     if (!n || n->kind != MWL_NODE_OBJECT) return NULL;
-    if (n->as.list.members) return *find_slot(n->as.list.members, name, len);
+    mwl__probe probe;
+    if (n->as.list.members) return find_member(n->as.list.members, name, len, &probe);
     for (mwl__node *m = n->as.list.first; m; m = m->next)
         if (same_name(m, name, len)) return m;
     return NULL;

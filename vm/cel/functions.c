@@ -3,6 +3,7 @@
  * Owns: how a name, a style and a number of arguments select a definition. Refuses to know: what
  * any function does. */
 #include "vm/cel/functions.h"
+#include "vm/base/hash.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,39 +18,17 @@ void mwl__functions_init(mwl__functions *f, const mwl_alloc *alloc) {
 void mwl__functions_done(mwl__functions *f) {
     mwl__mem_free(&f->alloc, f->defs, f->cap_defs * sizeof *f->defs);
     mwl__mem_free(&f->alloc, f->next, f->cap_next * sizeof *f->next);
-    mwl__mem_free(&f->alloc, f->table, f->n_table * sizeof *f->table);
+    mwl__table_free(&f->names, &f->alloc);
     memset(f, 0, sizeof *f);
 }
 
-/* Returns the place of a name in the table, or the place where it would be inserted. */
-static size_t place_of(const mwl__functions *f, const char *name, size_t len) {
-    size_t mask = f->n_table - 1, i = mwl__str_hash(name, len) & mask;
-    for (; f->table[i]; i = (i + 1) & mask) {
-        const char *known = f->defs[f->table[i] - 1]->name;
-        if (strncmp(known, name, len) == 0 && known[len] == '\0') break;
-    }
-    return i;
-}
-
-static uint32_t first_of(const mwl__functions *f, const char *name, size_t len) {
-    if (f->n_table == 0 || memchr(name, '\0', len)) return 0;
-    return f->table[place_of(f, name, len)];
-}
-
-static mwl_status rehash(mwl__functions *f, size_t n_table) {
-    uint32_t *old = f->table;
-    size_t n_old = f->n_table;
-    uint32_t *table = mwl__mem_zero(&f->alloc, n_table, sizeof *table);
-    if (!table) return MWL_E_NOMEM;
-    f->table = table;
-    f->n_table = n_table;
-    for (size_t i = 0; i < n_old; i++) {
-        if (!old[i]) continue;
-        const char *name = f->defs[old[i] - 1]->name;
-        table[place_of(f, name, strlen(name))] = old[i];
-    }
-    mwl__mem_free(&f->alloc, old, n_old * sizeof *old);
-    return MWL_OK;
+/* Returns the first def of a name + 1, or 0; then the probe is where the name would go. */
+static uint32_t first_of(const mwl__functions *f, const char *name, size_t len, mwl__probe *probe) {
+    *probe = mwl__probe_make(&f->names, mwl__hash_key(name, len));
+    for (uint32_t i; mwl__table_next(&f->names, probe, &i);)
+        if (strlen(f->defs[i]->name) == len && memcmp(f->defs[i]->name, name, len) == 0)
+            return i + 1;
+    return 0;
 }
 
 static bool overlap(const mwl_function_def *a, const mwl_function_def *b) {
@@ -61,11 +40,7 @@ static mwl_status add_one(mwl__functions *f, const mwl_function_def *def) {
     if (!def->name || !def->call || !(def->style & (MWL_FN_GLOBAL | MWL_FN_MEMBER)) ||
         def->min_args > def->max_args)
         return MWL_E_USAGE;
-    size_t len = strlen(def->name);
-    for (uint32_t i = first_of(f, def->name, len); i; i = f->next[i - 1])
-        if (overlap(f->defs[i - 1], def)) return MWL_E_DUPLICATE;
-    mwl_status status = MWL_OK;
-    if (f->n_table < 2 * (f->n_defs + 1)) status = rehash(f, f->n_table ? f->n_table * 2 : 64);
+    mwl_status status = mwl__table_reserve(&f->names, &f->alloc, f->n_defs + 1);
     if (status == MWL_OK)
         status = mwl__mem_grow(&f->alloc, (void **)&f->defs, &f->cap_defs, f->n_defs + 1,
                                sizeof *f->defs);
@@ -73,10 +48,17 @@ static mwl_status add_one(mwl__functions *f, const mwl_function_def *def) {
         status = mwl__mem_grow(&f->alloc, (void **)&f->next, &f->cap_next, f->n_defs + 1,
                                sizeof *f->next);
     if (status != MWL_OK) return status;
-    size_t place = place_of(f, def->name, len);
-    f->defs[f->n_defs] = def;
-    f->next[f->n_defs] = f->table[place];
-    f->table[place] = (uint32_t)++f->n_defs;
+    mwl__probe probe;
+    uint32_t first = first_of(f, def->name, strlen(def->name), &probe), last = 0;
+    for (uint32_t i = first; i; last = i, i = f->next[i - 1])
+        if (overlap(f->defs[i - 1], def)) return MWL_E_DUPLICATE;
+    uint32_t number = (uint32_t)f->n_defs++;
+    f->defs[number] = def;
+    f->next[number] = 0;
+    if (last)
+        f->next[last - 1] = number + 1;
+    else
+        mwl__table_put(&f->names, &probe, number);
     return MWL_OK;
 }
 
@@ -89,7 +71,8 @@ mwl_status mwl__functions_add(mwl__functions *f, const mwl_function_def *defs, s
 const mwl_function_def *mwl__functions_find(const mwl__functions *f, const char *name, size_t len,
                                             size_t n_args, bool member) {
     unsigned style = member ? MWL_FN_MEMBER : MWL_FN_GLOBAL;
-    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1]) {
+    mwl__probe probe;
+    for (uint32_t i = first_of(f, name, len, &probe); i; i = f->next[i - 1]) {
         const mwl_function_def *def = f->defs[i - 1];
         if ((def->style & style) && n_args >= def->min_args &&
             (n_args <= def->max_args || def->max_args == 255))
@@ -100,7 +83,8 @@ const mwl_function_def *mwl__functions_find(const mwl__functions *f, const char 
 
 unsigned mwl__functions_styles(const mwl__functions *f, const char *name, size_t len) {
     unsigned styles = 0;
-    for (uint32_t i = first_of(f, name, len); i; i = f->next[i - 1])
+    mwl__probe probe;
+    for (uint32_t i = first_of(f, name, len, &probe); i; i = f->next[i - 1])
         styles |= f->defs[i - 1]->style;
     return styles;
 }

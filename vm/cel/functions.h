@@ -6,6 +6,7 @@
 #ifndef MWL_FUNCTIONS_H
 #define MWL_FUNCTIONS_H
 
+#include "vm/base/table.h"
 #include "vm/cel/exec_context.h"
 #include "mwl_provider.h"
 
@@ -20,9 +21,9 @@ typedef struct mwl__functions {
     mwl_alloc alloc;
     const mwl_function_def **defs; /* in the order of registration, lent */
     size_t n_defs, cap_defs;
-    uint32_t *table; /* open addressing by name: index of the name's first def + 1 */
-    uint32_t *next;  /* the next def of the same name + 1, or 0; parallel to defs */
-    size_t n_table, cap_next;
+    mwl__table names; /* the first def of each name */
+    uint32_t *next;   /* the next def of the same name + 1, or 0; parallel to defs */
+    size_t cap_next;
 } mwl__functions;
 
 void mwl__functions_init(mwl__functions *f, const mwl_alloc *alloc); /* NULL: the default */

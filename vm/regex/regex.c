@@ -7,6 +7,7 @@
  * as instructions, and are resolved with the next symbol or the END. A match is known at the latest
  * one symbol after it. If states are dropped before they were used often enough, the same steps run
  * without keeping any state. */
+#include "vm/base/hash.h"
 #include "vm/regex/regex_prog.h"
 
 /* What is before the current position. */
@@ -20,7 +21,6 @@ enum { STATE_UNKNOWN, STATE_DEAD, STATE_MATCH, STATE_FIRST }; /* ids; a row is i
 typedef struct state {
     uint32_t at, n; /* in the pool */
     uint32_t before;
-    uint32_t hash;
 } state;
 
 /* The states of one program. They are valid for any program with the same text and flags. */
@@ -36,8 +36,7 @@ typedef struct dfa {
     size_t cap_state;
     uint32_t *pool;
     size_t n_pool, cap_pool;
-    uint32_t *table; /* open addressing by set; state id */
-    size_t cap_table;
+    mwl__table table; /* state ids by set */
 } dfa;
 
 struct mwl__regex_scratch {
@@ -77,7 +76,7 @@ static void drop_dfa(const mwl_alloc *a, dfa *d) {
     mwl__mem_free(a, d->next, d->cap_next * sizeof *d->next);
     mwl__mem_free(a, d->state, d->cap_state * sizeof *d->state);
     mwl__mem_free(a, d->pool, d->cap_pool * sizeof *d->pool);
-    mwl__mem_free(a, d->table, d->cap_table * sizeof *d->table);
+    mwl__table_free(&d->table, a);
     *d = (dfa){0};
 }
 
@@ -297,17 +296,11 @@ static bool charge(search *q) {
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-static uint32_t set_hash(const search *q) {
-    uint32_t h = 2166136261u ^ q->to_before;
-    for (uint32_t i = 0; i < q->n_to; i++) h = (h ^ q->s->to[i]) * 16777619u;
-    return h ^ h >> 15;
-}
-
 static void forget_states(dfa *d) {
     d->n_state = STATE_FIRST;
     d->n_pool = 0;
     d->start = 0;
-    if (d->table) memset(d->table, 0, d->cap_table * sizeof *d->table);
+    mwl__table_clear(&d->table);
 }
 
 static mwl_status grow(const mwl_alloc *a, uint32_t **p, size_t *cap, size_t need) {
@@ -315,22 +308,6 @@ static mwl_status grow(const mwl_alloc *a, uint32_t **p, size_t *cap, size_t nee
     mwl_status st = need <= *cap ? MWL_OK : mwl__mem_grow(a, &v, cap, need, sizeof **p);
     *p = v;
     return st;
-}
-
-static mwl_status grow_table(search *q) {
-    dfa *d = q->d;
-    size_t cap = d->cap_table ? d->cap_table * 2 : 32;
-    uint32_t *t = mwl__mem_zero(&q->s->alloc, cap, sizeof *t);
-    if (!t) return MWL_E_NOMEM;
-    for (uint32_t i = STATE_FIRST; i < d->n_state; i++) {
-        size_t k = d->state[i].hash & (cap - 1);
-        while (t[k]) k = (k + 1) & (cap - 1);
-        t[k] = i;
-    }
-    mwl__mem_free(&q->s->alloc, d->table, d->cap_table * sizeof *t);
-    d->table = t;
-    d->cap_table = cap;
-    return MWL_OK;
 }
 
 /* Makes room for one more state with the set in s->to. Drops all states if the limit is reached. */
@@ -354,36 +331,43 @@ static mwl_status make_room(search *q, bool *forgot) {
         st = mwl__mem_grow(a, &v, &d->cap_state, (size_t)d->n_state + 1, sizeof *d->state);
         d->state = v;
     }
-    if (st == MWL_OK && (size_t)d->n_state * 2 >= d->cap_table) st = grow_table(q);
+    if (st == MWL_OK) st = mwl__table_reserve(&d->table, a, d->table.n + 1u);
     return st;
+}
+
+/* Returns the state whose set is in s->to, or 0; then the probe is where it would go. */
+static uint32_t known_state(const search *q, uint64_t hash, mwl__probe *probe) {
+    const dfa *d = q->d;
+    *probe = mwl__probe_make(&d->table, hash);
+    for (uint32_t id; mwl__table_next(&d->table, probe, &id);) {
+        const state *s = &d->state[id];
+        if (s->n == q->n_to && s->before == q->to_before &&
+            memcmp(d->pool + s->at, q->s->to, q->n_to * sizeof *d->pool) == 0)
+            return id;
+    }
+    return 0;
 }
 
 /* Returns the row of the state whose set is in s->to. If *forgot becomes true, no other row is
  * valid any more. */
 static mwl_status find_state(search *q, uint32_t *row, bool *forgot) {
     dfa *d = q->d;
-    uint32_t hash = set_hash(q);
-    size_t bytes = q->n_to * sizeof *d->pool, k = 0;
+    size_t bytes = q->n_to * sizeof *d->pool;
+    uint64_t hash = mwl__hash(mwl__hash_secret() + q->to_before, q->s->to, bytes);
+    mwl__probe probe;
+    uint32_t id = known_state(q, hash, &probe);
     *forgot = false;
-    if (d->cap_table) {
-        for (k = hash & (d->cap_table - 1); d->table[k]; k = (k + 1) & (d->cap_table - 1)) {
-            const state *s = &d->state[d->table[k]];
-            if (s->hash == hash && s->n == q->n_to && s->before == q->to_before &&
-                memcmp(d->pool + s->at, q->s->to, bytes) == 0) {
-                *row = d->table[k] * d->stride;
-                return MWL_OK;
-            }
-        }
+    if (id == 0) {
+        mwl_status st = make_room(q, forgot);
+        if (st != MWL_OK) return st;
+        (void)known_state(q, hash, &probe); /* making room may have moved the places */
+        id = d->n_state++;
+        memcpy(d->pool + d->n_pool, q->s->to, bytes);
+        d->state[id] = (state){(uint32_t)d->n_pool, q->n_to, q->to_before};
+        d->n_pool += q->n_to;
+        memset(d->next + (size_t)id * d->stride, 0, d->stride * sizeof *d->next);
+        mwl__table_put(&d->table, &probe, id);
     }
-    mwl_status st = make_room(q, forgot);
-    if (st != MWL_OK) return st;
-    uint32_t id = d->n_state++;
-    memcpy(d->pool + d->n_pool, q->s->to, bytes);
-    d->state[id] = (state){(uint32_t)d->n_pool, q->n_to, q->to_before, hash};
-    d->n_pool += q->n_to;
-    memset(d->next + (size_t)id * d->stride, 0, d->stride * sizeof *d->next);
-    for (k = hash & (d->cap_table - 1); d->table[k];) k = (k + 1) & (d->cap_table - 1);
-    d->table[k] = id;
     *row = id * d->stride;
     return MWL_OK;
 }

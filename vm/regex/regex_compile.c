@@ -2,6 +2,7 @@
  *
  * Owns: the alphabet of a program. Invariant: two symbols have the same class exactly when every
  * atom and every look of the code treats them in the same way. */
+#include "vm/base/hash.h"
 #include "vm/regex/regex_prog.h"
 
 #include <stdlib.h>
@@ -205,12 +206,6 @@ static int find_first_byte(const mwl__regex *re, const mwl__re_code *code) {
     return first;
 }
 
-static uint64_t hash_text(const char *text, size_t len, unsigned flags) {
-    uint64_t h = 14695981039346656037ull ^ flags;
-    for (size_t i = 0; i < len; i++) h = (h ^ (uint8_t)text[i]) * 1099511628211ull;
-    return h ^ h >> 29;
-}
-
 static mwl_status build(mwl__regex *re, const mwl__re_code *code) {
     bool lines = false, words = false;
     for (size_t i = 0; i < code->n; i++) {
@@ -248,7 +243,9 @@ mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t le
     re->alloc = *a;
     re->flags = flags;
     re->len = len;
-    re->hash = hash_text(pattern, len, flags);
+    /* Without a secret: which programs share a slot decides what a search costs, and that is to be
+     * the same in every process. Who makes patterns meet only has states of their own forgotten. */
+    re->hash = mwl__hash(flags, pattern, len);
     re->text = mwl__mem_new(a, len);
     if (len && !re->text)
         st = MWL_E_NOMEM;

@@ -4,6 +4,7 @@
  * other is adjacent, so an operand is described by the place where it starts. An operator inserts
  * code before its operand or appends code after it. Open groups are on an explicit stack; nothing
  * recurses. */
+#include "vm/base/hash.h"
 #include "vm/regex/regex_prog.h"
 
 enum { FOLD = 1, MULTI_LINE = 2, DOT_NEWLINE = 4 };
@@ -58,7 +59,7 @@ void mwl__re_code_free(mwl__re_code *c) {
     mwl__mem_free(&c->alloc, c->inst, c->cap * sizeof *c->inst);
     mwl__mem_free(&c->alloc, c->atom, c->cap_atom * sizeof *c->atom);
     mwl__mem_free(&c->alloc, c->range, c->cap_range * sizeof *c->range);
-    mwl__mem_free(&c->alloc, c->table, c->cap_table * sizeof *c->table);
+    mwl__table_free(&c->table, &c->alloc);
     *c = (mwl__re_code){.alloc = c->alloc, .work = c->work};
 }
 
@@ -93,41 +94,15 @@ static bool insert(parser *p, uint32_t at, mwl__re_op op, int64_t x) {
     return true;
 }
 
-static uint32_t hash_ranges(const mwl__rune_range *r, size_t n) {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++) h = ((h ^ r[i].lo) * 16777619u ^ r[i].hi) * 16777619u;
-    return h ^ h >> 15;
-}
-
-static bool grow_table(parser *p) {
-    mwl__re_code *c = p->code;
-    size_t cap = c->cap_table ? c->cap_table * 2 : 64;
-    uint32_t *t = mwl__mem_zero(&c->alloc, cap, sizeof *t);
-    if (!t) return no_memory(p);
-    for (size_t i = 0; i < c->n_atom; i++) {
-        size_t k = c->atom[i].hash & (cap - 1);
-        while (t[k]) k = (k + 1) & (cap - 1);
-        t[k] = (uint32_t)i + 1;
-    }
-    mwl__mem_free(&c->alloc, c->table, c->cap_table * sizeof *t);
-    c->table = t;
-    c->cap_table = cap;
-    return true;
-}
-
 /* Returns the index of the atom with exactly these ranges (tidy); makes it if it does not exist. */
 static bool find_atom(parser *p, const mwl__rune_range *r, size_t n, uint32_t *out) {
     mwl__re_code *c = p->code;
-    if (c->n_atom * 2 >= c->cap_table && !grow_table(p)) return false;
-    uint32_t hash = hash_ranges(r, n);
-    size_t k = hash & (c->cap_table - 1);
-    for (; c->table[k]; k = (k + 1) & (c->cap_table - 1)) {
-        const mwl__re_atom *a = &c->atom[c->table[k] - 1];
-        if (a->hash == hash && a->n == n &&
-            (n == 0 || memcmp(c->range + a->first, r, n * sizeof *r) == 0)) {
-            *out = c->table[k] - 1;
+    if (mwl__table_reserve(&c->table, &c->alloc, c->n_atom + 1) < 0) return no_memory(p);
+    mwl__probe probe = mwl__probe_make(&c->table, mwl__hash_key(r, n * sizeof *r));
+    while (mwl__table_next(&c->table, &probe, out)) {
+        const mwl__re_atom *a = &c->atom[*out];
+        if (a->n == n && (n == 0 || memcmp(c->range + a->first, r, n * sizeof *r) == 0))
             return true;
-        }
     }
     void *va = c->atom, *vr = c->range;
     mwl_status st = mwl__mem_grow(&c->alloc, &va, &c->cap_atom, c->n_atom + 1, sizeof *c->atom);
@@ -137,11 +112,10 @@ static bool find_atom(parser *p, const mwl__rune_range *r, size_t n, uint32_t *o
     c->range = vr;
     if (st != MWL_OK) return no_memory(p);
     if (n) memcpy(c->range + c->n_range, r, n * sizeof *r);
-    c->atom[c->n_atom] = (mwl__re_atom){(uint32_t)c->n_range, (uint32_t)n, hash};
+    c->atom[c->n_atom] = (mwl__re_atom){(uint32_t)c->n_range, (uint32_t)n};
     c->n_range += n;
-    c->n_atom++;
-    c->table[k] = (uint32_t)c->n_atom;
-    *out = (uint32_t)c->n_atom - 1;
+    *out = (uint32_t)c->n_atom++;
+    mwl__table_put(&c->table, &probe, *out);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #define MWL_REGEX_PROG_H
 
 #include "vm/base/mem.h"
+#include "vm/base/table.h"
 #include "vm/regex/regex.h"
 
 #define MWL__RUNE_MAX 0x10ffffu
@@ -99,7 +100,6 @@ typedef struct mwl__re_inst {
 /* An atom is a set of symbols: n ranges from `first` in the pool of ranges. */
 typedef struct mwl__re_atom {
     uint32_t first, n;
-    uint32_t hash;
 } mwl__re_atom;
 
 /* What the parser makes: code without a final MATCH, and the distinct atoms that it uses. */
@@ -111,10 +111,9 @@ typedef struct mwl__re_code {
     size_t n_atom, cap_atom;
     mwl__rune_range *range;
     size_t n_range, cap_range;
-    uint32_t *table; /* open addressing, atom index + 1 */
-    size_t cap_table;
-    bool bytes;     /* the pattern has \C: symbols are bytes */
-    uint64_t *work; /* the work of compiling is added here; lent */
+    mwl__table table; /* atoms by their ranges */
+    bool bytes;       /* the pattern has \C: symbols are bytes */
+    uint64_t *work;   /* the work of compiling is added here; lent */
 } mwl__re_code;
 
 void mwl__re_code_free(mwl__re_code *c);
