@@ -1,4 +1,4 @@
-/* cel.c: free-standing expressions. See cel.h. */
+/* cel.c: expressions outside a Flow. See cel.h. */
 #include "assembler/cel/cel.h"
 
 #include "assembler/cel/cel_lower.h"
@@ -64,7 +64,7 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-#define MARK 128u /* bytes between places that are remembered */
+#define MARK 128u /* bytes between positions that are stored */
 typedef struct place {
     uint32_t line, column;
 } place;
@@ -73,7 +73,7 @@ typedef struct compiler {
     const mwl__cel_env *env;
     const char *text;
     size_t len;
-    place *marks; /* of every MARK-th byte */
+    place *marks; /* the position of every MARK-th byte */
 } compiler;
 
 static bool find_variable(const compiler *c, const char *name, size_t len, unsigned *slot) {
@@ -154,7 +154,7 @@ static mwl_status check(const compiler *c, mwl__arena *arena, const mwl__cel_tre
     return mwl__cel_check(tree, &options);
 }
 
-/* Instructions, tables and the source itself, as an image. */
+/* Makes an image from the instructions, the tables and the source text. */
 static mwl_status make_image(compiler *c, const mwl_alloc *alloc, const mwl__cel_tree *tree,
                              mwl__buf *out) {
     mwl__emit *emit = mwl__emit_new(alloc);

@@ -1,7 +1,7 @@
-/* cel_ast.c: building nodes.
+/* cel_ast.c: builds nodes.
  *
- * Owns: the invariants of cel_ast.h that concern how nodes hang together: parent, ix, height.
- * Refuses to know: grammar and names. */
+ * Owns: the invariants of cel_ast.h about how nodes are linked: parent, ix, height. Refuses to
+ * know: grammar and names. */
 #include "assembler/cel/cel_parser.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void *out_of_memory(mwl__cel_parser *p) {
 
 void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const char *note,
                        const char *format, ...) {
-    char message[256]; /* longer ones are cut; names are quoted by their beginning */
+    char message[256]; /* longer messages are cut; of a long name only the beginning is quoted */
     va_list ap;
     va_start(ap, format);
     vsnprintf(message, sizeof message, format, ap);

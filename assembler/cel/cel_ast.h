@@ -1,29 +1,29 @@
-/* cel_ast.h: the tree of a CEL expression, between the parser and whoever reads it.
+/* cel_ast.h: the tree of a CEL expression, which the parser makes and later stages read.
  *
  * Owns: node kinds, their children and what each field means. Refuses to know: text (cel_lex.c),
  * grammar (cel_parse.c), names of the environment (cel_resolve.c) and bytecode (cel_lower.c).
  *
- * Invariants of a tree that mwl__cel_parse gave out:
- * - It is a tree: no node is shared, every child's `parent` and `ix` say where it hangs.
- * - All of it, names and constants included, lives in one arena; text is NUL-terminated after `len`
- *   but may hold NUL bytes.
+ * Invariants of a tree that mwl__cel_parse made:
+ * - It is a tree: no node is shared, and `parent` and `ix` of every child are right.
+ * - All of it, with names and constants, is in one arena; a NUL follows the `len` bytes of a text,
+ *   which may contain NUL bytes.
  * - `begin` .. `end` is the node's span in the source, in bytes; parentheses around an expression
  *   do not belong to it. `at` is where a fault of the node points: the operator, the member's name,
  *   the function's name, the bracket.
  * - Macros are expanded: has() is a SELECT with MWL__CEL_TEST, the others have kinds of their own.
  *
- * Walking without exhausting the C stack: `a + b + c ...`, `x.f().g()[0] ...` and chained macros
- * are left-deep and may have thousands of links; mwl__cel_spine() answers the child that continues
- * such a chain. A walk descends the spine in a loop and climbs back by `parent`, and recurses into
- * the other children only; then it recurses at most `root->height` times, which the parser bounds
- * by its depth limit. && and || are flat: one node, any number of operands. */
+ * How to walk a tree without exhausting the C stack: `a + b + c ...`, `x.f().g()[0] ...` and
+ * chained macros are left-deep and may have thousands of links. mwl__cel_spine() returns the child
+ * that continues such a chain. A walk goes down the spine in a loop and back by `parent`, and
+ * recurses only into the other children. So it recurses at most `root->height` times, and the
+ * parser's depth limit applies to that. && and || are flat: one node with any number of
+ * operands. */
 #ifndef MWL_CEL_AST_H
 #define MWL_CEL_AST_H
 
 #include "vm/base/mem.h"
 
-/* name, text. The text is the operator for those that are one, else a word for diagnostics.
- * `kids` of each kind:
+/* name, text. The text is the operator, or a word for diagnostics. `kids` of each kind:
  *   LIT            none; `lit`
  *   IDENT          none; `name`, `ref`, `slot`
  *   SELECT         operand; `name` is the field. Flags TEST (has), OPTIONAL (.?)
@@ -100,7 +100,7 @@ enum {
     MWL__CEL_TEST = 1,     /* SELECT: has(), presence and not the value */
     MWL__CEL_OPTIONAL = 2, /* SELECT, INDEX: `.?`, `[?`; LIST, MAP, MESSAGE: some kid has `?` */
     MWL__CEL_LEADING_DOT =
-        4,                 /* IDENT, CALL, MESSAGE: written `.name`; only the root scope counts */
+        4, /* IDENT, CALL, MESSAGE: written as `.name`; only the root scope is searched */
     MWL__CEL_FILTERED = 8, /* TRANSFORM_*: there is a filter between range and transform */
     MWL__CEL_QUOTED = 16   /* SELECT: the field was back-quoted, so it is never part of a name */
 };
@@ -116,7 +116,7 @@ typedef enum mwl__cel_lit_kind {
 } mwl__cel_lit_kind;
 
 typedef struct mwl__cel_text {
-    const char *data; /* NUL-terminated after len; never NULL where a node's kind has one */
+    const char *data; /* with a NUL after len bytes; never NULL if the kind of the node has one */
     size_t len;
 } mwl__cel_text;
 
@@ -131,21 +131,21 @@ typedef struct mwl__cel_lit {
     } as;
 } mwl__cel_lit;
 
-/* What an IDENT means. LOCAL is settled by the parser, the others by mwl__cel_resolve. */
+/* What an IDENT means. The parser decides LOCAL, mwl__cel_resolve the others. */
 typedef enum mwl__cel_ref {
-    MWL__CEL_REF_NONE,     /* nothing of that name is declared; the checker says so */
-    MWL__CEL_REF_LOCAL,    /* a macro's variable: `slot` */
+    MWL__CEL_REF_NONE,     /* not declared; the checker reports it */
+    MWL__CEL_REF_LOCAL,    /* a variable of a macro: `slot` */
     MWL__CEL_REF_VARIABLE, /* a variable of the environment, whose full name is `name` ("a.b.c") */
     MWL__CEL_REF_TYPE      /* a type as a value, whose full name is `name` */
 } mwl__cel_ref;
 
-/* A variable that a macro introduces. Slots are dense from 0 and never reused in an expression, so
- * two variables of one spelling never share one. */
+/* A variable that a macro declares. Slots are numbered from 0 and never reused in an expression, so
+ * two variables with the same name have different slots. */
 typedef struct mwl__cel_var {
     mwl__cel_text name;
     uint32_t begin, end; /* where it is declared */
     uint32_t slot;
-    uint32_t n_uses; /* IDENTs that mean it; 0 lets lowering leave it out */
+    uint32_t n_uses; /* number of IDENTs that mean it; if 0, lowering can leave it out */
 } mwl__cel_var;
 
 typedef struct mwl__cel_node mwl__cel_node;
@@ -153,10 +153,10 @@ struct mwl__cel_node {
     uint8_t kind;    /* mwl__cel_kind */
     uint8_t flags;   /* MWL__CEL_TEST ... */
     uint8_t ref;     /* IDENT: mwl__cel_ref */
-    uint16_t height; /* 1 for a leaf; the spine's links do not add up */
+    uint16_t height; /* 1 for a leaf; the links of a spine do not count */
     uint32_t begin, end, at;
     uint32_t slot; /* IDENT LOCAL: the variable's slot */
-    uint32_t ix;   /* which of its parent's kids it is */
+    uint32_t ix;   /* its index among the kids of its parent */
     uint32_t n_kids;
     uint32_t n_vars;
     mwl__cel_node *parent; /* NULL for the root */
@@ -166,14 +166,14 @@ struct mwl__cel_node {
     mwl__cel_text *fields;    /* MESSAGE */
     const bool *kid_optional; /* NULL unless flag OPTIONAL on LIST, MAP, MESSAGE */
     mwl__cel_lit lit;
-    void *note; /* for the reader's own use; the front end leaves it NULL */
+    void *note; /* for later stages; the front end leaves it NULL */
 };
 
 /* A whole expression. */
 typedef struct mwl__cel_tree {
     mwl__cel_node *root;
-    uint32_t n_slots; /* local variables in all; slots are below this */
-    uint32_t n_nodes; /* nodes made; what macros took apart counts too */
+    uint32_t n_slots; /* total number of local variables; slots are below this */
+    uint32_t n_nodes; /* nodes made, with those that macros replaced */
     const char *source;
     size_t len;
 } mwl__cel_tree;
@@ -181,7 +181,7 @@ typedef struct mwl__cel_tree {
 static inline bool mwl__cel_is_binary(const mwl__cel_node *n) {
     return n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_IN;
 }
-/* The child that continues a left-deep chain, or NULL. It is always kids[0]. */
+/* Returns the child that continues a left-deep chain, or NULL. It is always kids[0]. */
 static inline mwl__cel_node *mwl__cel_spine(const mwl__cel_node *n) {
     bool chain = mwl__cel_is_binary(n) || n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX ||
                  n->kind == MWL__CEL_MEMBER ||

@@ -1,14 +1,14 @@
-/* cel_check.c: what can be said about an expression without evaluating it.
+/* cel_check.c: finds errors in an expression without evaluating it.
  *
  * Owns: the rules by which a resolved tree gets errors and warnings. Refuses to know: which roots
- * and functions there are (the caller's tables), and types beyond the kind that a literal or an
- * operator makes plain.
+ * and functions exist (the caller's tables), and types beyond the kind that a literal or an
+ * operator shows.
  *
  * The guarantee: an error is reported only for what cannot be right at run time (check_format has
- * the one exception). A name that nothing declares never is. A clash of kinds is a fault only if it
- * is evaluated, so it is an error where that is certain, else a warning: `certain` is lost in
- * branches of ?:, operands of && and || (they absorb faults), bodies of loops, and what is
- * evaluated on demand. */
+ * the one exception). A name that is not declared can never be right. Kinds that do not fit are a
+ * fault only if they are evaluated. So this is an error where evaluation is certain, and a warning
+ * elsewhere: `certain` is false in branches of ?:, operands of && and || (they absorb faults),
+ * bodies of loops, and what is evaluated on demand. */
 #include "assembler/cel/cel_front.h"
 
 #include "vm/base/suggest.h"
@@ -16,7 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What an expression's value is known to be. Timestamps, durations, optionals and all that comes
+/* What is known about the value of an expression. Timestamps, durations, optionals and everything
  * from outside are K_ANY. */
 typedef enum kind {
     K_ANY,
@@ -99,7 +99,7 @@ static const char *copy_text(checker *c, const char *s, size_t len) {
     return copy;
 }
 
-/* "did you mean `x`?", with x in place of these bytes; nothing when nothing is near. */
+/* Adds "did you mean `x`?", with x instead of these bytes; adds nothing if no name is near. */
 static hint meant(checker *c, const char *name, size_t len, uint32_t begin, uint32_t end) {
     hint h = {NULL, NULL, begin, end};
     if (!name) return h;
@@ -178,7 +178,7 @@ static bool is_macro(mwl__cel_text name, bool member) {
     return false;
 }
 
-/* Whether `name` begins some function's name, before a dot: `math`. */
+/* Returns whether `name` and a dot begin the name of a function: `math`. */
 static bool is_name_space(const checker *c, mwl__cel_text name) {
     for (size_t i = 0; i < c->o->n_functions; i++) {
         const char *f = c->o->functions[i]->name;
@@ -203,12 +203,12 @@ static bool is_in_name_space(const checker *c, const mwl__cel_node *call) {
            (is_name_space(c, target->name) || is_foreign(c, call));
 }
 
-/* The last word of a call's name begins here: what a problem about the call points at. */
+/* Returns where the last part of a call's name begins. Problems of the call are reported there. */
 static void name_span(const mwl__cel_node *n, uint32_t *begin, uint32_t *end) {
     *begin = n->at;
     *end = n->kind == MWL__CEL_MEMBER ? n->at + (uint32_t)n->name.len : n->end;
     if (n->kind == MWL__CEL_CALL && n->at + n->name.len <= n->end)
-        *end = n->at + (uint32_t)n->name.len; /* exact unless spaces or a container intervene */
+        *end = n->at + (uint32_t)n->name.len; /* exact unless there are spaces or a container */
 }
 
 /* The function or macro of that name and style, of any arity. */
@@ -252,8 +252,8 @@ static hint meant_function(checker *c, const mwl__cel_node *n, const char *name,
     return h;
 }
 
-/* False when the arguments may be variables that a macro would declare: then there is no more to
- * say about them. */
+/* Returns false if the arguments may be variables that a macro would declare. Then they are not
+ * checked. */
 static bool unknown_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
                              uint32_t begin, uint32_t end) {
     bool member = n->kind == MWL__CEL_MEMBER, macro = is_macro(n->name, member);
@@ -280,8 +280,9 @@ static bool unknown_function(checker *c, const mwl__cel_node *n, const char *nam
     return !macro;
 }
 
-/* Name and arity of a CALL or MEMBER. False when it is, or was meant to be, a macro whose arguments
- * may be variables that nothing declares: there is no more to say about them. */
+/* Checks the name and the number of arguments of a CALL or MEMBER. Returns false if it is, or was
+ * meant to be, a macro whose arguments may be variables that are not declared. Then they are not
+ * checked. */
 static bool check_call(checker *c, const mwl__cel_node *n) {
     unsigned style = n->kind == MWL__CEL_MEMBER ? MWL_FN_MEMBER : MWL_FN_GLOBAL;
     unsigned receiver = n->kind == MWL__CEL_MEMBER ? 1 : 0;
@@ -315,7 +316,7 @@ static bool check_call(checker *c, const mwl__cel_node *n) {
     return true;
 }
 
-/* `math.nope(x)`: the target is a name space and no value. True when that was the case. */
+/* `math.nope(x)`: the target is a name space and not a value. Returns true if that is the case. */
 static bool check_name_space(checker *c, const mwl__cel_node *n) {
     const mwl__cel_node *target = n->kids[0];
     if (!is_in_name_space(c, n)) return false;
@@ -340,7 +341,7 @@ static void check_pattern(checker *c, const mwl__cel_node *n, bool certain) {
                p->end, why, "the pattern is not a regular expression of RE2");
 }
 
-/* The arguments that a format of the strings library asks for: its %verbs. */
+/* Returns the number of arguments that a format of the strings library needs: its %verbs. */
 static size_t count_verbs(mwl__cel_text format) {
     size_t n = 0;
     for (size_t i = 0; i + 1 < format.len; i++) {
@@ -351,8 +352,9 @@ static size_t count_verbs(mwl__cel_text format) {
     return n;
 }
 
-/* 'literal'.format([a, b]): both numbers are plain. Too many is an error although evaluation would
- * only ignore the rest, because cel-go's checker refuses it and the author surely slipped. */
+/* 'literal'.format([a, b]): both numbers are known. Too many arguments are an error, although
+ * evaluation would only ignore the rest, because cel-go's checker refuses it and it is surely a
+ * mistake. */
 static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
     if (n->n_kids != 2 || !is_text(n->name, "format")) return;
     const mwl__cel_node *format = n->kids[0], *args = n->kids[1];
@@ -377,15 +379,15 @@ static kind literal_kind(const mwl__cel_lit *lit) {
 
 static bool is_number(kind k) { return k == K_INT || k == K_UINT || k == K_DOUBLE; }
 
-/* Whether `kind` occurs in a list that ends with K_ANY. */
+/* Returns whether `kind` occurs in a list that ends with K_ANY. */
 static bool among(kind k, const kind *kinds) {
     for (; *kinds != K_ANY; kinds++)
         if (*kinds == k) return true;
     return false;
 }
 
-/* The operand kinds that + - * / % and the ordering relations have of their own, both sides alike.
- */
+/* The kinds of operands for + - * / % and the ordering relations, where both sides have the same
+ * kind. */
 static const kind *operand_kinds(const mwl__cel_node *n) {
     static const kind add[] = {K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_LIST, K_ANY};
     static const kind arith[] = {K_INT, K_UINT, K_DOUBLE, K_ANY};
@@ -415,7 +417,7 @@ static void clash(checker *c, const mwl__cel_node *n, bool certain, const char *
 
 static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
     if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE)
-        return K_BOOL; /* any two are comparable */
+        return K_BOOL; /* any two values can be compared */
     if (n->kind == MWL__CEL_IN) {
         if (b != K_ANY && b != K_LIST && b != K_MAP)
             clash(c, n, certain, "the right side must be a list or a map", kind_names[a],
@@ -443,7 +445,7 @@ static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool
     return a != K_ANY ? a : b;
 }
 
-/* The kind that a call is sure to have when it has a value. */
+/* Returns the kind that the value of a call certainly has. */
 static kind call_kind(const mwl__cel_node *n) {
     static const struct {
         const char *name;
@@ -494,7 +496,7 @@ static kind check_unary(checker *c, const mwl__cel_node *n, bool certain) {
     return k == K_INT || k == K_DOUBLE ? k : K_ANY;
 }
 
-/* A node that continues no spine. */
+/* Checks a node that does not continue a spine. */
 static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
     switch (n->kind) {
     case MWL__CEL_LIT: return literal_kind(&n->lit);
@@ -517,7 +519,7 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
         return K_ANY;
     case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return K_LIST;
     case MWL__CEL_MAP: walk_kids(c, n, 0, certain); return K_MAP;
-    default: /* BIND, BLOCK: what is bound is evaluated when it is first used, perhaps never */
+    default: /* BIND, BLOCK: an initialiser is evaluated at the first use, perhaps never */
         for (uint32_t i = 0; i + 1 < n->n_kids; i++) walk(c, n->kids[i], false);
         return walk(c, n->kids[n->n_kids - 1], certain);
     }
@@ -547,7 +549,7 @@ static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool cert
                                                                                     : K_LIST;
 }
 
-/* A link of a spine whose child has kind `k`. */
+/* Checks a link of a spine whose child has kind `k`. */
 static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain) {
     if (mwl__cel_is_binary(n)) return binary_kind(c, n, k, walk(c, n->kids[1], certain), certain);
     if (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
@@ -570,7 +572,7 @@ static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain)
     return check_loop(c, n, k, certain);
 }
 
-/* A name space at the bottom of a spine is no value; check_name_space speaks about it. */
+/* A name space at the bottom of a spine is not a value; check_name_space reports it. */
 static bool is_name_space_target(const checker *c, const mwl__cel_node *n) {
     return n->parent && n->ix == 0 && n->parent->kind == MWL__CEL_MEMBER &&
            is_in_name_space(c, n->parent);

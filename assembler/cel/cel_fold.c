@@ -1,13 +1,14 @@
 /* cel_fold.c: constant folding. See cel_fold.h.
  *
- * One walk from the leaves up, by the parent links: no recursion. Comprehensions are left alone,
- * for their work belongs to run time; so is a call whose result would be large. */
+ * One walk from the leaves up, by the parent links, without recursion. Comprehensions are not
+ * folded, because their work belongs to run time; nor is a call whose result would be large. */
 #include "assembler/cel/cel_fold.h"
 
 #include "vm/cel/ops.h"
 
-/* Work that all calls of one expression may do while it is assembled; nodes and bytes beyond which
- * a call's result is computed at run time instead of stored. */
+/* How much work all calls of one expression may do while it is assembled; and how many nodes and
+ * bytes the result of a call may have. A larger result is computed at run time instead of
+ * stored. */
 #define FOLD_FUEL 100000u
 #define FOLD_NODES 1024u
 #define FOLD_BYTES 4096u
@@ -43,7 +44,8 @@ static void keep(mwl__cel_fold *f, mwl__cel_node *n, mwl_value take) {
     n->note = (void *)(uintptr_t)f->n;
 }
 
-/* An operator's answer: a constant, or a fault that is left to run time. */
+/* Stores the result of an operator: a constant, or nothing if it raised a fault, which is left to
+ * run time. */
 static void settle(mwl__cel_fold *f, mwl__cel_node *n, bool ok, mwl_value out) {
     if (ok) {
         keep(f, n, out);
@@ -101,7 +103,7 @@ static bool binary(mwl__cel_fold *f, const mwl__cel_node *n, mwl_value *out) {
     return ok;
 }
 
-/* false && anything is false, whatever the other operand does. */
+/* false && x is false, whatever x is. */
 static void logic(mwl__cel_fold *f, mwl__cel_node *n) {
     bool is_or = n->kind == MWL__CEL_OR, all = true;
     for (uint32_t i = 0; i < n->n_kids; i++) {
@@ -145,7 +147,7 @@ static bool map(mwl__cel_fold *f, const mwl__cel_node *n, mwl_value *out) {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Whether a program's constants can hold it, within reason. */
+/* Returns whether the value can be a constant of a program and is not too large. */
 static bool storable(mwl_value v, int depth) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_STRING:

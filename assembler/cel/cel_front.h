@@ -1,9 +1,9 @@
-/* cel_front.h: from the text of an expression to a tree whose names are settled and checked.
+/* cel_front.h: from the text of an expression to a tree with resolved and checked names.
  *
  * Order of use: mwl__cel_parse (text to tree, macros expanded, local variables bound), then
  * mwl__cel_resolve (names of the environment), then mwl__cel_check (diagnostics), and as needed
- * mwl__cel_reach. All memory comes from the caller's arena; nothing here keeps state between calls.
- */
+ * mwl__cel_reach. All memory comes from the caller's arena; nothing here keeps state between
+ * calls. */
 #ifndef MWL_CEL_FRONT_H
 #define MWL_CEL_FRONT_H
 
@@ -16,22 +16,22 @@
 
 typedef enum mwl__cel_severity { MWL__CEL_WARNING, MWL__CEL_ERROR } mwl__cel_severity;
 
-/* What kind of problem it is, for whoever sorts them. */
+/* The kind of a problem, so that the caller can sort them. */
 typedef enum mwl__cel_why {
     MWL__CEL_WHY_SYNTAX,
     MWL__CEL_WHY_LITERAL,  /* a literal without a value */
     MWL__CEL_WHY_MACRO,    /* a macro used wrongly */
     MWL__CEL_WHY_SIZE,     /* too deep or too large */
-    MWL__CEL_WHY_NAME,     /* a name that nothing declares */
-    MWL__CEL_WHY_SCOPE,    /* a root that does not exist here */
-    MWL__CEL_WHY_FUNCTION, /* no such function */
+    MWL__CEL_WHY_NAME,     /* a name that is not declared */
+    MWL__CEL_WHY_SCOPE,    /* a root that does not exist at this place */
+    MWL__CEL_WHY_FUNCTION, /* an unknown function */
     MWL__CEL_WHY_ARITY,    /* a function called with other arguments, or in the other style */
-    MWL__CEL_WHY_TYPE,     /* no such message type */
+    MWL__CEL_WHY_TYPE,     /* an unknown message type */
     MWL__CEL_WHY_KIND,     /* an operation that operands of these kinds do not have */
     MWL__CEL_WHY_PATTERN   /* of matches */
 } mwl__cel_why;
 
-/* Text is lent for the time of the callback. */
+/* Text is lent for the duration of the callback. */
 typedef struct mwl__cel_problem {
     mwl__cel_severity severity;
     uint32_t begin, end;
@@ -45,15 +45,16 @@ typedef struct mwl__cel_problem {
 } mwl__cel_problem;
 
 typedef struct mwl__cel_sink {
-    void (*report)(void *ctx, const mwl__cel_problem *problem); /* NULL: nobody listens */
+    void (*report)(void *ctx,
+                   const mwl__cel_problem *problem); /* NULL: problems are not reported */
     void *ctx;
 } mwl__cel_sink;
 
 /* ---- parsing -----------------------------------------------------------------------------------
  */
 
-/* Nesting of brackets, calls and operators. The language asks for 12 to 32 of each; the cause of a
- * bound is the C stack of the walks, which recurse once a level. */
+/* How deep brackets, calls and operators may be nested. The language demands 12 to 32 of each. The
+ * limit exists because walks recurse once per level on the C stack. */
 #ifndef MWL__CEL_DEPTH
 #define MWL__CEL_DEPTH 250
 #endif
@@ -61,12 +62,12 @@ typedef struct mwl__cel_sink {
 /* Bytes of one expression: offsets are 32 bits wide. */
 #define MWL__CEL_SOURCE_LIMIT 0x7fffffffu
 
-typedef struct mwl__cel_parser mwl__cel_parser; /* what an expander builds nodes with */
+typedef struct mwl__cel_parser mwl__cel_parser; /* what an expander uses to build nodes */
 
-/* A macro: a call of that name and number of arguments is handed to `expand` as the CALL or MEMBER
- * node. The expander answers the node to put in its place, the same node to leave the call alone,
- * or NULL after mwl__cel_macro_fail or when memory is out. It takes kids out of `call` freely, but
- * must use each at most once. */
+/* A macro: a call with that name and number of arguments is passed to `expand` as the CALL or
+ * MEMBER node. The expander returns the node that replaces it, or the same node to leave the call
+ * unchanged, or NULL after mwl__cel_macro_fail or if out of memory. It may take kids from `call`,
+ * but must use each at most once. */
 typedef struct mwl__cel_macro {
     const char *name;       /* "exists"; NULL ends a table */
     const char *name_space; /* member macros only: the target must be this name ("cel"), or NULL */
@@ -89,19 +90,20 @@ typedef struct mwl__cel_options {
  * MWL_E_TOO_BIG for a source over the limit, MWL_E_NOMEM. */
 mwl_status mwl__cel_parse(const mwl__cel_options *options, mwl__cel_tree *tree);
 
-/* For expanders. Each answers NULL when memory is out, and passes on a NULL it is given, so an
- * expander may nest them and test once. Spans come from `like`. */
+/* For expanders. Each returns NULL if out of memory or if it gets NULL, so an expander may nest
+ * them and test once. Spans are copied from `like`. */
 mwl__cel_node *mwl__cel_make(mwl__cel_parser *p, mwl__cel_kind kind, const mwl__cel_node *like,
                              size_t n_kids, mwl__cel_node *const *kids);
 mwl__cel_node *mwl__cel_make_ident(mwl__cel_parser *p, const mwl__cel_node *like, const char *name);
-/* The node of `kind` with one variable per entry of `idents`, each of which must be an IDENT that
- * the expander checked with mwl__cel_is_var. */
+/* Makes a node of `kind` with one variable for each entry of `idents`, which must be an IDENT that
+ * the expander has checked with mwl__cel_is_var. */
 mwl__cel_node *mwl__cel_make_scope(mwl__cel_parser *p, mwl__cel_kind kind,
                                    const mwl__cel_node *like, size_t n_kids,
                                    mwl__cel_node *const *kids, size_t n_vars,
                                    mwl__cel_node *const *idents);
-bool mwl__cel_is_var(const mwl__cel_node *node); /* a simple name, fit to be declared */
-/* Reports an error at the node; answers NULL to return. */
+bool mwl__cel_is_var(
+    const mwl__cel_node *node); /* whether it is a simple name that can be declared */
+/* Reports an error at the node. Returns NULL, so that the expander can return it. */
 mwl__cel_node *mwl__cel_macro_fail(mwl__cel_parser *p, const mwl__cel_node *at,
                                    const char *message);
 
@@ -115,19 +117,19 @@ enum {
     MWL__CEL_NAME_VARIABLE = 1,
     MWL__CEL_NAME_TYPE = 2,
     MWL__CEL_NAME_FUNCTION = 4, /* a global function */
-    MWL__CEL_NAME_CONST = 8     /* an enumerator: *lit has been written */
+    MWL__CEL_NAME_CONST = 8     /* an enumerator; *lit was written */
 };
 
 typedef struct mwl__cel_names {
-    /* `lit` is NULL where an enumerator is not asked for. */
+    /* `lit` is NULL if an enumerator is not wanted. */
     unsigned (*lookup)(void *ctx, const char *name, size_t len, mwl__cel_lit *lit);
     void *ctx;
     const char *container; /* "a.b", or NULL or "" for none */
 } mwl__cel_names;
 
-/* Settles every IDENT, dotted names included (the longest prefix that is declared wins, in the
- * innermost container that has it), turns `math.greatest(x)` into a CALL, completes type names of
- * messages. An undeclared name stays MWL__CEL_REF_NONE. MWL_OK or MWL_E_NOMEM. */
+/* Resolves every IDENT, also dotted names (the longest declared prefix wins, in the innermost
+ * container that has it), turns `math.greatest(x)` into a CALL, and completes type names of
+ * messages. A name that is not declared stays MWL__CEL_REF_NONE. Returns MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__cel_resolve(mwl__arena *arena, mwl__cel_tree *tree, const mwl__cel_names *names);
 
 /* ---- checking ----------------------------------------------------------------------------------
@@ -135,34 +137,37 @@ mwl_status mwl__cel_resolve(mwl__arena *arena, mwl__cel_tree *tree, const mwl__c
 
 typedef struct mwl__cel_root {
     const char *name;
-    const char
-        *absent; /* NULL: in scope here; else why not: "there is no Step around a Flow's input" */
+    const char *absent; /* NULL: in scope; otherwise the reason why not: "there is no Step around a
+                           Flow's input" */
 } mwl__cel_root;
 
 typedef struct mwl__cel_check_options {
     mwl__arena *arena;
     const mwl__cel_root *roots;
     size_t n_roots;
-    const mwl_function_def *const *functions; /* several may share a name: their arities add up */
+    const mwl_function_def *const
+        *functions; /* several may have the same name, with different numbers of arguments */
     size_t n_functions;
     bool (*is_message)(void *ctx, const char *name, size_t len); /* NULL: none exists */
-    /* NULL when the pattern is right, else a constant text why not; the whole may be NULL. */
+    /* Returns NULL if the pattern is valid, otherwise a constant text that says why not. The
+     * function pointer may be NULL. */
     const char *(*pattern_fault)(void *ctx, const char *pattern, size_t len);
     void *ctx;
     const char *function_words, *name_words; /* of other languages (mwl__word_find), or NULL */
     mwl__cel_sink sink;
 } mwl__cel_check_options;
 
-/* Errors: unknown names, functions, types, wrong argument counts; and an operation that no operands
- * of these kinds have, or a pattern that is none, where it is certain to be evaluated. Where a
- * condition, && or ||, or a loop may pass it by, that is a warning. Needs a resolved tree. MWL_OK
- * when there was no error (warnings may have been reported), MWL_E_REJECTED, MWL_E_NOMEM. */
+/* Reports errors: unknown names, functions and types, wrong numbers of arguments. An operation that
+ * does not exist for these kinds, or a pattern that is not valid, is an error if it is certainly
+ * evaluated, and a warning if a condition, && or ||, or a loop may skip it. Needs a resolved tree.
+ * Returns MWL_OK if there was no error (there may be warnings), MWL_E_REJECTED or MWL_E_NOMEM. */
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options);
 
-/* Every maximal static path from a root: `step.metadata.exitedAt` is root "step", members
- * {metadata, exitedAt}; a root used whole, or indexed by something not constant, ends there.
- * `tested` says that only presence of the last member is asked (has). A constant string index
- * counts as a member. In no particular order; a false answer stops the walk. */
+/* Calls `fn` for every maximal static path from a root: `step.metadata.exitedAt` is root "step",
+ * members {metadata, exitedAt}. If a root is used as a whole, or is indexed by something that is
+ * not constant, the path ends there. `tested` means that the expression only asks whether the last
+ * member exists (has). A constant string index counts as a member. The order is not defined. If
+ * `fn` returns false the walk stops. */
 typedef struct mwl__cel_path {
     const mwl__cel_node *root; /* IDENT, a VARIABLE or undeclared */
     const mwl__cel_text *members;

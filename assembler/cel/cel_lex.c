@@ -1,9 +1,8 @@
-/* cel_lex.c: text to tokens, one at a time.
+/* cel_lex.c: splits text into tokens, one at a time.
  *
- * Owns: the lexis of CEL (spec: langdef, Syntax) as far as where a token begins and ends. Refuses
- * to know: what a literal's escapes and digits mean (cel_literal.c) and which token may follow
- * which. Any byte may occur in the source, NUL too; only strings and comments may hold bytes above
- * 127. */
+ * Owns: the tokens of CEL (spec: langdef, Syntax): where a token begins and ends. Refuses to know:
+ * what a literal's escapes and digits mean (cel_literal.c) and which token may follow which. Any
+ * byte may occur in the source, also NUL; only strings and comments may contain bytes above 127. */
 #include "assembler/cel/cel_lex.h"
 
 typedef struct scan {
@@ -20,7 +19,8 @@ static bool is_name_start(char c) {
 }
 static bool is_name(char c) { return is_name_start(c) || is_digit(c); }
 
-/* The byte `ahead` of the position; 0 past the end, which no rule here mistakes for content. */
+/* Returns the byte `ahead` of the position; 0 after the end, which no rule here treats as
+ * content. */
 static char peek(const scan *sc, uint32_t ahead) {
     return ahead < sc->len - sc->at ? sc->s[sc->at + ahead] : '\0';
 }
@@ -53,7 +53,7 @@ static void skip_digits(scan *sc) {
     while (is_digit(peek(sc, 0))) sc->at++;
 }
 
-/* EXPONENT, if there is a whole one; `1e` is a number and a name. */
+/* Reads an exponent if it is complete; `1e` is a number and a name. */
 static bool skip_exponent(scan *sc) {
     if (peek(sc, 0) != 'e' && peek(sc, 0) != 'E') return false;
     uint32_t sign = peek(sc, 1) == '+' || peek(sc, 1) == '-' ? 1 : 0;
@@ -85,7 +85,7 @@ static mwl__cel_token lex_number(scan *sc) {
     return token(kind, begin, sc->at);
 }
 
-/* A string whose opening quote is at the position; `begin` is where its prefix starts. */
+/* Reads a string whose opening quote is at the position; `begin` is where its prefix starts. */
 static mwl__cel_token lex_string(scan *sc, uint32_t begin, bool raw, mwl__cel_token_kind kind) {
     char q = peek(sc, 0);
     bool triple = peek(sc, 1) == q && peek(sc, 2) == q;
@@ -94,7 +94,7 @@ static mwl__cel_token lex_string(scan *sc, uint32_t begin, bool raw, mwl__cel_to
         char c = sc->s[sc->at];
         if (c == '\\' && !raw) {
             if (sc->len - sc->at < 2) break;
-            sc->at += 2; /* whatever it is, it does not end the string */
+            sc->at += 2; /* an escaped byte does not end the string */
         } else if (c == q && (!triple || (peek(sc, 1) == q && peek(sc, 2) == q))) {
             sc->at += triple ? 3 : 1;
             return token(kind, begin, sc->at);
@@ -107,7 +107,8 @@ static mwl__cel_token lex_string(scan *sc, uint32_t begin, bool raw, mwl__cel_to
     return bad(begin, sc->len, "a string is not closed");
 }
 
-/* A string's prefix length (b, r, br in either case) when a quote follows it, else -1. */
+/* Returns the length of a string's prefix (b, r, br in either case) if a quote follows it,
+ * otherwise -1. */
 static int string_prefix(const scan *sc, bool *raw, bool *bytes) {
     uint32_t n = 0;
     *raw = *bytes = false;
@@ -163,7 +164,7 @@ static mwl__cel_token lex_punctuation(const scan *sc) {
     static const struct {
         char text[3];
         mwl__cel_token_kind kind;
-    } marks[] = {/* the longer first where one begins another */
+    } marks[] = {/* a longer one before one that is its beginning */
                  {"==", MWL__CEL_T_EQ},      {"!=", MWL__CEL_T_NE},    {"<=", MWL__CEL_T_LE},
                  {">=", MWL__CEL_T_GE},      {"&&", MWL__CEL_T_AND},   {"||", MWL__CEL_T_OR},
                  {"<", MWL__CEL_T_LT},       {">", MWL__CEL_T_GT},     {"[", MWL__CEL_T_LBRACKET},
@@ -177,7 +178,7 @@ static mwl__cel_token lex_punctuation(const scan *sc) {
         if (peek(sc, 0) == marks[i].text[0] && (n == 1 || peek(sc, 1) == marks[i].text[1]))
             return token(marks[i].kind, sc->at, sc->at + n);
     }
-    uint32_t end = sc->at + 1; /* the whole of a UTF-8 character, so that a quote of it is text */
+    uint32_t end = sc->at + 1; /* a complete UTF-8 character, so that a message can quote it */
     while (end < sc->len && ((unsigned char)sc->s[end] & 0xc0) == 0x80) end++;
     const char *fault = "a character that CEL does not use outside of strings";
     if (peek(sc, 0) == '=') fault = "`=` is no operator; equality is `==`";

@@ -1,4 +1,4 @@
-/* cel_lex.h: the words of CEL. See cel_lex.c and cel_literal.c. */
+/* cel_lex.h: the tokens of CEL. See cel_lex.c and cel_literal.c. */
 #ifndef MWL_CEL_LEX_H
 #define MWL_CEL_LEX_H
 
@@ -6,7 +6,7 @@
 
 typedef enum mwl__cel_token_kind {
     MWL__CEL_T_END,
-    MWL__CEL_T_BAD, /* no token of CEL: `fault` says why */
+    MWL__CEL_T_BAD, /* not a token of CEL; `fault` is the reason */
     MWL__CEL_T_NAME,
     MWL__CEL_T_QUOTED, /* `a-b`, the back quotes in its span */
     MWL__CEL_T_INT,
@@ -50,21 +50,21 @@ typedef struct mwl__cel_token {
     const char *fault; /* BAD: constant text */
 } mwl__cel_token;
 
-/* The token at or after `from`; END at the end of the source. A pure function, so looking ahead is
- * calling it again. */
+/* Returns the token at or after `from`; END at the end of the source. A pure function: to look
+ * ahead, call it again. */
 mwl__cel_token mwl__cel_lex(const char *source, size_t len, uint32_t from);
 
-/* Words that are no identifiers, though they may name fields and member functions. */
+/* Words that are not identifiers, although they may name fields and member functions. */
 bool mwl__cel_is_reserved(const char *name, size_t len);
 
-/* Why a literal's spelling has no value, and where. */
+/* Why a literal has no value, and where. */
 typedef struct mwl__cel_lit_fault {
     const char *message; /* constant */
     uint32_t begin, end;
 } mwl__cel_lit_fault;
 
-/* The value of a literal token (INT .. NULL); `negative` is for a minus before INT or FLOAT.
- * MWL_OK, MWL_E_SYNTAX or MWL_E_RANGE with *fault, or MWL_E_NOMEM. */
+/* Reads the value of a literal token (INT .. NULL). `negative` means a minus before INT or FLOAT.
+ * Returns MWL_OK, MWL_E_SYNTAX or MWL_E_RANGE with *fault, or MWL_E_NOMEM. */
 mwl_status mwl__cel_literal(mwl__arena *arena, const char *source, const mwl__cel_token *token,
                             bool negative, mwl__cel_lit *lit, mwl__cel_lit_fault *fault);
 

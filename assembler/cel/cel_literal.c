@@ -1,7 +1,7 @@
-/* cel_literal.c: the values that literals spell.
+/* cel_literal.c: the values of literals.
  *
  * Owns: digits, escapes and ranges of CEL's literals. Refuses to know: where a token ends
- * (cel_lex.c found that). A string's value is valid UTF-8 or it is refused; bytes are anything. */
+ * (cel_lex.c found that). A string that is not valid UTF-8 is refused; bytes may be anything. */
 #include "assembler/cel/cel_lex.h"
 
 #include "vm/base/num.h"
@@ -25,7 +25,7 @@ static int hex_value(char c) {
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-/* Decimal or 0x digits of s[0..n); false when they do not fit 64 bits. */
+/* Reads the decimal or 0x digits of s[0..n). Returns false if they do not fit in 64 bits. */
 static bool read_digits(const char *s, size_t n, uint64_t *out) {
     uint64_t base = 10, v = 0;
     if (n > 2 && s[0] == '0' && s[1] == 'x') base = 16, s += 2, n -= 2;
@@ -63,7 +63,8 @@ static mwl_status uinteger(const char *s, const mwl__cel_token *t, mwl__cel_lit 
     return MWL_OK;
 }
 
-/* Too small becomes 0, as rounding has it; too large has no value (cel-go refuses it too). */
+/* A number that is too small is rounded to 0. One that is too large has no value (cel-go refuses it
+ * too). */
 static mwl_status floating(const char *s, const mwl__cel_token *t, bool negative, mwl__cel_lit *lit,
                            mwl__cel_lit_fault *fault) {
     double d;
@@ -89,11 +90,11 @@ static int simple_escape(char c) {
 
 typedef struct escape {
     uint32_t value;
-    size_t len; /* of the spelling, with the backslash; 0 if it is wrong */
+    size_t len; /* length in the source, with the backslash; 0 if it is not valid */
     bool wide;  /* \u or \U, which bytes do not have */
 } escape;
 
-/* The escape at s[0] == '\\'. */
+/* Reads the escape at s[0] == '\\'. */
 static escape read_escape(const char *s, size_t n) {
     escape e = {0, 0, false};
     if (n < 2) return e;
@@ -138,7 +139,8 @@ static body find_body(const char *s, const mwl__cel_token *t) {
 static mwl_status text(mwl__arena *arena, const char *s, const mwl__cel_token *t, mwl__cel_lit *lit,
                        mwl__cel_lit_fault *fault) {
     body b = find_body(s, t);
-    char *out = mwl__arena_new(arena, (size_t)(b.to - b.from) + 1); /* no escape grows */
+    char *out = mwl__arena_new(arena, (size_t)(b.to - b.from) +
+                                          1); /* no escape is longer than its source */
     if (!out) return MWL_E_NOMEM;
     size_t n = 0;
     for (uint32_t i = b.from; i < b.to;) {

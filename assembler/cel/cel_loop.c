@@ -1,14 +1,15 @@
-/* cel_loop.c: comprehensions as loops, and the macros that bind variables.
+/* cel_loop.c: translates comprehensions into loops, and the macros that bind variables.
  *
- * Every loop has the same frame, in one register window:
+ * Every loop has the same form, in one register window:
  *
  *           ITER i, range
  *           JUMP next
  *     body: ...               i+2, i+3: the variables
  *     next: NEXT i, body
  *
- * `all` and `exists` absorb faults as && and || do: the body's faults go to an instruction after
- * it, which keeps the first one and goes on; it is raised when the range ends undecided. */
+ * `all` and `exists` absorb faults as && and || do: faults of the body go to an instruction after
+ * it, which keeps the first one and continues. It is raised if the range ends without a
+ * decision. */
 #include "assembler/cel/cel_lowerer.h"
 
 #define abc mwl__cel_lower_abc
@@ -37,13 +38,13 @@ static loop begin_loop(lowerer *l, const mwl__cel_node *n, unsigned range) {
     return p;
 }
 
-/* After what must be ready before the first round. */
+/* Begins the loop. Code that must run before the first round comes before this. */
 static void begin_body(lowerer *l, const mwl__cel_node *n, loop *p) {
     p->to_next[p->n_to_next++] = ax(l, n, MWL_OP_JUMP, 0, 0);
     p->body = mwl__emit_here(l->e);
 }
 
-/* On to the next element when the test in t says so. */
+/* Jumps to the next element if the test in t demands it. */
 static void skip(lowerer *l, const mwl__cel_node *test, loop *p, mwl__op op, unsigned t) {
     p->to_next[p->n_to_next++] = ax(l, test, op, t, 0);
 }
@@ -53,7 +54,7 @@ static void end_loop(lowerer *l, const mwl__cel_node *n, const loop *p) {
     for (unsigned i = 0; i < p->n_to_next; i++) mwl__emit_patch(l->e, p->to_next[i], next);
 }
 
-/* The body when it is told apart by a filter: kids 1 and 2, or kid 1 alone. */
+/* The body with an optional filter: kids 1 and 2, or kid 1 alone. */
 static const mwl__cel_node *filtered(lowerer *l, const mwl__cel_node *n, loop *p, unsigned t) {
     if (!(n->flags & MWL__CEL_FILTERED)) return n->kids[1];
     into(l, n->kids[1], t);
@@ -107,7 +108,8 @@ static void filter(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src)
     begin_body(l, n, &p);
     into(l, n->kids[1], t);
     skip(l, n->kids[1], &p, MWL_OP_JUMP_UNLESS, t);
-    abc(l, n, MWL_OP_LIST_PUSH, d, p.it + 2, 0); /* an element is borrowed: taking it counts it */
+    abc(l, n, MWL_OP_LIST_PUSH, d, p.it + 2,
+        0); /* an element is borrowed; storing it makes a counted reference */
     end_loop(l, n, &p);
 }
 
@@ -183,8 +185,9 @@ void mwl__cel_lower_loop(lowerer *l, const mwl__cel_node *n, unsigned d, unsigne
     }
 }
 
-/* Initialisers run once, in order, before the body; but a fault of one is raised where its variable
- * is used, as if it were evaluated there: `cel.bind(x, 1 / 0, true || x > 0)` is true. */
+/* Initialisers run once, in order, before the body. But the fault of an initialiser is raised where
+ * its variable is used, as if it were evaluated there: `cel.bind(x, 1 / 0, true || x > 0)` is
+ * true. */
 void mwl__cel_lower_bind(lowerer *l, const mwl__cel_node *n, unsigned d) {
     uint32_t n_init = n->n_kids - 1;
     for (uint32_t i = 0; i < n_init && i < n->n_vars; i++) {

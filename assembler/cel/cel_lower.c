@@ -1,15 +1,16 @@
-/* cel_lower.c: the walk from a tree to instructions: names, paths, operators, calls, literals.
+/* cel_lower.c: translates a tree into instructions: names, paths, operators, calls, literals.
  *
- * Owns: register allocation, a stack: `dest` below, temporaries above, freed in order. Loops and
- * binding macros are cel_loop.c.
+ * Owns: register allocation. Registers are a stack: `dest` below, temporaries above, freed in
+ * order. Loops and binding macros are in cel_loop.c.
  *
- * A left-deep chain is walked down by its spine and lowered on the way up, so recursion is as deep
- * as the tree's height, which the parser bounds. A register that an instruction takes from (its row
- * says "takes") is always a temporary, never a variable's. */
+ * A left-deep chain is walked down its spine and translated on the way up, so recursion is as deep
+ * as the height of the tree, which the parser limits. A register that an instruction takes over
+ * (its row says "takes") is always a temporary, never that of a variable. */
 #include "assembler/cel/cel_lowerer.h"
 
 #define SPREAD                                                                                     \
-    32u /* elements of a literal that get a register each; longer ones are built one by one */
+    32u /* a literal of up to this many elements uses a register for each; a longer one is built   \
+           element by element */
 #define PATH_KEYS 64u
 
 /* ---- emitting -------------------------------------------------------------------------------- */
@@ -77,14 +78,15 @@ static bool is_local(const lowerer *l, const mwl__cel_node *n) {
     return n->kind == MWL__CEL_IDENT && n->ref == MWL__CEL_REF_LOCAL && !constant(l, n);
 }
 
-/* A variable's own register, after raising the fault it may hold. */
+/* Returns the register of a variable. Adds code that raises the fault which it may hold. */
 static unsigned local(lowerer *l, const mwl__cel_node *n) {
     const mwl__cel_local *v = &l->locals[n->slot];
     if (v->may_fault) abc(l, n, MWL_OP_RAISE_IF, v->reg, 0, 0);
     return v->reg;
 }
 
-/* A register that holds the node's value: a variable's own, or `hint`, or (0: none) a new one. */
+/* Returns a register with the value of the node: that of a variable, or `hint`, or (hint 0) a new
+ * one. */
 static unsigned operand(lowerer *l, const mwl__cel_node *n, unsigned hint) {
     if (is_local(l, n)) return local(l, n);
     unsigned r = hint ? hint - 1 : mwl__cel_lower_take(l, n, 1);
@@ -94,7 +96,7 @@ static unsigned operand(lowerer *l, const mwl__cel_node *n, unsigned hint) {
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* The member that the node selects, if that is a fixed text. */
+/* Finds the member that the node selects, if that is a constant text. */
 static bool member_of(const lowerer *l, const mwl__cel_node *n, mwl__cel_text *member) {
     if (n->kind == MWL__CEL_SELECT) {
         *member = n->name;
@@ -108,8 +110,8 @@ static bool member_of(const lowerer *l, const mwl__cel_node *n, mwl__cel_text *m
     return true;
 }
 
-/* A variable and what is selected from it, up to `limit` at most, as one instruction. Answers the
- * last node that it covers. */
+/* Translates a variable and the members selected from it, up to `limit`, into one instruction.
+ * Returns the last node that it covers. */
 static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable,
                                  const mwl__cel_node *limit, unsigned d) {
     mwl__cel_text members[PATH_KEYS];
@@ -125,7 +127,7 @@ static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable,
         else if (n->flags & MWL__CEL_OPTIONAL)
             op = MWL_OP_OPT_PATH;
     }
-    unsigned base = MWL_BASE_ENV + 0x7fffu; /* no slot: raises */
+    unsigned base = MWL_BASE_ENV + 0x7fffu; /* no slot: the code raises a fault */
     uint32_t keys[PATH_KEYS];
     if (variable->ref != MWL__CEL_REF_VARIABLE || !l->o->resolve ||
         !l->o->resolve(l->o->ctx, variable, members, count, &base, &used))
@@ -141,7 +143,8 @@ static const mwl__cel_node *path(lowerer *l, const mwl__cel_node *variable,
 /* ---- operators ------------------------------------------------------------------------------- */
 
 typedef struct operation {
-    uint16_t reg, k, mirrored; /* instructions; NOP: there is none. mirrored: k op x as x op' k */
+    uint16_t reg, k,
+        mirrored; /* instructions; NOP: does not exist. mirrored: k op x becomes x op' k */
 } operation;
 
 static operation operation_of(unsigned kind) {
@@ -162,7 +165,7 @@ static operation operation_of(unsigned kind) {
     return table[kind];
 }
 
-/* `'a' == x` is lowered as `x == 'a'` (comparisons raise the same faults either way). */
+/* `'a' == x` is translated as `x == 'a'` (comparisons raise the same faults in both orders). */
 static bool is_mirrored(const lowerer *l, const mwl__cel_node *n) {
     return mwl__cel_is_binary(n) && operation_of(n->kind).mirrored != MWL_OP_NOP &&
            constant(l, n->kids[0]) && !constant(l, n->kids[1]);
@@ -196,7 +199,7 @@ static void binary(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned left
     l->top = top;
 }
 
-/* The first of registers for a row of values: dest itself when it is the topmost one. */
+/* Returns the first register for consecutive values: dest itself if it is the topmost one. */
 static unsigned row(lowerer *l, const mwl__cel_node *n, unsigned d) {
     return d + 1 == l->top ? d : mwl__cel_lower_take(l, n, 1);
 }
@@ -208,9 +211,9 @@ static bool is_text(const lowerer *l, const mwl__cel_node *n) {
     return k && mwl_value_kind(*k) == MWL_KIND_STRING;
 }
 
-/* The top of the row of additions that begins with n, at most `limit`; *n_parts is how many values
- * it adds and *has_text whether one of them is a string literal: then all must be strings, since a
- * string adds to nothing else. */
+/* Returns the top of the chain of additions that begins with n, at most `limit`. *n_parts is how
+ * many values it adds, and *has_text is whether one of them is a string literal. Then all must be
+ * strings, because a string can only be added to a string. */
 static const mwl__cel_node *addition_row(const lowerer *l, const mwl__cel_node *n,
                                          const mwl__cel_node *limit, uint32_t *n_parts,
                                          bool *has_text) {
@@ -224,7 +227,7 @@ static const mwl__cel_node *addition_row(const lowerer *l, const mwl__cel_node *
     return n;
 }
 
-/* `'a' + x + 'b' + y` as one instruction; the first value is in src. */
+/* Translates `'a' + x + 'b' + y` into one instruction; the first value is in src. */
 static void concat(lowerer *l, const mwl__cel_node *n, uint32_t n_parts, unsigned d, unsigned src) {
     unsigned top = l->top, first = row(l, n, d);
     const mwl__cel_node *at = n;
@@ -241,8 +244,9 @@ static void concat(lowerer *l, const mwl__cel_node *n, uint32_t n_parts, unsigne
 
 /* ---- logic ----------------------------------------------------------------------------------- */
 
-/* a && b: faults of an operand go on to the next with the fault in the operand's place, and are
- * raised only when no operand decides. Without a fault that costs nothing. */
+/* a && b: if an operand raises a fault, evaluation continues with the next operand, and the fault
+ * is kept in its place. It is raised only if no operand decides. Without a fault this costs
+ * nothing. */
 static void logic(lowerer *l, const mwl__cel_node *n, unsigned d) {
     bool is_or = n->kind == MWL__CEL_OR;
     mwl__op leave = is_or ? MWL_OP_JUMP_IF : MWL_OP_JUMP_UNLESS;
@@ -288,7 +292,7 @@ static void conditional(lowerer *l, const mwl__cel_node *n, unsigned d) {
 
 /* ---- calls and literals ---------------------------------------------------------------------- */
 
-/* Values i and up of a row: each is lowered as the topmost register. */
+/* Translates value i and the following ones; each goes to the topmost register. */
 static void fill(lowerer *l, mwl__cel_node *const *kids, uint32_t from, uint32_t n, unsigned first,
                  uint32_t stride) {
     for (uint32_t i = from; i < n && l->status == MWL_OK; i++) {
@@ -304,7 +308,7 @@ void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, u
     if (fits(l, n, f, "too many functions are called")) abc(l, n, MWL_OP_CALL_FN, d, first, f);
 }
 
-/* `matches` with a pattern that is known and right: compiled when the program is loaded. */
+/* `matches` with a constant, valid pattern: it is compiled when the program is loaded. */
 static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subject,
                   bool is_lowered) {
     const mwl_value *pattern = n->n_kids == 2 ? constant(l, n->kids[1]) : NULL;
@@ -364,7 +368,7 @@ static void list_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     l->top = top;
 }
 
-/* All keys different constant strings, few enough: the keys become a shape. */
+/* If all keys are different constant strings and there are few enough, the keys become a shape. */
 static bool has_shape(const lowerer *l, const mwl__cel_node *n) {
     if (n->n_kids == 0 || n->n_kids > 2 * SPREAD || (n->flags & MWL__CEL_OPTIONAL)) return false;
     for (uint32_t i = 0; i < n->n_kids; i += 2) {
@@ -436,7 +440,7 @@ static void select_member(lowerer *l, const mwl__cel_node *n, unsigned d, unsign
     }
 }
 
-/* The node's own part, when the value of its first kid is in `src`. The value ends up in d. */
+/* Translates the node itself; the value of its first kid is in `src`. The result is in d. */
 static void climb(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src) {
     unsigned top = l->top;
     switch (n->kind) {
@@ -456,7 +460,7 @@ static void climb(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned src) 
     l->top = top;
 }
 
-/* The bottom of a chain. Answers the register of its value: d, or a variable's own. */
+/* Translates the bottom of a chain. Returns the register of its value: d, or that of a variable. */
 static unsigned leaf(lowerer *l, const mwl__cel_node *n, unsigned d) {
     unsigned top = l->top;
     switch (n->kind) {
@@ -493,7 +497,8 @@ void mwl__cel_lower_into(lowerer *l, const mwl__cel_node *n, unsigned d) {
         at = path(l, at, n, d);
     else
         src = leaf(l, at, d);
-    const mwl__cel_node *plain = NULL; /* the top of a row of additions that are taken one by one */
+    const mwl__cel_node *plain =
+        NULL; /* the top of a chain of additions that are translated one by one */
     while (at != n && l->status == MWL_OK) {
         at = at->parent;
         if (at->kind == MWL__CEL_ADD && !plain) {

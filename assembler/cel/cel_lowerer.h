@@ -7,7 +7,7 @@
 
 typedef struct mwl__cel_local {
     uint16_t reg;
-    bool may_fault; /* a bound variable, whose initialiser's fault is raised where it is used */
+    bool may_fault; /* a bound variable; the fault of its initialiser is raised where it is used */
 } mwl__cel_local;
 
 typedef struct lowerer {
@@ -25,10 +25,10 @@ uint32_t mwl__cel_lower_abc(lowerer *l, const mwl__cel_node *n, mwl__op op, unsi
 uint32_t mwl__cel_lower_ax(lowerer *l, const mwl__cel_node *n, mwl__op op, unsigned a, uint32_t x);
 void mwl__cel_lower_fail(lowerer *l, const mwl__cel_node *n, const char *message);
 
-/* The first of `count` fresh registers; give back by restoring `top`. */
+/* Returns the first of `count` new registers. To free them, restore `top`. */
 unsigned mwl__cel_lower_take(lowerer *l, const mwl__cel_node *n, unsigned count);
 
-/* Code that leaves the node's value in register d, which is below `top`. */
+/* Adds code that puts the value of the node into register d, which is below `top`. */
 void mwl__cel_lower_into(lowerer *l, const mwl__cel_node *n, unsigned d);
 
 void mwl__cel_lower_call(lowerer *l, const mwl__cel_node *n, const char *name, unsigned d,

@@ -1,8 +1,8 @@
 /* cel_macro.c: calls that are syntax.
  *
  * Owns: which calls are macros, and the shape of their arguments. Refuses to know: how a loop runs.
- * Nothing is rewritten into other expressions: each macro becomes a node that says what it is, so
- * that lowering can choose a loop, and a diagnostic can use the author's word. */
+ * A macro is not rewritten into other expressions. It becomes a node of its own kind, so that
+ * lowering can choose a loop, and a diagnostic can use the name that the author wrote. */
 #include "assembler/cel/cel_parser.h"
 
 static mwl__cel_node *expand_has(mwl__cel_parser *p, mwl__cel_node *call) {
@@ -17,7 +17,8 @@ static mwl__cel_node *expand_has(mwl__cel_parser *p, mwl__cel_node *call) {
     return n;
 }
 
-/* Target, n_vars names, and the rest as kids: what all member macros have in common. */
+/* What all member macros have in common: the target, n_vars names, and the other arguments as
+ * kids. */
 static mwl__cel_node *scope(mwl__cel_parser *p, mwl__cel_node *call, mwl__cel_kind kind,
                             size_t n_vars) {
     mwl__cel_node *const *vars = call->kids + 1;
@@ -36,7 +37,7 @@ static mwl__cel_node *scope(mwl__cel_parser *p, mwl__cel_node *call, mwl__cel_ki
     return n;
 }
 
-/* The quantifiers take (x, p) or (i, x, p). */
+/* The arguments of quantifiers are (x, p) or (i, x, p). */
 static size_t quantifier_vars(const mwl__cel_node *call) { return call->n_kids - 2; }
 
 static mwl__cel_node *expand_all(mwl__cel_parser *p, mwl__cel_node *call) {

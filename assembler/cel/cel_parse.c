@@ -1,11 +1,11 @@
-/* cel_parse.c: tokens to a tree, by recursive descent.
+/* cel_parse.c: builds a tree from tokens, by recursive descent.
  *
  * Owns: the grammar of CEL (spec: langdef, Syntax), with cel-go's optional syntax and back-quoted
- * fields. Refuses to know: what names mean, except that a finished call is offered to the macros.
+ * fields. Refuses to know: what names mean. It only passes each complete call to the macros.
  *
- * Recursion is bounded: every bracket and every `?:` passes parse_expr, which counts. Chains of
- * operators, selections and calls are loops. A syntax error ends the parse; a literal without a
- * value is reported and parsing goes on, so that one pass shows several mistakes. */
+ * Recursion is limited: every bracket and every `?:` goes through parse_expr, which counts. Chains
+ * of operators, selections and calls are loops. A syntax error ends the parse. A literal without a
+ * value is reported and parsing continues, so that one pass shows several mistakes. */
 #include "assembler/cel/cel_parser.h"
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p);
@@ -73,7 +73,8 @@ static bool push(mwl__cel_parser *p, mwl__cel_node *kid) {
     return true;
 }
 
-/* The node with everything pushed since `mark` as its kids; the stack is back at the mark. */
+/* Gives the node everything that was pushed since `mark` as its kids, and resets the stack to the
+ * mark. */
 static mwl__cel_node *collect(mwl__cel_parser *p, mwl__cel_node *node, size_t mark) {
     size_t n = p->n_stack - mark;
     p->n_stack = mark;
@@ -86,7 +87,7 @@ static mwl__cel_node *node_at(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t b
     return n;
 }
 
-/* Which of the children being collected had a `?` before them. */
+/* Records which of the collected children had a `?` before them. */
 typedef struct optionals {
     bool *marks;
     size_t cap;
@@ -106,7 +107,7 @@ static bool mark_optional(mwl__cel_parser *p, optionals *o, size_t i) {
     return true;
 }
 
-/* Hands the marks to the node and frees them. */
+/* Copies the marks to the node and frees them. */
 static mwl__cel_node *settle_optionals(mwl__cel_parser *p, optionals *o, mwl__cel_node *node) {
     if (node && o->marks) {
         bool *mine = mwl__arena_new(p->arena, node->n_kids * sizeof *mine);
@@ -144,7 +145,7 @@ static mwl__cel_node *parse_literal(mwl__cel_parser *p, uint32_t begin, bool neg
     return n;
 }
 
-/* Arguments after an opened parenthesis, pushed; consumes the closing one. */
+/* Reads and pushes the arguments after an opening parenthesis. Consumes the closing one. */
 static bool parse_args(mwl__cel_parser *p) {
     if (accept(p, MWL__CEL_T_RPAREN)) return true;
     do {
@@ -195,7 +196,7 @@ out:
     return settle_optionals(p, &marks, n);
 }
 
-/* The dotted name that `chain`, an IDENT below plain SELECTs, spells. */
+/* Returns the dotted name of `chain`, an IDENT below plain SELECTs. */
 static mwl__cel_text dotted(mwl__cel_parser *p, const mwl__cel_node *chain) {
     size_t len = 0;
     const mwl__cel_node *n = chain;
@@ -217,7 +218,7 @@ static mwl__cel_text dotted(mwl__cel_parser *p, const mwl__cel_node *chain) {
     return t;
 }
 
-/* A leaf that carries a field's name until its message is put together. */
+/* A leaf that holds the name of a field until its message is complete. */
 static bool push_field(mwl__cel_parser *p) {
     mwl__cel_token t = p->tok;
     if (t.kind != MWL__CEL_T_NAME && t.kind != MWL__CEL_T_QUOTED) {
@@ -232,7 +233,8 @@ static bool push_field(mwl__cel_parser *p) {
     return n->name.data && push(p, n);
 }
 
-/* Turns the stack above the mark, name value name value ..., into the message's fields and kids. */
+/* Turns the stack above the mark (name value name value ...) into the fields and kids of the
+ * message. */
 static mwl__cel_node *finish_message(mwl__cel_parser *p, mwl__cel_node *n, size_t mark) {
     size_t count = (p->n_stack - mark) / 2;
     if (count > 0) {
@@ -277,7 +279,8 @@ out:
     return settle_optionals(p, &marks, n);
 }
 
-/* Whether the name at the token begins `a.b.c {`: a message's type may use reserved words. */
+/* Returns whether the name at the token begins `a.b.c {`. The type of a message may use reserved
+ * words. */
 static bool begins_message(const mwl__cel_parser *p) {
     const char *s = p->options->source;
     mwl__cel_token t = p->tok;
@@ -290,7 +293,7 @@ static bool begins_message(const mwl__cel_parser *p) {
     }
 }
 
-/* A name or a global call, after its leading dot if there was one. */
+/* Reads a name or a global call, after its leading dot if there is one. */
 static mwl__cel_node *parse_name(mwl__cel_parser *p, uint32_t begin, uint8_t flags) {
     mwl__cel_token t = p->tok;
     if (t.kind != MWL__CEL_T_NAME) return unexpected(p, "a name");
@@ -345,7 +348,7 @@ static mwl__cel_node *parse_primary(mwl__cel_parser *p) {
 /* ---- members -----------------------------------------------------------------------------------
  */
 
-/* `.field`, `.?field` or `.function(args)` after the target; the dot is the token. */
+/* Reads `.field`, `.?field` or `.function(args)` after the target; the dot is the token. */
 static mwl__cel_node *parse_dot(mwl__cel_parser *p, mwl__cel_node *target, uint32_t begin) {
     next(p);
     bool optional = accept(p, MWL__CEL_T_QUESTION);
@@ -389,7 +392,7 @@ static mwl__cel_node *parse_member(mwl__cel_parser *p) {
     bool name = p->tok.kind == MWL__CEL_T_NAME || p->tok.kind == MWL__CEL_T_DOT;
     mwl__cel_node *n = parse_primary(p);
     while (n) {
-        /* only a bare dotted name can be a message's type; `(a){}` is none */
+        /* only a plain dotted name can be the type of a message; `(a){}` is not one */
         name = name && (n->kind == MWL__CEL_IDENT ||
                         (n->kind == MWL__CEL_SELECT &&
                          !(n->flags & (MWL__CEL_OPTIONAL | MWL__CEL_QUOTED | MWL__CEL_TEST))));
@@ -418,9 +421,9 @@ static mwl__cel_node *prefix(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t at
     return n ? mwl__cel_adopt(p, n, 1, &operand) : NULL;
 }
 
-/* `!`s or `-`s before a member. Three of a kind fault as one does and else give the same value, so
- * a run of any length needs at most two nodes. The minus next to a number belongs to the literal:
- * the least int can be written only so. */
+/* Reads `!` or `-` signs before a member. Three equal signs have the same fault and the same value
+ * as one, so any number of them needs at most two nodes. A minus directly before a number belongs
+ * to the literal; otherwise the least int could not be written. */
 static mwl__cel_node *parse_unary(mwl__cel_parser *p) {
     mwl__cel_token_kind op = p->tok.kind;
     if (op != MWL__CEL_T_NOT && op != MWL__CEL_T_MINUS) return parse_member(p);
@@ -444,7 +447,7 @@ static mwl__cel_node *parse_unary(mwl__cel_parser *p) {
 
 enum { LEVEL_MUL, LEVEL_ADD, LEVEL_RELATION, LEVEL_AND, LEVEL_OR };
 
-/* The binary operator that the token is at this level, or KIND_COUNT. */
+/* Returns the binary operator of the token at this level, or KIND_COUNT. */
 static mwl__cel_kind binary_kind(mwl__cel_token_kind token, int level) {
     static const struct {
         mwl__cel_token_kind token;
@@ -463,7 +466,7 @@ static mwl__cel_kind binary_kind(mwl__cel_token_kind token, int level) {
     return MWL__CEL_KIND_COUNT;
 }
 
-/* Left-associative operators of one level: a loop that grows a left-deep spine. */
+/* Reads left-associative operators of one level: a loop that builds a left-deep spine. */
 static mwl__cel_node *parse_binary(mwl__cel_parser *p, int level) {
     if (level < LEVEL_MUL) return parse_unary(p);
     uint32_t begin = p->tok.begin;
@@ -481,7 +484,7 @@ static mwl__cel_node *parse_binary(mwl__cel_parser *p, int level) {
     return left;
 }
 
-/* && and ||: one node for the whole run. */
+/* Reads && or ||: one node for all operands. */
 static mwl__cel_node *parse_logic(mwl__cel_parser *p, int level) {
     if (level == LEVEL_RELATION) return parse_binary(p, level);
     mwl__cel_token_kind op = level == LEVEL_AND ? MWL__CEL_T_AND : MWL__CEL_T_OR;

@@ -5,8 +5,8 @@
 #include "assembler/cel/cel_front.h"
 #include "assembler/cel/cel_lex.h"
 
-/* A failed function answers NULL and has set `status`; nobody goes on after that. A problem that
- * does not stop the parse (a literal out of range) sets `rejected` only. */
+/* A function that fails sets `status` and returns NULL, and its callers return too. A problem that
+ * does not stop the parse (a literal out of range) only sets `rejected`. */
 struct mwl__cel_parser {
     const mwl__cel_options *options;
     mwl__arena *arena;
@@ -16,11 +16,11 @@ struct mwl__cel_parser {
     uint32_t n_slots, n_nodes;
     mwl_status status;
     bool rejected;
-    mwl__cel_why why; /* of the next complaint; SYNTAX again after each */
+    mwl__cel_why why; /* kind of the next report; reset to SYNTAX after each */
     /* What the next complaint suggests: a help, and a repair of these bytes. NULL after each. */
     const char *help, *fix;
     uint32_t fix_begin, fix_end;
-    /* Children collected before their number is known; lists nest, so this is a stack. */
+    /* Children that are collected before their number is known. Lists nest, so this is a stack. */
     mwl__cel_node **stack;
     size_t n_stack, cap_stack;
 };
@@ -28,23 +28,24 @@ struct mwl__cel_parser {
 /* Reports at [begin, end); the message is formatted into the arena. */
 void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const char *note,
                        const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The complaint about the token at hand when it is a habit of another language: `and`, `===`, `??`.
- * False when it is none that is known. */
+/* Reports the current token if it is a habit from another language: `and`, `===`, `??`. Returns
+ * false if it is not a known one. */
 bool mwl__cel_foreign(mwl__cel_parser *p);
 /* What to write for a word of this kind of another language, or NULL. */
 const char *mwl__cel_reserved_help(mwl__cel_parser *p, const char *word, size_t len);
-/* A leaf without children. NULL when memory is out. */
+/* Makes a leaf without children. Returns NULL if out of memory. */
 mwl__cel_node *mwl__cel_leaf(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t begin, uint32_t end);
-/* Gives `node` its kids, links them and bounds its height; NULL when too deep or memory is out. */
+/* Gives `node` its kids, links them and checks its height. Returns NULL if it is too deep or if out
+ * of memory. */
 mwl__cel_node *mwl__cel_adopt(mwl__cel_parser *p, mwl__cel_node *node, size_t n_kids,
                               mwl__cel_node *const *kids);
-/* A copy of the source's bytes in the arena; data is NULL when memory is out. */
+/* Copies bytes of the source to the arena; data is NULL if out of memory. */
 mwl__cel_text mwl__cel_copy(mwl__cel_parser *p, const char *s, size_t len);
 
 /* Binds every IDENT that a macro's variable captures, and counts uses. */
 void mwl__cel_bind(mwl__cel_node *root);
 
-/* Expands a finished call if a macro has its name; else answers it as it is. */
+/* Expands a complete call if a macro has its name; otherwise returns it unchanged. */
 mwl__cel_node *mwl__cel_expand(mwl__cel_parser *p, mwl__cel_node *call);
 
 #endif

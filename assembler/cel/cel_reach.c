@@ -1,8 +1,8 @@
-/* cel_reach.c: which parts of the environment an expression can read.
+/* cel_reach.c: finds which parts of the environment an expression can read.
  *
- * Owns: the maximal static paths of a resolved tree. Refuses to know: what roots hold. The answer
- * is an upper bound: a path may be passed by at run time, but nothing is read that no path covers.
- */
+ * Owns: the maximal static paths of a resolved tree. Refuses to know: what roots contain. The
+ * result is an upper bound: at run time a path may not be read, but nothing is read that is not on
+ * a path. */
 #include "assembler/cel/cel_front.h"
 
 typedef struct reacher {
@@ -12,7 +12,7 @@ typedef struct reacher {
     bool stopped, failed;
 } reacher;
 
-/* A step that names a member whatever the environment: a selection, or a constant string index. */
+/* Returns whether a node always names a member: a selection, or a constant string index. */
 static bool is_static_step(const mwl__cel_node *n) {
     if (n->kind == MWL__CEL_SELECT) return true;
     return n->kind == MWL__CEL_INDEX && n->kids[1]->kind == MWL__CEL_LIT &&
@@ -23,7 +23,7 @@ static mwl__cel_text step_name(const mwl__cel_node *n) {
     return n->kind == MWL__CEL_SELECT ? n->name : n->kids[1]->lit.as.text;
 }
 
-/* The path from `ident` up to `top`. */
+/* Reports the path from `ident` up to `top`. */
 static void emit(reacher *r, const mwl__cel_node *ident, const mwl__cel_node *top) {
     if (ident->ref == MWL__CEL_REF_LOCAL || ident->ref == MWL__CEL_REF_TYPE) return;
     size_t n = 0;
@@ -48,7 +48,7 @@ static void reach(reacher *r, const mwl__cel_node *n) {
         const mwl__cel_node *bottom = n;
         while (is_static_step(bottom)) {
             bottom = bottom->kids[0];
-            /* has(a.b) is a bool: what is selected from it is no member of a */
+            /* has(a.b) is a bool: what is selected from it is not a member of a */
             if (bottom->kind == MWL__CEL_SELECT && (bottom->flags & MWL__CEL_TEST)) n = bottom;
         }
         if (bottom->kind == MWL__CEL_IDENT) {

@@ -1,11 +1,11 @@
-/* cel_resolve.c: what names mean.
+/* cel_resolve.c: finds what names mean.
  *
  * Owns: scopes of macro variables, and the resolution of qualified names against the environment
- * (spec: langdef, Name Resolution). Refuses to know: which names there are; the caller's lookup
- * says.
+ * (spec: langdef, Name Resolution). Refuses to know: which names exist; the caller's lookup knows.
  *
- * Both walks loop down the spine and recurse into the other children, so at most `height` deep. A
- * macro's range is outside of its own scope; therefore one scope holds along a whole spine. */
+ * Both walks go down the spine in a loop and recurse into the other children, so at most `height`
+ * deep. The range of a macro is outside its own scope, so there is one scope along a whole
+ * spine. */
 #include "assembler/cel/cel_parser.h"
 
 /* ---- local variables ---------------------------------------------------------------------------
@@ -13,7 +13,7 @@
 
 typedef struct scope {
     const struct scope *outer;
-    mwl__cel_node *node; /* whose first n_visible variables are seen */
+    mwl__cel_node *node; /* its first n_visible variables are visible */
     uint32_t n_visible;
 } scope;
 
@@ -53,18 +53,18 @@ void mwl__cel_bind(mwl__cel_node *root) { bind_walk(root, NULL); }
 /* ---- names of the environment ------------------------------------------------------------------
  */
 
-/* Segments of a dotted name that can be one declared name. Selections go on beyond it; names do
- * not, and trying every prefix of a chain of thousands would cost its square. */
+/* How many segments of a dotted name can form one declared name. Selections can be longer; declared
+ * names are not, and trying every prefix of a chain of thousands would take quadratic time. */
 #define NAME_SEGMENTS 32
 
 typedef struct resolver {
     mwl__arena *arena;
     const mwl__cel_names *names;
-    mwl__buf buf; /* the candidate at hand */
+    mwl__buf buf; /* the current candidate */
     bool failed;
 } resolver;
 
-/* Looks `name` up in the container and its outer ones, innermost first; `mask` says what counts.
+/* Looks up `name` in the container and its outer ones, innermost first. `mask` selects what counts.
  * On success r->buf holds the full name. */
 static unsigned find_name(resolver *r, const char *name, size_t len, bool root_only, unsigned mask,
                           mwl__cel_lit *lit) {
@@ -99,7 +99,7 @@ static bool is_plain_select(const mwl__cel_node *n) {
            !(n->flags & (MWL__CEL_TEST | MWL__CEL_OPTIONAL | MWL__CEL_QUOTED));
 }
 
-/* The nodes of a dotted name from its first segment on, as many as can matter. */
+/* Collects the nodes of a dotted name from its first segment on, as many as can matter. */
 typedef struct chain {
     mwl__cel_node *nodes[NAME_SEGMENTS];
     size_t n;
@@ -118,7 +118,7 @@ static chain climb(mwl__cel_node *ident, const mwl__cel_node *top) {
     return c;
 }
 
-/* The first n segments, dotted, in the buffer `text`; false when memory is out. */
+/* Writes the first n segments, with dots, to the buffer `text`. Returns false if out of memory. */
 static bool spell(const chain *c, size_t n, mwl__buf *text) {
     text->len = 0;
     for (size_t i = 0; i < n; i++) {
@@ -136,8 +136,8 @@ static void become_leaf(mwl__cel_node *n, mwl__cel_kind kind) {
     n->at = n->begin;
 }
 
-/* Settles the name that the plain SELECTs from `top` down to `ident` spell: the longest prefix that
- * is declared becomes one leaf, the rest stays field selection. */
+/* Resolves the name of the plain SELECTs from `top` down to `ident`: the longest declared prefix
+ * becomes one leaf, the rest stays field selection. */
 static void resolve_chain(resolver *r, mwl__cel_node *ident, mwl__cel_node *top) {
     if (ident->ref == MWL__CEL_REF_LOCAL) return;
     chain c = climb(ident, top);
@@ -167,7 +167,7 @@ static void resolve_chain(resolver *r, mwl__cel_node *ident, mwl__cel_node *top)
     mwl__buf_free(&text);
 }
 
-/* `a.b.f(x)` where a.b.f is a function: the target is a name space and no value. */
+/* `a.b.f(x)` where a.b.f is a function: the target is a name space and not a value. */
 static bool resolve_member(resolver *r, mwl__cel_node *call) {
     mwl__cel_node *ident = call->kids[0];
     while (is_plain_select(ident)) ident = ident->kids[0];

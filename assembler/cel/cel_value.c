@@ -1,6 +1,6 @@
-/* cel_value.c: values as CEL text, for people: `mwlvm eval --cel`, test reports.
+/* cel_value.c: writes values as CEL text, for people: `mwlvm eval --cel`, test reports.
  *
- * Containers nested deeper than WRITE_DEPTH are written as `...`, which bounds the recursion. */
+ * Containers nested deeper than WRITE_DEPTH are written as `...`, which limits the recursion. */
 #include "assembler/cel/cel.h"
 
 #include "vm/base/num.h"

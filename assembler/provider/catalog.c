@@ -1,7 +1,7 @@
-/* catalog.c: provider documents to contracts. See catalog.h.
+/* catalog.c: makes contracts from provider documents. See catalog.h.
  *
- * The provider meta-schema is a small form, checked here by tables and a few rules, so that what is
- * wrong is said at the member where it stands. */
+ * The provider meta-schema is small. Tables and a few rules check it here, so that an error is
+ * reported at the member where it is. */
 #include "stdlib/documents.h"
 #include "assembler/provider/catalog.h"
 
@@ -10,7 +10,8 @@
 
 typedef struct document {
     struct document *next; /* of those that were refused */
-    mwl__source source;    /* of a text of the language's own; otherwise the caller's is used */
+    mwl__source
+        source; /* of one of the language's own texts; otherwise the source of the caller is used */
     mwl__tree tree;
     mwl__contract contract;
 } document;
@@ -294,7 +295,7 @@ bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri) {
     }
 }
 
-/* Whether the document's first members tell its kind; what is wrong was said. */
+/* Returns whether the first members of the document show its kind. Errors were reported. */
 static bool judge_head(judge *j, const mwl__node *root, mwl__uri *uri) {
     const mwl__node *n = mwl__node_get(root, "$schema");
     if (n && !mwl__node_is(n, "https://mwl.dev/v0.1/provider/schema.json")) {
@@ -315,7 +316,7 @@ static bool judge_head(judge *j, const mwl__node *root, mwl__uri *uri) {
     return mwl__uri_check(j->tree, n, uri);
 }
 
-/* Fill the contract; false when something is wrong and was said. */
+/* Fills the contract. Returns false after it has reported an error. */
 static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     judge j = {tree, out, false};
     const mwl__node *root = tree->root;
@@ -400,7 +401,7 @@ static entry *find(const mwl__catalog *c, const char *uri, size_t len) {
     return NULL;
 }
 
-/* Room for one more, so that nothing can fail after a document is read. */
+/* Makes room for one more, so that nothing can fail after a document is read. */
 static mwl_status reserve(mwl__catalog *c) {
     return mwl__mem_grow(&c->alloc, (void **)&c->list, &c->cap, c->n + 1, sizeof *c->list);
 }
@@ -491,7 +492,7 @@ void mwl__catalog_free(mwl__catalog *c) {
     mwl__mem_free(&a, c, sizeof *c);
 }
 
-/* A document of the language's own. What could be wrong with it is that there is no memory. */
+/* Reads one of the language's own documents. It can fail only if out of memory. */
 static mwl_status read_own(mwl__catalog *c, entry *e) {
     document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
     if (!d) return MWL_E_NOMEM;

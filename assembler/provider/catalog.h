@@ -13,8 +13,8 @@
 typedef enum mwl__uri_fault {
     MWL__URI_OK,
     MWL__URI_SCHEME,    /* another scheme than mwl */
-    MWL__URI_MALFORMED, /* why and where: `text`, bytes begin to end */
-    MWL__URI_TYPE       /* well-formed, of a type that does not exist */
+    MWL__URI_MALFORMED, /* the reason is `text`, the place is bytes begin to end */
+    MWL__URI_TYPE       /* well-formed, but of a type that does not exist */
 } mwl__uri_fault;
 
 typedef struct mwl__uri {
@@ -22,11 +22,11 @@ typedef struct mwl__uri {
     const char *ns; /* namespace; into the text */
     size_t ns_len;
     uint32_t begin, end; /* of the fault */
-    const char *text;    /* of MALFORMED, constant */
+    const char *text;    /* for MALFORMED; constant */
 } mwl__uri;
 
 mwl__uri_fault mwl__uri_parse(const char *text, size_t len, mwl__uri *out);
-/* The same for a string node; what is wrong is reported, and the answer is false. */
+/* The same for a string node. On an error, reports it and returns false. */
 bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri);
 
 /* ---- contracts ------------------------------------------------------------------------------- */
@@ -47,43 +47,45 @@ typedef struct mwl__contract {
     const mwl__node *metadata; /* schema node, or NULL */
     mwl__schema *compiled_metadata;
     bool acts[4]; /* a middleware's phases with an action */
-    /* Structural parameters of a phase: names of `with` members that are definitions. "call" is a
-     * call object, "middleware" a stack around it. */
+    /* Structural parameters of a phase: names of `with` members that are part of the definition.
+     * "call" is a call object, "middleware" a stack around it. */
     const mwl__node *structural[4]; /* array node of names, or NULL */
     bool at_step, at_flow;          /* attachment */
     const mwl__node *closed, *open; /* failure catalog: arrays of strings, or NULL */
 } mwl__contract;
 
-/* Read a provider definition document. What is wrong goes to the sink (positions are in `source`):
- * form, the provider meta-schema's rules, reserved namespaces (unless trusted). MWL_OK, E_REJECTED
- * (`uri` is set where the document has a good one), E_NOMEM. Free both in any case, the contract
- * first; the source must outlive them. */
+/* Reads a provider definition document. Errors go to the sink (positions are in `source`): form,
+ * the rules of the provider meta-schema, reserved namespaces (unless trusted). Returns MWL_OK,
+ * MWL_E_REJECTED (`uri` is set if the document has a valid one) or MWL_E_NOMEM. Free both in any
+ * case, the contract first; the source must outlive them. */
 mwl_status mwl__contract_read(mwl__contract *out, mwl__tree *tree, mwl_alloc alloc,
                               mwl__source *source, mwl__diags *sink, bool trusted);
 void mwl__contract_free(mwl__contract *contract); /* its compiled schemas */
 
 /* ---- catalogs -------------------------------------------------------------------------------- */
 
-/* Belongs to one thread: looking up changes it. */
+/* Belongs to one thread, because a lookup changes it. */
 typedef struct mwl__catalog mwl__catalog;
 
-/* With the spec-defined providers in it, whose documents are read when they are first looked up.
- * NULL when out of memory. */
+/* Makes a catalog with the spec-defined providers. Their documents are read when they are first
+ * looked up. Returns NULL if out of memory. */
 mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc);
 void mwl__catalog_free(mwl__catalog *c);
-/* Add a provider definition document. What is wrong goes to the sink: what mwl__contract_read
- * reports, and a URI that is there already. MWL_OK, E_REJECTED, E_NOMEM. The catalog keeps the
- * source: it must outlive it. */
+/* Adds a provider definition document. Errors go to the sink: what mwl__contract_read reports, and
+ * a URI that the catalog already has. Returns MWL_OK, MWL_E_REJECTED or MWL_E_NOMEM. The source
+ * must outlive the catalog. */
 mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink);
-/* Judge a document as such: its form alone. It enters no catalog, so that a document in the
- * namespace `example` is fine, as is one that states a spec-defined provider again. */
+/* Checks only the form of a document. It is not added to a catalog, so a document in the namespace
+ * `example`, or of a spec-defined provider, is allowed. */
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink);
-/* The provider's contract, which lives as long as the catalog. MWL_OK, E_NOT_FOUND, E_NOMEM. */
+/* Finds the contract of a provider, which lives as long as the catalog. Returns MWL_OK,
+ * MWL_E_NOT_FOUND or MWL_E_NOMEM. */
 mwl_status mwl__catalog_find(mwl__catalog *c, const char *uri, size_t len,
                              const mwl__contract **out);
-/* Whether a document of this URI was refused: about what names it there is no more to report. */
+/* Returns whether a document with this URI was refused. Then nothing more is reported about
+ * references to it. */
 bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len);
-/* The names alone, for suggestions: no document is read. */
+/* Only the names, for suggestions; reads no document. */
 typedef struct mwl__provider_name {
     const char *uri;
     size_t uri_len;

@@ -1,8 +1,8 @@
-/* provide.c: see provide.h. One provider at a time: its document is read and judged, its schemas
- * compiled, and what the machine needs of both goes into the VM.
+/* provide.c: see provide.h. For each provider, it reads and checks the document, compiles its
+ * schemas, and gives the VM what the machine needs of both.
  *
- * What is wrong is told in words: which provider, where in its document, what. The text lies in the
- * VM. */
+ * Errors are reported as text: the provider, the place in its document, the reason. The VM holds
+ * the text. */
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
@@ -14,14 +14,14 @@
 
 static const char *const phase_names[4] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
 
-/* A document on its way into a provider. */
+/* A document that is being read for a provider. */
 typedef struct providing {
     mwl_vm *vm;
     mwl_error *error;
     const char *uri;
     mwl__source source;
     mwl__diags sink;
-    mwl__tree tree; /* of its own: structural parameters are cut out of it */
+    mwl__tree tree; /* its own tree, because structural parameters are removed from it */
     mwl__contract contract;
 } providing;
 
@@ -47,7 +47,7 @@ refuse(providing *j, mwl_status st, size_t offset, const char *format, ...) {
     return st;
 }
 
-/* The first thing that the sink heard of. */
+/* Returns the first error in the sink. */
 static mwl_status refuse_document(providing *j, mwl_status st) {
     if (st == MWL_E_NOMEM || j->sink.status == MWL_E_NOMEM)
         return refuse(j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
@@ -86,10 +86,10 @@ static void unlink_child(mwl__node *list, mwl__node *before, mwl__node *child) {
         list->as.list.first = child->next;
     list->count--;
     if (list->kind == MWL_NODE_OBJECT)
-        list->as.list.members = NULL; /* the index still knows the child */
+        list->as.list.members = NULL; /* the index still contains the child */
 }
 
-/* Takes the member, or the string, of this name out. */
+/* Removes the member, or the string, with this name. */
 static void cut(mwl__node *list, const char *name, size_t name_len) {
     mwl__node *before = NULL;
     for (mwl__node *n = list ? mwl__node_first(list) : NULL; n; before = n, n = n->next) {
@@ -101,7 +101,7 @@ static void cut(mwl__node *list, const char *name, size_t name_len) {
     }
 }
 
-/* The schema again, after something was cut out of it. */
+/* Makes the schema again after something was removed from it. */
 static mwl_status compile_again(providing *j, const mwl__node *schema, mwl__schema **out) {
     mwl__schema_options options = mwl__schema_parameters();
     mwl__schema_free(*out);
@@ -110,8 +110,8 @@ static mwl_status compile_again(providing *j, const mwl__node *schema, mwl__sche
     return st < 0 ? refuse_document(j, st) : st;
 }
 
-/* Structural parameters are code of a program: the arguments that are validated do not hold them.
- */
+/* Structural parameters are code of a program. The arguments that are validated do not contain
+ * them. */
 static mwl_status cut_structural(providing *j, unsigned phase) {
     const mwl__node *block =
         mwl__node_get(mwl__node_get(j->tree.root, "phases"), phase_names[phase]);
@@ -125,7 +125,8 @@ static mwl_status cut_structural(providing *j, unsigned phase) {
     return compile_again(j, schema, &j->contract.compiled[phase]);
 }
 
-/* Contributions of a middleware come one by one: none can be required with another. */
+/* A middleware contributes its members one at a time, so no member can be required together with
+ * another. */
 static mwl_status cut_required(providing *j) {
     mwl__node *metadata = mwl__node_get(j->tree.root, "metadata");
     if (!mwl__node_get(metadata, "required")) return MWL_OK;
@@ -135,8 +136,9 @@ static mwl_status cut_required(providing *j) {
 
 /* ---- implementations ------------------------------------------------------------------------- */
 
-/* An action that the document does not declare would never be gated nor shown: refused. The other
- * way round is fine: an action may be the machine's alone (Loop's gate). */
+/* An action that the document does not declare is refused, because it would never be gated or
+ * shown. A declared action without a function is allowed: the machine alone may do it (Loop's
+ * gate). */
 static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
     const bool given[4] = {m->entry || m->elapsed, m->success, m->failure, m->always};
@@ -168,7 +170,7 @@ static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
     return st < 0 ? st : match_actions(j, &p->middleware);
 }
 
-/* The provider's schemas out of its document, which is not needed any more then. */
+/* Compiles the schemas of the provider from its document, which is not needed afterwards. */
 static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
     const char **text = p->is_middleware ? &p->middleware.document : &p->call.document;
     providing j;
@@ -194,7 +196,7 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* Everything but the schemas. NULL when out of memory. */
+/* Makes everything except the schemas. Returns NULL if out of memory. */
 static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
                                     const mwl_middleware *middleware, void *user) {
     const mwl_alloc *a = &vm->config.alloc;
@@ -232,8 +234,9 @@ static mwl_status add(providing *j, mwl__provider *p) {
     return st;
 }
 
-/* Exactly one of the two implementations is given. A host's document is compiled here, so that the
- * host learns what is wrong with it; a trusted one when a program that imports it is linked. */
+/* Exactly one of the two implementations is not NULL. The document of a host is compiled here, so
+ * that the host gets its errors. A trusted one is compiled when a program that imports it is
+ * linked. */
 static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
                           const mwl_middleware *middleware, void *user, bool trusted,
                           mwl_error *error) {

@@ -1,8 +1,8 @@
-/* provide.h: a provider's document and implementation into a VM's catalog.
+/* provide.h: adds the document and the implementation of a provider to the catalog of a VM.
  *
- * Owns: mwl_vm_provide and mwl_vm_provide_middleware. Refuses to know: what a document may say
- * (catalog.h) and what a schema is (schema_compile.h). Registration reads JSON, so it stands on the
- * assembler's side of the VM: a host that only loads images links it all the same. */
+ * Owns: mwl_vm_provide and mwl_vm_provide_middleware. Refuses to know: what a document may contain
+ * (catalog.h) and what a schema is (schema_compile.h). Registration reads JSON, so it belongs to
+ * the assembler. A host that only loads images and adds a provider links it too. */
 #ifndef MWL_PROVIDE_H
 #define MWL_PROVIDE_H
 

@@ -1,7 +1,7 @@
-/* std_register.c: the standard library into a VM.
+/* std_register.c: adds the standard library to a VM.
  *
- * The namespace `mwl` is closed to hosts, so the providers go through the door that
- * assembler/provide.h keeps for the language's own documents. */
+ * The namespace `mwl` is closed to hosts, so the providers use the functions of
+ * assembler/provider/provide.h for the language's own documents. */
 #include "mwl_std.h"
 
 #include "assembler/provider/provide.h"

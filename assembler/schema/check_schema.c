@@ -58,7 +58,7 @@ mwl_status mwl__judge_value(mwl__judge *j, const mwl__schema *schema, const mwl_
         return status == MWL_E_NOMEM ? status : MWL_OK;
     }
     uint64_t fuel =
-        1000000; /* a schema can be made to take any time, an assembler's user has less */
+        1000000; /* a schema can be written to take any time, so the assembler limits it */
     mwl__schema_env env = {j->heap, j->scratch, &fuel};
     bool valid = true;
     status = mwl__schema_check(schema, v, &env, &valid, &report);

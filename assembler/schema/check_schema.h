@@ -1,25 +1,27 @@
-/* check_schema.h: parameter schemas of definitions and provider documents, and values against them.
+/* check_schema.h: compiles parameter schemas of definitions and provider documents, and checks
+ * values against them.
  *
- * Owns: the seam to the schema compiler and evaluator. */
+ * Owns: how the checks use the schema compiler and the evaluator. */
 #ifndef MWL_CHECK_SCHEMA_H
 #define MWL_CHECK_SCHEMA_H
 
 #include "assembler/source/read.h"
 #include "vm/schema/schema.h"
 
-/* Compile a parameter schema of this tree. What is wrong is reported, and the answer is NULL; also
- * when memory is out, which the sink's status then tells. Freed by mwl__schema_free. */
+/* Compiles a parameter schema of this tree. On errors it reports them and returns NULL. Also
+ * returns NULL if out of memory; the status of the sink is MWL_E_NOMEM then. Free it with
+ * mwl__schema_free. */
 mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema);
 
-/* What evaluating needs; made when first asked for. Zero-initialise with the allocator. */
+/* What evaluation needs; made on first use. Initialise it with zeros and the allocator. */
 typedef struct mwl__judge {
     mwl_alloc alloc;
     mwl_heap *heap;
     mwl__regex_scratch *scratch;
 } mwl__judge;
 
-/* One error of a value: where in it, by which keyword. Text is lent for the time of the callback.
- */
+/* One error of a value: its place and the keyword. Text is lent for the duration of the
+ * callback. */
 typedef struct mwl__judged {
     const mwl__node *node;
     const char *keyword; /* the keyword's location: "/properties/a/type" */
@@ -28,8 +30,8 @@ typedef struct mwl__judged {
     size_t message_len;
 } mwl__judged;
 
-/* The value at a node against the schema: fn for each error that is found, at most a few. MWL_OK,
- * MWL_E_NOMEM; a value that is too large or deep to judge is passed over. */
+/* Checks the value at a node against the schema, and calls fn for each error, at most a few.
+ * Returns MWL_OK or MWL_E_NOMEM. A value that is too large or too deep is not checked. */
 mwl_status mwl__judge_value(mwl__judge *j, const mwl__schema *schema, const mwl__node *value,
                             void (*fn)(void *ctx, const mwl__judged *error), void *ctx);
 void mwl__judge_free(mwl__judge *j);

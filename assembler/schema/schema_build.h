@@ -1,4 +1,4 @@
-/* schema_build.h: between the files of the schema compiler.
+/* schema_build.h: what the files of the schema compiler share.
  *
  *   schema_keyword.c   the dialect's keywords and what their values may be
  *   schema_resolve.c   documents, resources, anchors, references
@@ -8,8 +8,8 @@
  *   schema_node.c      one schema to one node of code
  *   schema_compile.c   the whole of it, and the ways out
  *
- * A *place* is a schema within a document; a *resource* a schema with a URI of its own, the root
- * included. Failures other than diagnostics are sticky in `status`. */
+ * A *place* is a schema within a document. A *resource* is a schema with its own URI; the root is
+ * one too. `status` keeps the first failure that is not a diagnostic. */
 #ifndef MWL_SCHEMA_BUILD_H
 #define MWL_SCHEMA_BUILD_H
 
@@ -17,7 +17,7 @@
 #include "vm/base/table.h"
 #include "vm/schema/schema_code.h"
 
-/* Vocabularies, as bits. A keyword works when its vocabulary does. */
+/* Vocabularies, as bits. A keyword has an effect if its vocabulary is in use. */
 enum {
     MWL__VOC_CORE = 1,
     MWL__VOC_APPLICATOR = 2,
@@ -26,14 +26,14 @@ enum {
     MWL__VOC_META = 16,
     MWL__VOC_FORMAT = 32,
     MWL__VOC_CONTENT = 64,
-    MWL__VOC_ASSERT_FORMAT = 128, /* no keyword: the format-assertion vocabulary */
-    MWL__VOC_TUPLES = 256,        /* no keyword: items may be an array, as before 2020-12 */
+    MWL__VOC_ASSERT_FORMAT = 128, /* not for a keyword: the format-assertion vocabulary */
+    MWL__VOC_TUPLES = 256,        /* not for a keyword: items may be an array, as before 2020-12 */
     MWL__VOC_PREFIX = 512,        /* prefixItems and $dynamicRef are known */
     MWL__VOC_DEPENDENT = 1024,    /* dependentRequired and dependentSchemas are known */
-    MWL__VOC_DIALECT = 127 | MWL__VOC_PREFIX | MWL__VOC_DEPENDENT /* 2020-12 as it is */
+    MWL__VOC_DIALECT = 127 | MWL__VOC_PREFIX | MWL__VOC_DEPENDENT /* the vocabularies of 2020-12 */
 };
 
-/* What a keyword's value must be. */
+/* What the value of a keyword must be. */
 typedef enum mwl__schema_rule {
     MWL__RULE_ANY,
     MWL__RULE_SCHEMA,
@@ -62,13 +62,13 @@ typedef struct mwl__keyword {
     const char *name;
     uint16_t vocabulary;
     uint8_t rule;
-    bool definitions; /* holds schemas that apply only where something refers to them */
+    bool definitions; /* contains schemas that apply only where something refers to them */
 } mwl__keyword;
 
 typedef struct mwl__schema_doc {
     mwl__tree *tree;
     const mwl__node *root;
-    bool main; /* the caller's: diagnostics go there */
+    bool main; /* that of the caller; diagnostics go there */
     struct mwl__schema_doc *next;
     mwl__tree own; /* of the others */
     mwl__source source;
@@ -76,13 +76,13 @@ typedef struct mwl__schema_doc {
 } mwl__schema_doc;
 
 typedef struct mwl__schema_uri { /* a name of a resource; it may have two */
-    const char *text;            /* absolute where the base is, without fragment; in the arena */
+    const char *text; /* absolute if the base is absolute; without fragment; in the arena */
     size_t len;
     uint32_t resource;
 } mwl__schema_uri;
 
 typedef struct mwl__schema_resource {
-    const char *uri; /* its base: the latest of its names */
+    const char *uri; /* its base: its last name */
     size_t uri_len;
     const mwl__node *root;
     mwl__schema_doc *doc;
@@ -99,13 +99,14 @@ typedef struct mwl__schema_anchor {
 typedef struct mwl__schema_place {
     const mwl__node *node;
     uint32_t resource;
-    uint32_t offset, scoped; /* the node's code; the same behind a SCOPE; NONE: not yet */
-    uint32_t ref, dynamic;   /* places that $ref and $dynamicRef lead to, or NONE */
-    bool anchored;           /* the $dynamicRef is decided when it runs, by its anchor's name */
+    uint32_t offset,
+        scoped; /* the code of the node, and the same after a SCOPE; NONE: not written yet */
+    uint32_t ref, dynamic; /* places that $ref and $dynamicRef lead to, or NONE */
+    bool anchored;         /* the $dynamicRef is decided when it runs, by its anchor's name */
     bool live, queued, queued_scoped;
 } mwl__schema_place;
 
-typedef struct mwl__schema_fixup { /* words[at] is to be the place's code */
+typedef struct mwl__schema_fixup { /* words[at] must become the offset of the place's code */
     uint32_t at, place;
     bool scoped, in_node;
 } mwl__schema_fixup;
@@ -129,13 +130,13 @@ typedef struct mwl__schema_build {
     MWL__LIST(mwl__schema_place) places;
     mwl__table place_table; /* places by node */
     MWL__LIST(uint32_t)
-    queue;        /* live places whose references are to be resolved; then code to write */
+    queue; /* places in use whose references must be resolved; later, whose code must be written */
     bool dynamic; /* something depends on the dynamic scope */
 
     MWL__LIST(uint32_t) words;
     MWL__LIST(uint32_t) node; /* instructions of the node being written */
     MWL__LIST(mwl__schema_fixup) fixups;
-    size_t node_fixups; /* from here on they may be of the node being written */
+    size_t node_fixups; /* from here on they may belong to the node being written */
     mwl_heap *heap;
     MWL__LIST(mwl_value) consts;
     mwl__table const_table;       /* constants that are strings, by text */
@@ -143,7 +144,7 @@ typedef struct mwl__schema_build {
     uint32_t node_true, node_false;
 } mwl__schema_build;
 
-/* Room for one more in a list; false and status set when memory is out. */
+/* Makes room for one more element in a list. If out of memory, returns false and sets status. */
 #define MWL__ROOM(b, list)                                                                         \
     mwl__schema_room((b), (void **)&(list).at, &(list).cap, (list).n + 1, sizeof *(list).at)
 bool mwl__schema_room(mwl__schema_build *b, void **p, size_t *cap, size_t need, size_t size);
@@ -151,7 +152,7 @@ bool mwl__schema_stop(mwl__schema_build *b, mwl_status why); /* false */
 
 /* schema_keyword.c */
 const mwl__keyword *mwl__keyword_find(const char *name, size_t len);
-/* Checks the value; what is wrong goes to the document's sink. */
+/* Checks the value. Errors go to the sink of the document. */
 void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__keyword *k,
                         const mwl__node *value, uint32_t vocabularies);
 void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member);
@@ -160,12 +161,13 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member);
 void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *root,
                        const char *uri, size_t uri_len);
 uint32_t mwl__schema_place_of(mwl__schema_build *b,
-                              const mwl__node *node); /* NONE when memory is out */
-void mwl__schema_link(mwl__schema_build *b,
-                      uint32_t place); /* it and all it needs; resolves references */
+                              const mwl__node *node); /* NONE if out of memory */
+void mwl__schema_link(
+    mwl__schema_build *b,
+    uint32_t place); /* the place and everything that it needs; resolves references */
 
-/* schema_uri.c: both parts of `ref` (a URI reference) taken against base; out gets the URI without
- * its fragment, *fragment where that begins in ref (at its end when there is none). */
+/* schema_uri.c: resolves `ref` (a URI reference) against base. out gets the URI without its
+ * fragment; *fragment is where the fragment begins in ref (the end of ref if there is none). */
 void mwl__uri_resolve(const char *base, size_t base_len, const char *ref, size_t ref_len,
                       mwl__buf *out, size_t *fragment);
 
@@ -188,7 +190,8 @@ void mwl__schema_ins(mwl__schema_build *b, mwl__schema_op op); /* in the node be
 void mwl__schema_arg(mwl__schema_build *b, uint32_t word);
 void mwl__schema_arg_place(mwl__schema_build *b, uint32_t from_resource, const mwl__node *schema);
 void mwl__schema_arg_target(mwl__schema_build *b, uint32_t from_resource, uint32_t place);
-uint32_t mwl__schema_close(mwl__schema_build *b, uint32_t mask); /* ends the node; where it is */
+uint32_t mwl__schema_close(mwl__schema_build *b,
+                           uint32_t mask); /* ends the node and returns its offset */
 
 /* schema_node.c */
 uint32_t mwl__schema_write_node(mwl__schema_build *b, uint32_t place, bool top);

@@ -1,7 +1,7 @@
-/* schema_compile.c: a schema of a document, compiled: into an image, or into memory.
+/* schema_compile.c: compiles a schema of a document, into an image or into memory.
  *
- * Owns: the order of the work (index, link, write, patch), the language's own rules about
- * `parameters`, and the two ways out. */
+ * Owns: the order of the work (index, link, write, patch), the language's own rules for
+ * `parameters`, and the two forms of the output. */
 #include "assembler/schema/schema_build.h"
 
 #define NONE MWL__SCHEMA_NONE
@@ -15,7 +15,7 @@ mwl__schema_options mwl__schema_parameters(void) {
 
 static void check_parameters(mwl__tree *tree, const mwl__node *node) {
     const mwl__node *type = mwl__node_get(node, "type");
-    if (node->kind != MWL_NODE_OBJECT) return; /* said elsewhere, or a boolean: */
+    if (node->kind != MWL_NODE_OBJECT) return; /* reported elsewhere, or a boolean */
     if (!type) {
         mwl__diag *d = mwl__node_report(tree, node, MWL_DIAG_PARAMETERS_NOT_OBJECT,
                                         "the schema of parameters has no \"type\": \"object\"");
@@ -90,7 +90,7 @@ static void patch(mwl__schema_build *b) {
     }
 }
 
-/* The code of every place that is reached from the root. */
+/* Writes the code of every place that can be reached from the root. */
 static void write_all(mwl__schema_build *b, uint32_t root) {
     for (int i = 0; i < MWL__SCHEMA_H_SIZE; i++) mwl__schema_put(b, 0);
     b->node_true = mwl__schema_close(b, MWL__TYPE_ANY);
@@ -115,7 +115,8 @@ static void write_all(mwl__schema_build *b, uint32_t root) {
     b->words.at[MWL__SCHEMA_H_PATTERNS] = (uint32_t)b->patterns.n;
 }
 
-/* The constants' numbers, as `number` gives them, and the patterns; then the words are complete. */
+/* Appends the numbers of the constants, as `number` returns them, and the patterns. Then the words
+ * are complete. */
 static void finish(mwl__schema_build *b, uint32_t (*number)(void *ctx, mwl_value v, uint32_t i),
                    void *ctx) {
     if (b->status != MWL_OK) return;
@@ -138,7 +139,7 @@ static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *
     uint32_t place = mwl__schema_place_of(b, property);
     mwl_value v = mwl__node_value(b->heap, value), report = mwl_absent();
     size_t len = 0;
-    e->fuel = 1000000; /* what takes longer is left for the run */
+    e->fuel = 1000000; /* a longer check is left to the run */
     if (mwl_is_absent(v)) {
         (void)mwl__schema_stop(b, mwl_heap_why(b->heap));
     } else if (place != NONE && !mwl__schema_run(e, b->places.at[place].offset, v) && !e->status) {
@@ -154,8 +155,8 @@ static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *
     mwl_value_drop(b->heap, v);
 }
 
-/* A default is bound as it is, so one that its own schema refuses is probably a mistake. The code
- * is run here before it is handed out. */
+/* A default is used without a check at run time, so a default that its own schema refuses is
+ * probably a mistake. The compiled code is run here to find that out. */
 static void check_defaults(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node) {
     const mwl__node *properties = mwl__node_get(node, "properties");
     size_t n_words = b->words.n, n = 0;
@@ -236,7 +237,7 @@ mwl_status mwl__schema_emit(mwl__tree *tree, const mwl__node *node,
     return st;
 }
 
-/* Words and constants in blocks of exactly their size. */
+/* Copies words and constants into blocks of exactly their size. */
 static mwl_status take_out(mwl__schema_build *b, const mwl_alloc *alloc,
                            struct mwl__schema_own *own) {
     memset(own, 0, sizeof *own);

@@ -1,8 +1,7 @@
 /* schema_keyword.c: the keywords of JSON Schema 2020-12 and what their values may be.
  *
- * Owns: the table, and the diagnostics about single values. The same rules in the dialect's own
- * form are in schema_meta.c; a test holds the two against each other. Refuses to know: references.
- */
+ * Owns: the table, and the diagnostics about single values. schema_meta.c has the same rules as
+ * JSON Schema; a test compares the two. Refuses to know: references. */
 #include "assembler/schema/schema_build.h"
 #include "vm/schema/format.h"
 #include "vm/base/suggest.h"
@@ -85,7 +84,7 @@ const mwl__keyword *mwl__keyword_find(const char *name, size_t len) {
 
 void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
     if (member->key_len >= 2 && memcmp(member->key, "x-", 2) == 0)
-        return; /* meant as an extension */
+        return; /* probably an extension */
     mwl__diag *d = mwl__node_report_key(doc->tree, member, MWL_DIAG_UNKNOWN_KEYWORD,
                                         "unknown keyword '%.*s'", MWL__NODE_KEY(member));
     if (!d) return;
@@ -120,7 +119,8 @@ static void check_names(mwl__schema_doc *doc, const mwl__node *v, const char *ke
             wrong(doc, c, keyword, "an array of names, each a string");
             continue;
         }
-        if (v->count > 1000) continue; /* pairs would be too many; twice a name does no harm */
+        if (v->count > 1000)
+            continue; /* too many pairs to compare; a name that occurs twice does no harm */
         for (const mwl__node *o = mwl__node_first(v); before && o != c; o = o->next) {
             if (o->kind != MWL_NODE_STRING || o->count != c->count ||
                 memcmp(o->as.text, c->as.text, c->count) != 0)
@@ -230,7 +230,7 @@ static void check_pattern_names(mwl__schema_build *b, mwl__schema_doc *doc, cons
         check_pattern(b, doc, c, c->key, c->key_len, true);
 }
 
-/* Schemas among the values are checked where they are visited. */
+/* Values that are schemas are checked when they are visited. */
 void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__keyword *k,
                         const mwl__node *v, uint32_t vocabularies) {
     const char *name = k->name;

@@ -1,9 +1,9 @@
 /* schema_meta.c: the documents of the dialect, under their published URIs.
  *
- * Owns: the rules of JSON Schema 2020-12 about schemas, in the dialect's own terms and our own
- * words: the meta-schema and one document for each vocabulary. They are there for schemas that
- * refer to them. Schemas of definitions are held to the same rules by schema_keyword.c, which knows
- * where each value was written. */
+ * Owns: the rules of JSON Schema 2020-12 for schemas, as schemas written by us: the meta-schema and
+ * one document for each vocabulary. They exist for schemas that refer to them. schema_keyword.c
+ * checks the schemas of definitions by the same rules, because it knows the position of each
+ * value. */
 #include "assembler/schema/schema_build.h"
 
 /* clang-format off: rows of rules, several to a line */
@@ -115,7 +115,7 @@ static const struct vocabulary {
     {"vocab/content", MWL__VOC_CONTENT},
 };
 
-/* The URI's path below the dialect's, or NULL. */
+/* Returns the path of the URI below that of the dialect, or NULL. */
 static const char *below_base(const char *uri, size_t *len) {
     const size_t n = sizeof BASE - 1;
     if (*len < n || memcmp(uri, BASE, n) != 0) return NULL;

@@ -1,8 +1,8 @@
-/* schema_node.c: one schema to one node of code.
+/* schema_node.c: translates one schema into one node of code.
  *
- * Owns: which instruction a keyword becomes. The schema has been checked: values have the kinds
- * they must have. Tables are written before the node that uses them; instructions stand in the
- * order of MWL__SCHEMA_OPS. */
+ * Owns: which instruction a keyword becomes. The schema has been checked, so values have the right
+ * kinds. Tables are written before the node that uses them. Instructions have the order of
+ * MWL__SCHEMA_OPS. */
 #include "assembler/schema/schema_build.h"
 #include "vm/schema/format.h"
 
@@ -10,13 +10,14 @@
 
 struct writer {
     mwl__schema_build *b;
-    const mwl__schema_place *place; /* a copy: places may move */
+    const mwl__schema_place *place; /* a copy, because places may move */
     const mwl__node *node;
     uint32_t resource, vocabularies;
     bool top; /* of a `parameters` schema */
 };
 
-/* The keyword's value, or NULL: not there, or of a vocabulary that is not in use. */
+/* Returns the value of the keyword; NULL if it does not exist, or if its vocabulary is not in
+ * use. */
 static const mwl__node *get(const struct writer *w, const char *name) {
     size_t len = strlen(name);
     const mwl__node *v = mwl__node_find(w->node, name, len);
@@ -55,7 +56,8 @@ static uint32_t type_mask(const struct writer *w) {
 struct hashed {
     uint32_t hash, k;
 };
-/* By hash; an insertion sort would be quadratic for long ones, so: heap sort, in place. */
+/* Sorts by hash, with a heap sort in place, because an insertion sort takes quadratic time for long
+ * lists. */
 static void sink(struct hashed *a, size_t i, size_t n) {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
         if (child + 1 < n && a[child + 1].hash > a[child].hash) child++;
@@ -163,7 +165,7 @@ struct entry {
     bool required;
 };
 
-/* The members that `properties` and `required` name, each once. NULL when memory is out. */
+/* Returns the members that `properties` and `required` name, each once. NULL if out of memory. */
 static struct entry *list_entries(const struct writer *w, const mwl__node *properties,
                                   const mwl__node *required, uint32_t *count) {
     mwl__schema_build *b = w->b;
@@ -194,7 +196,7 @@ static struct entry *list_entries(const struct writer *w, const mwl__node *prope
     return entry;
 }
 
-/* Fills the slots; the answer is how many entries are not in their own place. */
+/* Fills the slots. Returns how many entries are not in their first place. */
 static uint32_t fill_slots(const struct entry *entry, uint32_t n, uint32_t *slots, uint32_t bits,
                            uint32_t factor) {
     uint32_t mask = (1u << bits) - 1, displaced = 0;
@@ -208,7 +210,7 @@ static uint32_t fill_slots(const struct entry *entry, uint32_t n, uint32_t *slot
     return displaced;
 }
 
-/* A factor under which (nearly) every name has a slot of its own: a few are tried. */
+/* Tries a few factors and chooses one with which (nearly) every name has its own slot. */
 static uint32_t choose_factor(const struct entry *entry, uint32_t n, uint32_t *slots,
                               uint32_t bits) {
     uint32_t best = 0, least = UINT32_MAX, tries = n > 256 ? 4 : 64;
@@ -277,7 +279,7 @@ static void write_props(const struct writer *w) {
     mwl__schema_arg(b, table);
 }
 
-/* dependentRequired, and what of `dependencies` is an array of names. */
+/* dependentRequired, and the members of `dependencies` that are arrays of names. */
 static void write_needs(const struct writer *w, const mwl__node *map) {
     mwl__schema_build *b = w->b;
     uint32_t table = mwl__schema_begin(b, MWL__ITEM_NEEDS);
@@ -373,7 +375,7 @@ static void write_list(const struct writer *w, const char *keyword, mwl__schema_
 
 static void write_if(const struct writer *w) {
     const mwl__node *test = get(w, "if"), *yes = get(w, "then"), *no = get(w, "else");
-    if (!test) return; /* without a branch it still tells what was evaluated */
+    if (!test) return; /* even without a branch it records what was evaluated */
     mwl__schema_ins(w->b, MWL__SCHEMA_IF);
     mwl__schema_arg_place(w->b, w->resource, test);
     if (yes)

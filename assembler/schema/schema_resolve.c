@@ -1,10 +1,11 @@
-/* schema_resolve.c: documents, resources, anchors, and where references lead.
+/* schema_resolve.c: documents, resources, anchors, and the targets of references.
  *
- * Owns: the walk over every schema of a document (which also has each keyword checked), base URIs,
- * the search for a reference's target, documents fetched through the hook. Refuses to know: code.
+ * Owns: the walk over every schema of a document (during which each keyword is checked), base URIs,
+ * the search for the target of a reference, and documents that the hook returns. Refuses to know:
+ * code.
  *
- * Schemas stand only where keywords put them: what looks like `$id` inside `enum` or under an
- * unknown keyword means nothing, until a JSON Pointer leads there. */
+ * Only keywords decide where a schema is. A `$id` inside `enum` or under an unknown keyword has no
+ * meaning, unless a JSON Pointer leads there. */
 #include "assembler/schema/schema_build.h"
 #include "vm/base/hash.h"
 #include "vm/base/suggest.h"
@@ -26,7 +27,7 @@ static uint32_t find_place(const mwl__schema_build *b, const mwl__node *node) {
     return seek_place(b, node, &probe);
 }
 
-/* The place of a node; *fresh when it was not known before. */
+/* Returns the place of a node. *fresh is true if it was not known before. */
 static uint32_t add_place(mwl__schema_build *b, const mwl__node *node, uint32_t resource,
                           bool *fresh) {
     *fresh = false;
@@ -61,7 +62,8 @@ uint32_t mwl__schema_place_of(mwl__schema_build *b, const mwl__node *node) {
 
 typedef void visit_fn(mwl__schema_build *b, uint32_t parent, const mwl__node *schema);
 
-/* The schemas directly below a keyword's value. What is of the wrong kind has been reported. */
+/* Visits the schemas directly below the value of a keyword. A value of the wrong kind has been
+ * reported. */
 static void visit_below(mwl__schema_build *b, uint32_t parent, const mwl__keyword *k,
                         const mwl__node *value, visit_fn *visit) {
     switch ((mwl__schema_rule)k->rule) {
@@ -119,7 +121,7 @@ static uint32_t add_resource(mwl__schema_build *b, mwl__schema_doc *doc, const m
     return b->status == MWL_OK ? (uint32_t)b->resources.n - 1 : NONE;
 }
 
-/* The vocabularies that a meta-schema's `$vocabulary` asks for. */
+/* Returns the vocabularies that `$vocabulary` of a meta-schema names. */
 static bool read_vocabularies(const mwl__node *root, uint32_t *out) {
     const mwl__node *list = mwl__node_get(root, "$vocabulary");
     if (!list || list->kind != MWL_NODE_OBJECT) return true;
@@ -143,8 +145,8 @@ static const struct {
      (MWL__VOC_DIALECT & ~MWL__VOC_PREFIX & ~MWL__VOC_DEPENDENT) | MWL__VOC_TUPLES},
 };
 
-/* `$schema`, where it may be: at the root of a resource. Older dialects are known so far as that
- * documents of others may be written in them; a definition's own may not. */
+/* Reads `$schema` at the root of a resource, the only place where it is allowed. Documents of
+ * others may use older dialects; the schemas of a definition may not. */
 static void read_dialect(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *at,
                          uint32_t *vocabularies) {
     size_t len = at->count;
@@ -170,7 +172,7 @@ static void read_dialect(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__
                       "https://json-schema.org/draft/2020-12/schema");
 }
 
-/* `$id` gives the place a resource of its own, or the document's root another name. */
+/* `$id` makes the place a resource, or gives the root of the document another name. */
 static void read_id(mwl__schema_build *b, uint32_t place, const mwl__node *id) {
     const mwl__node *node = b->places.at[place].node;
     uint32_t resource = b->places.at[place].resource;
@@ -238,7 +240,7 @@ static void read_schema(mwl__schema_build *b, uint32_t place) {
     }
 }
 
-/* Everything below a place that is new. The queue is used as a stack above its present end. */
+/* Visits everything below a new place. The queue is used as a stack above its present end. */
 static uint32_t read_below(mwl__schema_build *b, const mwl__node *node, uint32_t resource) {
     size_t bottom = b->queue.n;
     bool fresh = false;
@@ -258,7 +260,7 @@ void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__no
 
 /* ---- documents of others --------------------------------------------------------------------- */
 
-/* NULL when there is none. It is kept in the list also when it is not usable. */
+/* Returns NULL if it does not exist. It stays in the list even if it cannot be used. */
 static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t len, bool *usable) {
     size_t text_len = 0;
     const char *text = mwl__schema_meta(uri, len, &text_len);
@@ -320,8 +322,9 @@ static const mwl__node *child_named(const mwl__node *n, const char *name, size_t
     return c;
 }
 
-/* Follow a JSON Pointer from a resource's root; *resource becomes the innermost on the way. NULL
- * when it leads nowhere; then *last is where it ended and `token` the name that is not there. */
+/* Follows a JSON Pointer from the root of a resource; *resource becomes the innermost resource on
+ * the way. Returns NULL if there is no such node; then *last is the last node on the way and
+ * `token` is the name that was not found. */
 static const mwl__node *follow(mwl__schema_build *b, uint32_t *resource, const char *s, size_t len,
                                const mwl__node **last, mwl__buf *token) {
     const mwl__node *n = b->resources.at[*resource].root;
@@ -368,7 +371,7 @@ static const mwl__schema_anchor *find_anchor(const mwl__schema_build *b, uint32_
     return NULL;
 }
 
-/* The resource that a URI names; fetched when it is new. */
+/* Returns the resource that a URI names; gets its document if it is new. */
 static uint32_t need_resource(mwl__schema_build *b, mwl__schema_doc *from, const mwl__node *ref,
                               const mwl__buf *uri) {
     const char *text = uri->len ? uri->data : "";
@@ -390,8 +393,8 @@ static uint32_t need_resource(mwl__schema_build *b, mwl__schema_doc *from, const
     return doc && usable ? find_uri(b, text, uri->len) : NONE;
 }
 
-/* The place that a reference leads to, or NONE, reported. *anchor: the dynamic anchor that was
- * named. */
+/* Returns the place that a reference leads to, or NONE after a report. *anchor is the dynamic
+ * anchor that it names. */
 static uint32_t resolve(mwl__schema_build *b, uint32_t place, const mwl__node *ref,
                         const mwl__schema_anchor **anchor) {
     mwl__schema_resource *base = &b->resources.at[b->places.at[place].resource];
@@ -478,7 +481,7 @@ void mwl__schema_link(mwl__schema_build *b, uint32_t place) {
     for (;;) {
         while (b->queue.n && b->status == MWL_OK) link_place(b, b->queue.at[--b->queue.n]);
         if (b->status != MWL_OK || !b->dynamic || n_anchors == b->anchors.n) break;
-        n_anchors = b->anchors.n; /* any of them may be where a dynamic reference leads */
+        n_anchors = b->anchors.n; /* a dynamic reference may lead to any of them */
         for (size_t i = 0; i < n_anchors; i++)
             if (b->anchors.at[i].dynamic) make_live(b, find_place(b, b->anchors.at[i].node));
     }

@@ -1,7 +1,7 @@
-/* schema_uri.c: URI references against a base (RFC 3986, section 5.2).
+/* schema_uri.c: resolves URI references against a base (RFC 3986, section 5.2).
  *
- * Owns: taking a reference apart and putting the target together. Nothing is normalised but dot
- * segments; a base that is itself relative, or empty, is taken as it is. */
+ * Owns: splitting a reference and building the target. Only dot segments are normalised. A relative
+ * or empty base is used unchanged. */
 #include "assembler/schema/schema_build.h"
 
 struct part {
@@ -55,7 +55,7 @@ static struct uri take_apart(const char *s, size_t len) {
     return u;
 }
 
-/* Append the path without its dot segments; `from` is where the path begins in out. */
+/* Appends the path without its dot segments; `from` is where the path begins in out. */
 static void put_path(mwl__buf *out, const char *s, size_t len) {
     size_t from = out->len, at = 0;
     while (at < len) {
@@ -112,7 +112,7 @@ void mwl__uri_resolve(const char *base, size_t base_len, const char *ref, size_t
     }
     if (whole || (r.path.len && r.path.s[0] == '/')) {
         if (r.scheme.there && !r.authority.there && (r.path.len == 0 || r.path.s[0] != '/'))
-            mwl__buf_put(out, r.path.s, r.path.len); /* urn:...: its path is no hierarchy */
+            mwl__buf_put(out, r.path.s, r.path.len); /* urn:...: its path has no hierarchy */
         else
             put_path(out, r.path.s, r.path.len);
     } else if (r.path.len == 0) {

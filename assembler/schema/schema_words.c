@@ -1,4 +1,4 @@
-/* schema_words.c: the words of a compiled schema while it is written.
+/* schema_words.c: writes the words of a compiled schema.
  *
  * Owns: lists that grow, interned constants, tables and nodes as items, and the places whose code
  * is not written yet (fixups). Refuses to know: keywords. */
@@ -20,7 +20,7 @@ bool mwl__schema_room(mwl__schema_build *b, void **p, size_t *cap, size_t need, 
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-/* Takes over v, absent included. */
+/* Takes over v, which may be absent. */
 static uint32_t add_const(mwl__schema_build *b, mwl_value v) {
     if (mwl_is_absent(v)) {
         (void)mwl__schema_stop(b, mwl_heap_why(b->heap));
@@ -84,7 +84,8 @@ void mwl__schema_end(mwl__schema_build *b, uint32_t table) {
     if (b->status == MWL_OK) b->words.at[table + 1] = (uint32_t)b->words.n - table;
 }
 
-/* Whether going from one resource to a place must be seen by dynamic references. */
+/* Returns whether dynamic references must know that evaluation moved from one resource to a
+ * place. */
 static bool crosses(const mwl__schema_build *b, uint32_t from_resource, uint32_t place) {
     return b->dynamic && b->places.at[place].resource != from_resource;
 }
@@ -108,7 +109,7 @@ void mwl__schema_put_target(mwl__schema_build *b, uint32_t from_resource, uint32
     if (place != MWL__SCHEMA_NONE) add_fixup(b, at, place, crosses(b, from_resource, place), false);
 }
 
-/* Boolean schemas have one node each, and need no place. */
+/* true and false have one node each, and need no place. */
 void mwl__schema_put_place(mwl__schema_build *b, uint32_t from_resource, const mwl__node *schema) {
     if (schema->kind == MWL_NODE_BOOL)
         mwl__schema_put(b, schema->boolean ? b->node_true : b->node_false);
