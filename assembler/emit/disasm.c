@@ -148,16 +148,9 @@ void mwl__disasm_call(listing *l, uint32_t call) {
 }
 
 static bool has_meaning(unsigned kind, uint32_t v) {
-    switch ((mwl__operand)kind) {
-    case MWL_OPERAND_NONE:
-    case MWL_OPERAND_REG:
-    case MWL_OPERAND_REGS:
-    case MWL_OPERAND_IMM:
-    case MWL_OPERAND_CATCHX:
-    case MWL_OPERAND_COUNT: return false;
-    case MWL_OPERAND_IMMX: return v > INT32_MAX; /* reads better with its sign */
-    default: return true;
-    }
+    if (kind == MWL_OPERAND_IMMX) return v > INT32_MAX; /* reads better with its sign */
+    return kind != MWL_OPERAND_NONE && kind != MWL_OPERAND_IMM &&
+           mwl__operand_get(kind)->n_regs == 0;
 }
 
 static void put_meaning(listing *l, unsigned kind, uint32_t v) {
@@ -212,10 +205,7 @@ static void put_comment(listing *l, uint32_t pc, size_t line_start) {
     bool placed = mwl__program_where(l->p, pc, 0, &where) && !same_where(where, l->last),
          any = false;
     for (int i = 0; i < 3; i++) {
-        uint32_t v = mwl__operand_get(info->kind[i])->wide ? mwl__ins_x(ins)
-                     : i == 0                              ? ins.a
-                     : i == 1                              ? ins.b
-                                                           : ins.c;
+        uint32_t v = mwl__op_operand(ins, i);
         if (!has_meaning(info->kind[i], v)) continue;
         if (!any) {
             size_t used = l->out->len - line_start;

@@ -206,7 +206,7 @@ static uint32_t put_ins(mwl__emit *e, mwl__ins ins) {
     if (pc >= CODE_LIMIT) mwl__emit_fail(e, MWL_E_TOO_BIG);
     const uint16_t v[3] = {ins.a, ins.b, ins.c};
     for (int i = 0; i < 3; i++)
-        if (info->kind[i] == MWL_OPERAND_REG) mwl__emit_regs(e, v[i] + 1u);
+        if (mwl__operand_get(info->kind[i])->n_regs == 1) mwl__emit_regs(e, v[i] + 1u);
     mwl__emit_put(e, MWL_SECTION_CODE, &ins, sizeof ins);
     return e->status < 0 ? 0 : pc;
 }

@@ -55,28 +55,13 @@ uint32_t mwl__lower_stub_new(mwl__lowerer *l, const mwl__node *n, mwl__op op, ui
     return (uint32_t)l->n_stubs++;
 }
 
-/* Loading constants and moving what is in flight cannot fault. */
-static bool can_fault(mwl__op op) {
-    switch (op) {
-    case MWL_OP_NOP:
-    case MWL_OP_LOAD_K:
-    case MWL_OP_LOAD_INT:
-    case MWL_OP_OUT:
-    case MWL_OP_PASS_INPUT:
-    case MWL_OP_PASS_MATCH:
-    case MWL_OP_MATCH_INPUT:
-    case MWL_OP_STEP_EXIT:
-    case MWL_OP_RETURN:
-    case MWL_OP_JUMP:
-    case MWL_OP_TO:
-    case MWL_OP_TO_HANDLER: return false;
-    default: return true;
-    }
+static bool can_fault(const mwl__lowerer *l, uint32_t pc) {
+    return (mwl__op_get(mwl__emit_at(l->e, pc).op)->flags & MWL_OPF_FAULTS) != 0;
 }
 
 void mwl__lower_guard_from(mwl__lowerer *l, uint32_t begin, uint32_t stub) {
     uint32_t end = mwl__lower_here(l), pc = begin;
-    while (pc < end && !can_fault((mwl__op)mwl__emit_at(l->e, pc).op)) pc++;
+    while (pc < end && !can_fault(l, pc)) pc++;
     if (pc >= end || stub >= l->n_stubs) return;
     if (!mwl__lower_room(l, &l->guards, &l->cap_guards, l->n_guards + 1, sizeof *l->guards)) return;
     l->guards[l->n_guards++] = (mwl__lower_guard){begin, end, stub};

@@ -55,23 +55,32 @@ UTEST(op, names_are_distinct_and_there_are_no_more) {
     EXPECT_TRUE(mwl__operand_get(MWL_OPERAND_COUNT) == NULL);
 }
 
-/* A 32-bit operand stands in b, alone; a run has one thing that gives its length, or is an
- * iterator. */
+/* A 32-bit operand stands in b, alone; a run has one thing that gives its length; what is written
+ * is a. A flag is there only where it can mean something. */
 UTEST(op, rows_are_well_formed) {
     for (unsigned op = 0; op < MWL_OP_COUNT; op++) {
         const mwl__op_info *info = mwl__op_get(op);
         EXPECT_FALSE(mwl__operand_get(info->kind[0])->wide);
         EXPECT_FALSE(mwl__operand_get(info->kind[2])->wide);
         if (mwl__operand_get(info->kind[1])->wide) EXPECT_EQ(info->kind[2], MWL_OPERAND_NONE);
-        int runs = 0, lengths = 0;
+        int runs = 0, lengths = 0, regs = 0;
         for (int i = 0; i < 3; i++) {
-            runs += info->kind[i] == MWL_OPERAND_REGS;
+            const mwl__operand_info *kind = mwl__operand_get(info->kind[i]);
+            runs += kind->n_regs == MWL_RUN;
+            regs += kind->n_regs != 0;
+            EXPECT_EQ(kind->n_regs != 0, kind->use != MWL_USE_NOTHING);
+            if (i > 0) EXPECT_TRUE(kind->use <= MWL_USE_READS || kind->use == MWL_USE_TAKES);
             lengths += info->kind[i] == MWL_OPERAND_SHAPE || info->kind[i] == MWL_OPERAND_FN ||
                        info->kind[i] == MWL_OPERAND_IMM;
         }
         EXPECT_LE(runs, 1);
-        if (runs) EXPECT_LE(lengths, 1);
-        EXPECT_NE(info->kind[2], MWL_OPERAND_REGS);
+        if (runs) EXPECT_EQ(lengths, 1);
+        EXPECT_NE(mwl__operand_get(info->kind[2])->n_regs, MWL_RUN);
+        bool jumps = info->kind[1] == MWL_OPERAND_JUMPX;
+        if (info->flags & MWL_OPF_LENDS) EXPECT_GT(regs, 0);
+        if (info->flags & MWL_OPF_LOOP) EXPECT_TRUE(jumps);
+        if (info->flags & (MWL_OPF_RAISED | MWL_OPF_TABLE)) EXPECT_GE(op, MWL_OP_MACHINE);
+        if (info->flags & MWL_OPF_RAISED) EXPECT_TRUE(info->flags & MWL_OPF_END);
         EXPECT_NE(info->meaning[0], '\0');
     }
 }
@@ -89,8 +98,10 @@ UTEST(op, the_sets_number) {
         rows[i].name = "OTHER";
         EXPECT_NE(mwl__op_isa_of(rows, MWL_OP_COUNT), mwl__op_isa());
         rows[i] = row;
-        rows[i].flags ^= MWL_OPF_END;
-        EXPECT_NE(mwl__op_isa_of(rows, MWL_OP_COUNT), mwl__op_isa());
+        for (unsigned bit = 1; bit <= MWL_OPF_TABLE; bit <<= 1) {
+            rows[i].flags = (uint8_t)(row.flags ^ bit);
+            EXPECT_NE(mwl__op_isa_of(rows, MWL_OP_COUNT), mwl__op_isa());
+        }
         rows[i] = row;
         for (int k = 0; k < 3; k++) {
             rows[i].kind[k] ^= 1;

@@ -179,15 +179,16 @@ static mwl__ins sound_ins(unsigned op) {
     return ins;
 }
 
-/* How many registers the run takes in sound_ins: of the sample's first shape, function; none for a
- * count. */
-static uint32_t run_of(const mwl__op_info *info) {
-    for (int i = 0; i < 3; i++) {
+/* How many registers the operand names in sound_ins. A run's: of the sample's first shape,
+ * function; none for a count. */
+static uint32_t regs_of(const mwl__op_info *info, int place) {
+    uint32_t n = mwl__operand_get(info->kind[place])->n_regs;
+    for (int i = 0; i < 3 && n == MWL_RUN; i++) {
         if (info->kind[i] == MWL_OPERAND_SHAPE) return 3;
         if (info->kind[i] == MWL_OPERAND_FN) return 2;
         if (info->kind[i] == MWL_OPERAND_IMM) return 0;
     }
-    return 4;
+    return n;
 }
 
 static bool try_ins(struct subject *s, mwl__ins ins, const char *bound) {
@@ -230,7 +231,7 @@ UTEST(verify, every_operand_of_every_opcode) {
                 EXPECT_TRUE(try_ins(&s, with(sound, i, false, N_REGS + 1), "first of several"));
                 continue;
             }
-            if (info->kind[i] == MWL_OPERAND_REGS) bound = N_REGS - run_of(info) + 1;
+            if (kind->n_regs) bound = N_REGS - regs_of(info, i) + 1;
             ASSERT_GT(bound, 0u);
             EXPECT_TRUE(try_ins(&s, with(sound, i, kind->wide, bound - 1), NULL));
             EXPECT_TRUE(try_ins(&s, with(sound, i, kind->wide, bound), kind->bound));

@@ -24,6 +24,7 @@
 #include "vm/machine/nest.h"
 #include "vm/machine/raise.h"
 #include "vm/machine/step.h"
+#include "vm/program/verify.h"
 
 #include <stdlib.h>
 
@@ -220,6 +221,19 @@ static inline mwl_value taken(mwl_value *reg) {
     *reg = mwl_null();
     return v;
 }
+
+#if MWL_CHECKED
+/* Are the registers that the instruction's row says it takes empty now? */
+static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
+    for (int i = 0; i < 3; i++) {
+        if (mwl__operand_get(mwl__op_get(ins.op)->kind[i])->use != MWL_USE_TAKES) continue;
+        const mwl_value *first = regs + mwl__op_operand(ins, i);
+        for (uint32_t n = mwl__verify_regs_of(p, ins, i); n-- > 0;)
+            if ((first[n].tag & (0xffu | MWL_OWNED)) != MWL_KIND_NULL) return false;
+    }
+    return true;
+}
+#endif
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
@@ -650,7 +664,7 @@ dispatch:
 #else
 #define NESTS(condition) ((void)0)
 #endif
-#define PLAIN(statement) do { statement; NEXT(); } while (0)
+#define PLAIN(statement) do { statement; NESTS(took(p, *ip, R)); NEXT(); } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
     CASE(OUT): PLAIN(mwl__replace(h, &F->in_flight, taken(&A)));
@@ -738,6 +752,7 @@ machine:
                                         : MWL_EXEC_NOMEM;
         goto fail;
     }
+    NESTS(took(p, *ip, R));
     ip = code + next;
     if (LIKELY(--x->slice > 0)) DISPATCH(); /* paid when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
@@ -771,6 +786,7 @@ out_of_fuel:
 fail:
     if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
     if (x->halt == MWL_EXEC_FAULT) {
+        NESTS(mwl__op_get(code[x->pc].op)->flags & MWL_OPF_FAULTS);
         const mwl__handler_rec *handler = mwl__program_handler(p, x->pc);
         x->halt = MWL_EXEC_END;
         if (handler && handler->kind == MWL_HANDLER_EXPR) {

@@ -6,13 +6,19 @@
 
 static const mwl__op_info infos[] = {
 #define X(name, a, b, c, flags, text)                                                              \
-    {#name, {MWL_OPERAND_##a, MWL_OPERAND_##b, MWL_OPERAND_##c}, (flags), text},
+    {#name,                                                                                        \
+     {MWL_OPERAND_##a, MWL_OPERAND_##b, MWL_OPERAND_##c},                                          \
+     {MWL_OPERAND_USE_##a, MWL_OPERAND_USE_##b, MWL_OPERAND_USE_##c},                              \
+     {MWL_OPERAND_REGS_##a, MWL_OPERAND_REGS_##b, MWL_OPERAND_REGS_##c},                           \
+     (flags),                                                                                      \
+     text},
     MWL_OPCODES(X)
 #undef X
 };
 
 static const mwl__operand_info operands[] = {
-#define X(name, letter, bound) {#name, letter, bound, MWL_OPERAND_##name >= MWL_OPERAND_IMMX},
+#define X(name, letter, n_regs, use, bound)                                                        \
+    {#name, letter, bound, n_regs, MWL_USE_##use, MWL_OPERAND_##name >= MWL_OPERAND_IMMX},
     MWL_OPERAND_KINDS(X)
 #undef X
 };
@@ -38,8 +44,8 @@ static void print_name(mwl__buf *out, const char *name) {
     for (; *name; name++) mwl__buf_putc(out, (char)tolower((unsigned char)*name));
 }
 
-static uint32_t operand_value(mwl__ins ins, int place, bool wide) {
-    if (wide) return mwl__ins_x(ins);
+uint32_t mwl__op_operand(mwl__ins ins, int place) {
+    if (operands[infos[ins.op].kind[place]].wide) return mwl__ins_x(ins);
     return place == 0 ? ins.a : place == 1 ? ins.b : ins.c;
 }
 
@@ -54,7 +60,7 @@ void mwl__op_print(mwl__buf *out, mwl__ins ins) {
     for (int i = 0; i < 3; i++) {
         if (info->kind[i] == MWL_OPERAND_NONE) continue;
         const mwl__operand_info *kind = mwl__operand_get(info->kind[i]);
-        mwl__buf_printf(out, "%s%s%u", between, kind->letter, operand_value(ins, i, kind->wide));
+        mwl__buf_printf(out, "%s%s%u", between, kind->letter, mwl__op_operand(ins, i));
         between = ", ";
     }
 }

@@ -15,11 +15,27 @@ typedef enum mwl__op {
 } mwl__op;
 
 typedef enum mwl__operand {
-#define X(name, letter, bound) MWL_OPERAND_##name,
+#define X(name, letter, n_regs, use, bound) MWL_OPERAND_##name,
     MWL_OPERAND_KINDS(X)
 #undef X
         MWL_OPERAND_COUNT
 } mwl__operand;
+
+/* What happens to the registers of an operand: opcodes.h has the words. */
+typedef enum mwl__use {
+    MWL_USE_NOTHING, /* it names no register */
+    MWL_USE_READS,
+    MWL_USE_FILLS,
+    MWL_USE_CHANGES,
+    MWL_USE_TAKES,
+    MWL_USE_ITERATES
+} mwl__use;
+enum { /* by kind, for tables made at compile time */
+#define X(name, letter, n_regs, use, bound)                                                        \
+    MWL_OPERAND_USE_##name = MWL_USE_##use, MWL_OPERAND_REGS_##name = (n_regs),
+       MWL_OPERAND_KINDS(X)
+#undef X
+};
 
 typedef struct mwl__ins {
     uint16_t op, a, b, c;
@@ -36,19 +52,25 @@ static inline mwl__ins mwl__ins_ax(mwl__op op, unsigned a, uint32_t x) {
 }
 
 typedef struct mwl__op_info {
-    const char *name; /* lower case, as listings print it */
+    const char *name; /* as the row has it; listings print it in lower case */
     uint8_t kind[3];  /* mwl__operand of a, b, c; a 32-bit kind stands in kind[1] */
-    uint8_t flags;
+    uint8_t use[3];   /* mwl__use, and how many registers, of those kinds */
+    uint8_t n_regs[3];
+    uint8_t flags; /* MWL_OPF_* */
     const char *meaning;
 } mwl__op_info;
 
 typedef struct mwl__operand_info {
     const char *name, *letter, *bound;
-    bool wide; /* 32 bits over b and c */
+    uint8_t n_regs; /* 0, 1, 4, or MWL_RUN */
+    uint8_t use;    /* mwl__use */
+    bool wide;      /* 32 bits over b and c */
 } mwl__operand_info;
 
 const mwl__op_info *mwl__op_get(unsigned op); /* NULL when there is no such opcode */
 const mwl__operand_info *mwl__operand_get(unsigned kind);
+/* The value of operand a (place 0), b or c of an instruction whose row is known. */
+uint32_t mwl__op_operand(mwl__ins ins, int place);
 
 /* The instruction-set number: a hash over the rows. An image made for other rows is refused. */
 uint32_t mwl__op_isa(void);

@@ -155,7 +155,12 @@ uint32_t mwl__verify_bound(const mwl_program *p, unsigned kind) {
     switch ((mwl__operand)kind) {
     case MWL_OPERAND_NONE: return 1;
     case MWL_OPERAND_REG:
-    case MWL_OPERAND_REGS: return p->n_regs;
+    case MWL_OPERAND_OUT:
+    case MWL_OPERAND_INOUT:
+    case MWL_OPERAND_TAKEN:
+    case MWL_OPERAND_REGS:
+    case MWL_OPERAND_TAKENS:
+    case MWL_OPERAND_ITER: return p->n_regs;
     case MWL_OPERAND_IMM:
     case MWL_OPERAND_IMMX: return MWL_NONE;
     case MWL_OPERAND_K:
@@ -172,44 +177,43 @@ uint32_t mwl__verify_bound(const mwl_program *p, unsigned kind) {
     case MWL_OPERAND_ENTRYX: return p->tables.n_entries;
     case MWL_OPERAND_CALLX: return p->tables.n_calls;
     case MWL_OPERAND_GATHERX: return p->tables.n_gathers;
-    case MWL_OPERAND_CATCHX: return p->tables.n_catches;
     case MWL_OPERAND_COUNT: break;
     }
     return 0;
 }
 
 static const char *const operand_messages[] = {
-#define X(name, letter, bound) "operand " #name " is not as it must be: " bound,
+#define X(name, letter, n_regs, use, bound) "operand " #name " is not as it must be: " bound,
     MWL_OPERAND_KINDS(X)
 #undef X
 };
 
-static uint32_t operand(mwl__ins ins, int place, bool wide) {
-    if (wide) return mwl__ins_x(ins);
-    return place == 0 ? ins.a : place == 1 ? ins.b : ins.c;
-}
-
-uint32_t mwl__verify_run(const mwl_program *p, mwl__ins ins) {
+uint32_t mwl__verify_regs_of(const mwl_program *p, mwl__ins ins, int place) {
     const mwl__op_info *info = mwl__op_get(ins.op);
-    for (int i = 0; i < 3; i++) {
-        uint32_t v = operand(ins, i, false);
+    uint32_t n = info->n_regs[place];
+    for (int i = 0; i < 3 && n == MWL_RUN; i++) {
+        uint32_t v = mwl__op_operand(ins, i);
         if (info->kind[i] == MWL_OPERAND_SHAPE) return p->shapes[v].n_keys;
         if (info->kind[i] == MWL_OPERAND_FN) return p->funcs[v].n_args;
         if (info->kind[i] == MWL_OPERAND_IMM) return v;
     }
-    return 4;
+    return n;
 }
 
-static mwl_status check_operand(const mwl_program *p, uint32_t pc, int place, mwl_error *error) {
+static mwl_status check_operands(const mwl_program *p, uint32_t pc, mwl_error *error) {
     mwl__ins ins = p->code[pc];
-    unsigned kind = mwl__op_get(ins.op)->kind[place];
-    bool wide = mwl__operand_get(kind)->wide;
-    if (place == 2 && mwl__operand_get(mwl__op_get(ins.op)->kind[1])->wide) return MWL_OK;
-    uint32_t v = operand(ins, place, wide), bound = mwl__verify_bound(p, kind);
-    /* a run may be empty and then begin right after the last register */
-    bool inside = bound == MWL_NONE || v < bound || (kind == MWL_OPERAND_REGS && v == bound);
-    if (!inside || (kind == MWL_OPERAND_KEY && !is_string(p, v)))
-        REFUSE(operand_messages[kind], &p->code[pc]);
+    const mwl__op_info *info = mwl__op_get(ins.op);
+    const uint16_t values[3] = {ins.a, ins.b, ins.c};
+    for (int i = 0; i < 3; i++) {
+        unsigned kind = info->kind[i];
+        bool wide = mwl__operand_get(kind)->wide;
+        uint32_t v = wide ? mwl__ins_x(ins) : values[i], bound = mwl__verify_bound(p, kind);
+        /* a run may be empty and then begin right after the last register */
+        bool inside = bound == MWL_NONE || v < bound || (info->n_regs[i] == MWL_RUN && v == bound);
+        if (!inside || (kind == MWL_OPERAND_KEY && !is_string(p, v)))
+            REFUSE(operand_messages[kind], &p->code[pc]);
+        if (wide) break; /* it holds c too */
+    }
     return MWL_OK;
 }
 
@@ -217,10 +221,10 @@ static mwl_status check_operand(const mwl_program *p, uint32_t pc, int place, mw
 static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *error) {
     mwl__ins ins = p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
-    for (int i = 0; i < 2; i++)
-        if (info->kind[i] == MWL_OPERAND_REGS &&
-            mwl__verify_run(p, ins) > p->n_regs - operand(ins, i, false))
-            REFUSE(operand_messages[MWL_OPERAND_REGS], &p->code[pc]);
+    for (int i = 0; i < 3; i++)
+        if (info->n_regs[i] > 1 &&
+            mwl__verify_regs_of(p, ins, i) > p->n_regs - mwl__op_operand(ins, i))
+            REFUSE(operand_messages[info->kind[i]], &p->code[pc]);
     if (ins.op == MWL_OP_ARMS) {
         const mwl__call_rec *c = &p->tables.calls[mwl__ins_x(ins)];
         if (c->success_pc == MWL_NONE || c->failure_pc == MWL_NONE)
@@ -257,10 +261,8 @@ mwl_status mwl__verify_code(const mwl_program *p, mwl_error *error) {
         if (!mwl__op_get(p->code[pc].op)) REFUSE("an unknown opcode", &p->code[pc]);
         if (p->code[pc].op >= MWL_OP_MACHINE && p->tables.root_flow == MWL_NONE)
             REFUSE("an expression holds an instruction of the machine", &p->code[pc]);
-        for (int i = 0; i < 3; i++) {
-            mwl_status status = check_operand(p, pc, i, error);
-            if (status < 0) return status;
-        }
+        mwl_status status = check_operands(p, pc, error);
+        if (status < 0) return status;
     }
     for (uint32_t pc = 0; pc < p->n_code; pc++) {
         mwl_status status = check_flow_of(p, pc, error);

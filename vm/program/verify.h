@@ -40,9 +40,9 @@ void mwl__verify_loops_free(const mwl_program *p, mwl__loops *l); /* also after 
 mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error);
 mwl_status mwl__verify_regs(const mwl_program *p, const mwl__loops *l, mwl_error *error);
 
-/* How many registers the run of a REGS operand covers. Operands of other kinds must have been
- * checked. */
-uint32_t mwl__verify_run(const mwl_program *p, mwl__ins ins);
+/* How many registers the operand at this place names, from its first on. Those operands that are
+ * not registers must have been checked. */
+uint32_t mwl__verify_regs_of(const mwl_program *p, mwl__ins ins, int place);
 
 /* The bound of an operand kind in this program: values below it are allowed. MWL_NONE: any. */
 uint32_t mwl__verify_bound(const mwl_program *p, unsigned kind);

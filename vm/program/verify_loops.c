@@ -12,7 +12,7 @@
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
 
-static bool is_loop(mwl__ins ins) { return ins.op == MWL_OP_NEXT || ins.op == MWL_OP_NEXT2; }
+static bool is_loop(mwl__ins ins) { return (mwl__op_get(ins.op)->flags & MWL_OPF_LOOP) != 0; }
 
 static bool jumps(mwl__ins ins) { return mwl__op_get(ins.op)->kind[1] == MWL_OPERAND_JUMPX; }
 

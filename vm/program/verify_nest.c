@@ -69,29 +69,14 @@ static place as_seen_by(place at, unsigned op) {
 
 static const char *const disagree = "ways that nest differently meet here";
 
-static bool is_fault_op(unsigned op) {
-    switch (op) {
-    case MWL_OP_STEP_FAULT:
-    case MWL_OP_CLAUSE_FAULT:
-    case MWL_OP_ENTRY_FAULT:
-    case MWL_OP_PHASE_FAULT:
-    case MWL_OP_ALWAYS_FAULT:
-    case MWL_OP_CALL_FAULT:
-    case MWL_OP_ARM_FAULT:
-    case MWL_OP_GATHER_FAULT: return true;
-    default: return false;
-    }
-}
+/* Does only a construct's handler lead here? */
+static bool takes_raised(unsigned op) { return (mwl__op_get(op)->flags & MWL_OPF_RAISED) != 0; }
 
-/* Instructions that only the machine leads to, by the tables. */
+/* Does no jump and no next instruction lead here, only the machine? It begins the calls of a Gather
+ * itself. */
 static bool only_tables_lead_to(const walk *w, mwl__ins ins) {
-    switch (ins.op) {
-    case MWL_OP_ALWAYS:
-    case MWL_OP_GATHER_ARMS:
-    case MWL_OP_GATHER_END: return true;
-    case MWL_OP_CALL: return w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
-    default: return is_fault_op(ins.op);
-    }
+    if (mwl__op_get(ins.op)->flags & (MWL_OPF_RAISED | MWL_OPF_TABLE)) return true;
+    return ins.op == MWL_OP_CALL && w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
 }
 
 static mwl_status join(walk *w, uint32_t pc, uint32_t target, place from) {
@@ -509,7 +494,7 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     const mwl__handler_rec *h = &w->p->handlers[i];
     unsigned op = w->p->code[h->target].op;
     if (h->kind == MWL_HANDLER_SITE) {
-        MUST(is_fault_op(op), "a construct's handler leads to no instruction for its failure");
+        MUST(takes_raised(op), "a construct's handler leads to no instruction for its failure");
     } else {
         MUST(w->p->code[pc].op < MWL_OP_MACHINE,
              "an expression's handler is around the machine's instructions");

@@ -135,110 +135,6 @@ static mwl_status go(walk *w, uint32_t pc, uint32_t target, uint32_t from) {
 
 /* ---- one instruction ------------------------------------------------------------------------- */
 
-typedef enum use_of_a { READS, FILLS, CHANGES } use_of_a;
-
-static use_of_a use_of(unsigned op) {
-    switch (op) {
-    case MWL_OP_LIST_PUSH:
-    case MWL_OP_LIST_PUSH_OPT:
-    case MWL_OP_MAP_PUT:
-    case MWL_OP_MAP_PUT_OPT:
-    case MWL_OP_MAP_MERGE:
-    case MWL_OP_MATCH:
-    case MWL_OP_DATA: return CHANGES;
-    case MWL_OP_JUMP_IF:
-    case MWL_OP_JUMP_UNLESS:
-    case MWL_OP_AND_TEST:
-    case MWL_OP_OR_TEST:
-    case MWL_OP_RAISE_IF:
-    case MWL_OP_OPT_TEST:
-    case MWL_OP_END: return READS;
-    default: return op >= MWL_OP_MACHINE ? READS : FILLS;
-    }
-}
-
-/* Whether what it leaves in ra may be borrowed from where an operand's value is. Those named here
- * make a new value, or count what they hand on. */
-static bool lends(unsigned op) {
-    switch (op) {
-    case MWL_OP_SELECT_OPT:
-    case MWL_OP_HAS:
-    case MWL_OP_INDEX_OPT:
-    case MWL_OP_NEW_LIST_LIKE:
-    case MWL_OP_LIST_OF:
-    case MWL_OP_MAP_OF:
-    case MWL_OP_ADD:
-    case MWL_OP_CONCAT:
-    case MWL_OP_SUB:
-    case MWL_OP_MUL:
-    case MWL_OP_DIV:
-    case MWL_OP_MOD:
-    case MWL_OP_NEG:
-    case MWL_OP_NOT:
-    case MWL_OP_EQ:
-    case MWL_OP_NE:
-    case MWL_OP_LT:
-    case MWL_OP_LE:
-    case MWL_OP_GT:
-    case MWL_OP_GE:
-    case MWL_OP_IN:
-    case MWL_OP_ADD_K:
-    case MWL_OP_SUB_K:
-    case MWL_OP_MUL_K:
-    case MWL_OP_EQ_K:
-    case MWL_OP_NE_K:
-    case MWL_OP_LT_K:
-    case MWL_OP_LE_K:
-    case MWL_OP_GT_K:
-    case MWL_OP_GE_K:
-    case MWL_OP_AND:
-    case MWL_OP_OR:
-    case MWL_OP_AND_END:
-    case MWL_OP_OR_END:
-    case MWL_OP_OPT_OF: return false;
-    default: return true;
-    }
-}
-
-/* Those whose row says so. */
-static bool takes(unsigned op) {
-    switch (op) {
-    case MWL_OP_TAKE:
-    case MWL_OP_LIST_PUSH:
-    case MWL_OP_LIST_PUSH_OPT:
-    case MWL_OP_LIST_OF:
-    case MWL_OP_MAP_PUT:
-    case MWL_OP_MAP_PUT_OPT:
-    case MWL_OP_MAP_OF:
-    case MWL_OP_CONCAT:
-    case MWL_OP_CALL_FN:
-    case MWL_OP_OPT_OF: return true;
-    default: return false;
-    }
-}
-
-/* The registers that an instruction uses beside ra: a run, or b and c. */
-typedef struct operands {
-    uint32_t first, n, second; /* second: c where it is a register, else first */
-} operands;
-
-static operands operands_of(const mwl_program *p, mwl__ins ins) {
-    const mwl__op_info *info = mwl__op_get(ins.op);
-    operands o = {0, 0, 0};
-    if (info->kind[0] == MWL_OPERAND_REGS) { /* read by the machine; iterators are apart */
-        o.first = ins.a;
-        o.n = mwl__verify_run(p, ins);
-    } else if (info->kind[1] == MWL_OPERAND_REGS) {
-        o.first = ins.b;
-        o.n = mwl__verify_run(p, ins);
-    } else if (info->kind[1] == MWL_OPERAND_REG) {
-        o.first = ins.b;
-        o.n = 1;
-    }
-    o.second = info->kind[2] == MWL_OPERAND_REG ? ins.c : o.first;
-    return o;
-}
-
 #define MUST_HOLD(r)                                                                               \
     do {                                                                                           \
         if (get(now, (r)) == UNKNOWN)                                                              \
@@ -246,7 +142,7 @@ static operands operands_of(const mwl_program *p, mwl__ins ins) {
     } while (0)
 static const char *const outlives = "a register would borrow from one that is replaced";
 
-/* What NEXT does before it goes to its body. */
+/* What NEXT does before it goes to its body: the loop variables borrow from the container. */
 static void advance(walk *w, state *s, mwl__ins ins) {
     write(w, s, ins.a + 1u, 0);
     write(w, s, ins.a + 2u, ins.a + 1u);
@@ -269,40 +165,61 @@ static mwl_status iterate(walk *w, uint32_t pc) {
     return MWL_OK;
 }
 
-static mwl_status transfer(walk *w, uint32_t pc) {
+/* The registers of an instruction's operands, by place: n from the first on. */
+typedef struct named {
+    uint32_t first[3], n[3];
+} named;
+
+static named named_by(const mwl_program *p, const mwl__op_info *info, mwl__ins ins) {
+    named by = {{ins.a, ins.b, ins.c}, {info->n_regs[0], info->n_regs[1], info->n_regs[2]}};
+    for (int i = 0; i < 2; i++)
+        if (by.n[i] == MWL_RUN) by.n[i] = mwl__verify_regs_of(p, ins, i);
+    return by;
+}
+
+/* What is read holds something, and nobody takes what it changes, or takes it twice. *dep: what the
+ * operands depend on, all together. */
+static mwl_status read_operands(walk *w, uint32_t pc, const mwl__op_info *info, const named *by,
+                                uint32_t *dep) {
+    const state *now = at(w, NOW);
+    bool changes = info->use[0] == MWL_USE_CHANGES;
+    for (int i = 2; i >= 0; i--) {
+        if (info->use[i] == MWL_USE_FILLS) continue;
+        w->work += by->n[i];
+        for (uint32_t r = by->first[i]; r < by->first[i] + by->n[i]; r++) {
+            MUST_HOLD(r);
+            if (i == 0 && changes) break;
+            if (get(now, r) > *dep) *dep = get(now, r);
+            if (changes && r == by->first[0]) REFUSE_AT(pc, "an instruction takes what it changes");
+        }
+    }
+    if (info->use[1] == MWL_USE_TAKES && info->use[2] == MWL_USE_TAKES &&
+        by->first[1] == by->first[2])
+        REFUSE_AT(pc, "an instruction takes a register twice");
+    return MWL_OK;
+}
+
+static mwl_status transfer(walk *w, uint32_t pc, const mwl__op_info *info) {
     state *now = at(w, NOW);
     mwl__ins ins = w->p->code[pc];
-    const mwl__op_info *info = mwl__op_get(ins.op);
-    if (ins.op == MWL_OP_ITER || ins.op == MWL_OP_NEXT || ins.op == MWL_OP_NEXT2)
-        return iterate(w, pc);
-    operands o = operands_of(w->p, ins);
     uint32_t dep = 0, lowest = UNKNOWN;
-    use_of_a use = info->kind[0] == MWL_OPERAND_REG ? use_of(ins.op) : READS;
-    w->work += o.n;
-    for (uint32_t i = 0; i <= o.n; i++) {
-        uint32_t r = i < o.n ? o.first + i : o.second;
-        if (i == o.n && o.second == o.first) continue;
-        MUST_HOLD(r);
-        if (get(now, r) > dep) dep = get(now, r);
-        if (use == CHANGES && r == ins.a) REFUSE_AT(pc, "an instruction takes what it changes");
+    if (!(info->use[0] | info->use[1])) return MWL_OK; /* it names no register */
+    if (info->use[0] == MWL_USE_ITERATES) return iterate(w, pc);
+    const named by = named_by(w->p, info, ins);
+    mwl_status status = read_operands(w, pc, info, &by, &dep);
+    if (status < 0) return status;
+    for (int i = 0; i < 3; i++) {
+        if (info->use[i] != MWL_USE_TAKES || by.n[i] == 0) continue;
+        for (uint32_t r = by.first[i]; r < by.first[i] + by.n[i]; r++) write(w, now, r, 0);
+        if (by.first[i] < lowest) lowest = by.first[i];
     }
-    if (use == CHANGES && o.n && info->kind[2] == MWL_OPERAND_REG && ins.b == ins.c)
-        REFUSE_AT(pc, "an instruction takes a register twice");
-    if (info->kind[0] == MWL_OPERAND_REG && use != FILLS) MUST_HOLD(ins.a);
-    if (takes(ins.op)) {
-        for (uint32_t i = 0; i < o.n; i++) write(w, now, o.first + i, 0);
-        if (o.n && o.second != o.first) write(w, now, o.second, 0);
-        if (o.n) lowest = o.second < o.first ? o.second : o.first;
+    if (info->use[0] == MWL_USE_CHANGES) {
+        write(w, now, ins.a, info->flags & MWL_OPF_LENDS ? get(now, ins.a) : 0);
+    } else if (info->use[0] == MWL_USE_FILLS) {
+        if (!(info->flags & MWL_OPF_LENDS)) dep = 0;
+        if (dep > ins.a || dep > lowest) REFUSE_AT(pc, outlives);
+        write(w, now, ins.a, dep);
     }
-    if (use == READS) return MWL_OK;
-    if (use == CHANGES) {
-        MUST_HOLD(ins.a);
-        write(w, now, ins.a, ins.op == MWL_OP_MATCH ? 0 : get(now, ins.a));
-        return MWL_OK;
-    }
-    if (!lends(ins.op)) dep = 0;
-    if (dep > ins.a || dep > lowest) REFUSE_AT(pc, outlives);
-    write(w, now, ins.a, dep);
     return MWL_OK;
 }
 
@@ -398,7 +315,7 @@ static mwl_status visit(walk *w, uint32_t *at_pc) {
     const mwl__op_info *info = mwl__op_get(ins.op);
     mwl_status status = w->handler == w->loops->handler[pc] ? MWL_OK : to_handler(w, pc);
     w->lost = false;
-    if (status == MWL_OK) status = transfer(w, pc);
+    if (status == MWL_OK) status = transfer(w, pc, info);
     if (status == MWL_OK && w->lost) status = to_handler(w, pc);
     if (status < 0) return status;
     if (loop != MWL_NONE && w->loops->loop[loop].next == pc) return end_body(w, loop, at_pc);
