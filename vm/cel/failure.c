@@ -166,33 +166,33 @@ bool mwl__failure_chained(mwl_value failure, mwl_value link) {
 
 /* ---- what an author writes ------------------------------------------------------------------- */
 
-static bool says(mwl_value v, mwl__word word) {
+static inline bool is_word(mwl_value v, mwl__word word) {
     return mwl_value_kind(v) == MWL_KIND_STRING && mwl__word_is(v, word);
 }
 
 static bool is_failure(mwl_value v) {
     if (mwl_value_kind(v) != MWL_KIND_OBJECT) return false;
     mwl_value type = mwl__word_get(v, MWL_WORD_TYPE), code = mwl__word_get(v, MWL_WORD_CODE);
-    return mwl_value_kind(type) == MWL_KIND_STRING && !says(type, MWL_WORD_SUCCESS) &&
+    return mwl_value_kind(type) == MWL_KIND_STRING && !is_word(type, MWL_WORD_SUCCESS) &&
            mwl_value_kind(code) == MWL_KIND_STRING;
 }
 
 /* Returns what is wrong with one field that the author wrote, or NULL. */
 static const char *field_error(mwl_value key, mwl_value v) {
     mwl_kind kind = mwl_value_kind(v);
-    if (says(key, MWL_WORD_TYPE)) {
+    if (is_word(key, MWL_WORD_TYPE)) {
         if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
-        return says(v, MWL_WORD_SUCCESS) ? "a failure's `type` must not be 'success'" : NULL;
+        return is_word(v, MWL_WORD_SUCCESS) ? "a failure's `type` must not be 'success'" : NULL;
     }
-    if (says(key, MWL_WORD_CODE))
+    if (is_word(key, MWL_WORD_CODE))
         return kind == MWL_KIND_STRING ? NULL : "a failure's `code` must be a string";
-    if (says(key, MWL_WORD_MESSAGE))
+    if (is_word(key, MWL_WORD_MESSAGE))
         return kind == MWL_KIND_STRING ? NULL : "a failure's `message` must be a string";
-    if (says(key, MWL_WORD_RETRYABLE))
+    if (is_word(key, MWL_WORD_RETRYABLE))
         return kind == MWL_KIND_BOOL || kind == MWL_KIND_NULL
                    ? NULL
                    : "a failure's `retryable` must be a boolean or null";
-    if (says(key, MWL_WORD_PREVIOUS))
+    if (is_word(key, MWL_WORD_PREVIOUS))
         return kind == MWL_KIND_NULL || is_failure(v)
                    ? NULL
                    : "a failure's `previous` must be a non-success Result or null";
@@ -210,13 +210,13 @@ const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p
         const char *wrong = field_error(p->consts[key[i]], values[i]);
         *field = i;
         if (wrong) return wrong;
-        if (says(p->consts[key[i]], MWL_WORD_PREVIOUS)) *wrote_previous = true;
+        if (is_word(p->consts[key[i]], MWL_WORD_PREVIOUS)) *wrote_previous = true;
     }
     mwl_value o = mwl_object(h, 6);
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
         mwl_value v = mwl_absent();
         for (uint32_t i = 0; i < n; i++)
-            if (says(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
+            if (is_word(p->consts[key[i]], order[k])) v = mwl__keep(values[i]);
         if (mwl_is_absent(v) && k < 5 && !mwl_is_absent(base))
             v = mwl__keep(mwl__word_get(base, order[k]));
         if (mwl_is_absent(v) && k == 0) v = mwl__word_value(MWL_WORD_ERROR);
@@ -279,11 +279,11 @@ bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
     const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
     for (; m < end; m++) {
         bool hit = true;
-        if (says(m->key, MWL_WORD_CODES))
+        if (is_word(m->key, MWL_WORD_CODES))
             hit = any_code(m->val, failure);
-        else if (says(m->key, MWL_WORD_TYPES))
+        else if (is_word(m->key, MWL_WORD_TYPES))
             hit = any_type(m->val, failure);
-        else if (says(m->key, MWL_WORD_RETRYABLE))
+        else if (is_word(m->key, MWL_WORD_RETRYABLE))
             hit = mwl_value_kind(m->val) == MWL_KIND_BOOL &&
                   retryable_is(failure, mwl_as_bool(m->val));
         if (!hit) return false;

@@ -148,21 +148,23 @@ mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
     return key;
 }
 
-/* The cache is indexed by the address of the text, which never changes for a literal; each text has
- * two possible places. The content decides, so a buffer whose text changes only costs a comparison
- * or two. */
+/* The cache is indexed by the address of the text, which never changes for a literal. Each text has
+ * four possible places: with two, three literals of one hot path that met in a set would replace
+ * each other for ever, and whether they meet depends on where the linker put them. The content
+ * decides, so a buffer whose text changes only costs a few comparisons. */
 mwl_value mwl__literal(mwl_heap *h, const char *text) {
-    uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~1u;
+    enum { WAYS = 4 };
+    uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~(WAYS - 1u);
     mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;
-    for (int i = 0; place && i < 2; i++)
-        if (!mwl_is_absent(place[i]) && strcmp(mwl__as_str(place[i])->s, text) == 0)
-            return mwl__keep(place[i]);
+    for (int i = 0; place && i < WAYS && !mwl_is_absent(place[i]); i++)
+        if (strcmp(mwl__as_str(place[i])->s, text) == 0) return mwl__keep(place[i]);
     size_t len = strlen(text);
     mwl_value v = mwl_string(h, text, len);
     if (!place || len > MWL__KEY_SHARED_MAX || mwl_is_absent(v)) return v;
-    mwl__drop(h, place[1]);
-    place[1] = place[0];
+    mwl__drop(h, place[WAYS - 1]);
+    memmove(place + 1, place, (WAYS - 1) * sizeof *place);
     place[0] = mwl__keep(v);
     return v;
 }
+
 _Static_assert(MWL__LITERALS == 1u << (32 - 26), "the shift gives a place among them");
