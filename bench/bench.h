@@ -8,7 +8,7 @@
 
 #include "mwl.h"
 
-/* In the order of the report: what peers are compared by comes first. */
+/* In the order of the report: the cases that peers have too come first. */
 #define BENCH_AREAS(X)                                                                             \
     X(wf)                                                                                          \
     X(expr)                                                                                        \
@@ -20,39 +20,40 @@
     X(json)
 
 struct bench_options {
-    bool json, check; /* check: once, small, nothing printed but what is wrong */
+    bool json, check; /* check: run once, with small sizes, and print only errors */
     int samples;
     double sample_ms;
-    unsigned long count; /* of runs, in cases that hold many at once; 0: the case's own number */
+    unsigned long
+        count; /* number of runs in cases that hold many at once; 0: the number of the case */
 };
 
 struct bench_case;
 struct bench {
-    mwl_alloc alloc; /* counts; what a case allocates must come from here to be reported */
+    mwl_alloc alloc; /* counts allocations; a case must use it for its allocations to be reported */
     void *state;     /* set by setup */
-    bool failed;     /* set by bench_fail: the case is reported as wrong, not measured */
+    bool failed;     /* set by bench_fail: the case is reported as wrong and not measured */
     const struct bench_case *which;
     const struct bench_options *options;
 };
 
 enum {
-    BENCH_ALONE = 1, /* in a process of its own: its figure is the growth of the resident set */
+    BENCH_ALONE = 1, /* runs in its own process: its figure is the growth of the resident set */
     BENCH_LONG = 2   /* its setup is too long for callgrind: instructions are not counted */
 };
 
 struct bench_case {
     const char *suite; /* group, as in the peers' programs: "value", "json", "wf", "expr" ... */
     const char *name;
-    /* Prepares b->state, performs the operation once and checks its answer. NULL: nothing to do. */
+    /* Prepares b->state, performs the operation once and checks its result. NULL: nothing to do. */
     void (*setup)(struct bench *b);
     void (*run)(struct bench *b, unsigned long n); /* n operations */
     void (*teardown)(struct bench *b);
-    unsigned long ops; /* operations that one "n" stands for, e.g. 100000 appends; 0 means 1 */
+    unsigned long ops; /* operations in one "n", for example 100000 appends; 0 means 1 */
     unsigned flags;    /* BENCH_* */
     void (*report)(struct bench *b); /* measures by itself and calls bench_report; then no run */
 };
 
-/* The answer was wrong. Prints why; the program's exit status will be 1. */
+/* Reports a wrong result. Prints the reason; the exit status of the program will be 1. */
 void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fails the case unless the condition holds. */
@@ -67,7 +68,7 @@ void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(
 /* ---- for cases that measure by themselves ------------------------------------------------------
  */
 
-struct bench_extra { /* a further figure of a report; a list of them ends with a NULL name */
+struct bench_extra { /* another figure of a report; a list of them ends with a NULL name */
     const char *name;
     double value;
 };
@@ -81,9 +82,9 @@ double bench_resident(void);                 /* bytes of the resident set; 0 whe
 long long bench_live(const struct bench *b); /* bytes held through b->alloc */
 double bench_median(double *samples, int n); /* sorts them */
 
-/* The command beside this program (a file of that name in the same folder), started with these
- * words (closed by NULL): ns until it has written `text` to its standard error, and until it ended.
- * False when it is not there, never wrote it, or ended badly. */
+/* Starts the command of that name in the folder of this program, with these arguments (the last is
+ * NULL). Measures the ns until it has written `text` to its standard error, and until it ended.
+ * Returns false if the command does not exist, never wrote the text, or failed. */
 bool bench_command(const char *command, const char *const *words, const char *text,
                    double *until_ns, double *end_ns);
 

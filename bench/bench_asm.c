@@ -1,4 +1,4 @@
-/* The way to the first Step: (m) assembling and loading definitions of 10, 1,000 and 10,000 Steps
+/* The time to the first Step: (m) assembling and loading definitions of 10, 1,000 and 10,000 Steps
  * (every third one a Call with a retry and a catch, the others Pass and Match with expressions),
  * reported per Step, which must not grow; and a process from its start to its first Step. */
 #include "bench.h"
@@ -80,7 +80,7 @@ static void run(struct bench *b, unsigned long n) {
     }
 }
 
-/* In place, as a host maps a file. */
+/* Used in place, as a host would map a file. */
 static void run_load(struct bench *b, unsigned long n) {
     const struct state *s = b->state;
     while (n-- > 0) {
@@ -108,8 +108,8 @@ static bool write_file(const char *path, const void *data, size_t size) {
     return f && fclose(f) == 0 && done;
 }
 
-/* `mwlvm run FILE --trace`, of the program and of the definition; its first Step is when it says
- * so. */
+/* `mwlvm run FILE --trace`, with the program and with the definition; its output shows the first
+ * Step. */
 static void report_start(struct bench *b) {
     static const char *const names[] = {"_program", "_definition"};
     enum { TIMES = 25 };

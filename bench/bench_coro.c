@@ -46,7 +46,7 @@ static void start_and_finish(struct bench *b, unsigned long n) {
     }
 }
 
-/* One operation is one switch: an answer goes in, and the next call comes out. */
+/* One operation is one switch: an answer is sent, and the next call begins. */
 static void answer(struct bench *b, unsigned long n) {
     struct flow *f = b->state;
     mwl_run *run = flow_start(f, f->input);

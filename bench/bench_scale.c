@@ -1,7 +1,7 @@
 /* Much at once: (g) a hundred thousand parked runs, (k) a long Flow, (l) a list that grows in a
  * variable, (n) a million parked runs and what becomes of them, (o) threads that share one program.
- * What these show is a shape: the cost of one more is the same at the end as at the beginning.
- * Times are processor time, except with threads. */
+ * They test growth: one more costs the same at the end as at the beginning. Times are processor
+ * time, except with threads. */
 #include "flow.h"
 
 #include "mwl_asm.h"
@@ -53,7 +53,7 @@ static void open_sleeper(struct bench *b) {
     mwl_run_free(run);
 }
 
-/* Each run has an input of its own, as one that came over a wire. */
+/* Each run has its own input, as if it came over a network. */
 static mwl_value own_input(struct flow *f, unsigned long i) {
     mwl_heap *h = mwl_vm_heap(f->vm);
     mwl_value v = mwl_object_set(h, mwl_object(h, 2), "n", 1, mwl_number((double)i));
@@ -64,7 +64,7 @@ struct parked {
     double ns, live, resident; /* each */
 };
 
-/* runs NULL: they are the VM's alone. */
+/* runs NULL: only the VM has them. */
 static struct parked park(struct bench *b, unsigned long n, mwl_run **runs) {
     struct flow *f = b->state;
     struct parked p;
@@ -92,7 +92,7 @@ static void report_parked(struct bench *b) {
     bench_report(b, NULL, "bytes/run", p.live, n, extra);
 }
 
-/* Time for all: one pump, which the host's budget does not cut. */
+/* The time for all: one pump without a budget. */
 static double settle(struct bench *b, unsigned long n, mwl_run **runs, bool success) {
     struct flow *f = b->state;
     double start = bench_cpu_ns();
@@ -112,7 +112,7 @@ static void report_million(struct bench *b) {
     mwl_run **runs = malloc(n * sizeof *runs);
     BENCH_CHECK(b, runs != NULL);
     if (b->failed) return;
-    memset(runs, 0, n * sizeof *runs); /* resident from here on: not the runs' */
+    memset(runs, 0, n * sizeof *runs); /* already resident, so not counted for the runs */
     struct parked first = park(b, n, runs);
     f->now_ns += 3601 * (int64_t)1000000000;
     double fire = settle(b, n, runs, true), start;

@@ -1,9 +1,9 @@
 /* Validation of parsed values against a compiled schema: one of middle size, its refusal with a
  * report, and the way from text to a compiled schema.
  *
- * `validate` uses schema.json and instance.json of the folder that MWL_PEER_SCHEMA_DIR names, or of
- * `schema` where the program is started, when there are such: so that peers can be given the same.
- * Without either, and in the other cases, the pair below. */
+ * `validate` uses schema.json and instance.json of the folder MWL_PEER_SCHEMA_DIR, or of the folder
+ * `schema` in the current one, if they exist, so that peers can use the same files. Otherwise, and
+ * in the other cases, it uses the pair below. */
 #include "bench.h"
 #include "assembler/schema/schema_compile.h"
 

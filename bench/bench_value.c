@@ -45,7 +45,7 @@ static mwl_value append_all(mwl_heap *heap) {
     return list;
 }
 
-/* The accumulation idiom: the variable still holds the old list while the new one is made. */
+/* How programs collect values: the variable still holds the old list while the new one is made. */
 static mwl_value append_all_held(mwl_heap *heap) {
     mwl_value list = mwl_array(heap, 0);
     for (int i = 0; i < APPENDS; i++) {
@@ -125,7 +125,7 @@ static void held_run(struct bench *b, unsigned long n) {
     for (; n; n--) mwl_value_drop(s->heap, add_all_held(s->heap));
 }
 
-/* With a key whose hash is known, as a program's constants have it. */
+/* With a key whose hash is known, like a constant of a program. */
 static void get_by_constant(struct bench *b, unsigned long n) {
     struct state *s = b->state;
     size_t count = mwl_count(s->a);

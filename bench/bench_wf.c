@@ -87,7 +87,7 @@ struct state {
     mwl_run **runs; /* of those in flight */
 };
 
-/* [0,1,...,n-1] as text, with what goes before and after it. */
+/* Writes [0,1,...,n-1] as text, with a text before and after it. */
 static char *numbers(const char *before, int n, const char *after) {
     size_t size = 32 + strlen(before) + strlen(after) + 8 * (size_t)n, at;
     char *text = malloc(size);

@@ -19,7 +19,7 @@ struct flow {
     mwl_vm *vm;
     mwl_program *program;
     mwl_value input;
-    unsigned fails;           /* what `flaky` still has to fail in this run */
+    unsigned fails;           /* how often `flaky` must still fail in this run */
     mwl_call *held;           /* what `later` has not settled yet */
     double marks[FLOW_MARKS]; /* processor time when `mark` was called, in order, round and round */
     unsigned n_marks;
@@ -31,11 +31,11 @@ enum flow_time {
     FLOW_STANDING /* time is f->now_ns */
 };
 
-/* An image of the definition, in which it may name the benchmarks' providers: given, freed by
- * free(). NULL when it failed; then the case has. */
+/* Makes an image of the definition, which may use the providers of the benchmarks. Given; freed by
+ * free(). Returns NULL if it failed; then the case has failed too. */
 void *flow_assemble(struct bench *b, const char *definition, size_t len, size_t *image_size);
-/* The providers noop, flaky, never, later and mark; input JSON, or NULL for FLOW_INPUT. Fails the
- * case when anything does; what there is then is still closed by flow_close. */
+/* The providers noop, flaky, never, later and mark; input JSON, or NULL for FLOW_INPUT. If anything
+ * fails, the case fails; flow_close still frees what exists then. */
 void flow_open(struct bench *b, struct flow *f, const char *definition, const char *input,
                enum flow_time time);
 void flow_close(struct flow *f);

@@ -16,15 +16,15 @@ struct figures {
 
 /* A file descriptor that counts this thread's user-space instructions, or -1. */
 int measure_perf_open(void);
-/* Sets the case up, measures it and prints its line; false when its answer was wrong or memory was
- * not given back. */
+/* Sets the case up, measures it and prints its line. Returns false if its result was wrong or
+ * memory was not freed. */
 bool measure_case(const struct bench_case *c, const struct bench_options *o, int perf);
-/* Performs it n times and reports nothing. */
+/* Performs the case n times and reports nothing. */
 bool measure_once(const struct bench_case *c, const struct bench_options *o, unsigned long n);
-/* Instructions of n operations by the processor's counter, or -1. */
+/* Returns the instructions of n operations by the processor's counter, or -1. */
 double measure_perf(const struct bench_case *c, const struct bench_options *o, int perf,
                     unsigned long n);
-/* The count whose n operations last about ms milliseconds, a power of two; 0 when it failed. */
+/* Returns a count, a power of two, whose operations take about ms milliseconds; 0 if it failed. */
 unsigned long measure_count(const struct bench_case *c, const struct bench_options *o, double ms);
 void measure_header(void); /* of the table */
 
@@ -40,15 +40,15 @@ struct counting {
     double threshold;    /* percent */
 };
 
-/* Visits the cases of the table; answers NULL after the last. */
+/* Visits the cases of the table; returns NULL after the last. */
 const struct bench_case *bench_case_at(size_t i);
 
-/* Exit status: 0, or 1 when something got slower or could not be counted. */
+/* Returns the exit status: 0, or 1 if something got slower or could not be counted. */
 int instructions_main(const struct counting *c);
 
-/* This program, started again with these words (closed by NULL); its exit status, or -1. When text
- * is not NULL, what it wrote to its standard error, at most size - 1 bytes and NUL-terminated; its
- * standard output is then dropped. under_callgrind: through valgrind. */
+/* Starts this program again with these arguments (the last is NULL). Returns its exit status, or
+ * -1. If text is not NULL, it gets what the program wrote to its standard error, at most size - 1
+ * bytes and a NUL; its standard output is dropped then. under_callgrind: run it in valgrind. */
 int bench_spawn(const char *const *words, bool under_callgrind, char *text, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
-/* instructions.c: instructions per operation, and whether they became more.
+/* instructions.c: counts instructions per operation, and compares them with a baseline.
  *
- * Times on a shared machine differ by a third from run to run; instruction counts repeat to a
- * fraction of a per cent, so they are what a change is judged by. A case is performed N and 3 N
- * times, and the difference of the two counts is 2 N operations: setup, the check of the answer and
- * start-up cancel out. The processor's counter is used where the kernel lets us read it, else
- * callgrind. N is stored with the figure, so that what is amortised is amortised alike when it is
- * compared. A count means something only beside one of the same compiler and options. */
+ * Times on a shared machine differ by a third from run to run; instruction counts differ by a
+ * fraction of a per cent, so changes are compared by them. A case is performed N and 3 N times. The
+ * difference of the two counts is 2 N operations; setup, the check of the result and start-up
+ * cancel out. The processor's counter is used if the kernel allows it, otherwise callgrind. N is
+ * stored with the figure, so that amortised work is the same in a comparison. Only counts with the
+ * same compiler and options can be compared. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Native time of the smaller count: fifty times as long under callgrind; start-up and setup are
- * most of it. */
+/* Native time of the smaller count. callgrind takes fifty times as long; most of it is start-up and
+ * setup. */
 #define COUNT_MS 0.25
 enum { TEXT_SIZE = 1 << 16 };
 
@@ -54,7 +54,7 @@ static mwl_value text_value(struct job *j, const char *text) {
 /* ---- counting ----------------------------------------------------------------------------------
  */
 
-/* All instructions of a process that performs the case n times, or -1. */
+/* Returns all instructions of a process that performs the case n times, or -1. */
 static double by_callgrind(const char *name, unsigned long n) {
     char count[32], *text = malloc(TEXT_SIZE);
     const char *words[] = {"--once", name, count, NULL};
@@ -72,7 +72,8 @@ static double by_callgrind(const char *name, unsigned long n) {
     return answer;
 }
 
-/* Per operation, or -1; *n: the smaller count, chosen here when it is 0. */
+/* Returns the instructions per operation, or -1. *n is the smaller count; if it is 0, it is chosen
+ * here. */
 static double count_case(struct job *j, const struct bench_case *c, const char *name,
                          unsigned long *n) {
     double small, large, ops = (double)(c->ops ? c->ops : 1);
@@ -163,8 +164,7 @@ static void compare_line(struct job *j, const char *name, double was, double is)
     fflush(stdout);
 }
 
-/* Counts or looks up the case, prints its line, and adds it to `take_cases`, which is given back.
- */
+/* Counts or looks up the case, prints its line, adds it to `take_cases` and returns that. */
 static mwl_value do_case(struct job *j, const struct bench_case *c, mwl_value take_cases) {
     char name[128];
     snprintf(name, sizeof name, "%s/%s", c->suite, c->name);

@@ -1,5 +1,5 @@
-/* main.c: the measuring instrument, `mwl-bench [OPTION...] [FILTER]`: the table of cases and the
- * command line. measure.c does the measuring, instructions.c the counting and comparing. */
+/* main.c: `mwl-bench [OPTION...] [FILTER]`: the table of cases and the command line. measure.c
+ * measures, instructions.c counts and compares. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int print_help(FILE *to) {
     return to == stderr ? 2 : 0;
 }
 
-/* The word's own effect when it stands alone; false: not such a word. */
+/* Handles an option without a value. Returns false if it is not one. */
 static bool read_switch(const char *word, struct options *o) {
     if (strcmp(word, "--json") == 0)
         o->bench.json = true;
@@ -74,7 +74,7 @@ static bool read_switch(const char *word, struct options *o) {
     return true;
 }
 
-/* The same for a word that a value follows. */
+/* The same for an option with a value. */
 static bool read_valued(const char *word, const char *value, struct options *o) {
     if (strcmp(word, "--samples") == 0) {
         o->bench.samples = atoi(value);
@@ -95,7 +95,7 @@ static bool read_valued(const char *word, const char *value, struct options *o) 
     } else if (strcmp(word, "--threshold") == 0) {
         o->counting.threshold = atof(value);
     } else if (strcmp(word, "--alone") ==
-               0) { /* what a case with a process of its own is started with */
+               0) { /* the arguments for a case that runs in its own process */
         o->alone = value;
     } else {
         return false;
@@ -103,7 +103,7 @@ static bool read_valued(const char *word, const char *value, struct options *o) 
     return true;
 }
 
-/* 0 to go on, otherwise the exit status plus one. */
+/* Returns 0 to continue, otherwise the exit status plus one. */
 static int read_options(int argc, char **argv, struct options *o) {
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
@@ -124,7 +124,7 @@ static int read_options(int argc, char **argv, struct options *o) {
     return 0;
 }
 
-/* Resident memory grows from what a process has: such a case gets a fresh one. */
+/* The growth of resident memory depends on earlier work, so such a case gets a new process. */
 static bool run_alone(const char *name, const struct options *o) {
     char count[32];
     const char *words[8];

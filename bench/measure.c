@@ -1,11 +1,11 @@
 /* measure.c: one case at a time: choosing the count, repeating, the counters, the line of the
  * report.
  *
- * A case's answer is checked before it is measured. Time is wall time of the monotonic clock, the
- * figure is the median of the samples, the spread is (max - min) / median; processor time stands
- * beside it, because on a busy machine wall time is mostly others'. Allocations and bytes are those
- * through the case's allocator. Instructions are user-space ones as the processor counts them,
- * where the kernel lets us read that; else '-'. */
+ * The result of a case is checked before it is measured. Time is wall time of the monotonic clock.
+ * The figure is the median of the samples, the spread is (max - min) / median. Processor time is
+ * shown too, because on a busy machine other processes use most of the wall time. Allocations and
+ * bytes are those through the case's allocator. Instructions are user-space ones as the processor
+ * counts them, if the kernel allows reading them; otherwise '-'. */
 #include "harness.h"
 
 #include <stdarg.h>
@@ -26,7 +26,7 @@ enum { MAX_SAMPLES = 101 };
  */
 
 struct counter {
-    unsigned long long allocations, bytes; /* bytes asked for, growth of a resize included */
+    unsigned long long allocations, bytes; /* bytes requested, with the growth by a resize */
     long long live;
 };
 
@@ -152,7 +152,8 @@ static void measure(const struct bench_case *c, struct bench *b, int perf, struc
     f->cpu = bench_median(cpu, o->samples);
     f->ops = (double)n * ops * o->samples;
 
-    struct counter before = *counter; /* a pass of its own: reading a counter must not be timed */
+    struct counter before =
+        *counter; /* a separate pass, because reading a counter must not be timed */
     perf_start(perf);
     c->run(b, n);
     double instructions = perf_stop(perf);
@@ -228,7 +229,7 @@ void bench_report(struct bench *b, const char *part, const char *unit, double fi
 
 /* ---- doors ----------------------------------------------------------------------------------- */
 
-/* Sets up, does `what`, tears down, and looks at what is left. */
+/* Sets up, does `what`, tears down, and checks for memory that was not freed. */
 static bool with_case(const struct bench_case *c, const struct bench_options *o,
                       void (*what)(const struct bench_case *, struct bench *, void *), void *arg) {
     struct counter counter = {0, 0, 0};

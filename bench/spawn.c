@@ -1,5 +1,5 @@
-/* spawn.c: this program started again, plainly or under callgrind. The only file of bench that
- * knows processes. */
+/* spawn.c: starts this program again, directly or in callgrind. The only file of bench that handles
+ * processes. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ enum { MAX_WORDS = 16 };
 
 static void become(const char *const *words, bool under_callgrind) {
     static char path[4096] =
-        "/proc/self/exe"; /* still this one when the file was built anew meanwhile */
+        "/proc/self/exe"; /* still this program if the file was built again meanwhile */
     const char *argv[MAX_WORDS + 8];
     int n = 0;
     if (under_callgrind) {
@@ -49,7 +49,7 @@ int bench_spawn(const char *const *words, bool under_callgrind, char *text, size
         close(ends[1]);
         size_t at = 0;
         char more[512];
-        for (;;) { /* what is too much is read and dropped, so that the child never waits */
+        for (;;) { /* the rest is read and dropped, so that the child never waits */
             ssize_t got = at + 1 < size ? read(ends[0], text + at, size - 1 - at)
                                         : read(ends[0], more, sizeof more);
             if (got <= 0) break;
@@ -62,7 +62,7 @@ int bench_spawn(const char *const *words, bool under_callgrind, char *text, size
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Reads until the text has come, then to the end; when it came, or 0. */
+/* Reads until the text has come, then to the end. Returns when it came, or 0. */
 static double wait_for(int from, const char *text) {
     char seen[4096];
     size_t at = 0;

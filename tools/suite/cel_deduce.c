@@ -1,9 +1,9 @@
-/* cel_deduce.c: the type of an expression, as far as it is known before it runs.
+/* cel_deduce.c: deduces the type of an expression before it runs, as far as that is possible.
  *
  * Owns: typing rules of operators, macros and the standard functions. Refuses to know: message
- * schemas; what selects from a message is dyn. Neither assembler nor machine need types: this is
- * for the suite, which compares them. A contrived expression may take time exponential in its
- * length. */
+ * schemas; a selection from a message is dyn. Neither the assembler nor the machine needs types:
+ * this is for the suite, which compares them. For some artificial expressions the time is
+ * exponential in their length. */
 #include "cel_deduce.h"
 
 #include "cel_type.h"
@@ -15,7 +15,7 @@ typedef struct deducer {
     const cel_decl *decls;
     size_t n_decls;
     type **locals; /* by slot */
-    bool rejected; /* no overload fits; NULL without this: out of memory */
+    bool rejected; /* no overload fits; a NULL result without this means out of memory */
 } deducer;
 
 static type *walk(deducer *d, const mwl__cel_node *n);
@@ -94,7 +94,7 @@ static const overload standard[] = {
 /* ---- overloads ---------------------------------------------------------------------------------
  */
 
-/* The candidates so far: their common result, and whether any fitted or was asked. */
+/* The candidates so far: their common result, and whether any fitted or was tried. */
 typedef struct choice {
     type *result;
     bool asked, fits, failed;
@@ -129,7 +129,7 @@ static bool same(mwl__cel_text t, const char *name) {
     return strlen(name) == t.len && memcmp(name, t.data, t.len) == 0;
 }
 
-/* The result of `name` for these arguments; dyn for a function that nothing is known of. */
+/* Returns the result type of `name` for these arguments; dyn for an unknown function. */
 static type *resolve(deducer *d, mwl__cel_text name, bool member, type *const *args, size_t n) {
     choice ch = {0};
     for (size_t i = 0; i < n; i++)
@@ -179,7 +179,8 @@ static type *ident_type(deducer *d, const mwl__cel_node *n) {
     return simple(d, "dyn");
 }
 
-/* The join of what kids `from`, from + step, ... have; a fresh variable when there are none. */
+/* Returns the join of the types of kids `from`, from + step, ...; a new variable if there are
+ * none. */
 static type *join_kids(deducer *d, const mwl__cel_node *n, uint32_t from, uint32_t step) {
     type *t = cel_type_var(d->arena);
     for (uint32_t i = from; t && i < n->n_kids; i += step) {
@@ -226,7 +227,7 @@ static type *message_type(deducer *d, const mwl__cel_node *n) {
     return simple(d, n->name.data);
 }
 
-/* A node that continues no spine. */
+/* A node that does not continue a spine. */
 static type *base_type(deducer *d, const mwl__cel_node *n) {
     static const char *const literals[] = {"null_type", "bool",   "int",  "uint",
                                            "double",    "string", "bytes"};
@@ -277,7 +278,7 @@ static type *index_type(deducer *d, const mwl__cel_node *n, type *operand) {
     return of(d, "optional_type", t);
 }
 
-/* What one and two variables range over, by the range's type. */
+/* Finds the types of one or two loop variables from the type of the range. */
 static bool bind_vars(deducer *d, const mwl__cel_node *n, type *range) {
     type *first = simple(d, "dyn"), *second = simple(d, "dyn");
     range = cel_type_find(range);

@@ -19,8 +19,8 @@ typedef struct cel_decl {
     size_t n_overloads;
 } cel_decl;
 
-/* The expression's type as text in the arena; "dyn" where nothing is known. Needs a resolved tree.
- * MWL_E_REJECTED when no overload fits, MWL_E_NOMEM. */
+/* Writes the type of the expression as text in the arena; "dyn" if nothing is known. Needs a
+ * resolved tree. Returns MWL_OK, MWL_E_REJECTED if no overload fits, or MWL_E_NOMEM. */
 mwl_status cel_deduce(mwl__arena *arena, const mwl__cel_tree *tree, const cel_decl *decls,
                       size_t n_decls, const char **type);
 

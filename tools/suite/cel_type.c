@@ -1,11 +1,11 @@
 /* cel_type.c: types of the gradual type system, as far as deduction needs them.
  *
  * Owns: reading, writing, unifying and joining types (spec: langdef, Gradual Type Checking).
- * Refuses to know: expressions. `dyn` fits everything; null fits what may be null; a wrapper fits
- * its primitive. Depth is bounded by TYPE_DEPTH, beyond which two types count as different. */
+ * Refuses to know: expressions. `dyn` fits everything; null fits a type that may be null; a wrapper
+ * fits its primitive. Depth is limited by TYPE_DEPTH; beyond it two types count as different. */
 #include "cel_type.h"
 
-#define TYPE_DEPTH 300 /* an expression's height bounds the types it can build */
+#define TYPE_DEPTH 300 /* the height of an expression limits the types that it can build */
 
 cel_type *cel_type_new(mwl__arena *arena, const char *name, size_t n, cel_type *a, cel_type *b) {
     if ((n > 0 && !a) || (n > 1 && !b)) return NULL;
@@ -73,7 +73,7 @@ cel_type *cel_type_read(cel_type_scope *scope, const char *text) {
 void cel_type_write(mwl__buf *out, cel_type *t, unsigned depth) {
     t = cel_type_find(t);
     if (!t || !t->name || depth > TYPE_DEPTH) {
-        mwl__buf_puts(out, "dyn"); /* spec: a variable that nothing constrains is dyn */
+        mwl__buf_puts(out, "dyn"); /* spec: a variable without a constraint is dyn */
         return;
     }
     mwl__buf_puts(out, t->name);
@@ -95,7 +95,7 @@ static bool occurs(const cel_type *var, cel_type *t, unsigned depth) {
     return false;
 }
 
-/* Whether a value of the type may be null: everything but the primitives and containers. */
+/* Returns whether a value of the type may be null: every type except primitives and containers. */
 static bool is_nullable(const cel_type *t) {
     static const char *const never[] = {"bool",  "int",  "uint", "double", "string",
                                         "bytes", "list", "map",  "type"};
@@ -122,7 +122,7 @@ bool cel_type_unify(cel_type *a, cel_type *b, unsigned depth) {
         return true;
     }
     bool dyn_a = strcmp(a->name, "dyn") == 0, dyn_b = strcmp(b->name, "dyn") == 0;
-    if (dyn_a || dyn_b) { /* a variable that met int and then dyn means dyn from now on */
+    if (dyn_a || dyn_b) { /* a variable that was int and is now dyn stays dyn */
         if (dyn_a && !vb->name) vb->bound = a;
         if (dyn_b && !va->name) va->bound = b;
         return true;

@@ -1,7 +1,7 @@
-/* main.c: `mwl-suite KIND DIR`: outside test data against this build.
+/* main.c: `mwl-suite KIND DIR`: runs test data of other projects against this build.
  *
- * Owns: the command line, the closing line, the exit status. A kind that never skips has no text
- * about it: a weak reference. */
+ * Owns: the command line, the last line, the exit status. A kind that never skips does not define
+ * suite_<kind>_skips, so that is a weak reference. */
 #include "suite.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     const struct kind *kind = find_kind(operand[0]);
     if (!kind) return wrong_usage("no such kind: ", operand[0]);
     if (!suite_is_dir(operand[1])) return wrong_usage("not a folder: ", operand[1]);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a crash must not swallow earlier lines */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* earlier lines must not get lost in a crash */
     if (kind->run(&s, operand[1]) < 0) return EXIT_USAGE;
     if (s.passed + s.failed + s.skipped == 0) return wrong_usage("no cases in ", operand[1]);
     printf("%lu passed, %lu failed, %lu skipped\n", s.passed, s.failed, s.skipped);

@@ -1,5 +1,5 @@
-/* suite.c: folders, files and the count of cases, for every kind of suite. Refuses to know any
- * kind. A runner of tests: when memory is out, it ends with a message. */
+/* suite.c: folders, files and the count of cases, for every kind of suite. Refuses to know: any
+ * kind. If out of memory, the program ends with a message. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -101,7 +101,7 @@ void suite_list_free(struct suite_list *list) {
 
 enum walk { WALK_ON, WALK_ENDED, WALK_FAILED };
 
-/* A folder tree deeper than this is a loop of links. */
+/* A deeper tree of folders must be a cycle of links. */
 enum { WALK_MAX_DEPTH = 32 };
 
 static enum walk walk(const char *dir, size_t skip, int depth,

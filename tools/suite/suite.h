@@ -1,8 +1,8 @@
-/* suite.h: what the mwl-suite runner and its kinds agree on.
+/* suite.h: what the mwl-suite runner and its kinds share.
  *
- * A kind lives in suite_<kind>.c and defines `int suite_<kind>(struct suite *s, const char *dir)`
- * and, if it ever skips, `const char suite_<kind>_skips[]`: what it skips and why, for --help; and
- * it has its row in SUITE_KINDS. */
+ * A kind is in suite_<kind>.c. It defines `int suite_<kind>(struct suite *s, const char *dir)` and,
+ * if it skips cases, `const char suite_<kind>_skips[]`: what it skips and why, for --help. It has a
+ * row in SUITE_KINDS. */
 #ifndef MWL_SUITE_H
 #define MWL_SUITE_H
 
@@ -23,20 +23,20 @@ struct suite {
     bool verbose;       /* a line for passed and skipped cases too */
     bool quiet;         /* no line per failing case */
     const char *filter; /* run only cases whose name contains this; NULL: all */
-    bool real_time;     /* mwl: under the system's clock */
+    bool real_time;     /* mwl: use the clock of the system */
     const char *reader; /* json: "data" or "definition"; NULL: data */
 };
 
-/* A kind's function: runs every case under dir through the functions below. Answers 0, or -1 with a
- * message printed when dir does not have the kind's shape; failing cases are only counted. */
+/* The function of a kind: runs every case under dir with the functions below. Returns 0; or -1,
+ * after a message, if dir does not have the layout of the kind. Failing cases are only counted. */
 #define SUITE_X(id, name, text) int suite_##id(struct suite *s, const char *dir);
 SUITE_KINDS(SUITE_X)
 #undef SUITE_X
 
-/* Whether the case takes part (filter); ask before running it. */
+/* Returns whether the filter selects the case. Call it before running the case. */
 bool suite_wants(const struct suite *s, const char *name);
 
-/* Each case ends in exactly one of these. The text after `name` says why. */
+/* Call exactly one of these for each case. The text after `name` is the reason. */
 void suite_pass(struct suite *s, const char *name);
 void suite_fail(struct suite *s, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -52,17 +52,17 @@ bool suite_list_dir(const char *dir, struct suite_list *out); /* false: a messag
 void suite_list_free(struct suite_list *list);
 
 /* Calls visit(user, path, relative) for every regular file under dir, folders depth first, sorted.
- * A visit that answers false ends the walk. False when a folder could not be read. */
+ * If visit returns false the walk ends. Returns false if a folder could not be read. */
 bool suite_walk(const char *dir, bool (*visit)(void *user, const char *path, const char *relative),
                 void *user);
 
 bool suite_is_dir(const char *path);
 bool suite_exists(const char *path);
 
-/* The whole file with a NUL behind it, malloc'd; NULL when it cannot be read (no message). */
+/* Returns the whole file with a NUL after it, malloc'd; NULL if it cannot be read (no message). */
 char *suite_read(const char *path, size_t *size);
 
-/* "dir/name" in malloc'd memory. These two end the program when memory is out. */
+/* Returns "dir/name" in malloc'd memory. These two end the program if out of memory. */
 char *suite_path(const char *dir, const char *name);
 void *suite_alloc(size_t size);
 

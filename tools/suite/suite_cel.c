@@ -1,5 +1,5 @@
 /* suite_cel.c: the CEL conformance tests: an expression, its variables, and the value, error or
- * type it must give. The shape of the files is told by the README beside them.
+ * type that it must have. The README beside the files describes their form.
  *
  * Owns: values as the files write them, strict comparison (types count, -0 is not 0), and the
  * macros that exist for tests only (cel.block, cel.index, cel.iterVar, cel.accuVar). */
@@ -36,8 +36,8 @@ static const char *outcome_text(mwl__outcome o) {
     }
 }
 
-/* Compile and run: true and *out given, or false and why. *out may lean on constants of *code: free
- * that after it, in either case. */
+/* Compiles and runs. Returns true, and *out is given; or false and the reason. *out may refer to
+ * constants of *code, so free *code after it, in both cases. */
 static bool evaluate(struct cel_suite *c, mwl_value test, mwl__cel_code *code, mwl_value *out) {
     size_t n_vars = 0;
     char **names = cel_names(test, &n_vars);
@@ -78,7 +78,7 @@ static bool evaluate(struct cel_suite *c, mwl_value test, mwl__cel_code *code, m
                      mwl__as_str(mwl__as_fault(c->x.fault)->message)->s);
         else if (!ok)
             snprintf(c->why, sizeof c->why, "%s", outcome_text(outcome));
-        mwl__exec_done(&c->x); /* the code goes away, and what it lent */
+        mwl__exec_done(&c->x); /* the code is freed, and its constants with it */
         (void)cel_exec_init(c);
     }
     for (size_t i = 0; i < n_vars; i++) mwl_value_drop(c->heap, values[i]);

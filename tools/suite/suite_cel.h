@@ -22,7 +22,7 @@ mwl_value cel_member(mwl_value object, const char *name);
 bool cel_flag(mwl_value object, const char *name);
 char *cel_text(mwl_value object, const char *name);
 
-/* VALUE of the README to a value, given; absent when it has another shape. */
+/* Makes a value from a VALUE of the README, given; absent if it has another form. */
 mwl_value cel_value(struct cel_suite *c, mwl_value text);
 /* Same type and value, NaN equals NaN, -0 differs from 0. */
 bool cel_same(mwl_value a, mwl_value b, int depth);
@@ -31,7 +31,8 @@ bool cel_same(mwl_value a, mwl_value b, int depth);
 char **cel_names(mwl_value test, size_t *n);
 void cel_names_free(char **names, size_t n);
 
-/* The type that the checker deduces; false when it cannot, or rejects. */
+/* Finds the type that the checker deduces. Returns false if it cannot, or if it rejects the
+ * expression. */
 bool cel_deduced_type(struct cel_suite *c, mwl_value test, char *type, size_t size);
 
 extern const mwl__cel_macro cel_test_macros[];

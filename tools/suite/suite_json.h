@@ -1,10 +1,11 @@
-/* suite_json.h: the json kind for any reader of JSON text, so that each one we have can be run. */
+/* suite_json.h: the json kind for any reader of JSON text, so that each of our readers can be
+ * tested. */
 #ifndef MWL_SUITE_JSON_H
 #define MWL_SUITE_JSON_H
 
 #include "suite.h"
 
-/* Whether the text is accepted; when not, *why is constant text. */
+/* Returns whether the text is accepted; if not, *why is a constant text. */
 typedef bool suite_json_reader(const char *text, size_t len, const char **why);
 
 /* The reader of definitions. */

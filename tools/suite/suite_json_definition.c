@@ -1,8 +1,8 @@
 /* suite_json_definition.c: the json kind with the reader of definitions (--reader=definition).
  *
- * Definitions ask for unique member names, which RFC 8259 only recommends. A text whose only fault
- * is a repeated name is refused by that rule and counts as JSON here; what it is refused for is
- * checked. */
+ * Definitions demand unique member names, which RFC 8259 only recommends. A text whose only fault
+ * is a repeated name is refused by that rule and counts as JSON here; the test checks the
+ * reason. */
 #include "assembler/source/read.h"
 #include "suite_json.h"
 

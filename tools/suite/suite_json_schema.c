@@ -1,10 +1,10 @@
 /* suite_json_schema.c: groups of a schema and values that it accepts or refuses, in the form of the
- * JSON Schema test suite: DIR/draft2020-12 and DIR/remotes, which are served under
+ * JSON Schema test suite: DIR/draft2020-12, and DIR/remotes for references to
  * http://localhost:1234/.
  *
- * Formats are asserted in the folder optional/format and left as annotations elsewhere, which is
- * what those files expect; `duration` has the narrow grammar of RFC 3339. Each value is also
- * checked with a report, which must agree. */
+ * Formats are checked in the folder optional/format and are annotations elsewhere, as those files
+ * expect; `duration` has the narrow grammar of RFC 3339. Each value is also checked with a report,
+ * which must agree. */
 #include "assembler/schema/schema_compile.h"
 #include "suite.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the beginning of a case's name; the reason is what --help prints. */
+/* Selected by the beginning of a case's name; --help prints the reason. */
 const char suite_json_schema_skips[] = "nothing";
 static const char *const skipped[] = {NULL};
 
@@ -26,7 +26,7 @@ struct world {
         struct suite_text *next;
         char *uri, *text;
         size_t len;
-    } * texts; /* served so far */
+    } * texts; /* loaded so far */
 };
 
 static mwl_status serve(void *ctx, const char *uri, size_t uri_len, const char **text,

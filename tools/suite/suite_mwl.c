@@ -1,8 +1,8 @@
-/* suite_mwl.c: MWL cases: a definition and its scenarios, each run to its Result.
+/* suite_mwl.c: MWL cases: a definition and its scenarios. Each is run to its Result.
  *
- * A case is a folder with case.json and definition.json; its scenarios are named in case.json and
- * lie in scenarios/<name>/. Folders that are no case are looked into and otherwise passed over.
- * Every scenario has a VM of its own, under virtual time unless the real clock was asked for. */
+ * A case is a folder with case.json and definition.json. case.json names its scenarios, which are
+ * in scenarios/<name>/. Folders that are not a case are searched for cases. Every scenario has its
+ * own VM, with virtual time unless the option asks for the real clock. */
 #include "suite_mwl.h"
 
 #include "mwl_asm.h"
@@ -32,7 +32,7 @@ static bool complain(struct scenario *c, const char *what, const char *why) {
     return false;
 }
 
-/* A file of the scenario; absent when it is not there. */
+/* Reads a file of the scenario; absent if it does not exist. */
 static bool read_value(struct scenario *c, const char *dir, const char *name, mwl_value *out) {
     char *path = suite_path(dir, name);
     size_t len = 0;
@@ -84,7 +84,7 @@ static void sleep_until(mwl_vm *vm, int64_t due_ns) {
     nanosleep(&t, NULL);
 }
 
-/* Pump until the run is over, nothing is left to wait for, or the instant has come. */
+/* Pumps until the run has ended, nothing is left to wait for, or the instant has come. */
 static void pump_until(struct scenario *c, int64_t stop_ns, bool real_time) {
     mwl_instant now;
     while (!is_over(c->run)) {
@@ -147,7 +147,7 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
 
 /* ---- one case -------------------------------------------------------------------------------- */
 
-/* The program, or NULL with the reason. */
+/* Returns the program, or NULL and the reason. */
 static mwl_program *assemble(const char *dir, char *why, size_t size) {
     char *path = suite_path(dir, "definition.json");
     size_t len = 0;
@@ -197,7 +197,7 @@ static void run_case(struct suite *s, const char *dir, const char *relative, mwl
     mwl_program_release(program);
 }
 
-/* False when case.json has not the shape. */
+/* Returns false if case.json does not have the right form. */
 static bool read_case(struct suite *s, const char *dir, const char *relative, const char *text,
                       size_t len) {
     mwl_heap *heap = NULL;

@@ -5,21 +5,21 @@
 #include "mwl.h"
 #include "suite.h"
 
-/* Does the actual Result satisfy the expected one? Types are equal; a success's value is deeply
- * equal; of a failure every expected member is there and deeply equal, where an expected null also
- * stands for an absent member, and `previous` and the Results inside details.failures are compared
- * by these same rules. When not, `why` says where they differ. */
+/* Returns whether the actual Result matches the expected one. The types must be equal. For a
+ * success, the values must be deeply equal. For a failure, every expected member must exist and be
+ * deeply equal; an expected null also matches a missing member. `previous` and the Results inside
+ * details.failures are compared by the same rules. If they differ, `why` says where. */
 bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why,
                        size_t size);
 
-/* What scenarios/<name>/control.json asks for. */
+/* The content of scenarios/<name>/control.json. */
 struct suite_mwl_control {
     int64_t cancel_after_ns; /* -1: never */
     char *reason;            /* malloc'd, or NULL */
     mwl_limits limits;
     uint64_t seed;
 };
-/* False with `why` when the file is wrong; no file is all defaults. */
+/* Returns false and `why` if the file is wrong. Without a file, all values are defaults. */
 bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why,
                             size_t size);
 
@@ -31,7 +31,7 @@ struct suite_mwl_trace {
     char why[256];      /* the first difference, or "" */
 };
 void suite_mwl_trace_listen(void *ctx, const mwl_trace_event *event);
-void suite_mwl_trace_end(struct suite_mwl_trace *t); /* what is left is missing */
+void suite_mwl_trace_end(struct suite_mwl_trace *t); /* the rest was expected but did not happen */
 
 /* DIR/{valid,invalid}/{flow,provider}/: documents that are accepted or refused. */
 int suite_mwl_documents(struct suite *s, const char *dir);

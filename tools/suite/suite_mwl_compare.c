@@ -1,4 +1,5 @@
-/* suite_mwl_compare.c: an expected Result against an actual one. Owns: the rules in suite_mwl.h. */
+/* suite_mwl_compare.c: compares an expected Result with an actual one. Owns: the rules in
+ * suite_mwl.h. */
 #include "suite_mwl.h"
 
 #include <stdio.h>

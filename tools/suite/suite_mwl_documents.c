@@ -1,6 +1,6 @@
 /* suite_mwl_documents.c: examples of the meta-schemas: definitions and provider documents, each
- * accepted or refused by the assembler. They are about form: that a definition names a provider
- * which no catalog has is the one error that a valid one may get. */
+ * accepted or refused by the assembler. They test the form only: a valid definition may get one
+ * error, that it uses a provider which no catalog has. */
 #include "suite_mwl.h"
 
 #include "mwl_asm.h"
@@ -13,7 +13,7 @@ static const char minimal_flow[] =
     "{\"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", \"entrypoint\": \"a\", "
     "\"steps\": {\"a\": {\"action\": \"Return\"}}}";
 
-/* Is every error of the diagnostics (their JSON form) that a provider is not known? */
+/* Returns whether every error of the diagnostics (in JSON form) is about an unknown provider. */
 static bool only_unknown_providers(const mwl_asm_result *result) {
     mwl_heap *heap = NULL;
     mwl_value all = mwl_absent();
