@@ -1,6 +1,6 @@
-/* acme.h: a host's own middleware, on mwl_provider.h alone: cache, notify, translate-error, decrypt
- * and stale-on-slow, in the namespace `acme`. Between them they use every phase, every kind of
- * action and every verdict but those of Retry and Loop. */
+/* acme.h: middleware of a host, written with mwl_provider.h alone: cache, notify, translate-error,
+ * decrypt and stale-on-slow, in the namespace `acme`. Together they use every phase, every kind of
+ * action and every verdict except those of Retry and Loop. */
 #ifndef ACME_H
 #define ACME_H
 
@@ -98,7 +98,7 @@ static const char acme_translate_doc[] = ACME_DOC(
         ACME_PARAMETERS("\"code\":{\"type\":\"string\"},\"keep\":{\"type\":\"boolean\"}") "}",
     "");
 
-/* With `keep` the failure it had stays one link down the chain, else it is rewritten in place. */
+/* With `keep` the old failure becomes `previous` of the new one, otherwise its code is replaced. */
 static void acme_translate_failure(mwl_phase *phase, void *user) {
     (void)user;
     mwl_heap *h = mwl_phase_heap(phase);
@@ -119,7 +119,7 @@ static const char acme_decrypt_doc[] = ACME_DOC(
     "decrypt", "Decrypt",
     ACME_PHASE("onEntry", "transform", "}}") "," ACME_PHASE("onSuccess", "transform", "}}"), "");
 
-/* The finest of ciphers: backwards. */
+/* The cipher is simple: the text backwards. */
 static void acme_turn(mwl_phase *phase, mwl_value text) {
     size_t len = 0;
     const char *s = mwl_as_text(text, &len);

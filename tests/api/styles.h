@@ -1,5 +1,5 @@
-/* styles.h: one call provider of each style, in the namespace `acme`, and a bench that answers the
- * slow ones.
+/* styles.h: one call provider of each style, in the namespace `acme`, and a list of jobs (the
+ * bench) that settles the slow ones.
  *
  * `at-once` settles before it returns. `later` keeps its call and settles when the bench gets to
  * it, cancelled or not. `given-up` is the same without a cancel callback. `blocking` sleeps a
@@ -26,7 +26,7 @@ typedef struct styles {
     mwl_token *jobs[STYLES_JOBS]; /* not answered yet, oldest first */
     size_t n_jobs;
     int started, settled, cancelled; /* of calls */
-    int answered, refused;           /* answers: accepted; that nobody wanted */
+    int answered, refused; /* answers: accepted; refused because the call did not wait any more */
     int blocked, blocked_settled,
         cancelled_inside; /* of the blocking ones: begun; and how they ended */
     int on_stack;         /* blocking functions that have not returned */
@@ -38,7 +38,7 @@ static bool styles_job(styles *s, mwl_call *call) {
     return true;
 }
 
-/* Answers the oldest job. False when there is none. */
+/* Settles the oldest job. Returns false if there is none. */
 static inline bool styles_answer(styles *s) {
     if (!s->n_jobs) return false;
     mwl_token *job = s->jobs[0];

@@ -1,5 +1,5 @@
-/* test_answers.c: what the VM makes of what a provider says beside its Result, and of an answer
- * that is not there. */
+/* test_answers.c: metadata that a provider sets beside its Result, and an answer that has not come
+ * yet. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -61,7 +61,8 @@ UTEST(answers, window_metadata_keeps_to_its_schema) {
         {"{'says':{'by':'hand'}}", "{'by':'hand'}"},
         {"{'says':{}}", "{}"},
         {"{'says':{'by':5}}", "{}"},
-        {"{'says':{'by':'hand','to':'foot'}}", "{}"}, /* a window is refused whole */
+        {"{'says':{'by':'hand','to':'foot'}}",
+         "{}"}, /* the metadata of a window is refused as a whole */
         {"{'says':['by']}", "{}"},
         {"{'says':{'by':'hand'},'fail':true}", "{'by':'hand'}"},
         {"{'says':{'to':'foot'},'fail':true}", "{}"},
@@ -92,9 +93,9 @@ UTEST(answers, window_metadata_keeps_to_its_schema) {
 
 /* ---- virtual time ---------------------------------------------------------------------------- */
 
-/* An answer from elsewhere is outstanding: simulated time has nobody to wait for, so it goes to the
- * next timer; where there is none the VM says that it needs nothing but the answer, and no time has
- * gone when that comes. */
+/* While an answer from another thread is outstanding, virtual time does not wait for it but skips
+ * to the next timer. If there is no timer, the VM needs only the answer, and no time passes until
+ * it comes. */
 UTEST(answers, virtual_time_does_not_wait_for_them) {
     static const char bounded[] = FLOW(
         "'a':{'action':'Call','call':{'provider':" LATER "},'middleware':[{'provider':" TIMEOUT
@@ -121,7 +122,7 @@ UTEST(answers, virtual_time_does_not_wait_for_them) {
     mwl_vm_now(f.vm, &to);
     EXPECT_EQ(to.mono_ns - from.mono_ns, 5 * S); /* the bound's instant came, not the answer */
     EXPECT_EQ(s.cancelled, 1);
-    styles_answer(&s); /* nobody wants its value, but the interrupted execution has now ended */
+    styles_answer(&s); /* its value is not used, but the interrupted execution has now ended */
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
     flow_finish(&f);
     EXPECT_STREQ(f.result, "{\"type\":\"success\",\"value\":\"late\"}");

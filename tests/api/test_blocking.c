@@ -1,5 +1,5 @@
-/* test_blocking.c: call providers on stacks of their own: waits, answers, cancellation, what they
- * may not do. */
+/* test_blocking.c: call providers with their own stack: waits, answers, cancellation, what they may
+ * not do. */
 #include "utest.h"
 
 #include "run_flow.h"

@@ -1,6 +1,5 @@
-/* test_callbacks.c: what a host may do to runs from inside its callbacks: start others, cancel,
- * abort and free the very run. By the header only pumping and freeing the VM are forbidden there.
- */
+/* test_callbacks.c: what a host may do to runs from inside its callbacks: start others; cancel,
+ * abort and free the same run. The header forbids only pumping and freeing the VM there. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -153,8 +152,8 @@ static void spawns(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_null());
 }
 
-/* The memory of those that it starts is not the run's own; nor is what is given back when they are
- * freed. */
+/* The memory of runs that it starts is not counted for the run itself; nor is the memory that is
+ * freed with them. */
 UTEST(callbacks, memory_is_each_run_s_own) {
     static const char document[] = STYLES_DOC("inside");
     static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
@@ -272,7 +271,7 @@ UTEST(callbacks, the_run_is_ended_by_a_listener) {
             }
 }
 
-/* The last bit of fuel is not what ends a run that its provider cancels. */
+/* A run that its provider cancels is not ended by the last of its fuel. */
 UTEST(callbacks, a_cancellation_does_not_use_up_the_fuel) {
     mwl_limits few;
     memset(&few, 0, sizeof few);
@@ -340,7 +339,7 @@ UTEST(callbacks, the_run_is_ended_by_a_blocking_function) {
 
 static void ignore(void *ctx, const mwl_trace_event *event) { (void)ctx, (void)event; }
 
-/* In turns of one instruction, a listener is there for the turns from `from` to `to` only. */
+/* With turns of one instruction, a listener is set only for the turns from `from` to `to`. */
 static const char *overheard(const char *definition, int from, int to) {
     static flow f;
     mwl_config c = mwl_config_default();

@@ -1,13 +1,13 @@
 /* Cancelling and aborting at every point: each case of tests/cases, and of the conformance suite
  * when it is there, is run again and again with a slice of one instruction, and stopped after its
  * first, second, ... turn. Wherever it is stopped, it ends with exactly one Result, every
- * established entry has run its onAlways once, and nothing of it is left.
+ * established entry has run its onAlways once, and no memory is left.
  *
- * A point lies before a turn: a frame's next instruction, or the jump to the next timer. An await
- * point is one where a frame of the run waits: for time, a provider, a subflow or its dispatches.
- * The conformance cases are cancelled and aborted at every point, without exception; our own at
- * some points, evenly, and with MWL_SOAK in the environment at every one of the first POINTS_MAX.
- * MWL_ONLY takes the cases whose path holds that text. */
+ * A point is before a turn: the next instruction of a frame, or the jump to the next timer. An
+ * await point is one where a frame of the run waits: for time, a provider, a subflow or its
+ * dispatches. The conformance cases are cancelled and aborted at every point, without exception;
+ * our own at some points, evenly, and with MWL_SOAK in the environment at every one of the first
+ * POINTS_MAX. MWL_ONLY selects the cases whose path contains that text. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "utest.h"
@@ -41,7 +41,7 @@ static struct totals {
     unsigned cancels, cancelled_awaits, aborts, left_out, broken;
 } totals;
 
-/* Where we are, for a run that stops the program. */
+/* The current case, for a message if the program stops. */
 static char now_at[2 * PATH_SIZE];
 static void died(int signal_number) {
     (void)signal_number;
@@ -104,8 +104,8 @@ static bool is_over(const mwl_run *run) {
     return s == MWL_RUN_DONE || s == MWL_RUN_ABORTED;
 }
 
-/* One turn: a slice of what is ready, or time to the next timer and what it wakes. False: nothing
- * moves any more. */
+/* One turn: a slice of what is ready, or a skip to the next timer. Returns false if nothing happens
+ * any more. */
 static bool turn(mwl_vm *vm) {
     int64_t due = mwl_vm_pump(vm, 0);
     if (due == 0) return true;
@@ -129,13 +129,13 @@ static void complain(const struct scene *s, stop how, unsigned at, const char *w
                how == CANCEL ? "cancelled" : "aborted", at, s->slice, what);
 }
 
-/* How far a run went: turns, and how many of them began while something was awaited. */
+/* How far a run came: turns, and how many of them began while something was awaited. */
 typedef struct went {
     unsigned turns, awaits;
     bool stopped, at_await; /* it was stopped; where it awaited something */
 } went;
 
-/* The VM has this run alone: what lives and is not ready waits. */
+/* The VM has only this run, so whatever exists and is not ready waits. */
 static bool awaits(const mwl_run *run) { return run->live > run->link->vm->n_ready; }
 
 static went go(mwl_vm *vm, const mwl_run *run, unsigned at) {
@@ -164,7 +164,7 @@ static void judge(const struct scene *s, stop how, unsigned at, const mwl_run *r
         complain(s, how, at, "a timer is left");
 }
 
-/* Run it, stop it after `at` turns, see that what holds of every run's end holds of this one's. */
+/* Runs it, stops it after `at` turns, and checks what must be true at the end of every run. */
 static went stop_after(const struct scene *s, stop how, unsigned at) {
     mwl_config config = mwl_config_default();
     mwl_vm *vm = NULL;

@@ -1,5 +1,5 @@
-/* test_cancel_points.c: a Flow with all three provider styles and a host's middleware, ended at
- * every point where it can be found waiting, one by one: cancelled, aborted, freed with its VM. */
+/* test_cancel_points.c: a Flow with all three provider styles and a host's middleware is ended at
+ * every point where it waits, one by one: cancelled, aborted, freed with its VM. */
 #include "utest.h"
 
 #include "acme.h"
@@ -47,7 +47,7 @@ static int words(const char *log, const char *word) {
     return n;
 }
 
-/* One small step: a slice, or the next timer, or one answer. False when there is nothing left to
+/* One small step: a slice, or the next timer, or one answer. Returns false if nothing is left to
  * do. */
 static bool step(bench *b) {
     int64_t due = mwl_vm_pump(b->vm, 0);
@@ -55,7 +55,7 @@ static bool step(bench *b) {
     mwl_instant now;
     mwl_vm_now(b->vm, &now);
     if (due > now.mono_ns + 60 * S)
-        return styles_answer(&b->s); /* nobody waits for the bound of an hour */
+        return styles_answer(&b->s); /* do not wait for the bound of an hour */
     mwl_vm_pump(b->vm, due - now.mono_ns);
     return true;
 }
@@ -119,14 +119,14 @@ static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how 
     mwl_vm_free(b.vm);
     EXPECT_EQ(b.s.on_stack, 0); /* every function has returned */
     EXPECT_EQ(b.s.blocked,
-              b.s.blocked_settled + b.s.cancelled_inside); /* each ended one way, once */
+              b.s.blocked_settled + b.s.cancelled_inside); /* each ended in one way, once */
     if (h == RUN_OUT) {
         EXPECT_EQ(b.s.started, 8);
         EXPECT_EQ(b.s.settled, 4); /* by the provider itself: at-once and the three blocking ones */
         EXPECT_EQ(b.s.answered, 7); /* three of them awaited by the blocking ones */
         EXPECT_EQ(b.s.refused + b.s.cancelled, 0);
     }
-    while (styles_answer(&b.s)) continue; /* answers after the end are refused, and safe */
+    while (styles_answer(&b.s)) continue; /* answers after the end are refused and do no harm */
     EXPECT_EQ(b.memory.bytes, 0u);
     *steps = n;
 }
@@ -147,7 +147,7 @@ UTEST(cancel_points, cancelled_everywhere) { end_everywhere(utest_result, CANCEL
 UTEST(cancel_points, aborted_everywhere) { end_everywhere(utest_result, ABORT); }
 UTEST(cancel_points, freed_with_its_vm_everywhere) { end_everywhere(utest_result, FREE_VM); }
 
-/* Ended by the host's allocator: whatever fails, nothing crashes, hangs or is lost. */
+/* Ended by the host's allocator: whatever allocation fails, nothing crashes, hangs or leaks. */
 UTEST(cancel_points, out_of_memory_everywhere) {
     mwl_program *program = assemble();
     ASSERT_TRUE(program != NULL);

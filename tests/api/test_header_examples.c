@@ -1,5 +1,5 @@
-/* test_header_examples.c: the examples in the comments of the public headers compile as they stand
- * and do what they say. header_examples.sh cuts them out. */
+/* test_header_examples.c: compiles and runs the examples in the comments of the public headers.
+ * header_examples.sh extracts them. */
 #include "utest.h"
 
 #include "mwl_asm.h"

@@ -1,4 +1,4 @@
-/* test_host_middleware.c: middleware of a host's own has the whole contract: phases, kinds, the
+/* test_host_middleware.c: the middleware of a host can use the whole contract: phases, kinds, the
  * race. */
 #include "utest.h"
 
@@ -160,8 +160,7 @@ UTEST_F(host_middleware, stale_on_slow) {
     EXPECT_STREQ(h->a.log, " entry entry elapsed always- failure always-");
     EXPECT_EQ(h->f.took_ns, 5 * S);
     EXPECT_STREQ(run(h, SLOW("PT1S"), "5"), "{'type':'success','value':'PT1S'}");
-    /* a remembered success in place of the scope, which is torn down under the cancellation rules
-     */
+    /* a stored success replaces the scope, which is unwound by the rules of cancellation */
     EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'type':'success','value':'PT1S'}");
     EXPECT_STREQ(h->a.log, " entry entry elapsed always- success always+");
     EXPECT_EQ(h->f.took_ns, 5 * S);
@@ -208,8 +207,8 @@ static void trying_failure(mwl_phase *phase, void *user) {
     if (mwl_phase_runs(phase) < 4) mwl_phase_reenter(phase, MWL_REENTER_RESTORE, S);
 }
 
-/* A Result that was consumed for a re-run was accepted, but the race is about the next one too: the
- * bound of the entry spans its runs, in the wait between them and inside. */
+/* A Result that was consumed for a re-run was accepted, but the race continues: the bound of the
+ * entry covers all its runs and the waits between them. */
 UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {
     host *h = &utest_fixture->h;
     const mwl_middleware trying = {.uri = ACME_URI("keep-trying"),
@@ -267,8 +266,8 @@ static const mwl_middleware measures[] = {
     MEASURE("mute", ""),
 };
 
-/* What middleware.metadata holds in onEntry's and in onSuccess's own blocks, when these say that.
- */
+/* The content of middleware.metadata in the blocks of onEntry and onSuccess, for these
+ * contributions. */
 static const char *contributed(host *h, const char *name, const char *entry, const char *success) {
     static const char text[] =
         FLOW("'a':{'action':'Call','middleware':[{'provider':'mwl:provider.middleware/acme/%s/v1',"
@@ -299,7 +298,7 @@ UTEST_F(host_middleware, contributes_what_its_document_declares) {
                  BOTH(",'size':3", ",'note':'n','size':3"));
     EXPECT_STREQ(contributed(h, "strict", "{'other':1}", "{'other':1,'size':4}"),
                  BOTH("", ",'size':4"));
-    /* the universal pair is the engine's, whatever the schema allows */
+    /* the engine sets the universal pair, even if the schema allows the names */
     EXPECT_STREQ(contributed(h, "open", "{'other':1,'enteredAt':5}", "{'exitedAt':'x'}"),
                  BOTH(",'other':1", ",'other':1"));
     EXPECT_STREQ(contributed(h, "mute", "{'other':1}", "{'size':1}"),
@@ -346,7 +345,7 @@ UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
     EXPECT_STREQ(contributed(h, "last", "{}", "{'a':1}"),
                  "{'type':'success','value':[{" AT TOLD "},{'a':1," AT TOLD "}]}");
     EXPECT_STREQ(contributed(h, "untold", "{}", "{}"), MEMBERS(AT));
-    /* it is the bound's: what takes longer is interrupted */
+    /* it is the bound: work that takes longer is interrupted */
     EXPECT_STREQ(run(h, CALL("{'provider':'" ACME_URI("first") "'}", "{'delay':'PT59S'}"), "1"),
                  "{'type':'success','value':1}");
     EXPECT_TRUE(
@@ -362,7 +361,7 @@ static mwl_value count_say(mwl_heap *heap, mwl_value arguments, void *user) {
     return mwl_number((double)mwl_count(mwl_object_get(arguments, "say", 3)));
 }
 
-/* Contributes what was prepared, if something was. */
+/* Contributes the prepared value, if there is one. */
 static void tell_prepared(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value n = mwl_phase_prepared(phase);
@@ -387,7 +386,7 @@ UTEST_F(host_middleware, prepares_constant_arguments_once) {
     EXPECT_STREQ(contributed(h, "prepares", "{'a':1,'b':2}", "{}"), MEMBERS(AT ",'n':2"));
     EXPECT_STREQ(flow_again(&h->f, "1"), MEMBERS(AT ",'n':2"));
     EXPECT_EQ(prepared, 1);
-    /* computed ones come without */
+    /* computed arguments have no prepared value */
     EXPECT_STREQ(contributed(h, "prepares", "'{{ {string(step.input): 1} }}'", "{}"),
                  MEMBERS(AT ",'n':null"));
     EXPECT_EQ(prepared, 1);

@@ -1,7 +1,7 @@
-/* test_late.c: a bound that elapses while the machine is busy, so that nobody could tell it at its
- * instant. The clock is the test's: it stands still but where a provider or a middleware takes six
- * seconds in the middle of a slice. What comes out is what would have, had the bound been noticed
- * in time, whatever the slice. */
+/* test_late.c: a bound that elapses while the machine is busy, so that it is noticed late. The test
+ * has its own clock, which stands still, except where a provider or a middleware takes six seconds
+ * in the middle of a slice. For every slice, the outcome must be the same as if the bound had been
+ * noticed in time. */
 #include "utest.h"
 
 #include "acme.h"
@@ -128,8 +128,8 @@ UTEST(late, the_same_as_in_time) {
     static const struct {
         const char *definition, *chain;
     } rows[] = {
-        /* forward work that ends too late, well or not, is not accepted; directly around a call it
-           is */
+        /* forward work that ends too late is not accepted, whether it succeeds or fails; directly
+         * around a call it is */
         {STEP(BOUND "," CLEANUP("good"), "'slow'"), "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
         {STEP(BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
@@ -138,7 +138,7 @@ UTEST(late, the_same_as_in_time) {
         /* it elapses during a cleanup that fails: the failure stays at the head */
         {STEP(BOUND "," CLEANUP("slow bad"), "'good'"), "e:slow bad c:Cancelled t:Exceeded"},
         {STEP(BOUND "," CLEANUP("slow bad"), "'bad'"), "e:slow bad e:bad c:Cancelled t:Exceeded"},
-        /* during one that is in order, around one that had failed */
+        /* during a cleanup that succeeds, around one that has failed */
         {STEP(BOUND "," CLEANUP("slow") "," CLEANUP("bad"), "'good'"),
          "e:bad c:Cancelled t:Exceeded"},
         /* after it, while its failure is on its way to the bound */
@@ -157,10 +157,10 @@ UTEST(late, the_same_as_in_time) {
              "'a':{'action':'Call','call':{'flow':'sub','onFailure':{'assign':{'x':'{{ acme.slow() }}'}}},"
              "'next':'z'}," DONE),
          "e:bad c:Cancelled t:Exceeded"},
-        /* a Retry has consumed that failure: there is nothing of it in flight any more */
+        /* a Retry has consumed that failure, so it is no longer in flight */
         {STEP(BOUND "," AGAIN "," ONCE("bad"), "'{{ has(vars.again) ? \\'slow\\' : \\'good\\' }}'"),
          "t:Exceeded"},
-        /* of two bounds that are late both, the outer one's explanation is what is left */
+        /* if two bounds are late, the explanation of the outer one remains */
         {STEP(BOUND "," CLEANUP("good") "," BOUND ",{'provider':" SLOW "}", "'good'"),
          "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("bad") "," BOUND ",{'provider':" SLOW "}", "'good'"),

@@ -1,5 +1,5 @@
 /* test_memory_fails.c: the n-th allocation fails, for every n: once, and from then on. Assembling,
- * loading, registering and running answer with a status, crash nothing and lose nothing. */
+ * loading, registering and running return a status, and nothing crashes or leaks. */
 #include "utest.h"
 
 #include "acme.h"
@@ -37,7 +37,7 @@ static const char definition[] = FLOW_WITH(
 /* Memory that fails from the n-th request on, or there only. */
 typedef struct meter {
     size_t bytes;
-    long left; /* granted before the failing one; below 0: no failure to come */
+    long left; /* allocations before the one that fails; below 0: none fails */
     bool for_good, failed;
 } meter;
 
@@ -66,8 +66,8 @@ static void arm(meter *m, long n, bool for_good) {
 }
 
 /* Repeats `task` with the n-th allocation failing until none does; about how many there are. A task
- * answers whether it got through; it must when none failed. Of those with thousands, every
- * `stride`-th; MWL_SOAK in the environment: all. */
+ * returns whether it succeeded; it must succeed if no allocation failed. Of those with thousands,
+ * every `stride`-th; MWL_SOAK in the environment: all. */
 static long sweep(int *utest_result, const char *name, long stride,
                   bool (*task)(int *utest_result, meter *m, void *arg), void *arg) {
     long n[2] = {0, stride / 2};
@@ -243,8 +243,8 @@ UTEST(memory_fails, while_running) {
     mwl_program_release(f.program);
 }
 
-/* Roots are built when they are read. One that cannot be is no "it is not there", and nothing of it
- * is forgotten. */
+/* Roots are built when they are read. A root that cannot be built is not treated as missing, and
+ * nothing of it leaks. */
 #define READS_ROOTS                                                                                                   \
     FLOW(                                                                                                             \
         "'a':{'action':'Call','call':{'provider':" MOCK                                                               \
@@ -301,7 +301,7 @@ UTEST(memory_fails, while_reading) {
     meter m = {0, -1, false, false};
     EXPECT_TRUE(reads(utest_result, &m, &r));
     if (!strstr(r.expected, "\"type\":\"success\"")) EXPECT_STREQ(r.expected, "a success");
-    /* small values come out of chunks, so these are few; under a sanitizer each value is an
+    /* small values come from chunks, so these are few; with a sanitizer each value is an
      * allocation */
     EXPECT_GT(sweep(utest_result, "read", 1, reads, &r), 5);
     mwl_program_release(f.program);

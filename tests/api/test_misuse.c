@@ -1,5 +1,5 @@
-/* test_misuse.c: a host that gets it wrong is told: by a status, and in builds without NDEBUG by an
- * assertion with a message wherever going on would be dangerous. */
+/* test_misuse.c: wrong use by a host is reported: by a status and, in builds without NDEBUG, by an
+ * assertion with a message where it would be dangerous to continue. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -33,7 +33,8 @@ static bool open_host(host *h, void (*start)(mwl_call *call, void *user)) {
            flow_start(&h->f, "5");
 }
 
-/* What a wrong host does: the status in builds with NDEBUG; without, the words of the assertion. */
+/* What a wrong host does: the status in builds with NDEBUG, the message of the assertion in
+ * others. */
 static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *user),
                         void (*then)(host *h), mwl_status status, const char *words) {
     host h;
@@ -139,7 +140,7 @@ UTEST(misuse, settling_a_call_that_is_gone) {
 #endif
 #endif
 
-static mwl_value held; /* past the end of its heap */
+static mwl_value held; /* after its heap was freed */
 static void frees_the_heap_of_a_value(host *h) {
     mwl_heap *heap = NULL;
     (void)h;
@@ -157,7 +158,7 @@ UTEST(misuse, freeing_in_the_wrong_order) {
                 "mwl_vm_free: values of its heap are still held");
 }
 
-#ifndef SANITIZED /* which tells of it first, in its own words */
+#ifndef SANITIZED /* which reports it first, with its own message */
 static void frees_a_run_twice(host *h) {
     mwl_run_free(h->f.run);
     mwl_run_free(h->f.run);

@@ -1,6 +1,6 @@
 /* test_once.c: every field with an expression is evaluated exactly once per execution of its
- * construct. A function of the host's counts: once('name=2', v) answers v and must have been called
- * twice when the run of once.json is over. */
+ * construct. A function of the host counts: once('name=2', v) returns v and must have been called
+ * twice when the run of once.json has ended. */
 #include "utest.h"
 
 #include "run_flow.h"

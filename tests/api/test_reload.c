@@ -29,8 +29,8 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
     flow_close(&f);
 }
 
-/* What the VM holds after n reloads, each with a run; the program is forgotten before or after its
- * last run. */
+/* Returns the memory of the VM after n reloads, each with a run; mwl_vm_forget is called before or
+ * after the last run of a program. */
 static size_t held_after(int n, bool before) {
     counted memory = {0, 0};
     flow f;
@@ -111,7 +111,7 @@ UTEST(reload, a_copy_outlives_its_program) {
 
 /* ---- a program in the very place of one that is gone ----------------------------------------- */
 
-/* Gives out the same places again, in the same order, once everything was given back. */
+/* Returns the same addresses again, in the same order, after everything was freed. */
 typedef struct places {
     size_t at, live;
     _Alignas(16) unsigned char bytes[1 << 18];
@@ -183,7 +183,7 @@ UTEST(reload, nothing_is_remembered_of_a_program_that_is_gone) {
         mwl_program_release(f.program);
         f.program = NULL;
     }
-    EXPECT_TRUE(place[0] == place[1]); /* else nothing was tested */
+    EXPECT_TRUE(place[0] == place[1]); /* otherwise nothing was tested */
     flow_close(&f);
     free(document);
 }

@@ -1,6 +1,6 @@
-/* test_stack_overflow.c: a blocking provider that needs more stack than it has is told so, in
- * words: a little too much is a failure of its call, more is a fault that names it. Faults happen
- * in child processes. */
+/* test_stack_overflow.c: a blocking provider needs more stack than it has. A little too much is a
+ * failure of its call; more is a fault, and a message names the provider. Faults happen in child
+ * processes. */
 #include "utest.h"
 
 #include "run_flow.h"
@@ -58,7 +58,7 @@ static const char *result_of(flow *f, size_t bytes) {
     bool ok = mwl_vm_new(&c, &f->vm) == MWL_OK &&
               mwl_vm_provide(f->vm, &p, 1, &bytes, NULL) == MWL_OK && flow_load(f, FLOW_OF_ONE);
     if (ok) flow_again(f, "null");
-    if (ok && strstr(f->result, "StackOverflow")) { /* its stack is not given to the next one */
+    if (ok && strstr(f->result, "StackOverflow")) { /* its stack is not used for the next one */
         char first[sizeof f->result];
         memcpy(first, f->result, sizeof first);
         bytes = 1000;
@@ -72,7 +72,7 @@ static const char *result_of(flow *f, size_t bytes) {
 /* ---- in a process of its own ----------------------------------------------------------------- */
 
 typedef struct ending {
-    int how; /* as waitpid tells it */
+    int how; /* as waitpid returns it */
     char text[4096];
 } ending;
 
@@ -109,7 +109,7 @@ static bool ended_by_fault(const ending *e) {
 
 static void overflows(void) {
     flow f;
-    if (mwl_stack_watch() < 0 || mwl_stack_watch() < 0) _exit(3); /* twice is once */
+    if (mwl_stack_watch() < 0 || mwl_stack_watch() < 0) _exit(3); /* a second call has no effect */
     result_of(&f, STACK + (64 << 10));
 }
 
@@ -144,7 +144,7 @@ UTEST(stack_overflow, builds_without_ndebug_need_not_ask) {
     in_a_child(&e, overflows_unasked);
     EXPECT_TRUE(ended_by_fault(&e));
 #ifdef NDEBUG
-    EXPECT_TRUE(strstr(e.text, "mwlvm:") == NULL); /* signals are left alone */
+    EXPECT_TRUE(strstr(e.text, "mwlvm:") == NULL); /* no signal handler is installed */
 #else
     EXPECT_TRUE(strstr(e.text, "mwlvm: " WORDS "\n") != NULL);
 #endif

@@ -1,5 +1,5 @@
-/* test_surface.c: what a host rarely needs and must find working all the same: values of every
- * kind, functions and re-running middleware of its own, the trace, where a failure was born. */
+/* test_surface.c: what a host rarely needs: values of every kind, its own functions and re-running
+ * middleware, the trace, where a failure began. */
 #include "utest.h"
 
 #include "acme.h"
@@ -75,7 +75,7 @@ UTEST(surface, versions_and_clocks) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* acme.median(list): also tells, when there is no answer, in the caller's words. */
+/* acme.median(list): also fails with a message of the host if there is no median. */
 static mwl_value median(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     if (mwl_value_kind(args[0]) != MWL_KIND_ARRAY) return mwl_fn_no_overload(fn);
@@ -132,8 +132,8 @@ static const char again_doc[] = ACME_DOC(
         "}") ",\"parameters\":{\"type\":\"object\",\"properties\":{\"on\":{\"type\":\"object\"}}}}",
     ",\"metadata\":{\"type\":\"object\",\"properties\":{\"tries\":{\"type\":\"integer\"}}}");
 
-/* Up to three tries of what the matcher selects, a second and a bit apart; variables as they were.
- */
+/* Up to three runs for failures that the matcher selects, a little more than a second apart;
+ * restores variables. */
 static void again_failure(mwl_phase *phase, void *user) {
     (void)user;
     if (mwl_phase_runs(phase) < 3 &&

@@ -97,8 +97,7 @@ static void give_out(mwl_call *call, pool *p) {
 
 static void ask_start(mwl_call *call, void *user) { give_out(call, user); }
 
-static void ask_cancel(mwl_call *call,
-                       void *user) { /* the thread's answer settles it, whatever it is */
+static void ask_cancel(mwl_call *call, void *user) { /* any answer of the thread settles it */
     (void)call;
     (void)user;
 }
@@ -203,7 +202,7 @@ static void *run_many(void *arg) {
         good += mwl_run_succeeded(run);
         mwl_run_free(run);
     }
-    mwl_program_release(program); /* this thread's reference; the last one out frees it */
+    mwl_program_release(program); /* the reference of this thread; the last release frees it */
     flow_close(&f);
     return (void *)(uintptr_t)good;
 }

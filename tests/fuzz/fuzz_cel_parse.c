@@ -1,5 +1,5 @@
-/* Any bytes as an expression: it parses or it is refused with a place inside the text; what parses
- * prints to a text that parses to the same, and every walk over it ends. */
+/* Any bytes as an expression: it is parsed, or refused with a place inside the text. A parsed tree
+ * is printed as a text that parses to the same tree, and every walk over it ends. */
 #include "tests/unit/cel_print.h"
 
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static bool count_path(void *ctx, const mwl__cel_path *path) {
     return true;
 }
 
-/* Parents, places and spans agree, and the height is what a walk along spines meets. */
+/* Checks that parents, places and spans are consistent, and that the height is that of a walk along
+ * spines. */
 static void check_links(const mwl__cel_node *n, size_t len, unsigned depth) {
     if (depth > MWL__CEL_DEPTH) abort();
     while (n) {

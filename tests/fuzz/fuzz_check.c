@@ -1,6 +1,6 @@
-/* fuzz_check.c: a definition's door. Any text is read and checked as a definition and judged as a
- * provider document; whatever comes out can be rendered in every form, and an accepted definition
- * has a model in which every reference leads somewhere. */
+/* fuzz_check.c: definitions. Any text is read and checked as a definition and as a provider
+ * document. The diagnostics can be rendered in every form, and every reference in the model of an
+ * accepted definition has a target. */
 #include "assembler/check/model.h"
 #include "tool_functions.h"
 

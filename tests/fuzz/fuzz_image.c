@@ -1,10 +1,10 @@
-/* fuzz_image.c: a program image's door. Any bytes are refused, or give a view whose sections lie
- * inside them, and a program that can be asked about. The checksum and the instruction set are put
- * right first, so that the fuzzer gets past them; the sections of what is accepted, written again,
- * are the same bytes.
+/* fuzz_image.c: program images. Any bytes are refused, or give a view whose sections lie inside
+ * them, and a program whose functions work. The checksum and the instruction set are corrected
+ * first, so that the fuzzer gets past them. If the sections of an accepted image are written again,
+ * the bytes are the same.
  *
  * The first byte chooses: even, the rest is the image; odd, the rest is a list of changes (two
- * bytes of place, one of value) to a sound image, which reaches the deeper checks sooner. */
+ * bytes of place, one of value) to a valid image, which reaches the deeper checks sooner. */
 #include "assembler/emit/emit.h"
 #include "vm/program/verify.h"
 
@@ -34,7 +34,7 @@ static void check_view(const mwl__image *image, const unsigned char *bytes, size
     mwl__buf_free(&out);
 }
 
-/* What a program promises after loading, asked for every instruction. */
+/* Checks what loading guarantees, for every instruction. */
 static void check_program(const mwl_program *p) {
     for (uint32_t pc = 0; pc < p->n_code; pc++) {
         mwl__where w;

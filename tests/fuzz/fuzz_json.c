@@ -1,6 +1,6 @@
-/* The JSON door: what is read can be written, and what was written reads back as the same value;
- * the canonical form is a fixed point. The first byte chooses a memory limit, so that running out
- * is met at many places. */
+/* JSON: what was read can be written, and what was written reads back as the same value; the
+ * canonical form does not change when it is read and written again. The first byte chooses a memory
+ * limit, so that memory runs out at many places. */
 #include "mwl.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void must(bool condition) {
     if (!condition) abort();
 }
 
-/* Out of memory is an answer as good as any; everything else must hold. */
+/* Out of memory is a valid outcome; everything else must be right. */
 static bool wrote(mwl_status status) {
     if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) return false;
     must(status == MWL_OK);

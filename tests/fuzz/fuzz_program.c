@@ -1,7 +1,7 @@
-/* fuzz_program.c: the machine's door. A sound program is assembled, changed in a few places, sealed
- * again and, when the loader takes it, run under small limits, cancelled on the way, and run to its
- * end. Whatever the code does, the VM stands: the run has a Result or a status, and nothing of it
- * is left.
+/* fuzz_program.c: the machine. A valid program is assembled, changed in a few places and given a
+ * new checksum. If the loader accepts it, it is run with small limits, cancelled on the way, and
+ * run to its end. The VM must survive any code: the run has a Result or a status, and no memory is
+ * left.
  *
  * The first byte chooses the program, the second where the run is cancelled; then come changes of
  * four bytes: a section, a place in it (two bytes), and a value; or an instruction, and the opcode

@@ -1,5 +1,5 @@
-/* fuzz_read.c: any bytes as a definition. The reader must accept or explain; then every node must
- * lie where it says, and all renderings must come out. */
+/* fuzz_read.c: any bytes as a definition. The reader must accept them or report why not. Then the
+ * position of every node must be right, and the diagnostics must render in all forms. */
 #include "assembler/source/read.h"
 
 #include <stdlib.h>

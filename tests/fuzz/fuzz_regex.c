@@ -1,8 +1,8 @@
-/* fuzz_regex.c: patterns and subjects, for both doors: RE2's syntax and ECMA-262's.
+/* fuzz_regex.c: patterns and subjects, for both syntaxes: RE2 and ECMA-262.
  *
- * The first byte chooses; then the pattern up to a 0xff byte; then the subject. Checked beyond not
- * crashing: a second search, with states known, answers as the first; and where an ECMA-262 pattern
- * is linear, PCRE2 answers the same. */
+ * The first byte chooses; then the pattern up to a 0xff byte; then the subject. It also checks that
+ * a second search, with known states, gives the same result as the first; and if an ECMA-262
+ * pattern is linear, that PCRE2 gives the same result. */
 #include "vm/regex/pattern.h"
 #include "vm/regex/regex.h"
 

@@ -1,8 +1,8 @@
 /* fuzz_schema.c: schemas and values, and compiled words.
  *
- * The first byte chooses. Even: a schema's text up to a 0xff byte, then a value's text. What
- * compiles must run, twice with the same answer (without and with a report). Odd: the rest is words
- * of a compiled schema over a few constants; what loads must run. */
+ * The first byte chooses. Even: a schema's text up to a 0xff byte, then a value's text. A schema
+ * that compiles must run, twice with the same result (without and with a report). Odd: the rest is
+ * words of a compiled schema over a few constants; what loads must run. */
 #include "vm/schema/schema_code.h"
 #include "assembler/schema/schema_compile.h"
 
@@ -39,7 +39,7 @@ static void fuzz_text(struct world *w, const char *text, size_t len, mwl_value v
     mwl_status st = mwl__tree_read(&tree, w->alloc, &source, &sink);
     if (st == MWL_OK) {
         st = mwl__schema_compile(&tree, tree.root, &options, &w->alloc, &schema);
-        if (st == MWL_E_IMAGE) abort(); /* what we write, we can load */
+        if (st == MWL_E_IMAGE) abort(); /* what we write must load */
         if (st == MWL_E_REJECTED && sink.n_errors == 0) abort();
     }
     if (st == MWL_OK) run(w, schema, v);

@@ -3,9 +3,9 @@
  * Standard input: one JSON object a line with `definition`, and perhaps `input`, `arguments`,
  * `cancelAfter` (nanoseconds after the start). Standard output, a line for each: `{"result": …,
  * "events": [[ns, step], …]}`,
- * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has a VM of its own. Without
- * `cancelAfter` time is the VM's virtual time; with it, time is a clock that this program turns by
- * hand: from one instant that the VM asks for to the next, and the cancellation comes after all
+ * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has its own VM. Without
+ * `cancelAfter`, time is the virtual time of the VM. With it, time is a clock that this program
+ * moves: from one instant that the VM waits for to the next, and the cancellation comes after all
  * work of its instant. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -21,7 +21,7 @@ typedef struct job {
     mwl_value line;
     mwl_vm *vm;
     mwl_run *run;
-    mwl_instant now; /* the clock turned by hand */
+    mwl_instant now; /* the clock that this program moves */
     mwl_instant start;
     unsigned n_events;
     FILE *events;
@@ -41,7 +41,7 @@ static mwl_value member(const job *j, const char *name) {
     return mwl_object_get(j->line, name, strlen(name));
 }
 
-/* A value of the line's heap in the VM's heap. */
+/* Copies a value from the heap of the line to the heap of the VM. */
 static mwl_value carried(const job *j, const char *name) {
     char *text = NULL;
     size_t len = 0;
@@ -86,7 +86,7 @@ static mwl_program *load(const job *j) {
     return program;
 }
 
-/* Turn the clock from instant to instant; cancel when it is time. */
+/* Moves the clock from instant to instant, and cancels at the right time. */
 static void pump_by_hand(job *j, int64_t cancel_ns) {
     bool cancelled = false;
     while (mwl_run_get_state(j->run) != MWL_RUN_DONE &&

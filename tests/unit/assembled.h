@@ -1,5 +1,5 @@
-/* assembled.h: a definition assembled and loaded, for tests; and its code as a line of instruction
- * names. */
+/* assembled.h: for tests: assembles and loads a definition; writes its code as a line of
+ * instruction names. */
 #ifndef ASSEMBLED_H
 #define ASSEMBLED_H
 
@@ -20,7 +20,7 @@ struct assembled {
     char ops[4096];
 };
 
-/* Diagnostics of a definition that should have been accepted are printed. */
+/* Prints the diagnostics of a definition that should have been accepted. */
 static inline void assembled_make(struct assembled *a, const char *text, unsigned flags) {
     mwl_asm_options options;
     mwl_error error = {MWL_OK, NULL, 0};

@@ -1,8 +1,8 @@
-/* cel_print.h: for tests of the CEL front end: a tree back to CEL text.
+/* cel_print.h: for tests of the CEL front end: writes a tree as CEL text.
  *
- * Owns: which parentheses the grammar needs and how literals are spelt. What it writes parses back
- * to the same tree (names that resolution completed appear complete). Refuses to know: the source.
- */
+ * Owns: which parentheses the grammar needs and how literals are spelt. Parsing what it writes
+ * gives the same tree (names that resolution completed are written in full). Refuses to know: the
+ * source. */
 #ifndef CEL_PRINT_H
 #define CEL_PRINT_H
 
@@ -122,7 +122,7 @@ static inline void cel_print_joined(mwl__buf *out, const mwl__cel_node *n, const
     }
 }
 
-/* A field's name, back-quoted unless the lexer would read it as a name. */
+/* Writes the name of a field, in back quotes unless the lexer would read it as a name. */
 static inline void cel_print_field(mwl__buf *out, mwl__cel_text name) {
     mwl__cel_token t = mwl__cel_lex(name.data, name.len, 0);
     bool plain = t.kind == MWL__CEL_T_NAME && t.begin == 0 && t.end == name.len;
@@ -155,7 +155,7 @@ static inline void cel_print_block(mwl__buf *out, const mwl__cel_node *n) {
     mwl__buf_puts(out, ")");
 }
 
-/* Whether text begins with a number, to which a minus before it would be taken. */
+/* Returns whether text begins with a number, so that a minus before it would become part of it. */
 static inline bool cel_begins_with_number(const mwl__cel_node *n) {
     if (cel_precedence(n) < CEL_P_MEMBER) return false;
     while (mwl__cel_spine(n)) n = mwl__cel_spine(n);
@@ -163,8 +163,8 @@ static inline bool cel_begins_with_number(const mwl__cel_node *n) {
            (n->lit.kind == MWL__CEL_INT || n->lit.kind == MWL__CEL_DOUBLE);
 }
 
-/* `!!x` and `--x` stand without parentheses; a third sign would be taken for one of a run, which
- * the parser shortens, so signs go in pairs from the outermost on. */
+/* `!!x` and `--x` need no parentheses. The parser shortens three or more signs, so signs are
+ * written in pairs, from the outermost on. */
 static inline void cel_print_unary(mwl__buf *out, const mwl__cel_node *n) {
     const mwl__cel_node *kid = n->kids[0];
     bool second = false;
@@ -178,7 +178,7 @@ static inline void cel_print_unary(mwl__buf *out, const mwl__cel_node *n) {
     if (apart) mwl__buf_puts(out, ")");
 }
 
-/* A node without a spine, whole. */
+/* Writes a node without a spine. */
 static inline void cel_print_base(mwl__buf *out, const mwl__cel_node *n) {
     if (n->flags & MWL__CEL_LEADING_DOT) mwl__buf_puts(out, ".");
     switch (n->kind) {
@@ -222,7 +222,7 @@ static inline void cel_print_base(mwl__buf *out, const mwl__cel_node *n) {
     }
 }
 
-/* What follows the spine's child. */
+/* Writes what follows the child of a spine. */
 static inline void cel_print_link(mwl__buf *out, const mwl__cel_node *n) {
     if (mwl__cel_is_binary(n)) {
         mwl__buf_puts(out, " ");

@@ -1,8 +1,9 @@
-/* cel_table.h: tables of function calls, each made directly and under pressure.
+/* cel_table.h: tables of function calls. Each call is made normally, with little fuel and with
+ * failing allocations.
  *
- * A row names a function and gives its arguments as a CEL list. The call is made as it is, with
- * every small amount of fuel, and with each of its allocations failing in turn: the answer must be
- * the row's, or the right refusal, and nothing may be left on the heap. */
+ * A row has the name of a function and its arguments as a CEL list. The call is made normally, with
+ * every small amount of fuel, and with each of its allocations failing in turn. The result must be
+ * that of the row, or the right error, and nothing may be left on the heap. */
 #ifndef CEL_TABLE_H
 #define CEL_TABLE_H
 
@@ -47,7 +48,7 @@ static inline bool table_close(struct table *t) {
 
 enum { TABLE_NO_FUNCTION = 100 };
 
-/* One call; what came of it as a mwl__outcome, the answer's text in `got`. */
+/* Makes one call. Returns its mwl__outcome; the text of the result is in `got`. */
 static inline int table_call(struct table *t, const char *name, mwl_value list, char *got,
                              size_t size) {
     mwl_value args[8], out = mwl_absent();
@@ -106,7 +107,7 @@ static inline bool table_row(struct table *t, const struct row *r) {
         ok = outcome == MWL_EXEC_NOMEM || (outcome == wanted && strcmp(got, again) == 0);
         if (!reached) break;
     }
-    mwl__regex_scratch_free(t->x.regex); /* a cache of the context's, in the heap's account */
+    mwl__regex_scratch_free(t->x.regex); /* a cache of the context, which the heap counts */
     t->x.regex = NULL;
     if (mwl_heap_used(t->heap) != before) ok = false;
     mwl_value_drop(t->heap, list);

@@ -1,4 +1,5 @@
-/* cel_tree.h: for tests of the CEL front end: parse a text, show the tree or the first problem. */
+/* cel_tree.h: for tests of the CEL front end: parses a text, and shows the tree or the first
+ * problem. */
 #ifndef CEL_TREE_H
 #define CEL_TREE_H
 
@@ -58,7 +59,8 @@ static inline void cel_show(const mwl__cel_node *n, mwl__buf *out) {
     mwl__buf_puts(out, ")");
 }
 
-/* What a text parses to, or its problems. The answer is good until the next call with `out`. */
+/* Returns the tree of a text, or its problems. The result is valid until the next call with
+ * `out`. */
 static inline const char *cel_shown_len(mwl__buf *out, const char *source, size_t len) {
     mwl__arena arena = mwl__arena_make(out->alloc);
     struct cel_log log = {{0}, 0};

@@ -1,5 +1,5 @@
-/* checked.h: a definition read and checked, for tests. The functions are those that the tests'
- * definitions use: their names and arities are all that checking looks at. */
+/* checked.h: for tests: reads and checks a definition. The functions are those that the definitions
+ * of the tests use; checking needs only their names and numbers of arguments. */
 #ifndef CHECKED_H
 #define CHECKED_H
 
@@ -34,7 +34,7 @@ static const mwl_function_def checked_defs[] = {
 };
 #define CHECKED_N (sizeof checked_defs / sizeof *checked_defs)
 
-/* A host's provider that every checked definition may name: a middleware for Steps alone. */
+/* The provider of a host, which every checked definition may use: a middleware for Steps only. */
 static const char checked_document[] =
     "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\","
     "\"uri\":\"mwl:provider.middleware/acme/of-steps/v1\",\"codePrefix\":\"OfSteps\","
@@ -51,7 +51,7 @@ struct checked {
     mwl_status status;
 };
 
-/* Status of the whole; MWL_E_NOMEM too. Release with checked_free in any case. */
+/* Returns the status of everything, also MWL_E_NOMEM. Call checked_free in any case. */
 static inline mwl_status checked_make(struct checked *k, mwl_alloc alloc, const char *name,
                                       const char *text, size_t len) {
     const mwl_function_def *functions[CHECKED_N];

@@ -1,7 +1,7 @@
-/* faulty.h: an allocator for tests: it counts, checks the sizes it is told, and fails when asked.
+/* faulty.h: an allocator for tests. It counts, checks the sizes that it gets, and fails on request.
  *
  * faulty_sweep runs a task with the first allocation failing, then the second, and so on until the
- * task gets through; once with that one allocation failing, once with all from there on. */
+ * task succeeds; once with only that allocation failing, once with all from there on. */
 #ifndef FAULTY_H
 #define FAULTY_H
 
@@ -15,7 +15,7 @@ struct faulty {
     size_t live_bytes, live_blocks, peak_bytes, calls;
     size_t fail_at; /* the number of the call (from 1) that fails; 0: none */
     bool for_good;  /* and every later one */
-    bool wrong;     /* an old_size was not what the block was given */
+    bool wrong;     /* an old_size was not the size of the block */
 };
 
 union faulty_head {
@@ -57,8 +57,8 @@ static inline mwl_alloc faulty_alloc(struct faulty *f) {
     return a;
 }
 
-/* task: true when it got through, false when an allocation failed. The answer is whether it got
- * through in the end, with nothing left behind on the way. */
+/* task returns true if it succeeded, false if an allocation failed. Returns whether it succeeded in
+ * the end, and never left memory behind. */
 static inline bool faulty_sweep(bool (*task)(mwl_alloc alloc), size_t most) {
     for (int for_good = 0; for_good < 2; for_good++) {
         for (size_t n = 1;; n++) {

@@ -1,5 +1,5 @@
-/* flood.h: object keys that share all 64 bits of XXH3 without a seed, and with most seeds: what a
- * hostile sender would use against a table over the hash that strings carry.
+/* flood.h: object keys that have the same 64-bit XXH3 hash without a seed, and with most seeds:
+ * what a hostile sender would use against a table that uses the hash stored in strings.
  *
  * Of texts longer than 240 bytes XXH3 multiplies the two halves of each word after joining them
  * with its own fixed secret. In two places the upper half is that secret's, so the product is 0,

@@ -1,4 +1,4 @@
-/* op_parse.h: for tests: the text of an instruction, as mwl__op_print writes it, read back. */
+/* op_parse.h: for tests: reads the text of an instruction, as mwl__op_print writes it. */
 #ifndef OP_PARSE_H
 #define OP_PARSE_H
 

@@ -1,7 +1,7 @@
 /* run_flow.h: for tests that run whole definitions: assemble, run under virtual time, compare the
  * Result.
  *
- * A definition is written with ' for " where that reads better. Names: RETRY and so on are URIs. */
+ * Definitions may use ' instead of ", which is easier to read. RETRY and so on are URIs. */
 #ifndef RUN_FLOW_H
 #define RUN_FLOW_H
 
@@ -28,7 +28,7 @@ typedef struct flow {
     mwl_program *program;
     mwl_run *run;
     int64_t took_ns;   /* simulated, of the last run */
-    char result[8192]; /* canonical JSON of the Result, or what went wrong, in words */
+    char result[8192]; /* canonical JSON of the Result, or an error message */
     const mwl_asm_provider *documents;
     size_t n_documents;
 } flow;
@@ -112,7 +112,7 @@ static void flow_close(flow *f) {
     f->run = NULL;
 }
 
-/* Run the loaded program once; the answer is the Result's canonical JSON with ' for ". */
+/* Runs the loaded program once. Returns the canonical JSON of the Result, with ' instead of ". */
 static const char *flow_again(flow *f, const char *input) {
     mwl_instant from, to;
     mwl_vm_now(f->vm, &from);
@@ -127,7 +127,7 @@ static const char *flow_again(flow *f, const char *input) {
     return f->result;
 }
 
-/* Assemble and run once in a VM of its own. */
+/* Assembles and runs once, in a new VM. */
 static inline const char *flow_run(flow *f, const char *definition, const char *input) {
     if (!flow_vm(f, 7))
         snprintf(f->result, sizeof f->result, "no VM");

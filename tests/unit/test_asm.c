@@ -57,7 +57,7 @@ UTEST(asm, same_definition_same_bytes) {
     ASSERT_EQ(a.result.image_size, b.result.image_size);
     EXPECT_EQ(0, memcmp(a.result.image, b.result.image, a.result.image_size));
     assembled_free(&b);
-    /* and what is decompiled assembles to them again */
+    /* and assembling the decompiled text gives the same bytes */
     mwl_asm_result again;
     ASSERT_EQ(MWL_OK, (int)mwl_assemble(a.program->source, a.program->source_size, NULL, &again));
     ASSERT_EQ(a.result.image_size, again.image_size);
@@ -112,7 +112,7 @@ UTEST(asm, rejects_with_diagnostics) {
     EXPECT_EQ(MWL_E_REJECTED, (int)mwl_assemble("{", 1, NULL, &result));
     EXPECT_TRUE(strstr(result.diagnostics, "definition:1:") != NULL);
     mwl_asm_free(&result);
-    mwl_asm_free(&result); /* twice does no harm */
+    mwl_asm_free(&result); /* a second call does no harm */
     mwl_asm_free(NULL);
     EXPECT_EQ(MWL_E_REJECTED, (int)mwl_assemble("", 0, NULL, &result));
     mwl_asm_free(&result);

@@ -29,7 +29,7 @@ UTEST(backoff, none_grows_by_rate_up_to_max) {
 UTEST(backoff, overflow_clamps) {
     mwl__backoff b = {1, 10, (double)INFINITY, MWL__JITTER_NONE};
     EXPECT_EQ(mwl__backoff_wait(&b, 1e9, -1, 0), INT64_MAX);
-    b.initial_ns = 0; /* 0 * infinity is no number, and no wait */
+    b.initial_ns = 0; /* 0 * infinity is not a number, and means no wait */
     EXPECT_EQ(mwl__backoff_wait(&b, 1e9, -1, 0), 0);
     b = (mwl__backoff){0x1p63, 1, (double)INFINITY, MWL__JITTER_DECORRELATED};
     EXPECT_EQ(mwl__backoff_wait(&b, 1, 0x1p63, 0.999), INT64_MAX);

@@ -1,5 +1,5 @@
-/* test_catalog.c: provider URIs; documents as contracts; who may enter a catalog. Whole documents
- * that are refused stand in tests/diag/provider-*. */
+/* test_catalog.c: provider URIs; documents as contracts; who may enter a catalog. Complete
+ * documents that are refused are in tests/diag/provider-*. */
 #include "utest.h"
 
 #include "checked.h"
@@ -142,7 +142,7 @@ UTEST(catalog, hosts_own) {
         DOCUMENT("mwl:provider.call/acme/x/v1", "\"a\":1,\"parameters\":{\"type\":\"object\"}"));
 }
 
-/* A document that is refused is told about once, not again at each call. */
+/* A refused document is reported once, not again at each call. */
 UTEST(catalog, refused_ones_do_not_cascade) {
     EXPECT_CODES(
         "409", CALLS("mwl:provider.call/acme/x/v1"),
@@ -159,8 +159,7 @@ UTEST(catalog, levels) {
     EXPECT_CODES("406", STEP_LEVEL(CACHE), WRAP(CACHE, "[\"flow\"]"));
 }
 
-/* A middleware of a host's own whose parameters are structural is compiled the same way as Finally.
- */
+/* The middleware of a host with structural parameters is compiled in the same way as Finally. */
 UTEST(catalog, structural_parameters_of_others) {
 #define AUDIT "mwl:provider.middleware/acme/audit/v1"
     static const char document[] =

@@ -1,4 +1,4 @@
-/* The checker's errors and warnings with their places, and reached paths. */
+/* Errors and warnings of the checker with their places, and the paths that expressions read. */
 #include "utest.h"
 
 #include "cel_tree.h"

@@ -1,4 +1,5 @@
-/* cel-go's encoders library: RFC 4648's own examples, and what Go's decoder takes and refuses. */
+/* cel-go's encoders library: the examples of RFC 4648, and what Go's decoder accepts and
+ * refuses. */
 #include "utest.h"
 
 #include "cel_table.h"

@@ -47,7 +47,8 @@ static mwl_status place_compile(struct place *p, const mwl_alloc *alloc, const c
         .vars = names,
         .n_vars = 1,
         .as_data = as_data,
-        .no_check = true}; /* what the checker would refuse must be right at run time too */
+        .no_check =
+            true}; /* an expression that the checker would refuse must also behave at run time */
     mwl__cel_free(&p->code);
     return mwl__cel_compile(&env, text, len, &p->code);
 }
@@ -75,7 +76,7 @@ static bool shows(struct place *p, mwl_value v, bool as_data, const char *wanted
     return strcmp(got, wanted) == 0;
 }
 
-/* "CODE [part of the message] [@column]" against the fault. */
+/* Compares "CODE [part of the message] [@column]" with the fault. */
 static bool fault_is(const struct place *p, const char *wanted, char *got, size_t size) {
     const mwl__fault *f = mwl__as_fault(p->x.fault);
     const char *code = mwl__failure_code_text((mwl__failure_code)f->code);

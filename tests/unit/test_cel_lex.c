@@ -1,4 +1,4 @@
-/* The lexis of CEL (langdef, Syntax) and the values that literals spell. */
+/* The tokens of CEL (langdef, Syntax) and the values of literals. */
 #include "utest.h"
 
 #include "assembler/cel/cel_lex.h"

@@ -164,7 +164,7 @@ UTEST(cel_lower, registers_have_a_limit_that_is_reported) {
     EXPECT_EQ(reports, 1u);
 }
 
-/* More constants than a 16-bit operand can name: other instructions, the same answer. */
+/* More constants than a 16-bit operand can name: other instructions, the same result. */
 UTEST(cel_lower, many_constants) {
     enum { N = 66000 };
     char *text = malloc(N * 12 + 200), *at = text;

@@ -13,7 +13,7 @@ TABLE(cel_mwl, to_json,
       {"toJson", "[b'a']", NULL}, {"toJson", "[timestamp(0)]", NULL}, {"toJson", "[{1: 2}]", NULL},
       {"toJson", "[int]", NULL}, {"toJson", "[optional.none()]", NULL})
 
-/* What is refused is a fault of evaluation, not an unrepresentable result. */
+/* A refused value is a fault of evaluation, not an unrepresentable result. */
 UTEST(cel_mwl, to_json_fault_code) {
     struct table t;
     ASSERT_TRUE(table_open(&t));

@@ -105,7 +105,7 @@ UTEST(cel_strings, search_is_linear) {
     EXPECT_EQ(mwl_text_find_last(text, N, part, M), (size_t)(200000 - M / 2));
 }
 
-/* Against the obvious search, over a small alphabet, where periods abound. */
+/* Compared with the obvious search, over a small alphabet, where texts often repeat. */
 UTEST(cel_strings, search_agrees_with_the_plain_one) {
     uint32_t seed = 12345;
     char text[400], part[24];

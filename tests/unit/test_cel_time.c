@@ -22,7 +22,7 @@ TABLE(cel_time, zones, {"getDate", "[" T ", 'Australia/Sydney']", "14"},
       {"getHours", "[" T ", 'No/Such_Zone']", NULL}, {"getHours", "[" T ", '../etc/passwd']", NULL},
       {"getHours", "[" T ", '+1:99']", NULL}, {"getHours", "[" T ", 1]", NULL})
 
-/* Without a cache of zones the answer is the same. */
+/* Without a cache of zones the result is the same. */
 UTEST(cel_time, no_cache) {
     struct table t;
     char got[100];

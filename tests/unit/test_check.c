@@ -1,7 +1,7 @@
 /* test_check.c: every file of tests/diag gets exactly the diagnostics that it names, each at its
  * place; every file of tests/accept gets none. A file's expectation is a text "expect: MWL0301
  * 5:20, ..." in it (a root's comment, a provider document's description), or a file beside it.
- * Files called provider-* are judged as provider documents. */
+ * Files called provider-* are checked as provider documents. */
 #include "utest.h"
 
 #include "checked.h"

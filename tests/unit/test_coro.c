@@ -121,7 +121,7 @@ UTEST_F(coro, coroutines_nest) {
     EXPECT_EQ(MWL_OK, mwl__coro_free(co));
 }
 
-/* An allocator that grants `left` requests, and knows what is still out. */
+/* An allocator that succeeds `left` times, and counts what is not freed yet. */
 struct meter {
     int left;
     size_t out;

@@ -1,4 +1,5 @@
-/* test_disasm.c: the listing: what it says, that its instructions read back, that it is stable. */
+/* test_disasm.c: the listing: its content, that its instructions can be read back, that it is
+ * stable. */
 #include "utest.h"
 
 #include "assembler/emit/disasm.h"
@@ -134,8 +135,8 @@ UTEST(disasm, constants) {
 
 /* ---- every opcode ---------------------------------------------------------------------------- */
 
-/* Something in every table, a Flow, and behind it (where nothing leads) each opcode with the first
- * of each. */
+/* Something in every table, a Flow, and after it (in code that is never reached) each opcode with
+ * the first entry of each table. */
 static void emit_all(mwl__emit *e) {
     const uint32_t none = MWL_NONE;
     uint32_t key = str(e, "key");
@@ -183,7 +184,7 @@ static void emit_all(mwl__emit *e) {
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
 }
 
-/* The instructions of a listing, read back: how many are the program's own, in order. */
+/* Reads back the instructions of a listing. Returns how many are those of the program, in order. */
 static uint32_t read_back(const mwl_program *p, char *text) {
     uint32_t pc = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {

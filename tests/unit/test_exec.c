@@ -47,7 +47,7 @@ static mwl__outcome run(struct machine *m) {
     return mwl__exec_run(&m->x);
 }
 
-/* True when nothing is left in memory. */
+/* Returns true if nothing is left in memory. */
 static bool close_machine(struct machine *m) {
     mwl__exec_done(&m->x);
     mwl_value_drop(m->heap, m->env[0]);
@@ -99,7 +99,7 @@ UTEST(exec, moving_and_taking) {
     ASSERT_EQ(run(&m), MWL_EXEC_END);
     ASSERT_EQ(mwl_count(m.x.product), (size_t)2);
     EXPECT_EQ(mwl_count(mwl_array_at(m.x.product, 0)),
-              (size_t)0); /* the older version is as it was */
+              (size_t)0); /* the older version did not change */
     EXPECT_EQ(mwl_count(mwl_array_at(m.x.product, 1)), (size_t)1);
     EXPECT_TRUE(close_machine(&m));
 }
@@ -139,7 +139,7 @@ UTEST(exec, the_innermost_handler_gets_the_fault) {
     ASSERT_EQ(run(&m), MWL_EXEC_END);
     EXPECT_EQ(mwl_as_int(m.x.product), 20);
     EXPECT_EQ(mwl__as_fault(m.x.regs[4])->where,
-              begin); /* raised again, it names its first place */
+              begin); /* raised again, it still has its first place */
     EXPECT_TRUE(close_machine(&m));
 }
 
@@ -249,7 +249,8 @@ UTEST(exec, a_yield_is_before_a_round_and_loses_nothing) {
         outcome = mwl__exec_run(&m.x);
     }
     ASSERT_EQ(outcome, MWL_EXEC_END);
-    EXPECT_EQ(yields, 10u); /* one a round but the first, and one before the end is seen */
+    EXPECT_EQ(yields,
+              10u); /* one for each round except the first, and one before the end is noticed */
     EXPECT_EQ(mwl_as_number(m.x.product), 45.0);
     EXPECT_TRUE(close_machine(&m));
 }

@@ -1,12 +1,10 @@
-/* test_failure.c: the engine's own codes. Chains, envelopes and matching are held by tests/cases.
- */
+/* test_failure.c: the engine's own codes. tests/cases tests chains, envelopes and matching. */
 #include "vm/cel/failure.h"
 #include "utest.h"
 
 #include <string.h>
 
-/* Under `System.` the engine says only what the specification lists, with the types that it gives
- * them. */
+/* Under `System.` the engine uses only the codes of the specification, with their types. */
 UTEST(failure, system_codes_are_the_specifications) {
     static const struct {
         const char *code, *type;
@@ -27,7 +25,7 @@ UTEST(failure, system_codes_are_the_specifications) {
         size_t i = 0;
         while (i < sizeof listed / sizeof *listed && strcmp(listed[i].code, code) != 0) i++;
         if (i == sizeof listed / sizeof *listed) {
-            EXPECT_TRUE(strncmp(code, "Mwlvm.", 6) == 0); /* a platform's own */
+            EXPECT_TRUE(strncmp(code, "Mwlvm.", 6) == 0); /* a code of the platform */
             continue;
         }
         EXPECT_STREQ(mwl__failure_code_type((mwl__failure_code)c), listed[i].type);

@@ -1,5 +1,6 @@
-/* Hostile keys: what they cost in data, in a definition and in a program is what other keys of the
- * same size cost. A square at these sizes is seconds, so the bound on CPU time may be wide. */
+/* Hostile keys cost the same as other keys of the same size: in data, in a definition and in a
+ * program. Quadratic time would be seconds at these sizes, so the limit on CPU time may be
+ * generous. */
 #include "flood.h"
 #include "mwl_asm.h"
 #include "utest.h"
@@ -42,8 +43,8 @@ static char *write_keys(bool flood, const char *before, const char *after_key, c
 
 static double seconds(clock_t since) { return (double)(clock() - since) / CLOCKS_PER_SEC; }
 
-/* A second of CPU is ten squares short of what the attack took, and a hundred times what it takes.
- */
+/* A second of CPU time is far less than the attack would take, and a hundred times what is
+ * needed. */
 static bool alike(double hostile, double plain) {
     if (hostile < 4 * plain + 0.3) return true;
     printf("%.3f s of CPU for hostile keys, %.3f s for others\n", hostile, plain);
@@ -58,7 +59,7 @@ static double parse_seconds(bool flood, bool *good) {
     *good = text && mwl_heap_new(NULL, &h) == MWL_OK &&
             mwl_json_parse(h, text, strlen(text), &v, NULL) == MWL_OK && mwl_count(v) == KEYS;
     double took = seconds(start);
-    if (*good) { /* short walks, and over hashes that the sender does not know */
+    if (*good) { /* short searches, with hashes that the sender does not know */
         const mwl__map *m = mwl__as_map(v);
         *good = m->reach < 128 && (m->secret != 0) == flood;
     }

@@ -138,7 +138,7 @@ UTEST(format, idn_hostname_contextual_rules) {
          "\xE2\x80\x8C");
 }
 
-/* RFC 5893: one label with right-to-left letters binds all. */
+/* RFC 5893: if one label has right-to-left letters, the rules apply to all labels. */
 UTEST(format, idn_hostname_bidi) {
     PASS(IDN_HOSTNAME, "\xD7\x90\xD7\x91.com",
          "\xD7\x90"
@@ -251,8 +251,8 @@ UTEST(format, regex_is_the_callers) {
     EXPECT_TRUE(mwl__format_check(MWL__FORMAT_REGEX, "(", 1, NULL));
 }
 
-/* No bytes, valid UTF-8 or not, may trouble any check: every single byte, and pseudo-random runs.
- */
+/* No check may fail badly, whether the bytes are valid UTF-8 or not: every single byte, and
+ * pseudo-random sequences. */
 UTEST(format, any_bytes) {
     char s[64];
     uint32_t x = 12345;

@@ -1,5 +1,5 @@
-/* test_golden.c: definitions of tests/golden and their listings, line by line. With
- * MWL_GOLDEN_UPDATE set, the listings are written anew, to be looked at like any other change. */
+/* test_golden.c: compares the definitions of tests/golden with their listings, line by line. With
+ * MWL_GOLDEN_UPDATE set, it writes the listings again; review them like any other change. */
 #include "assembled.h"
 #include "assembler/emit/disasm.h"
 #include "utest.h"
@@ -16,7 +16,7 @@ static char *read_all(const char *path, size_t *len) {
     return text;
 }
 
-/* The first line tells the instruction set, which changes with every new opcode. */
+/* The first line contains the instruction set, which changes with every new opcode. */
 static const char *behind_first_line(const char *text) {
     const char *end = strchr(text, '\n');
     return end ? end + 1 : text;
@@ -30,7 +30,7 @@ static void update(const char *path, const mwl__buf *listing) {
     fclose(file);
 }
 
-/* 0: the same; else the number of the first line that differs. */
+/* Returns 0 if they are the same, otherwise the number of the first line that differs. */
 static unsigned first_difference(const char *a, const char *b) {
     unsigned line = 1;
     for (; *a && *a == *b; a++, b++) line += *a == '\n';

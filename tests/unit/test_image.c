@@ -26,7 +26,7 @@ static bool write_sample(mwl_alloc alloc, mwl__buf *out) {
         mwl__image_add(&w, MWL_SECTION_STRINGS, strings.data, strings.len);
         mwl__image_add(&w, MWL_SECTION_CODE, code, sizeof code);
         mwl__image_add(&w, MWL_SECTION_KEYS, NULL, 0);
-        mwl__image_add(&w, 29, "x", 1); /* no such section: ignored */
+        mwl__image_add(&w, 29, "x", 1); /* an unknown section is ignored */
         status = mwl__image_finish(&w, 0xabcd1234u, out);
     }
     mwl__buf_free(&strings);
@@ -102,7 +102,7 @@ UTEST(image, strings_are_used_in_place) {
     size_t n = 0;
     for (uint64_t at = 0, next; at < image.section[MWL_SECTION_STRINGS].size; at = next) {
         ASSERT_EQ(mwl__image_string(&image, at, texts[n] != NULL, &next, NULL), MWL_OK);
-        if (texts[n] && texts[n][0]) /* a text is no record for bytes */
+        if (texts[n] && texts[n][0]) /* a text cannot be used as bytes */
             ASSERT_EQ(mwl__image_string(&image, at, false, &next, NULL), MWL_E_IMAGE);
         mwl__str *str = (mwl__str *)(uintptr_t)(strings + at);
         mwl_value v = {.tag = MWL_KIND_STRING, .aux = str->hash, .as.p = str};
@@ -113,7 +113,7 @@ UTEST(image, strings_are_used_in_place) {
             mwl_value same = mwl_string(h, texts[n], strlen(texts[n]));
             ASSERT_TRUE(mwl_value_equal(v, same));
             mwl_value list =
-                mwl_array_push(h, mwl_array(h, 1), v); /* keeps and drops touch nothing */
+                mwl_array_push(h, mwl_array(h, 1), v); /* keep and drop do not touch the memory */
             mwl_value_drop(h, list);
             mwl_value_drop(h, same);
             mwl_heap_free(h);
@@ -172,8 +172,8 @@ static bool written_alike(const unsigned char *bytes, size_t size) {
     return alike;
 }
 
-/* The same behind the checksum: what the reader relies on is refused on its own, the rest is
- * content. */
+/* The same with a right checksum: wrong data that the reader relies on is still refused; the rest
+ * is content. */
 UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
     struct sample s = sample();
     const size_t n_sections = 4, content = 32 + n_sections * 24;
@@ -183,7 +183,7 @@ UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
     size_t strings_at = (size_t)(strings - s.bytes),
            strings_end = strings_at + image.section[MWL_SECTION_STRINGS].size;
     for (size_t i = 0; i < s.size; i++) {
-        if (i >= 8 && i < 12) continue;  /* the instruction set: the caller's question */
+        if (i >= 8 && i < 12) continue;  /* the instruction set: the caller checks it */
         if (i >= 24 && i < 32) continue; /* the checksum */
         if (i >= content && (i < strings_at || i >= strings_end) && i < s.size - 7) continue;
         for (int bit = 0; bit < 8; bit++) {
@@ -191,8 +191,7 @@ UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
             s.bytes[i] ^= (unsigned char)(1 << bit);
             mwl__image_reseal(s.bytes, s.size);
             mwl_status status = open_and_check(s.bytes, s.size, &error);
-            /* Another id or size may make another image that is sound: then it says what it holds.
-             */
+            /* With another id or size the image may still be valid, with other content. */
             bool id_or_size = i >= 32 && i < content && ((i - 32) % 24 < 4 || (i - 32) % 24 >= 16);
             if (status >= 0 && !(id_or_size && written_alike(s.bytes, s.size)))
                 printf("byte %zu bit %d was accepted\n", i, bit);
@@ -233,7 +232,7 @@ UTEST(image, extreme_numbers_do_not_wrap) {
 UTEST(image, every_truncation_and_every_tail_is_refused) {
     struct sample s = sample();
     for (size_t n = 0; n < s.size; n++) {
-        unsigned char *copy = malloc(n ? n : 1); /* so that a read beyond is seen */
+        unsigned char *copy = malloc(n ? n : 1); /* so that a read beyond the end is noticed */
         if (n) memcpy(copy, s.bytes, n);
         mwl_error error = {MWL_OK, NULL, 0};
         ASSERT_EQ(open_and_check(copy, n, &error), MWL_E_IMAGE);

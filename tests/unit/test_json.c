@@ -121,7 +121,7 @@ UTEST(json, refused_with_a_position) {
     ASSERT_STREQ(COMPACT("[\"ab\xff\"]"), "!-4@4");
     ASSERT_EQ(strncmp(COMPACT("\"\\ud800\""), "!-3@", 4), 0);
     ASSERT_EQ(strncmp(COMPACT("\"\\udc00\\ud800\""), "!-3@", 4), 0);
-    ASSERT_STREQ(COMPACT("nul"), "!-3@3"); /* the end came too early */
+    ASSERT_STREQ(COMPACT("nul"), "!-3@3"); /* the text ended too early */
     ASSERT_STREQ(COMPACT("// c\n1"), "!-3@0");
 }
 
@@ -197,7 +197,7 @@ UTEST(json, what_has_no_json_form) {
     mwl__buf b = mwl__buf_make(mwl_alloc_default());
     mwl__buf_puts(&b, "x");
     ASSERT_EQ(mwl__json_write(newer, MWL_JSON_COMPACT, &b, NULL), MWL_E_NOT_JSON);
-    ASSERT_EQ(b.len, (size_t)1); /* nothing half written */
+    ASSERT_EQ(b.len, (size_t)1); /* nothing was written in part */
     ASSERT_EQ(mwl__json_write(old, MWL_JSON_COMPACT, &b, NULL), MWL_OK);
     ASSERT_STREQ(mwl__buf_cstr(&b), "x{\"a\":null}");
     mwl__buf_free(&b);

@@ -85,8 +85,8 @@ UTEST(limits, fuel) {
     EXPECT_EQ(why, MWL_E_FUEL);
 }
 
-/* What a run uses up does not depend on how its work is cut into turns. Arguments are checked,
- * functions called, values compared, lists walked, calls made at once. */
+/* The fuel that a run uses does not depend on how its work is divided into turns. The Flow checks
+ * arguments, calls functions, compares values, walks lists and makes calls that settle at once. */
 UTEST(limits, fuel_is_counted_alike_in_turns_of_any_length) {
     static const char *const flows[] = {
         FLOW_WITH(
@@ -157,12 +157,12 @@ UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 3}, &why), SUCCESS("[7,7,7]"));
     EXPECT_EQ(dispatched, 3u);
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.fan_out = 2}, &why), SUCCESS("[3,2]"));
-    EXPECT_EQ(dispatched, 0u); /* refused at enumeration, nothing of it was started */
+    EXPECT_EQ(dispatched, 0u); /* refused at enumeration: nothing was started */
     EXPECT_EQ(why, MWL_OK);
 }
 
-/* The calls written out are bounded like an array's: nothing of them starts, `successes` is not
- * asked for, and an arm or a result of theirs does not exist. */
+/* A list of calls has the same limit as an array: none of them starts, `successes` is not
+ * evaluated, and they have no arm and no result. */
 UTEST(limits, fan_out_of_literal_calls) {
 #define ONE "{'provider':" MOCK ",'with':{'value':7},'onSuccess':{'assign':{'ran':true}}}"
     static const char three[] = FLOW(
@@ -226,7 +226,7 @@ static mwl_run_state cancelled_with(int64_t cleanup_ns, mwl_status *why) {
     mwl_vm_pump(f.vm, SECOND);
     mwl_run_cancel(f.run, "stop");
     mwl_vm_pump(f.vm, 5 * SECOND);
-    mwl_run_cancel(f.run, "again"); /* does not set the clock anew */
+    mwl_run_cancel(f.run, "again"); /* does not start the clock again */
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
     mwl_run_state state = mwl_run_get_state(f.run);
     *why = mwl_run_why(f.run);
@@ -240,13 +240,13 @@ UTEST(limits, cleanup_time) {
     EXPECT_EQ(cancelled_with(0, &why), MWL_RUN_DONE);
     EXPECT_EQ(why, MWL_OK);
     EXPECT_EQ(cancelled_with(10 * SECOND, &why),
-              MWL_RUN_DONE); /* the cleanup's end comes before the deadline's */
+              MWL_RUN_DONE); /* the end of the cleanup comes before the deadline */
     EXPECT_EQ(why, MWL_OK);
     EXPECT_EQ(cancelled_with(10 * SECOND - 1, &why), MWL_RUN_ABORTED);
     EXPECT_EQ(why, MWL_E_CLEANUP);
 }
 
-/* A cleanup that spins and never waits is ended as well, under a clock that moves. */
+/* A cleanup that loops and never waits is ended too, if the clock moves. */
 static int64_t ticking_ns, tick_ns;
 static uint32_t ticking_slice = 1;
 static void ticking(void *ctx, mwl_instant *out) {
@@ -309,8 +309,8 @@ UTEST(limits, a_result_that_comes_too_late) {
     flow_close(&f);
 }
 
-/* A bound directly around a call is committed when the call's Result is accepted; its arms may take
- * longer. */
+/* A bound directly around a call has no effect after the call's Result is accepted; the arms may
+ * take longer. */
 UTEST(limits, a_call_that_was_accepted_in_time) {
     static const char slow_arm[] = FLOW(
         "'a':{'action':'Call','call':{'provider':" MOCK
@@ -352,9 +352,9 @@ UTEST(limits, a_small_budget_does_not_starve_bounds) {
 
 /* ---- in the middle of something -------------------------------------------------------------- */
 
-/* A limit inside a cleanup: nothing could end that cleanup any more, so the run is aborted. */
-/* A host that does not bound memory says so with the largest number; the reserve for a cleanup is
- * added to it. */
+/* A limit inside a cleanup: that cleanup cannot end any more, so the run is aborted. */
+/* A host that does not limit memory uses the largest number; the reserve for a cleanup is added to
+ * it. */
 UTEST(limits, fuel_ends_where_memory_is_not_bounded) {
     flow f;
     mwl_status why;
@@ -380,7 +380,7 @@ UTEST(limits, fuel_inside_a_cleanup_aborts) {
     EXPECT_EQ(why, MWL_E_FUEL);
 }
 
-/* A dispatch that hits the limit among its own fields has no target to wait for. */
+/* A dispatch that reaches the limit in its own fields has no target to wait for. */
 UTEST(limits, fuel_inside_the_fields_of_a_dispatch) {
     static const char spins[] = FLOW(
         "'a':{'action':'Gather','over':'{{ [1,2] }}','call':{'provider':" MOCK
@@ -392,8 +392,8 @@ UTEST(limits, fuel_inside_the_fields_of_a_dispatch) {
     EXPECT_EQ(why, MWL_E_FUEL);
 }
 
-/* A bound that elapses while a later dispatch's fields are busy waits for the earlier dispatch's
- * cleanup, and the fields do not go on meanwhile. */
+/* If a bound elapses while the fields of a later dispatch are being evaluated, it waits for the
+ * cleanup of the earlier dispatch, and the fields do not continue meanwhile. */
 UTEST(limits, a_bound_among_the_fields_of_a_dispatch) {
     static const char busy_fields[] = FLOW_WITH(
         "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT0.01S'}}}],"
@@ -424,7 +424,7 @@ static void aborted_in(const char *definition, int64_t after_ns, int *utest_resu
     EXPECT_FALSE(mwl_run_succeeded(f.run));
     EXPECT_TRUE(mwl__invariant_broken(f.run) == NULL);
     EXPECT_EQ(mwl__timers_count(&f.vm->timers), 0u);
-    mwl_run_abort(f.run); /* again: nothing */
+    mwl_run_abort(f.run); /* a second call has no effect */
     mwl_run_cancel(f.run, "late");
     EXPECT_EQ(mwl_vm_pump(f.vm, MWL_NO_BUDGET), MWL_NEVER);
     EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_ABORTED);

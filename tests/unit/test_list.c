@@ -60,7 +60,7 @@ UTEST(list, versions_do_not_disturb_each_other) {
     ASSERT_EQ(mwl_as_int(mwl_array_at(c, 1)), 3);
     ASSERT_TRUE(mwl_is_absent(mwl_array_at(a, 1)));
     mwl_value_drop(h, b);
-    /* Now a alone holds its buffer: the tail is cut and claimed again, not copied. */
+    /* Now only a holds its buffer: the tail is cut off and used again, not copied. */
     mwl_value d = mwl_array_push(h, mwl_value_keep(a), mwl_int(4));
     ASSERT_TRUE(d.as.p != NULL);
     ASSERT_EQ(mwl_as_int(mwl_array_at(d, 1)), 4);
@@ -127,8 +127,7 @@ UTEST(list, weight_limit_stops_doubling_by_sharing) {
     mwl_heap_free(h);
 }
 
-/* A nested version's buffer grows after it was entered: taking it out again must not take out more.
- */
+/* The buffer of a nested version grows after it was added: removing it must not subtract more. */
 UTEST(list, weight_of_a_nested_version_that_grew) {
     struct faulty f;
     mwl_alloc a = faulty_alloc(&f);

@@ -1,4 +1,5 @@
-/* test_lower.c: the code and the tables of each construct, as vm/tables.h lays them out. */
+/* test_lower.c: the code and the tables of each construct, as vm/program/tables.h describes
+ * them. */
 #include "assembled.h"
 #include "utest.h"
 
@@ -115,7 +116,7 @@ UTEST(lower, call) {
          "load_k arm_value load_k assign jump load_path assign call_end step_result load_path out "
          "to "
          "step_fault call_fault arm_fault" TAIL},
-        /* an arm without anything in it is no code */
+        /* an empty arm has no code */
         {STEP_A("\"action\": \"Call\", \"call\": {" MOCK
                 ", \"onSuccess\": {}, \"onFailure\": {}}, " TO_Z),
          "step pass_input call dispatch call_end step_result to call_fault" TAIL},
@@ -145,7 +146,7 @@ UTEST(lower, entries) {
          "establish call dispatch call_end ascend shape_skip load_k shape reenter "
          "action shape_skip load_k envelope load_k assign reenter always unwind step_result to "
          "entry_fault call_fault phase_fault" TAIL},
-        /* an action that is never on has no code */
+        /* an action whose `when` is always false has no code */
         {STEP_A("\"action\": \"Call\", \"call\": {" MOCK
                 "}, \"middleware\": [{" MW("timeout") ", \"onEntry\": {\"when\": false, \"with\": "
                                                       "{\"duration\": \"{{ vars.d }}\"}}}], " TO_Z),
@@ -199,7 +200,8 @@ UTEST(lower, flow_level_entries_bracket_the_graph) {
     EXPECT_EQ(3u, t->entries[0].inner_pc);
     EXPECT_EQ(3u, t->steps[0].pc);
     EXPECT_EQ(8u, t->entries[0].success_pc);
-    EXPECT_EQ(11u, t->entries[0].failure_pc); /* nothing of its own: where the phases end */
+    EXPECT_EQ(11u,
+              t->entries[0].failure_pc); /* it has no code of its own: it is where the phases end */
     EXPECT_EQ(12u, t->entries[0].always_pc);
     EXPECT_EQ(13u, t->entries[0].leave_pc);
     EXPECT_EQ(14u, t->entries[0].out_pc);

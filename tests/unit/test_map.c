@@ -104,7 +104,7 @@ UTEST(map, replacing_keeps_the_place) {
     for (int i = 0; i < 20; i++) m = mwl_object_put(h, m, text(h, i), mwl_number(i));
     void *buffer = m.as.p;
     m = mwl_object_set(h, m, "key-3", 5, mwl_string(h, "new", 3));
-    ASSERT_TRUE(m.as.p == buffer); /* nobody else holds it */
+    ASSERT_TRUE(m.as.p == buffer); /* nothing else holds it */
     mwl_value held = mwl_value_keep(m);
     m = mwl_object_set(h, m, "key-4", 5, mwl_number(44));
     ASSERT_TRUE(m.as.p != buffer);

@@ -1,12 +1,12 @@
-/* Memory in the project's shape: overflow is refused, a failed allocation changes nothing, every
- * free tells the size that was last given. */
+/* mem.h: overflow is refused, a failed allocation changes nothing, and every free passes the last
+ * size of the block. */
 #include "vm/base/mem.h"
 #include "utest.h"
 
 #include <stdlib.h>
 
-/* Grants `left` requests (negative: all) and checks every size it is told against its own record,
- * which it keeps in front of the block. */
+/* Succeeds `left` times (negative: always) and compares every size that it gets with its own
+ * record, which is stored before the block. */
 struct strict {
     int left, wrong;
     size_t out;
@@ -112,7 +112,7 @@ UTEST(buf, failure_is_sticky) {
     EXPECT_FALSE(b.failed);
     for (int i = 0; i < 10; i++) mwl__buf_puts(&b, "does not fit any more");
     EXPECT_TRUE(b.failed);
-    s.left = -1; /* memory is back, the hole in the text is not mended */
+    s.left = -1; /* there is memory again, but the missing part of the text is not added */
     mwl__buf_putc(&b, 'x');
     EXPECT_TRUE(b.failed);
     EXPECT_STREQ("", mwl__buf_cstr(&b));

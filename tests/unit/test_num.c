@@ -97,7 +97,8 @@ UTEST(num, layout_edges) {
         EXPECT_STREQ(rows[i].text, text_of(rows[i].d, out));
 }
 
-/* A few decimals have a way of their own: at its edges it must give what the general one gives. */
+/* Numbers with a few decimals have their own method. At its limits it must give the same as the
+ * general one. */
 UTEST(num, few_decimals) {
     static const struct {
         double d;
@@ -124,7 +125,7 @@ UTEST(num, few_decimals) {
         char want[32], digits[20];
         int point;
         double d = m / 1000.0;
-        size_t n = mwl__num_digits(d, digits, &point); /* always the general way */
+        size_t n = mwl__num_digits(d, digits, &point); /* always the general method */
         snprintf(want, sizeof want, "%.17g", strtod(text_of(d, out), NULL));
         wrong += strtod(want, NULL) != d || n > 6;
     }
@@ -146,8 +147,8 @@ UTEST(num, powers_of_two_round_trip) {
     EXPECT_EQ(wrong, (size_t)0);
 }
 
-/* No text of fewer digits reads back, and none of as many is closer: printf's digits are the judge.
- */
+/* No text of fewer digits reads back as the same number, and none of the same length is closer.
+ * Checked with the digits of printf. */
 UTEST(num, random_bits_are_shortest) {
     uint64_t x = UINT64_C(0x9E3779B97F4A7C15);
     size_t wrong = 0;

@@ -1,5 +1,5 @@
-/* test_op.c: the opcode table and what follows from it: text there and back, widths, the set's
- * number. */
+/* test_op.c: the opcode table and what is made from it: writing and reading text, widths, the
+ * number of the set. */
 #include "utest.h"
 
 #include "op_parse.h"
@@ -85,7 +85,8 @@ UTEST(op, rows_are_well_formed) {
     }
 }
 
-/* Any change of a row that an image could notice makes another number; wording does not. */
+/* Any change of a row that matters for an image gives another number; a change of the description
+ * does not. */
 UTEST(op, the_sets_number) {
     mwl__op_info rows[MWL_OP_COUNT];
     for (unsigned i = 0; i < MWL_OP_COUNT; i++) rows[i] = *mwl__op_get(i);

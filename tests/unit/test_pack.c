@@ -57,7 +57,7 @@ UTEST(pack, the_same_image_comes_back) {
     mwl__buf_free(&back);
 }
 
-/* Whatever is changed: refused, or an image that packs to these very bytes again. */
+/* After any change it is refused, or it is an image that packs to exactly these bytes again. */
 UTEST(pack, there_is_one_way_to_write_it) {
     mwl__buf image = mwl__buf_make(mwl_alloc_default()), packed = image;
     ASSERT_EQ(MWL_OK, (int)make(image.alloc, &image));

@@ -1,5 +1,5 @@
-/* What a parked run costs, all in: its records, its input and its timer, per run, as the allocator
- * sees it. */
+/* The memory of a parked run in total: its records, its input and its timer, per run, as the
+ * allocator counts it. */
 #include "mwl.h"
 #include "mwl_asm.h"
 #include "utest.h"
@@ -10,7 +10,7 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(MWL_STRESS) || defined(MWL_PLAIN_HEAP)
 #define PLAIN                                                                                      \
-    1 /* each object is an allocation of its own there: the figure is not the shipped one */
+    1 /* each object is a separate allocation there, so the figure differs from a release build */
 #else
 #define PLAIN 0
 #endif

@@ -14,7 +14,7 @@ static mwl_status status_of(const char *text) {
     return st;
 }
 
-/* 1, 0, or -1 where the pattern is refused. */
+/* Returns 1, 0, or -1 if the pattern is refused. */
 static int match_n(const char *text, const char *subject, size_t len) {
     mwl_alloc a = mwl_alloc_default();
     mwl__pattern *p = NULL;
@@ -30,7 +30,8 @@ static int match_n(const char *text, const char *subject, size_t len) {
     return answer;
 }
 
-/* The answer of both matchers, if they agree: a look-ahead at nothing sends a pattern to PCRE2. */
+/* Returns the result of both matchers if they agree. An empty look-ahead makes a pattern run in
+ * PCRE2. */
 static int match(const char *text, const char *subject) {
     char other[512];
     snprintf(other, sizeof other, "(?=)(?:%s)", text);
@@ -43,8 +44,8 @@ static bool valid(const char *text) {
     return mwl__pattern_valid(&a, text, strlen(text));
 }
 
-/* 1 when a search does without PCRE2, which keeps its memory in the scratch; 0, or -1 where the
- * pattern is refused. */
+/* Returns 1 if a search does not use PCRE2, which would keep its memory in the scratch; otherwise
+ * 0, or -1 if the pattern is refused. */
 static int linear(const char *text) {
     mwl_alloc a = mwl_alloc_default();
     mwl__pattern *p = NULL;
@@ -345,7 +346,9 @@ UTEST(pattern, look_around_and_references) {
     EXPECT_EQ(1, match_n("^(a|b)\\1$", "bb", 2));
     EXPECT_EQ(0, match_n("^(a|b)\\1$", "ab", 2));
     EXPECT_EQ(1, match_n("^(?<n>a)\\k<n>$", "aa", 2));
-    EXPECT_EQ(1, match_n("^\\k<n>(?<n>a)$", "a", 1)); /* not taken part yet: matches empty */
+    EXPECT_EQ(1,
+              match_n("^\\k<n>(?<n>a)$", "a",
+                      1)); /* the group has not matched yet: the reference matches the empty text */
     EXPECT_EQ(1, match_n("^(?:(a)|b)\\1$", "b", 1));
     EXPECT_EQ(1, match_n("^(?<\\u0061>x)\\k<a>$", "xx", 2));
     EXPECT_EQ(1, match_n("^(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)\\10$", "abcdefghijj", 11));

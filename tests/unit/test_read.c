@@ -1,5 +1,5 @@
-/* test_read.c: definitions as trees. RFC 8259 strictly; unique names; every node's place, also
- * through escapes; one syntax error stops, duplicates do not. */
+/* test_read.c: definitions as trees. Strict RFC 8259; unique names; the place of every node, also
+ * with escapes; one syntax error stops, duplicates do not. */
 #include "utest.h"
 #include "faulty.h"
 #include "mwl_config.h"

@@ -24,7 +24,7 @@ static mwl_status status_of(const char *pattern) {
     return st;
 }
 
-/* 1, 0, or -1 where the pattern is refused. Searched twice: with states unknown and known. */
+/* Returns 1, 0, or -1 if the pattern is refused. Searches twice: without and with known states. */
 static int match_n(const char *pattern, const char *subject, size_t len) {
     mwl_alloc a = mwl_alloc_default();
     mwl__regex *re = NULL;
@@ -402,7 +402,7 @@ static char *noise(size_t len) {
 }
 
 UTEST(regex, states_are_bounded) {
-    /* About 2^14 states: more than the cache holds. The answer must not depend on it. */
+    /* About 2^14 states: more than the cache holds. The result must not depend on it. */
     size_t len = 50000;
     char *s = noise(len);
     ASSERT_TRUE(s != NULL);
@@ -482,7 +482,7 @@ static bool sweep_task(mwl_alloc a) {
         mwl__regex_compile(&a, sweep_pattern, strlen(sweep_pattern), 0, NULL, &re, NULL);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&a, &s);
     if (st == MWL_OK) st = mwl__regex_search(re, s, subject, strlen(subject), NULL, &m);
-    /* What failed once must work when there is memory again. */
+    /* What failed must work when there is memory again. */
     if (st == MWL_E_NOMEM && s && !((struct faulty *)a.ctx)->for_good) {
         mwl_status again = mwl__regex_search(re, s, subject, strlen(subject), NULL, &m);
         if (again != MWL_OK || !m) abort();

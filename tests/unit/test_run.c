@@ -1,4 +1,5 @@
-/* A run's life as its host sees it: limits of its own, and what it holds while it goes on. */
+/* The life of a run as its host sees it: its own limits, and the memory that it holds while it
+ * runs. */
 #include "faulty.h"
 #include "run_flow.h"
 #include "utest.h"
@@ -22,7 +23,7 @@ static void run_with(flow *f, const mwl_limits *limits, int n) {
     mwl_value_drop(h, start.arguments);
 }
 
-/* The arguments of a new run are validated with that run's fuel, not with what another has left. */
+/* The arguments of a new run are validated with the fuel of that run, not with that of another. */
 UTEST(run, fuel_is_its_own) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
@@ -40,7 +41,8 @@ UTEST(run, fuel_is_its_own) {
     flow_close(&f);
 }
 
-/* Fuel that runs out while arguments are validated is a limit, not an argument's fault. */
+/* If fuel runs out while arguments are validated, the run has reached its limit; the argument was
+ * not refused. */
 UTEST(run, validation_that_costs_too_much) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
@@ -53,8 +55,8 @@ UTEST(run, validation_that_costs_too_much) {
     flow_close(&f);
 }
 
-/* The most bytes that the definition held at a time, as the allocator saw it, beyond those of an
- * idle VM. */
+/* Returns the most bytes that the definition held at one time, as the allocator counted, beyond
+ * those of an idle VM. */
 static size_t peak(const char *definition, const char *input) {
     struct faulty memory;
     memset(&memory, 0, sizeof memory);

@@ -1,5 +1,5 @@
-/* test_schema_compile.c: schemas as written: diagnostics with places, references and base URIs, the
- * dialect's documents, images, memory that runs out. */
+/* test_schema_compile.c: compiling schemas: diagnostics with places, references and base URIs, the
+ * documents of the dialect, images, out of memory. */
 #include "utest.h"
 #include "faulty.h"
 #include "vm/program/program.h"
@@ -353,7 +353,7 @@ UTEST(schema_compile, through_an_image) {
     mwl__buf_free(&image);
 }
 
-/* Every word of a good one replaced: refused with a message, or run without harm. */
+/* Every word of a valid schema is replaced: it is refused with a message, or runs without harm. */
 UTEST(schema_compile, hostile_words) {
     static const uint32_t bad[] = {0, 1, 2, 0xff, 0x7fffffff, 0xfffffffe, 0xffffffff};
     mwl_alloc alloc = mwl_alloc_default();

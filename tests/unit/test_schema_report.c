@@ -1,4 +1,4 @@
-/* test_schema_report.c: what a person reads when a value is refused: locations, words, bounds. */
+/* test_schema_report.c: the report about a value that is not valid: locations, messages, limits. */
 #include "utest.h"
 #include "schema_kit.h"
 

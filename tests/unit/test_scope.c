@@ -1,4 +1,4 @@
-/* test_scope.c: sets of names; which roots exist at which site. */
+/* test_scope.c: sets of names; which roots exist at which place. */
 #include "utest.h"
 
 #include "assembler/cel/cel.h"

@@ -120,7 +120,8 @@ UTEST(retry, policies_count_for_themselves) {
                        "'details':{'attempts':4,'policy':0}") != NULL);
     EXPECT_TRUE(strstr(flow_run(&f, SEQUENCE(AB, "BABB"), "5"),
                        "'details':{'attempts':4,'policy':1}") != NULL);
-    /* the first that matches has it, also when it is used up and another would match too */
+    /* the first policy that matches decides, even if it is used up and another one would match
+     * too */
     EXPECT_TRUE(
         strstr(flow_run(&f, SEQUENCE(POLICY("A", "1", "") "," POLICY("*", "9", ""), "BA"), "5"),
                "'details':{'attempts':2,'policy':0}") != NULL);
@@ -184,7 +185,8 @@ UTEST(retry, attempt) {
 }
 
 UTEST(retry, variables_are_restored_but_for_the_carry) {
-    /* the call's own arm marks every attempt; the mark of a failed one is gone in the next */
+    /* the arm of the call marks every attempt; the mark of a failed attempt is removed before the
+     * next */
     const char *flow_text = FLOW_WITH(
         "'parameters':{'type':'object','properties':{'tried':{'type':'string','default':''},"
         "'mark':{'type':'string','default':''}}},",
@@ -244,7 +246,7 @@ UTEST(retry, jitter_is_bounded_and_repeats_with_its_seed) {
             else if (took[0] != first)
                 other = took[0];
         }
-        EXPECT_EQ(other != 0, i != 0); /* chance is at work */
+        EXPECT_EQ(other != 0, i != 0); /* the waits are random */
     }
 }
 

@@ -1,5 +1,5 @@
-/* test_suggest.c: which name was meant. One edit per three code points of the longer name; swaps
- * are one edit; case alone is nearest; ties go to the first. */
+/* test_suggest.c: which name was meant. One edit per three code points of the longer name; a swap
+ * is one edit; a name that differs only in case is nearest; of equals the first wins. */
 #include "utest.h"
 #include "vm/base/suggest.h"
 

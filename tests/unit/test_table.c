@@ -1,5 +1,5 @@
-/* The table: entries are found by hash whatever it does, growth loses none, a failed allocation
- * changes nothing, walks are counted and stay short under the keyed hash, for hostile keys too. */
+/* The table: entries are found with any hash, growth loses none, a failed allocation changes
+ * nothing, searches are counted and stay short with the keyed hash, also for hostile keys. */
 #include "vm/base/table.h"
 #include "faulty.h"
 #include "flood.h"
@@ -66,7 +66,7 @@ UTEST(table, equal_hashes_are_all_offered) {
     for (uint32_t i = 0; i < SAME; i++) {
         ASSERT_EQ(mwl__table_reserve(&t, &a, i + 1u), MWL_OK);
         ASSERT_FALSE(find(&t, 42, i, &p));
-        ASSERT_EQ(p.steps, i); /* what the walk costs is counted */
+        ASSERT_EQ(p.steps, i); /* the cost of the search is counted */
         mwl__table_put(&t, &p, i);
     }
     for (uint32_t i = 0; i < SAME; i++) ASSERT_TRUE(find(&t, 42, i, &p));
@@ -96,7 +96,7 @@ static bool fill(mwl_alloc a) {
     }
     if (!good) n--;
     for (uint32_t i = 0; i < n; i++)
-        if (!find(&t, hash_of(i), i, &p)) abort(); /* what was there before is there still */
+        if (!find(&t, hash_of(i), i, &p)) abort(); /* the old entries are still there */
     mwl__table_free(&t, &a);
     return good;
 }

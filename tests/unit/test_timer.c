@@ -82,8 +82,8 @@ UTEST(timer, a_random_heap_comes_out_sorted) {
     mwl__timers_done(&t);
 }
 
-/* What is armed, cancelled and due in any order comes out as if the earliest were looked for among
- * all. */
+/* Timers that are armed, cancelled and due in any order fire as if the earliest of all were
+ * searched each time. */
 UTEST(timer, agrees_with_a_search_through_all) {
     enum { N = 64 };
     static mwl__timer all[N];
@@ -125,7 +125,8 @@ UTEST(timer, agrees_with_a_search_through_all) {
         ASSERT_EQ(mwl__timers_count(&t), n);
     }
     ASSERT_LE(t.lane_cap,
-              (size_t)4 * N); /* what is cancelled in the lane's middle does not stay there */
+              (size_t)4 *
+                  N); /* a timer that is cancelled in the middle of the lane does not stay there */
     mwl__timers_done(&t);
 }
 

@@ -1,6 +1,6 @@
-/* An interruption may come between any two instructions. Whatever was under way, in a dispatch's
- * fields, in a gap, in an arm, in a cleanup: the run ends, every provider execution settles or is
- * told, and nothing is kept. */
+/* An interruption may come between any two instructions: in the fields of a dispatch, in a wait, in
+ * an arm, in a cleanup. In every case the run ends, every provider execution settles or is asked to
+ * stop, and nothing is left. */
 #include "run_flow.h"
 #include "utest.h"
 
@@ -97,7 +97,7 @@ static bool turn(flow *f) {
     return mwl_run_get_state(f->run) < MWL_RUN_DONE;
 }
 
-/* Stop it after `turns` turns. False when it was done before. */
+/* Stops it after `turns` turns. Returns false if it was done before. */
 static bool stop_at(flow *f, stop how, uint32_t turns) {
     for (uint32_t i = 0; i < turns; i++)
         if (!turn(f)) return false;
@@ -115,7 +115,7 @@ static void sweep(int *utest_result, stop how, uint32_t stride) {
     probe p;
     ASSERT_TRUE(open_vm(&f, &p, 0));
     flow_again(&f,
-               "{}"); /* what the VM keeps for good is there after one run and a cancelled one */
+               "{}"); /* after one run and a cancelled one, the VM has everything that it keeps */
     ASSERT_TRUE(flow_start(&f, "{}"));
     (void)stop_at(&f, CANCEL, 60);
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
@@ -134,7 +134,7 @@ static void sweep(int *utest_result, stop how, uint32_t stride) {
         ASSERT_EQ(p.started, p.ended + p.told);
         ASSERT_EQ(mwl_heap_used(mwl_vm_heap(f.vm)), used);
     }
-    EXPECT_GT(at, 100u); /* it was stopped in the middle of things */
+    EXPECT_GT(at, 100u); /* it was stopped in the middle of its work */
     flow_close(&f);
 }
 

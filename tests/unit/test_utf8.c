@@ -73,7 +73,7 @@ UTEST(utf8, bad_byte_at_every_position) {
     }
 }
 
-/* Every scalar value goes out and comes back; every other number is refused. */
+/* Every scalar value is encoded and decoded to the same; every other number is refused. */
 UTEST(utf8, round_trip_of_all_scalars) {
     size_t wrong = 0;
     for (uint32_t c = 0; c <= 0x110010; c++) {

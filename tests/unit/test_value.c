@@ -266,7 +266,7 @@ UTEST(value, lent_values_carry_no_count) {
     mwl_heap *h = heap();
     mwl_value list = mwl_array_push(h, mwl_array(h, 1), mwl_string(h, "abc", 3));
     mwl_value lent = mwl_array_at(list, 0);
-    mwl_value_drop(h, lent); /* nothing to give back */
+    mwl_value_drop(h, lent); /* nothing to drop */
     mwl_value kept = mwl_value_keep(lent);
     mwl_value other = mwl_array_push(h, mwl_array(h, 1), lent); /* stored: counted */
     mwl_value_drop(h, list);

@@ -1,6 +1,6 @@
-/* test_verify.c: what a program must not be. A sound image with something in every table is damaged
- * in one place at a time, resealed, and must be refused there; the operand cases are generated from
- * the opcode table, so an opcode that is added is tested. */
+/* test_verify.c: images that must be refused. A valid image with something in every table is
+ * damaged in one place at a time, gets a new checksum, and must be refused there. The cases for
+ * operands are generated from the opcode table, so a new opcode is tested too. */
 #include "utest.h"
 
 #include "assembler/emit/emit.h"
@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* The sample's code: two Flows of one Step and one of two, and what the tables name but nothing
- * leads to. */
+/* The code of the sample: two Flows of one Step and one of two, and code that the tables name but
+ * nothing reaches. */
 enum {
     N_REGS = 9,
     PC_TESTED = 0,
@@ -94,7 +94,7 @@ static void emit_sample(mwl__emit *e) {
     mwl__emit_where(e, 2, 0, (mwl__where){2, 1, 9, 3});
 }
 
-/* The sound image and a place to damage it. */
+/* The valid image and a place to damage it. */
 struct subject {
     mwl__buf sound, image;
     mwl__image view; /* of `image` */
@@ -137,7 +137,7 @@ static mwl_status load(struct subject *s, mwl_error *error) {
     return status;
 }
 
-/* Load the damaged image: must be refused with this message; the damage is undone. */
+/* Loads the damaged image, which must be refused with this message. Then undoes the damage. */
 static bool refused(struct subject *s, const char *message) {
     mwl_error error;
     mwl_status status = load(s, &error);
@@ -170,8 +170,7 @@ static mwl__ins with(mwl__ins ins, int place, bool wide, uint32_t v) {
     return ins;
 }
 
-/* Operands that are inside their bounds wherever there is a choice: the first of each table, a jump
- * forward. */
+/* Operands inside their bounds: the first entry of each table, a jump forward. */
 static mwl__ins sound_ins(unsigned op) {
     const mwl__op_info *info = mwl__op_get(op);
     mwl__ins ins = mwl__ins_abc((mwl__op)op, 0, 0, 0);
@@ -201,7 +200,8 @@ static bool try_ins(struct subject *s, mwl__ins ins, const char *bound) {
     bool of_operand = strncmp(error.message, "operand ", 8) == 0;
     bool as_wanted = bound ? status == MWL_E_IMAGE && error.offset == offset && of_operand &&
                                  strstr(error.message, bound) != NULL
-                           : status == MWL_OK || !of_operand; /* the place may not be one for it */
+                           : status == MWL_OK ||
+                                 !of_operand; /* the instruction may not be allowed at this place */
     if (!as_wanted) {
         mwl__buf text = mwl__buf_make(mwl_alloc_default());
         mwl__op_print(&text, ins);
@@ -471,7 +471,7 @@ static void emit_doubling(mwl__emit *e) {
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
 }
 
-/* A tree of far too many nodes out of a few words is refused when it is built, not walked. */
+/* A tree of far too many nodes from a few words is refused when it is built, and not walked. */
 UTEST(verify, sharing_cannot_explode) {
     struct subject s = subject_new(emit_doubling);
     mwl_error error;
@@ -570,7 +570,7 @@ UTEST(verify, positions) {
     ((unsigned char *)word)[12 + 6] = 0; /* the same row twice */
     EXPECT_TRUE(refused(&s, damaged));
     for (size_t i = 0; i < n; i++)
-        for (size_t b = 0; b < 3; b++) { /* whatever it says, it is decoded within its bounds */
+        for (size_t b = 0; b < 3; b++) { /* any content is decoded within its bounds */
             mwl_error error;
             ((unsigned char *)section(&s, MWL_SECTION_POSITIONS))[i] = bad[b];
             (void)load(&s, &error);

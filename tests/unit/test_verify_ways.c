@@ -1,6 +1,6 @@
-/* test_verify_ways.c: what control may not do: loops, registers that hold nothing certain, brackets
- * that do not nest. Hand-made code for each rule; then every instruction of real programs put in
- * every place of them. */
+/* test_verify_ways.c: code that must be refused: wrong loops, registers that may hold nothing,
+ * brackets that do not nest. Each rule has hand-written code; then every instruction of real
+ * programs is put in every place of them. */
 #include "assembler/emit/emit.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -159,10 +159,10 @@ UTEST(verify_regs, a_second_round_knows_less) {
                      {0}};
     EXPECT_TRUE(as_said(&c)); /* the last element, which NEXT has not given up */
     c.ins[6] = (mwl__ins)AX(LOAD_INT, 1, 0);
-    c.message = nothing; /* r7 went with the write of r1 */
+    c.message = nothing; /* writing r1 made r7 invalid */
     EXPECT_TRUE(as_said(&c));
     c.ins[4] = (mwl__ins)AX(LOAD_INT, 8, 0);
-    c.message = NULL; /* nobody reads it */
+    c.message = NULL; /* it is never read */
     EXPECT_TRUE(as_said(&c));
     c.ins[8] = (mwl__ins)ABC(END, 7, 0, 0);
     c.at = 8;
@@ -352,7 +352,7 @@ static uint32_t n_code(const struct image *i) {
     return (uint32_t)(i->view.section[MWL_SECTION_CODE].size / sizeof(mwl__ins));
 }
 
-/* A few turns of a run under small limits; whatever the code does, the VM stands. */
+/* A few turns of a run with small limits. The VM must survive any code. */
 static void run_it(mwl_program *p) {
     mwl_config config = mwl_config_default();
     mwl_vm *vm = NULL;
@@ -381,7 +381,7 @@ static void run_it(mwl_program *p) {
     mwl_vm_free(vm);
 }
 
-/* Load the changed image and, if it is taken, run it; the change is undone. */
+/* Loads the changed image and, if it is accepted, runs it. Then undoes the change. */
 static mwl_status try_it(struct image *i, mwl_error *error) {
     mwl_program *p = NULL;
     *error = (mwl_error){MWL_OK, "", 0};
@@ -400,8 +400,8 @@ static uint32_t first_of(struct image *i, unsigned op) {
     return MWL_NONE;
 }
 
-/* The first instruction with this opcode becomes another; the reason, or NULL if there is no such
- * instruction. */
+/* Replaces the first instruction with this opcode by another one. Returns the reason of the
+ * refusal, or NULL if there is no such instruction. */
 static const char *reason(struct image *i, unsigned op, mwl__ins with) {
     mwl_error error;
     uint32_t pc = first_of(i, op);

@@ -21,7 +21,7 @@ static void begin(void) {
     printf("MWL_SEED=%llu\n", (unsigned long long)seed);
 }
 
-/* An item that says who it is: its number, as a number, a string or a list of one. */
+/* An item that contains its number, as a number, a string or a list of one element. */
 static mwl_value item(mwl_heap *h, int n) {
     char text[16];
     int len = snprintf(text, sizeof text, "%d", n);
@@ -77,7 +77,7 @@ UTEST(versions, of_lists) {
             next.value[next.n++] = round;
             next.v = mwl__list_push(h, mwl__borrow(from->v), item(h, round));
             break;
-        case 1: /* given away: the variable is gone while the new version is made */
+        case 1: /* given: the variable is empty while the new version is made */
             next.value[next.n++] = round;
             next.v = mwl__list_push(h, from->v, item(h, round));
             *from = (struct model){.v = mwl_array(h, draw(5))};

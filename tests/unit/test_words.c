@@ -1,4 +1,4 @@
-/* The engine's own words: they are what a string of the same text is. */
+/* The engine's constant strings behave like any string with the same text. */
 #include "utest.h"
 #include "vm/value/words.h"
 

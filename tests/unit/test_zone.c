@@ -1,5 +1,5 @@
-/* test_zone.c: offsets by name; TZif made here, byte by byte, so that every rule has its own bytes.
- */
+/* test_zone.c: offsets by name. The TZif data is made here, byte by byte, so that every rule is
+ * tested. */
 #include "utest.h"
 #include "vm/value/temporal.h"
 #include "vm/value/zone.h"
@@ -173,7 +173,7 @@ UTEST(zone, transitions) {
         EXPECT_EQ(200, offset_of(&s, -1000));
         EXPECT_EQ(200, offset_of(&s, 999));
         EXPECT_EQ(-300, offset_of(&s, 1000));
-        EXPECT_EQ(-300, offset_of(&s, 200000000000)); /* no rule: the last goes on */
+        EXPECT_EQ(-300, offset_of(&s, 200000000000)); /* no rule: the last offset continues */
     }
     s.version = 2;
     s.times[0] = -4000000000;
@@ -273,7 +273,8 @@ UTEST(zone, damage_is_refused) {
     EXPECT_EQ(MWL_E_UNSUPPORTED, ask(&s, 0, &offset));
 }
 
-/* Every cut is refused; every changed byte is refused or answered, without a stray read. */
+/* Data that is cut anywhere is refused. Data with a changed byte is refused or read, without a read
+ * out of bounds. */
 UTEST(zone, hostile_bytes) {
     spec s = {.version = 2,
               .n_times = 2,

@@ -1,5 +1,5 @@
-/* selfcheck.c: the fallback utest.h judged from outside: what must fail fails, what must hold
- * holds, an ASSERT ends the case, an EXPECT does not, and a teardown runs after a failure. */
+/* selfcheck.c: tests the fallback utest.h from outside: wrong assertions fail, right ones do not,
+ * an ASSERT ends the case, an EXPECT does not, and a teardown runs after a failure. */
 #include "utest.h"
 
 static int went_on, torn_down;

@@ -1,14 +1,14 @@
 /* utest.h: unit tests in one header, with the macro names of sheredom's utest.h.
  *
- * Owns: registration, assertions, the runner and its report. It is the fallback for a machine on
- * which that header was neither given, installed nor downloadable, so a test file written against
- * one must compile against the other: only macros that both have are allowed in tests.
+ * Owns: registration, assertions, the runner and its report. It is the fallback for a machine where
+ * that header is not given, not installed and cannot be downloaded. So a test file must compile
+ * with both: tests use only macros that both have.
  * Refuses to know: threads, C++, compilers other than gcc and clang.
  * Invariant: a case that ends early (ASSERT_*) still runs its fixture's teardown. */
 #ifndef MWL_UTEST_H
 #define MWL_UTEST_H
 #if defined(__GNUC__)
-#pragma GCC system_header /* comparisons of mixed signedness are the tests' business */
+#pragma GCC system_header /* tests may compare values of different signedness */
 #endif
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct utest_state_s {
 };
 extern struct utest_state_s utest_state;
 
-/* A case's result, as sheredom's header numbers them. */
+/* The result of a case, with the numbers of sheredom's header. */
 enum { UTEST_TEST_PASSED = 0, UTEST_TEST_FAILURE = 1, UTEST_TEST_SKIPPED = 2 };
 
 static inline void utest_register(struct utest_case *c) {
@@ -235,7 +235,7 @@ static inline void utest_put_p(const volatile void *v) { printf("%p", (const voi
 
 /* ---- the runner ------------------------------------------------------------------------------ */
 
-/* `*` in the pattern stands for any run of characters. */
+/* `*` in the pattern matches any number of characters. */
 static inline int utest_matches(const char *pattern, const char *name) {
     const char *star = NULL, *resume = NULL;
     while (*name) {
@@ -266,7 +266,7 @@ static inline int utest_main(int argc, const char *const argv[]) {
     static const char *const word[] = {"[       OK ]", "[  FAILED  ]", "[  SKIPPED ]"};
     const char *filter = "*";
     size_t count[3] = {0, 0, 0}, ran = 0;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a crash must not swallow the name of its case */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* the name of the case must not get lost in a crash */
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--filter=", 9) == 0) {
             filter = argv[i] + 9;

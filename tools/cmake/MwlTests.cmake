@@ -27,7 +27,7 @@ foreach(source ${MWL_TEST_SOURCES})
   mwl_test_setup(${test})
 endforeach()
 
-# The examples in the comments of the public headers, cut out as they stand; test_header_examples runs them.
+# The examples in the comments of the public headers, extracted without changes. test_header_examples runs them.
 set(MWL_EXAMPLES_OF ${PROJECT_SOURCE_DIR}/vm/mwl.h ${PROJECT_SOURCE_DIR}/vm/mwl_provider.h
     ${PROJECT_SOURCE_DIR}/assembler/mwl_asm.h)
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/header_examples.h
