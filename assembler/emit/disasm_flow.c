@@ -120,7 +120,8 @@ static void put_flags(listing *l, uint32_t flags, const char *const *names) {
 }
 
 static const char *const instants[32] = {"enteredAt",  "exitedAt",      "dispatchedAt",
-                                         "acceptedAt", [12] = "window", [13] = "arms"};
+                                         "acceptedAt", [12] = "window", [13] = "arms",
+                                         [14] = "bare"};
 
 static void put_imports(listing *l) {
     const mwl__flow_tables *t = &l->p->tables;
@@ -166,8 +167,10 @@ static void put_steps(listing *l) {
 }
 
 static void put_entries(listing *l) {
-    static const char *const flags[32] = {"of a Flow",      "around the call", [8] = "pins onEntry",
-                                          "pins onSuccess", "pins onFailure",  "pins onAlways"};
+    static const char
+        *const flags[32] = {"of a Flow",        "around the call",    "passes a success",
+                            "passes a failure", [8] = "pins onEntry", "pins onSuccess",
+                            "pins onFailure",   "pins onAlways"};
     const mwl__flow_tables *t = &l->p->tables;
     if (t->n_entries) mwl__buf_puts(l->out, "\n; entries\n");
     for (uint32_t i = 0; i < t->n_entries; i++) {

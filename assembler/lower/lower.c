@@ -182,7 +182,6 @@ mwl_status mwl__lower(mwl__model *model, const mwl__functions *functions, mwl__e
     const mwl__source *source = model->tree->source;
     for (uint32_t i = 0; i < model->n_flows; i++) model->flows[i]->ix = MWL_NONE;
     mwl__emit_info(emit, MWL_INFO_ROOT_FLOW, mwl__lower_flow_ix(&l, model->flows[0]));
-    mwl__emit_info(emit, MWL_INFO_FLAGS, 0);
     for (size_t i = 0; i < l.n_flows && l.status == MWL_OK && mwl__emit_status(emit) == MWL_OK; i++)
         lower_flow(&l, l.flows[i]);
     mwl__emit_blob(emit, MWL_SECTION_SOURCE, source->text, source->len);

@@ -64,6 +64,7 @@ void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
     mwl__call_rec *r = mwl__lower_rec(l, CALLS, mwl__call_rec, c->ix);
     if (!r) return;
     r->flags |= to.flags;
+    if (r->flags == 0 && to.end_pc == to.fields_pc + 2) r->flags = MWL_CALL_BARE;
     r->with_k = to.with_k;
     r->fields_pc = to.fields_pc;
     r->success_pc = to.success_pc;

@@ -181,6 +181,10 @@ static void ascent(mwl__lowerer *l, mwl__m_entry *entry) {
     if (!r) return;
     r->success_pc = pc[0] == MWL_NONE ? reenter : pc[0];
     r->failure_pc = pc[1] == MWL_NONE ? reenter : pc[1];
+    if (leave_pc == always_pc + 1) {
+        if (pc[0] == MWL_NONE) r->flags |= MWL_ENTRY_PASSES_SUCCESS;
+        if (pc[1] == MWL_NONE) r->flags |= MWL_ENTRY_PASSES_FAILURE;
+    }
     r->always_pc = always_pc;
     r->leave_pc = leave_pc;
     r->out_pc = mwl__lower_here(l);

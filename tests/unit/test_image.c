@@ -261,10 +261,10 @@ UTEST(image, the_reason_names_what_is_wrong) {
     struct sample s = sample();
     mwl_error error;
     ASSERT_EQ(mwl__image_open("not a program", 13, &(mwl__image){0}, &error) < 0, true);
-    s.bytes[4] = 2;
+    s.bytes[4] = MWL_IMAGE_FORMAT + 1;
     ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_VERSION);
     ASSERT_EQ(error.offset, (size_t)4);
-    s.bytes[4] = 1;
+    s.bytes[4] = MWL_IMAGE_FORMAT;
     s.bytes[40]++;
     ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_IMAGE);
     ASSERT_STREQ(error.message, "the checksum does not match");

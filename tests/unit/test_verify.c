@@ -280,6 +280,18 @@ UTEST(verify, register_count) {
     subject_free(&s);
 }
 
+static void emit_long_info(mwl__emit *e) {
+    mwl__emit_info(e, MWL_INFO_WORDS, 0);
+    mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, 0);
+    mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
+}
+
+UTEST(verify, words_of_info) {
+    struct subject s = subject_new(emit_long_info);
+    EXPECT_TRUE(refused(&s, "words of INFO that are not known"));
+    subject_free(&s);
+}
+
 UTEST(verify, handlers) {
     struct subject s = subject_new(emit_sample);
     mwl__handler_rec *h = section(&s, MWL_SECTION_HANDLERS); /* [1,2) in [0,3); and one apart */
@@ -482,16 +494,12 @@ UTEST(verify, sharing_cannot_explode) {
 
 /* ---- Flow tables ----------------------------------------------------------------------------- */
 
-/* Which u32 fields of a record may hold any number: flags, positions and the like. */
+/* Which u32 fields of a record may hold any number. */
 static bool is_free(unsigned id, size_t word) {
     switch (id) {
-    case MWL_SECTION_IMPORTS: return word >= 2;
-    case MWL_SECTION_FLOWS: return word == 5;
-    case MWL_SECTION_STEPS: return word == 3;
+    case MWL_SECTION_IMPORTS: return word >= 2;  /* a place in the definition */
     case MWL_SECTION_MATCHERS: return word == 2; /* first_type of no types */
-    case MWL_SECTION_ENTRIES: return word == 1;
-    case MWL_SECTION_CALLS: return word == 2;
-    case MWL_SECTION_GATHERS: return word == 3 || word == 4;
+    case MWL_SECTION_GATHERS: return word == 3;  /* concurrency */
     default: return false;
     }
 }

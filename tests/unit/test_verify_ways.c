@@ -495,6 +495,34 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
     for (int i = 0; i < N_DEFINITIONS; i++) image_free(&images[i]);
 }
 
+/* Each flag that says something about the code, changed in each record: refused. */
+UTEST(verify_nest, flags_that_do_not_agree_with_the_code) {
+    static const uint32_t entry_flags[] = {MWL_ENTRY_PASSES_SUCCESS, MWL_ENTRY_PASSES_FAILURE};
+    bool entry_on[2] = {false, false}, call_on = false; /* seen set, and so taken away */
+    for (int i = 0; i < N_DEFINITIONS; i++) {
+        struct image image = image_new(i);
+        mwl_error error;
+        size_t n_entries = image.view.section[MWL_SECTION_ENTRIES].size / sizeof(mwl__entry_rec),
+               n_calls = image.view.section[MWL_SECTION_CALLS].size / sizeof(mwl__call_rec);
+        for (size_t k = 0; k < 2 * n_entries; k++) {
+            mwl__entry_rec *e = (mwl__entry_rec *)section(&image, MWL_SECTION_ENTRIES) + k / 2;
+            entry_on[k % 2] |= (e->flags & entry_flags[k % 2]) != 0;
+            e->flags ^= entry_flags[k % 2];
+            EXPECT_EQ(try_it(&image, &error), MWL_E_IMAGE);
+            EXPECT_STREQ(error.message, "an entry's flags say something else than its code");
+        }
+        for (size_t k = 0; k < n_calls; k++) {
+            mwl__call_rec *c = (mwl__call_rec *)section(&image, MWL_SECTION_CALLS) + k;
+            call_on |= (c->flags & MWL_CALL_BARE) != 0;
+            c->flags ^= MWL_CALL_BARE;
+            EXPECT_EQ(try_it(&image, &error), MWL_E_IMAGE);
+            EXPECT_STREQ(error.message, "a call's flags say something else than its code");
+        }
+        image_free(&image);
+    }
+    EXPECT_TRUE(entry_on[0] && entry_on[1] && call_on);
+}
+
 /* Every opcode, with the first of each table and with the operands of what was there, in every
  * place of real programs: refused with a reason, or run. Checked builds ask nest.h at every
  * instruction then. */

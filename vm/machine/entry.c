@@ -166,9 +166,8 @@ uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
 /* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody
  * traces. */
 static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
-    const mwl__ins *code = mwl__program_of(f)->code;
-    return code[f->res.ok ? rec->success_pc : rec->failure_pc].op == MWL_OP_REENTER &&
-           rec->leave_pc == rec->always_pc + 1 && !f->extra && !mwl__tracing(mwl__vm_of(f));
+    const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
+    return (rec->flags & silent) && !f->extra && !mwl__tracing(mwl__vm_of(f));
 }
 
 /* What REENTER, ALWAYS and UNWIND do then: the Result goes on as it is. */

@@ -69,19 +69,6 @@ static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
     return mwl__schema_check(schema, args, &env, &valid, NULL) == MWL_OK && valid;
 }
 
-/* Has the call no code of its own between its first instruction and its last? */
-static bool is_direct(const mwl_program *p, uint32_t ix) {
-    const mwl__call_rec *c = &p->tables.calls[ix];
-    if (c->flags || c->end_pc >= p->n_code || c->end_pc < 2 || c->fields_pc != c->end_pc - 2)
-        return false;
-    static const uint8_t ops[] = {MWL_OP_CALL, MWL_OP_DISPATCH, MWL_OP_CALL_END};
-    for (uint32_t i = 0; i < 3; i++) {
-        const mwl__ins *ins = &p->code[c->fields_pc + i];
-        if (ins->op != ops[i] || mwl__ins_x(*ins) != ix) return false;
-    }
-    return true;
-}
-
 /* Checks constant arguments once. Those that are not valid are checked again when they are used,
  * and fail there. Arguments that are not written are {}. */
 static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
@@ -93,7 +80,7 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
         const mwl__call_rec *c = &t->calls[i];
         if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
         if (!accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k])) continue;
-        l->with_ok[i] = is_direct(p, i) ? MWL_CALL_DIRECT : MWL_WITH_VALID;
+        l->with_ok[i] = c->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT : MWL_WITH_VALID;
     }
     for (uint32_t i = 0; i < t->n_entries; i++)
         for (uint32_t phase = 0; phase < 4; phase++) {

@@ -10,7 +10,7 @@
 
 #include "vm/base/mem.h"
 
-#define MWL_IMAGE_FORMAT 1u /* of the container and its records; not of the instruction set */
+#define MWL_IMAGE_FORMAT 2u /* of the container and its records; not of the instruction set */
 
 /* id, name, bytes of one record (1: a blob). Ids are stable; a gap is reserved. */
 #define MWL_IMAGE_SECTIONS(X)                                                                      \

@@ -69,7 +69,7 @@
 #endif
 
 /* INFO: words by position. */
-enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_FLAGS = 2 };
+enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_WORDS = 2 };
 
 typedef enum mwl__action {
     MWL_ACTION_CALL,
@@ -113,7 +113,8 @@ enum {
     MWL_NEEDS_ACCEPTED = 8,
     MWL_NEEDS_PHASE = 0x100,
     MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads more of flow or provider than its `result` */
-    MWL_CALL_HAS_ARMS = 0x2000
+    MWL_CALL_HAS_ARMS = 0x2000,
+    MWL_CALL_BARE = 0x4000 /* its code is CALL, DISPATCH, CALL_END, and it has no other flag */
 };
 
 /* STEPS */
@@ -144,7 +145,11 @@ typedef struct mwl__entry_rec {
 } mwl__entry_rec;
 enum {
     MWL_ENTRY_FLOW_LEVEL = 1,
-    MWL_ENTRY_AROUND_CALL = 2 /* the inner scope is the call itself */
+    MWL_ENTRY_AROUND_CALL = 2, /* the inner scope is the call itself */
+    /* neither onSuccess (onFailure) nor onAlways has code of its own: success_pc (failure_pc) is
+     * REENTER, and UNWIND follows ALWAYS */
+    MWL_ENTRY_PASSES_SUCCESS = 4,
+    MWL_ENTRY_PASSES_FAILURE = 8
 };
 
 /* CALLS */

@@ -255,6 +255,8 @@ static mwl_status check_handlers(const mwl_program *p, mwl_error *error) {
 }
 
 mwl_status mwl__verify_code(const mwl_program *p, mwl_error *error) {
+    if (p->image.section[MWL_SECTION_INFO].size > MWL_INFO_WORDS * sizeof(uint32_t))
+        REFUSE("words of INFO that are not known", p->image.section[MWL_SECTION_INFO].data);
     if (p->n_regs > MWL_REGS_LIMIT) REFUSE("no register count, or one above the limit", NULL);
     if (p->n_code == 0) REFUSE("a program without code", NULL);
     for (uint32_t pc = 0; pc < p->n_code; pc++) {

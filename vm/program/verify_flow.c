@@ -10,6 +10,20 @@
 static bool below(uint32_t v, uint32_t n) { return v < n; }
 static bool none_or(uint32_t v, uint32_t n) { return v == MWL_NONE || v < n; }
 
+/* Flags that a record may have. */
+enum {
+    FLOW_FLAGS = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED,
+    STEP_FLAGS = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED,
+    CALL_FLAGS = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED | MWL_NEEDS_DISPATCHED | MWL_NEEDS_ACCEPTED |
+                 MWL_CALL_KEEPS_WINDOW | MWL_CALL_HAS_ARMS | MWL_CALL_BARE,
+    ENTRY_FLAGS = MWL_ENTRY_FLOW_LEVEL | MWL_ENTRY_AROUND_CALL | MWL_ENTRY_PASSES_SUCCESS |
+                  MWL_ENTRY_PASSES_FAILURE | MWL_NEEDS_PHASE << MWL_ON_ENTRY |
+                  MWL_NEEDS_PHASE << MWL_ON_SUCCESS | MWL_NEEDS_PHASE << MWL_ON_FAILURE |
+                  MWL_NEEDS_PHASE << MWL_ON_ALWAYS,
+    GATHER_FLAGS = MWL_GATHER_OVER | MWL_GATHER_NO_WAIT | MWL_GATHER_RESULTS | MWL_GATHER_NEED
+};
+static bool only(uint32_t flags, unsigned known) { return (flags & ~known) == 0; }
+
 static bool const_of(const mwl_program *p, uint32_t k, mwl_kind kind) {
     return k < p->n_consts && mwl_value_kind(p->consts[k]) == kind;
 }
@@ -44,6 +58,7 @@ static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, m
         const mwl__flow_rec *f = &t->flows[i];
         if (f->name_k != MWL_NONE && !const_of(p, f->name_k, MWL_KIND_STRING))
             REFUSE("a Flow's name is no string", f);
+        if (!only(f->flags, FLOW_FLAGS)) REFUSE("a Flow has an unknown flag", f);
         if (!below(f->pc, p->n_code) || !below(f->ascend_pc, p->n_code))
             REFUSE("a Flow's code is outside the code", f);
         if (!own_schema(t, f->schema, &end))
@@ -64,6 +79,7 @@ static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, m
     for (uint32_t i = 0, end = 0; i < t->n_steps; i++) {
         const mwl__step_rec *s = &t->steps[i];
         if (!const_of(p, s->name_k, MWL_KIND_STRING)) REFUSE("a Step's name is no string", s);
+        if (!only(s->flags, STEP_FLAGS)) REFUSE("a Step has an unknown flag", s);
         if (!below(s->flow, t->n_flows)) REFUSE("a Step belongs to no Flow", s);
         if (!below(s->action, MWL_ACTION_COUNT)) REFUSE("a Step's action is unknown", s);
         if (!below(s->pc, p->n_code)) REFUSE("a Step's code is outside the code", s);
@@ -93,6 +109,7 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
         const mwl__entry_rec *e = &t->entries[i];
         if (!below(e->import, t->n_imports) || t->imports[e->import].kind != MWL_IMPORT_MIDDLEWARE)
             REFUSE("an entry's middleware is not imported", e);
+        if (!only(e->flags, ENTRY_FLAGS)) REFUSE("an entry has an unknown flag", e);
         if (!below(e->inner_pc, p->n_code) || !below(e->success_pc, p->n_code) ||
             !below(e->failure_pc, p->n_code) || !below(e->always_pc, p->n_code) ||
             !below(e->leave_pc, p->n_code) || !below(e->out_pc, p->n_code))
@@ -110,6 +127,7 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
 static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, mwl_error *error) {
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
+        if (!only(c->flags, CALL_FLAGS)) REFUSE("a call has an unknown flag", c);
         if ((c->import == MWL_NONE) == (c->flow == MWL_NONE))
             REFUSE("a call has not exactly one target", c);
         if (!none_or(c->flow, t->n_flows) || !none_or(c->import, t->n_imports) ||
@@ -127,6 +145,7 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
     }
     for (uint32_t i = 0, end = 0; i < t->n_gathers; i++) {
         const mwl__gather_rec *g = &t->gathers[i];
+        if (!only(g->flags, GATHER_FLAGS)) REFUSE("a Gather has an unknown flag", g);
         if (!below(g->step, t->n_steps)) REFUSE("a Gather belongs to no Step", g);
         if (!run_in_keys(p, g->first_call, g->n_calls, true, &end))
             REFUSE("a Gather's calls are no run after the last one's", g);

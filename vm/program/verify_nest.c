@@ -232,6 +232,12 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 
 /* ---- middleware entries ---------------------------------------------------------------------- */
 
+/* What MWL_ENTRY_PASSES_SUCCESS or _FAILURE says, of the phase that begins there. */
+static bool passes(const walk *w, uint32_t x, uint32_t phase_pc) {
+    const mwl__entry_rec *e = &w->t->entries[x];
+    return is_at(w, phase_pc, MWL_OP_REENTER, x) && e->leave_pc == e->always_pc + 1;
+}
+
 static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     const mwl__entry_rec *e = &w->t->entries[x];
     MUST(is_open_ground(w), "an entry begins inside a phase, a call or a Gather");
@@ -241,6 +247,9 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
              is_at(w, e->always_pc, MWL_OP_ALWAYS, x) && e->leave_pc > e->always_pc &&
              is_at(w, e->leave_pc, MWL_OP_UNWIND, x) && e->out_pc == e->leave_pc + 1,
          "an entry's code is not where its record says");
+    MUST(passes(w, x, e->success_pc) == ((e->flags & MWL_ENTRY_PASSES_SUCCESS) != 0) &&
+             passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0),
+         "an entry's flags say something else than its code");
     w->entries[x] = (known){w->now, true};
     w->now = inside(w, x, MWL_ENTRY_ENTERING);
     return MWL_OK;
@@ -326,6 +335,10 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
     const mwl__call_rec *rec = &w->t->calls[c];
     MUST(rec->fields_pc == pc && rec->end_pc > pc && is_at(w, rec->end_pc, MWL_OP_CALL_END, c),
          "a call's code is not where its record says");
+    bool bare = (rec->flags & ~(uint32_t)MWL_CALL_BARE) == 0 && rec->end_pc == pc + 2 &&
+                is_at(w, pc + 1, MWL_OP_DISPATCH, c);
+    MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0),
+         "a call's flags say something else than its code");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
     MUST(w->now.in_flight, no_value);
