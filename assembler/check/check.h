@@ -7,6 +7,7 @@
  *   check_text.c    what is nearly an expression
  *   check_path.c    which members a path can find at its site
  *   check_graph.c   reachable Steps, cycles between Flows
+ *   check_vars.c    which variables are bound where they are read; `failure`
  *   check_args.c    literal arguments against schemas
  *   check_code.c    failure codes: who can emit them, which matcher can meet them
  *   check_mw.c      whose arguments; compositions of middleware
@@ -43,6 +44,31 @@ typedef struct mwl__unknown {
     size_t len;
 } mwl__unknown;
 
+/* A read of a variable, or of a member of `failure`, in an expression of a Flow. */
+typedef struct mwl__read {
+    struct mwl__read *next;
+    const mwl__m_step *step; /* NULL: the Flow's own middleware */
+    uint32_t var;            /* mwl__name.id */
+    const char *name;        /* of the variable */
+    size_t len;
+    const mwl__node *node; /* the expression, and which bytes of its text */
+    uint32_t begin, end;
+    bool inner, tail;    /* where in the Step (mwl__site) */
+    bool certain;        /* it is evaluated whenever the expression is */
+    bool null;           /* it is compared with null */
+    bool failure;        /* of `failure` */
+    const char *instead; /* the failure that is at hand there, or NULL */
+} mwl__read;
+
+/* An `assign` of a variable. */
+typedef struct mwl__write {
+    struct mwl__write *next;
+    uint32_t var;
+    const mwl__m_step *step; /* NULL: the Flow's own middleware */
+    const mwl__node *exit;   /* as in mwl__site */
+    const mwl__node *key;
+} mwl__write;
+
 /* An edge between Flows: who calls whom, and where that is written. */
 typedef struct mwl__edge {
     struct mwl__edge *next;
@@ -58,9 +84,11 @@ struct mwl__flow {
     mwl__flow **named; /* by the index of the member of `flows` */
     mwl__edge *edges, **last_edge;
     mwl__names vars; /* MWL__VAR_* */
-    size_t errors;   /* reported in this Flow itself, not in those inside it */
-    bool all_read;   /* `vars` is used whole somewhere */
-    bool open;       /* its parameters admit names that they do not list */
+    mwl__read *reads, *failures;
+    mwl__write *writes; /* the latest first, all three */
+    size_t errors;      /* reported in this Flow itself, not in those inside it */
+    bool all_read;      /* `vars` is used whole somewhere */
+    bool open;          /* its parameters admit names that they do not list */
     bool called;
     uint8_t colour;           /* of walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
@@ -80,6 +108,11 @@ typedef struct mwl__site {
     bool tail;                       /* after the Step's action: its product is there */
     bool exited;                     /* step.metadata.exitedAt is there */
     bool enumerated;                 /* step.metadata.dispatchCount is there */
+    bool inner;                      /* in the Step's stack, or in an arm of its call */
+    bool caught;                     /* in a catch clause */
+    /* By which way what is assigned leaves the Step: the clause, the Step's own node for `next`, or
+     * NULL: by all of them. */
+    const mwl__node *exit;
     int rising;  /* `middleware.result` is 1 a success, -1 a failure, 0 either */
     int settled; /* `call.result` likewise */
 } mwl__site;
@@ -177,9 +210,13 @@ void mwl__check_all_args(mwl__checker *c); /* of all calls and entries */
 void mwl__check_codes(mwl__checker *c, mwl__flow **order);
 void mwl__check_compositions(mwl__checker *c, mwl__flow **order);
 
-/* scope.c */
-/* Variables that nothing binds; with `parameters`, also parameters that nothing reads, which can be
- * told only when every expression was understood. */
+/* check_vars.c */
+/* A use at the site, whose members step, inner and tail are filled in. */
+void mwl__check_read(mwl__checker *c, const mwl__site *site, mwl__read use);
+void mwl__check_write(mwl__checker *c, const mwl__site *site, uint32_t var, const mwl__node *key);
+/* Variables that nothing binds, or not on every way, and `failure` where none is; with
+ * `parameters`, also parameters that nothing reads, which is known only when every expression was
+ * understood. After the graph. */
 void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters);
 
 static inline mwl__flow *mwl__flow_of(mwl__m_flow *m) { return (mwl__flow *)m; }

@@ -258,6 +258,7 @@ static void check_arms(mwl__checker *c, mwl__m_call *call, const mwl__node *ok,
     uint32_t bad;
     const mwl__node *n = call->node;
     site.roots |= MWL_SITE_ARM;
+    site.inner = true;
     if (mwl__node_get(n, "provider")) site.roots |= MWL_SITE_WINDOW_PROVIDER;
     if (mwl__node_get(n, "flow")) site.roots |= MWL_SITE_WINDOW_FLOW;
     if (ok) {
@@ -349,6 +350,8 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     site.roots = (site.roots & ~(unsigned)MWL_SITE_ASCENT) | MWL_SITE_MIDDLEWARE;
     if (ix != MWL_ON_ENTRY) site.roots |= MWL_SITE_ASCENT;
     site.middleware = e->provider;
+    site.inner = true;
+    site.settled = 0;
     site.rising = ix == MWL_ON_SUCCESS ? 1 : ix == MWL_ON_FAILURE ? -1 : 0;
     mwl__form_check(c->tree, n, form, &bad);
     phase->when = mwl__form_member(n, form, bad, "when");

@@ -317,11 +317,33 @@ void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site
     for (const mwl__node *m = mwl__node_first(n); m; m = m->next) mwl__check_value(c, m, site);
 }
 
+/* Names that repeat the root, as other languages have it: "vars.count", "$.count", "count.$". */
+static void check_variable_name(mwl__checker *c, const mwl__node *m) {
+    const char *s = m->key;
+    size_t len = m->key_len, from = 0, to = len;
+    if (len > 5 && memcmp(s, "vars.", 5) == 0) from = 5;
+    if (len > 2 && memcmp(s, "$.", 2) == 0) from = 2;
+    if (len > 2 && memcmp(s + len - 2, ".$", 2) == 0) to -= 2;
+    if (from == 0 && to == len) return;
+    mwl__diag *d = mwl__node_report_key(c->tree, m, MWL_DIAG_ROOT_IN_VARIABLE,
+                                        "this binds a variable whose name is '%.*s' as a whole",
+                                        MWL__NODE_KEY(m));
+    mwl__diag_help(d, "write \"%.*s\": it is read as vars.%.*s", (int)(to - from), s + from,
+                   (int)(to - from), s + from);
+    mwl__diag_fix_string(d, mwl__node_key_span(m), s + from, to - from);
+}
+
 void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
     mwl__check_value(c, n, site);
-    for (const mwl__node *m = mwl__node_first(n); m; m = m->next)
-        if (!mwl__names_put(&site->flow->vars, c->arena, m->key, m->key_len, MWL__VAR_BOUND))
+    for (const mwl__node *m = mwl__node_first(n); m; m = m->next) {
+        const mwl__name *v =
+            mwl__names_put(&site->flow->vars, c->arena, m->key, m->key_len, MWL__VAR_BOUND);
+        if (v)
+            mwl__check_write(c, site, v->id, m);
+        else
             c->status = MWL_E_NOMEM;
+        check_variable_name(c, m);
+    }
 }
 
 /* ---- conditions ------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@ typedef struct paths {
     const mwl__site *site;
     mwl__cel_path tested[8]; /* by has(); more than these are not remembered */
     size_t n_tested;
+    bool whole_failure; /* the expression looks at `failure` itself, and so may test it */
 } paths;
 
 static bool is(mwl__cel_text t, const char *word) {
@@ -201,6 +202,25 @@ static void look_provider(paths *p, const mwl__cel_path *path) {
                       "the provider's document declares no such member");
 }
 
+/* The failure that an expression of this site probably means. */
+static const char *failure_at(const mwl__site *s) {
+    if (s->middleware)
+        return s->roots & MWL_SITE_ASCENT && s->rising <= 0 ? "middleware.result" : NULL;
+    return s->settled < 0 ? "call.result" : NULL;
+}
+
+static void read_failure(paths *p, const mwl__cel_path *path) {
+    const mwl__site *s = p->site;
+    bool descent = s->middleware && !(s->roots & MWL_SITE_ASCENT);
+    if (p->whole_failure || s->caught || (!s->step && !descent)) return;
+    mwl__check_read(p->c, s,
+                    (mwl__read){.failure = true,
+                                .node = p->e->node,
+                                .begin = p->e->body_at + path->root->begin,
+                                .end = p->e->body_at + path->root->end,
+                                .instead = failure_at(s)});
+}
+
 static void look_others(paths *p, const mwl__cel_path *path) {
     static const member match[] = {{"input", NULL}, {"metadata", NULL}};
     static const member execution[] = {{"id", NULL}, {"metadata", NULL}, {"platform", NULL}};
@@ -215,10 +235,28 @@ static void look_others(paths *p, const mwl__cel_path *path) {
             look_times(p, path, 1, "the execution ends after its last expression");
     } else if (is(path->root->name, "failure")) {
         look_result(p, path, 0, -1);
+        read_failure(p, path);
     }
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
+
+/* Whether the node is evaluated whenever the expression is, and its fault is not absorbed. */
+static bool is_certain(const mwl__cel_node *n) {
+    for (; n->parent; n = n->parent) {
+        const mwl__cel_node *up = n->parent;
+        bool loop = up->kind >= MWL__CEL_ALL && up->kind <= MWL__CEL_OPT_FLAT_MAP;
+        bool body = n->ix > 0 && (loop || up->kind == MWL__CEL_COND || up->kind == MWL__CEL_MEMBER);
+        if (body || up->kind == MWL__CEL_AND || up->kind == MWL__CEL_OR ||
+            up->kind == MWL__CEL_BIND || up->kind == MWL__CEL_BLOCK)
+            return false;
+    }
+    return true;
+}
+
+static bool is_null(const mwl__cel_node *n) {
+    return n->kind == MWL__CEL_LIT && n->lit.kind == MWL__CEL_NULL;
+}
 
 static void read_variable(paths *p, const mwl__cel_path *path) {
     mwl__flow *f = p->site->flow;
@@ -233,10 +271,24 @@ static void read_variable(paths *p, const mwl__cel_path *path) {
         p->c->status = MWL_E_NOMEM;
         return;
     }
-    if (tested || v->node) return;
-    v->node = p->e->node;
-    v->begin = p->e->body_at + path->root->begin;
-    v->end = p->e->body_at + (path->root->parent ? path->root->parent->end : path->root->end);
+    if (tested) return;
+    const mwl__cel_node *n = path->root->parent ? path->root->parent : path->root;
+    const mwl__cel_node *up = n->parent;
+    mwl__read use = {.var = v->id,
+                     .name = v->text,
+                     .len = v->len,
+                     .node = p->e->node,
+                     .begin = p->e->body_at + path->root->begin,
+                     .end = p->e->body_at + n->end,
+                     .certain = is_certain(n),
+                     .null = up && (up->kind == MWL__CEL_EQ || up->kind == MWL__CEL_NE) &&
+                             (is_null(up->kids[0]) || is_null(up->kids[1]))};
+    if (!v->node) {
+        v->node = use.node;
+        v->begin = use.begin;
+        v->end = use.end;
+    }
+    mwl__check_read(p->c, p->site, use);
 }
 
 /* What a caller reads through `flow` is read, as far as the called Flow's parameters go. */
@@ -256,6 +308,7 @@ static void read_window(paths *p, const mwl__cel_path *path) {
 static bool remember(void *ctx, const mwl__cel_path *path) {
     paths *p = ctx;
     if (path->tested && p->n_tested < 8) p->tested[p->n_tested++] = *path;
+    if (path->n_members == 0 && is(path->root->name, "failure")) p->whole_failure = true;
     return true;
 }
 

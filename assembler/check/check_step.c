@@ -231,12 +231,15 @@ static bool check_matcher(mwl__checker *c, const mwl__node *n) {
 }
 
 static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__node *list,
-                        const mwl__site *site) {
+                        const mwl__site *around) {
+    mwl__site at = *around, *site = &at;
+    at.caught = true;
     step->catches = mwl__check_new(c, list->count, sizeof *step->catches);
     if (!step->catches) return;
     for (const mwl__node *n = mwl__node_first(list); n; n = n->next) {
         uint32_t bad;
         mwl__m_catch k = {.node = n};
+        at.exit = n;
         mwl__form_check(c->tree, n, &catch_form, &bad);
         const mwl__node *match = mwl__form_member(n, &catch_form, bad, "match");
         bool matcher = match && check_matcher(c, match);
@@ -396,9 +399,12 @@ static void check_match(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
     step->clauses =
         mwl__check_new(c, (size_t)(cases ? cases->count : 0) + 1, sizeof *step->clauses);
     if (!step->clauses) return;
-    for (const mwl__node *n = cases ? mwl__node_first(cases) : NULL; n; n = n->next)
+    for (const mwl__node *n = cases ? mwl__node_first(cases) : NULL; n; n = n->next) {
+        site.exit = n;
         check_clause(c, f, step, n, &case_form, &site);
+    }
     check_cases_reached(c, step);
+    site.exit = fallback;
     if (fallback) check_clause(c, f, step, fallback, &default_form, &site);
 }
 
@@ -663,6 +669,7 @@ static void check_tail(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const m
     site.tail = site.exited = site.enumerated = true;
     step->output = mwl__form_member(step->node, form, bad, "output");
     step->assign = mwl__form_member(step->node, form, bad, "assign");
+    site.exit = step->node;
     if (step->output) mwl__check_value(c, step->output, &site);
     if (step->assign) mwl__check_assign(c, step->assign, &site);
     const mwl__node *list = mwl__form_member(step->node, form, bad, "catch");
@@ -677,7 +684,9 @@ static void check_call_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step, ui
     if (stack) mwl__check_stack(c, f, stack, site, false, &step->stack, &step->n_stack);
     step->calls = mwl__check_new(c, 1, sizeof *step->calls);
     if (!call || !step->calls) return;
-    step->calls[0] = mwl__check_call(c, f, call, site, false);
+    mwl__site inside = *site;
+    inside.inner = stack && stack->count; /* a middleware may run the call again */
+    step->calls[0] = mwl__check_call(c, f, call, &inside, false);
     step->n_calls = step->calls[0] ? 1 : 0;
 }
 

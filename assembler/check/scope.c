@@ -2,9 +2,7 @@
 #include "assembler/check/scope.h"
 
 #include "assembler/cel/cel.h"
-#include "assembler/check/check.h"
 #include "vm/base/hash.h"
-#include "vm/base/suggest.h"
 
 /* ---- sets of names --------------------------------------------------------------------------- */
 
@@ -27,7 +25,7 @@ mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, si
     if (!e) {
         mwl__table_put(&s->table, &probe, (uint32_t)s->n);
         e = &s->at[s->n++];
-        *e = (mwl__name){.text = text, .len = (uint32_t)len};
+        *e = (mwl__name){.text = text, .len = (uint32_t)len, .id = (uint32_t)s->n - 1};
     }
     e->flags |= flags;
     return e;
@@ -76,38 +74,4 @@ unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t
     const mwl__name *f = mwl__names_find(functions, name, len);
     if (f && (f->flags & MWL_FN_GLOBAL)) is |= MWL__CEL_NAME_FUNCTION;
     return is;
-}
-
-/* ---- variables ------------------------------------------------------------------------------- */
-
-static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
-    mwl__diag *d = mwl__node_report_text(
-        c->tree, v->node, v->begin, v->end, MWL_DIAG_UNBOUND_VARIABLE,
-        "nothing in this Flow binds the variable '%.*s'", (int)v->len, v->text);
-    if (!d) return;
-    mwl__suggest s = mwl__suggest_make(v->text, v->len);
-    for (size_t i = 0; i < f->vars.n; i++) {
-        const mwl__name *o = &f->vars.at[i];
-        if (o->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER))
-            mwl__suggest_offer(&s, o->text, o->len);
-    }
-    mwl__diag_note(d, "it is no parameter, and no `assign` of this Flow has this name");
-    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
-}
-
-void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters) {
-    for (size_t i = 0; i < f->vars.n; i++) {
-        const mwl__name *v = &f->vars.at[i];
-        bool bound = v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER);
-        if ((v->flags & MWL__VAR_READ) && !bound && !(v->flags & MWL__VAR_TESTED) && !f->open &&
-            v->node)
-            unbound(c, f, v);
-        if (parameters && (v->flags & MWL__VAR_PARAMETER) &&
-            !(v->flags & (MWL__VAR_READ | MWL__VAR_TESTED)) && !f->all_read)
-            mwl__node_report_key(
-                c->tree,
-                mwl__node_find(mwl__node_get(f->m.parameters, "properties"), v->text, v->len),
-                MWL_DIAG_UNUSED_PARAMETER, "the parameter '%.*s' is never read", (int)v->len,
-                v->text);
-    }
 }

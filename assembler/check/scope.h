@@ -9,6 +9,7 @@
 typedef struct mwl__name {
     const char *text;
     uint32_t len;
+    uint32_t id; /* its place in the set */
     unsigned flags;
     const mwl__node
         *node; /* where it was first put; with `begin` and `end` when that is in a text */

@@ -526,6 +526,15 @@ MWL_X(716, INVALID_REGEX, "invalid-regex", WARNING, "The pattern of `matches` do
       "references. The expression faults each time.\n\n"
       "    \"{{ vars.s.matches('a(?=b)') }}\"")
 
+MWL_X(717, NO_FAILURE_HERE, "no-failure-here", WARNING, "`failure` is null where it is read",
+      "`failure` is the failure that is being handled. It is set in the clauses of `catch`\n"
+      "and in the Step that a clause leads to; the first Step that succeeds clears it. Where\n"
+      "it is null, it has no members, and reading one faults. In the onFailure phase of a\n"
+      "middleware the rising failure is `middleware.result`, in the failure arm of a call it\n"
+      "is `call.result`.\n\n"
+      "    \"onFailure\": { \"assign\": { \"why\": \"{{ failure.code }}\" } }              no\n"
+      "    \"onFailure\": { \"assign\": { \"why\": \"{{ middleware.result.code }}\" } }    yes")
+
 /* ---- 08xx: legal, and probably not meant ----------------------------------------------------- */
 
 MWL_X(801, UNREACHABLE_CATCH, "unreachable-catch", WARNING, "A catch clause can never be chosen",
@@ -577,8 +586,10 @@ MWL_X(809, UNUSED_PARAMETER, "unused-parameter", WARNING, "A parameter is never 
       "the parameter, or use it.")
 
 MWL_X(810, UNBOUND_VARIABLE, "unbound-variable", WARNING, "A variable is read that nothing binds",
-      "No parameter and no `assign` of this Flow has this name, so reading it faults. Each\n"
-      "Flow has its own variables: a caller's are not visible, pass them in `with`.\n\n"
+      "No parameter and no `assign` of this Flow has this name, or none that can have run\n"
+      "before: so reading it faults. What a Step assigns is there for the Steps after it, and\n"
+      "not for its own `input`, `call` or `output`. Each Flow has its own variables: a caller's\n"
+      "are not visible, pass them in `with`.\n\n"
       "    \"assign\": { \"total\": ... }     then     \"{{ vars.totl }}\"")
 
 MWL_X(811, UNUSED_FLOW, "unused-flow", WARNING, "A named Flow is never called",
@@ -624,3 +635,16 @@ MWL_X(818, SINGLE_ATTEMPT, "single-attempt", WARNING, "A Retry policy that never
 MWL_X(819, ENDLESS_LOOP, "endless-loop", WARNING, "A Loop that never ends by itself",
       "`onSuccess.when` is always true, so only a failure or an outer bound ends the Loop.\n"
       "Let it test the Result, a variable or `middleware.metadata.iteration`.")
+
+MWL_X(820, PERHAPS_UNBOUND, "perhaps-unbound", WARNING, "A variable may be read before it is bound",
+      "A `catch` leads here past the `assign` that would bind the variable: the assign of a\n"
+      "Step takes effect when the Step succeeds. When that way is taken, reading the variable\n"
+      "faults. Assign it in the clause too, give it a value in an earlier Step, or guard the\n"
+      "read.\n\n"
+      "    \"{{ has(vars.total) ? vars.total : 0.0 }}\"")
+
+MWL_X(821, ROOT_IN_VARIABLE, "root-in-variable", WARNING, "A variable's name repeats its root",
+      "The members of `assign` are names. `\"vars.count\"` binds a variable with a dot in its\n"
+      "name, which no `vars.count` reads.\n\n"
+      "    \"assign\": { \"vars.count\": 1 }      no\n"
+      "    \"assign\": { \"count\": 1 }           yes")

@@ -210,7 +210,8 @@ static double seconds_for(unsigned n) {
     mwl__buf b = mwl__buf_make(mwl_alloc_default());
     mwl__buf_puts(
         &b,
-        "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"s0\",\"steps\":{");
+        "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"first\",\"steps\":{"
+        "\"first\":{\"action\":\"Pass\",\"assign\":{\"v0\":1},\"next\":\"s0\"},");
     for (unsigned i = 0; i < n; i++)
         mwl__buf_printf(
             &b,
@@ -218,7 +219,7 @@ static double seconds_for(unsigned n) {
             "\"with\":{\"value\":\"{{ step.input.a + vars.v%u }}\"}},\"assign\":{\"v%u\":1},"
             "\"catch\":[{\"match\":{\"codes\":[\"System.*\"]},\"next\":\"end\"}],\"next\":\"s%u\"}"
             ",",
-            i, i, i, i + 1);
+            i, i, i + 1, i + 1);
     mwl__buf_printf(
         &b, "\"s%u\":{\"action\":\"Pass\",\"next\":\"end\"},\"end\":{\"action\":\"Return\"}}}", n);
     struct checked k;
