@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench.sh MWL-BENCH: the instrument itself. Every case performs its work once and its answer is checked; the line that
-# other programs read has its members; comparing stored counts tells slower from faster and from the same.
+# bench.sh MWL-BENCH: tests mwl-bench itself. Every case performs its work once and its result is checked. The line that
+# other programs read has its members. Comparing stored counts finds slower, faster and equal cases.
 set -u
 bench=$1
 here=$(cd "$(dirname "$0")/.." && pwd)

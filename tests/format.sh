@@ -1,6 +1,6 @@
 #!/bin/sh
-# format.sh CLANG-FORMAT [--fix]: every C and C++ source is laid out as .clang-format says.
-# With --fix it is made so.
+# format.sh CLANG-FORMAT [--fix]: checks that every C and C++ source has the layout of .clang-format.
+# With --fix it changes the sources.
 set -eu
 version=14 # Debian 12's; another one lays out the same file in another way
 cd "$(dirname "$0")/.."

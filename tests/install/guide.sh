@@ -1,6 +1,6 @@
 #!/bin/sh
-# guide.sh CMAKE BUILD: what tools/examples/README.md tells, in a new folder: fenced blocks with a file's name are
-# written to it, blocks of sh are run in their order.
+# guide.sh CMAKE BUILD: does what tools/examples/README.md shows, in a new folder: a fenced block with the name of a file
+# is written to that file, blocks of sh are run in their order.
 set -eu
 cmake=$1
 build=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# library.sh SHARED HOST IDN BUILD_TYPE STRESS COMPILER: what the shared library asks for when it is loaded, and its size, stripped;
-# also that of HOST, a small host with the static library in it.
+# library.sh SHARED HOST IDN BUILD_TYPE STRESS COMPILER: which libraries the shared library needs, and its size, stripped;
+# also the size of HOST, a small host with the static library in it.
 set -eu
 shared=$1
 host=$2

@@ -79,7 +79,7 @@ UTEST(catalog, the_five) {
                   ",\"phases\":{\"onEntry\":{\"action\":{\"kind\":\"control\","                    \
                   "\"description\":\"d\"}}}")
 
-/* Add the documents, then check the definition; the answer is the codes that were reported. */
+/* Adds the documents, then checks the definition. Returns the codes that were reported. */
 static void together(const char *const *documents, const char *definition, char *out, size_t size) {
     mwl_alloc alloc = mwl_alloc_default();
     mwl__source sources[4], source;

@@ -25,7 +25,8 @@ uint64_t mwl__hash_secret_make(void) {
     uint64_t fresh = 0, known = 0;
     if (getentropy(&fresh, sizeof fresh) != 0) fresh = guessable();
     if (fresh == 0) fresh = 1;
-    /* Of several threads the first one decides; the others get its secret in `known`. */
+    /* If several threads come at the same time, the first one decides; the others get its secret in
+     * `known`. */
     return atomic_compare_exchange_strong(&mwl__hash_secret_known, &known, fresh) ? fresh : known;
 }
 
@@ -50,7 +51,7 @@ static inline void mix(sip *s) {
     s->c = rotated(s->c, 32);
 }
 
-/* The second half of the key is made from the first, by an odd factor. */
+/* The second half of the key is the first half times an odd factor. */
 static inline sip begin(uint64_t secret) {
     uint64_t other = secret * 0x9E3779B97F4A7C15u;
     return (sip){secret ^ 0x736f6d6570736575u, other ^ 0x646f72616e646f6du,

@@ -34,7 +34,7 @@ void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len);
 /* A word of another language, from a text whose lines are "words > name: help". The words are in
  * lower case and parted by blanks. */
 typedef struct mwl__word {
-    const char *name; /* what it is called here; NULL: there is no such thing */
+    const char *name; /* its name in MWL; NULL: MWL does not have it */
     size_t name_len;
     const char *help; /* what to write; NULL: `name` in its place, which is exact */
     size_t help_len;

@@ -1,16 +1,16 @@
-/* coro.c: native stacks; the only file that sees minicoro or ucontext.
+/* coro.c: native stacks; the only file that uses minicoro or ucontext.
  *
  * Owns: mapping, guarding and pooling of stacks, and the switch between them. Refuses to know: why
- * code waits, and what it holds while it does. Invariants: a stack is either idle in its pool or
- * under exactly one live coroutine; it is unmapped or reused only when no function is on it.
+ * code waits, and what it holds meanwhile. Invariants: a stack is either idle in its pool or
+ * belongs to exactly one live coroutine; it is unmapped or reused only when no function uses it.
  *
- * How a stack lies in its mapping, from low to high addresses; it grows down:
+ * The layout of a stack in its mapping, from low to high addresses; it grows down:
  *
  *   [records]  guard, inaccessible  |  red zone, one page  |  the bytes asked for
  *
- * What runs into the red zone is noticed when the coroutine has ended (mwl__coro_overran): the page
- * is all zero until something is written to it. What runs into the guard faults; stack_watch.c puts
- * the fault into words. */
+ * An overflow into the red zone is noticed when the coroutine has ended (mwl__coro_overran): the
+ * page is all zero until something is written to it. An overflow into the guard faults;
+ * stack_watch.c explains the fault. */
 #include "vm/native/coro.h"
 #include "vm/base/mem.h"
 
@@ -24,12 +24,13 @@
 #define MAP_STACK 0
 #endif
 
-/* 64 KiB holds ordinary provider code with a few buffers; untouched pages cost no memory. */
+/* 64 KiB is enough for ordinary provider code with a few buffers; pages that are not used cost no
+ * memory. */
 #define DEFAULT_STACK_BYTES ((size_t)64 << 10)
-/* The least, for a signal frame on top of a small function. */
+/* The smallest size: a small function and a signal frame. */
 #define LEAST_STACK_BYTES ((size_t)16 << 10)
-/* Wider than a page, because a frame with a large array steps over one without touching it. Address
- * space only; no memory lies behind it. */
+/* Larger than a page, because a frame with a large array can jump over a page without touching it.
+ * It needs address space only, no memory. */
 #define GUARD_BYTES ((size_t)256 << 10)
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -49,8 +50,8 @@
 
 #ifdef MWL_HAVE_MINICORO
 
-/* minicoro lays out one block: its records, a storage area for passing bytes, the stack. We pass no
- * bytes, so the storage area is where the guard pages go: directly below the stack. */
+/* minicoro uses one block: its records, a storage area for passing bytes, the stack. We pass no
+ * bytes, so the guard pages are in the storage area, directly below the stack. */
 #define MCO_DEFAULT_STORAGE_SIZE GUARD_BYTES
 #define MCO_MIN_STACK_SIZE LEAST_STACK_BYTES
 #define MCO_NO_DEFAULT_ALLOCATOR
@@ -94,9 +95,9 @@ struct mwl__coro {
     mwl__coro_fn *fn;
     void *user;
     mwl__coro_state state;
-    bool overran; /* written to the red zone: not used again */
+    bool overran; /* it wrote to the red zone: not used again */
     const char *name;
-    unsigned char *map;               /* the whole mapping, guard included */
+    unsigned char *map;               /* the whole mapping, with the guard */
     unsigned char *guard, *guard_end; /* whole pages; the red zone begins at guard_end */
 #ifdef MWL_HAVE_MINICORO
     mco_coro *mco; /* at the start of the mapping */
@@ -172,7 +173,8 @@ static void enter(mwl__coro *co) {
 static void leave(mwl__coro *co) {
     mco_result r = mco_yield(co->mco);
     if (r == MCO_SUCCESS) return;
-    /* After an overflow that stepped over the guard, or from the wrong stack: no way to go on. */
+    /* After an overflow that jumped over the guard, or a switch on the wrong stack, the process
+     * cannot continue. */
     fprintf(stderr, "mwlvm: a native stack cannot be left: %s\n", mco_result_description(r));
     abort();
 }
@@ -212,7 +214,7 @@ static void block_retire(mwl__coro *co) {
 #endif
 }
 
-/* Both directions of the switch, with what the sanitizers want to know about it. */
+/* Both directions of the switch, with the calls that the sanitizers need. */
 static void enter(mwl__coro *co) {
 #ifdef CORO_ASAN
     __sanitizer_start_switch_fiber(&co->fake_back, co->stack, stack_span(co->pool));
@@ -229,7 +231,7 @@ static void enter(mwl__coro *co) {
 
 static void leave(mwl__coro *co) {
 #ifdef CORO_ASAN
-    /* On the way out for good the fake stack is given up: NULL frees it. */
+    /* At the last switch the fake stack is not needed any more: NULL frees it. */
     __sanitizer_start_switch_fiber(co->state == MWL__CORO_DONE ? NULL : &co->fake_here,
                                    co->back_bottom, co->back_size);
 #endif
@@ -250,7 +252,7 @@ static void entry(unsigned high, unsigned low) {
 #endif
     co->fn(co, co->user);
     co->state = MWL__CORO_DONE;
-    leave(co); /* never comes back */
+    leave(co); /* never returns */
 }
 
 static bool start(mwl__coro *co) {
@@ -338,7 +340,7 @@ mwl_status mwl__coro_pool_free(mwl__coro_pool *pool) {
 
 /* ---- coroutines ------------------------------------------------------------------------------ */
 
-/* On whose stack this thread is; for whoever must explain a fault there. */
+/* The coroutine on whose stack this thread is, for a handler that explains a fault. */
 static _Thread_local mwl__coro *current;
 
 static void keep_or_free(mwl__coro *co) {
@@ -401,7 +403,7 @@ bool mwl__coro_in_guard(const mwl__coro *co, const void *address) {
     return at >= (uintptr_t)co->guard && at < (uintptr_t)co->guard_end;
 }
 
-/* Frames that have returned lie there, which a sanitizer may have marked. */
+/* Frames that have returned were there, and a sanitizer may have marked the memory. */
 #ifdef CORO_ASAN
 __attribute__((no_sanitize_address))
 #endif

@@ -1,10 +1,10 @@
-/* stack_watch.c: words for the fault of a provider that ran over its native stack.
+/* stack_watch.c: explains the fault of a provider that overflowed its native stack.
  *
  * Owns: a process-wide handler for the signals of a bad memory access, and alternate signal stacks
  * for the threads that pump. Refuses to know: how stacks are laid out (coro.c). Installed only when
- * the host asks, or in builds without NDEBUG: dispositions of signals belong to the process.
+ * the host asks for it, or in builds without NDEBUG, because signal handlers belong to the process.
  *
- * This is the library's only global state, because signals have no other. It is written once. */
+ * This is global state, because signal handlers are global. It is written once. */
 #include "vm/native/coro.h"
 #include "mwl_provider.h"
 
@@ -19,7 +19,7 @@
 #define MAP_STACK 0
 #endif
 
-/* Ours needs less than a page; what was installed before, a sanitizer's reporter say, may need
+/* Our handler needs less than a page; the earlier one, for example that of a sanitizer, may need
  * more. */
 #define ALT_STACK_BYTES ((size_t)128 << 10)
 
@@ -64,7 +64,7 @@ static void explain(const mwl__coro *co) {
     (void)written;
 }
 
-/* To whoever was there before us. */
+/* Passes the signal to the handler that was installed before. */
 static void pass_on(int sig, siginfo_t *info, void *context) {
     const struct sigaction *b = &before[sig == signals[0] ? 0 : 1];
     if (b->sa_flags & SA_SIGINFO) {
@@ -72,8 +72,8 @@ static void pass_on(int sig, siginfo_t *info, void *context) {
     } else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) {
         b->sa_handler(sig);
     } else {
-        /* The access is tried again when we return, and the process ends where it happened; a
-         * signal that somebody sent must be sent again. */
+        /* After the return the access is tried again, and the process ends where it happened. A
+         * signal that was sent by a process must be sent again. */
         signal(sig, SIG_DFL);
         if (info->si_code <= 0) raise(sig);
     }
@@ -124,7 +124,7 @@ static void install(void) {
     a.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&a.sa_mask);
     for (int i = 0; i < N_SIGNALS;
-         i++) { /* read first: a fault between the two finds it filled in */
+         i++) { /* read first, so that a fault between the two finds it filled in */
         if (sigaction(signals[i], NULL, &before[i]) != 0) return;
         if (sigaction(signals[i], &a, NULL) != 0) return;
     }

@@ -243,8 +243,9 @@ mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t le
     re->alloc = *a;
     re->flags = flags;
     re->len = len;
-    /* Without a secret: which programs share a slot decides what a search costs, and that is to be
-     * the same in every process. Who makes patterns meet only has states of their own forgotten. */
+    /* This hash has no secret, because the cost of a search depends on which programs use the same
+     * slot, and must be the same in every process. An author whose patterns use the same slot only
+     * loses states of these patterns. */
     re->hash = mwl__hash(flags, pattern, len);
     re->text = mwl__mem_new(a, len);
     if (len && !re->text)

@@ -82,8 +82,8 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
 
 /* ---- equal elements -------------------------------------------------------------------------- */
 
-/* Levels of a value that its hash looks at; below, only sizes count. Deeper ones would rarely
- * differ there alone, and the C stack stays small. */
+/* How many levels of a value are hashed; below, only sizes count. Values rarely differ only in
+ * deeper levels, and the C stack stays small. */
 enum { HASH_LEVELS = 6 };
 
 static uint64_t mix(uint64_t h) {
@@ -92,7 +92,8 @@ static uint64_t mix(uint64_t h) {
     return h ^ h >> 29;
 }
 
-/* Equal values have equal hashes: numbers by value across kinds, objects in any order. */
+/* Equal values have equal hashes: numbers of any kind by value, objects with members in any
+ * order. */
 static uint64_t hash_value(mwl_value v, int levels, uint64_t *visited) {
     uint32_t k = mwl_value_kind(v);
     uint64_t h = 0;

@@ -8,7 +8,7 @@
  * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
  * An attacker can choose keys with equal hashes: the hashes are stored in program images, so they
  * have no secret. Therefore an insertion that takes FLOODED steps rebuilds the index with hashes
- * that use the heap's secret (hash.h), and nobody can choose keys that collide under those. From
+ * that use the heap's secret (hash.h); an attacker cannot choose keys that collide with those. From
  * then on this buffer and its copies hash every key again when they look it up. Before that no
  * search takes more steps, so a hostile object costs a constant factor and not quadratic time. */
 #include "vm/value/value.h"
@@ -20,7 +20,7 @@
             in memory */
 #define MAP_LIMIT (1ull << 30) /* the index is twice as long and must count in 32 bits */
 
-/* Kept out of the functions that every lookup goes through. */
+/* Not inlined into the functions that every lookup calls. */
 #define APART __attribute__((noinline))
 
 static const mwl__map empty_map = {.depth = 1, .weight = 1};
@@ -238,7 +238,7 @@ static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_
     }
 }
 
-/* The first n members in a buffer of their own. */
+/* Copies the first n members into a new buffer. */
 static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t cap) {
     mwl__map *m = map_alloc(h, cap);
     if (!m) return NULL;
