@@ -46,6 +46,7 @@ says "$err" "there is no command and no file 'nonsense'"
 expect 2 "$mwlvm" run
 . "$(dirname "$0")/command_run.sh"
 . "$(dirname "$0")/command_files.sh"
+. "$(dirname "$0")/command_signals.sh"
 
 # check: 0 clean or warnings only, 3 rejected, 2 usage or unreadable
 expect 0 "$mwlvm" check tools/examples/hello.json

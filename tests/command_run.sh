@@ -72,6 +72,8 @@ printf '[1]' >"$dir/list.json"
 expect 2 "$mwlvm" "$dir/args.json" --args "$dir/list.json"
 says "$err" 'must hold an object'
 
+flow echo '"steps": {"a": {"action": "Return", "value": "{{ step.input }}"}}'
+
 # ---- failures in words
 flow raise '"steps": {"a": {"action": "Call", "call": {"flow": "sub"}, "next": "b"}, "b": {"action": "Return"}},
 "flows": {"sub": {"entrypoint": "x", "steps": {"x": {"action": "Call",
@@ -90,6 +92,8 @@ flow fault '"steps": {"a": {"action": "Return",
 expect 1 "$mwlvm" "$dir/fault.json" --input '{}'
 says "$err" 'error System.ExpressionEvaluationError: '
 says "$err" "Step 'a', .*fault.json:3:"
+says "$err" '^3 |  "value": "{{ step.input.missing }}"}}}$'
+says "$err" '^  |                          ^^^^^^^$'
 expect 1 "$mwlvm" "$dir/fault.json" --input '{"id": 1, "name": 2}'
 says "$err" '^  having {id, name}$'
 expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1
@@ -97,6 +101,49 @@ says "$err" 'MWL0809'
 expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --allow unused-parameter
 quiet
 expect 3 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --deny warnings
+
+# ---- text of others cannot steer the terminal: messages, codes, names, values
+esc=$(printf '\033')
+flow esc '"steps": {"a\u001b]0;owned\u0007": {"action": "Raise", "result": {"code": "A.B",
+  "message": "{{ step.input }}", "details": {"text": "\u009b31m"}}}}'
+sed -i 's/"entrypoint": "a"/"entrypoint": "a\\u001b]0;owned\\u0007"/' "$dir/esc.json"
+expect 1 "$mwlvm" "$dir/esc.json" --input '"line1\nline2 \u001b[31mRED\u001b[0m \u0007bell \u202e"'  --trace
+grep -q "$esc" "$err" && complain "a control character goes to the terminal"
+says "$err" '^mwlvm: error A.B: line1\\nline2 \\u001b\[31mRED\\u001b\[0m \\u0007bell \\u202e$'
+says "$err" "Step 'a\\\\u001b\]0;owned\\\\u0007'"
+says "$err" '\\u009b31m'
+expect 1 "$mwlvm" eval 'step.input.x' --input '{"\u001b[31m": 1}'
+grep -q "$esc" "$err" && complain "a control character goes to the terminal"
+says "$err" 'having {\\u001b\[31m}$'
+expect 2 "$mwlvm" run "$(printf 'no\033such.json')"
+says "$err" '^mwlvm: no\\u001bsuch.json: No such file'
+
+# ---- the trace
+flow gather '"steps": {"a": {"action": "Gather", "over": [10, 20], "call": {"flow": "sub", "input": "{{ call.input * 2.0 }}"},
+  "next": "b"}, "b": {"action": "Return"}}, "flows": {"sub": {"entrypoint": "c", "steps": {
+ "c": {"action": "Sleep", "for": "PT1S", "next": "d"}, "d": {"action": "Return", "value": "{{ step.input }}"}}}}'
+expect 0 "$mwlvm" "$dir/gather.json" --virtual-time --trace
+says "$err" '^ *0.000000 run started'
+[ "$(sed -n 1p "$err" | cut -c15-)" = 'run started  null' ] || complain "the trace does not begin with the run"
+[ "$(sed -n 2p "$err" | cut -c15-)" = 'Flow entered  null' ] || complain "the Flow does not come second"
+says "$err" '^ *0.000000 call dispatched #1 a  input 40'
+says "$err" '^ *0.000000   Flow entered #1 sub'
+says "$err" '^ *1.000000   Step exited #0 c'
+says "$err" '^ *1.000000 run done  {'
+expect 0 "$mwlvm" "$dir/echo.json" --trace --input "\"$(printf '%0200d' 0)\""
+says "$err" 'Step entered a  "0* ...$'
+expect 0 "$mwlvm" "$dir/echo.json" --trace=full --input "\"$(printf '%0200d' 0)\""
+says "$err" 'Step entered a  "0\{200\}"$'
+expect 0 "$mwlvm" "$dir/gather.json" --virtual-time --trace=json
+says "$err" '"event":"STEP_ENTERED","run":"[^"]*","depth":1,"flow":"sub","step":"c","branch":\[1\],"value":40}$'
+says "$err" '^{"seconds":1.000000000,"time":"2026-01-01T00:00:01Z","event":"RUN_DONE"'
+while read -r line; do
+    "$mwlvm" eval 'has(step.input.event)' --input "$line" </dev/null >"$out" 2>&1
+    [ "$(cat "$out")" = true ] || complain "not a JSON object: $line"
+done <<EOT
+$(cat "$err")
+EOT
+expect 2 "$mwlvm" "$dir/echo.json" --trace=loud
 
 # ---- statuses 3 to 6
 expect 2 "$mwlvm" ./no/such/file.json
@@ -130,56 +177,25 @@ expect 5 "$mwlvm" "$dir/timeout.json" --virtual-time
 says "$out" 'Provider.Middleware.Timeout.Exceeded'
 flow spin '"steps": {"a": {"action": "Pass", "assign": {"n": "{{ step.input }}"}, "next": "a"}}'
 expect 6 "$mwlvm" "$dir/spin.json" --fuel 100000
-says "$err" 'the work limit was reached'
+says "$err" "^mwlvm: --fuel 100000 was used up in Step 'a' (.*/spin.json:2:11)\$"
+[ "$(grep -c '^mwlvm: ' "$err")" -eq 1 ] || complain "a limit is reported more than once"
 flow grow '"steps": {"a": {"action": "Pass", "output": "{{ [step.input, step.input] }}", "assign": {"n": "{{ toJson(step.input) }}"}, "next": "a"}}'
 expect 6 "$mwlvm" "$dir/grow.json" --memory 1M
-
-# ---- Ctrl-C: cancelled with cleanup, in real time, busy, and under virtual time
-flow sleep '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
-  {"call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT0.05S"}}}}}],
-"steps": {"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}'
-# interrupt SIGNAL TEXT COMMAND...: starts it, waits until TEXT is on standard error, signals.
-interrupt() {
-    signal=$1
-    text=$2
-    shift 2
-    : >"$err"
-    "$@" >"$out" 2>"$err" </dev/null &
-    pid=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        grep -q "$text" "$err" && break
-        sleep 0.1
-    done
-    kill "-$signal" "$pid"
-    wait "$pid"
-    got=$?
-    [ "$got" -eq 4 ] || complain "$*: status $got instead of 4"
-}
-interrupt INT 'Step entered a' "$mwlvm" "$dir/sleep.json" --trace
-says "$out" '"code":"System.Cancelled"'
-says "$err" 'phase.* onAlways'
-interrupt TERM 'Step entered a' "$mwlvm" "$dir/sleep.json" --trace
-says "$out" '"code":"System.Cancelled"'
-interrupt INT 'Step entered a' "$mwlvm" "$dir/spin.json" --trace
-interrupt INT 'Step entered a' "$mwlvm" "$dir/spin.json" --trace --virtual-time
-says "$out" '"code":"System.Cancelled"'
-flow hang '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
-  {"call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}}}}],
-"steps": {"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}'
-: >"$err"
-"$mwlvm" "$dir/hang.json" --trace >"$out" 2>"$err" </dev/null &
-pid=$!
-for text in 'Step entered a' 'cancelling'; do
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        grep -q "$text" "$err" && break
-        sleep 0.1
-    done
-    kill -INT "$pid"
+says "$err" "^mwlvm: --memory 1M was used up in Step 'a' (.*/grow.json:2:11)\$"
+says "$out" '"details":{"limit":"memory"}'
+expect 6 "$mwlvm" eval 'lists.range(1000000)' --memory 100K
+says "$err" '^mwlvm: --memory 100K was used up$'
+expect 6 "$mwlvm" eval 'lists.range(1000).map(x, lists.range(1000).map(y, y)).size()' --fuel 10K
+says "$err" '^mwlvm: --fuel 10K was used up$'
+expect 6 "$mwlvm" eval 'lists.range(1000000000)'
+says "$err" '^mwlvm: --memory 1G, the default, was used up; `--memory SIZE` or `--memory unlimited` allows more$'
+for command in check asm run dis; do
+    expect 6 "$mwlvm" $command tests/golden/steps.json --memory 2K
+    says "$err" '^mwlvm: --memory 2K was used up by tests/golden/steps.json$'
 done
-wait "$pid"
-got=$?
-[ "$got" -eq 4 ] || complain "two signals: status $got instead of 4"
-says "$err" 'ended without a Result'
+awk 'BEGIN { printf "[0"; for (i = 0; i < 200000; i++) printf ",0"; print "]" }' >"$dir/long.json"
+expect 6 "$mwlvm" "$dir/echo.json" --memory 1M --input "$dir/long.json"
+says "$err" '^mwlvm: --memory 1M was used up by .*/long.json$'
 
 # ---- usage
 expect 0 "$mwlvm" run --help
@@ -206,6 +222,9 @@ cases=$dir/cases
 mkdir -p "$cases/none" "$cases/group/one/scenarios/base"
 base=$cases/group/one/scenarios/base
 printf '{"description": "", "profiles": [], "marks": [], "scenarios": {"base": {}}}' >"$cases/group/one/case.json"
+flow sleep '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
+  {"call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT0.05S"}}}}}],
+"steps": {"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}'
 cp "$dir/sleep.json" "$cases/group/one/definition.json"
 printf '{"cancelAfter": "PT5S", "reason": "because"}' >"$base/control.json"
 printf '{"type": "cancellation", "code": "System.Cancelled", "previous": null}' >"$base/expected-result.json"

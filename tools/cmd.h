@@ -52,6 +52,9 @@ void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The texts for people that the library does not carry (cmd_explain.c). */
 extern const struct mwl__guide *const cmd_guide;
 
+/* The command ends by this signal when its work is done and its output written. */
+void cmd_end_by_signal(int number);
+
 /* The whole file (or standard input for "-") in malloc'd memory with a NUL behind it; NULL with a
  * message printed. */
 char *cmd_read_file(const char *path, size_t *size);

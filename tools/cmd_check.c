@@ -83,7 +83,7 @@ static int check_all(check *k) {
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
     if (status >= 0) status = set_levels(k);
-    const char *path = "check";
+    const char *path = k->files.n_items ? k->files.items[0]->path : "check";
     for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
         mwl_status one = k->paths.count

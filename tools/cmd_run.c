@@ -10,6 +10,9 @@
 #include "mwl_std.h"
 #include "run_options.h"
 #include "stub_provider.h"
+#include "term.h"
+#include "trace.h"
+#include "vm/program/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +25,8 @@ struct job {
     mwl_vm *vm;
     mwl_heap *heap;
     mwl_value input, arguments;
-    struct trace_text trace;
+    struct trace trace;
+    mwl__source source; /* the definition, for snippets */
 };
 
 /* ---- making ready ---------------------------------------------------------------------------- */
@@ -103,24 +107,49 @@ static int print_json(struct job *s, mwl_value v) {
     return CMD_LIMIT;
 }
 
+/* A failure is for a program on standard output and for a person on standard error. Where both are
+ * one terminal, the person has it once; --result, --pretty or --compact ask for the Result. */
+static bool tells_in_words(const struct job *s) {
+    const struct run_options *o = &s->options;
+    return !o->whole_result && !o->pretty && !o->compact && isatty(STDOUT_FILENO) &&
+           isatty(STDERR_FILENO);
+}
+
+static int report_limit(const struct job *s, const struct explain *e, mwl_status why) {
+    char where[400];
+    mwl_value details = mwl_object_get(mwl_run_result(e->run), "details", 7);
+    explain_where(e, where, sizeof where);
+    if (why == MWL_E_FUEL || why == MWL_E_TOO_BIG)
+        limits_report(&s->options.definition.limits, why, where);
+    else
+        cmd_note("a limit ended the run%s: %s", where, mwl_status_text(why));
+    /* a cleanup's own failure may have taken the place of the cancellation */
+    if (mwl_is_absent(mwl_object_get(details, "limit", 5))) explain_failure(e);
+    return CMD_LIMIT;
+}
+
 static int report(struct job *s, const mwl_run *run) {
     mwl_status why = mwl_run_why(run);
+    const struct explain e = {s->heap, run, definition_name(s->options.definition.path),
+                              s->source.text ? &s->source : NULL};
     if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
+        if (why == MWL_E_FUEL || why == MWL_E_TOO_BIG)
+            limits_report(&s->options.definition.limits, why, " twice: the cleanup needed more");
         cmd_fail("the run was ended without a Result%s%s", why < 0 ? ": " : "",
                  why < 0 ? mwl_status_text(why) : "");
         return why < 0 ? CMD_LIMIT : CMD_CANCELLED;
     }
     mwl_value result = mwl_run_result(run);
     bool success = type_is(result, "success");
-    int status = print_json(
-        s, success && !s->options.whole_result ? mwl_object_get(result, "value", 5) : result);
-    if (status != CMD_OK) return status;
-    if (!success) explain_failure(s->heap, run, s->options.definition.path);
-    if (why < 0) {
-        cmd_note("a limit ended the run: %s", mwl_status_text(why));
-        return CMD_LIMIT;
+    if (success || !tells_in_words(s)) {
+        mwl_value shown = result;
+        if (success && !s->options.whole_result) shown = mwl_object_get(result, "value", 5);
+        int status = print_json(s, shown);
+        if (status != CMD_OK) return status;
     }
+    if (why < 0) return report_limit(s, &e, why);
     if (success) return CMD_OK;
+    explain_failure(&e);
     return type_is(result, "cancellation") ? CMD_CANCELLED
            : type_is(result, "timeout")    ? CMD_TIMEOUT
                                            : CMD_FAILED;
@@ -131,9 +160,13 @@ static int run_program(struct job *s) {
     mwl_run *run = NULL;
     if (s->options.trace) {
         s->trace.heap = s->heap;
+        s->trace.form = s->options.trace;
         mwl_vm_now(s->vm, &s->trace.start);
-        mwl_vm_trace(s->vm, trace_text, &s->trace);
+        mwl_vm_trace(s->vm, trace_event, &s->trace);
     }
+    if (s->program->source)
+        mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
+                         s->program->source, s->program->source_size);
     const mwl_start start = {.id = s->options.id, .input = s->input, .arguments = s->arguments};
     mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
     if (status == MWL_E_NOT_FOUND) {
@@ -146,7 +179,9 @@ static int run_program(struct job *s) {
                  error.message ? error.message : mwl_status_text(status));
         return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
     }
-    status = host_drive(s->vm, run, s->options.virtual_time);
+    int signal_number = 0;
+    status = host_drive(s->vm, run, s->options.virtual_time, &signal_number);
+    if (signal_number) cmd_end_by_signal(signal_number);
     int answer = status < 0 ? CMD_USAGE : report(s, run);
     mwl_run_free(run);
     return answer;
@@ -163,6 +198,7 @@ static int run_job(struct job *s) {
         mwl_value_drop(s->heap, s->arguments);
         mwl_vm_free(s->vm);
     }
+    mwl__source_free(&s->source);
     mwl_program_release(s->program);
     return status;
 }

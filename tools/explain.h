@@ -1,19 +1,24 @@
-/* explain.h: what a person is told about a run. */
+/* explain.h: what a person is told about a run's end. */
 #ifndef MWL_TOOLS_EXPLAIN_H
 #define MWL_TOOLS_EXPLAIN_H
 
+#include "assembler/source/source.h"
 #include "mwl.h"
 
-/* The failure Result of a run in words on standard error: type, code, message, where, and the
- * failures that it took the place of, each indented below. `file` names the definition. */
-void explain_failure(mwl_heap *heap, const mwl_run *run, const char *file);
-
-/* One line per event on standard error; ctx is the instant (mwl_instant) that times count from. A
- * listener for mwl_vm_trace. */
-struct trace_text {
+/* What an explanation needs to know about the run. */
+struct explain {
     mwl_heap *heap;
-    mwl_instant start;
+    const mwl_run *run;
+    const char *file;    /* the definition's name */
+    mwl__source *source; /* its text, for snippets; NULL: not known */
 };
-void trace_text(void *ctx, const mwl_trace_event *event);
+
+/* The failure Result of a run in words on standard error: type, code, message, where, and the
+ * failures that it took the place of, each indented below. */
+void explain_failure(const struct explain *e);
+
+/* " in Step 's' of Flow 'f' (file:line:column)": where the Result was born; "" when that is not
+ * known. `cap` is at least 1. */
+void explain_where(const struct explain *e, char *out, size_t cap);
 
 #endif

@@ -8,8 +8,11 @@
 
 #include "cmd.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 enum { BUDGET_NS = 5000000, NS_PER_MS = 1000000 };
@@ -17,10 +20,128 @@ enum { BUDGET_NS = 5000000, NS_PER_MS = 1000000 };
 struct host {
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_signal_t on_int, on_term;
+    uv_async_t wake;
     mwl_run *run;
-    int n_signals;
+    int n_answered;
 };
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+enum {
+    TOGETHER_MS = 100, /* signals so near are one request */
+    PATIENCE_MS = 700  /* for the loop's answer */
+};
+
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_WATCHED = sizeof watched / sizeof *watched };
+
+/* What the handlers share with the loop. */
+static struct {
+    uv_async_t *wake;
+    timer_t watchdog;
+    volatile sig_atomic_t n_requests, n_answered;
+    volatile sig_atomic_t first, last; /* numbers of signals */
+    struct timespec at;                /* of the last request; the handlers' own */
+    struct sigaction before[N_WATCHED], alarm_before;
+} signals;
+
+/* Ends the process as if there were no handler, so that whoever waits for it sees the signal. */
+static void die_by(int number) {
+    struct sigaction plain;
+    sigset_t set;
+    memset(&plain, 0, sizeof plain);
+    plain.sa_handler = SIG_DFL;
+    sigaction(number, &plain, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + number);
+}
+
+static int64_t ms_since(const struct timespec *from, const struct timespec *to) {
+    return (int64_t)(to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / NS_PER_MS;
+}
+
+static void start_watchdog(void) {
+    struct itimerspec once = {{0, 0}, {0, (long)PATIENCE_MS * NS_PER_MS}};
+    timer_settime(signals.watchdog, 0, &once, NULL);
+}
+
+/* A handler: nothing here may be more than async-signal-safe. The watched signals and SIGALRM are
+ * blocked meanwhile. */
+static void on_signal(int number) {
+    int saved = errno;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    bool together = signals.n_requests && ms_since(&signals.at, &now) < TOGETHER_MS;
+    if (signals.n_requests > signals.n_answered && !together) die_by(number);
+    signals.last = number;
+    if (signals.n_requests || number != SIGINT) start_watchdog();
+    if (!together) {
+        if (!signals.n_requests) signals.first = number;
+        signals.at = now;
+        signals.n_requests++;
+        uv_async_send(signals.wake);
+    }
+    errno = saved;
+}
+
+static void on_alarm(int number) {
+    (void)number;
+    if (signals.n_requests > signals.n_answered) die_by(signals.last);
+}
+
+static int watch(uv_async_t *wake) {
+    struct sigaction action;
+    struct sigevent event;
+    memset(&signals, 0, sizeof signals);
+    memset(&action, 0, sizeof action);
+    memset(&event, 0, sizeof event);
+    signals.wake = wake;
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGALRM;
+    if (timer_create(CLOCK_MONOTONIC, &event, &signals.watchdog) != 0) return errno;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGALRM);
+    for (int i = 0; i < N_WATCHED; i++) sigaddset(&action.sa_mask, watched[i]);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, &signals.alarm_before);
+    sigset_t set = action.sa_mask;
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    action.sa_handler = on_signal;
+    for (int i = 0; i < N_WATCHED; i++) {
+        sigaction(watched[i], NULL, &signals.before[i]);
+        if (watched[i] == SIGHUP && signals.before[i].sa_handler == SIG_IGN) continue;
+        sigaction(watched[i], &action, NULL);
+    }
+    return 0;
+}
+
+static void unwatch(void) {
+    for (int i = 0; i < N_WATCHED; i++) sigaction(watched[i], &signals.before[i], NULL);
+    timer_delete(signals.watchdog);
+    sigaction(SIGALRM, &signals.alarm_before, NULL);
+}
+
+/* Runs between two pumps, so the VM may be called. */
+static void on_wake(uv_async_t *handle) {
+    struct host *host = handle->data;
+    static const char *const words[] = {"interrupted", "asked to end", "hung up"};
+    while (host->n_answered < signals.n_requests) {
+        if (host->n_answered++ == 0) {
+            int which = signals.first == SIGINT ? 0 : signals.first == SIGTERM ? 1 : 2;
+            cmd_note("%s: cancelling the run; once more ends it without cleanup", words[which]);
+            mwl_run_cancel(host->run, which == 0 ? "interrupted" : "terminated");
+        } else {
+            mwl_run_abort(host->run);
+        }
+        signals.n_answered = host->n_answered;
+    }
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void read_clock(void *ctx, mwl_instant *out) {
     struct timespec wall;
@@ -35,26 +156,7 @@ mwl_clock host_clock(void) {
     return clock;
 }
 
-/* Runs between two pumps, so the VM may be called. */
-static void on_signal(uv_signal_t *handle, int number) {
-    struct host *host = handle->data;
-    if (host->n_signals++ == 0) {
-        cmd_note("%s: cancelling the run; once more ends it without cleanup",
-                 number == SIGINT ? "interrupted" : "asked to end");
-        mwl_run_cancel(host->run, number == SIGINT ? "interrupted" : "terminated");
-    } else {
-        mwl_run_abort(host->run);
-    }
-}
-
 static void on_timer(uv_timer_t *handle) { (void)handle; }
-
-static int watch(struct host *host, uv_signal_t *handle, int number) {
-    int failed = uv_signal_init(&host->loop, handle);
-    if (failed) return failed;
-    handle->data = host;
-    return uv_signal_start(handle, on_signal, number);
-}
 
 static bool is_over(const mwl_run *run) {
     mwl_run_state state = mwl_run_get_state(run);
@@ -99,29 +201,38 @@ static void drive_virtual(struct host *host, mwl_vm *vm) {
 
 static void close_all(struct host *host) {
     uv_close((uv_handle_t *)&host->timer, NULL);
-    uv_close((uv_handle_t *)&host->on_int, NULL);
-    uv_close((uv_handle_t *)&host->on_term, NULL);
+    uv_close((uv_handle_t *)&host->wake, NULL);
     uv_run(&host->loop, UV_RUN_DEFAULT);
     uv_loop_close(&host->loop);
 }
 
-mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time) {
+mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number) {
     struct host host = {.run = run};
+    *signal_number = 0;
     int failed = uv_loop_init(&host.loop);
     if (failed) {
         cmd_fail("event loop: %s", uv_strerror(failed));
         return MWL_E_IO;
     }
+    signal(SIGPIPE, SIG_IGN);
     uv_timer_init(&host.loop, &host.timer);
-    failed = watch(&host, &host.on_int, SIGINT);
-    int failed_term = watch(&host, &host.on_term, SIGTERM);
-    if (failed || failed_term) {
-        cmd_fail("signals: %s", uv_strerror(failed ? failed : failed_term));
-    } else if (virtual_time) {
-        drive_virtual(&host, vm);
+    host.wake.data = &host;
+    failed = uv_async_init(&host.loop, &host.wake, on_wake);
+    if (failed) {
+        cmd_fail("event loop: %s", uv_strerror(failed));
+        return MWL_E_IO; /* the loop is left as it is: the process ends */
+    }
+    int why = watch(&host.wake);
+    if (why) {
+        cmd_fail("signals: %s", strerror(why));
     } else {
-        drive_real(&host, vm);
+        if (virtual_time)
+            drive_virtual(&host, vm);
+        else
+            drive_real(&host, vm);
+        unwatch();
+        *signal_number = signals.first;
     }
     close_all(&host);
-    return failed || failed_term ? MWL_E_IO : MWL_OK;
+    return why ? MWL_E_IO : MWL_OK;
 }

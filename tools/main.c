@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,6 +63,10 @@ void cmd_note(const char *format, ...) {
     complain(format, args);
     va_end(args);
 }
+
+static int ending_signal;
+
+void cmd_end_by_signal(int number) { ending_signal = number; }
 
 char *cmd_read_file(const char *path, size_t *size) {
     bool is_stdin = strcmp(path, "-") == 0;
@@ -196,7 +201,15 @@ int main(int argc, char **argv) {
         return CMD_USAGE;
     }
     int status = dispatch(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status < 0 ? CMD_OK : status;
-    cmd_fail("standard output: %s", strerror(errno));
-    return CMD_USAGE;
+    if (status < 0) status = CMD_OK;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cmd_fail("standard output: %s", strerror(errno ? errno : EIO));
+        status = CMD_USAGE;
+    }
+    if ((fflush(stderr) != 0 || ferror(stderr)) && status == CMD_OK) status = CMD_USAGE;
+    if (ending_signal) {
+        signal(ending_signal, SIG_DFL);
+        raise(ending_signal);
+    }
+    return status;
 }

@@ -579,8 +579,9 @@ MWL_API mwl_value mwl_run_result(const mwl_run *run);
 MWL_API bool mwl_run_succeeded(const mwl_run *run);
 /* Returns the value of a success, lent until the run is freed; otherwise absent. */
 MWL_API mwl_value mwl_run_value(const mwl_run *run);
-/* Returns why the machine itself ended the run. MWL_OK: it did not. MWL_E_FUEL, MWL_E_TOO_BIG,
- * MWL_E_NOMEM, MWL_E_CLEANUP: a limit was reached. MWL_E_IMAGE: the program image is corrupt. */
+/* Returns why the machine itself ended the run. MWL_OK: it did not. A limit was reached:
+ * MWL_E_FUEL, MWL_E_TOO_BIG (memory), MWL_E_DEPTH, MWL_E_NOMEM, MWL_E_CLEANUP. MWL_E_IMAGE: the
+ * program image is corrupt. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
 /* Asks a run to stop. Its cleanup runs in the next pumps, and its Result is a cancellation. reason
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
@@ -654,13 +655,16 @@ typedef struct mwl_trace_event {
     mwl_trace_kind kind;
     const mwl_run *run;
     mwl_instant at;
-    uint32_t depth;       /* of the frame: 0 is the root */
-    const char *flow;     /* name, or "" for the root and inline Flows; lent by the program */
-    const char *step;     /* name, or ""; lent by the program */
-    const char *provider; /* URI, or ""; lent by the VM */
-    const char *phase;    /* "onEntry" and so on, or ""; constant */
-    int64_t index;        /* of a dispatch in a Gather; otherwise -1 */
-    mwl_value value;      /* lent for the call; see the table above; may be absent */
+    uint32_t depth;         /* of the frame: 0 is the root */
+    const char *flow;       /* name, or "" for the root and inline Flows; lent by the program */
+    const char *step;       /* name, or ""; lent by the program */
+    const char *provider;   /* URI, or ""; lent by the VM */
+    const char *phase;      /* "onEntry" and so on, or ""; constant */
+    int64_t index;          /* of a dispatch in a Gather; otherwise -1 */
+    mwl_value value;        /* lent for the call; see the table above; may be absent */
+    mwl_value input;        /* of CALL_DISPATCHED: what the target gets; lent, otherwise absent */
+    const uint32_t *branch; /* the dispatches of Gathers that the frame runs in, by their index, */
+    uint32_t n_branch;      /* outermost first; lent for the call */
 } mwl_trace_event;
 
 /* Sets the one listener of a VM; NULL removes it. Without a listener tracing costs nothing. The

@@ -10,7 +10,8 @@
 #define LIMIT(which, message)                                                                      \
     "{'code':'System.Cancelled','details':{'limit':'" which "'},'message':'" message               \
     "','type':'cancellation'}"
-#define SIZE_LIMIT LIMIT("size", "the run reached a limit of memory or depth")
+#define MEMORY_LIMIT LIMIT("memory", "the run used up its memory")
+#define DEPTH_LIMIT LIMIT("depth", "the run is nested too deeply")
 #define FUEL_LIMIT LIMIT("fuel", "the run used up its fuel")
 #define DONE "'z':{'action':'Return'}"
 #define SPIN                                                                                       \
@@ -117,7 +118,7 @@ UTEST(limits, memory) {
     EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n}, &why),
                  SUCCESS("true"));
     EXPECT_STREQ(with_limits(&f, grows, (mwl_limits){.memory_bytes = (size_t)n - 32}, &why),
-                 SIZE_LIMIT);
+                 MEMORY_LIMIT);
     EXPECT_EQ(why, MWL_E_TOO_BIG);
 }
 
@@ -131,8 +132,8 @@ UTEST(limits, frame_depth) {
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, nested, (mwl_limits){.frame_depth = 3}, &why), SUCCESS("3"));
-    EXPECT_STREQ(with_limits(&f, nested, (mwl_limits){.frame_depth = 2}, &why), SIZE_LIMIT);
-    EXPECT_EQ(why, MWL_E_TOO_BIG);
+    EXPECT_STREQ(with_limits(&f, nested, (mwl_limits){.frame_depth = 2}, &why), DEPTH_LIMIT);
+    EXPECT_EQ(why, MWL_E_DEPTH);
 }
 
 #define BOUND "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1S'}}}"
@@ -143,8 +144,8 @@ UTEST(limits, entry_depth) {
     flow f;
     mwl_status why;
     EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.entry_depth = 3}, &why), SUCCESS("1"));
-    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.entry_depth = 2}, &why), SIZE_LIMIT);
-    EXPECT_EQ(why, MWL_E_TOO_BIG);
+    EXPECT_STREQ(with_limits(&f, three, (mwl_limits){.entry_depth = 2}, &why), DEPTH_LIMIT);
+    EXPECT_EQ(why, MWL_E_DEPTH);
 }
 
 UTEST(limits, fan_out_is_a_failure_that_can_be_caught) {

@@ -174,11 +174,11 @@ static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32
     const mwl__call_rec *c = rec_of(f, ix);
     if (f->depth + 1u >= f->run->limits->frame_depth) {
         mwl__drop(mwl__heap_of(f), args);
-        mwl__heap_of(f)->why = MWL_E_TOO_BIG;
+        mwl__heap_of(f)->why = MWL_E_DEPTH;
         return MWL_PC_NOMEM;
     }
     uint32_t at = mwl__vm_of(f)->exec.pc;
-    mwl__frame *child = mwl__frame_new(f->run, f, c->flow, target_input(f->record), args);
+    mwl__frame *child = mwl__frame_new(f->run, f, NULL, c->flow, target_input(f->record), args);
     mwl__vm_of(f)->exec.pc = at;
     if (!child) return MWL_PC_NOMEM;
     f->target.frame = child;

@@ -69,7 +69,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     uint32_t rank = mwl__entries_around(f), depth = rank - f->entries_around;
     mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
-        if (depth >= f->run->limits->entry_depth) h->why = MWL_E_TOO_BIG;
+        if (depth >= f->run->limits->entry_depth) h->why = MWL_E_DEPTH;
         return MWL_PC_NOMEM;
     }
     memset(e, 0, sizeof *e);

@@ -15,6 +15,7 @@
 #include "vm/machine/gather.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/run.h"
+#include "vm/machine/step.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
@@ -70,8 +71,8 @@ static size_t frame_size(bool timed) {
     return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0);
 }
 
-mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
-                           mwl_value take_args) {
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
+                           mwl_value take_input, mwl_value take_args) {
     mwl_vm *vm = run->link->vm;
     bool timed = run->link->timed[flow];
     size_t size = frame_size(timed);
@@ -85,6 +86,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
     f->run = run;
     f->timed = timed;
     f->parent = parent;
+    f->slot = slot;
     f->flow = flow;
     f->step = MWL_NONE;
     f->depth = parent ? parent->depth + 1 : 0;
@@ -99,7 +101,10 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_
         mwl__frame_free(f);
         return NULL;
     }
-    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, -1, f->input);
+    if (mwl__tracing(vm)) {
+        if (!parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, -1, f->input);
+        mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, -1, f->input);
+    }
     return f;
 }
 
@@ -323,6 +328,7 @@ static void end_at_limit(mwl__frame *f, mwl__exec *x, mwl_status why) {
     f->state = MWL_FRAME_READY;
     mwl__run_limit(run, why);
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
+    if (run->root->extra) mwl__failure_note(f, run->root->extra->cancel);
     if (f->queued || (f->extra && f->extra->awaiting)) return;
     run->why = why;
     mwl_run_abort(run);
@@ -376,7 +382,9 @@ void mwl__frame_run(mwl__frame *f) {
     case MWL_EXEC_FAULT: unhandled(f, x); break;
     case MWL_EXEC_FUEL: end_at_limit(f, x, MWL_E_FUEL); break;
     case MWL_EXEC_NOMEM:
-        end_at_limit(f, x, vm->heap.why == MWL_E_TOO_BIG ? MWL_E_TOO_BIG : MWL_E_NOMEM);
+        end_at_limit(f, x,
+                     vm->heap.why == MWL_E_TOO_BIG || vm->heap.why == MWL_E_DEPTH ? vm->heap.why
+                                                                                  : MWL_E_NOMEM);
         break;
     }
     mwl__run_used(run, used);

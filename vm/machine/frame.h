@@ -4,9 +4,10 @@
 
 #include "vm/machine/state.h"
 
-/* NULL: out of memory. It is not queued yet. */
-mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, uint32_t flow, mwl_value take_input,
-                           mwl_value take_args);
+/* slot: of the parent's Gather, which it fills, or NULL. NULL: out of memory. It is not queued
+ * yet. */
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
+                           mwl_value take_input, mwl_value take_args);
 void mwl__frame_free(mwl__frame *f);  /* with all frames below it; executions are cancelled */
 void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
 void mwl__frame_run(mwl__frame *f);   /* one turn: until it parks, yields or is done */

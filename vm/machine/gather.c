@@ -252,12 +252,11 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
     if (f->depth + 1u >= f->run->limits->frame_depth) {
         mwl__drop(mwl__heap_of(f), input);
         mwl__drop(mwl__heap_of(f), args);
-        mwl__heap_of(f)->why = MWL_E_TOO_BIG;
+        mwl__heap_of(f)->why = MWL_E_DEPTH;
         return MWL_PC_NOMEM;
     }
-    mwl__frame *child = mwl__frame_new(f->run, f, c->flow, input, args);
+    mwl__frame *child = mwl__frame_new(f->run, f, slot, c->flow, input, args);
     if (!child) return MWL_PC_NOMEM;
-    child->slot = slot;
     slot->record = take_record(f, c);
     slot->as.frame = child;
     slot->is_frame = true;

@@ -108,7 +108,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         int64_t their_slice = x->slice;
         uint32_t their_pc = x->pc;
         x->budget = run->budget; /* arguments are validated at this run's cost */
-        run->root = mwl__frame_new(run, NULL, program->tables.root_flow, input,
+        run->root = mwl__frame_new(run, NULL, NULL, program->tables.root_flow, input,
                                    mwl__keep(start->arguments));
         run->budget = x->budget;
         x->budget = their_budget;
@@ -124,8 +124,6 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
     mwl__run_used(run, used);
-    if (mwl__tracing(vm))
-        mwl__trace(run->root, MWL_TRACE_RUN_STARTED, NULL, -1, -1, run->root->input);
     mwl__frame_ready(run->root);
     *out = run;
     return MWL_OK;
@@ -311,12 +309,13 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     run->memory_used =
         run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
     mwl_heap *h = &run->link->vm->heap;
-    const char *limit = why == MWL_E_FUEL ? "fuel" : "size";
+    const char *limit = why == MWL_E_FUEL ? "fuel" : why == MWL_E_DEPTH ? "depth" : "memory";
     mwl_value d =
         mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, limit, strlen(limit)));
     impose(run,
-           why == MWL_E_FUEL ? "the run used up its fuel"
-                             : "the run reached a limit of memory or depth",
+           why == MWL_E_FUEL    ? "the run used up its fuel"
+           : why == MWL_E_DEPTH ? "the run is nested too deeply"
+                                : "the run used up its memory",
            d);
 }
 

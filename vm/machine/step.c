@@ -58,9 +58,9 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
-/* Remember where a failure began. One that rose from a deeper frame was noted there. */
-static void note_failure(mwl__frame *f, mwl_value failure) {
+void mwl__failure_note(mwl__frame *f, mwl_value failure) {
     mwl_vm *vm = f->run->link->vm;
+    if (f->step == MWL_NONE) return;           /* before its first Step */
     bool deeper = mwl__tables(f)->n_flows > 1; /* there may be such frames */
     for (uint32_t i = 0; deeper && i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++) {
         const mwl__failure_site *b = &vm->failure_sites[i];
@@ -79,7 +79,7 @@ static bool set_failure(mwl__frame *f) {
         f->res.v = mwl__failure_chain(mwl__heap_of(f), f->res.v, mwl__failure_of(f),
                                       f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
-    note_failure(f, f->res.v);
+    mwl__failure_note(f, f->res.v);
     return mwl__frame_fail(f, f->res.v);
 }
 
@@ -199,7 +199,8 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     if (mwl_is_absent(take)) return MWL_PC_NOMEM;
     mwl__step_exit(f);
     mwl__frame_set_res(f, false, take);
-    if (take.as.p != mwl__failure_of(f).as.p) note_failure(f, take); /* else it is raised again */
+    if (take.as.p != mwl__failure_of(f).as.p)
+        mwl__failure_note(f, take); /* else it is raised again */
     if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
     trace_exit(f, take);
     return mwl__frame_ascend(f);

@@ -4,6 +4,10 @@
 
 #include "vm/machine/state.h"
 
+/* Remembers that the failure was born in the frame's Step, for mwl_run_failed_at. One that rose
+ * from a deeper frame was noted there. */
+void mwl__failure_note(mwl__frame *f, mwl_value failure);
+
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc);
 void mwl__step_exit(mwl__frame *f);
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler);

@@ -20,6 +20,21 @@ static const char *name_at(const mwl_program *p, uint32_t k) {
     return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], &len);
 }
 
+enum { BRANCH_MAX = 32 };
+
+/* The dispatches of Gathers that the frame runs in, outermost first; of very many the innermost. */
+static uint32_t branch_of(const mwl__frame *f, uint32_t branch[BRANCH_MAX]) {
+    uint32_t n = 0;
+    for (; f && n < BRANCH_MAX; f = f->parent)
+        if (f->slot) branch[n++] = (uint32_t)(f->slot - mwl__gather_of(f->parent)->slots);
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t other = branch[n - 1 - i];
+        branch[n - 1 - i] = branch[i];
+        branch[i] = other;
+    }
+    return n;
+}
+
 void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
                 mwl_value value) {
     static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
@@ -27,6 +42,7 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
     const mwl_program *p = mwl__program_of(f);
     const mwl__flow_tables *t = &p->tables;
     mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
     memset(&e, 0, sizeof e);
     e.kind = kind;
     e.run = f->run;
@@ -38,5 +54,11 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int ph
     e.phase = phase < 0 ? "" : phases[phase];
     e.index = index;
     e.value = mwl__borrow(value);
+    e.n_branch = branch_of(f, branch);
+    e.branch = branch;
+    if (kind == MWL_TRACE_CALL_DISPATCHED) {
+        const mwl__call_state *r = f->record;
+        e.input = mwl__borrow(mwl_is_absent(r->target_input) ? r->input : r->target_input);
+    }
     vm->listen(vm->listen_ctx, &e);
 }

@@ -1,0 +1,140 @@
+/* trace.c: see trace.h. */
+#include "trace.h"
+
+#include "term.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 100 };
+
+/* ---- lines for a person ---------------------------------------------------------------------- */
+
+static const char *words_of(mwl_trace_kind kind) {
+    switch (kind) {
+    case MWL_TRACE_RUN_STARTED: return "run started";
+    case MWL_TRACE_RUN_DONE: return "run done";
+    case MWL_TRACE_FRAME_ENTERED: return "Flow entered";
+    case MWL_TRACE_FRAME_EXITED: return "Flow exited";
+    case MWL_TRACE_STEP_ENTERED: return "Step entered";
+    case MWL_TRACE_STEP_EXITED: return "Step exited";
+    case MWL_TRACE_PHASE: return "phase";
+    case MWL_TRACE_ATTEMPT: return "runs again";
+    case MWL_TRACE_CALL_DISPATCHED: return "call dispatched";
+    case MWL_TRACE_CALL_ACCEPTED: return "call accepted";
+    case MWL_TRACE_TIMER: return "timer";
+    case MWL_TRACE_INTERRUPTED: return "interrupted";
+    }
+    return "event";
+}
+
+static bool is_of_run(mwl_trace_kind kind) {
+    return kind == MWL_TRACE_RUN_STARTED || kind == MWL_TRACE_RUN_DONE;
+}
+
+static bool is_of_flow(mwl_trace_kind kind) {
+    return kind == MWL_TRACE_FRAME_ENTERED || kind == MWL_TRACE_FRAME_EXITED;
+}
+
+static void put_json(mwl_heap *heap, mwl_value v, size_t most) {
+    char *text = NULL;
+    size_t len = 0;
+    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) {
+        fprintf(stderr, "(%s)", mwl_value_type(v)); /* has no JSON form, or no memory for it */
+        return;
+    }
+    size_t shown = len < most ? len : most;
+    while (shown < len && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
+    term_text(stderr, text, shown);
+    if (shown < len) fputs(" ...", stderr);
+    mwl_text_free(heap, text, len);
+}
+
+/* "#1.0": dispatch 0 of a Gather inside dispatch 1 of another. */
+static void put_branch(const mwl_trace_event *event) {
+    const char *sign = " #";
+    for (uint32_t i = 0; i < event->n_branch; i++) {
+        fprintf(stderr, "%s%" PRIu32, sign, event->branch[i]);
+        sign = ".";
+    }
+    if (event->index >= 0) fprintf(stderr, "%s%" PRId64, sign, event->index);
+}
+
+static void put_text(const struct trace *t, const mwl_trace_event *event) {
+    int64_t ns = event->at.mono_ns - t->start.mono_ns;
+    size_t most = t->form == TRACE_FULL ? SIZE_MAX : SHOWN;
+    fprintf(stderr, "%6" PRId64 ".%06" PRId64 " %*s%s", ns / 1000000000, ns % 1000000000 / 1000,
+            (int)(2 * (event->depth < 40 ? event->depth : 40)), "", words_of(event->kind));
+    put_branch(event);
+    if (is_of_flow(event->kind) && *event->flow) term_printf(stderr, " %s", event->flow);
+    if (!is_of_flow(event->kind) && !is_of_run(event->kind) && *event->step)
+        term_printf(stderr, " %s", event->step);
+    if (*event->phase) fprintf(stderr, " %s", event->phase);
+    if (*event->provider) term_printf(stderr, " %s", event->provider);
+    if (!mwl_is_absent(event->input)) {
+        fputs("  input ", stderr);
+        put_json(t->heap, event->input, most);
+    }
+    if (!mwl_is_absent(event->value)) {
+        fputs(mwl_is_absent(event->input) ? "  " : "  with ", stderr);
+        put_json(t->heap, event->value, most);
+    }
+    fputc('\n', stderr);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_name(mwl_heap *heap, const char *name, const char *text) {
+    if (!*text) return;
+    fprintf(stderr, ",\"%s\":", name);
+    mwl_value v = mwl_string(heap, text, strlen(text));
+    if (mwl_is_absent(v))
+        fputs("null", stderr);
+    else
+        put_json(heap, v, SIZE_MAX);
+    mwl_value_drop(heap, v);
+}
+
+static void put_member(mwl_heap *heap, const char *name, mwl_value v) {
+    char *text = NULL;
+    size_t len = 0;
+    if (mwl_is_absent(v)) return;
+    fprintf(stderr, ",\"%s\":", name);
+    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) {
+        fprintf(stderr, "{\"$type\":\"%s\"}", mwl_value_type(v));
+        return;
+    }
+    term_text(stderr, text, len);
+    mwl_text_free(heap, text, len);
+}
+
+static void put_object(const struct trace *t, const mwl_trace_event *event) {
+    int64_t ns = event->at.mono_ns - t->start.mono_ns;
+    mwl_value wall = mwl_timestamp_text(t->heap, event->at.wall_ns);
+    fprintf(stderr, "{\"seconds\":%" PRId64 ".%09" PRId64, ns / 1000000000, ns % 1000000000);
+    put_member(t->heap, "time", wall);
+    mwl_value_drop(t->heap, wall);
+    fprintf(stderr, ",\"event\":\"%s\"", mwl_trace_name(event->kind));
+    put_name(t->heap, "run", mwl_run_id((mwl_run *)(uintptr_t)event->run));
+    fprintf(stderr, ",\"depth\":%" PRIu32, event->depth);
+    put_name(t->heap, "flow", event->flow);
+    if (!is_of_run(event->kind)) put_name(t->heap, "step", event->step);
+    put_name(t->heap, "provider", event->provider);
+    put_name(t->heap, "phase", event->phase);
+    for (uint32_t i = 0; i < event->n_branch; i++)
+        fprintf(stderr, "%s%" PRIu32, i ? "," : ",\"branch\":[", event->branch[i]);
+    if (event->n_branch) fputc(']', stderr);
+    if (event->index >= 0) fprintf(stderr, ",\"index\":%" PRId64, event->index);
+    put_member(t->heap, "input", event->input);
+    put_member(t->heap, "value", event->value);
+    fputs("}\n", stderr);
+}
+
+void trace_event(void *ctx, const mwl_trace_event *event) {
+    const struct trace *t = ctx;
+    if (t->form == TRACE_JSON)
+        put_object(t, event);
+    else
+        put_text(t, event);
+}
