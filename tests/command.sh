@@ -98,8 +98,8 @@ expect 0 "$mwlvm" eval --cel '[1, 2u, 3.0]'
 says "$out" '^\[1, 2u, 3.0\]$'
 expect 1 "$mwlvm" eval step.input.features --input '{"id": 1, "name": "x"}'
 says "$err" "no such key 'features', column 12, having {id, name}"
-says "$err" '^1 | step.input.features$'
-says "$err" '^  |            ^^^^^^^^$'
+says "$err" '^  1 | step.input.features$'
+says "$err" '^    |            ^^^^^^^^$'
 expect 3 "$mwlvm" eval stpe.input
 says "$err" 'did you mean .step.'
 expect 2 "$mwlvm" eval

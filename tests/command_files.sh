@@ -44,8 +44,8 @@ quiet
 fed 2 '{"a": 1,
   "b": [1, 2,, 3]}' "$mwlvm" "$dir/echo.json"
 says "$err" '^mwlvm: error: standard input:2:'
-says "$err" '^2 |   "b": \[1, 2,, 3\]}$'
-says "$err" '^  |              ^$'
+says "$err" '^  2 |   "b": \[1, 2,, 3\]}$'
+says "$err" '^    |              ^$'
 expect 2 "$mwlvm" "$dir/args.json" --arg 's={"x": '
 says "$err" '^mwlvm: error: --arg s:1:'
 
@@ -155,6 +155,53 @@ says "$err" 'tree: 1 JSON file was passed over'
     complain "check of a folder: other files, or another order"
 expect 2 "$mwlvm" check "$cases/none"
 says "$err" "there is no definition in this folder"
+
+# ---- check --fix: in the file; --diff: only shown, and a patch
+cat >"$dir/fix.json" <<'EOF'
+{
+  "$schema": "https://mwl.dev/v0.1/flow/schema.json",
+  "entrypoint": "strat",
+  "steps": {
+    "start": { "action": "pass", "nxt": "s1" },
+    "s1": { "action": "Pass", "next": "s2" },
+    "s2": { "action": "Pass", "next": "s3" },
+    "s3": { "action": "Pass", "next": "s4" },
+    "s4": { "action": "Pass", "next": "s5" },
+    "s5": { "action": "Pass", "next": "s6" },
+    "s6": { "action": "Pass", "next": "s7" },
+    "s7": { "action": "Pass", "next": "s8" },
+    "s8": { "action": "Pass", "nxt": "done" },
+    "done": { "action": "return" }
+  }
+}
+EOF
+cp "$dir/fix.json" "$dir/unfixed.json"
+chmod 640 "$dir/fix.json"
+expect 3 "$mwlvm" check --diff "$dir/fix.json"
+cmp -s "$dir/fix.json" "$dir/unfixed.json" || complain "check --diff changes the file"
+says "$out" '^--- .*/fix.json$'
+says "$out" '^-  "entrypoint": "strat",$'
+says "$out" '^+  "entrypoint": "start",$'
+says "$out" '^@@ -1,8 +1,8 @@$'
+says "$out" '^@@ -10,7 +10,7 @@$'
+[ "$(grep -c '^[-+] ' "$out")" -eq 8 ] || complain "check --diff: other lines than those that change"
+cp "$out" "$dir/fix.diff"
+expect 0 "$mwlvm" check --fix "$dir/fix.json"
+says "$err" 'fix.json: 5 repairs made$'
+says "$err" '^+    "done": { "action": "Return" }$'
+[ ! -s "$out" ] || complain "check --fix: something is left"
+case $(ls -l "$dir/fix.json") in -rw-r-----*) ;; *) complain "check --fix changed the permissions" ;; esac
+if command -v patch >/dev/null 2>&1; then
+    cp "$dir/unfixed.json" "$dir/patched.json"
+    patch -s "$dir/patched.json" <"$dir/fix.diff" && cmp -s "$dir/patched.json" "$dir/fix.json" ||
+        complain "check --diff is not the patch that --fix makes"
+fi
+expect 0 "$mwlvm" check --fix "$dir/fix.json"
+quiet
+expect 2 "$mwlvm" check --fix -
+says "$err" '--fix cannot change standard input'
+expect 2 "$mwlvm" check --fix --diff "$dir/fix.json"
+fed 3 "$(cat "$dir/unfixed.json")" "$mwlvm" check --diff -
 
 # ---- usage: the right page, near names
 expect 2 "$mwlvm"

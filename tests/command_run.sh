@@ -92,8 +92,8 @@ flow fault '"steps": {"a": {"action": "Return",
 expect 1 "$mwlvm" "$dir/fault.json" --input '{}'
 says "$err" 'error System.ExpressionEvaluationError: '
 says "$err" "Step 'a', .*fault.json:3:"
-says "$err" '^3 |  "value": "{{ step.input.missing }}"}}}$'
-says "$err" '^  |                          ^^^^^^^$'
+says "$err" '^  3 |  "value": "{{ step.input.missing }}"}}}$'
+says "$err" '^    |                          ^^^^^^^$'
 expect 1 "$mwlvm" "$dir/fault.json" --input '{"id": 1, "name": 2}'
 says "$err" '^  having {id, name}$'
 expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1

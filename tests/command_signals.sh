@@ -108,16 +108,26 @@ stuck TERM 143
 stuck HUP 129
 stuck 'INT TERM' 143
 
-# ---- the reader of the trace is gone: the run goes on, its cleanup runs, the status tells
-rm -f "$dir/gone"
-mkfifo "$dir/gone"
-head -1 <"$dir/gone" >/dev/null &
-"$mwlvm" "$dir/nap.json" --trace >"$out" 2>"$dir/gone" </dev/null
+# ---- the reader of the trace, or of the Result, is gone: the run goes on, its cleanup runs, the status tells
+# A run waits for its input, so that the reader is gone before there is something to write.
+mkfifo "$dir/gone" "$dir/feed"
+flow finally '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with":
+  {"call": {"provider": "mwl:provider.call/mwl/mock/v1"}}}}],
+"steps": {"a": {"action": "Return"}}'
+"$mwlvm" "$dir/finally.json" --trace >"$out" 2>"$dir/gone" <"$dir/feed" &
+pid=$!
+exec 3<"$dir/gone" 4>"$dir/feed"
+exec 3<&-
+exec 4>&-
+wait "$pid"
 [ $? -eq 2 ] || complain "nobody reads the trace: not status 2"
 is 'null'
-"$mwlvm" "$dir/nap.json" 2>"$err" </dev/null >"$dir/gone" &
+"$mwlvm" "$dir/finally.json" --trace >"$dir/gone" 2>"$err" <"$dir/feed" &
 pid=$!
-: <"$dir/gone"
+exec 3<"$dir/gone" 4>"$dir/feed"
+exec 3<&-
+exec 4>&-
 wait "$pid"
 [ $? -eq 2 ] || complain "nobody reads the Result: not status 2"
 says "$err" '^mwlvm: standard output: Broken pipe$'
+says "$err" 'call accepted'

@@ -56,6 +56,7 @@ static void free_last(struct check_files *f) {
     struct check_file *file = f->items[--f->n_items];
     mwl__source_free(&file->source);
     free(file->text);
+    free(file->original);
     free(file->path);
     free(file);
 }
@@ -144,6 +145,30 @@ int check_files_add(struct check_files *f, const char *path, mwl_alloc alloc) {
         status = CMD_USAGE;
     }
     return status;
+}
+
+mwl_status check_files_replace(struct check_file *file, const char *text, size_t len,
+                               mwl_alloc alloc) {
+    char *copy = malloc(len + 1);
+    mwl__source source;
+    if (!copy) return MWL_E_NOMEM;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    mwl_status status = mwl__source_init(&source, alloc, file->source.name, copy, len);
+    if (status != MWL_OK) {
+        free(copy);
+        return status;
+    }
+    if (file->original) {
+        free(file->text);
+    } else {
+        file->original = file->text;
+        file->original_len = file->source.len;
+    }
+    mwl__source_free(&file->source);
+    file->text = copy;
+    file->source = source;
+    return MWL_OK;
 }
 
 void check_files_free(struct check_files *f) {

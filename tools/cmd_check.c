@@ -5,6 +5,8 @@
 #include "cmd.h"
 #include "check_files.h"
 #include "definition.h"
+#include "diff.h"
+#include "file_out.h"
 #include "term.h"
 #include "assembler/check/model.h"
 #include "tool_functions.h"
@@ -22,7 +24,17 @@ typedef struct check {
     struct word_list paths;
     struct check_files files;
     mwl__source *providers;
+    bool fix, diff;
 } check;
+
+static const struct option options[] = {
+    {"--fix", OPTION_FLAG, offsetof(check, fix), "",
+     "make the repairs that are certain, in the files; what was changed is shown on\n"
+     "standard error",
+     NULL},
+    {"--diff", OPTION_FLAG, offsetof(check, diff), "",
+     "print what --fix would change, as `diff -u` does, and change nothing", NULL},
+};
 
 static const char head[] =
     "usage: mwlvm check [OPTIONS] FILE|FOLDER...\n"
@@ -42,12 +54,12 @@ static int operand(void *ctx, const char *word) {
     return word_list_add(&k->paths, word);
 }
 
-static mwl_status set_levels(check *k) {
+static mwl_status set_levels(const check *k, mwl__diags *sink) {
     mwl_status status = MWL_OK;
     for (size_t i = 0; i < k->how.n_allow && status == MWL_OK; i++)
-        status = mwl__diags_allow(&k->sink, k->how.allow[i]);
+        status = mwl__diags_allow(sink, k->how.allow[i]);
     for (size_t i = 0; i < k->how.n_deny && status == MWL_OK; i++)
-        status = mwl__diags_deny(&k->sink, k->how.deny[i]);
+        status = mwl__diags_deny(sink, k->how.deny[i]);
     return status;
 }
 
@@ -62,28 +74,36 @@ static int open_providers(check *k) {
     return CMD_OK;
 }
 
-static mwl_status check_file(check *k, struct check_file *f) {
+/* ---- checking -------------------------------------------------------------------------------- */
+
+/* MWL_OK, also for a file with errors; else what ended the work. */
+static mwl_status check_file(check *k, struct check_file *f, mwl__diags *sink) {
     mwl__tree tree;
     mwl__model model;
-    if (f->is_provider) return mwl__catalog_judge(k->catalog, &f->source, &k->sink);
-    mwl_status status = mwl__tree_read(&tree, k->alloc, &f->source, &k->sink);
-    if (tree.root && status != MWL_E_NOMEM) {
-        mwl_status checked =
-            mwl__model_check(&model, &tree, k->catalog, k->functions.defs, k->functions.n_defs);
-        if (status == MWL_OK || checked == MWL_E_NOMEM) status = checked;
-        mwl__model_free(&model);
+    mwl_status status;
+    if (f->is_provider) {
+        status = mwl__catalog_judge(k->catalog, &f->source, sink);
+    } else {
+        status = mwl__tree_read(&tree, k->alloc, &f->source, sink);
+        if (tree.root && status != MWL_E_NOMEM) {
+            mwl_status checked =
+                mwl__model_check(&model, &tree, k->catalog, k->functions.defs, k->functions.n_defs);
+            if (status == MWL_OK || checked == MWL_E_NOMEM) status = checked;
+            mwl__model_free(&model);
+        }
+        mwl__tree_free(&tree);
     }
-    mwl__tree_free(&tree);
-    return status;
+    if (status == MWL_E_REJECTED) status = MWL_OK;
+    return status < 0 ? status : sink->status;
 }
 
-/* A status that ended the work; what was found by then is still printed. */
-static int check_all(check *k) {
+/* Functions and providers: what every file is checked against. */
+static int prepare(check *k) {
+    const char *path = k->files.n_items ? k->files.items[0]->path : "check";
     mwl_status status = tool_add_functions(&k->functions);
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
-    if (status >= 0) status = set_levels(k);
-    const char *path = k->files.n_items ? k->files.items[0]->path : "check";
+    if (status >= 0) status = set_levels(k, &k->sink);
     for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
         mwl_status one = k->paths.count
@@ -92,14 +112,77 @@ static int check_all(check *k) {
         path = k->how.providers[i].file;
         if (one != MWL_E_REJECTED && one < 0) status = one;
     }
-    for (size_t i = 0; i < k->files.n_items && status >= 0; i++) {
-        mwl_status one = check_file(k, k->files.items[i]);
-        path = k->files.items[i]->path;
-        if (one != MWL_E_REJECTED && one < 0) status = one;
-    }
-    if (status >= 0) status = k->sink.status;
     return status < 0 ? definition_failed(&k->how, path, status) : CMD_OK;
 }
+
+/* A status that ended the work; what was found by then is still printed. */
+static int check_all(check *k) {
+    for (size_t i = 0; i < k->files.n_items; i++) {
+        mwl_status status = check_file(k, k->files.items[i], &k->sink);
+        if (status < 0) return definition_failed(&k->how, k->files.items[i]->path, status);
+    }
+    return CMD_OK;
+}
+
+/* ---- repairs --------------------------------------------------------------------------------- */
+
+/* One round: the repairs of what is found now. *made is their number. */
+static mwl_status repair_once(check *k, struct check_file *f, size_t *made) {
+    mwl__diags sink;
+    mwl__buf text = mwl__buf_make(k->alloc);
+    *made = 0;
+    mwl__diags_init(&sink, k->alloc);
+    mwl_status status = set_levels(k, &sink);
+    if (status >= 0) status = check_file(k, f, &sink);
+    if (status >= 0 && mwl__diags_fixable(&sink, &f->source)) {
+        *made = mwl__diags_repair(&sink, &f->source, &text);
+        status = text.failed
+                     ? MWL_E_NOMEM
+                     : check_files_replace(f, text.data ? text.data : "", text.len, k->alloc);
+    }
+    mwl__diags_free(&sink);
+    mwl__buf_free(&text);
+    return status;
+}
+
+/* Repairs may overlap, and one may show the next mistake: rounds, until there is nothing to do. */
+static int repair(check *k, struct check_file *f, size_t *made) {
+    enum { ROUNDS = 100 };
+    size_t now = 1;
+    *made = 0;
+    for (int round = 0; round < ROUNDS && now; round++) {
+        mwl_status status = repair_once(k, f, &now);
+        if (status < 0) return definition_failed(&k->how, f->path, status);
+        *made += now;
+    }
+    return CMD_OK;
+}
+
+static int show_changes(check *k, const struct check_file *f) {
+    int stream = k->diff ? STDOUT_FILENO : STDERR_FILENO;
+    const struct diff_output out = {k->diff ? stdout : stderr, term_colour(stream), isatty(stream)};
+    bool made = diff_unified(f->source.name, f->original, f->original_len, f->text, f->source.len,
+                             &k->alloc, &out);
+    return made ? CMD_OK : definition_failed(&k->how, f->path, MWL_E_NOMEM);
+}
+
+static int repair_all(check *k) {
+    int status = CMD_OK;
+    for (size_t i = 0; i < k->files.n_items && status == CMD_OK; i++) {
+        struct check_file *f = k->files.items[i];
+        size_t made = 0;
+        status = repair(k, f, &made);
+        if (status != CMD_OK || !made) continue;
+        status = show_changes(k, f);
+        if (status != CMD_OK || k->diff) continue;
+        status = file_out(f->path, f->text, f->source.len);
+        if (status == CMD_OK)
+            cmd_note("%s: %zu repair%s made", f->path, made, made == 1 ? "" : "s");
+    }
+    return status;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int print(check *k) {
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
@@ -118,8 +201,14 @@ static int run(check *k) {
     if (status != CMD_OK) return status;
     for (size_t i = 0; i < k->paths.count; i++)
         status = worst(status, check_files_add(&k->files, k->paths.words[i], k->alloc));
-    status = worst(status, check_all(k));
-    status = worst(status, print(k));
+    status = worst(status, prepare(k));
+    if (!k->catalog) return status;
+    if (k->diff) status = worst(status, check_all(k)); /* the status is that of what there is */
+    if (k->fix || k->diff) status = worst(status, repair_all(k));
+    if (!k->diff) {
+        status = worst(status, check_all(k));
+        status = worst(status, print(k));
+    }
     return worst(status, k->sink.n_errors ? CMD_REJECTED : CMD_OK);
 }
 
@@ -131,8 +220,15 @@ int cmd_check(int argc, char **argv) {
     mwl__diags_init(&k.sink, k.alloc);
     k.sink.guide = cmd_guide;
     mwl__functions_init(&k.functions, NULL);
-    const struct command_line line = {head, foot, {DEFINITION_TABLES(&k.how)}, operand, &k, false};
+    const struct command_line line = {
+        head,    foot, {{options, sizeof options / sizeof *options, &k}, DEFINITION_TABLES(&k.how)},
+        operand, &k,   false};
     int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && k.fix && k.diff)
+        status = cmd_usage("--fix and --diff exclude each other");
+    for (size_t i = 0; i < k.paths.count && status == CMD_OK && k.fix; i++)
+        if (strcmp(k.paths.words[i], "-") == 0)
+            status = cmd_usage("--fix cannot change standard input; --diff shows the changes");
     if (status == CMD_OK && k.paths.count == 0 && k.how.n_providers == 0)
         status = cmd_usage("no FILE to check");
     if (status == CMD_OK) status = run(&k);

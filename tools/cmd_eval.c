@@ -34,7 +34,7 @@ static void report(void *ctx, const mwl__cel_problem *problem) {
     term_printf(stderr, ": %s%s%s%s%s", problem->message, note ? "; " : "", note ? note : "",
                 problem->help ? "; " : "", problem->help ? problem->help : "");
     fputc('\n', stderr);
-    snippet_show(source, span, NULL);
+    snippet_show(source, span, NULL, 2);
 }
 
 static void put_having(mwl_value having) {
@@ -71,7 +71,7 @@ static void show_fault(const mwl__exec *x, mwl__source *source) {
     fputc('\n', stderr);
     if (!placed) return;
     uint32_t at = snippet_offset(source, w.line, w.column), end = w.offset + w.len;
-    snippet_show(source, mwl__span_make(at, end > at ? end : at), NULL);
+    snippet_show(source, mwl__span_make(at, end > at ? end : at), NULL, 2);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -189,7 +189,9 @@ static int print_value(struct eval *e, mwl_value v) {
 }
 
 static int evaluate(struct eval *e) {
+    mwl_alloc alloc = limits_alloc(&e->limits);
     const mwl__cel_env env = {
+        .alloc = &alloc,
         .functions = &e->functions,
         .vars = root_names,
         .n_vars = N_ROOTS,

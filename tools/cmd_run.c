@@ -14,6 +14,7 @@
 #include "trace.h"
 #include "vm/program/program.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,7 @@ static int report(struct job *s, const mwl_run *run) {
 static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
+    signal(SIGPIPE, SIG_IGN); /* who reads the trace or the Result does not decide about cleanup */
     if (s->options.trace) {
         s->trace.heap = s->heap;
         s->trace.form = s->options.trace;

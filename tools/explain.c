@@ -83,7 +83,7 @@ static void print_where(const struct explain *e, const struct where *w, int leve
     fputc('\n', stderr);
     if (e->source && w->line && level <= SNIPPETS) {
         uint32_t at = snippet_offset(e->source, w->line, w->column);
-        snippet_show(e->source, token_at(e->source, at), NULL);
+        snippet_show(e->source, token_at(e->source, at), NULL, 2 * level);
     } else if (w->expression) {
         indent(level);
         term_printf(stderr, "in %s", w->expression);

@@ -214,7 +214,6 @@ mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_n
         cmd_fail("event loop: %s", uv_strerror(failed));
         return MWL_E_IO;
     }
-    signal(SIGPIPE, SIG_IGN);
     uv_timer_init(&host.loop, &host.timer);
     host.wake.data = &host;
     failed = uv_async_init(&host.loop, &host.wake, on_wake);

@@ -15,8 +15,7 @@ mwl_clock host_clock(void);
  * *signal_number is the first that came, or 0: the command is to end by it. Whatever the machine
  * does, the process ends by the signal at once when a second one finds the first unanswered, and
  * within a second after SIGTERM, SIGHUP or a second one of any kind that is not answered. SIGHUP
- * stays ignored when it was (nohup). SIGPIPE is ignored from here on: who reads the trace does not
- * decide about cleanup. */
+ * stays ignored when it was (nohup). */
 mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number);
 
 #endif

@@ -19,7 +19,7 @@
 static void show(const char *kind, mwl__diag *d, const char *more) {
     mwl__place at = mwl__source_place(d->source, d->span.begin);
     cmd_note("%s: %s:%u:%u: %s%s", kind, d->source->name, at.line, at.column, d->message, more);
-    snippet_show(d->source, d->span, d->text);
+    snippet_show(d->source, d->span, d->text, 2);
 }
 
 /* The text is read once more, by the reader that keeps places. True when it found the mistake. */

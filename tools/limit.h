@@ -9,8 +9,8 @@
 
 /* The defaults. Fuel ends a Flow that never waits after about a minute; tools/README.md says how
  * that was measured. */
-#define LIMITS_FUEL 4000000000u
-#define LIMITS_FUEL_WORD "4G"
+#define LIMITS_FUEL UINT64_C(5000000000)
+#define LIMITS_FUEL_WORD "5G"
 #define LIMITS_MEMORY ((size_t)1 << 30)
 #define LIMITS_MEMORY_WORD "1G"
 

@@ -1,0 +1,20 @@
+/* diff.h: two texts compared line by line, as `diff -u` writes it. */
+#ifndef MWL_TOOLS_DIFF_H
+#define MWL_TOOLS_DIFF_H
+
+#include "vm/base/mem.h"
+
+#include <stdio.h>
+
+/* Where it goes, and whether it is for a terminal: then the lines are written as term_text does. */
+struct diff_output {
+    FILE *to;
+    bool colour, terminal;
+};
+
+/* Writes what turns `before` into `after`, with both under the name of `path`; nothing when they
+ * are equal. False: out of memory. */
+bool diff_unified(const char *path, const char *before, size_t before_len, const char *after,
+                  size_t after_len, const mwl_alloc *alloc, const struct diff_output *out);
+
+#endif
