@@ -244,3 +244,27 @@ expect 3 env FORCE_COLOR=1 "$mwlvm" check --color=never tests/diag/unknown-step.
 grep -q "$(printf '\033')" "$out" && complain "--color never is not heard"
 expect 3 env NO_COLOR= FORCE_COLOR=1 "$mwlvm" run tests/diag/unknown-step.json
 says "$err" "$(printf '\033\\[1;31m')"
+
+# ---- on a terminal: a failure is told once, text of others is escaped, no colour for a dumb one
+if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
+    # on_tty COMMAND: the output of one command line, on a terminal of its own.
+    on_tty() {
+        : >"$err"
+        script -qec "$1" /dev/null </dev/null 2>&1 | tr -d '\r' >"$out"
+    }
+    on_tty "TERM=xterm $mwlvm $dir/fault.json --input '{}'"
+    grep -q '"type"' "$out" && complain "a failure is shown twice on a terminal"
+    says "$out" "error System.ExpressionEvaluationError$(printf '\033')\\[0m: no such key 'missing'"
+    on_tty "TERM=dumb $mwlvm $dir/fault.json --input '{}'"
+    says "$out" "^mwlvm: error System.ExpressionEvaluationError: no such key 'missing'"
+    on_tty "NO_COLOR=1 TERM=xterm $mwlvm $dir/fault.json --input '{}' --result"
+    says "$out" '^  "type": "error",$'
+    grep -q "$(printf '\033')" "$out" && complain "NO_COLOR is not heard on a terminal"
+    on_tty "TERM=xterm $mwlvm $dir/echo.json --input '\"\\u009b31m \\u202e\"'"
+    says "$out" '^"\\u009b31m \\u202e"$'
+    on_tty "(sleep 2.5; echo '\"slow\"') | TERM=dumb $mwlvm $dir/echo.json"
+    says "$out" '^mwlvm: waiting for the input on standard input; `--input null` runs without it$'
+    says "$out" '^"slow"$'
+else
+    echo "script(1) is not here: what a terminal sees is not tested"
+fi

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "assembler/source/diag.h"
 #include "input.h"
+#include "json_out.h"
 #include "snippet.h"
 #include "term.h"
 #include "tool_functions.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
@@ -167,8 +169,6 @@ static mwl__clock_pin read_clock(void *ctx) {
 }
 
 static int print_value(struct eval *e, mwl_value v) {
-    char *text = NULL;
-    size_t len = 0;
     if (e->as_cel) {
         mwl__buf out = mwl__buf_make(limits_alloc(&e->limits));
         mwl__cel_write(&out, v);
@@ -179,12 +179,11 @@ static int print_value(struct eval *e, mwl_value v) {
         putchar('\n');
         return CMD_OK;
     }
-    mwl_status status = mwl_json_write(e->heap, v, MWL_JSON_COMPACT, &text, &len);
+    const struct json_out how = {stdout, MWL_JSON_COMPACT, isatty(STDOUT_FILENO), 0};
+    mwl_status status = json_out(&how, e->heap, v);
     if (status == MWL_E_NOT_JSON) return cmd_fail("%s", mwl_status_text(status));
     if (status != MWL_OK) return out_of_memory(e);
-    term_output(text, len);
     putchar('\n');
-    mwl_text_free(e->heap, text, len);
     return CMD_OK;
 }
 

@@ -7,10 +7,10 @@
 #include "explain.h"
 #include "host_uv.h"
 #include "input.h"
+#include "json_out.h"
 #include "mwl_std.h"
 #include "run_options.h"
 #include "stub_provider.h"
-#include "term.h"
 #include "trace.h"
 #include "vm/program/program.h"
 
@@ -91,19 +91,14 @@ static bool type_is(mwl_value result, const char *type) {
     return text && len == strlen(type) && memcmp(text, type, len) == 0;
 }
 
-static mwl_status print_piece(void *ctx, const char *text, size_t len) {
-    (void)ctx;
-    return fwrite(text, 1, len, stdout) == len ? MWL_OK : MWL_E_USAGE;
-}
-
-/* The text of a value may be far larger than the value, so it is never in memory as a whole. */
 static int print_json(struct job *s, mwl_value v) {
-    bool pretty = s->options.pretty || (!s->options.compact && isatty(STDOUT_FILENO));
-    mwl_status status = mwl_json_write_to(s->heap, v, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT,
-                                          print_piece, NULL);
+    bool terminal = isatty(STDOUT_FILENO);
+    bool pretty = s->options.pretty || (!s->options.compact && terminal);
+    const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
+    mwl_status status = json_out(&how, s->heap, v);
     putchar('\n');
-    fflush(stdout);                                        /* before what is said about it */
-    if (status == MWL_OK || ferror(stdout)) return CMD_OK; /* main reports the stream's error */
+    fflush(stdout); /* before what is said about it */
+    if (status == MWL_OK) return CMD_OK;
     cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
     return CMD_LIMIT;
 }

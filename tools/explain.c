@@ -4,6 +4,7 @@
  * for the Step where it was born. */
 #include "explain.h"
 
+#include "json_out.h"
 #include "snippet.h"
 #include "term.h"
 
@@ -104,16 +105,9 @@ void explain_where(const struct explain *e, char *out, size_t cap) {
 
 /* ---- details --------------------------------------------------------------------------------- */
 
-/* The value as JSON, cut at a character after `most` bytes; longer ones end with "...". */
 static void print_value(mwl_heap *heap, mwl_value v, size_t most) {
-    char *text = NULL;
-    size_t len = 0;
-    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) return;
-    size_t shown = len < most ? len : most;
-    while (shown < len && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
-    term_text(stderr, text, shown);
-    if (shown < len) fputs(" ...", stderr);
-    mwl_text_free(heap, text, len);
+    const struct json_out how = {stderr, MWL_JSON_COMPACT, true, most};
+    json_out(&how, heap, v);
 }
 
 /* What a schema refused, a line each: "/name = "ABC": must match the pattern ...". */

@@ -1,6 +1,8 @@
 /* trace.c: see trace.h. */
 #include "trace.h"
 
+#include "assembler/source/diag.h"
+#include "json_out.h"
 #include "term.h"
 
 #include <inttypes.h>
@@ -37,18 +39,10 @@ static bool is_of_flow(mwl_trace_kind kind) {
     return kind == MWL_TRACE_FRAME_ENTERED || kind == MWL_TRACE_FRAME_EXITED;
 }
 
+/* most: 0 for no bound. What has no JSON form (CEL's own types) is named. */
 static void put_json(mwl_heap *heap, mwl_value v, size_t most) {
-    char *text = NULL;
-    size_t len = 0;
-    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) {
-        fprintf(stderr, "(%s)", mwl_value_type(v)); /* has no JSON form, or no memory for it */
-        return;
-    }
-    size_t shown = len < most ? len : most;
-    while (shown < len && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
-    term_text(stderr, text, shown);
-    if (shown < len) fputs(" ...", stderr);
-    mwl_text_free(heap, text, len);
+    const struct json_out how = {stderr, MWL_JSON_COMPACT, true, most};
+    if (json_out(&how, heap, v) < 0) fprintf(stderr, "(%s)", mwl_value_type(v));
 }
 
 /* "#1.0": dispatch 0 of a Gather inside dispatch 1 of another. */
@@ -63,7 +57,7 @@ static void put_branch(const mwl_trace_event *event) {
 
 static void put_text(const struct trace *t, const mwl_trace_event *event) {
     int64_t ns = event->at.mono_ns - t->start.mono_ns;
-    size_t most = t->form == TRACE_FULL ? SIZE_MAX : SHOWN;
+    size_t most = t->form == TRACE_FULL ? 0 : SHOWN;
     fprintf(stderr, "%6" PRId64 ".%06" PRId64 " %*s%s", ns / 1000000000, ns % 1000000000 / 1000,
             (int)(2 * (event->depth < 40 ? event->depth : 40)), "", words_of(event->kind));
     put_branch(event);
@@ -85,28 +79,21 @@ static void put_text(const struct trace *t, const mwl_trace_event *event) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_name(mwl_heap *heap, const char *name, const char *text) {
+static void put_name(const char *name, const char *text) {
     if (!*text) return;
-    fprintf(stderr, ",\"%s\":", name);
-    mwl_value v = mwl_string(heap, text, strlen(text));
-    if (mwl_is_absent(v))
-        fputs("null", stderr);
-    else
-        put_json(heap, v, SIZE_MAX);
-    mwl_value_drop(heap, v);
+    mwl__buf escaped = mwl__buf_make(mwl_alloc_default());
+    mwl__diag_escape(&escaped, text, strlen(text));
+    fprintf(stderr, ",\"%s\":\"", name);
+    if (!escaped.failed) term_text(stderr, escaped.data, escaped.len);
+    fputc('"', stderr);
+    mwl__buf_free(&escaped);
 }
 
 static void put_member(mwl_heap *heap, const char *name, mwl_value v) {
-    char *text = NULL;
-    size_t len = 0;
+    const struct json_out how = {stderr, MWL_JSON_COMPACT, true, 0};
     if (mwl_is_absent(v)) return;
     fprintf(stderr, ",\"%s\":", name);
-    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) < 0) {
-        fprintf(stderr, "{\"$type\":\"%s\"}", mwl_value_type(v));
-        return;
-    }
-    term_text(stderr, text, len);
-    mwl_text_free(heap, text, len);
+    if (json_out(&how, heap, v) < 0) fprintf(stderr, "{\"$type\":\"%s\"}", mwl_value_type(v));
 }
 
 static void put_object(const struct trace *t, const mwl_trace_event *event) {
@@ -116,12 +103,12 @@ static void put_object(const struct trace *t, const mwl_trace_event *event) {
     put_member(t->heap, "time", wall);
     mwl_value_drop(t->heap, wall);
     fprintf(stderr, ",\"event\":\"%s\"", mwl_trace_name(event->kind));
-    put_name(t->heap, "run", mwl_run_id((mwl_run *)(uintptr_t)event->run));
+    put_name("run", mwl_run_id((mwl_run *)(uintptr_t)event->run));
     fprintf(stderr, ",\"depth\":%" PRIu32, event->depth);
-    put_name(t->heap, "flow", event->flow);
-    if (!is_of_run(event->kind)) put_name(t->heap, "step", event->step);
-    put_name(t->heap, "provider", event->provider);
-    put_name(t->heap, "phase", event->phase);
+    put_name("flow", event->flow);
+    if (!is_of_run(event->kind)) put_name("step", event->step);
+    put_name("provider", event->provider);
+    put_name("phase", event->phase);
     for (uint32_t i = 0; i < event->n_branch; i++)
         fprintf(stderr, "%s%" PRIu32, i ? "," : ",\"branch\":[", event->branch[i]);
     if (event->n_branch) fputc(']', stderr);

@@ -1,0 +1,72 @@
+/* json_out.c: see json_out.h. */
+#include "json_out.h"
+
+#include "term.h"
+#include "vm/base/utf8.h"
+
+#include <string.h>
+
+/* What lies between two pieces. */
+struct stream {
+    const struct json_out *how;
+    size_t left;  /* of `most` */
+    char held[4]; /* the beginning of a character that the next piece ends */
+    size_t n_held;
+};
+
+#define STOP MWL_E_CANCELLED /* from the sink: enough is written */
+
+static void put(const struct stream *s, const char *text, size_t len) {
+    if (s->how->escape)
+        term_lines(s->how->to, text, len);
+    else
+        fwrite(text, 1, len, s->how->to);
+}
+
+/* Bytes at the end of the text that begin a character without ending it; the text is UTF-8. */
+static size_t open_tail(const char *text, size_t len) {
+    size_t back = 0;
+    while (back < len && back < 3 && ((unsigned char)text[len - 1 - back] & 0xC0u) == 0x80u) back++;
+    if (back == len) return 0;
+    unsigned char lead = (unsigned char)text[len - 1 - back];
+    return lead >= 0xC0u && mwl__utf8_width(lead) > back + 1 ? back + 1 : 0;
+}
+
+/* The text up to `most` bytes; false when that cut it. */
+static bool bound(struct stream *s, const char *text, size_t *len) {
+    bool whole = *len <= s->left;
+    if (!whole) {
+        *len = s->left;
+        *len -= open_tail(text, *len);
+    }
+    s->left -= *len;
+    return whole;
+}
+
+static mwl_status take(void *ctx, const char *text, size_t len) {
+    struct stream *s = ctx;
+    while (s->n_held && len) { /* one byte at a time: there are three at most */
+        s->held[s->n_held++] = *text++;
+        len--;
+        if (s->n_held < mwl__utf8_width((unsigned char)s->held[0])) continue;
+        size_t n = s->n_held;
+        bool whole = bound(s, s->held, &n);
+        put(s, s->held, n);
+        s->n_held = 0;
+        if (!whole) return STOP;
+    }
+    size_t tail = open_tail(text, len), shown = len - tail;
+    bool whole = bound(s, text, &shown);
+    put(s, text, shown);
+    if (!whole) return STOP;
+    memcpy(s->held, text + len - tail, tail);
+    s->n_held = tail;
+    return ferror(s->how->to) ? STOP : MWL_OK;
+}
+
+mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v) {
+    struct stream s = {how, how->most ? how->most : SIZE_MAX, {0}, 0};
+    mwl_status status = mwl_json_write_to(heap, v, how->style, take, &s);
+    if (status == STOP && !ferror(how->to)) fputs(" ...", how->to);
+    return status == STOP ? MWL_OK : status;
+}
