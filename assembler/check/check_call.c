@@ -339,6 +339,17 @@ static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *
     }
 }
 
+/* The phases in which the middleware acts. */
+static void suggest_phase(mwl__diag *d, const mwl__m_entry *e) {
+    char text[80] = "";
+    size_t len = 0;
+    for (int i = 0; i < 4; i++)
+        if (e->provider->acts[i])
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " and " : "",
+                                    entry_fields[i].name);
+    if (len) mwl__diag_help(d, "'when' belongs into %s of this middleware", text);
+}
+
 static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
                         const mwl__site *around) {
     mwl__m_phase *phase = &e->phase[ix];
@@ -371,9 +382,11 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     if (phase->assign) mwl__check_assign(c, phase->assign, &site);
     if (!phase->when || !e->provider || e->provider->acts[ix]) return;
     mwl__diag *d = mwl__node_report_key(c->tree, phase->when, MWL_DIAG_WHEN_WITHOUT_ACTION,
-                                        "this middleware does nothing in %s that 'when' could gate",
+                                        "this 'when' has no effect: the middleware does nothing "
+                                        "in %s that it could gate",
                                         entry_fields[ix].name);
-    mwl__diag_note(d, "what is shaped and assigned in the phase happens regardless");
+    mwl__diag_note(d, "it is not evaluated; what is shaped and assigned happens regardless");
+    suggest_phase(d, e);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */

@@ -60,12 +60,14 @@ static void lower_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phas
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-/* when, with, action; falls through to the shaping. */
+/* when, with, action; falls through to the shaping. A `when` without an action has no code: there
+ * is nothing that it could gate (vm/DECISIONS.md, 9). */
 static void act(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
     const mwl__m_phase *p = &entry->phase[phase];
     const mwl__node *at = p->node ? p->node : entry->node;
     bool acts = entry->provider->acts[phase] || p->with;
-    int known = p->when ? mwl__lower_known(l, p->when) : 1;
+    bool gated = p->when && entry->provider->acts[phase];
+    int known = gated ? mwl__lower_known(l, p->when) : 1;
     uint32_t gate = MWL_NONE;
     if (known != 1) gate = mwl__lower_condition(l, p->when, MWL_OP_GATE);
     if (acts && known != 0) {
@@ -83,7 +85,7 @@ static bool has_fields(const mwl__m_phase *p) {
 
 static bool is_silent(const mwl__m_entry *entry, unsigned phase) {
     const mwl__m_phase *p = &entry->phase[phase];
-    return !entry->provider->acts[phase] && !p->when && !p->with && !p->shape && !has_fields(p) &&
+    return !entry->provider->acts[phase] && !p->with && !p->shape && !has_fields(p) &&
            !(p->assign && p->assign->count);
 }
 

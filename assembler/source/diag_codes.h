@@ -619,8 +619,9 @@ MWL_X(815, CATCH_EVALUATION_ERROR, "catch-evaluation-error", WARNING,
       "or a conditional instead of catching its fault.")
 
 MWL_X(816, WHEN_WITHOUT_ACTION, "when-without-action", WARNING, "A `when` that gates nothing",
-      "`when` decides whether the middleware acts in that phase; this middleware has no\n"
-      "action there. Shaping and `assign` happen regardless of it.\n\n"
+      "`when` decides whether the middleware acts in that phase, and this middleware has no\n"
+      "action there. So the condition has no effect: it is not even evaluated. Shaping and\n"
+      "`assign` happen regardless of it.\n\n"
       "    { \"provider\": \"...timeout/v1\", \"onFailure\": { \"when\": ... } }")
 
 MWL_X(817, CONSTANT_CONDITION, "constant-condition", WARNING, "A condition is always true or never",

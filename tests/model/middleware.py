@@ -211,6 +211,11 @@ def backoff(policy, position):
     return 0 if wait <= 0 or math.isnan(wait) else int(min(wait, FOREVER))
 
 
+# The phases in which a middleware does something.
+ACTS = {("retry", "onEntry"), ("retry", "onFailure"), ("timeout", "onEntry"), ("loop", "onEntry"),
+        ("loop", "onSuccess"), ("finally", "onAlways")}
+
+
 class Phase:
     """One run of one phase: keys resolve in the order when, with, (action), shaping, assign."""
 
@@ -233,6 +238,8 @@ class Phase:
         return self.stack.machine.evaluate(template, self.roots, self.now)
 
     def when(self):
+        if (self.entry.name, self.name) not in ACTS:
+            return True  # nothing that it could gate: it is not evaluated
         return self.stack.machine.predicate(self.block.get("when", True), self.roots, self.now)
 
     def arguments(self):
