@@ -335,6 +335,42 @@ UTEST(callbacks, the_run_is_ended_by_a_blocking_function) {
         }
 }
 
+/* ---- in the turn that takes a token's answer ------------------------------------------------- */
+
+static mwl_token *answered;
+
+static void inside_answered(mwl_call *call, void *user) {
+    if (mwl_call_token(call, &answered) != MWL_OK) return;
+    if (mwl_await(call, NULL) == MWL_OK) act(user, IN_WAKE);
+    mwl_call_succeed(call, mwl_number(1));
+}
+
+UTEST(callbacks, the_run_is_ended_when_an_answer_comes) {
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
+    const mwl_call_provider p = {.uri = URI, .document = document, .blocking = inside_answered};
+    static const deed deeds[] = {FREES, ABORTS, CANCELS};
+    for (size_t i = 0; i < 3; i++) {
+        host h;
+        memset(&h, 0, sizeof h);
+        ASSERT_TRUE(flow_vm(&h.f, 1));
+        h.f.documents = documents;
+        h.f.n_documents = 1;
+        h.deed = deeds[i];
+        h.where = IN_WAKE;
+        answered = NULL;
+        ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
+        ASSERT_TRUE(flow_load(&h.f, PLAIN) && flow_start(&h.f, "5"));
+        mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+        ASSERT_TRUE(answered != NULL);
+        ASSERT_EQ((int)mwl_token_succeed(answered, "1", 1), (int)MWL_OK);
+        const char *end = end_of(&h);
+        EXPECT_STREQ(end, i == 0 ? "freed" : i == 1 ? "state 3, why 0" : CANCELLED);
+        mwl_token_release(answered);
+        close_host(&h);
+    }
+}
+
 /* ---- a listener that comes and goes ---------------------------------------------------------- */
 
 static void ignore(void *ctx, const mwl_trace_event *event) { (void)ctx, (void)event; }

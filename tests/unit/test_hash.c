@@ -52,7 +52,7 @@ UTEST(hash, every_bit_counts) {
             text[bit / 8] ^= (unsigned char)(1u << bit % 8);
             uint64_t other = plain ^ mwl__hash(9, text, BYTES);
             text[bit / 8] ^= (unsigned char)(1u << bit % 8);
-            for (unsigned i = 0; i < 64; i++) changed[bit][i] += other >> i & 1;
+            for (unsigned i = 0; i < 64; i++) changed[bit][i] += (unsigned)(other >> i & 1);
         }
     }
     for (unsigned bit = 0; bit < BYTES * 8; bit++)

@@ -22,9 +22,10 @@ static mwl_value to_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (status == MWL_E_NOMEM) status = h->why; /* or the run's limit */
     mwl__drop(h, data);
     mwl_value text = mwl_absent();
+    bool paid = mwl_fn_charge(fn, before - fuel); /* what was written, also if it failed then */
     if (status != MWL_OK)
         (void)mwl__cel_failed(fn, status, "toJson: not a value of the data model");
-    else if (mwl_fn_charge(fn, before - fuel))
+    else if (paid)
         text = mwl__str_new(h, mwl__buf_cstr(&out), out.len);
     mwl__buf_free(&out);
     return text;

@@ -241,6 +241,7 @@ static void adopt(mwl_token *t) {
     mwl_vm *vm = c->vm;
     mwl_run *run = c->frame ? c->frame->run : NULL;
     size_t used = vm->heap.used;
+    if (run) mwl__run_enter(run); /* what the answer leads to may free the run */
     detach(t);
     bool ok;
     mwl_value v = answer_of(&vm->heap, t, &ok);
@@ -248,7 +249,9 @@ static void adopt(mwl_token *t) {
         mwl__blocking_answer(c, ok, v);
     else
         (void)mwl__execution_resolve(c, ok, v);
-    if (run) mwl__run_used(run, used);
+    if (!run) return;
+    mwl__run_used(run, used);
+    mwl__run_leave(run);
 }
 
 bool mwl__mail_adopt(mwl_vm *vm) {
