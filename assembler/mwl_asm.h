@@ -63,7 +63,9 @@ typedef struct mwl_asm_options {
     unsigned flags;           /* MWL_ASM_* */
     mwl_asm_format format;    /* of the diagnostics */
     bool colour;              /* colour the diagnostics for a terminal (MWL_ASM_HUMAN only) */
-    const struct mwl__guide *guide; /* more help for people, as the command mwlvm has it; or NULL */
+    /* Longer help texts for people, which the command mwlvm has and the library does not; or NULL.
+     * For mwlvm only: the type is not public. */
+    const struct mwl__guide *guide;
 } mwl_asm_options;
 
 /* What mwl_assemble() makes. mwl_asm_free() frees all of it. */

@@ -358,14 +358,17 @@ typedef enum mwl_json_style {
  * counts against the limit of the heap until it is freed) or MWL_E_USAGE. */
 MWL_API mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                                   size_t *len);
-/* Receives a piece of text. Anything but MWL_OK ends the writing. */
+/* A function that receives a piece of text, lent for the call. If it does not return MWL_OK,
+ * writing stops. */
 typedef mwl_status mwl_json_sink(void *ctx, const char *text, size_t len);
-/* Writes a value as JSON text in pieces of about 16 KiB, so that no whole text is in memory: a
- * value whose parts are shared can have a text that is far larger than itself. Returns MWL_OK, what
- * the sink returned, or as mwl_json_write(). Pieces may have been written when it fails. */
+/* Writes a value as JSON text in pieces of about 16 KiB, so that the whole text is never in memory.
+ * (If parts of a value are shared, its text can be much larger than the value.) Calls sink for each
+ * piece, with ctx. Returns MWL_OK, what the sink returned, or an error of mwl_json_write(). If it
+ * fails, some pieces may have been written. */
 MWL_API mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style,
                                      mwl_json_sink *sink, void *ctx);
-/* Frees such a text. len must be the length that mwl_json_write() wrote. text may be NULL. */
+/* Frees a text of mwl_json_write(). len must be the length that mwl_json_write() wrote. text may be
+ * NULL. */
 MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -469,10 +472,10 @@ typedef struct mwl_config {
     /* For jitter and generated ids; a run may have its own (mwl_start). 0: jitter uses a fixed
      * seed, and so do ids under virtual time. */
     uint64_t seed;
-    /* Keeps tables safe from keys that somebody chose so that they collide. 0 means: one secret for
-     * the process, from the generator of the system. A host that wants runs to repeat to the last
-     * unit of fuel sets its own, and does not tell it to those who send data. Results do not depend
-     * on it. */
+    /* A secret for the hashes of tables, so that a sender of data cannot choose keys that collide.
+     * 0 means one secret for the process, made by the generator of the system. Set it if runs must
+     * use exactly the same fuel each time, and keep it from those who send data. Results do not
+     * depend on it. */
     uint64_t hash_secret;
     /* For runs that do not bring their own limits. */
     mwl_limits limits;

@@ -68,8 +68,11 @@ find_package(Python3 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND AND NOT MWL_SANITIZE) # the interpreter does not bring the sanitizers' runtime
   add_test(NAME example_python COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/examples/mwl.py)
   mwl_test_setup(example_python)
-  set_property(TEST example_python APPEND PROPERTY ENVIRONMENT "MWLVM_LIBRARY=$<TARGET_FILE:mwlvm_shared>"
-               "PYTHONDONTWRITEBYTECODE=1")
+  add_test(NAME python_layout COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/install/python_layout.py
+           ${CMAKE_C_COMPILER})
+  mwl_test_setup(python_layout)
+  set_property(TEST example_python python_layout APPEND PROPERTY ENVIRONMENT
+               "MWLVM_LIBRARY=$<TARGET_FILE:mwlvm_shared>" "PYTHONDONTWRITEBYTECODE=1")
 endif()
 
 add_test(NAME headers_used COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/headers.sh)
