@@ -284,8 +284,9 @@ MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
  * their kinds cannot be compared. Kinds that can: two bools, numbers of any kinds, two strings, two
  * bytes values, two timestamps, two durations. */
 MWL_API bool mwl_value_order(mwl_value a, mwl_value b, int *order);
-/* Returns a hash, which is the same for equal values. It depends on a seed of the heap. It reads
- * only a few levels of containers; the cost is the number of nodes there. */
+/* Returns a hash, which is the same for equal values. It depends on the heap's secret
+ * (mwl_config.hash_secret): without it nobody can make values that share a hash. It reads the whole
+ * value; the cost is the number of nodes and the bytes of their texts. */
 MWL_API uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v);
 /* Returns how many nodes a value has when it is written out, which is what a walk over it costs. 1
  * for scalars and strings. */

@@ -503,6 +503,11 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
  * freed. Looks at about `nodes` nodes; returns true if that is not enough. */
 bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
 
+/* Hashes v under a secret: equal values have the same hash (value_hash.c). Charges one fuel per
+ * node and per 8 bytes of text (fuel NULL: unlimited). Returns MWL_OK, or MWL_E_FUEL with *fuel 0.
+ */
+mwl_status mwl__value_hash(uint64_t secret, mwl_value v, uint64_t *fuel, uint64_t *hash);
+
 /* Deep equality, which charges about one unit of fuel per node (fuel NULL: no limit). Returns
  * MWL_OK or MWL_E_FUEL. mwl__equal_fast returns 0 or 1 if the top level decides, and -1 if a walk
  * is needed. */

@@ -1,89 +1,11 @@
 /* value_lib.c: the value layer's functions that libraries of CEL functions need.
  *
- * Owns: hashes that agree with equality, and public functions for what value.h has inside. */
+ * Owns: public functions for what value.h has inside. */
 #include "vm/value/value.h"
-#include "vm/base/hash.h"
-
-#include <math.h>
 
 bool mwl_value_order(mwl_value a, mwl_value b, int *order) { return mwl__value_order(a, b, order); }
 uint64_t mwl_value_weight(mwl_value v) { return mwl__value_weight(v); }
 const char *mwl_value_type(mwl_value v) { return mwl__type_name(v); }
-
-/* ---- hash ------------------------------------------------------------------------------------ */
-
-/* How many levels of containers are hashed. Deeper containers add only their kind and size. Values
- * that differ only below have the same hash, and equality decides. */
-#define HASH_LEVELS 4
-
-static uint64_t mix(uint64_t h, uint64_t x) {
-    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-/* Equal numbers of different kinds must have the same hash: an integer is hashed by its value,
- * other doubles by their bits. */
-static uint64_t hash_number(mwl_value v) {
-    uint64_t sign = 0, u = v.as.u;
-    if (mwl_value_kind(v) == MWL_KIND_INT) {
-        sign = v.as.i < 0;
-    } else if (mwl_value_kind(v) == MWL_KIND_NUMBER) {
-        double d = v.as.d;
-        if (d == trunc(d) && d >= 0 && d < 0x1p64) {
-            u = (uint64_t)d;
-        } else if (d == trunc(d) && d < 0 && d >= -0x1p63) {
-            u = (uint64_t)(int64_t)d;
-            sign = 1;
-        } else {
-            sign = 2;
-        }
-    }
-    return mix(mix(MWL_KIND_NUMBER, sign), u);
-}
-
-static uint64_t hash_at(const mwl_heap *heap, mwl_value v, int level) {
-    mwl_kind kind = mwl_value_kind(v);
-    uint64_t h = mix((uint64_t)kind + 0x51ed27, heap->secret);
-    switch (kind) {
-    case MWL_KIND_NUMBER:
-    case MWL_KIND_INT:
-    case MWL_KIND_UINT: return hash_number(v);
-    case MWL_KIND_STRING:
-    case MWL_KIND_BYTES:
-    case MWL_KIND_TYPE: {
-        const mwl__str *s = mwl__as_str(v);
-        return mix(mix(h, mwl__hash(heap->secret, s->s, s->len)), s->len);
-    }
-    case MWL_KIND_TIMESTAMP: return mix(mix(h, v.as.u), v.aux);
-    case MWL_KIND_EXT: {
-        const mwl__ext *e = mwl__as_ext(v);
-        return mix(mix(h, mwl__hash(heap->secret, e->data, e->len)), e->len);
-    }
-    case MWL_KIND_OPTIONAL:
-        if (!v.as.p || level == 0) return mix(h, v.as.p != NULL);
-        return mix(h, hash_at(heap, mwl__as_box(v)->v, level - 1));
-    case MWL_KIND_ARRAY: {
-        size_t n = mwl_count(v);
-        h = mix(h, n);
-        for (size_t i = 0; level && i < n; i++)
-            h = mix(h, hash_at(heap, mwl_array_at(v, i), level - 1));
-        return h;
-    }
-    case MWL_KIND_OBJECT: { /* the order of members does not matter, so their hashes are added */
-        size_t n = mwl_count(v);
-        uint64_t sum = 0;
-        mwl_value key, val;
-        for (size_t i = 0; level && i < n; i++) {
-            if (!mwl_object_at(v, i, &key, &val)) break;
-            sum += mix(hash_at(heap, key, 0), hash_at(heap, val, level - 1));
-        }
-        return mix(mix(h, n), sum);
-    }
-    default: return mix(h, v.as.u);
-    }
-}
-
-uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v) { return hash_at(heap, v, HASH_LEVELS); }
 
 /* ---- optionals and values of other types ----------------------------------------------------- */
 
