@@ -2,7 +2,6 @@
  * registered with the strings, because a name has one function. */
 #include "mwl_config.h"
 #include "std_tables.h"
-#include "value_set.h"
 
 static bool is_list(mwl_value v) { return mwl_value_kind(v) == MWL_KIND_ARRAY; }
 
@@ -100,21 +99,21 @@ static mwl_value sort(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 
 static mwl_value distinct(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
-    mwl__value_set seen;
     if (!is_list(args[0])) return mwl_fn_no_overload(fn);
-    if (!mwl__value_set_init(&seen, fn, args[0])) return mwl_absent();
+    mwl_set *seen = mwl_fn_set(fn, args[0]);
+    if (!seen) return mwl_absent();
     mwl_heap *h = mwl_fn_heap(fn);
     mwl_value out = mwl_array(h, 0);
     for (size_t i = 0, n = mwl_count(args[0]); i < n && !mwl_is_absent(out); i++) {
         bool added;
-        if (!mwl__value_set_add(&seen, i, &added)) {
+        if (!mwl_fn_set_add(fn, seen, i, &added)) {
             mwl_value_drop(h, out);
             out = mwl_absent();
         } else if (added) {
             out = push_kept(h, out, mwl_array_at(args[0], i));
         }
     }
-    mwl__value_set_free(&seen);
+    mwl_fn_set_free(fn, seen);
     return out;
 }
 

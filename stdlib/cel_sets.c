@@ -1,6 +1,5 @@
 /* cel_sets.c: cel-go's sets library: lists used as sets. */
 #include "std_tables.h"
-#include "value_set.h"
 
 static bool two_lists(const mwl_value *args) {
     return mwl_value_kind(args[0]) == MWL_KIND_ARRAY && mwl_value_kind(args[1]) == MWL_KIND_ARRAY;
@@ -9,16 +8,17 @@ static bool two_lists(const mwl_value *args) {
 /* Looks up the elements of `part` in `whole`, until one is in it (stop_at true) or is not in it
  * (stop_at false). *stopped becomes true if that happened. Returns false after a failure. */
 static bool scan(mwl_fn *fn, mwl_value whole, mwl_value part, bool stop_at, bool *stopped) {
-    mwl__value_set set;
     *stopped = false;
     if (mwl_count(part) == 0) return true;
-    if (!mwl__value_set_init(&set, fn, whole)) return false;
-    bool ok = mwl__value_set_add_all(&set), found = false;
+    mwl_set *set = mwl_fn_set(fn, whole);
+    bool ok = set != NULL, found;
+    for (size_t i = 0, n = mwl_count(whole); ok && i < n; i++)
+        ok = mwl_fn_set_add(fn, set, i, &found);
     for (size_t i = 0, n = mwl_count(part); ok && !*stopped && i < n; i++) {
-        ok = mwl__value_set_has(&set, mwl_array_at(part, i), &found);
+        ok = mwl_fn_set_has(fn, set, mwl_array_at(part, i), &found);
         *stopped = ok && found == stop_at;
     }
-    mwl__value_set_free(&set);
+    mwl_fn_set_free(fn, set);
     return ok;
 }
 

@@ -74,6 +74,20 @@ MWL_API bool mwl_fn_charge(mwl_fn *fn, uint64_t n);
 /* Compares like mwl_value_equal(), writes the result to *equal, and charges fuel for the
  * comparison. Returns false if the fuel is used up: the function must return absent at once. */
 MWL_API bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal);
+/* A set of elements of one list, which are found by their hash: for functions that would compare
+ * every element with every other one. Elements are compared like mwl_value_equal(), and the work is
+ * charged. The memory counts against the run's limit. */
+typedef struct mwl_set mwl_set;
+/* Returns an empty set with room for all elements of the list. Given: free it before the function
+ * returns. The list is lent until then. NULL if there is no memory or no fuel: the function must
+ * return absent at once. */
+MWL_API mwl_set *mwl_fn_set(mwl_fn *fn, mwl_value list);
+MWL_API void mwl_fn_set_free(mwl_fn *fn, mwl_set *set); /* set may be NULL */
+/* Adds element i of the list if the set has no equal element, and writes to *added whether it did.
+ * Returns false if the fuel is used up: the function must free the set and return absent. */
+MWL_API bool mwl_fn_set_add(mwl_fn *fn, mwl_set *set, size_t i, bool *added);
+/* Writes to *found whether the set has an element that equals v. Returns false as above. */
+MWL_API bool mwl_fn_set_has(mwl_fn *fn, const mwl_set *set, mwl_value v, bool *found);
 /* Returns the elements of a list, sorted by the keys, of which there is one for each element. To
  * sort by the elements themselves, pass the list twice. The sort is stable. Given; absent if it
  * failed: the keys must have one type, which can be compared. */

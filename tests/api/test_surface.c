@@ -96,7 +96,26 @@ static mwl_value pinned(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_fn_equal(fn, now, wall, &equal) ? mwl_bool(equal) : mwl_absent();
 }
 
+/* How many elements are different, and whether `null` is one. */
+static mwl_value variety(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)n_args;
+    mwl_set *set = mwl_fn_set(fn, args[0]);
+    if (!set) return mwl_absent();
+    size_t n = mwl_count(args[0]), count = 0;
+    bool ok = true, added = false, found = false;
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = mwl_fn_set_add(fn, set, i, &added);
+        count += added;
+    }
+    ok = ok && mwl_fn_set_add(fn, set, n, &added) && !added; /* there is no such element */
+    ok = ok && mwl_fn_set_has(fn, set, mwl_null(), &found);
+    mwl_fn_set_free(fn, set);
+    mwl_fn_set_free(fn, NULL);
+    return ok ? mwl_number((double)count + (found ? 0.5 : 0)) : mwl_absent();
+}
+
 static const mwl_function_def functions[] = {
+    {"acme.variety", variety, 1, 1, MWL_FN_GLOBAL, "acme.variety(list) -> double"},
     {"acme.median", median, 1, 1, MWL_FN_GLOBAL, "acme.median(list) -> any"},
     {"acme.pinned", pinned, 0, 0, MWL_FN_GLOBAL | MWL_FN_IMPURE, "acme.pinned() -> bool"},
 };
@@ -104,11 +123,12 @@ static const mwl_function_def functions[] = {
 UTEST(surface, functions_of_a_host) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));
-    ASSERT_EQ((int)mwl_vm_functions(f.vm, functions, 2), (int)MWL_OK);
-    EXPECT_EQ((int)mwl_vm_functions(f.vm, functions, 2), (int)MWL_E_DUPLICATE);
+    ASSERT_EQ((int)mwl_vm_functions(f.vm, functions, 3), (int)MWL_OK);
+    EXPECT_EQ((int)mwl_vm_functions(f.vm, functions, 3), (int)MWL_E_DUPLICATE);
     char *text = flow_quoted(FLOW(
-        "'a':{'action':'Return','value':['{{ acme.median(step.input) }}','{{ acme.pinned() }}']}"));
-    const mwl_function_def *const tables[] = {&functions[0], &functions[1], NULL};
+        "'a':{'action':'Return','value':['{{ acme.median(step.input) }}','{{ acme.pinned() }}',"
+        "'{{ acme.variety([1, 1.0, null, [], [], step.input]) }}']}"));
+    const mwl_function_def *const tables[] = {&functions[0], &functions[1], &functions[2], NULL};
     mwl_asm_options options = {.functions = tables, .flags = MWL_ASM_STRIP_POSITIONS};
     mwl_asm_result out;
     mwl_status st = mwl_assemble(text, strlen(text), &options, &out);
@@ -116,7 +136,7 @@ UTEST(surface, functions_of_a_host) {
     if (st == MWL_OK)
         st = mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL);
     ASSERT_EQ((int)st, (int)MWL_OK);
-    EXPECT_STREQ(flow_again(&f, "[5,1,3]"), "{'type':'success','value':[3,true]}");
+    EXPECT_STREQ(flow_again(&f, "[5,1,3]"), "{'type':'success','value':[3,true,4.5]}");
     EXPECT_TRUE(strstr(flow_again(&f, "[]"), "no median of 0 numbers") != NULL);
     mwl_asm_free(&out);
     free(text);

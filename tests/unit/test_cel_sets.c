@@ -20,6 +20,8 @@ TABLE(cel_sets, equivalent, {"sets.equivalent", "[[], []]", "true"},
 TABLE(cel_sets, intersects, {"sets.intersects", "[[], [1]]", "false"},
       {"sets.intersects", "[[1], []]", "false"}, {"sets.intersects", "[[1], [1, 2]]", "true"},
       {"sets.intersects", "[[[1], [2, 3]], [[1, 2], [2, 3.0]]]", "true"},
+      {"sets.intersects", "[[9007199254740993], [9007199254740992.0]]", "true"},
+      {"sets.intersects", "[[9007199254740993], [9007199254740992]]", "false"},
       {"sets.intersects", "[[1], ['1', 2]]", "false"}, {"sets.intersects", "['a', []]", NULL})
 
 UTEST_MAIN()

@@ -191,6 +191,27 @@ UTEST(schema_check, fuel) {
     kit_close(&k);
 }
 
+/* Many elements are found by hash: one unit each, and one for the schema and the array. */
+UTEST(schema_check, uniqueItems_is_charged_by_element) {
+    struct kit k;
+    kit_open(&k, "{\"uniqueItems\":true}", (mwl__schema_options){0});
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    mwl__buf_putc(&b, '[');
+    for (int i = 0; i < 3000; i++) mwl__buf_printf(&b, "[[[[[[[[%d]]]]]]]],", i);
+    size_t len = b.len;
+    mwl__buf_puts(&b, "1]");
+    uint64_t fuel = 3000 * 9 + 100;
+    EXPECT_EQ(1, kit_check(&k, mwl__buf_cstr(&b), &fuel));
+    EXPECT_LE(fuel, 100u);
+    fuel = 3000 * 9 - 1;
+    EXPECT_EQ(MWL_E_FUEL, kit_check(&k, mwl__buf_cstr(&b), &fuel));
+    b.len = len;
+    mwl__buf_puts(&b, "[[[[[[[[7.0]]]]]]]]]");
+    EXPECT_EQ(0, kit_check(&k, mwl__buf_cstr(&b), NULL));
+    mwl__buf_free(&b);
+    kit_close(&k);
+}
+
 /* ---- the language's rules -------------------------------------------------------------------- */
 
 static int parameters_valid(const char *schema, const char *json) {

@@ -6,6 +6,7 @@
  * here; other patterns use the pattern cache of the scratch. */
 #include "vm/cel/cel_lib.h"
 #include "vm/regex/regex.h"
+#include "vm/value/set.h"
 
 mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what) {
     if (status == MWL_E_FUEL) {
@@ -20,15 +21,62 @@ mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what) {
     return mwl_fn_fail(fn, "%s", what);
 }
 
+/* Charges what a function of the value layer has used of the fuel that it was given. */
+static bool charge_used(mwl_fn *fn, mwl_status status, uint64_t left) {
+    return mwl_fn_charge(fn, status == MWL_OK ? fn->x->budget - left : UINT64_MAX);
+}
+
 bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal) {
     int fast = mwl__equal_fast(a, b);
     if (fast >= 0) {
         *equal = fast != 0;
         return true;
     }
-    uint64_t fuel = fn->x->budget, before = fuel;
+    uint64_t fuel = fn->x->budget;
     mwl_status status = mwl__value_equal(a, b, &fuel, equal);
-    return mwl_fn_charge(fn, status == MWL_OK ? before - fuel : UINT64_MAX);
+    return charge_used(fn, status, fuel);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+mwl_set *mwl_fn_set(mwl_fn *fn, mwl_value list) {
+    mwl_heap *heap = fn->x->heap;
+    if (mwl_value_kind(list) != MWL_KIND_ARRAY) {
+        (void)mwl_fn_no_overload(fn);
+        return NULL;
+    }
+    if (!mwl_fn_charge(fn, mwl_count(list))) return NULL;
+    mwl_set *set = mwl__heap_take(heap, sizeof *set);
+    if (!set) return NULL;
+    mwl_status status = mwl__set_init(set, heap, list);
+    if (status == MWL_OK) return set;
+    (void)mwl__cel_failed(fn, status, "");
+    mwl__heap_give(heap, set, sizeof *set);
+    return NULL;
+}
+
+void mwl_fn_set_free(mwl_fn *fn, mwl_set *set) {
+    if (!set) return;
+    mwl__set_free(set);
+    mwl__heap_give(fn->x->heap, set, sizeof *set);
+}
+
+bool mwl_fn_set_add(mwl_fn *fn, mwl_set *set, size_t i, bool *added) {
+    uint64_t fuel = fn->x->budget;
+    uint32_t at = 0;
+    *added = false;
+    if (i >= mwl_count(set->list)) return true;
+    mwl_status status = mwl__set_add(set, (uint32_t)i, &fuel, &at);
+    *added = status == MWL_OK && at == MWL__SET_NONE;
+    return charge_used(fn, status, fuel);
+}
+
+bool mwl_fn_set_has(mwl_fn *fn, const mwl_set *set, mwl_value v, bool *found) {
+    uint64_t fuel = fn->x->budget;
+    uint32_t at = 0;
+    mwl_status status = mwl__set_find(set, v, &fuel, &at);
+    *found = status == MWL_OK && at != MWL__SET_NONE;
+    return charge_used(fn, status, fuel);
 }
 
 static bool is_kind(mwl_value v, mwl_kind kind) { return mwl_value_kind(v) == kind; }

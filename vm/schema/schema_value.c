@@ -1,9 +1,10 @@
 /* schema_value.c: properties of values that the keywords of JSON Schema need: types, multiples,
  * equal elements.
  *
- * Owns: arithmetic and hashing for keywords. Refuses to know: compiled schemas. */
+ * Owns: arithmetic for keywords, and equal elements. Refuses to know: compiled schemas. */
 #include "vm/base/num.h"
 #include "vm/schema/schema_code.h"
+#include "vm/value/set.h"
 
 #include <math.h>
 
@@ -82,51 +83,7 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
 
 /* ---- equal elements -------------------------------------------------------------------------- */
 
-/* How many levels of a value are hashed; below, only sizes count. Values rarely differ only in
- * deeper levels, and the C stack stays small. */
-enum { HASH_LEVELS = 6 };
-
-static uint64_t mix(uint64_t h) {
-    h ^= h >> 32;
-    h *= 0x9E3779B97F4A7C15u;
-    return h ^ h >> 29;
-}
-
-/* Equal values have equal hashes: numbers of any kind by value, objects with members in any
- * order. */
-static uint64_t hash_value(mwl_value v, int levels, uint64_t *visited) {
-    uint32_t k = mwl_value_kind(v);
-    uint64_t h = 0;
-    double d;
-    ++*visited;
-    switch (k) {
-    case MWL_KIND_INT: d = (double)v.as.i; break;
-    case MWL_KIND_UINT: d = (double)v.as.u; break;
-    case MWL_KIND_NUMBER: d = v.as.d; break;
-    case MWL_KIND_STRING:
-    case MWL_KIND_BYTES:
-    case MWL_KIND_TYPE: return mix(v.aux + ((uint64_t)k << 40));
-    case MWL_KIND_ARRAY:
-        h = mix(v.aux + ((uint64_t)k << 40));
-        for (uint32_t i = 0; levels && i < v.aux; i++)
-            h = mix(h ^ hash_value(mwl__as_list(v)->item[i], levels - 1, visited));
-        return h;
-    case MWL_KIND_OBJECT:
-        for (uint32_t i = 0; levels && i < v.aux; i++) {
-            const mwl__member *m = &mwl__as_map(v)->member[i];
-            uint64_t key = mwl_value_kind(m->key) == MWL_KIND_STRING ? m->key.aux : 1;
-            h += mix(mix(key) ^ hash_value(m->val, levels - 1, visited));
-        }
-        return mix(h + v.aux + ((uint64_t)k << 40));
-    case MWL_KIND_NULL:
-    case MWL_KIND_BOOL:
-    case MWL_KIND_DURATION: return mix(v.as.u + ((uint64_t)k << 40));
-    default: return mix((uint64_t)k << 40);
-    }
-    if (d == 0) d = 0; /* -0 */
-    memcpy(&h, &d, sizeof h);
-    return mix(h + 1);
-}
+#define FEW 8u /* elements up to which comparing all pairs is faster than hashing each */
 
 static mwl_status find_by_pairs(mwl_value array, uint64_t *fuel, bool *found, uint32_t at[2]) {
     const mwl_value *item = mwl__as_list(array)->item;
@@ -149,50 +106,18 @@ static mwl_status find_by_pairs(mwl_value array, uint64_t *fuel, bool *found, ui
     return MWL_OK;
 }
 
-/* slot: hash in the high half, element + 1 in the low. n_slots is a power of two, at least twice
- * the elements, and all zero. */
-static mwl_status find_by_hash(mwl_value array, uint64_t *slot, size_t n_slots, uint64_t *fuel,
-                               bool *found, uint32_t at[2]) {
-    const mwl_value *item = mwl__as_list(array)->item;
-    for (uint32_t i = 0; i < array.aux; i++) {
-        uint64_t visited = 0;
-        uint64_t h = hash_value(item[i], HASH_LEVELS, &visited);
-        if (fuel) {
-            if (*fuel < visited) return MWL_E_FUEL;
-            *fuel -= visited;
-        }
-        size_t place = (size_t)h & (n_slots - 1);
-        for (; slot[place]; place = (place + 1) & (n_slots - 1)) {
-            if (slot[place] >> 32 != h >> 32) continue;
-            uint32_t other = (uint32_t)slot[place] - 1;
-            bool same = false;
-            mwl_status st = mwl__value_equal(item[other], item[i], fuel, &same);
-            if (st < 0) return st;
-            if (!same) continue;
-            *found = true;
-            at[0] = other;
-            at[1] = i;
-            return MWL_OK;
-        }
-        slot[place] = (h & 0xffffffff00000000u) | (i + 1);
-    }
-    return MWL_OK;
-}
-
 mwl_status mwl__schema_find_equal(mwl_heap *heap, mwl_value array, uint64_t *fuel, bool *found,
                                   uint32_t at[2]) {
-    uint64_t few[256];
-    size_t n_slots = sizeof few / sizeof *few;
     *found = false;
-    if (array.aux <= 8) return find_by_pairs(array, fuel, found, at);
-    if (array.aux <= n_slots / 2) {
-        memset(few, 0, sizeof few);
-        return find_by_hash(array, few, n_slots, fuel, found, at);
+    if (array.aux <= FEW) return find_by_pairs(array, fuel, found, at);
+    mwl_set set;
+    mwl_status st = mwl__set_init(&set, heap, array);
+    if (st < 0) return st;
+    for (at[1] = 0; st == MWL_OK && at[1] < array.aux; at[1]++) {
+        st = mwl__set_add(&set, at[1], fuel, &at[0]);
+        *found = st == MWL_OK && at[0] != MWL__SET_NONE;
+        if (*found) break;
     }
-    while (n_slots / 2 < array.aux) n_slots *= 2;
-    uint64_t *slot = mwl__mem_zero(&heap->alloc, n_slots, sizeof *slot);
-    if (!slot) return MWL_E_NOMEM;
-    mwl_status st = find_by_hash(array, slot, n_slots, fuel, found, at);
-    mwl__mem_free(&heap->alloc, slot, n_slots * sizeof *slot);
+    mwl__set_free(&set);
     return st;
 }
