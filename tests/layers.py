@@ -3,7 +3,8 @@
 
 Fails on an edge that MAY_USE does not allow, on a symbol of vm/ that is not public and used by
 stdlib/, on a symbol with the public prefix that no public header has, and on a prototype that a
-source file declares instead of including its header.
+source file declares instead of including its header, and on a setting (#ifndef and #define) outside
+of mwl_config.h.
 vm/ARCHITECTURE.md draws the same order.
 """
 import os
@@ -81,6 +82,18 @@ def check_prototypes(problems):
             problems.append(f"{file}:{line}: a prototype beside its header: {found.group(0).split(';')[0]}")
 
 
+def check_settings(problems):
+    """What a build may set has its place in mwl_config.h."""
+    setting = re.compile(r"^\s*#\s*ifndef\s+(MWL_\w+)\s*\n\s*#\s*define\s+\1[ \t]+\S", re.M)
+    for file in sources():
+        if os.path.basename(file) == "mwl_config.h":
+            continue
+        text = open(os.path.join(ROOT, file)).read()
+        for found in setting.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            problems.append(f"{file}:{line}: {found.group(1)} belongs into vm/mwl_config.h")
+
+
 def symbols(object_file):
     """The names that an object defines for others, and those that it wants."""
     defines, wants = set(), set()
@@ -150,6 +163,7 @@ def main(build):
     check_order(problems)
     check_includes(problems)
     check_prototypes(problems)
+    check_settings(problems)
     edges = check_objects(build, problems)
     print("\n".join(problems + [f"{len(MAY_USE)} folders, {len(edges)} edges, {len(problems)} problems"]))
     return 1 if problems else 0

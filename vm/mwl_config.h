@@ -1,8 +1,7 @@
-/* mwl_config.h: limits and settings that are fixed when the library is compiled, each with its
+/* mwl_config.h: every limit and setting that is fixed when the library is compiled, each with its
  * reason. Define one of the macros to change it.
  *
- * mwl.h has what a host can set for each VM or run; the defaults of these are here. Limits that
- * only one file of the library knows are in the header beside that file. */
+ * mwl.h has what a host can set for each VM or run; the defaults of these are here. */
 #ifndef MWL_CONFIG_H
 #define MWL_CONFIG_H
 
@@ -61,6 +60,12 @@
 #define MWL_CHECKED 0
 #endif
 
+/* 1: each object of a heap is a separate allocation, so that a tool sees its bounds. 0: small ones
+ * share chunks. */
+#ifndef MWL_PLAIN_HEAP
+#define MWL_PLAIN_HEAP MWL_CHECKED
+#endif
+
 /* Failures linked by `previous`. Every link nests one container deeper, so this is well below
  * MWL_DEPTH_LIMIT. A host may set it to at most MWL_CHAIN_LIMIT_MAX. */
 #ifndef MWL_CHAIN_LIMIT
@@ -91,6 +96,12 @@
 #define MWL_RUN_RESERVE (1u << 20)
 #endif
 
+/* The fuel that a run gets for its onAlways phases after it reached a limit: enough for many small
+ * phases, about a millisecond of work. */
+#ifndef MWL_RUN_RESERVE_FUEL
+#define MWL_RUN_RESERVE_FUEL 200000
+#endif
+
 /* Nanoseconds for the cleanup of a cancelled run. 0 is no limit: a cleanup may wait for a slow peer
  * on purpose, and only the host knows how long it can wait. */
 #ifndef MWL_CLEANUP_NS
@@ -111,6 +122,75 @@
 /* Dispatches of one Gather. Each has a slot until the fan-out is complete. */
 #ifndef MWL_FAN_OUT
 #define MWL_FAN_OUT 4000000
+#endif
+
+/* How deep brackets, calls and operators of an expression may be nested. The language demands 12 to
+ * 32 of each. The limit exists because walks recurse once per level on the C stack. */
+#ifndef MWL_CEL_DEPTH
+#define MWL_CEL_DEPTH 250
+#endif
+
+/* Instructions of one compiled regular expression of CEL. Limits its memory (8 bytes each) and the
+ * most work per symbol of the subject. */
+#ifndef MWL_REGEX_MAX_INST
+#define MWL_REGEX_MAX_INST 100000u
+#endif
+
+/* Ranges of character classes that compiling one of them may add and sort. Limits the time, because
+ * three bytes such as \pL mean six hundred ranges. */
+#ifndef MWL_REGEX_MAX_WORK
+#define MWL_REGEX_MAX_WORK 4000000u
+#endif
+
+/* How deep their groups may be nested. Limits the parser's own stack. */
+#ifndef MWL_REGEX_MAX_NEST
+#define MWL_REGEX_MAX_NEST 1000u
+#endif
+
+/* How many copies of their innermost operand counted repetitions may make. This is RE2's limit. */
+#ifndef MWL_REGEX_MAX_REPEAT
+#define MWL_REGEX_MAX_REPEAT 1000u
+#endif
+
+/* Bytes of the matcher's states that are kept for one of them. Beyond that they are dropped and
+ * built again. */
+#ifndef MWL_REGEX_CACHE_BYTES
+#define MWL_REGEX_CACHE_BYTES (256u << 10)
+#endif
+
+/* For how many of them a VM keeps states. A power of two. */
+#ifndef MWL_REGEX_CACHE_SLOTS
+#define MWL_REGEX_CACHE_SLOTS 64u
+#endif
+
+/* The most work of one search of a JSON Schema pattern by backtracking; then the search ends. Each
+ * item of the pattern that is tried counts 1, and every 16 bytes that an item reads count 1. One
+ * unit takes about 30 ns. */
+#ifndef MWL_PATTERN_WORK_LIMIT
+#define MWL_PATTERN_WORK_LIMIT 20000000u
+#endif
+
+/* How deep the groups of such a pattern may be nested. PCRE2 compiles them by recursion, with about
+ * 500 bytes of C stack each. */
+#ifndef MWL_PATTERN_NEST
+#define MWL_PATTERN_NEST 100u
+#endif
+
+/* Memory of one search by backtracking, in KiB: what a subject may cost beside its own size. */
+#ifndef MWL_PATTERN_HEAP_KIB
+#define MWL_PATTERN_HEAP_KIB 16384u
+#endif
+
+/* How many schemas may be open at one time while a value is checked. Each needs a C frame of about
+ * 200 bytes; a level of data needs one or two. */
+#ifndef MWL_SCHEMA_DEPTH
+#define MWL_SCHEMA_DEPTH 1024
+#endif
+
+/* Bytes of the compiled patterns of one schema. Twenty bytes of text can need a megabyte, so
+ * without a limit loading a small image could need any amount of memory. */
+#ifndef MWL_SCHEMA_PATTERNS_LIMIT
+#define MWL_SCHEMA_PATTERNS_LIMIT (16u << 20)
 #endif
 
 #endif

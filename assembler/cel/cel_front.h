@@ -8,6 +8,7 @@
 #define MWL_CEL_FRONT_H
 
 #include "assembler/cel/cel_ast.h"
+#include "mwl_config.h"
 
 #include "mwl_provider.h"
 
@@ -53,12 +54,6 @@ typedef struct mwl__cel_sink {
 /* ---- parsing -----------------------------------------------------------------------------------
  */
 
-/* How deep brackets, calls and operators may be nested. The language demands 12 to 32 of each. The
- * limit exists because walks recurse once per level on the C stack. */
-#ifndef MWL__CEL_DEPTH
-#define MWL__CEL_DEPTH 250
-#endif
-
 /* Bytes of one expression: offsets are 32 bits wide. */
 #define MWL__CEL_SOURCE_LIMIT 0x7fffffffu
 
@@ -82,7 +77,7 @@ typedef struct mwl__cel_options {
     size_t len;
     bool no_macros;               /* calls stay calls */
     const mwl__cel_macro *macros; /* tried before the standard ones; NULL: none */
-    uint32_t depth;               /* 0: MWL__CEL_DEPTH */
+    uint32_t depth;               /* 0: MWL_CEL_DEPTH */
     mwl__cel_sink sink;
 } mwl__cel_options;
 

@@ -48,7 +48,7 @@ void mwl__cel_lower_fail(lowerer *l, const mwl__cel_node *n, const char *message
 
 unsigned mwl__cel_lower_take(lowerer *l, const mwl__cel_node *n, unsigned count) {
     unsigned r = l->top;
-    if (count > MWL__CEL_REGISTERS - l->top) {
+    if (count > MWL_REGS_LIMIT - l->top) {
         mwl__cel_lower_fail(l, n, "the expression needs too many registers; split it up");
         return 0;
     }

@@ -13,11 +13,6 @@
 #include "assembler/emit/emit.h"
 #include "vm/cel/functions.h"
 
-/* Registers of one expression. Limited because each needs 16 bytes in every VM. */
-#ifndef MWL__CEL_REGISTERS
-#define MWL__CEL_REGISTERS 4096u
-#endif
-
 typedef struct mwl__cel_lowering {
     const mwl_alloc *alloc; /* NULL: the default */
     mwl__emit *emit;

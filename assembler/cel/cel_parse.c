@@ -545,7 +545,7 @@ mwl_status mwl__cel_parse(const mwl__cel_options *options, mwl__cel_tree *tree) 
     mwl__cel_parser p = {0};
     p.options = options;
     p.arena = options->arena;
-    p.depth_limit = options->depth ? options->depth : MWL__CEL_DEPTH;
+    p.depth_limit = options->depth ? options->depth : MWL_CEL_DEPTH;
     if (p.depth_limit > 10000) p.depth_limit = 10000; /* `height` is 16 bits wide */
     p.tok = mwl__cel_lex(options->source, options->len, 0);
     mwl__cel_node *root = parse_expr(&p);

@@ -33,7 +33,7 @@ static bool count_path(void *ctx, const mwl__cel_path *path) {
 /* Checks that parents, places and spans are consistent, and that the height is that of a walk along
  * spines. */
 static void check_links(const mwl__cel_node *n, size_t len, unsigned depth) {
-    if (depth > MWL__CEL_DEPTH) abort();
+    if (depth > MWL_CEL_DEPTH) abort();
     while (n) {
         if (n->begin > n->end || n->end > len || n->at > len) abort();
         for (uint32_t i = 0; i < n->n_kids; i++)

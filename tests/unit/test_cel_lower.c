@@ -158,9 +158,9 @@ static mwl_status compile_call(unsigned n_args) {
 
 UTEST(cel_lower, registers_have_a_limit_that_is_reported) {
     reports = 0;
-    EXPECT_EQ(compile_call(MWL__CEL_REGISTERS - 1), MWL_OK);
+    EXPECT_EQ(compile_call(MWL_REGS_LIMIT - 1), MWL_OK);
     EXPECT_EQ(reports, 0u);
-    EXPECT_EQ(compile_call(MWL__CEL_REGISTERS + 1), MWL_E_TOO_BIG);
+    EXPECT_EQ(compile_call(MWL_REGS_LIMIT + 1), MWL_E_TOO_BIG);
     EXPECT_EQ(reports, 1u);
 }
 

@@ -158,8 +158,8 @@ UTEST(parse, depth_has_a_limit) {
                       (int)repeat("", rows[i].open, 100000, "a", rows[i].close, NULL),
                       rows[i].open);
     }
-    EXPECT_EQ((int)MWL_OK, (int)repeat("", "[", MWL__CEL_DEPTH - 1, "a", "]", NULL));
-    EXPECT_EQ((int)MWL_E_DEPTH, (int)repeat("", "[", MWL__CEL_DEPTH, "a", "]", NULL));
+    EXPECT_EQ((int)MWL_OK, (int)repeat("", "[", MWL_CEL_DEPTH - 1, "a", "]", NULL));
+    EXPECT_EQ((int)MWL_E_DEPTH, (int)repeat("", "[", MWL_CEL_DEPTH, "a", "]", NULL));
 }
 
 #define PRINTS(text, again)                                                                        \

@@ -2,18 +2,12 @@
  * allocator counts it. */
 #include "mwl.h"
 #include "mwl_asm.h"
+#include "mwl_config.h"
 #include "utest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(MWL_STRESS) || defined(MWL_PLAIN_HEAP)
-#define PLAIN                                                                                      \
-    1 /* each object is a separate allocation there, so the figure differs from a release build */
-#else
-#define PLAIN 0
-#endif
 
 static size_t held;
 
@@ -69,7 +63,7 @@ UTEST(parked, a_run_in_a_sleep_costs_at_most_512_bytes) {
     ASSERT_EQ(due, (int64_t)1000 + 3600 * (int64_t)1000000000);
     double all = (double)(held - before) / N, values = (double)(mwl_heap_used(h) - live) / N;
     printf("parked run: %.1f bytes live, %.1f bytes all in\n", values, all);
-    if (!PLAIN) {
+    if (!MWL_PLAIN_HEAP) { /* else each object is a separate allocation, which takes more */
         ASSERT_LE(all, 512.0);
     }
     mwl_vm_free(vm);

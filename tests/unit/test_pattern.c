@@ -401,9 +401,9 @@ UTEST(pattern, errors_tell_the_place) {
 }
 
 UTEST(pattern, nesting_is_limited) {
-    static char text[2 * MWL__REGEX_MAX_NEST + 3];
-    memset(text, '(', MWL__REGEX_MAX_NEST + 1);
-    memset(text + MWL__REGEX_MAX_NEST + 1, ')', MWL__REGEX_MAX_NEST + 1);
+    static char text[2 * MWL_REGEX_MAX_NEST + 3];
+    memset(text, '(', MWL_REGEX_MAX_NEST + 1);
+    memset(text + MWL_REGEX_MAX_NEST + 1, ')', MWL_REGEX_MAX_NEST + 1);
     EXPECT_EQ(MWL_E_TOO_BIG, status_of(text));
 }
 

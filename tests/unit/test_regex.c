@@ -369,7 +369,7 @@ UTEST(regex, errors_tell_the_place) {
 }
 
 UTEST(regex, nesting_is_limited) {
-    enum { N = MWL__REGEX_MAX_NEST };
+    enum { N = MWL_REGEX_MAX_NEST };
     static char text[2 * N + 4];
     memset(text, '(', N);
     text[N] = 'a';

@@ -18,10 +18,6 @@
 
 #include <stdio.h>
 
-/* The fuel that a run gets for its onAlways phases after it reached a limit. The reserve of memory
- * is MWL_RUN_RESERVE. */
-#define RESERVE_FUEL 200000u
-
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
 /* The VM's limits, or a copy of them with those that the run sets itself. NULL: out of memory. */
@@ -305,7 +301,7 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     }
     run->limit_hit = true;
     run->why = why;
-    run->budget = RESERVE_FUEL;
+    run->budget = MWL_RUN_RESERVE_FUEL;
     run->memory_used =
         run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
     mwl_heap *h = &run->link->vm->heap;

@@ -64,9 +64,7 @@
 
 #include <stdint.h>
 
-#ifndef MWL_NONE
-#define MWL_NONE 0xffffffffu
-#endif
+#define MWL_NONE 0xffffffffu /* no such index */
 
 /* INFO: words by position. */
 enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_WORDS = 2 };

@@ -75,7 +75,7 @@ static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mw
     pcre2_general_context *g = pcre2_general_context_create(pcre_malloc, pcre_free, &p->alloc);
     pcre2_compile_context *c = g ? pcre2_compile_context_create(g) : NULL;
     if (c) {
-        pcre2_set_parens_nest_limit(c, MWL__PATTERN_NEST);
+        pcre2_set_parens_nest_limit(c, MWL_PATTERN_NEST);
         p->code = pcre2_compile((PCRE2_SPTR)text, len, options, &code, &at, c);
     }
     uint32_t highest = 0;
@@ -182,9 +182,9 @@ static mwl_status find_bench(mwl__regex_scratch *scratch, bench **out) {
         bench_free(b);
         return MWL_E_NOMEM;
     }
-    pcre2_set_heap_limit(b->context, MWL__PATTERN_HEAP_KIB);
-    pcre2_set_match_limit(b->context, MWL__PATTERN_WORK_LIMIT);
-    pcre2_set_depth_limit(b->context, MWL__PATTERN_WORK_LIMIT);
+    pcre2_set_heap_limit(b->context, MWL_PATTERN_HEAP_KIB);
+    pcre2_set_match_limit(b->context, MWL_PATTERN_WORK_LIMIT);
+    pcre2_set_depth_limit(b->context, MWL_PATTERN_WORK_LIMIT);
     guest->data = b;
     guest->release = bench_free;
     *out = b;
@@ -223,7 +223,7 @@ static int count_item(pcre2_callout_block *item, void *ctx) {
 static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subject, size_t len,
                               uint64_t *fuel, bool *matched) {
     if (!charge(fuel, 1 + len / 8)) return MWL_E_FUEL;
-    work w = {.limit = MWL__PATTERN_WORK_LIMIT, .per_item = 1 + (p->has_references ? len / 64 : 0)};
+    work w = {.limit = MWL_PATTERN_WORK_LIMIT, .per_item = 1 + (p->has_references ? len / 64 : 0)};
     if (fuel && *fuel < w.limit / WORK_PER_UNIT) w.limit = *fuel * WORK_PER_UNIT;
     pcre2_set_callout(b->context, count_item, &w);
     int rc = pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);

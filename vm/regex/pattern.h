@@ -9,21 +9,6 @@
 #include "mwl.h"
 #include "vm/regex/regex.h"
 
-/* The most work of one search by backtracking; then the search ends. Each item of the pattern that
- * is tried counts 1, and every 16 bytes that an item reads count 1. One unit takes about 30 ns. */
-#ifndef MWL__PATTERN_WORK_LIMIT
-#define MWL__PATTERN_WORK_LIMIT 20000000u
-#endif
-/* How deep groups may be nested. PCRE2 compiles them by recursion, with about 500 bytes of C stack
- * each. */
-#ifndef MWL__PATTERN_NEST
-#define MWL__PATTERN_NEST 100u
-#endif
-/* Memory of one search by backtracking, in KiB. */
-#ifndef MWL__PATTERN_HEAP_KIB
-#define MWL__PATTERN_HEAP_KIB 16384u
-#endif
-
 typedef struct mwl__pattern mwl__pattern;
 
 /* Compiles a pattern. Returns MWL_OK, MWL_E_SYNTAX with message and offset (not ECMA-262),

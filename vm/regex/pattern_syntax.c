@@ -536,7 +536,7 @@ static bool parse_open(translator *t) {
     } else {
         put(t, t->target == MWL__PATTERN_FOR_PCRE ? "(" : "(?:");
     }
-    if (t->depth == MWL__REGEX_MAX_NEST)
+    if (t->depth == MWL_REGEX_MAX_NEST)
         return fail_with(t, MWL_E_TOO_BIG, "groups are nested too deeply", open);
     void *v = t->stack;
     mwl_status st = mwl__mem_grow(&t->name_text.alloc, &v, &t->cap_stack, t->depth + 1, 1);

@@ -41,7 +41,7 @@ typedef struct dfa {
 
 struct mwl__regex_scratch {
     mwl_alloc alloc;
-    dfa slot[MWL__REGEX_CACHE_SLOTS];
+    dfa slot[MWL_REGEX_CACHE_SLOTS];
     uint64_t clock;
     uint64_t *seen; /* a bit per instruction */
     size_t cap_seen;
@@ -85,7 +85,7 @@ void mwl__regex_scratch_free(mwl__regex_scratch *s) {
     if (s->guest.release) s->guest.release(s->guest.data);
     if (s->store.release) s->store.release(s->store.data);
     mwl_alloc a = s->alloc;
-    for (size_t i = 0; i < MWL__REGEX_CACHE_SLOTS; i++) drop_dfa(&a, &s->slot[i]);
+    for (size_t i = 0; i < MWL_REGEX_CACHE_SLOTS; i++) drop_dfa(&a, &s->slot[i]);
     mwl__mem_free(&a, s->seen, s->cap_seen * sizeof *s->seen);
     mwl__mem_free(&a, s->stack, s->cap_list * sizeof *s->stack);
     mwl__mem_free(&a, s->from, s->cap_list * sizeof *s->from);
@@ -136,7 +136,7 @@ static bool dfa_is_for(const dfa *d, const mwl__regex *re) {
 /* Returns the states of this program: those of an earlier search, or a slot that was emptied for
  * it. */
 static mwl_status find_dfa(mwl__regex_scratch *s, const mwl__regex *re, dfa **out) {
-    size_t base = (size_t)re->hash & (MWL__REGEX_CACHE_SLOTS - N_WAYS);
+    size_t base = (size_t)re->hash & (MWL_REGEX_CACHE_SLOTS - N_WAYS);
     dfa *oldest = &s->slot[base];
     for (size_t i = 0; i < N_WAYS; i++) {
         dfa *d = &s->slot[base + i];
@@ -316,7 +316,7 @@ static mwl_status make_room(search *q, bool *forgot) {
     const mwl_alloc *a = &q->s->alloc;
     size_t need = ((size_t)d->n_state + 1) * (d->stride * sizeof *d->next + sizeof *d->state) +
                   (d->n_pool + q->n_to) * sizeof *d->pool;
-    *forgot = d->n_state > STATE_FIRST + 1 && need > MWL__REGEX_CACHE_BYTES;
+    *forgot = d->n_state > STATE_FIRST + 1 && need > MWL_REGEX_CACHE_BYTES;
     if (*forgot) {
         size_t gone = (size_t)(q->p - q->flushed_at);
         /* A state that is not used about ten times costs more than it saves. */

@@ -7,33 +7,7 @@
 #define MWL_REGEX_H
 
 #include "mwl.h"
-
-/* Instructions of one program. Limits the memory (8 bytes each) and the most work per symbol. */
-#ifndef MWL__REGEX_MAX_INST
-#define MWL__REGEX_MAX_INST 100000u
-#endif
-/* Ranges of character classes that compiling one pattern may add and sort. Limits the time, because
- * three bytes such as \pL mean six hundred ranges. */
-#ifndef MWL__REGEX_MAX_WORK
-#define MWL__REGEX_MAX_WORK 4000000u
-#endif
-/* How deep groups may be nested. Limits the parser's own stack. */
-#ifndef MWL__REGEX_MAX_NEST
-#define MWL__REGEX_MAX_NEST 1000u
-#endif
-/* How many copies of their innermost operand counted repetitions may make. This is RE2's limit. */
-#ifndef MWL__REGEX_MAX_REPEAT
-#define MWL__REGEX_MAX_REPEAT 1000u
-#endif
-/* Bytes of the states that are kept for one program. Beyond that they are dropped and built
- * again. */
-#ifndef MWL__REGEX_CACHE_BYTES
-#define MWL__REGEX_CACHE_BYTES (256u << 10)
-#endif
-/* The number of programs whose states one scratch keeps. A power of two. */
-#ifndef MWL__REGEX_CACHE_SLOTS
-#define MWL__REGEX_CACHE_SLOTS 64u
-#endif
+#include "mwl_config.h"
 
 typedef struct mwl__regex mwl__regex;
 typedef struct mwl__regex_scratch mwl__regex_scratch;

@@ -66,7 +66,7 @@ void mwl__re_code_free(mwl__re_code *c) {
 static bool reserve(parser *p, size_t more) {
     mwl__re_code *c = p->code;
     /* One instruction is reserved for the final MATCH. */
-    if (more > MWL__REGEX_MAX_INST || c->n + more >= MWL__REGEX_MAX_INST)
+    if (more > MWL_REGEX_MAX_INST || c->n + more >= MWL_REGEX_MAX_INST)
         return fail_with(p, MWL_E_TOO_BIG, "the pattern makes too large a program", p->at);
     if (c->n + more <= c->cap) return true;
     void *v = c->inst;
@@ -214,7 +214,7 @@ static bool push_ranges(parser *p, const mwl__rune_range *r, size_t n) {
 }
 
 static bool class_failed(parser *p) {
-    if (p->tables.work <= MWL__REGEX_MAX_WORK) return no_memory(p);
+    if (p->tables.work <= MWL_REGEX_MAX_WORK) return no_memory(p);
     return fail_with(p, MWL_E_TOO_BIG, "the pattern's character classes are too large", p->at);
 }
 
@@ -286,7 +286,7 @@ static bool make_counted(parser *p, int n, int m) {
     }
     if (m < 0 && n == 0) return make_star(p, start);
     uint64_t size = (uint64_t)len * (uint64_t)(m < 0 ? n : m) + (m < 0 ? 1u : (unsigned)(m - n));
-    if (size > MWL__REGEX_MAX_INST)
+    if (size > MWL_REGEX_MAX_INST)
         return fail_with(p, MWL_E_TOO_BIG, "the pattern makes too large a program", p->at);
     for (int i = 1; i < n; i++)
         if (!copy_operand(p, start, len)) return false;
@@ -369,12 +369,12 @@ static bool parse_counted(parser *p) {
     }
     if (p->at < p->len && p->text[p->at] == '?') p->at++;
     if (p->has_operand && p->repeated) return fail(p, "bad repetition operator", at);
-    int limit = (int)MWL__REGEX_MAX_REPEAT;
+    int limit = (int)MWL_REGEX_MAX_REPEAT;
     if ((m >= 0 && m < n) || n > limit || m > limit) return fail(p, "invalid repetition count", at);
     if (!p->has_operand) return fail(p, "no argument for repetition operator", at);
     uint32_t times = (uint32_t)(m < 0 ? n : m);
     uint32_t repeats = p->operand_repeats * (times ? times : 1);
-    if (repeats > MWL__REGEX_MAX_REPEAT) return fail(p, "invalid repetition count", at);
+    if (repeats > MWL_REGEX_MAX_REPEAT) return fail(p, "invalid repetition count", at);
     if (!make_counted(p, n, m)) return false;
     operand_is(p, p->operand, repeats);
     p->repeated = true;
@@ -581,7 +581,7 @@ static bool parse_backslash(parser *p) {
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool open_group(parser *p, size_t at, uint32_t outer_flags) {
-    if (p->depth > MWL__REGEX_MAX_NEST)
+    if (p->depth > MWL_REGEX_MAX_NEST)
         return fail_with(p, MWL_E_TOO_BIG, "groups are nested too deeply", at);
     void *v = p->stack;
     mwl_status st =

@@ -34,7 +34,7 @@ typedef struct mwl__class_tables {
 void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t);
 
 /* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` stays set: out of
- * memory, or the work for the pattern exceeds MWL__REGEX_MAX_WORK. */
+ * memory, or the work for the pattern exceeds MWL_REGEX_MAX_WORK. */
 typedef struct mwl__class {
     mwl_alloc alloc;
     mwl__class_tables *tables; /* lent */

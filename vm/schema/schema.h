@@ -5,24 +5,12 @@
  * two exceptions: `format: regex` compiles the string, and `uniqueItems` of a long array needs a
  * table.
  *
- * An evaluation nests at most MWL__SCHEMA_DEPTH schemas. Beyond that it ends with MWL_E_DEPTH. */
+ * An evaluation nests at most MWL_SCHEMA_DEPTH schemas. Beyond that it ends with MWL_E_DEPTH. */
 #ifndef MWL_SCHEMA_H
 #define MWL_SCHEMA_H
 
 #include "vm/regex/regex.h"
 #include "vm/value/value.h"
-
-/* How many schemas may be open at one time. Each needs a C frame of about 200 bytes; a level of
- * data needs one or two. */
-#ifndef MWL__SCHEMA_DEPTH
-#define MWL__SCHEMA_DEPTH 1024
-#endif
-
-/* Bytes of the compiled patterns of one schema. Twenty bytes of text can need a megabyte, so
- * without a limit loading a small image could need any amount of memory. */
-#ifndef MWL__SCHEMA_PATTERNS_LIMIT
-#define MWL__SCHEMA_PATTERNS_LIMIT (16u << 20)
-#endif
 
 #define MWL__SCHEMA_ERRORS 16 /* errors in one report, for people to read */
 

@@ -3,7 +3,7 @@
  * Owns: the meaning of every instruction; the report uses it too. Refuses to know: messages
  * (schema_report.c), and whether the code is valid (schema_load.c has checked it).
  *
- * Recursion follows schemas, not only data, and is limited by MWL__SCHEMA_DEPTH. The check does not
+ * Recursion follows schemas, not only data, and is limited by MWL_SCHEMA_DEPTH. The check does not
  * collect what was evaluated (annotations). An UNEVALUATED instruction finds that out afterwards
  * (mwl__schema_mark_before), for 512 members or elements at a time. So schemas without it cost
  * nothing, and nothing is allocated. */
@@ -383,7 +383,7 @@ static void mark_ins(mwl__schema_eval *e, const uint32_t *p, mwl_value v, mwl__s
 void mwl__schema_mark_before(mwl__schema_eval *e, uint32_t node, const uint32_t *until, mwl_value v,
                              mwl__schema_marks *m) {
     uint32_t type = mwl__schema_type_of(v);
-    if (e->depth >= MWL__SCHEMA_DEPTH) {
+    if (e->depth >= MWL_SCHEMA_DEPTH) {
         (void)stop(e, MWL_E_DEPTH);
         return;
     }
@@ -480,7 +480,7 @@ static bool run_node(mwl__schema_eval *e, uint32_t node, uint32_t type, mwl_valu
             continue;
         }
         if (op == MWL__SCHEMA_REF && (p[2] & 0xff) == MWL__SCHEMA_END) {
-            if (++e->depth >= MWL__SCHEMA_DEPTH) {
+            if (++e->depth >= MWL_SCHEMA_DEPTH) {
                 valid = stop(e, MWL_E_DEPTH);
                 break;
             }
@@ -510,7 +510,7 @@ bool mwl__schema_run(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     e->fuel--;
     if (!(*p >> 8 & type) && !mwl__schema_type_fits(*p >> 8, v)) return false;
     if ((p[2] & 0xff) == MWL__SCHEMA_END) return true;
-    if (e->depth >= MWL__SCHEMA_DEPTH) return stop(e, MWL_E_DEPTH);
+    if (e->depth >= MWL_SCHEMA_DEPTH) return stop(e, MWL_E_DEPTH);
     e->depth++;
     bool valid = run_node(e, node, type, v);
     e->depth--;

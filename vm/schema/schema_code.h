@@ -155,7 +155,7 @@ struct mwl__schema {
     mwl_value *consts;     /* the constants that it uses; borrowed from the program or from own */
     mwl__pattern **patterns;
     uint32_t n_consts, n_patterns;
-    size_t patterns_used; /* bytes; MWL__SCHEMA_PATTERNS_LIMIT limits it while loading */
+    size_t patterns_used; /* bytes; MWL_SCHEMA_PATTERNS_LIMIT limits it while loading */
     bool patterns_full;
     struct mwl__schema_own own; /* all zero in a schema of an image */
 };

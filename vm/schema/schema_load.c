@@ -240,8 +240,7 @@ static mwl_status take_consts(mwl__schema *s, const uint32_t *w, const mwl_value
 /* Counts the memory of the patterns. */
 static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     mwl__schema *s = ctx;
-    if (new_size > old_size &&
-        new_size - old_size > MWL__SCHEMA_PATTERNS_LIMIT - s->patterns_used) {
+    if (new_size > old_size && new_size - old_size > MWL_SCHEMA_PATTERNS_LIMIT - s->patterns_used) {
         s->patterns_full = true;
         return NULL;
     }

@@ -90,7 +90,7 @@ void *mwl__heap_take_more(mwl_heap *h, size_t size) {
     size = (size + 15u) & ~(size_t)15u;
     if (!allowed(h, size)) return NULL;
     void *p =
-        !MWL__PLAIN && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
+        !MWL_PLAIN_HEAP && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
     if (!p) {
         h->why = MWL_E_NOMEM;
         return NULL;
@@ -112,7 +112,7 @@ void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
     }
     size_t was = (old_size + 15u) & ~(size_t)15u, now = (new_size + 15u) & ~(size_t)15u;
     if (was == now) return p;
-    if (!MWL__PLAIN && (was <= MWL__SMALL || now <= MWL__SMALL)) {
+    if (!MWL_PLAIN_HEAP && (was <= MWL__SMALL || now <= MWL__SMALL)) {
         void *q = mwl__heap_take(h, now);
         if (!q) return NULL;
         memcpy(q, p, was < now ? was : now);

@@ -114,20 +114,7 @@ static inline mwl__fault *mwl__as_fault(mwl_value v) { return (mwl__fault *)v.as
 /* ---- heap ------------------------------------------------------------------------------------ */
 
 /* Small objects come from size classes of 16 bytes. They are cut from chunks and kept on free
- * lists. In sanitizer and stress builds (MWL_PLAIN_HEAP) each object is a separate allocation. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MWL__PLAIN 1
-#endif
-#endif
-#if defined(MWL_PLAIN_HEAP) || defined(MWL_STRESS) || defined(__SANITIZE_ADDRESS__)
-#undef MWL__PLAIN
-#define MWL__PLAIN 1
-#endif
-#ifndef MWL__PLAIN
-#define MWL__PLAIN 0
-#endif
-
+ * lists. With MWL_PLAIN_HEAP each object is a separate allocation. */
 #define MWL__SMALL 512u
 struct mwl_heap {
     mwl_alloc alloc;
@@ -167,7 +154,7 @@ static inline void mwl__heap_work(mwl_heap *h, size_t n) { h->work += n / 4; }
 /* Allocates a block, which is not zeroed. On failure returns NULL and sets `why` (MWL_E_NOMEM, or
  * MWL_E_TOO_BIG for the limit). */
 static inline void *mwl__heap_take(mwl_heap *h, size_t size) {
-    if (!MWL__PLAIN && size <= MWL__SMALL) {
+    if (!MWL_PLAIN_HEAP && size <= MWL__SMALL) {
         size_t units = (size + 15u) >> 4;
         void *p = h->free_list[units];
         if (p && h->used + units * 16u <= h->limit) {
@@ -179,7 +166,7 @@ static inline void *mwl__heap_take(mwl_heap *h, size_t size) {
     return mwl__heap_take_more(h, size);
 }
 static inline void mwl__heap_give(mwl_heap *h, void *p, size_t size) {
-    if (!MWL__PLAIN && size <= MWL__SMALL) {
+    if (!MWL_PLAIN_HEAP && size <= MWL__SMALL) {
         size_t units = (size + 15u) >> 4;
         *(void **)p = h->free_list[units];
         h->free_list[units] = p;
