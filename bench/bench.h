@@ -65,8 +65,7 @@ void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(
 /* Makes the compiler believe that the value is used and may have changed. */
 #define BENCH_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 
-/* ---- for cases that measure by themselves ------------------------------------------------------
- */
+/* ---- for cases that measure by themselves ---------------------------------------------------- */
 
 struct bench_extra { /* another figure of a report; a list of them ends with a NULL name */
     const char *name;

@@ -11,8 +11,7 @@ struct figures {
     double ops;                              /* measured, in all samples */
 };
 
-/* ---- measure.c: one case -----------------------------------------------------------------------
- */
+/* ---- measure.c: one case --------------------------------------------------------------------- */
 
 /* A file descriptor that counts this thread's user-space instructions, or -1. */
 int measure_perf_open(void);
@@ -28,8 +27,7 @@ double measure_perf(const struct bench_case *c, const struct bench_options *o, i
 unsigned long measure_count(const struct bench_case *c, const struct bench_options *o, double ms);
 void measure_header(void); /* of the table */
 
-/* ---- instructions.c: counting and comparing -----------------------------------------------------
- */
+/* ---- instructions.c: counting and comparing -------------------------------------------------- */
 
 struct counting {
     const struct bench_options *options;

@@ -51,8 +51,7 @@ static mwl_value text_value(struct job *j, const char *text) {
     return mwl_string(j->heap, text, strlen(text));
 }
 
-/* ---- counting ----------------------------------------------------------------------------------
- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 /* Returns all instructions of a process that performs the case n times, or -1. */
 static double by_callgrind(const char *name, unsigned long n) {

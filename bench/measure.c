@@ -22,8 +22,7 @@
 
 enum { MAX_SAMPLES = 101 };
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 struct counter {
     unsigned long long allocations, bytes; /* bytes requested, with the growth by a resize */
@@ -103,8 +102,7 @@ static double perf_stop(int fd) {
     return -1;
 }
 
-/* ---- one case ----------------------------------------------------------------------------------
- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 void bench_fail(struct bench *b, const char *format, ...) {
     va_list args;

@@ -5,6 +5,7 @@
  * machine counts the runs. Variables are kept between runs. */
 #include "std_impl.h"
 
+/* spec: middleware-providers, Loop: a success leads to another run of the inner scope. */
 static void loop_success(mwl_phase *phase, void *user) {
     (void)user;
     mwl_phase_reenter(phase, MWL_REENTER_CARRY, 0);

@@ -132,6 +132,7 @@ static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t 
     return next;
 }
 
+/* spec: middleware-providers, Retry: a used-up budget ends in Exhausted, over the last failure. */
 static void exhausted(mwl_phase *phase, size_t at) {
     mwl_heap *h = mwl_phase_heap(phase);
     uint64_t runs = mwl_phase_runs(phase);

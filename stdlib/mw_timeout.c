@@ -28,6 +28,7 @@ static void timeout_entry(mwl_phase *phase, void *user) {
     mwl_phase_arm_for(phase, ns);
 }
 
+/* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption. */
 static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value details = mwl_phase_state(phase);

@@ -89,8 +89,7 @@ mwl__cel_node *mwl__cel_adopt(mwl__cel_parser *p, mwl__cel_node *node, size_t n_
     return node;
 }
 
-/* ---- for expanders -----------------------------------------------------------------------------
- */
+/* ---- for expanders --------------------------------------------------------------------------- */
 
 mwl__cel_node *mwl__cel_make(mwl__cel_parser *p, mwl__cel_kind kind, const mwl__cel_node *like,
                              size_t n_kids, mwl__cel_node *const *kids) {

@@ -44,8 +44,7 @@ typedef struct checker {
 
 static kind walk(checker *c, const mwl__cel_node *n, bool certain);
 
-/* ---- reporting ---------------------------------------------------------------------------------
- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 /* What a report suggests: a help, and perhaps an exact repair. */
 typedef struct hint {
@@ -117,8 +116,7 @@ static bool is_text(mwl__cel_text t, const char *word) {
     return strlen(word) == t.len && memcmp(t.data, word, t.len) == 0;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Whether the name, up to its first dot, is a root that is in scope; a word of CEL counts too. */
 static bool is_in_scope(const checker *c, const char *name, size_t len) {
@@ -169,8 +167,7 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
     report_hint(c, MWL__CEL_WHY_NAME, n->begin, n->end, &h, "nothing is called `%s`", n->name.data);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static bool is_macro(mwl__cel_text name, bool member) {
     for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++)
@@ -369,8 +366,7 @@ static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
            verbs == 1 ? "" : "s", args->n_kids, args->n_kids == 1 ? "" : "s");
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 static kind literal_kind(const mwl__cel_lit *lit) {
     static const kind kinds[] = {K_NULL, K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES};
@@ -467,8 +463,7 @@ static void want_bool(checker *c, const mwl__cel_node *n, const mwl__cel_node *o
            mwl__cel_kind_text((mwl__cel_kind)n->kind), kind_names[k]);
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------
- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void walk_kids(checker *c, const mwl__cel_node *n, uint32_t from, bool certain) {
     for (uint32_t i = from; i < n->n_kids; i++) walk(c, n->kids[i], certain);

@@ -12,8 +12,7 @@
 
 #include "mwl_provider.h"
 
-/* ---- problems ----------------------------------------------------------------------------------
- */
+/* ---- problems -------------------------------------------------------------------------------- */
 
 typedef enum mwl__cel_severity { MWL__CEL_WARNING, MWL__CEL_ERROR } mwl__cel_severity;
 
@@ -51,8 +50,7 @@ typedef struct mwl__cel_sink {
     void *ctx;
 } mwl__cel_sink;
 
-/* ---- parsing -----------------------------------------------------------------------------------
- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Bytes of one expression: offsets are 32 bits wide. */
 #define MWL__CEL_SOURCE_LIMIT 0x7fffffffu
@@ -104,8 +102,7 @@ mwl__cel_node *mwl__cel_macro_fail(mwl__cel_parser *p, const mwl__cel_node *at,
 
 extern const mwl__cel_macro mwl__cel_standard_macros[]; /* ends with a NULL name */
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* What a full dotted name is; a name may be several (`int` is a type and a function). */
 enum {
@@ -127,8 +124,7 @@ typedef struct mwl__cel_names {
  * messages. A name that is not declared stays MWL__CEL_REF_NONE. Returns MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__cel_resolve(mwl__arena *arena, mwl__cel_tree *tree, const mwl__cel_names *names);
 
-/* ---- checking ----------------------------------------------------------------------------------
- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 typedef struct mwl__cel_root {
     const char *name;

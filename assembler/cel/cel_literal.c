@@ -22,8 +22,7 @@ static int hex_value(char c) {
     return -1;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Reads the decimal or 0x digits of s[0..n). Returns false if they do not fit in 64 bits. */
 static bool read_digits(const char *s, size_t n, uint64_t *out) {
@@ -79,8 +78,7 @@ static mwl_status floating(const char *s, const mwl__cel_token *t, bool negative
     return MWL_OK;
 }
 
-/* ---- strings and bytes -------------------------------------------------------------------------
- */
+/* ---- strings and bytes ----------------------------------------------------------------------- */
 
 static int simple_escape(char c) {
     static const char from[] = "abfnrtv\\?\"'`", to[] = "\a\b\f\n\r\t\v\\?\"'`";

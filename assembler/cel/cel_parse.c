@@ -10,8 +10,7 @@
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p);
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static void next(mwl__cel_parser *p) {
     p->prev_begin = p->tok.begin;
@@ -56,8 +55,7 @@ static mwl__cel_text token_text(mwl__cel_parser *p, const mwl__cel_token *t) {
     return mwl__cel_copy(p, p->options->source + t->begin + quote, t->end - t->begin - 2 * quote);
 }
 
-/* ---- collecting children -----------------------------------------------------------------------
- */
+/* ---- collecting children --------------------------------------------------------------------- */
 
 static bool push(mwl__cel_parser *p, mwl__cel_node *kid) {
     if (!kid) return false;
@@ -124,8 +122,7 @@ static mwl__cel_node *settle_optionals(mwl__cel_parser *p, optionals *o, mwl__ce
     return node;
 }
 
-/* ---- primary expressions -----------------------------------------------------------------------
- */
+/* ---- primary expressions --------------------------------------------------------------------- */
 
 static mwl__cel_node *parse_literal(mwl__cel_parser *p, uint32_t begin, bool negative) {
     mwl__cel_token t = p->tok;
@@ -345,8 +342,7 @@ static mwl__cel_node *parse_primary(mwl__cel_parser *p) {
     }
 }
 
-/* ---- members -----------------------------------------------------------------------------------
- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 /* Reads `.field`, `.?field` or `.function(args)` after the target; the dot is the token. */
 static mwl__cel_node *parse_dot(mwl__cel_parser *p, mwl__cel_node *target, uint32_t begin) {
@@ -408,8 +404,7 @@ static mwl__cel_node *parse_member(mwl__cel_parser *p) {
     return n;
 }
 
-/* ---- operators ---------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static bool is_number(mwl__cel_token_kind kind) {
     return kind == MWL__CEL_T_INT || kind == MWL__CEL_T_FLOAT;

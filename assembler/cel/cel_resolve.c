@@ -8,8 +8,7 @@
  * spine. */
 #include "assembler/cel/cel_parser.h"
 
-/* ---- local variables ---------------------------------------------------------------------------
- */
+/* ---- local variables ------------------------------------------------------------------------- */
 
 typedef struct scope {
     const struct scope *outer;
@@ -50,8 +49,7 @@ static void bind_walk(mwl__cel_node *n, const scope *outer) {
 
 void mwl__cel_bind(mwl__cel_node *root) { bind_walk(root, NULL); }
 
-/* ---- names of the environment ------------------------------------------------------------------
- */
+/* ---- names of the environment ---------------------------------------------------------------- */
 
 /* How many segments of a dotted name can form one declared name. Selections can be longer; declared
  * names are not, and trying every prefix of a chain of thousands would take quadratic time. */

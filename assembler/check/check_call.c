@@ -391,6 +391,7 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
+/* spec: middleware-providers, attachment: the levels that a document lists. */
 static void check_level(mwl__checker *c, const mwl__m_entry *e, const mwl__node *provider) {
     if (e->flow_level ? e->provider->at_flow : e->provider->at_step) return;
     mwl__diag *d = mwl__node_report(c->tree, provider, MWL_DIAG_MISPLACED_MIDDLEWARE,

@@ -85,6 +85,8 @@ static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
     }
 }
 
+/* spec: expressions, the embedding: a string is an expression only if its first closing pair is its
+ * end; "{{ a }} and {{ b }}" is a literal. */
 static embedding classify(const mwl__node *n, trouble *why) {
     const char *s = n->as.text;
     uint32_t len = n->count;

@@ -17,6 +17,7 @@ typedef struct walk {
     uint32_t n;
 } walk;
 
+/* spec: flow-object, static checks: Steps that are unreachable from the entrypoint. */
 static void reach(void *ctx, mwl__m_step *to) {
     walk *w = ctx;
     if (to->reachable) return;

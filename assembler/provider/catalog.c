@@ -37,6 +37,7 @@ static bool is_segment_char(char c) {
            c == '_' || c == '.';
 }
 
+/* spec: providers, provider URIs: the syntax of a provider's uri. */
 static mwl__uri_fault malformed(mwl__uri *out, size_t begin, size_t end, const char *why) {
     out->begin = (uint32_t)begin;
     out->end = (uint32_t)end;

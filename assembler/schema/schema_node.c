@@ -388,6 +388,7 @@ static void write_if(const struct writer *w) {
         mwl__schema_arg(w->b, NONE);
 }
 
+/* spec: JSON Schema 2020-12, $dynamicRef: the outermost matching $dynamicAnchor at run time. */
 static void write_dynamic(const struct writer *w) {
     mwl__schema_build *b = w->b;
     const mwl__node *target = b->places.at[w->place->dynamic].node;

@@ -91,8 +91,7 @@ static const overload standard[] = {
     {"orValue", {"optional_type($A)", "$A"}, "$A"},
 };
 
-/* ---- overloads ---------------------------------------------------------------------------------
- */
+/* ---- overloads ------------------------------------------------------------------------------- */
 
 /* The candidates so far: their common result, and whether any fitted or was tried. */
 typedef struct choice {
@@ -158,8 +157,7 @@ static type *operate(deducer *d, const mwl__cel_node *n, type *const *args, size
     return resolve(d, name, false, args, n_args);
 }
 
-/* ---- expressions -------------------------------------------------------------------------------
- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static type *ident_type(deducer *d, const mwl__cel_node *n) {
     if (n->ref == MWL__CEL_REF_LOCAL) return d->locals[n->slot];

@@ -30,8 +30,7 @@ bool cel_type_is(cel_type *t, const char *name) {
     return t && t->name && strcmp(t->name, name) == 0;
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static cel_type *scope_var(cel_type_scope *s, const char *name, size_t len) {
     for (size_t i = 0; i < s->n; i++)
@@ -84,8 +83,7 @@ void cel_type_write(mwl__buf *out, cel_type *t, unsigned depth) {
     if (t->n_params) mwl__buf_puts(out, ")");
 }
 
-/* ---- relations ---------------------------------------------------------------------------------
- */
+/* ---- relations ------------------------------------------------------------------------------- */
 
 static bool occurs(const cel_type *var, cel_type *t, unsigned depth) {
     t = cel_type_find(t);

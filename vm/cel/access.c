@@ -146,6 +146,7 @@ bool mwl__access_index(mwl__exec *x, mwl_value of, mwl_value index, mwl_value *o
     }
 }
 
+/* spec: expressions, defensive constructs; langdef: has() is the presence of a member. */
 bool mwl__access_has(mwl__exec *x, mwl_value of, mwl_value key, bool *out) {
     while (mwl_value_kind(of) == MWL_KIND_OPTIONAL) {
         of = content(of);

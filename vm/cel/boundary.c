@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+/* spec: expressions, result values, numbers: an int or uint must be representable exactly. */
 #define EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
 
 typedef struct level {

@@ -65,6 +65,7 @@ bool mwl__compare_in(mwl__exec *x, mwl_value item, mwl_value container, bool *ou
     return true;
 }
 
+/* spec: langdef, logical operators: && and || absorb a fault when the other side decides. */
 bool mwl__compare_logic(mwl__exec *x, bool is_or, mwl_value a, mwl_value b, mwl_value *out) {
     bool bool_a = mwl_value_kind(a) == MWL_KIND_BOOL, bool_b = mwl_value_kind(b) == MWL_KIND_BOOL;
     if ((bool_a && mwl_as_bool(a) == is_or) || (bool_b && mwl_as_bool(b) == is_or)) {

@@ -64,7 +64,8 @@ static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
 
 /* ---- enumeration ----------------------------------------------------------------------------- */
 
-/* The fan-out limit is the platform's (mwl_limits.fan_out), not the language's. */
+/* spec: step-actions, the dispatch model: the fan-out limit is the platform's (mwl_limits.fan_out),
+ * not the language's. */
 static const char too_many[] = "more dispatches than this platform allows";
 
 static mwl_value too_many_details(mwl__frame *f, size_t n) {
@@ -115,6 +116,7 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     return next_pc;
 }
 
+/* spec: step-actions, completion, `successes`: a whole number; negative counts as 0. */
 uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc) {
     double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : NAN;
     if (!(floor(d) == d))

@@ -15,8 +15,7 @@
 
 #define MWL__RUNE_MAX 0x10ffffu
 
-/* ---- character classes (regex_class.c) ---------------------------------------------------------
- */
+/* ---- character classes (regex_class.c) ------------------------------------------------------- */
 
 typedef struct mwl__rune_range {
     uint32_t lo, hi;
@@ -71,8 +70,7 @@ bool mwl__class_is_name(uint32_t rune, bool first);
 /* Returns the long name of the script with this long or short name; NULL if there is none. */
 const char *mwl__class_script(const char *name, size_t len);
 
-/* ---- code ---------------------------------------------------------------------------------------
- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 /* op, meaning */
 typedef enum mwl__re_op {

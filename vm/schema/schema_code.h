@@ -165,8 +165,7 @@ struct mwl__schema {
 mwl_status mwl__schema_make(const mwl_alloc *alloc, struct mwl__schema_own take_own,
                             mwl__schema **out, mwl_error *error);
 
-/* ---- evaluation, for schema_report.c -----------------------------------------------------------
- */
+/* ---- evaluation, for schema_report.c --------------------------------------------------------- */
 
 struct mwl__schema_scope { /* resources entered, each once, the innermost first */
     const struct mwl__schema_scope *outer;

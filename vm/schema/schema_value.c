@@ -27,8 +27,7 @@ bool mwl__schema_is_integer(mwl_value v) {
     return isfinite(d); /* beyond 2^53 every double is an integer */
 }
 
-/* ---- multiples ----------------------------------------------------------------------------------
- */
+/* ---- multiples ------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 u128;
 

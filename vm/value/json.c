@@ -129,6 +129,7 @@ static mwl_value read_one(builder *b, yyjson_val *val) {
     case YYJSON_TYPE_NULL: return mwl_null();
     case YYJSON_TYPE_BOOL: return mwl_bool(unsafe_yyjson_get_bool(val));
     case YYJSON_TYPE_NUM:
+        /* spec: data-model, a single number type: the nearest double, within its range */
         if (unsafe_yyjson_is_real(val)) return mwl_number(unsafe_yyjson_get_real(val));
         if (unsafe_yyjson_is_uint(val)) return mwl_number((double)unsafe_yyjson_get_uint(val));
         return mwl_number((double)unsafe_yyjson_get_sint(val));

@@ -179,6 +179,7 @@ bool mwl__temporal_is_date_time(const char *s, size_t len) {
     return read_date_time(s, len, &c, &offset);
 }
 
+/* spec: data-model, temporal format profile: an RFC 3339 timestamp. */
 mwl_status mwl__temporal_parse_instant(const char *s, size_t len, mwl__instant *out) {
     mwl__civil c;
     int offset;

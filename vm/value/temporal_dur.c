@@ -110,6 +110,7 @@ bool mwl__temporal_is_iso_duration(const char *s, size_t len) {
     return read_iso(s, len, &magnitude, &negative);
 }
 
+/* spec: data-model, temporal format profile: an ISO 8601 duration. */
 mwl_status mwl__temporal_parse_iso(const char *s, size_t len, int64_t *duration_ns) {
     uint64_t magnitude;
     bool negative;

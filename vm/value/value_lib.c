@@ -41,6 +41,7 @@ void *mwl_heap_resize(mwl_heap *heap, void *block, size_t old_size, size_t new_s
     return mwl__heap_resize(heap, block, old_size, new_size);
 }
 
+/* spec: langdef, the type name that type(v) has. */
 const char *mwl__type_name(mwl_value v) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL: return "null_type";

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""pages.py: the files and functions that the pages name exist.
+
+In every page of PAGES, a name in back quotes with a slash or a file's ending must be a file, and one
+that looks like a function of ours must be defined somewhere; where its file follows, in that file.
+Links must lead to a file.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md"]
+ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".txt", ".json", ".cmake")
+FILE = re.compile(r"^[\w./-]+$")
+FUNCTION = re.compile(r"^mwl_\w+$")
+
+
+def listed():
+    out = subprocess.run(["find", ".", "-name", "build", "-prune", "-o", "-type", "f", "-print"], cwd=ROOT,
+                         text=True, capture_output=True, check=True).stdout
+    names = {line[2:] for line in out.splitlines()}
+    return names | {os.path.dirname(name) for name in names}
+
+
+def defines(path, name):
+    """Is this function, macro or type defined in the file?"""
+    text = open(os.path.join(ROOT, path)).read()
+    return re.search(r"^(?!\s*\*)[^\n;]*\b%s\b[^;]*[({]" % re.escape(name), text, re.M) is not None
+
+
+def check_page(page, files, problems):
+    text = open(os.path.join(ROOT, page)).read()
+    sources = [f for f in files if f.endswith((".c", ".h"))]
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        if os.path.normpath(os.path.join(os.path.dirname(page), link)) not in files:
+            problems.append(f"{page}: no file {link}")
+    text = re.sub(r"^(    |\t).*$", "", text, flags=re.M)
+    for name in re.findall(r"`([^`\n]+)`", text):
+        if FILE.match(name) and ("/" in name or name.endswith(ENDINGS)) and name not in files:
+            problems.append(f"{page}: no file {name}")
+        elif FUNCTION.match(name) and not any(defines(f, name) for f in sources):
+            problems.append(f"{page}: no function {name}")
+    # `one`, `two` and `three` (`file`...) and `one` in `file`: they are in that file
+    list_of_names = r"((?:`\w+`(?:,\s+|\s+and\s+)?)+)\s+(?:\(|in\s+)`([\w/]+\.[ch])`"
+    for names, path in re.findall(list_of_names, text):
+        for name in re.findall(r"`(\w+)`", names):
+            if path in files and not defines(path, name):
+                problems.append(f"{page}: {name} is not in {path}")
+
+
+def main():
+    files = listed()
+    problems = []
+    for page in PAGES:
+        check_page(page, files, problems)
+    print("\n".join(problems + [f"{len(PAGES)} pages, {len(problems)} problems"]))
+    return 1 if problems else 0
+
+
+sys.exit(main())
