@@ -148,7 +148,7 @@ static size_t write_addr(const addr *a, char out[TEXT_MAX]) {
     if (!a->v6)
         return (size_t)snprintf(out, TEXT_MAX, "%u.%u.%u.%u", a->b[0], a->b[1], a->b[2], a->b[3]);
     unsigned group[8], gap = 8, gap_len = 1;
-    for (unsigned i = 0; i < 8; i++) group[i] = (unsigned)a->b[2 * i] << 8 | a->b[2 * i + 1];
+    for (size_t i = 0; i < 8; i++) group[i] = (unsigned)a->b[2 * i] << 8 | a->b[2 * i + 1];
     for (unsigned i = 0; i < 8; i++) { /* the first of the longest runs of two or more zeros */
         unsigned n = 0;
         while (i + n < 8 && group[i + n] == 0) n++;

@@ -95,17 +95,15 @@ int term_colour_option(void *ctx, const char *word) {
     return CMD_OK;
 }
 
-/* https://no-color.org: set and not empty. */
-static bool is_set(const char *name) {
+/* https://no-color.org: set and not empty, and here not this word either. */
+static bool is_set(const char *name, const char *but) {
     const char *v = getenv(name);
-    return v && *v;
+    return v && *v && strcmp(v, but) != 0;
 }
-
-static bool is_forced(const char *name) { return is_set(name) && strcmp(getenv(name), "0") != 0; }
 
 bool term_colour(int stream) {
     if (wanted != AUTO) return wanted == ALWAYS;
-    if (is_set("NO_COLOR")) return false;
-    if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR")) return true;
-    return isatty(stream) && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+    if (is_set("NO_COLOR", "")) return false;
+    if (is_set("CLICOLOR_FORCE", "0") || is_set("FORCE_COLOR", "0")) return true;
+    return isatty(stream) && is_set("TERM", "dumb");
 }

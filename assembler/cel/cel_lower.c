@@ -296,8 +296,9 @@ static void conditional(lowerer *l, const mwl__cel_node *n, unsigned d) {
 static void fill(lowerer *l, mwl__cel_node *const *kids, uint32_t from, uint32_t n, unsigned first,
                  uint32_t stride) {
     for (uint32_t i = from; i < n && l->status == MWL_OK; i++) {
-        if (first + i >= l->top) mwl__cel_lower_take(l, kids[i * stride], first + i + 1 - l->top);
-        mwl__cel_lower_into(l, kids[i * stride], first + i);
+        if (first + i >= l->top)
+            mwl__cel_lower_take(l, kids[(size_t)i * stride], first + i + 1 - l->top);
+        mwl__cel_lower_into(l, kids[(size_t)i * stride], first + i);
     }
 }
 
@@ -385,7 +386,7 @@ static void map_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     if (has_shape(l, n)) {
         uint32_t keys[SPREAD], n_keys = n->n_kids / 2;
         for (uint32_t i = 0; i < n_keys; i++)
-            keys[i] = mwl__emit_const(l->e, *constant(l, n->kids[2 * i]));
+            keys[i] = mwl__emit_const(l->e, *constant(l, n->kids[(size_t)2 * i]));
         uint32_t shape = mwl__emit_shape(l->e, keys, n_keys);
         if (shape <= 0xffffu) {
             unsigned first = row(l, n, d);

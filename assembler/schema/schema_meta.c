@@ -89,7 +89,7 @@ static const struct document {
     size_t len;
 } documents[] = {
 #define DOCUMENT(path, text)                                                                       \
-    { path, text, sizeof text - 1 }
+    { path, text, sizeof(text) - 1 }
     DOCUMENT("schema", meta_schema),
     DOCUMENT("meta/core", core),
     DOCUMENT("meta/applicator", applicator),

@@ -26,7 +26,7 @@ typedef enum mwl__severity { MWL_DIAG_ERROR, MWL_DIAG_WARNING, MWL_DIAG_NOTE } m
 
 /* MWL_DIAG_UNKNOWN_STEP and so on; the value is the number in the code, 301 for MWL0301. */
 typedef enum mwl__diag_code {
-#define MWL_X(number, ident, name, severity, title, text) MWL_DIAG_##ident = number,
+#define MWL_X(number, ident, name, severity, title, text) MWL_DIAG_##ident = (number),
 #include "assembler/source/diag_codes.h"
 #undef MWL_X
 } mwl__diag_code;

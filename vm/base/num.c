@@ -89,7 +89,7 @@ void mwl__num_pow10(int e, uint64_t *hi, uint64_t *lo) {
     u128 p2 = (u128)base[0] * m + (uint64_t)(p1 >> 64); /* at most 61 bits above base's 64 */
     uint64_t top = (uint64_t)(p2 >> 64), mid = (uint64_t)p2, low = (uint64_t)p1;
     if (top == 0) { /* m is 1 */
-        top = mid, mid = low, low = (uint64_t)p0;
+        top = mid, mid = low;
     } else {
         int lead = __builtin_clzll(top);
         if (lead > 0) {
@@ -173,13 +173,15 @@ static inline size_t count_digits(uint64_t v) {
     }
 }
 
+static inline void put_two(char *p, uint32_t v) { memcpy(p, two_digits + (size_t)2 * v, 2); }
+
 /* Writes eight digits, with leading zeros, in 32-bit steps that do not depend on each other. */
 static inline void put_eight(uint32_t v, char *p) {
     uint32_t high = v / 10000, low = v % 10000;
-    memcpy(p, two_digits + 2 * (high / 100), 2);
-    memcpy(p + 2, two_digits + 2 * (high % 100), 2);
-    memcpy(p + 4, two_digits + 2 * (low / 100), 2);
-    memcpy(p + 6, two_digits + 2 * (low % 100), 2);
+    put_two(p, high / 100);
+    put_two(p + 2, high % 100);
+    put_two(p + 4, low / 100);
+    put_two(p + 6, low % 100);
 }
 
 size_t mwl__num_write_u64(uint64_t v, char out[MWL__NUM_INT_MAX]) {
@@ -193,11 +195,11 @@ size_t mwl__num_write_u64(uint64_t v, char out[MWL__NUM_INT_MAX]) {
     uint32_t rest = (uint32_t)v;
     while (rest >= 100) {
         p -= 2;
-        memcpy(p, two_digits + 2 * (rest % 100), 2);
+        put_two(p, rest % 100);
         rest /= 100;
     }
     if (rest >= 10)
-        memcpy(p - 2, two_digits + 2 * rest, 2);
+        put_two(p - 2, rest);
     else
         p[-1] = (char)('0' + rest);
     return n;

@@ -68,7 +68,8 @@ mwl__suggest mwl__suggest_make(const char *text, size_t len) {
 
 void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len) {
     /* First the cheap tests: a `steps` map can have ten thousand names. */
-    if (s->n_word == 0 || len > 4u * MWL__SUGGEST_MAX || (s->best && s->distance == 0)) return;
+    if (s->n_word == 0 || len > (size_t)4 * MWL__SUGGEST_MAX || (s->best && s->distance == 0))
+        return;
     uint32_t other[MWL__SUGGEST_MAX];
     unsigned n = decode(name, len, other);
     if (n == 0) return;

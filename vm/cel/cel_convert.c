@@ -38,7 +38,7 @@ static mwl_value to_int(mwl_fn *fn, const mwl_value *args, size_t n_args) {
         if (mwl__num_parse_i64(s->s, s->len, &i) != MWL_OK) return bad_text(fn, v, "int");
         return mwl_int(i);
     }
-    case MWL_KIND_TIMESTAMP: return mwl_int(v.as.i);
+    case MWL_KIND_TIMESTAMP:
     case MWL_KIND_DURATION: return mwl_int(v.as.i);
     default: return mwl_fn_no_overload(fn);
     }
@@ -206,7 +206,7 @@ size_t mwl_number_text(double d, mwl_number_form form, int precision, char *out,
     if (!isfinite(d)) {
         const char *word = isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity";
         if (strlen(word) >= cap) return 0;
-        strcpy(out, word);
+        memcpy(out, word, strlen(word) + 1);
         return strlen(word);
     }
     switch (form) {

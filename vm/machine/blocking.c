@@ -80,7 +80,7 @@ static void go_on(mwl_call *c, mwl__coro *co) {
 
 mwl_status mwl__blocking_start(mwl_call *c) {
     mwl_vm *vm = c->vm;
-    mwl__coro *co;
+    mwl__coro *co = NULL;
     mwl_status st = MWL_OK;
 #ifndef NDEBUG
     (void)mwl_stack_watch(); /* without it an overflow is a crash without a message */

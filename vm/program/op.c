@@ -59,8 +59,8 @@ void mwl__op_print(mwl__buf *out, mwl__ins ins) {
     const char *between = " ";
     for (int i = 0; i < 3; i++) {
         if (info->kind[i] == MWL_OPERAND_NONE) continue;
-        const mwl__operand_info *kind = mwl__operand_get(info->kind[i]);
-        mwl__buf_printf(out, "%s%s%u", between, kind->letter, mwl__op_operand(ins, i));
+        const char *letter = operands[info->kind[i]].letter;
+        mwl__buf_printf(out, "%s%s%u", between, letter, mwl__op_operand(ins, i));
         between = ", ";
     }
 }

@@ -432,7 +432,7 @@ mwl_status mwl__unpack(const void *bytes, size_t size, mwl__buf *out, mwl_error 
     u.at = b + HEAD;
     u.end = b + size;
     for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) u.section[id] = mwl__buf_make(out->alloc);
-    const unsigned char *from = u.at;
+    const unsigned char *from;
     for (unsigned last = 0;;) {
         from = u.at;
         uint64_t id = get(&u);

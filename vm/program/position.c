@@ -22,8 +22,8 @@ static bool rows_open(const mwl_program *p, rows *out) {
     if (n == 0 || n > (p->positions_size - sizeof n) / (2 * sizeof n)) return false;
     out->block = (const uint32_t *)(const void *)p->positions + 1;
     out->n_blocks = n;
-    out->stream = p->positions + sizeof n + n * 2 * sizeof n;
-    out->size = p->positions_size - sizeof n - n * 2 * sizeof n;
+    out->stream = p->positions + sizeof n + 2 * sizeof n * n;
+    out->size = p->positions_size - sizeof n - 2 * sizeof n * n;
     return true;
 }
 
@@ -66,7 +66,7 @@ bool mwl__program_where(const mwl_program *p, uint32_t pc, uint32_t sub, mwl__wh
     uint32_t low = 0, high = r.n_blocks; /* the last block that begins at or before pc */
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (r.block[2 * mid] <= pc)
+        if (r.block[(size_t)2 * mid] <= pc)
             low = mid;
         else
             high = mid;
@@ -97,7 +97,8 @@ mwl_status mwl__verify_positions(const mwl_program *p, mwl_error *error) {
             uint32_t before = x.pc;
             if (!take_row(&r, &at, &x) || x.pc < before || x.pc >= p->n_code) goto refuse;
             uint64_t place = (uint64_t)x.pc << 32 | x.sub;
-            if (place < next || (first && (x.pc != r.block[2 * b] || (b && x.sub)))) goto refuse;
+            if (place < next || (first && (x.pc != r.block[(size_t)2 * b] || (b && x.sub))))
+                goto refuse;
             next = place + 1;
         }
         if (at != end) goto refuse;

@@ -82,7 +82,8 @@ static mwl_value build_container(mwl_program *p, const mwl__const_rec *rec) {
     }
     v = mwl__map_new(&p->trees, n);
     for (uint32_t i = 0; i < n; i++)
-        v = mwl__map_put(&p->trees, v, p->consts[list[2 * i]], p->consts[list[2 * i + 1]]);
+        v = mwl__map_put(&p->trees, v, p->consts[list[(size_t)2 * i]],
+                         p->consts[list[(size_t)2 * i + 1]]);
     if (!mwl_is_absent(v) && v.aux != n) {
         mwl__drop(&p->trees, v);
         return mwl__heap_fail(&p->trees, MWL_E_DUPLICATE);

@@ -42,7 +42,6 @@ bool mwl__format_ipv6(const char *s, size_t len) {
         if (i < len && s[i] == '.') { /* the last 32 bits as a dotted quad */
             groups += 2;
             if (!mwl__format_ipv4(s + first, len - first)) return false;
-            i = len;
             break;
         }
         if (i == first) return false;

@@ -8,7 +8,7 @@ typedef struct word_text {
 } word_text;
 
 static const word_text word_texts[MWL_WORD_COUNT] = {
-#define X(name, text, hash) {1, sizeof text - 1, sizeof text - 1, hash, text},
+#define X(name, text, hash) {1, sizeof(text) - 1, sizeof(text) - 1, hash, text},
     MWL_WORDS(X)
 #undef X
 };

@@ -136,7 +136,7 @@ static int64_t change_at(const change *c, int32_t year) {
     } else {
         int64_t first = mwl__temporal_days(year, c->month, 1);
         int64_t weekday = ((first + 4) % 7 + 7) % 7;
-        int64_t in_month = (c->day - weekday + 7) % 7 + (c->week - 1) * 7;
+        int64_t in_month = (c->day - weekday + 7) % 7 + (int64_t)(c->week - 1) * 7;
         if (in_month >= mwl__temporal_days_in_month(year, c->month)) in_month -= 7;
         day = first + in_month;
     }
@@ -186,7 +186,7 @@ typedef struct {
 static bool find_block(const unsigned char *p, size_t len, size_t width, block *b) {
     if (len < HEADER_BYTES || memcmp(p, "TZif", 4) != 0) return false;
     size_t counts[6]; /* UT flags, standard flags, leap seconds, times, types, characters */
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 6; i++) {
         counts[i] = be32(p + 20 + 4 * i);
         if (counts[i] > MWL__ZONE_BYTES_MAX) return false;
     }

@@ -16,8 +16,8 @@
 typedef mwl_status (*mwl__zone_read)(void *ctx, const char *name, mwl__buf *out);
 
 #define MWL__ZONE_NAME_MAX 64
-#define MWL__ZONE_BYTES_MAX (256 * 1024) /* the largest of the IANA database has 4 KB */
-#define MWL__ZONE_CACHE_MAX 1024         /* the IANA database has about 600 names */
+#define MWL__ZONE_BYTES_MAX ((size_t)256 * 1024) /* the largest of the IANA database has 4 KB */
+#define MWL__ZONE_CACHE_MAX 1024                 /* the IANA database has about 600 names */
 
 /* The cache; belongs to one thread. */
 typedef struct mwl__zones {
