@@ -1,6 +1,7 @@
 #!/bin/sh
 # mutate.sh [NAME...]: breaks the VM on purpose, one edit of mutations.txt at a time, in a copy of the tree, and shows
 # which test notices. Fails when an edit goes unnoticed. MUTATE_DIR: where the copy lies (kept); else a temporary one.
+# Without NAMEs all are made, and tests/MUTATIONS.md is written.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 dir=${MUTATE_DIR:-$(mktemp -d)}
@@ -65,6 +66,7 @@ names=$(sed -n 's/^name //p' "$root/tests/mutations.txt")
 [ $# -eq 0 ] || names=$*
 total=0
 unnoticed=0
+: >"$dir/table"
 for name in $names; do
     edit=$(awk -v name="$name" '$1 == "name" { on = $2 == name } on && NF' "$root/tests/mutations.txt")
     file=$(echo "$edit" | sed -n 's/^file //p')
@@ -80,8 +82,19 @@ for name in $names; do
         unnoticed=$((unnoticed + 1))
         by="NOBODY"
     fi
-    echo "| $name | $by |"
+    echo "| $name | $by |" | tee -a "$dir/table"
     cp "$root/$file" "$dir/tree/$file"
 done
 echo "$total mutations, $unnoticed unnoticed"
+[ $# -gt 0 ] || {
+    echo "# Mutations"
+    echo
+    echo "Written by \`tests/mutate.sh\`, a part of \`tools/dev soak\`; do not edit. README.md says what it is."
+    echo
+    echo "$(date -u +%F): $total edits, $unnoticed unnoticed."
+    echo
+    echo "| broken on purpose | noticed first by |"
+    echo "| --- | --- |"
+    cat "$dir/table"
+} >"$root/tests/MUTATIONS.md"
 [ "$unnoticed" -eq 0 ]

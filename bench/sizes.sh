@@ -1,0 +1,70 @@
+#!/bin/sh
+# sizes.sh BUILD: what the library of a Release build and small hosts with it inside weigh; writes bench/SIZES.md.
+# Each host is run before it is weighed. `tools/dev sizes` builds and calls this.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log"; exit 1; }
+export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
+flags="$(pkg-config --cflags mwlvm) -O2 -Wl,--gc-sections,-z,pack-relative-relocs"
+libraries=$(pkg-config --static --libs mwlvm | sed "s|-lmwlvm|$work/prefix/lib/libmwlvm.a|")
+
+kib() { # kib FILE: stripped
+    strip -o "$work/stripped" "$1"
+    echo "$((($(wc -c <"$work/stripped") + 1023) / 1024)) KiB"
+}
+
+host() { # host NAME SOURCE [OPTION...]
+    name=$work/$1 source=$2
+    shift 2
+    # shellcheck disable=SC2086  # flags are words
+    "$cc" $flags "$@" "$source" -o "$name" $libraries
+}
+
+cat >"$work/hello.json" <<'JSON'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a",
+ "steps": {"a": {"action": "Return", "value": "{{ 'Hello, ' + 'world!' }}"}}}
+JSON
+host assembles tools/examples/hello_host.c
+host loads bench/sizes/load.c
+host provides bench/sizes/load.c -DHOST_PROVIDER
+"$work/prefix/bin/mwlvm" asm "$work/hello.json" -o "$work/hello.mwlb"
+for name in assembles loads provides; do
+    argument=$work/hello.mwlb
+    [ "$name" != assembles ] || argument=world
+    [ "$("$work/$name" "$argument")" = "Hello, world!" ] || { echo "the host '$name' does not work"; exit 1; }
+done
+
+folder() { # folder NAME: bytes of code and constants of its objects
+    size "$build/CMakeFiles/mwl_objects.dir/$1"/*.o | awk 'NR > 1 { sum += $1 } END { printf "%.0f KiB", sum / 1024 }'
+}
+
+{
+    echo "# Sizes"
+    echo
+    echo "Written by \`tools/dev sizes\`; do not edit."
+    echo
+    echo "$(date -u +%F), $(uname -m), $("$cc" --version | head -n 1), a Release build, stripped. The hosts contain libmwlvm.a,"
+    echo "linked with \`-Wl,--gc-sections,-z,pack-relative-relocs\`; the libraries below it are shared ones."
+    echo
+    echo "| what | size |"
+    echo "| --- | ---: |"
+    echo "| \`libmwlvm.so\` | $(kib "$work/prefix/lib/libmwlvm.so") |"
+    echo "| the command \`mwlvm\` | $(kib "$work/prefix/bin/mwlvm") |"
+    echo "| a host that assembles and runs a definition (\`tools/examples/hello_host.c\`) | $(kib "$work/assembles") |"
+    echo "| a host that loads and runs a program (\`bench/sizes/load.c\`) | $(kib "$work/loads") |"
+    echo "| the same with a provider of its own, whose document must be checked | $(kib "$work/provides") |"
+    echo
+    echo "Code and constants of each folder's objects, before linking:"
+    echo
+    echo "| folder | size |"
+    echo "| --- | ---: |"
+    for path in vm/*/ assembler/ assembler/*/ stdlib/; do
+        ls "$path"*.c >/dev/null 2>&1 && echo "| ${path%/} | $(folder "${path%/}") |"
+    done
+} >"$work/SIZES.md"
+cp "$work/SIZES.md" bench/SIZES.md
+cat bench/SIZES.md
