@@ -195,6 +195,25 @@ static bool is_integer(const mwl__cel_node *n) {
            strcmp(n->name.data, "size") == 0;
 }
 
+/* The integer as a double. */
+static void suggest_double(mwl__checker *c, mwl__diag *d, const mwl__m_expr *e,
+                           const mwl__cel_node *n) {
+    const char *text = e->node->as.text + e->body_at;
+    uint32_t at = e->body_at, len = n->end - n->begin;
+    mwl__span begin = mwl__node_text_span(c->tree, e->node, at + n->begin, at + n->begin),
+              end = mwl__node_text_span(c->tree, e->node, at + n->end, at + n->end);
+    if (n->kind == MWL__CEL_LIT && n->lit.kind == MWL__CEL_INT &&
+        !memchr(text + n->begin, 'x', len)) {
+        mwl__diag_help(d, "write it with a point: %.*s.0", (int)len, text + n->begin);
+        mwl__diag_fix(d, end, ".0", 2);
+    } else {
+        mwl__diag_help(d, "write double() around it: double(%.*s)", (int)(len > 60 ? 60 : len),
+                       text + n->begin);
+        mwl__diag_fix(d, begin, "double(", 7);
+        mwl__diag_fix(d, end, ")", 1);
+    }
+}
+
 static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
     for (; n; n = mwl__cel_spine(n)) {
         if (n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_SUB &&
@@ -205,7 +224,7 @@ static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_
                                                  "numbers of data are doubles, and '%s' does not "
                                                  "take a double and an int",
                                                  mwl__cel_kind_text((mwl__cel_kind)n->kind));
-            mwl__diag_help(d, "write the integer with a point (1.0), or double() around it");
+            if (d) suggest_double(c, d, e, is_data(n->kids[0]) ? n->kids[1] : n->kids[0]);
         }
         for (uint32_t i = mwl__cel_spine(n) ? 1 : 0; i < n->n_kids; i++)
             check_numbers(c, e, n->kids[i]);

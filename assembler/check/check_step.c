@@ -196,6 +196,27 @@ static void check_codes(mwl__checker *c, const mwl__node *list) {
     }
 }
 
+static const char *const own_types[] = {"error", "cancellation", "timeout", "skipped"};
+#define N_TYPES (sizeof own_types / sizeof *own_types)
+
+/* A type that is nearly one of the language's, or in lower case and not one of these. */
+static void check_matched_type(mwl__checker *c, const mwl__node *t) {
+    for (size_t i = 0; i < N_TYPES; i++)
+        if (mwl__node_is(t, own_types[i])) return;
+    const char *near = mwl__suggest_among(t->as.text, t->count, own_types, N_TYPES);
+    bool lower = t->count && t->as.text[0] >= 'a' && t->as.text[0] <= 'z';
+    bool same = near && strlen(near) == t->count && (t->as.text[0] | 32) == near[0] &&
+                memcmp(t->as.text + 1, near + 1, t->count - 1) == 0;
+    if (!lower && !same) return;
+    mwl__diag *d = mwl__node_report(c->tree, t, MWL_DIAG_UNDECLARED_TYPE,
+                                    "the language has no type '%.*s'", MWL__NODE_TEXT(t));
+    mwl__diag_note(d, "its types are error, cancellation, timeout and skipped; those of a workflow "
+                      "begin with a capital");
+    if (!near) return;
+    mwl__diag_help(d, "did you mean '%s'?", near);
+    mwl__diag_fix_string(d, mwl__node_span(t), near, strlen(near));
+}
+
 static void check_types(mwl__checker *c, const mwl__node *list) {
     for (const mwl__node *t = mwl__node_first(list); t; t = t->next) {
         static const mwl__form_field entry = {"types", MWL__FORM_STRING, 0};
@@ -203,6 +224,8 @@ static void check_types(mwl__checker *c, const mwl__node *list) {
         if (mwl__node_is(t, "success"))
             mwl__node_report(c->tree, t, MWL_DIAG_SUCCESS_IN_MATCHER,
                              "a matcher chooses among failures only");
+        else
+            check_matched_type(c, t);
     }
 }
 
@@ -258,23 +281,22 @@ static void check_catch(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const 
 /* ---- envelopes ------------------------------------------------------------------------------- */
 
 static void check_type_name(mwl__checker *c, const mwl__node *n) {
-    static const char *const known[] = {"error", "cancellation", "timeout", "skipped"};
     if (mwl__node_is(n, "success")) {
         mwl__node_report(c->tree, n, MWL_DIAG_FAILURE_OF_TYPE_SUCCESS,
                          "a failure cannot have the type 'success'");
         return;
     }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (mwl__node_is(n, known[i])) return;
+    for (size_t i = 0; i < N_TYPES; i++)
+        if (mwl__node_is(n, own_types[i])) return;
     if (n->count == 0 || n->as.text[0] < 'a' || n->as.text[0] > 'z') return;
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_LOWERCASE_TYPE,
                                     "types in lower case belong to the language");
     if (!d) return;
-    const char *near =
-        mwl__suggest_among(n->as.text, n->count, known, sizeof known / sizeof *known);
-    if (near)
+    const char *near = mwl__suggest_among(n->as.text, n->count, own_types, N_TYPES);
+    if (near) {
         mwl__diag_help(d, "did you mean '%s'?", near);
-    else
+        mwl__diag_fix_string(d, mwl__node_span(n), near, strlen(near));
+    } else
         mwl__diag_help(d, "write '%c%.*s'", n->as.text[0] - 'a' + 'A', (int)n->count - 1,
                        n->as.text + 1);
 }

@@ -649,3 +649,10 @@ MWL_X(821, ROOT_IN_VARIABLE, "root-in-variable", WARNING, "A variable's name rep
       "name, which no `vars.count` reads.\n\n"
       "    \"assign\": { \"vars.count\": 1 }      no\n"
       "    \"assign\": { \"count\": 1 }           yes")
+
+MWL_X(822, UNDECLARED_TYPE, "undeclared-type", WARNING,
+      "A matcher names a type that does not exist",
+      "The types of the language are in lower case: error, cancellation, timeout and\n"
+      "skipped. A workflow's own types begin with a capital. This one is neither, or it is\n"
+      "one of the language's with a capital, so the matcher probably matches nothing.\n\n"
+      "    \"match\": { \"types\": [\"Timeout\"] }      \"timeout\" is meant")

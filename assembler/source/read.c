@@ -28,6 +28,10 @@ typedef struct reader {
     /* The name that was read before the value to come. */
     const char *key;
     uint32_t key_len, key_offset, key_end;
+    /* A container that was closed by a bracket further to the left than its own line: the bracket
+     * was probably meant for another, and one is missing. */
+    const mwl__node *suspect;
+    uint32_t suspect_end;
     bool rejected;
     bool no_memory;
 } reader;
@@ -58,6 +62,16 @@ static void fail_at_end(reader *r) {
         FAIL(r, MWL_DIAG_JSON_SYNTAX, 0, 0, "the file is empty");
         return;
     }
+    if (r->suspect) {
+        const mwl__node *n = r->suspect;
+        bool object = n->kind == MWL_NODE_OBJECT;
+        mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, n->offset, n->offset + 1,
+                            "this %s is not closed", object ? "object" : "array");
+        mwl__diag_label(d, mwl__span_make(r->suspect_end, r->suspect_end + 1),
+                        "by its indentation this closes another");
+        mwl__diag_help(d, "a `%c` is missing between the two", object ? '}' : ']');
+        return;
+    }
     mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, end, end, "the text ends too early");
     if (!r->open) return;
     mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1),
@@ -65,34 +79,118 @@ static void fail_at_end(reader *r) {
                                                      : "this array is never closed");
 }
 
-/* Something else was found where `expected` should be; with a guess at the habit behind it. */
-static void fail_expected(reader *r, const char *expected) {
-    if (r->at >= r->len) {
-        fail_at_end(r);
-        return;
+/* ---- indentation ----------------------------------------------------------------------------- */
+
+#define LINE_SCAN 400 /* bytes that are looked at; a longer line was not indented by hand */
+
+/* Blanks before the first character of the line; -1 when its beginning is far away. */
+static int indentation(const reader *r, uint32_t at) {
+    uint32_t begin = at, i;
+    while (begin > 0 && r->s[begin - 1] != '\n' && at - begin < LINE_SCAN) begin--;
+    if (begin > 0 && r->s[begin - 1] != '\n') return -1;
+    for (i = begin; i < at && (r->s[i] == ' ' || r->s[i] == '\t'); i++) {
     }
-    uint32_t from = r->at, to = token_end(r, from);
+    return (int)(i - begin);
+}
+
+/* Whether the bracket at `at` is the first character of its line. */
+static bool begins_line(const reader *r, uint32_t at) {
+    while (at > 0 && (r->s[at - 1] == ' ' || r->s[at - 1] == '\t')) at--;
+    return at > 0 && r->s[at - 1] == '\n';
+}
+
+/* A container ends with the bracket at `at`. */
+static void compare_indentation(reader *r, const mwl__node *n, uint32_t at) {
+    if (r->suspect || !begins_line(r, at)) return;
+    int from = indentation(r, n->offset), to = indentation(r, at);
+    if (to >= from) return;
+    r->suspect = n;
+    r->suspect_end = at;
+}
+
+/* ---- what was meant -------------------------------------------------------------------------- */
+
+/* A text between single quotes as JSON writes it, when it has nothing to escape. */
+static void fix_quotes(const reader *r, mwl__diag *d, uint32_t from) {
+    uint32_t to = from + 1;
+    while (to < r->len && r->s[to] != '\'' && r->s[to] != '\n' && r->s[to] != '"' &&
+           r->s[to] != '\\')
+        to++;
+    if (to < r->len && r->s[to] == '\'')
+        mwl__diag_fix_string(d, mwl__span_make(from, to + 1), r->s + from + 1, to - from - 1);
+}
+
+/* A word that other languages write where JSON writes `text`. */
+static void fix_word(mwl__diag *d, uint32_t from, uint32_t to, const char *text) {
+    mwl__diag_help(d, "write %s", text);
+    mwl__diag_fix(d, mwl__span_make(from, to), text, strlen(text));
+}
+
+static bool is_word(const char *t, size_t n, const char *word) {
+    return n == strlen(word) && memcmp(t, word, n) == 0;
+}
+
+static bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_'; }
+
+/* The habit behind the token at [from, to), where something else is expected. `name`: the name of a
+ * member. */
+static void suggest_json(const reader *r, mwl__diag *d, uint32_t from, uint32_t to, bool name) {
     const char *t = r->s + from;
     size_t n = to - from;
-    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "expected %s, found '%.*s'", expected,
-                        (int)(n > 40 ? 40 : n), t);
-    if (*t == '\'')
+    if (*t == '\'') {
         mwl__diag_help(d, "JSON writes strings in double quotes");
-    else if (*t == '/' || *t == '#')
+        fix_quotes(r, d, from);
+    } else if (*t == '/' || *t == '#') {
         mwl__diag_help(d, "JSON has no comments; the language has a `comment` member");
-    else if (*t == '`')
+    } else if (*t == '`') {
         mwl__diag_help(d, "JSON has no template strings");
-    else if (n == 4 && (memcmp(t, "True", 4) == 0 || memcmp(t, "None", 4) == 0))
-        mwl__diag_help(d, "write %s", *t == 'T' ? "true" : "null");
-    else if (n == 5 && memcmp(t, "False", 5) == 0)
-        mwl__diag_help(d, "write false");
-    else if ((n == 3 && memcmp(t, "NaN", 3) == 0) ||
-             (n >= 8 && memcmp(t + n - 8, "Infinity", 8) == 0))
+    } else if (name && is_letter(*t)) {
+        mwl__diag_help(d, "JSON writes names in double quotes: \"%.*s\"", (int)(n > 40 ? 40 : n),
+                       t);
+        mwl__diag_fix_string(d, mwl__span_make(from, to), t, n);
+    } else if (is_word(t, n, "True") || is_word(t, n, "False")) {
+        fix_word(d, from, to, *t == 'T' ? "true" : "false");
+    } else if (is_word(t, n, "None") || is_word(t, n, "nil") || is_word(t, n, "undefined")) {
+        fix_word(d, from, to, "null");
+    } else if (is_word(t, n, "NaN") || (n >= 8 && memcmp(t + n - 8, "Infinity", 8) == 0)) {
         mwl__diag_help(d, "JSON numbers are finite");
-    else if (*t == '+' || *t == '.')
+    } else if (*t == '+' || *t == '.') {
         mwl__diag_help(d, "a JSON number begins with a digit, or a minus and a digit");
-    else if ((*t == '}' || *t == ']') && r->open)
+    } else if ((*t == '}' || *t == ']') && r->open) {
         mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "still open");
+    } else if (is_letter(*t)) {
+        mwl__diag_help(d, "JSON writes strings in double quotes");
+    }
+}
+
+/* Something else was found where `expected` should be. */
+static mwl__diag *fail_expected(reader *r, const char *expected, bool name) {
+    if (r->at >= r->len) {
+        fail_at_end(r);
+        return NULL;
+    }
+    uint32_t from = r->at, to = token_end(r, from);
+    mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "expected %s, found '%.*s'", expected,
+                        (int)(to - from > 40 ? 40 : to - from), r->s + from);
+    if (d) suggest_json(r, d, from, to, name);
+    return d;
+}
+
+/* After a value that ended at `end`: neither a comma nor the bracket. */
+static void fail_after_value(reader *r, uint32_t end, bool object) {
+    char c = r->at < r->len ? r->s[r->at] : '\0';
+    bool begins =
+        c == '"' || (!object && (c == '{' || c == '[' || c == '-' || (c >= '0' && c <= '9')));
+    if (begins) {
+        mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, end, end, "a comma is missing");
+        mwl__diag_help(d, "write a comma between this and what follows");
+        mwl__diag_fix(d, mwl__span_make(end, end), ",", 1);
+        return;
+    }
+    mwl__diag *d = fail_expected(r, object ? "',' or '}'" : "',' or ']'", false);
+    if (c != ':' || object) return;
+    mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "an array");
+    mwl__diag_help(d, "members with names stand in an object: { \"name\": ... }");
 }
 
 /* ---- strings --------------------------------------------------------------------------------- */
@@ -318,7 +416,7 @@ static bool read_word(reader *r, mwl__node *n) {
         r->at += len;
         return true;
     }
-    fail_expected(r, "a value");
+    fail_expected(r, "a value", false);
     return false;
 }
 
@@ -425,7 +523,11 @@ static bool open_container(reader *r, mwl__node_kind kind) {
     if (r->depth >= MWL_DEPTH_LIMIT) {
         mwl__diag *d = FAIL(r, MWL_DIAG_NESTED_TOO_DEEPLY, r->at, r->at + 1,
                             "more than %d containers inside each other", (int)MWL_DEPTH_LIMIT);
-        mwl__diag_help(d, "move inner Flows into `flows` and call them by name");
+        for (const mwl__node *n = r->open; n; n = n->parent)
+            if (n->key && n->key_len == 4 && memcmp(n->key, "flow", 4) == 0) {
+                mwl__diag_help(d, "move inner Flows into `flows` and call them by name");
+                break;
+            }
         return false;
     }
     mwl__node *n = add_node(r, kind);
@@ -438,6 +540,7 @@ static bool open_container(reader *r, mwl__node_kind kind) {
 
 static bool close_container(reader *r) {
     mwl__node *n = r->open;
+    compare_indentation(r, n, r->at);
     n->end = ++r->at;
     n->as.list.members = NULL;
     r->open = n->parent;
@@ -468,7 +571,7 @@ static bool begin_value(reader *r) {
 
 static bool read_name(reader *r) {
     if (r->at >= r->len || r->s[r->at] != '"') {
-        fail_expected(r, "a member name in double quotes");
+        fail_expected(r, "a member name in double quotes", true);
         return false;
     }
     r->key_offset = r->at;
@@ -476,7 +579,14 @@ static bool read_name(reader *r) {
     r->key_end = r->at;
     skip_space(r);
     if (r->at >= r->len || r->s[r->at] != ':') {
-        fail_expected(r, "':' after the member name");
+        mwl__diag *d = fail_expected(r, "':' after the member name", false);
+        if (r->at < r->len && (r->s[r->at] == '=' || r->s[r->at] == '"' || r->s[r->at] == '{')) {
+            bool equals = r->s[r->at] == '=';
+            mwl__diag_help(d, "a colon stands between a name and its value");
+            mwl__diag_fix(
+                d, mwl__span_make(equals ? r->at : r->key_end, equals ? r->at + 1 : r->key_end),
+                ":", 1);
+        }
         return false;
     }
     r->at++;
@@ -487,6 +597,7 @@ static bool read_name(reader *r) {
 static bool fail_trailing_comma(reader *r, uint32_t comma) {
     mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, comma, comma + 1, "a comma with nothing after it");
     mwl__diag_help(d, "remove the comma");
+    mwl__diag_fix(d, mwl__span_make(comma, comma + 1), "", 0);
     return false;
 }
 
@@ -494,6 +605,7 @@ static bool fail_trailing_comma(reader *r, uint32_t comma) {
  * the root is complete. */
 static bool after_value(reader *r, bool *done) {
     for (;;) {
+        uint32_t value_end = r->at;
         skip_space(r);
         if (!r->open) {
             *done = true;
@@ -506,7 +618,7 @@ static bool after_value(reader *r, bool *done) {
             continue;
         }
         if (c != ',' || r->at >= r->len) {
-            fail_expected(r, end == '}' ? "',' or '}'" : "',' or ']'");
+            fail_after_value(r, value_end, end == '}');
             return false;
         }
         uint32_t comma = r->at++;
@@ -538,7 +650,16 @@ static bool read_document(reader *r) {
     }
     if (r->at < r->len) {
         uint32_t to = token_end(r, r->at);
-        FAIL(r, MWL_DIAG_JSON_SYNTAX, r->at, to, "something follows the end of the document");
+        bool closes = r->s[r->at] == '}' || r->s[r->at] == ']';
+        mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, r->at, to,
+                            closes ? "this bracket closes nothing"
+                                   : "something follows the end of the document");
+        if (r->suspect && closes)
+            mwl__diag_label(d, mwl__span_make(r->suspect_end, r->suspect_end + 1),
+                            "by its indentation this bracket is one too many");
+        else
+            mwl__diag_label(d, mwl__span_make(r->tree->root->end - 1, r->tree->root->end),
+                            "the document ends here");
         return false;
     }
     return true;

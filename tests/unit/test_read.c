@@ -184,8 +184,8 @@ UTEST(read, syntax_errors) {
     EXPECT_ERROR("MWL0101 1:4 the text ends too early", "[1,\n");
     EXPECT_ERROR("MWL0101 1:8 a comma with nothing after it", "{\"a\": 1,}");
     EXPECT_ERROR("MWL0101 1:3 a comma with nothing after it", "[1, ]");
-    EXPECT_ERROR("MWL0101 1:4 expected ',' or ']', found '2'", "[1 2]");
-    EXPECT_ERROR("MWL0101 2:1 expected ',' or '}', found '\"'", "{\"a\": 1\n\"b\": 2}");
+    EXPECT_ERROR("MWL0101 1:3 a comma is missing", "[1 2]");
+    EXPECT_ERROR("MWL0101 1:8 a comma is missing", "{\"a\": 1\n\"b\": 2}");
     EXPECT_ERROR("MWL0101 1:3 expected ',' or ']', found '}'", "[1}");
     EXPECT_ERROR("MWL0101 1:2 expected a member name in double quotes, found 'a'", "{a: 1}");
     EXPECT_ERROR("MWL0101 1:2 expected a member name in double quotes, found '''", "{'a': 1}");
