@@ -193,9 +193,19 @@ for command in check asm run dis; do
     expect 6 "$mwlvm" $command tests/golden/steps.json --memory 2K
     says "$err" '^mwlvm: --memory 2K was used up by tests/golden/steps.json$'
 done
+for command in check asm dis; do
+    expect 6 "$mwlvm" $command tests/golden/steps.json --fuel 1K
+    says "$err" '^mwlvm: --fuel 1K was used up by the length of tests/golden/steps.json$'
+done
+expect 0 "$mwlvm" $hello --fuel 1K
 awk 'BEGIN { printf "[0"; for (i = 0; i < 200000; i++) printf ",0"; print "]" }' >"$dir/long.json"
 expect 6 "$mwlvm" "$dir/echo.json" --memory 1M --input "$dir/long.json"
 says "$err" '^mwlvm: --memory 1M was used up by .*/long.json$'
+expect 6 "$mwlvm" check --memory 100K "$dir/long.json"
+says "$err" '^mwlvm: --memory 100K was used up by .*/long.json$'
+"$mwlvm" run "$dir/echo.json" --memory 1M <"$dir/long.json" >"$out" 2>"$err"
+[ $? -eq 6 ] || complain "a long standard input: not status 6"
+says "$err" '^mwlvm: --memory 1M was used up by standard input$'
 
 # ---- usage
 expect 0 "$mwlvm" run --help

@@ -52,35 +52,37 @@ static struct check_file *append(struct check_files *f, const char *path) {
     return file;
 }
 
-static void free_last(struct check_files *f) {
+static void free_last(struct check_files *f, struct definition *d) {
     struct check_file *file = f->items[--f->n_items];
     mwl__source_free(&file->source);
-    free(file->text);
-    free(file->original);
+    mwl__buf_free(&file->text);
+    file_in_free(&d->limits, &file->original);
     free(file->path);
     free(file);
 }
 
-static int add_file(struct check_files *f, const char *path, bool named, mwl_alloc alloc) {
+static int add_file(struct check_files *f, struct definition *d, const char *path, bool named) {
     struct check_file *file = append(f, path);
     if (!file) return cmd_fail("out of memory");
-    size_t len = 0;
-    int status = CMD_OK;
-    file->text = cmd_read_file(path, &len);
-    const char *schema = file->text ? schema_of(file->text) : NULL;
-    if (!file->text) {
-        status = CMD_USAGE;
-    } else if (!named && !schema) {
+    int status = file_in(&d->limits, path, &file->original);
+    const char *text = file->original.data;
+    size_t len = file->original.size;
+    const char *schema = text ? schema_of(text) : NULL;
+    if (status == CMD_OK && !named && !schema) {
         f->n_others++;
-    } else if ((status = definition_expect(path, file->text, len)) == CMD_OK) {
-        mwl_status made =
-            mwl__source_init(&file->source, alloc, definition_name(file->path), file->text, len);
+        free_last(f, d);
+        return CMD_OK;
+    }
+    if (status == CMD_OK) status = definition_expect(path, text, len);
+    if (status == CMD_OK) status = definition_pay(d, path, len);
+    if (status == CMD_OK) {
+        mwl_status made = mwl__source_init(&file->source, limits_alloc(&d->limits),
+                                           file_in_name(file->path), text, len);
         file->is_provider = !named && is_provider(schema);
         if (made == MWL_OK) return CMD_OK;
-        cmd_fail("%s: %s", definition_name(path), mwl_status_text(made));
-        status = CMD_USAGE;
+        status = definition_failed(d, path, made);
     }
-    free_last(f);
+    free_last(f, d);
     return status;
 }
 
@@ -93,21 +95,21 @@ static bool is_json(const char *path) {
     return len > 5 && strcmp(path + len - 5, ".json") == 0;
 }
 
-static int add_folder(struct check_files *f, const char *folder, mwl_alloc alloc);
+static int add_folder(struct check_files *f, struct definition *d, const char *folder);
 
-static int add_entry(struct check_files *f, const char *path, mwl_alloc alloc) {
+static int add_entry(struct check_files *f, struct definition *d, const char *path) {
     struct stat st;
     if (lstat(path, &st) != 0) {
         cmd_fail("%s: %s", path, strerror(errno));
         return CMD_USAGE;
     }
-    if (S_ISDIR(st.st_mode)) return add_folder(f, path, alloc);
+    if (S_ISDIR(st.st_mode)) return add_folder(f, d, path);
     if (!is_json(path)) return CMD_OK;
     if (S_ISLNK(st.st_mode) && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return CMD_OK;
-    return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? add_file(f, path, false, alloc) : CMD_OK;
+    return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? add_file(f, d, path, false) : CMD_OK;
 }
 
-static int add_folder(struct check_files *f, const char *folder, mwl_alloc alloc) {
+static int add_folder(struct check_files *f, struct definition *d, const char *folder) {
     struct dirent **entries = NULL;
     int n = scandir(folder, &entries, is_visible, alphasort), status = CMD_OK;
     if (n < 0) {
@@ -120,7 +122,7 @@ static int add_folder(struct check_files *f, const char *folder, mwl_alloc alloc
         const char *slash = len && folder[len - 1] == '/' ? "" : "/";
         int need = snprintf(path, sizeof path, "%s%s%s", folder, slash, entries[i]->d_name);
         if (need > 0 && (size_t)need < sizeof path) {
-            status = worse(status, add_entry(f, path, alloc));
+            status = worse(status, add_entry(f, d, path));
         } else {
             cmd_fail("%s: %s", folder, strerror(ENAMETOOLONG));
             status = worse(status, CMD_USAGE);
@@ -131,12 +133,12 @@ static int add_folder(struct check_files *f, const char *folder, mwl_alloc alloc
     return status;
 }
 
-int check_files_add(struct check_files *f, const char *path, mwl_alloc alloc) {
+int check_files_add(struct check_files *f, struct definition *d, const char *path) {
     struct stat st;
     if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return add_file(f, path, true, alloc);
+        return add_file(f, d, path, true);
     size_t before = f->n_items, others = f->n_others;
-    int status = add_folder(f, path, alloc);
+    int status = add_folder(f, d, path);
     if (f->n_others > others)
         cmd_note("%s: %zu JSON file%s passed over: without a \"$schema\" of https://mwl.dev", path,
                  f->n_others - others, f->n_others - others == 1 ? " was" : "s were");
@@ -147,32 +149,23 @@ int check_files_add(struct check_files *f, const char *path, mwl_alloc alloc) {
     return status;
 }
 
-mwl_status check_files_replace(struct check_file *file, const char *text, size_t len,
-                               mwl_alloc alloc) {
-    char *copy = malloc(len + 1);
+mwl_status check_files_replace(struct check_file *file, mwl__buf *take_text) {
     mwl__source source;
-    if (!copy) return MWL_E_NOMEM;
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    mwl_status status = mwl__source_init(&source, alloc, file->source.name, copy, len);
-    if (status != MWL_OK) {
-        free(copy);
-        return status;
-    }
-    if (file->original) {
-        free(file->text);
+    mwl_status status = mwl__source_init(&source, take_text->alloc, file->source.name,
+                                         take_text->data, take_text->len);
+    if (status == MWL_OK) {
+        mwl__source_free(&file->source);
+        mwl__buf_free(&file->text);
+        file->source = source;
+        file->text = *take_text;
     } else {
-        file->original = file->text;
-        file->original_len = file->source.len;
+        mwl__buf_free(take_text);
     }
-    mwl__source_free(&file->source);
-    file->text = copy;
-    file->source = source;
-    return MWL_OK;
+    return status;
 }
 
-void check_files_free(struct check_files *f) {
-    while (f->n_items) free_last(f);
+void check_files_free(struct check_files *f, struct definition *d) {
+    while (f->n_items) free_last(f, d);
     free(f->items);
     memset(f, 0, sizeof *f);
 }

@@ -8,14 +8,14 @@
 #define MWL_TOOLS_CHECK_FILES_H
 
 #include "assembler/source/source.h"
+#include "definition.h"
 
 struct check_file {
-    char *path; /* malloc'd, as text is */
-    char *text;
-    char *original; /* what was read, once the text is another; malloc'd, or NULL */
-    size_t original_len;
-    mwl__source source;
-    bool is_provider; /* a document found in a folder */
+    char *path;                /* malloc'd */
+    struct file_text original; /* as it was read */
+    mwl__buf text;             /* after repairs; empty: the original */
+    mwl__source source;        /* of the present text */
+    bool is_provider;          /* a document found in a folder */
 };
 
 struct check_files {
@@ -26,10 +26,10 @@ struct check_files {
 
 /* Each returns CMD_OK, or the status of what could not be read, with a message; the rest is taken
  * all the same. */
-int check_files_add(struct check_files *f, const char *path, mwl_alloc alloc);
-/* Gives the file another text (the path stays as it is on the disk). MWL_OK, E_NOMEM, E_TOO_BIG. */
-mwl_status check_files_replace(struct check_file *file, const char *text, size_t len,
-                               mwl_alloc alloc);
-void check_files_free(struct check_files *f);
+int check_files_add(struct check_files *f, struct definition *d, const char *path);
+/* Gives the file another text, which is taken over (the file on the disk stays as it is). MWL_OK,
+ * E_NOMEM, E_TOO_BIG. */
+mwl_status check_files_replace(struct check_file *file, mwl__buf *take_text);
+void check_files_free(struct check_files *f, struct definition *d);
 
 #endif

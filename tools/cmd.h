@@ -55,8 +55,4 @@ extern const struct mwl__guide *const cmd_guide;
 /* The command ends by this signal when its work is done and its output written. */
 void cmd_end_by_signal(int number);
 
-/* The whole file (or standard input for "-") in malloc'd memory with a NUL behind it; NULL with a
- * message printed. */
-char *cmd_read_file(const char *path, size_t *size);
-
 #endif

@@ -51,12 +51,13 @@ static int write_image(const struct definition *d, const char *path, const mwl_a
 
 static int assemble(struct asm_options *o) {
     struct definition *d = &o->definition;
-    size_t size = 0;
     const char *output = o->output;
-    char *text = cmd_read_file(d->path, &size), *name = NULL;
-    if (!text) return CMD_USAGE;
+    char *name = NULL;
+    struct file_text text;
+    int status = file_in(&d->limits, d->path, &text);
+    if (status != CMD_OK) return status;
     mwl_asm_result result;
-    int status = definition_assemble(d, d->path, text, size, &result);
+    status = definition_assemble(d, d->path, text.data, text.size, &result);
     if (status == CMD_OK) {
         if (!output && strcmp(d->path, "-") == 0) output = "-";
         if (!output) output = name = default_output(d->path);
@@ -64,7 +65,7 @@ static int assemble(struct asm_options *o) {
         mwl_asm_free(&result);
     }
     free(name);
-    free(text);
+    file_in_free(&d->limits, &text);
     return status;
 }
 

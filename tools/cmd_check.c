@@ -136,9 +136,10 @@ static mwl_status repair_once(check *k, struct check_file *f, size_t *made) {
     if (status >= 0) status = check_file(k, f, &sink);
     if (status >= 0 && mwl__diags_fixable(&sink, &f->source)) {
         *made = mwl__diags_repair(&sink, &f->source, &text);
-        status = text.failed
-                     ? MWL_E_NOMEM
-                     : check_files_replace(f, text.data ? text.data : "", text.len, k->alloc);
+        mwl__diags_free(&sink); /* its reports are about the text that is replaced */
+        if (!text.failed) return check_files_replace(f, &text);
+        mwl__buf_free(&text);
+        return MWL_E_NOMEM;
     }
     mwl__diags_free(&sink);
     mwl__buf_free(&text);
@@ -151,6 +152,8 @@ static int repair(check *k, struct check_file *f, size_t *made) {
     size_t now = 1;
     *made = 0;
     for (int round = 0; round < ROUNDS && now; round++) {
+        int paid = definition_pay(&k->how, f->path, f->source.len);
+        if (paid != CMD_OK) return paid;
         mwl_status status = repair_once(k, f, &now);
         if (status < 0) return definition_failed(&k->how, f->path, status);
         *made += now;
@@ -161,8 +164,8 @@ static int repair(check *k, struct check_file *f, size_t *made) {
 static int show_changes(check *k, const struct check_file *f) {
     int stream = k->diff ? STDOUT_FILENO : STDERR_FILENO;
     const struct diff_output out = {k->diff ? stdout : stderr, term_colour(stream), isatty(stream)};
-    bool made = diff_unified(f->source.name, f->original, f->original_len, f->text, f->source.len,
-                             &k->alloc, &out);
+    bool made = diff_unified(f->source.name, f->original.data, f->original.size, f->source.text,
+                             f->source.len, &k->alloc, &out);
     return made ? CMD_OK : definition_failed(&k->how, f->path, MWL_E_NOMEM);
 }
 
@@ -175,7 +178,7 @@ static int repair_all(check *k) {
         if (status != CMD_OK || !made) continue;
         status = show_changes(k, f);
         if (status != CMD_OK || k->diff) continue;
-        status = file_out(f->path, f->text, f->source.len);
+        status = file_out(f->path, f->source.text, f->source.len);
         if (status == CMD_OK)
             cmd_note("%s: %zu repair%s made", f->path, made, made == 1 ? "" : "s");
     }
@@ -200,7 +203,7 @@ static int run(check *k) {
     int status = open_providers(k);
     if (status != CMD_OK) return status;
     for (size_t i = 0; i < k->paths.count; i++)
-        status = worst(status, check_files_add(&k->files, k->paths.words[i], k->alloc));
+        status = worst(status, check_files_add(&k->files, &k->how, k->paths.words[i]));
     status = worst(status, prepare(k));
     if (!k->catalog) return status;
     if (k->diff) status = worst(status, check_all(k)); /* the status is that of what there is */
@@ -235,7 +238,7 @@ int cmd_check(int argc, char **argv) {
     mwl__catalog_free(k.catalog);
     mwl__functions_done(&k.functions);
     mwl__diags_free(&k.sink);
-    check_files_free(&k.files);
+    check_files_free(&k.files, &k.how);
     for (size_t i = 0; k.providers && i < k.how.n_providers; i++) mwl__source_free(&k.providers[i]);
     word_list_free(&k.paths);
     free(k.providers);

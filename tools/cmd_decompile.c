@@ -21,7 +21,7 @@ int cmd_decompile(int argc, char **argv) {
     if (status == CMD_OK) status = definition_load(&d, d.path, &program);
     if (status == CMD_OK && !program->source)
         status =
-            cmd_fail("%s: the definition was stripped from this program", definition_name(d.path));
+            cmd_fail("%s: the definition was stripped from this program", file_in_name(d.path));
     if (status == CMD_OK) term_output(program->source, program->source_size);
     mwl_program_release(program);
     definition_free(&d);

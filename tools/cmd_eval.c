@@ -231,11 +231,11 @@ static int eval(struct eval *e) {
     if (mwl_heap_new(NULL, &e->heap) != MWL_OK || mwl__exec_init(&e->x, e->heap) != MWL_OK ||
         tool_add_functions(&e->functions) != MWL_OK)
         status = cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+    if (status == CMD_OK) status = read_roots(e);
     if (status == CMD_OK) {
         mwl_heap_limit(e->heap, e->limits.memory);
-        status = read_roots(e);
+        status = evaluate(e);
     }
-    if (status == CMD_OK) status = evaluate(e);
     for (size_t i = 0; i < N_ROOTS; i++) mwl_value_drop(e->heap, e->roots[i]);
     mwl_heap_free(e->heap);
     mwl__zones_free(&e->zones);

@@ -44,8 +44,6 @@ static int make_vm(struct job *s) {
         config.seed =
             (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
     }
-    config.limits.fuel = s->options.definition.limits.fuel;
-    config.limits.memory_bytes = s->options.definition.limits.memory;
     mwl_status status = mwl_vm_new(&config, &s->vm);
     if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
     if (status < 0) {
@@ -69,7 +67,6 @@ static int read_values(struct job *s) {
     const struct run_options *o = &s->options;
     struct input in = {s->heap, &s->options.definition.limits};
     int status = CMD_OK;
-    mwl_heap_limit(s->heap, in.limits->memory);
     if (o->input)
         status = input_word(&in, "--input", o->input, &s->input);
     else if (strcmp(o->definition.path, "-") != 0)
@@ -79,7 +76,6 @@ static int read_values(struct job *s) {
         status = input_arguments_file(&in, o->args_file, &s->arguments);
     for (size_t i = 0; i < o->args.count && status == CMD_OK; i++)
         status = input_argument(&in, o->args.words[i], &s->arguments);
-    mwl_heap_limit(s->heap, 0); /* from here on each run has its own */
     return status;
 }
 
@@ -126,7 +122,7 @@ static int report_limit(const struct job *s, const struct explain *e, mwl_status
 
 static int report(struct job *s, const mwl_run *run) {
     mwl_status why = mwl_run_why(run);
-    const struct explain e = {s->heap, run, definition_name(s->options.definition.path),
+    const struct explain e = {s->heap, run, file_in_name(s->options.definition.path),
                               s->source.text ? &s->source : NULL};
     if (mwl_run_get_state(run) == MWL_RUN_ABORTED) {
         if (why == MWL_E_FUEL || why == MWL_E_TOO_BIG)
@@ -151,6 +147,18 @@ static int report(struct job *s, const mwl_run *run) {
                                            : CMD_FAILED;
 }
 
+/* What is left for the run: the program and the input are there already. */
+static bool limit_run(const struct job *s, mwl_limits *out) {
+    const struct limits *l = &s->options.definition.limits;
+    size_t held = l->used + mwl_heap_used(s->heap);
+    memset(out, 0, sizeof *out);
+    out->fuel = l->fuel;
+    out->memory_bytes = l->memory == SIZE_MAX ? SIZE_MAX : l->memory - held;
+    if (held < l->memory) return true;
+    limits_report(l, MWL_E_NOMEM, " by the program and its input");
+    return false;
+}
+
 static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
@@ -164,7 +172,10 @@ static int run_program(struct job *s) {
     if (s->program->source)
         mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
                          s->program->source, s->program->source_size);
-    const mwl_start start = {.id = s->options.id, .input = s->input, .arguments = s->arguments};
+    mwl_limits limits;
+    if (!limit_run(s, &limits)) return CMD_LIMIT;
+    const mwl_start start = {
+        .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};
     mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
     if (status == MWL_E_NOT_FOUND) {
         cmd_fail("%s needs '%s', which this command does not have", s->options.definition.path,
@@ -205,6 +216,7 @@ int cmd_run(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     s.input = s.arguments = mwl_absent();
     int status = run_options_parse(&s.options, argc, argv);
+    s.options.definition.runs = true;
     if (status == CMD_OK) status = run_job(&s);
     run_options_free(&s.options);
     return status;

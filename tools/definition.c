@@ -59,12 +59,14 @@ static int take_deny(void *base, const char *name) {
 
 static int take_provider(void *base, const char *path) {
     struct definition *d = base;
-    if (!grow(&d->providers, d->n_providers, sizeof *d->providers))
+    if (!grow(&d->providers, d->n_providers, sizeof *d->providers) ||
+        !grow(&d->texts, d->n_providers, sizeof *d->texts))
         return cmd_fail("out of memory");
-    mwl_asm_provider *p = &d->providers[d->n_providers];
-    p->text = cmd_read_file(path, &p->len);
-    if (!p->text) return CMD_USAGE;
-    p->file = definition_name(path);
+    struct file_text *text = &d->texts[d->n_providers];
+    int status = file_in(&d->limits, path, text);
+    if (status != CMD_OK) return status;
+    d->providers[d->n_providers] =
+        (mwl_asm_provider){.file = file_in_name(path), .text = text->data, .len = text->size};
     d->n_providers++;
     return CMD_OK;
 }
@@ -106,18 +108,15 @@ void definition_init(struct definition *d) {
 }
 
 void definition_free(struct definition *d) {
-    for (size_t i = 0; i < d->n_providers; i++) free((void *)(uintptr_t)d->providers[i].text);
+    for (size_t i = 0; i < d->n_providers; i++) file_in_free(&d->limits, &d->texts[i]);
     free(d->providers);
+    free(d->texts);
     free(d->allow);
     free(d->deny);
     memset(d, 0, sizeof *d);
 }
 
 /* ---- assembling and loading ------------------------------------------------------------------ */
-
-const char *definition_name(const char *path) {
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
 
 bool definition_is_program(const char *text, size_t len) {
     return len >= 4 && memcmp(text, "MWLB", 4) == 0;
@@ -127,26 +126,41 @@ int definition_expect(const char *path, const char *text, size_t len) {
     if (!definition_is_program(text, len)) return CMD_OK;
     cmd_fail("%s: this is a program file, and a definition is wanted; `mwlvm decompile` prints the "
              "definition that it was made of",
-             definition_name(path));
+             file_in_name(path));
     return CMD_REJECTED;
+}
+
+int definition_pay(struct definition *d, const char *path, size_t len) {
+    enum { PER_BYTE = 16 }; /* measured: tools/README.md */
+    uint64_t fuel = d->limits.fuel, cost = (uint64_t)len * PER_BYTE;
+    if (d->runs && fuel < LIMITS_FUEL) fuel = LIMITS_FUEL;
+    if (cost <= fuel - d->paid) {
+        d->paid += cost;
+        return CMD_OK;
+    }
+    char where[300];
+    snprintf(where, sizeof where, " by the length of %s", file_in_name(path));
+    limits_report(&d->limits, MWL_E_FUEL, where);
+    return CMD_LIMIT;
 }
 
 int definition_failed(const struct definition *d, const char *path, mwl_status status) {
     if (status == MWL_E_NOMEM && d->limits.refused) {
         char where[300];
-        snprintf(where, sizeof where, " by %s", definition_name(path));
+        snprintf(where, sizeof where, " by %s", file_in_name(path));
         limits_report(&d->limits, status, where);
         return CMD_LIMIT;
     }
-    cmd_fail("%s: %s", definition_name(path), mwl_status_text(status));
+    cmd_fail("%s: %s", file_in_name(path), mwl_status_text(status));
     return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_FAILED;
 }
 
 int definition_assemble(struct definition *d, const char *path, const char *text, size_t len,
                         mwl_asm_result *out) {
     int expected = definition_expect(path, text, len);
+    if (expected == CMD_OK) expected = definition_pay(d, path, len);
     if (expected != CMD_OK) return expected;
-    d->options.file = definition_name(path);
+    d->options.file = file_in_name(path);
     d->options.providers = d->providers;
     d->options.n_providers = d->n_providers;
     d->options.allow = d->allow;
@@ -170,9 +184,9 @@ static int load(struct definition *d, const char *path, const void *image, size_
     if (status == MWL_OK) return CMD_OK;
     if (status == MWL_E_NOMEM) return definition_failed(d, path, status);
     if (size == 0)
-        cmd_fail("%s: the file is empty", definition_name(path));
+        cmd_fail("%s: the file is empty", file_in_name(path));
     else
-        cmd_fail("%s: %s, at byte %zu", definition_name(path),
+        cmd_fail("%s: %s, at byte %zu", file_in_name(path),
                  error.message ? error.message : mwl_status_text(status), error.offset);
     if (status == MWL_E_VERSION) cmd_note("assemble its definition again with this mwlvm");
     return CMD_REJECTED;
@@ -183,21 +197,25 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-int definition_load(struct definition *d, const char *path, mwl_program **out) {
-    size_t size = 0;
-    char *text = cmd_read_file(path, &size);
-    if (!text) return CMD_USAGE;
-    int status;
-    if (definition_is_program(text, size) || ends_with(path, ".mwlb")) {
-        status = load(d, path, text, size, out);
-    } else {
-        mwl_asm_result result;
-        status = definition_assemble(d, path, text, size, &result);
-        if (status == CMD_OK) {
-            status = load(d, path, result.image, result.image_size, out);
-            mwl_asm_free(&result);
-        }
+static int load_text(struct definition *d, const char *path, const struct file_text *text,
+                     mwl_program **out) {
+    if (definition_is_program(text->data, text->size) || ends_with(path, ".mwlb")) {
+        int status = definition_pay(d, path, text->size);
+        return status == CMD_OK ? load(d, path, text->data, text->size, out) : status;
     }
-    free(text);
+    mwl_asm_result result;
+    int status = definition_assemble(d, path, text->data, text->size, &result);
+    if (status != CMD_OK) return status;
+    status = load(d, path, result.image, result.image_size, out);
+    mwl_asm_free(&result);
+    return status;
+}
+
+int definition_load(struct definition *d, const char *path, mwl_program **out) {
+    struct file_text text;
+    int status = file_in(&d->limits, path, &text);
+    if (status != CMD_OK) return status;
+    status = load_text(d, path, &text, out);
+    file_in_free(&d->limits, &text);
     return status;
 }

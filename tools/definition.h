@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_DEFINITION_H
 #define MWL_TOOLS_DEFINITION_H
 
-#include "limit.h"
+#include "file_in.h"
 #include "mwl_asm.h"
 #include "options.h"
 
@@ -11,10 +11,13 @@
 struct definition {
     mwl_asm_options options;
     mwl_asm_provider *providers;
+    struct file_text *texts;    /* of the providers */
     const char **allow, **deny; /* NULL-terminated */
     size_t n_providers, n_allow, n_deny;
     struct limits limits;
     const char *path; /* the FILE of a command that takes one */
+    bool runs;        /* --fuel is for the run alone */
+    uint64_t paid;    /* fuel, by definition_pay */
 };
 
 void definition_init(struct definition *d);
@@ -31,13 +34,14 @@ extern const struct option definition_options[DEFINITION_OPTIONS];
 /* For struct command_line: the one FILE; ctx is the struct definition. */
 int definition_operand(void *ctx, const char *word);
 
-/* How messages call a file. */
-const char *definition_name(const char *path);
-
 /* Whether these are the first bytes of a program file. */
 bool definition_is_program(const char *text, size_t len);
 /* CMD_OK; CMD_REJECTED with a message when it is a program where a definition is wanted. */
 int definition_expect(const char *path, const char *text, size_t len);
+
+/* Takes the fuel that reading and assembling a text of this length costs: a price for each byte,
+ * since its work grows as its length does. CMD_OK, or CMD_LIMIT with a message. */
+int definition_pay(struct definition *d, const char *path, size_t len);
 
 /* Says why a file could not be worked on: the memory limit, or what the status tells. An exit
  * status. */

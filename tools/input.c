@@ -3,6 +3,7 @@
 
 #include "assembler/source/read.h"
 #include "cmd.h"
+#include "file_in.h"
 #include "snippet.h"
 
 #include <ctype.h>
@@ -23,15 +24,18 @@ static void show(const char *kind, mwl__diag *d, const char *more) {
 }
 
 /* The text is read once more, by the reader that keeps places. True when it found the mistake. */
-static bool explain(const char *name, const char *text, size_t len, struct limits *limits,
+static bool explain(struct input *in, const char *name, const char *text, size_t len,
                     bool accepted) {
     enum { SHOWN = 3 };
-    mwl_alloc alloc = limits_alloc(limits);
+    mwl_alloc alloc = limits_alloc(in->limits);
     mwl__source source;
     mwl__diags sink;
     mwl__tree tree;
     size_t shown = 0, found = 0;
     if (mwl__source_init(&source, alloc, name, text, len) != MWL_OK) return false;
+    size_t held = mwl_heap_used(in->heap);
+    if (held > in->limits->memory - in->limits->used) return false;
+    in->limits->used += held; /* the value, and the tree that is made of it once more */
     mwl__diags_init(&sink, alloc);
     mwl__tree_read(&tree, alloc, &source, &sink);
     mwl__diags_sort(&sink);
@@ -49,6 +53,7 @@ static bool explain(const char *name, const char *text, size_t len, struct limit
     mwl__tree_free(&tree);
     mwl__diags_free(&sink);
     mwl__source_free(&source);
+    in->limits->used -= held;
     return found > 0;
 }
 
@@ -88,28 +93,38 @@ static int too_large(const struct input *in, const char *name) {
 static int finish(struct input *in, const char *name, const char *text, size_t len,
                   mwl_status status, const mwl_error *error, mwl_value v) {
     if (status == MWL_OK) {
-        if (may_differ(text, len, v)) explain(name, text, len, in->limits, true);
+        if (may_differ(text, len, v)) explain(in, name, text, len, true);
         return CMD_OK;
     }
     if (status == MWL_E_TOO_BIG || status == MWL_E_NOMEM) return too_large(in, name);
-    if (!explain(name, text, len, in->limits, false))
+    if (!explain(in, name, text, len, false))
         cmd_fail("%s: %s, at byte %zu", name,
                  error->message ? error->message : mwl_status_text(status), error->offset);
     return CMD_USAGE;
 }
 
+/* mwl_json_parse, with what the text itself takes off the heap's limit. */
+static mwl_status parse_within(struct input *in, const char *text, size_t len, mwl_value *out,
+                               mwl_error *error) {
+    size_t left = in->limits->memory - in->limits->used;
+    mwl_heap_limit(in->heap, left ? left : 1);
+    mwl_status status = mwl_json_parse(in->heap, text, len, out, error);
+    mwl_heap_limit(in->heap, 0);
+    return status;
+}
+
 static int parse(struct input *in, const char *name, const char *text, size_t len, mwl_value *out) {
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_json_parse(in->heap, text, len, out, &error);
+    mwl_status status = parse_within(in, text, len, out, &error);
     return finish(in, name, text, len, status, &error, *out);
 }
 
 static int read_file(struct input *in, const char *path, mwl_value *out) {
-    size_t size = 0;
-    char *text = cmd_read_file(path, &size);
-    if (!text) return CMD_USAGE;
-    int status = parse(in, strcmp(path, "-") == 0 ? "standard input" : path, text, size, out);
-    free(text);
+    struct file_text text;
+    int status = file_in(in->limits, path, &text);
+    if (status != CMD_OK) return status;
+    status = parse(in, file_in_name(path), text.data, text.size, out);
+    file_in_free(in->limits, &text);
     return status;
 }
 
@@ -123,7 +138,7 @@ int input_word(struct input *in, const char *option, const char *word, mwl_value
     if (strcmp(word, "-") == 0) return read_file(in, word, out);
     if (word[0] == '@') return read_file(in, word + 1, out);
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_json_parse(in->heap, word, len, out, &error);
+    mwl_status status = parse_within(in, word, len, out, &error);
     if (status != MWL_OK && access(word, F_OK) == 0) return read_file(in, word, out);
     if (status == MWL_OK || begins_like_json(word + strspn(word, " \t\r\n")))
         return finish(in, option, word, len, status, &error, *out);
@@ -153,12 +168,12 @@ static bool is_blank(const char *text, size_t len) {
 int input_stdin(struct input *in, mwl_value *out) {
     *out = mwl_absent();
     if (!brings_something()) return CMD_OK;
-    size_t size = 0;
-    char *text = cmd_read_file("-", &size);
-    if (!text) return CMD_USAGE;
-    int status = CMD_OK;
-    if (!is_blank(text, size)) status = parse(in, "standard input", text, size, out);
-    free(text);
+    struct file_text text;
+    int status = file_in(in->limits, "-", &text);
+    if (status != CMD_OK) return status;
+    if (!is_blank(text.data, text.size))
+        status = parse(in, "standard input", text.data, text.size, out);
+    file_in_free(in->limits, &text);
     return status;
 }
 
@@ -195,7 +210,7 @@ int input_argument(struct input *in, const char *word, mwl_value *object) {
     snprintf(name, sizeof name, "--arg %.*s", len < 60 ? len : 60, word);
     mwl_value value = mwl_absent();
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_json_parse(in->heap, text, strlen(text), &value, &error);
+    mwl_status status = parse_within(in, text, strlen(text), &value, &error);
     if (status != MWL_OK && *text && !begins_like_json(text))
         return cmd_usage("%s: '%s' is not JSON; a string is written '%.*s=\"%s\"'", name, text, len,
                          word, text);

@@ -68,38 +68,6 @@ static int ending_signal;
 
 void cmd_end_by_signal(int number) { ending_signal = number; }
 
-char *cmd_read_file(const char *path, size_t *size) {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "rb");
-    char *data = NULL;
-    size_t len = 0, cap = 0;
-    const char *name = is_stdin ? "standard input" : path;
-    if (!file) {
-        cmd_fail("%s: %s", name, strerror(errno));
-        return NULL;
-    }
-    do {
-        if (cap - len < 2) {
-            cap = cap ? cap * 2 : 1u << 16;
-            char *grown = realloc(data, cap);
-            if (!grown) goto failed;
-            data = grown;
-        }
-        len += fread(data + len, 1, cap - len - 1, file);
-    } while (!feof(file) && !ferror(file));
-    if (ferror(file)) goto failed;
-    data[len] = '\0';
-    *size = len;
-    if (!is_stdin) fclose(file);
-    return data;
-
-failed:
-    cmd_fail("%s: %s", name, strerror(errno ? errno : EIO));
-    free(data);
-    if (!is_stdin) fclose(file);
-    return NULL;
-}
-
 static const char usage[] = "usage: mwlvm FILE [OPTIONS]\n"
                             "       mwlvm COMMAND [OPERANDS]\n"
                             "       mwlvm --help | --version\n";
