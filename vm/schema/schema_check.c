@@ -109,7 +109,7 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
         .ctx = e->env->heap,
     };
     /* compiling a pattern takes much longer than reading it */
-    uint64_t cost = format == MWL__FORMAT_REGEX ? s->len : s->len / 8;
+    uint64_t cost = format == MWL__FORMAT_REGEX ? s->len : s->len / 2;
     return charge(e, cost) && mwl__format_check((int)format, s->s, s->len, &env);
 }
 

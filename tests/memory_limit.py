@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""memory_limit.py MWLVM: `--memory 64M` bounds the memory of the process.
+
+Runs hostile definitions and inputs under --memory 64M, each in a process of its own, and looks at
+the most memory that was resident: at most 64 MiB and a constant of 16 MiB. Each must end by itself,
+with a status that the command documents.
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 64 << 20
+CONSTANT = 16 << 20
+SCHEMA = "https://mwl.dev/v0.1/flow/schema.json"
+TEXT = "lists.range(1024).map(i, lists.range(256).map(j, 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx').join()).join()"
+
+
+def flow(steps, entry="a", **more):
+    return {"$schema": SCHEMA, "entrypoint": entry, "steps": steps, **more}
+
+
+def returning(expression):
+    """A Flow with a text of 8 MiB in `vars.s` that returns the expression."""
+    return flow({
+        "a": {"action": "Pass", "assign": {"s": "{{ " + TEXT + " }}"}, "next": "b"},
+        "b": {"action": "Return", "value": "{{ " + expression + " }}"},
+    })
+
+
+def doubling(levels):
+    steps = {"s0": {"action": "Pass", "assign": {"l": "{{ [1, 2, 3, 4] }}"}, "next": "s1"}}
+    for i in range(1, levels):
+        steps[f"s{i}"] = {"action": "Pass", "assign": {"l": "{{ [vars.l, vars.l] }}"}, "next": f"s{i + 1}"}
+    steps[f"s{levels}"] = {"action": "Return", "value": "{{ vars.l }}"}
+    return flow(steps, "s0")
+
+
+IDENTITY = flow({"a": {"action": "Return", "value": "{{ step.input }}"}})
+UNIQUE = flow({"a": {"action": "Return"}},
+              parameters={"type": "object", "properties": {"l": {"type": "array", "uniqueItems": True}}})
+
+# name, definition, further options
+CASES = [
+    ("toJson of a shared text", returning("toJson(lists.range(400).map(i, vars.s))"), []),
+    ("a shared text as the Result", returning("lists.range(30).map(i, vars.s)"), []),
+    ("a shared tree as the Result", doubling(18), []),
+    ("a text that grows", returning("vars.s + vars.s + vars.s + vars.s + vars.s + vars.s + vars.s + vars.s"), []),
+    ("a list that is copied", returning("lists.range(1000000).map(i, [i, i])"), []),
+    ("format of a large list", returning("'%s'.format([lists.range(40).map(i, vars.s)])"), []),
+    ("a pattern of many classes", returning("'x'.matches(lists.range(20000).map(i, '[' + string(i) + '\\\\pL]').join())"), []),
+    ("fromJson of many lists", returning("fromJson('[' + lists.range(4000000).map(i, '[]').join(',') + ']').size()"), []),
+    ("an input of many lists", IDENTITY, ["--input", "@lists"]),
+    ("an argument with many numbers", UNIQUE, ["--args", "@numbers"]),
+]
+
+
+def write_inputs(folder):
+    with open(os.path.join(folder, "lists"), "w") as out:
+        out.write("[" + "[],[],[],[],[],[],[],[],[],[]," * 1000000 + "1]")
+    with open(os.path.join(folder, "numbers"), "w") as out:
+        out.write('{"l":[' + ",".join(str(i) for i in range(1500000)) + "]}")
+
+
+def run_case(command, folder, name, definition, options):
+    path = os.path.join(folder, "definition.json")
+    with open(path, "w") as out:
+        json.dump(definition, out)
+    options = [o.replace("@", folder + "/") if o.startswith("@") else o for o in options]
+    if "--input" not in options:
+        options += ["--input", "null"]
+    pid = os.fork()
+    if pid == 0:
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+        os.dup2(os.open(os.path.join(folder, "errors"), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+        os.execv(command, [command, "run", path, "--memory", "64M", "--fuel", "300M", *options])
+    _, status, usage = os.wait4(pid, 0)
+    used = usage.ru_maxrss * 1024
+    good = used <= LIMIT + CONSTANT and os.WIFEXITED(status)
+    errors = open(os.path.join(folder, "errors")).read().strip().splitlines()
+    print(f"{'ok  ' if good else 'FAIL'} {name}: {used / (1 << 20):.1f} MiB, status "
+          f"{os.waitstatus_to_exitcode(status)}{', ' + errors[-1][:100] if errors else ''}")
+    return good
+
+
+def main(command):
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(folder)
+        results = [run_case(command, folder, *case) for case in CASES]
+    print(f"{sum(results)} of {len(results)} stayed below {(LIMIT + CONSTANT) >> 20} MiB")
+    return 0 if all(results) else 1
+
+
+sys.exit(main(sys.argv[1]))
