@@ -182,6 +182,24 @@ UTEST(cel_eval, details_of_a_missing_key) {
     place_close(&p);
 }
 
+UTEST(cel_eval, keys_are_listed_as_json_has_them) {
+    struct place p;
+    ASSERT_TRUE(place_open(&p, NULL, "{\"id\":\"none\"}"));
+    static const char text[] = "{1: 0, 2u: 0, true: 0, 'k': 0, 9007199254740992: 0,"
+                               " -9007199254740993: 0, 18446744073709551615u: 0}[vars.id]";
+    ASSERT_EQ(place_compile(&p, NULL, text, strlen(text), true), MWL_OK);
+    mwl_value out = mwl_absent();
+    ASSERT_EQ(place_eval(&p, &out), MWL_EXEC_FAULT);
+    mwl_value having = mwl_object_get(mwl__as_fault(p.x.fault)->details, "having", 6);
+    char *json = NULL;
+    size_t len = 0;
+    ASSERT_EQ(mwl_json_write(p.heap, having, MWL_JSON_COMPACT, &json, &len), MWL_OK);
+    EXPECT_STREQ(json, "[1,2,\"true\",\"k\",9007199254740992,\"-9007199254740993\","
+                       "\"18446744073709551615\"]");
+    mwl_text_free(p.heap, json, len);
+    place_close(&p);
+}
+
 UTEST(cel_eval, at_most_ten_keys_are_listed) {
     struct place p;
     ASSERT_TRUE(place_open(&p, NULL,

@@ -20,11 +20,30 @@ static int clip(mwl_value text) { /* cut at the end of a code point */
     return (int)n;
 }
 
+/* Returns a key as details of a failure list it, given: a text, or a number that JSON has. */
+static mwl_value listed_key(mwl_heap *h, mwl_value key) {
+    char text[32];
+    int n;
+    switch (mwl_value_kind(key)) {
+    case MWL_KIND_INT:
+        if (key.as.i >= -MWL__EXACT && key.as.i <= MWL__EXACT) return mwl_number((double)key.as.i);
+        n = snprintf(text, sizeof text, "%lld", (long long)key.as.i);
+        break;
+    case MWL_KIND_UINT:
+        if (key.as.u <= (uint64_t)MWL__EXACT) return mwl_number((double)key.as.u);
+        n = snprintf(text, sizeof text, "%llu", (unsigned long long)key.as.u);
+        break;
+    case MWL_KIND_BOOL: n = snprintf(text, sizeof text, "%s", key.as.i ? "true" : "false"); break;
+    default: return mwl__keep(key); /* a text */
+    }
+    return mwl__str_new(h, text, (size_t)n);
+}
+
 static mwl_value having(mwl_heap *h, mwl_value map) {
     mwl_value list = mwl__list_new(h, map.aux < HAVING ? map.aux : HAVING);
     for (uint32_t i = 0; i < map.aux && i < HAVING; i++) {
         mwl_value key = mwl__map_key(&mwl__as_map(map)->member[i]);
-        list = mwl__list_push(h, list, key);
+        list = mwl__list_push(h, list, listed_key(h, key));
     }
     return list;
 }

@@ -8,9 +8,6 @@
 
 #include <stdio.h>
 
-/* spec: expressions, result values, numbers: an int or uint must be representable exactly. */
-#define EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
-
 typedef struct level {
     mwl_value from, to; /* from is borrowed; to is owned */
     uint32_t at;        /* the child that is being converted */
@@ -48,7 +45,8 @@ static bool refuse(const walk *w, const char *what, const char *instead) {
                            "the result%s is %s, which has no JSON form; %s", place, what, instead);
 }
 
-/* Converts a value that is not a container. */
+/* Converts a value that is not a container. spec: expressions, result values, numbers: an int or
+ * uint must be representable exactly. */
 static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
     char what[160];
     switch (mwl_value_kind(v)) {
@@ -66,14 +64,14 @@ static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
                                        : "negative infinity",
                       "only finite numbers have one");
     case MWL_KIND_INT:
-        if (v.as.i >= -EXACT && v.as.i <= EXACT) {
+        if (v.as.i >= -MWL__EXACT && v.as.i <= MWL__EXACT) {
             *out = mwl_number((double)v.as.i);
             return true;
         }
         snprintf(what, sizeof what, "the int %lld, beyond 2^53", (long long)v.as.i);
         return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
     case MWL_KIND_UINT:
-        if (v.as.u <= (uint64_t)EXACT) {
+        if (v.as.u <= (uint64_t)MWL__EXACT) {
             *out = mwl_number((double)v.as.u);
             return true;
         }

@@ -66,6 +66,7 @@ MWL__OUTLINE bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_
                                  mwl_value *out);
 
 /* ---- boundary.c: an expression's result as a value of the data model ------------------------- */
+#define MWL__EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
 MWL__OUTLINE bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out); /* *out is given */
 
 #endif
