@@ -6,6 +6,7 @@
 #include "vm/machine/phase.h"
 
 #include "vm/base/random.h"
+#include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/raise.h"
 #include "vm/value/words.h"
@@ -199,18 +200,15 @@ void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
     p->entry->bound_ns = bound_mono_ns;
 }
 
-static int64_t later(int64_t at_ns, int64_t ns) {
-    return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns;
-}
-
+/* spec: middleware-providers, Timeout: the deadline is establishment plus duration, also where that
+ * is in the past. */
 void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     if (p->phase != MWL_ON_ENTRY) return;
     mwl_instant now;
     mwl_phase_now(p, &now);
-    if (ns < 0) ns = 0;
-    mwl_phase_arm(p, later(now.mono_ns, ns));
+    mwl_phase_arm(p, mwl__clock_add(now.mono_ns, ns));
     const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
-    mwl_value deadline = mwl_int(later(now.wall_ns, ns));
+    mwl_value deadline = mwl_int(mwl__clock_add(now.wall_ns, ns));
     if (!name) return;
     if (mwl_is_absent(p->entry->contributed))
         p->entry->contributed = deadline; /* alone; its text is made when it is read */
