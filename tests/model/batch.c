@@ -1,8 +1,9 @@
 /* batch.c: mwl-batch, many small runs in one process, for the comparison with the model.
  *
  * Standard input: one JSON object a line with `definition`, and perhaps `input`, `arguments`,
- * `cancelAfter` (nanoseconds after the start). Standard output, a line for each: `{"result": …,
- * "events": [[ns, step], …]}`,
+ * `cancelAfter` (nanoseconds after the start), `listen` (false: without a trace listener, so the VM
+ * takes its short ways, and there are no events). Standard output, a line for each:
+ * `{"result": …, "events": [[ns, step], …]}`,
  * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has its own VM. Without
  * `cancelAfter`, time is the virtual time of the VM. With it, time is a clock that this program
  * moves: from one instant that the VM waits for to the next, and the cancellation comes after all
@@ -39,6 +40,11 @@ static void listen(void *ctx, const mwl_trace_event *event) {
 
 static mwl_value member(const job *j, const char *name) {
     return mwl_object_get(j->line, name, strlen(name));
+}
+
+static bool listens(const job *j) {
+    mwl_value v = member(j, "listen");
+    return mwl_value_kind(v) != MWL_KIND_BOOL || mwl_as_bool(v);
 }
 
 /* Copies a value from the heap of the line to the heap of the VM. */
@@ -152,7 +158,7 @@ static void run(job *j) {
     j->events = open_memstream(&events, &size);
     if (!j->events || mwl_vm_new(&config, &j->vm) != MWL_OK) abort();
     if (mwl_std_register(j->vm, &error) != MWL_OK) abort();
-    mwl_vm_trace(j->vm, listen, j);
+    if (listens(j)) mwl_vm_trace(j->vm, listen, j);
     mwl_vm_now(j->vm, &j->start);
     start.input = carried(j, "input");
     start.arguments = carried(j, "arguments");

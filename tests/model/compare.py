@@ -1,5 +1,6 @@
 """compare.py [--first SEED] [--count N] [--batch PROGRAM] [--keep FOLDER]: random programs through the VM and
-the model; the Results and the Steps entered must agree. A disagreement is shrunk, printed and saved."""
+the model; the Results (with and without a trace listener) and the Steps entered must agree. A disagreement is
+shrunk, printed and saved."""
 import argparse
 import json
 import os
@@ -40,27 +41,28 @@ class Machine:
 
 
 def disagreement(machine, job):
-    """None, "tie", "limit", "rejected", or in words where the two part."""
-    answer = machine.run(job)
+    """None, "tie", "limit", "rejected", or in words where the two part. The VM runs with a trace listener,
+    which reports the Steps, and without one, because then it takes shorter ways."""
+    answer, quiet = machine.run(job), machine.run({**job, "listen": False})
     if "rejected" in answer:
         return "rejected"
-    if "broken" in answer:
-        return "the VM: " + answer["broken"]
+    for one in (answer, quiet):
+        if "broken" in one:
+            return "the VM: " + one["broken"]
     try:
         result, events, tie = model.run(job["definition"], job.get("input"), job.get("arguments"),
                                         job.get("cancelAfter"), limit=8000)
     except cel.Unsupported as e:
         return f"unsupported: {e}"
     except TooLarge:
-        limited = (answer["result"].get("details") or {}).get("limit") in ("size", "fuel")
+        limited = all((one["result"].get("details") or {}).get("limit") in ("size", "fuel")
+                      for one in (answer, quiet))
         return "limit" if limited else "the VM: no limit for what is too large for the model"
     if tie:
         return "tie"
-    where = same(result, answer["result"])
-    if where:
-        return where
-    return same([list(e) for e in sorted(map(tuple, events))],
-                sorted(answer["events"]), "events")
+    return same(result, answer["result"]) \
+        or same(result, quiet["result"], "result without a listener") \
+        or same([list(e) for e in sorted(map(tuple, events))], sorted(answer["events"]), "events")
 
 
 def save(folder, seed, job, where):
