@@ -4,20 +4,15 @@
  * what a literal's escapes and digits mean (cel_literal.c) and which token may follow which. Any
  * byte may occur in the source, also NUL; only strings and comments may contain bytes above 127. */
 #include "assembler/cel/cel_lex.h"
+#include "vm/base/ascii.h"
 
 typedef struct scan {
     const char *s;
     uint32_t at, len;
 } scan;
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-static bool is_name_start(char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-static bool is_name(char c) { return is_name_start(c) || is_digit(c); }
+static bool is_name_start(char c) { return c == '_' || mwl__is_letter(c); }
+static bool is_name(char c) { return is_name_start(c) || mwl__is_digit(c); }
 
 /* Returns the byte `ahead` of the position; 0 after the end, which no rule here treats as
  * content. */
@@ -50,14 +45,14 @@ static void skip_space(scan *sc) {
 }
 
 static void skip_digits(scan *sc) {
-    while (is_digit(peek(sc, 0))) sc->at++;
+    while (mwl__is_digit(peek(sc, 0))) sc->at++;
 }
 
 /* Reads an exponent if it is complete; `1e` is a number and a name. */
 static bool skip_exponent(scan *sc) {
     if (peek(sc, 0) != 'e' && peek(sc, 0) != 'E') return false;
     uint32_t sign = peek(sc, 1) == '+' || peek(sc, 1) == '-' ? 1 : 0;
-    if (!is_digit(peek(sc, 1 + sign))) return false;
+    if (!mwl__is_digit(peek(sc, 1 + sign))) return false;
     sc->at += 1 + sign;
     skip_digits(sc);
     return true;
@@ -66,12 +61,12 @@ static bool skip_exponent(scan *sc) {
 static mwl__cel_token lex_number(scan *sc) {
     uint32_t begin = sc->at;
     mwl__cel_token_kind kind = MWL__CEL_T_INT;
-    if (peek(sc, 0) == '0' && peek(sc, 1) == 'x' && is_hex(peek(sc, 2))) {
+    if (peek(sc, 0) == '0' && peek(sc, 1) == 'x' && mwl__is_hex(peek(sc, 2))) {
         sc->at += 2;
-        while (is_hex(peek(sc, 0))) sc->at++;
+        while (mwl__is_hex(peek(sc, 0))) sc->at++;
     } else {
         skip_digits(sc);
-        if (peek(sc, 0) == '.' && is_digit(peek(sc, 1))) {
+        if (peek(sc, 0) == '.' && mwl__is_digit(peek(sc, 1))) {
             sc->at++;
             skip_digits(sc);
             kind = MWL__CEL_T_FLOAT;
@@ -200,7 +195,7 @@ mwl__cel_token mwl__cel_lex(const char *source, size_t len, uint32_t from) {
         return lex_string(&sc, begin, raw, bytes ? MWL__CEL_T_BYTES : MWL__CEL_T_STRING);
     }
     if (is_name_start(c)) return lex_name(&sc);
-    if (is_digit(c) || (c == '.' && is_digit(peek(&sc, 1)))) return lex_number(&sc);
+    if (mwl__is_digit(c) || (c == '.' && mwl__is_digit(peek(&sc, 1)))) return lex_number(&sc);
     if (c == '`') return lex_quoted(&sc);
     return lex_punctuation(&sc);
 }

@@ -4,6 +4,7 @@
  * (cel_lex.c found that). A string that is not valid UTF-8 is refused; bytes may be anything. */
 #include "assembler/cel/cel_lex.h"
 
+#include "vm/base/ascii.h"
 #include "vm/base/num.h"
 #include "vm/base/utf8.h"
 
@@ -15,13 +16,6 @@ static mwl_status fail(mwl__cel_lit_fault *fault, mwl_status status, const char 
     return status;
 }
 
-static int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Reads the decimal or 0x digits of s[0..n). Returns false if they do not fit in 64 bits. */
@@ -29,7 +23,7 @@ static bool read_digits(const char *s, size_t n, uint64_t *out) {
     uint64_t base = 10, v = 0;
     if (n > 2 && s[0] == '0' && s[1] == 'x') base = 16, s += 2, n -= 2;
     for (size_t i = 0; i < n; i++) {
-        uint64_t d = (uint64_t)hex_value(s[i]);
+        uint64_t d = (uint64_t)mwl__hex_value(s[i]);
         if (v > (UINT64_MAX - d) / base) return false;
         v = v * base + d;
     }
@@ -108,7 +102,7 @@ static escape read_escape(const char *s, size_t n) {
     if (s[1] >= '0' && s[1] <= '3') digits = 3, base = 8, at = 1;
     if (digits == 0 || n < at + digits) return e;
     for (size_t i = at; i < at + digits; i++) {
-        int d = hex_value(s[i]);
+        int d = mwl__hex_value(s[i]);
         if (d < 0 || (uint32_t)d >= base) return e;
         e.value = e.value * base + (uint32_t)d;
     }

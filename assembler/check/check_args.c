@@ -4,6 +4,7 @@
 #include "assembler/check/check.h"
 
 #include "assembler/schema/schema_compile.h"
+#include "vm/base/ascii.h"
 #include "vm/base/suggest.h"
 #include "vm/value/temporal.h"
 
@@ -34,10 +35,10 @@ static bool iso_duration(const char *s, size_t len, char *out, size_t size) {
         size_t digits = 0, word, i = 0;
         char name[16];
         while (at < len && s[at] == ' ') at++;
-        for (; at < len && s[at] >= '0' && s[at] <= '9' && digits < 8; at++, digits++)
+        for (; at < len && mwl__is_digit(s[at]) && digits < 8; at++, digits++)
             value = value * 10 + (unsigned)(s[at] - '0');
         while (at < len && s[at] == ' ') at++;
-        for (word = 0; at < len && (s[at] | 32) >= 'a' && (s[at] | 32) <= 'z'; at++) {
+        for (word = 0; at < len && mwl__is_letter(s[at]); at++) {
             if (word + 1 == sizeof name) return false;
             name[word++] = (char)(s[at] | 32);
         }

@@ -7,6 +7,7 @@
 #include "assembler/check/check.h"
 
 #include "assembler/cel/cel_lex.h"
+#include "vm/base/ascii.h"
 
 #define TEXT_MAX 2048 /* bytes of a text that is looked at; people write shorter ones by hand */
 #define HOLES_MAX 16  /* braces of a text that are looked at for one place */
@@ -54,8 +55,7 @@ static bool is_bare_path(const char *s, size_t len) {
     }
     bool letter = false; /* a name follows each dot */
     for (size_t i = 0; i < len && found; i++) {
-        bool alpha = (s[i] | 32) >= 'a' && (s[i] | 32) <= 'z';
-        bool digit = s[i] >= '0' && s[i] <= '9';
+        bool alpha = mwl__is_letter(s[i]), digit = mwl__is_digit(s[i]);
         found = alpha || s[i] == '_' || ((digit || s[i] == '.') && letter);
         letter = s[i] != '.';
     }

@@ -1,6 +1,7 @@
 /* disasm.c: see disasm.h. */
 #include "assembler/emit/disasm_impl.h"
 
+#include "vm/base/ascii.h"
 #include "vm/base/num.h"
 #include "vm/base/utf8.h"
 
@@ -96,11 +97,10 @@ static const char *const base_texts[] = {
 
 /* Keys that are names are written with a dot, others as JSON in brackets. */
 static bool is_name(const mwl__str *s) {
-    if (s->len == 0 || (s->s[0] >= '0' && s->s[0] <= '9')) return false;
+    if (s->len == 0 || mwl__is_digit(s->s[0])) return false;
     for (uint32_t i = 0; i < s->len; i++) {
         char c = s->s[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && !(c >= '0' && c <= '9')) return false;
+        if (!mwl__is_alnum(c) && c != '_') return false;
     }
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "assembler/schema/check_schema.h"
 #include "assembler/source/form.h"
+#include "vm/base/ascii.h"
 
 typedef struct document {
     struct document *next; /* of those that were refused */
@@ -32,10 +33,7 @@ struct mwl__catalog {
 
 /* ---- URIs ------------------------------------------------------------------------------------ */
 
-static bool is_segment_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
+static bool is_segment_char(char c) { return mwl__is_alnum(c) || c == '-' || c == '_' || c == '.'; }
 
 /* spec: providers, provider URIs: the syntax of a provider's uri. */
 static mwl__uri_fault malformed(mwl__uri *out, size_t begin, size_t end, const char *why) {
@@ -133,15 +131,11 @@ typedef struct judge {
     bool wrong;
 } judge;
 
-static bool is_alnum(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* [A-Z][A-Za-z0-9]* */
 static void judge_prefix(judge *j, const mwl__node *n) {
     const char *s = n->as.text;
-    bool good = n->count > 0 && s[0] >= 'A' && s[0] <= 'Z';
-    for (uint32_t i = 1; good && i < n->count; i++) good = is_alnum(s[i]);
+    bool good = n->count > 0 && mwl__is_upper(s[0]);
+    for (uint32_t i = 1; good && i < n->count; i++) good = mwl__is_alnum(s[i]);
     j->out->code_prefix = s;
     j->out->code_prefix_len = n->count;
     if (good) return;
@@ -163,7 +157,7 @@ static bool is_code(const char *s, size_t len, bool open) {
     for (unsigned n = 0;; n++) {
         size_t begin = at;
         if (open && n > 0 && at + 1 == len && s[at] == '*') return true;
-        while (at < len && is_alnum(s[at])) at++;
+        while (at < len && mwl__is_alnum(s[at])) at++;
         if (at == begin) return false;
         if (at == len) return !open && n > 0;
         if (s[at++] != '.') return false;

@@ -4,6 +4,7 @@
  * JSON Schema; a test compares the two. Refuses to know: references. */
 #include "assembler/schema/schema_build.h"
 #include "vm/schema/format.h"
+#include "vm/base/ascii.h"
 #include "vm/base/suggest.h"
 
 #include <math.h>
@@ -198,9 +199,9 @@ static void check_format(mwl__schema_doc *doc, const mwl__node *v) {
 static void check_anchor(mwl__schema_doc *doc, const mwl__node *v, const char *keyword) {
     bool good = v->count > 0;
     for (uint32_t i = 0; i < v->count && good; i++) {
-        char c = v->as.text[i], lower = (char)(c | 0x20);
-        bool first = (lower >= 'a' && lower <= 'z') || c == '_';
-        good = first || (i > 0 && ((c >= '0' && c <= '9') || c == '-' || c == '.'));
+        char c = v->as.text[i];
+        bool first = mwl__is_letter(c) || c == '_';
+        good = first || (i > 0 && (mwl__is_digit(c) || c == '-' || c == '.'));
     }
     if (!good)
         wrong(doc, v, keyword,

@@ -7,6 +7,7 @@
  * Only keywords decide where a schema is. A `$id` inside `enum` or under an unknown keyword has no
  * meaning, unless a JSON Pointer leads there. */
 #include "assembler/schema/schema_build.h"
+#include "vm/base/ascii.h"
 #include "vm/base/hash.h"
 #include "vm/base/suggest.h"
 
@@ -291,16 +292,11 @@ static mwl__schema_doc *load_doc(mwl__schema_build *b, const char *uri, size_t l
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-static int hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void percent_decode(const char *s, size_t len, mwl__buf *out) {
     for (size_t i = 0; i < len; i++) {
-        if (s[i] == '%' && i + 2 < len && hex(s[i + 1]) >= 0 && hex(s[i + 2]) >= 0) {
-            mwl__buf_putc(out, (char)(hex(s[i + 1]) * 16 + hex(s[i + 2])));
+        if (s[i] == '%' && i + 2 < len && mwl__hex_value(s[i + 1]) >= 0 &&
+            mwl__hex_value(s[i + 2]) >= 0) {
+            mwl__buf_putc(out, (char)(mwl__hex_value(s[i + 1]) * 16 + mwl__hex_value(s[i + 2])));
             i += 2;
         } else {
             mwl__buf_putc(out, s[i]);
@@ -314,7 +310,7 @@ static const mwl__node *child_named(const mwl__node *n, const char *name, size_t
         return NULL;
     uint32_t at = 0;
     for (size_t i = 0; i < len; i++) {
-        if (name[i] < '0' || name[i] > '9') return NULL;
+        if (!mwl__is_digit(name[i])) return NULL;
         at = at * 10 + (uint32_t)(name[i] - '0');
     }
     const mwl__node *c = mwl__node_first(n);

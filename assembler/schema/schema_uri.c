@@ -3,6 +3,7 @@
  * Owns: splitting a reference and building the target. Only dot segments are normalised. A relative
  * or empty base is used unchanged. */
 #include "assembler/schema/schema_build.h"
+#include "vm/base/ascii.h"
 
 struct part {
     const char *s;
@@ -21,9 +22,8 @@ static struct part part(const char *s, size_t len) {
 
 static bool is_scheme(const char *s, size_t len) {
     for (size_t i = 0; i < len; i++) {
-        char c = (char)(s[i] | 0x20);
-        bool alpha = c >= 'a' && c <= 'z';
-        bool other = (s[i] >= '0' && s[i] <= '9') || s[i] == '+' || s[i] == '-' || s[i] == '.';
+        bool alpha = mwl__is_letter(s[i]);
+        bool other = mwl__is_digit(s[i]) || s[i] == '+' || s[i] == '-' || s[i] == '.';
         if (!alpha && (i == 0 || !other)) return false;
     }
     return len > 0;

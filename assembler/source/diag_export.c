@@ -2,6 +2,7 @@
  *
  * Lines and columns are from 1, columns in code points, ends exclusive, in both forms. */
 #include "assembler/source/diag.h"
+#include "vm/base/ascii.h"
 
 static void put_bytes(mwl__buf *out, const char *s, size_t len) {
     mwl__buf_putc(out, '"');
@@ -90,8 +91,7 @@ static void put_uri(mwl__buf *out, const char *name) {
     mwl__buf_putc(out, '"');
     for (; *name; name++) {
         unsigned char c = (unsigned char)*name;
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     strchr("-._~/", c) != NULL;
+        bool plain = mwl__is_alnum(c) || strchr("-._~/", c) != NULL;
         if (plain)
             mwl__buf_putc(out, (char)c);
         else

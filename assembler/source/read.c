@@ -7,6 +7,7 @@
 #include "assembler/source/read.h"
 
 #include "mwl_config.h"
+#include "vm/base/ascii.h"
 #include "vm/base/hash.h"
 #include "vm/base/num.h"
 #include "vm/base/table.h"
@@ -46,8 +47,7 @@ typedef struct reader {
  */
 static uint32_t token_end(const reader *r, uint32_t at) {
     uint32_t i = at;
-    while (i < r->len && ((r->s[i] >= '0' && r->s[i] <= '9') || r->s[i] == '_' ||
-                          ((r->s[i] | 0x20) >= 'a' && (r->s[i] | 0x20) <= 'z') || r->s[i] == '+' ||
+    while (i < r->len && (mwl__is_alnum(r->s[i]) || r->s[i] == '_' || r->s[i] == '+' ||
                           r->s[i] == '-' || r->s[i] == '.' || r->s[i] == '$'))
         i++;
     if (i > at || i >= r->len) return i;
@@ -195,18 +195,12 @@ static void fail_after_value(reader *r, uint32_t end, bool object) {
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four hexadecimal digits at p, or -1. */
 static int32_t hex4(const char *p, const char *end) {
     if (end - p < 4) return -1;
     int32_t v = 0;
     for (int i = 0; i < 4; i++) {
-        int d = hex_digit(p[i]);
+        int d = mwl__hex_value(p[i]);
         if (d < 0) return -1;
         v = v * 16 + d;
     }
@@ -327,7 +321,7 @@ static bool read_string(reader *r, const char **out, uint32_t *out_len) {
 /* ---- numbers and words ----------------------------------------------------------------------- */
 
 static uint32_t skip_digits(const reader *r, uint32_t i) {
-    while (i < r->len && r->s[i] >= '0' && r->s[i] <= '9') i++;
+    while (i < r->len && mwl__is_digit(r->s[i])) i++;
     return i;
 }
 
@@ -359,7 +353,7 @@ static void fail_number(reader *r) {
     mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, from, to, "'%.*s' is not a JSON number",
                         (int)(to - from > 40 ? 40 : to - from), r->s + from);
     uint32_t first = from + (r->s[from] == '-');
-    if (first + 1 < to && r->s[first] == '0' && r->s[first + 1] >= '0' && r->s[first + 1] <= '9')
+    if (first + 1 < to && r->s[first] == '0' && mwl__is_digit(r->s[first + 1]))
         mwl__diag_help(d, "leading zeros are not allowed");
     else if (to > from && (r->s[to - 1] == '.' || (r->s[to - 1] | 0x20) == 'e'))
         mwl__diag_help(d, "a digit is missing at the end");
@@ -559,7 +553,7 @@ static bool begin_value(reader *r) {
     if (c == '"') {
         n->kind = MWL_NODE_STRING;
         fine = read_string(r, &n->as.text, &n->count);
-    } else if (c == '-' || (c >= '0' && c <= '9')) {
+    } else if (c == '-' || mwl__is_digit(c)) {
         n->kind = MWL_NODE_NUMBER;
         fine = read_number(r, n);
     } else {

@@ -5,6 +5,7 @@
  * of the paper's 617 powers of ten there are 26 powers of five, 27 apart, with 192 bits each. One
  * multiplication by a small power gives the 128 bits that are needed, exactly (the unit test
  * computes all of them again). */
+#include "vm/base/ascii.h"
 #include "vm/base/num.h"
 
 #include <float.h>
@@ -316,7 +317,7 @@ static size_t print(const char *format, double d, int precision, char *out, size
     int n = snprintf(out, cap, format, precision < 0 ? 0 : precision, d);
     if (n < 0 || (size_t)n >= cap) return 0;
     size_t len = (size_t)n, i = out[0] == '-';
-    while (i < len && out[i] >= '0' && out[i] <= '9') i++;
+    while (i < len && mwl__is_digit(out[i])) i++;
     if (i == len || out[i] == 'e' || out[i] == '.') return len;
     size_t width = strlen(localeconv()->decimal_point);
     if (width == 0 || width > len - i) return 0;

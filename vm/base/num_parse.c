@@ -5,6 +5,7 @@
  * lower and an upper bound, accepted if both round to the same double; strtod. The text for strtod
  * has no decimal point, so that the locale does not matter, and is cut after more digits than can
  * matter. */
+#include "vm/base/ascii.h"
 #include "vm/base/num.h"
 
 #include <float.h>
@@ -20,15 +21,6 @@ __extension__ typedef unsigned __int128 u128;
 /* Exponents saturate here: far beyond the range of a double, and far inside the range of int64. */
 #define EXPONENT_CAP 1000000000
 
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static inline char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static inline int hex_digit(char c) {
-    if (is_digit(c)) return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* ---- integers -------------------------------------------------------------------------------- */
 
 mwl_status mwl__num_parse_u64(const char *s, size_t len, uint64_t *out) {
@@ -36,7 +28,7 @@ mwl_status mwl__num_parse_u64(const char *s, size_t len, uint64_t *out) {
     bool over = false;
     if (len == 0) return MWL_E_SYNTAX;
     for (size_t i = 0; i < len; i++) {
-        if (!is_digit(s[i])) return MWL_E_SYNTAX;
+        if (!mwl__is_digit(s[i])) return MWL_E_SYNTAX;
         over |= __builtin_mul_overflow(v, UINT64_C(10), &v);
         over |= __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v);
     }
@@ -78,9 +70,9 @@ static bool read_exponent(const char *s, size_t len, size_t *at, bool underscore
     size_t i = *at;
     bool negative = i < len && s[i] == '-';
     if (i < len && (s[i] == '-' || s[i] == '+')) i++;
-    if (i >= len || !is_digit(s[i])) return false;
+    if (i >= len || !mwl__is_digit(s[i])) return false;
     int64_t e = 0;
-    for (; i < len && (is_digit(s[i]) || (underscores && s[i] == '_')); i++)
+    for (; i < len && (mwl__is_digit(s[i]) || (underscores && s[i] == '_')); i++)
         if (s[i] != '_' && e < EXPONENT_CAP) e = e * 10 + (s[i] - '0');
     *at = i;
     *out = negative ? -e : e;
@@ -101,7 +93,7 @@ static bool read_mantissa(const char *s, size_t len, size_t *at, grammar g, part
             point = true, last_digit = false;
             continue;
         }
-        int digit = g.base == 16 ? hex_digit(s[i]) : is_digit(s[i]) ? s[i] - '0' : -1;
+        int digit = g.base == 16 ? mwl__hex_value(s[i]) : mwl__is_digit(s[i]) ? s[i] - '0' : -1;
         if (digit < 0) break;
         any = last_digit = true;
         if (n == 0 && digit == 0) { /* leading zeros only move the point */
@@ -189,7 +181,7 @@ static double by_library(const parts *p) {
     bool more = false;
     for (size_t i = 0; i < p->span; i++) {
         char c = p->digits[i];
-        if (!is_digit(c)) continue;
+        if (!mwl__is_digit(c)) continue;
         if (n < DIGITS_THAT_MATTER)
             text[n++] = c;
         else
@@ -244,7 +236,7 @@ static mwl_status parse(const char *s, size_t len, size_t at, bool negative, gra
                         double *out) {
     parts p = {.negative = negative};
     if (!read_mantissa(s, len, &at, g, &p)) return MWL_E_SYNTAX;
-    if (at < len && lower(s[at]) == (g.base == 16 ? 'p' : 'e')) {
+    if (at < len && mwl__lower(s[at]) == (g.base == 16 ? 'p' : 'e')) {
         int64_t e;
         at++;
         if (!read_exponent(s, len, &at, g.underscores, &e)) return MWL_E_SYNTAX;
@@ -265,7 +257,7 @@ mwl_status mwl__num_parse(const char *s, size_t len, double *out) {
 static bool equals_ignoring_case(const char *s, size_t len, const char *word) {
     if (len != strlen(word)) return false;
     for (size_t i = 0; i < len; i++)
-        if (lower(s[i]) != word[i]) return false;
+        if (mwl__lower(s[i]) != word[i]) return false;
     return true;
 }
 
@@ -274,10 +266,10 @@ static bool equals_ignoring_case(const char *s, size_t len, const char *word) {
 static bool underscores_stand_well(const char *s, size_t len, bool hex) {
     bool after_digit = hex; /* the prefix, which the caller has skipped, counts as a digit */
     for (size_t i = 0; i < len; i++) {
-        bool digit = hex ? hex_digit(s[i]) >= 0 : is_digit(s[i]);
+        bool digit = hex ? mwl__hex_value(s[i]) >= 0 : mwl__is_digit(s[i]);
         if (s[i] == '_') {
             if (!after_digit || i + 1 == len) return false;
-            if (hex ? hex_digit(s[i + 1]) < 0 : !is_digit(s[i + 1])) return false;
+            if (hex ? mwl__hex_value(s[i + 1]) < 0 : !mwl__is_digit(s[i + 1])) return false;
         }
         after_digit = digit;
     }
@@ -297,7 +289,7 @@ mwl_status mwl__num_parse_cel(const char *s, size_t len, double *out) {
         return MWL_OK;
     }
     grammar g = {.bare_point = true, .underscores = true, .base = 10};
-    if (len - at > 2 && s[at] == '0' && lower(s[at + 1]) == 'x') {
+    if (len - at > 2 && s[at] == '0' && mwl__lower(s[at + 1]) == 'x') {
         g.base = 16;
         at += 2;
     }

@@ -1,4 +1,5 @@
 /* suggest.c: see suggest.h. */
+#include "vm/base/ascii.h"
 #include "vm/base/suggest.h"
 
 #include "vm/base/utf8.h"
@@ -18,7 +19,7 @@ static unsigned decode(const char *s, size_t len, uint32_t out[MWL__SUGGEST_MAX]
     return n;
 }
 
-static uint32_t fold(uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+static uint32_t fold(uint32_t c) { return mwl__is_upper(c) ? c + 32 : c; }
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
@@ -92,15 +93,13 @@ const char *mwl__suggest_among(const char *text, size_t len, const char *const *
 
 /* ---- words of other languages ---------------------------------------------------------------- */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
 /* Whether the word is among those from p to `end`, which blanks part. */
 static bool among(const char *p, const char *end, const char *word, size_t len) {
     while (p < end) {
         size_t n = 0;
         while (p + n < end && p[n] != ' ') n++;
         size_t i = 0;
-        while (i < n && n == len && p[i] == lower(word[i])) i++;
+        while (i < n && n == len && p[i] == mwl__lower(word[i])) i++;
         if (i == n && n == len) return true;
         p += n + 1;
     }

@@ -8,6 +8,7 @@
 #include "vm/regex/pattern_syntax.h"
 
 #include "vm/regex/regex_prog.h"
+#include "vm/base/ascii.h"
 
 #define MAX_COUNT 1000000u /* a larger count becomes this one; no matcher accepts either */
 
@@ -57,8 +58,6 @@ static bool eat(translator *t, char c) {
     t->at++;
     return true;
 }
-static bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
-static bool is_letter(uint32_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' && c < 0x80; }
 static bool is_surrogate(uint32_t c) { return c >= 0xd800 && c <= 0xdfff; }
 
 static bool read_rune(translator *t, uint32_t *out) {
@@ -73,13 +72,9 @@ static bool read_rune(translator *t, uint32_t *out) {
 static bool read_hex(translator *t, unsigned digits, uint32_t *out) {
     uint32_t v = 0;
     for (unsigned i = 0; i < digits; i++, t->at++) {
-        uint8_t c = peek(t, 0), l = c | 0x20;
-        if (is_digit(c))
-            v = v * 16 + (c - '0');
-        else if (l >= 'a' && l <= 'f')
-            v = v * 16 + (l - 'a') + 10u;
-        else
-            return false;
+        int digit = mwl__hex_value(peek(t, 0));
+        if (digit < 0) return false;
+        v = v * 16 + (uint32_t)digit;
     }
     *out = v;
     return true;
@@ -125,13 +120,13 @@ static bool read_escape(translator *t, bool in_class, uint32_t *out) {
     }
     if (c == 'c') {
         uint8_t letter = peek(t, 0);
-        if (!is_letter(letter)) return fail(t, "invalid escape sequence", start);
+        if (!mwl__is_letter(letter)) return fail(t, "invalid escape sequence", start);
         t->at++;
         *out = letter & 0x1fu;
         return true;
     }
     if (c == '0') {
-        if (is_digit(peek(t, 0))) return fail(t, "invalid escape sequence", start);
+        if (mwl__is_digit(peek(t, 0))) return fail(t, "invalid escape sequence", start);
         *out = 0;
         return true;
     }
@@ -155,7 +150,7 @@ static bool read_escape(translator *t, bool in_class, uint32_t *out) {
 static void put(translator *t, const char *text) { mwl__buf_puts(t->out, text); }
 
 static void put_rune(translator *t, uint32_t rune) {
-    if (is_digit(rune) || is_letter(rune))
+    if (mwl__is_digit(rune) || mwl__is_letter(rune))
         mwl__buf_putc(t->out, (char)rune);
     else
         mwl__buf_printf(t->out, "\\x{%x}", (unsigned)rune);
@@ -363,7 +358,7 @@ static bool parse_property(translator *t, bool negated, size_t start) {
         uint8_t c = peek(t, 0);
         if (c == '=' && equals == SIZE_MAX)
             equals = len;
-        else if (!is_letter(c) && !is_digit(c) && c != '_')
+        else if (!mwl__is_letter(c) && !mwl__is_digit(c) && c != '_')
             break;
     }
     if (!eat(t, '}')) return fail(t, "invalid property", start);
@@ -554,7 +549,7 @@ static bool put_reference(translator *t, uint32_t group) {
 
 static bool parse_number_reference(translator *t, size_t start) {
     uint32_t n = 0;
-    while (is_digit(peek(t, 0))) {
+    while (mwl__is_digit(peek(t, 0))) {
         n = n * 10 + (t->text[t->at++] - (uint32_t)'0');
         if (n > t->n_groups) return fail(t, "a reference to no group", start);
     }
@@ -615,9 +610,9 @@ static bool parse_atom_escape(translator *t, bool *quantifiable) {
 }
 
 static bool read_count(translator *t, uint32_t *out) {
-    if (!is_digit(peek(t, 0))) return false;
+    if (!mwl__is_digit(peek(t, 0))) return false;
     uint32_t n = 0;
-    for (; is_digit(peek(t, 0)); t->at++) {
+    for (; mwl__is_digit(peek(t, 0)); t->at++) {
         n = n * 10 + (peek(t, 0) - (uint32_t)'0');
         if (n > MAX_COUNT) n = MAX_COUNT;
     }

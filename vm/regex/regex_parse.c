@@ -4,6 +4,7 @@
  * other is adjacent, so an operand is described by the place where it starts. An operator inserts
  * code before its operand or appends code after it. Open groups are on an explicit stack; nothing
  * recurses. */
+#include "vm/base/ascii.h"
 #include "vm/base/hash.h"
 #include "vm/regex/regex_prog.h"
 
@@ -330,11 +331,10 @@ static bool parse_simple_repeat(parser *p) {
 
 static bool read_number(const parser *p, size_t *at, int *out) {
     size_t i = *at;
-    if (i >= p->len || p->text[i] < '0' || p->text[i] > '9') return false;
-    if (p->text[i] == '0' && i + 1 < p->len && p->text[i + 1] >= '0' && p->text[i + 1] <= '9')
-        return false;
+    if (i >= p->len || !mwl__is_digit(p->text[i])) return false;
+    if (p->text[i] == '0' && i + 1 < p->len && mwl__is_digit(p->text[i + 1])) return false;
     int n = 0;
-    for (; i < p->len && p->text[i] >= '0' && p->text[i] <= '9'; i++) {
+    for (; i < p->len && mwl__is_digit(p->text[i]); i++) {
         if (n >= 100000000) return false;
         n = n * 10 + (p->text[i] - '0');
     }
@@ -390,19 +390,12 @@ static bool read_rune(parser *p, uint32_t *out) {
     return true;
 }
 
-static int hex_digit(uint8_t c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 static bool read_hex(parser *p, size_t start, uint32_t *out) {
     uint32_t v = 0;
     if (p->at < p->len && p->text[p->at] == '{') {
         size_t digits = 0;
-        for (p->at++; p->at < p->len && hex_digit(p->text[p->at]) >= 0; p->at++, digits++) {
-            v = v * 16 + (uint32_t)hex_digit(p->text[p->at]);
+        for (p->at++; p->at < p->len && mwl__hex_value(p->text[p->at]) >= 0; p->at++, digits++) {
+            v = v * 16 + (uint32_t)mwl__hex_value(p->text[p->at]);
             if (v > MWL__RUNE_MAX) return fail(p, "invalid escape sequence", start);
         }
         if (!digits || p->at >= p->len || p->text[p->at] != '}')
@@ -410,9 +403,9 @@ static bool read_hex(parser *p, size_t start, uint32_t *out) {
         p->at++;
     } else {
         for (int i = 0; i < 2; i++, p->at++) {
-            if (p->at >= p->len || hex_digit(p->text[p->at]) < 0)
+            if (p->at >= p->len || mwl__hex_value(p->text[p->at]) < 0)
                 return fail(p, "invalid escape sequence", start);
-            v = v * 16 + (uint32_t)hex_digit(p->text[p->at]);
+            v = v * 16 + (uint32_t)mwl__hex_value(p->text[p->at]);
         }
     }
     *out = v;
@@ -444,7 +437,7 @@ static bool read_escape(parser *p, uint32_t *out) {
             return true;
         }
     }
-    bool word = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    bool word = mwl__is_alnum(c);
     if (c >= 0x80 || word) return fail(p, "invalid escape sequence", start);
     *out = c;
     return true;
@@ -456,7 +449,7 @@ static int read_class_escape(parser *p, mwl__class *c) {
     size_t start = p->at;
     if (start + 1 >= p->len) return 0;
     uint8_t letter = p->text[start + 1];
-    bool negated = letter >= 'A' && letter <= 'Z', fold = (p->flags & FOLD) != 0;
+    bool negated = mwl__is_upper(letter), fold = (p->flags & FOLD) != 0;
     char lower = (char)(letter | 0x20);
     if (lower == 'd' || lower == 's' || lower == 'w') {
         p->at += 2;

@@ -1,13 +1,9 @@
 /* format.c: the list of formats, and the checks that need no file of their own. See format.h. */
 #include "vm/schema/format.h"
 #include "vm/value/temporal.h"
+#include "vm/base/ascii.h"
 
 #include <string.h>
-
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static inline bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 /* ---- dates, times, durations ----------------------------------------------------------------- */
 
@@ -30,8 +26,8 @@ static bool check_time(const char *s, size_t len, const mwl__format_env *env) {
 static bool run_of_components(const char *s, size_t len, size_t *at, const char *order) {
     size_t i = *at;
     const char *expected = NULL; /* after the first component: the designator that must come next */
-    while (i < len && is_digit(s[i])) {
-        while (i < len && is_digit(s[i])) i++;
+    while (i < len && mwl__is_digit(s[i])) {
+        while (i < len && mwl__is_digit(s[i])) i++;
         if (i == len) return false;
         const char *found = memchr(order, s[i], strlen(order));
         if (!found || (expected && found != expected)) return false;
@@ -48,7 +44,7 @@ static bool is_rfc3339_duration(const char *s, size_t len) {
     size_t at = 1;
     if (s[len - 1] == 'W') {
         for (; at < len - 1; at++)
-            if (!is_digit(s[at])) return false;
+            if (!mwl__is_digit(s[at])) return false;
         return true;
     }
     if (!run_of_components(s, len, &at, "YMD")) return false;
@@ -117,7 +113,7 @@ static bool check_uuid(const char *s, size_t len, const mwl__format_env *env) {
     if (len != 36) return false;
     for (size_t i = 0; i < len; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? s[i] != '-' : !is_hex(s[i])) return false;
+        if (dash ? s[i] != '-' : !mwl__is_hex(s[i])) return false;
     }
     return true;
 }
@@ -135,7 +131,7 @@ static bool check_json_pointer(const char *s, size_t len, const mwl__format_env 
 
 static bool check_relative_json_pointer(const char *s, size_t len, const mwl__format_env *env) {
     size_t i = 0;
-    while (i < len && is_digit(s[i])) i++;
+    while (i < len && mwl__is_digit(s[i])) i++;
     if (i == 0 || (i > 1 && s[0] == '0')) return false;
     if (i < len && s[i] == '#') return i + 1 == len;
     return check_json_pointer(s + i, len - i, env);

@@ -1,5 +1,6 @@
 /* format_host.c: addresses of hosts and of mailboxes, in ASCII; RFC 1123, 4291, 5321, 6531. */
 #include "vm/schema/format.h"
+#include "vm/base/ascii.h"
 #include "vm/base/utf8.h"
 
 #include <string.h>
@@ -7,15 +8,6 @@
 #define NAME_MAX_BYTES 253 /* RFC 1035 allows 255 octets on the wire; the text has two less */
 #define LABEL_MAX_BYTES 63
 #define LOCAL_MAX_BYTES 64 /* RFC 5321, 4.5.3.1.1 */
-
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static inline bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-static inline bool is_alnum(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-static inline char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -25,7 +17,7 @@ bool mwl__format_ipv4(const char *s, size_t len) {
         if (part > 0 && (i >= len || s[i++] != '.')) return false;
         size_t first = i;
         int v = 0;
-        while (i < len && is_digit(s[i]) && i - first < 3) v = v * 10 + (s[i++] - '0');
+        while (i < len && mwl__is_digit(s[i]) && i - first < 3) v = v * 10 + (s[i++] - '0');
         if (i == first || v > 255 || (i - first > 1 && s[first] == '0')) return false;
     }
     return i == len;
@@ -38,7 +30,7 @@ bool mwl__format_ipv6(const char *s, size_t len) {
     if (len >= 2 && s[0] == ':' && s[1] == ':') gap = true, i = 2;
     while (i < len) {
         size_t first = i;
-        while (i < len && is_hex(s[i]) && i - first < 4) i++;
+        while (i < len && mwl__is_hex(s[i]) && i - first < 4) i++;
         if (i < len && s[i] == '.') { /* the last 32 bits as a dotted quad */
             groups += 2;
             if (!mwl__format_ipv4(s + first, len - first)) return false;
@@ -69,7 +61,8 @@ static bool is_ldh_name(const char *s, size_t len, bool unicode) {
             size_t n = i - first;
             if (n == 0 || n > LABEL_MAX_BYTES || s[first] == '-' || s[i - 1] == '-') return false;
             first = i + 1;
-        } else if (!is_alnum(s[i]) && s[i] != '-' && !(unicode && (unsigned char)s[i] >= 0x80)) {
+        } else if (!mwl__is_alnum(s[i]) && s[i] != '-' &&
+                   !(unicode && (unsigned char)s[i] >= 0x80)) {
             return false;
         }
     }
@@ -78,7 +71,7 @@ static bool is_ldh_name(const char *s, size_t len, bool unicode) {
 
 static bool has_a_label(const char *s, size_t len) {
     for (size_t i = 0; i + 4 <= len; i++)
-        if ((i == 0 || s[i - 1] == '.') && lower(s[i]) == 'x' && lower(s[i + 1]) == 'n' &&
+        if ((i == 0 || s[i - 1] == '.') && mwl__lower(s[i]) == 'x' && mwl__lower(s[i + 1]) == 'n' &&
             s[i + 2] == '-' && s[i + 3] == '-')
             return true;
     return false;
@@ -92,7 +85,7 @@ bool mwl__format_hostname(const char *s, size_t len) {
 /* ---- mailboxes ------------------------------------------------------------------------------- */
 
 static bool is_atext(char c, bool unicode) {
-    return is_alnum(c) || (unicode && (unsigned char)c >= 0x80) ||
+    return mwl__is_alnum(c) || (unicode && (unsigned char)c >= 0x80) ||
            (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
 }
 
@@ -126,8 +119,8 @@ bool mwl__format_email(const char *s, size_t len, bool unicode) {
     size_t size = len - n - 1;
     if (size >= 2 && domain[0] == '[' && domain[size - 1] == ']') {
         domain++, size -= 2;
-        if (size > 5 && lower(domain[0]) == 'i' && lower(domain[1]) == 'p' &&
-            lower(domain[2]) == 'v' && domain[3] == '6' && domain[4] == ':')
+        if (size > 5 && mwl__lower(domain[0]) == 'i' && mwl__lower(domain[1]) == 'p' &&
+            mwl__lower(domain[2]) == 'v' && domain[3] == '6' && domain[4] == ':')
             return mwl__format_ipv6(domain + 5, size - 5);
         return mwl__format_ipv4(domain, size);
     }

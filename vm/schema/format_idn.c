@@ -10,6 +10,7 @@
  * Both variants share separators, lengths, Punycode, and the Bidi rule over the whole name. Code
  * points are those of the Unicode version of utf8proc and libidn2. */
 #include "vm/schema/format.h"
+#include "vm/base/ascii.h"
 #include "vm/base/utf8.h"
 
 #include <string.h>
@@ -29,9 +30,7 @@ typedef struct {
     size_t encoded; /* bytes of its ASCII form */
 } label;
 
-static inline bool is_ascii_ldh(uint32_t c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-}
+static inline bool is_ascii_ldh(uint32_t c) { return mwl__is_alnum(c) || c == '-'; }
 
 /* ---- Punycode (RFC 3492) --------------------------------------------------------------------- */
 
@@ -50,9 +49,8 @@ static uint32_t threshold(uint32_t k, uint32_t bias) {
 }
 
 static int digit_value(char c) {
-    if (c >= 'a' && c <= 'z') return c - 'a';
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    return c >= '0' && c <= '9' ? c - '0' + 26 : -1;
+    if (mwl__is_letter(c)) return mwl__lower(c) - 'a';
+    return mwl__is_digit(c) ? c - '0' + 26 : -1;
 }
 
 /* Decodes what follows "xn--". Returns false on overflow, a bad digit, or if all characters are
@@ -62,10 +60,7 @@ static bool puny_decode(const char *s, size_t len, label *out) {
     for (size_t i = 0; i < len; i++)
         if (s[i] == '-') basic = i;
     out->n = 0;
-    for (; at < basic; at++) {
-        char c = s[at];
-        out->cp[out->n++] = (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    }
+    for (; at < basic; at++) out->cp[out->n++] = (unsigned char)mwl__lower(s[at]);
     if (basic > 0) at++;
     uint32_t n = P_N, bias = P_BIAS, i = 0;
     if (at >= len) return false;
@@ -254,8 +249,7 @@ static bool judge_label(label *l, bool ascii_host) {
         l->encoded = l->n;
         for (size_t i = 0; i < len; i++) {
             if (!is_ascii_ldh(l->cp[i + 4])) return false;
-            uint32_t c = l->cp[i + 4];
-            text[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+            text[i] = mwl__lower((char)l->cp[i + 4]);
         }
         if (!puny_decode(text, len, l) || !hyphens_stand_well(l) || !is_u_label(l)) return false;
         return puny_encode(l, puny) == len && memcmp(puny, text, len) == 0;

@@ -3,6 +3,7 @@
  * One pass from left to right over each part. A part consists of characters of one set. The sets
  * are bits of one table over ASCII, and two ranges of code points beyond it. */
 #include "vm/schema/format.h"
+#include "vm/base/ascii.h"
 #include "vm/base/utf8.h"
 
 #include <string.h>
@@ -20,9 +21,9 @@ enum {
 
 static unsigned classes(unsigned char c) {
     unsigned bits = 0;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) bits |= ALPHA;
-    if (c >= '0' && c <= '9') bits |= DIGIT | HEX;
-    if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) bits |= HEX;
+    if (mwl__is_letter(c)) bits |= ALPHA;
+    if (mwl__is_digit(c)) bits |= DIGIT;
+    if (mwl__is_hex(c)) bits |= HEX;
     if (c != 0 && c < 0x80) {
         if (memchr("-._~", c, 4)) bits |= MARK;
         if (memchr("!$&'()*+,;=", c, 11)) bits |= SUB_DELIM;

@@ -1,5 +1,6 @@
 /* temporal.c: calendar, instants and RFC 3339. See temporal.h; durations are in temporal_dur.c. */
 #include "vm/value/temporal.h"
+#include "vm/base/ascii.h"
 
 #include <string.h>
 
@@ -98,13 +99,11 @@ mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec) {
 
 /* ---- RFC 3339 -------------------------------------------------------------------------------- */
 
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Returns the n digits at s as a number, or -1. */
 static int number(const char *s, int n) {
     int v = 0;
     for (int i = 0; i < n; i++) {
-        if (!is_digit(s[i])) return -1;
+        if (!mwl__is_digit(s[i])) return -1;
         v = v * 10 + (s[i] - '0');
     }
     return v;
@@ -144,7 +143,7 @@ static bool read_time(const char *s, size_t len, mwl__civil *c, int *offset_minu
     uint32_t ns = 0, unit = 100000000;
     if (s[at] == '.') {
         size_t first = ++at;
-        for (; at < len && is_digit(s[at]); at++, unit /= 10)
+        for (; at < len && mwl__is_digit(s[at]); at++, unit /= 10)
             ns += (uint32_t)(s[at] - '0') * unit; /* after nine digits the unit is 0 */
         if (at == first) return false;
     }

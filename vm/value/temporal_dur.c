@@ -3,6 +3,7 @@
  *
  * Reading adds up the components as an unsigned magnitude, which saturates at OVER, a value beyond
  * any duration. So the form of the whole text is checked before its size. */
+#include "vm/base/ascii.h"
 #include "vm/base/num.h"
 #include "vm/value/temporal.h"
 
@@ -19,8 +20,6 @@ __extension__ typedef unsigned __int128 u128;
 #define NS_HOUR (60 * NS_MIN)
 #define NS_DAY (24 * NS_HOUR)
 
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* A decimal number: a whole part, which saturates, and up to 18 digits of a fraction, over
  * 10^18. */
 typedef struct {
@@ -32,12 +31,12 @@ typedef struct {
 static size_t read_number(const char *s, size_t len, bool comma, number *n) {
     size_t i = 0;
     *n = (number){0};
-    for (; i < len && is_digit(s[i]); i++, n->whole_digits++)
+    for (; i < len && mwl__is_digit(s[i]); i++, n->whole_digits++)
         n->whole = n->whole <= OVER / 10 ? n->whole * 10 + (uint64_t)(s[i] - '0') : OVER;
     if (i < len && (s[i] == '.' || (comma && s[i] == ','))) {
         uint64_t unit = UINT64_C(100000000000000000);
         n->has_point = true;
-        for (i++; i < len && is_digit(s[i]); i++, n->fraction_digits++, unit /= 10)
+        for (i++; i < len && mwl__is_digit(s[i]); i++, n->fraction_digits++, unit /= 10)
             n->fraction += (uint64_t)(s[i] - '0') * unit;
     }
     return i;

@@ -6,6 +6,7 @@
  * the bytes are read. */
 #include "vm/value/zone.h"
 #include "vm/value/temporal.h"
+#include "vm/base/ascii.h"
 
 /* RFC 8536 requires readers to accept offsets between -25 and +26 hours, both excluded. */
 #define OFFSET_MIN (-25 * 3600)
@@ -47,7 +48,7 @@ static bool take(text *t, char c) {
     t->p++;
     return true;
 }
-static bool at_digit(const text *t) { return t->p < t->end && *t->p >= '0' && *t->p <= '9'; }
+static bool at_digit(const text *t) { return t->p < t->end && mwl__is_digit(*t->p); }
 
 static bool take_number(text *t, int most, int *out) {
     int v = 0;
@@ -60,8 +61,6 @@ static bool take_number(text *t, int most, int *out) {
     return true;
 }
 
-static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 /* Skips a name of three or more letters, or <quoted>. The name itself does not matter here. */
 static bool take_name(text *t) {
     const char *first = t->p;
@@ -69,7 +68,7 @@ static bool take_name(text *t) {
         while (t->p < t->end && *t->p != '>') t->p++;
         return take(t, '>') && t->p - first >= 3;
     }
-    while (t->p < t->end && is_alpha(*t->p)) t->p++;
+    while (t->p < t->end && mwl__is_letter(*t->p)) t->p++;
     return t->p - first >= 3;
 }
 
@@ -299,8 +298,7 @@ static mwl_status fixed_offset(const char *s, size_t len, int32_t *offset_sec) {
 static bool is_zone_name(const char *s, size_t len) {
     if (len == 0 || len > MWL__ZONE_NAME_MAX || s[0] == '/' || s[len - 1] == '/') return false;
     for (size_t i = 0; i < len; i++) {
-        bool plain = is_alpha(s[i]) || (s[i] >= '0' && s[i] <= '9') || s[i] == '_' || s[i] == '+' ||
-                     s[i] == '-';
+        bool plain = mwl__is_alnum(s[i]) || s[i] == '_' || s[i] == '+' || s[i] == '-';
         if (!plain && !(s[i] == '/' && s[i - 1] != '/')) return false;
     }
     return true;
