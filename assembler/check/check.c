@@ -1,8 +1,6 @@
 /* check.c: Flows: their members, names and Steps; the order of the passes. See check.h. */
 #include "assembler/check/check.h"
 
-#include "vm/base/suggest.h"
-
 #include <stdio.h>
 
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"

@@ -2,7 +2,6 @@
  *
  * Owns: the messages for a missing key or a wrong kind, with the keys that exist. Refuses to know:
  * where bases come from (context.c). */
-#include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
 #include <stdio.h>

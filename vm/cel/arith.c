@@ -2,7 +2,6 @@
  *
  * Owns: which kinds of operands can be combined, and what overflows. Numbers never mix: `1 + 2.0`
  * is no overload (spec: langdef, Numeric Values). Doubles follow IEEE 754. */
-#include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 #include "vm/value/temporal.h"
 

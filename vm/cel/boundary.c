@@ -3,7 +3,6 @@
  * Owns: the rules of the specification's "Result values" and "Numbers": which CEL types have a JSON
  * form, and how the others can be converted. A container of data passes unchanged. Any other
  * container is rebuilt, without recursion; containers nest at most MWL_DEPTH_LIMIT deep. */
-#include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
 #include <stdio.h>

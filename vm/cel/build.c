@@ -2,7 +2,6 @@
  *
  * Owns: the rules for map keys: string, int, uint or bool, each key once. The heap has the limits
  * and the memory. */
-#include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
 static bool stored(mwl__exec *x, mwl_value *place, mwl_value v) {

@@ -3,7 +3,6 @@
  * Owns: how operators compare; value.c has the walks. Values of different types are not equal, but
  * numbers of different types compare by value. There is no overload for order between other
  * types. */
-#include "vm/cel/functions.h"
 #include "vm/cel/ops.h"
 
 bool mwl__compare_equal(mwl__exec *x, mwl_value a, mwl_value b, bool *out) {
