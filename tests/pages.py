@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md"]
+PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
 ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".txt", ".json", ".cmake")
 FILE = re.compile(r"^[\w./-]+$")
 FUNCTION = re.compile(r"^mwl_\w+$")
