@@ -64,6 +64,8 @@ expect 0 "$mwlvm" eval vars.name --vars @"$dir/input.json"
 is '"file"'
 fed 0 '{"a": 7}' "$mwlvm" eval 'vars.a' --vars -
 is '7'
+expect 2 "$mwlvm" eval vars.a --vars - --input -
+says "$err" 'cannot be both vars and the input'
 expect 3 "$mwlvm" eval input.a
 says "$err" 'did you mean `step.input`'
 expect 2 "$mwlvm" eval 1 2

@@ -70,7 +70,13 @@ expect 2 "$mwlvm" "$dir/args.json" --arg word
 says "$err" 'NAME=JSON'
 printf '[1]' >"$dir/list.json"
 expect 2 "$mwlvm" "$dir/args.json" --args "$dir/list.json"
-says "$err" 'must hold an object'
+says "$err" '--args must be an object'
+expect 0 "$mwlvm" "$dir/args.json" --args '{"n": 7}'
+is '{"s":"d","n":7}'
+fed 0 '{"n": 8}' "$mwlvm" "$dir/args.json" --args -
+is '{"s":"d","n":8}'
+expect 2 "$mwlvm" "$dir/args.json" --args - --input -
+says "$err" 'standard input cannot be both the arguments and the input'
 
 flow echo '"steps": {"a": {"action": "Return", "value": "{{ step.input }}"}}'
 

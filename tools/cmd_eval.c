@@ -255,6 +255,9 @@ int cmd_eval(int argc, char **argv) {
                                       &e,
                                       true};
     int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && e.vars && e.input && strcmp(e.vars, "-") == 0 &&
+        strcmp(e.input, "-") == 0)
+        status = cmd_usage("standard input cannot be both vars and the input");
     if (status == CMD_OK && !e.expression) status = cmd_usage("no EXPR to evaluate");
     if (status == CMD_OK && open_source(&e) != MWL_OK)
         status = cmd_fail("the expression is too long");

@@ -69,11 +69,11 @@ static int read_values(struct job *s) {
     int status = CMD_OK;
     if (o->input)
         status = input_word(&in, "--input", o->input, &s->input);
-    else if (strcmp(o->definition.path, "-") != 0)
+    else if (!o->stdin_taken)
         status = input_stdin(&in, &s->input);
     s->arguments = mwl_object(s->heap, 0);
-    if (status == CMD_OK && o->args_file)
-        status = input_arguments_file(&in, o->args_file, &s->arguments);
+    if (status == CMD_OK && o->arguments)
+        status = input_arguments(&in, o->arguments, &s->arguments);
     for (size_t i = 0; i < o->args.count && status == CMD_OK; i++)
         status = input_argument(&in, o->args.words[i], &s->arguments);
     return status;

@@ -187,11 +187,11 @@ static int put(struct input *in, mwl_value *object, const char *name, size_t len
                      mwl_status_text(mwl_heap_why(in->heap)));
 }
 
-int input_arguments_file(struct input *in, const char *path, mwl_value *object) {
+int input_arguments(struct input *in, const char *word, mwl_value *object) {
     mwl_value all = mwl_absent(), key, value;
-    int status = read_file(in, path, &all);
+    int status = input_word(in, "--args", word, &all);
     if (status == CMD_OK && mwl_value_kind(all) != MWL_KIND_OBJECT)
-        status = cmd_usage("--args: %s must hold an object: argument names and their values", path);
+        status = cmd_usage("--args must be an object: argument names and their values");
     for (size_t i = 0; status == CMD_OK && mwl_object_at(all, i, &key, &value); i++) {
         size_t len = 0;
         const char *name = mwl_as_text(key, &len);

@@ -25,8 +25,8 @@ int input_word(struct input *in, const char *option, const char *word, mwl_value
 enum { INPUT_PATIENCE_MS = 2000 };
 int input_stdin(struct input *in, mwl_value *out);
 
-/* A file that holds an object; its members are put into *object. */
-int input_arguments_file(struct input *in, const char *path, mwl_value *object);
+/* An object, given as input_word takes it for --args; its members are put into *object. */
+int input_arguments(struct input *in, const char *word, mwl_value *object);
 
 /* "name=JSON", put into *object. */
 int input_argument(struct input *in, const char *word, mwl_value *object);

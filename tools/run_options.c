@@ -39,8 +39,8 @@ static const struct option options[] = {
      "the input: JSON text, a file, or standard input to its end", NULL},
     {"--arg", OPTION_LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated",
      NULL},
-    {"--args", OPTION_WORD, AT(args_file), "FILE",
-     "arguments: a file with an object; --arg goes over it", NULL},
+    {"--args", OPTION_WORD, AT(arguments), "JSON|@FILE|-",
+     "arguments: an object, given as --input is; --arg goes over it", NULL},
     {"--result", OPTION_FLAG, AT(whole_result), "", "print the whole Result, not its value alone",
      NULL},
     {"--pretty", OPTION_FLAG, AT(pretty), "", "print on several lines (as on a terminal)", NULL},
@@ -79,6 +79,20 @@ static const char foot[] =
     "  6  a limit was reached (--fuel, --memory)\n"
     "  129, 130, 143  ended by SIGHUP, by Ctrl-C (SIGINT) or by SIGTERM, after cleanup\n";
 
+/* Standard input is one thing at most. */
+static int one_reader(struct run_options *o) {
+    static const char *const names[] = {"the definition", "the arguments", "the input"};
+    const char *words[] = {o->definition.path, o->arguments, o->input};
+    const char *taken = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!words[i] || strcmp(words[i], "-") != 0) continue;
+        if (taken) return cmd_usage("standard input cannot be both %s and %s", taken, names[i]);
+        taken = names[i];
+    }
+    o->stdin_taken = taken != NULL;
+    return CMD_OK;
+}
+
 int run_options_parse(struct run_options *o, int argc, char **argv) {
     memset(o, 0, sizeof *o);
     definition_init(&o->definition);
@@ -94,9 +108,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
     const char *file = o->definition.path;
     if (!file) return cmd_usage("no FILE to run");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
-    if (strcmp(file, "-") == 0 && o->input && strcmp(o->input, "-") == 0)
-        return cmd_usage("standard input cannot be both the definition and the input");
-    return CMD_OK;
+    return one_reader(o);
 }
 
 void run_options_free(struct run_options *o) {

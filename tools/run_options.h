@@ -11,10 +11,11 @@ enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
-    const char *input, *args_file, *id;
+    const char *input, *arguments, *id;
     struct word_list args;
     uint64_t seed;
     enum trace_form trace;
+    bool stdin_taken; /* something reads standard input: the input does not, unasked */
     bool virtual_time, whole_result, pretty, compact;
 };
 
