@@ -38,6 +38,7 @@ static const char *const kind_names[] = {"any",    "null",   "bool",  "int",  "u
 
 typedef struct checker {
     const mwl__cel_check_options *o;
+    const char *source;
     bool rejected, failed;
     unsigned n_unknown;
 } checker;
@@ -50,6 +51,7 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain);
 typedef struct hint {
     const char *help, *fix;
     uint32_t fix_begin, fix_end;
+    const char *note; /* a reason, or NULL */
 } hint;
 
 static void vreport(checker *c, mwl__cel_problem problem, const char *format, va_list ap) {
@@ -82,6 +84,7 @@ static void report_hint(checker *c, mwl__cel_why why, uint32_t begin, uint32_t e
                                 .begin = begin,
                                 .end = end,
                                 .why = why,
+                                .note = h->note,
                                 .help = h->help,
                                 .fix = h->fix,
                                 .fix_begin = h->fix_begin,
@@ -100,7 +103,7 @@ static const char *copy_text(checker *c, const char *s, size_t len) {
 
 /* Adds "did you mean `x`?", with x instead of these bytes; adds nothing if no name is near. */
 static hint meant(checker *c, const char *name, size_t len, uint32_t begin, uint32_t end) {
-    hint h = {NULL, NULL, begin, end};
+    hint h = {.fix_begin = begin, .fix_end = end};
     if (!name) return h;
     char *help = mwl__arena_new(c->o->arena, len + 20);
     h.fix = copy_text(c, name, len);
@@ -132,7 +135,7 @@ static bool is_in_scope(const checker *c, const char *name, size_t len) {
 static hint meant_name(checker *c, const mwl__cel_node *n) {
     mwl__word w;
     if (mwl__word_find(c->o->name_words, n->name.data, n->name.len, &w)) {
-        hint h = {NULL, NULL, 0, 0};
+        hint h = {NULL};
         if (w.help) h.help = copy_text(c, w.help, w.help_len);
         if (w.help) return h;
         if (is_in_scope(c, w.name, w.name_len))
@@ -220,13 +223,36 @@ static bool is_function(const checker *c, const char *name, size_t len, bool mem
     return false;
 }
 
+/* Suggests `x.f(y)` for `f(x, y)`. */
+static hint as_member(checker *c, const mwl__cel_node *n, const char *name) {
+    hint h = {.fix_begin = n->begin, .fix_end = n->end};
+    if (n->n_kids == 0) return h;
+    const mwl__cel_node *x = n->kids[0];
+    const char *s = c->source;
+    bool simple = x->kind == MWL__CEL_IDENT || x->kind == MWL__CEL_SELECT ||
+                  x->kind == MWL__CEL_INDEX || x->kind == MWL__CEL_CALL ||
+                  x->kind == MWL__CEL_MEMBER || x->kind == MWL__CEL_LIST ||
+                  (x->kind == MWL__CEL_LIT && x->lit.kind == MWL__CEL_STRING);
+    uint32_t from = n->n_kids > 1 ? n->kids[1]->begin : n->end - 1;
+    if (!simple || n->end <= from || n->end - n->begin > 200 || s[n->end - 1] != ')') return h;
+    mwl__buf b = mwl__buf_make(mwl__arena_alloc(c->o->arena));
+    mwl__buf_puts(&b, "write ");
+    mwl__buf_put(&b, s + x->begin, x->end - x->begin);
+    mwl__buf_printf(&b, ".%s(", name);
+    mwl__buf_put(&b, s + from, n->end - from);
+    h.help = copy_text(c, mwl__buf_cstr(&b), b.len);
+    if (h.help) h.fix = h.help + 6;
+    mwl__buf_free(&b);
+    return h;
+}
+
 /* What an unknown function may be meant to be. *macro: a macro, which declares its first argument.
  */
 static hint meant_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
                            uint32_t begin, uint32_t end, bool *macro) {
     bool member = n->kind == MWL__CEL_MEMBER;
     mwl__word w;
-    hint h = {NULL, NULL, 0, 0};
+    hint h = {NULL};
     if (mwl__word_find(c->o->function_words, name, len, &w)) {
         mwl__cel_text text = {w.name, w.name_len};
         *macro = w.name && is_macro(text, member);
@@ -235,7 +261,11 @@ static hint meant_function(checker *c, const mwl__cel_node *n, const char *name,
         h = meant(c, w.name, w.name_len, begin, end);
         if (is_function(c, w.name, w.name_len, member)) return h;
         h.fix = NULL; /* of the other style: the arguments must be moved */
-        if (is_function(c, w.name, w.name_len, !member)) return h;
+        if (is_function(c, w.name, w.name_len, !member)) {
+            const char *found = member ? NULL : copy_text(c, w.name, w.name_len);
+            hint moved = found ? as_member(c, n, found) : h;
+            return moved.help ? moved : h;
+        }
     }
     mwl__suggest s = mwl__suggest_make(name, len);
     for (size_t i = 0; i < c->o->n_functions; i++)
@@ -267,8 +297,10 @@ static bool unknown_function(checker *c, const mwl__cel_node *n, const char *nam
         report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
                "`%s` is called without a target", other->name);
     } else if (other) {
-        report(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, other->usage,
-               "`%s` is called on a target: x.%s()", other->name, other->name);
+        hint h = as_member(c, n, other->name);
+        h.note = other->usage;
+        report_hint(c, MWL__CEL_WHY_ARITY, begin, end, &h, "`%s` is called on a target: x.%s()",
+                    other->name, other->name);
     } else {
         hint h = meant_function(c, n, name, len, begin, end, &macro);
         report_hint(c, MWL__CEL_WHY_FUNCTION, begin, end, &h, "there is no function `%.*s`",
@@ -585,7 +617,7 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
 }
 
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options) {
-    checker c = {.o = options};
+    checker c = {.o = options, .source = tree->source};
     walk(&c, tree->root, true);
     if (c.failed) return MWL_E_NOMEM;
     return c.rejected ? MWL_E_REJECTED : MWL_OK;

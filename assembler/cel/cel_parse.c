@@ -35,6 +35,12 @@ static void *unexpected(mwl__cel_parser *p, const char *wanted) {
         ;
     else if (t->kind == MWL__CEL_T_BAD)
         mwl__cel_complain(p, t->begin, t->end, NULL, "%s", t->fault);
+    else if (t->kind == MWL__CEL_T_END && p->prev_end > p->prev_begin &&
+             p->prev_end < p->options->len)
+        mwl__cel_complain(
+            p, p->prev_end, p->prev_end, NULL, "%s is missing after `%.*s`", wanted,
+            (int)(p->prev_end - p->prev_begin < 40 ? p->prev_end - p->prev_begin : 40),
+            p->options->source + p->prev_begin);
     else if (t->kind == MWL__CEL_T_END)
         mwl__cel_complain(p, t->begin, t->end, NULL, "%s is missing at the end", wanted);
     else

@@ -121,7 +121,6 @@ static void check_parameters(mwl__checker *c, mwl__flow *f, const mwl__node *n) 
         f->open = f->broken_schema = true;
         return;
     }
-    mwl__check_defaults(c, n);
     const mwl__node *more = mwl__node_get(n, "additionalProperties"),
                     *p = mwl__node_get(n, "properties");
     static const char *const others[] = {

@@ -199,8 +199,6 @@ mwl__flow **mwl__check_order(mwl__checker *c);
  * is where to speak of what is missing; target: "the Flow 'A'", for messages. */
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
                      const mwl__node *schema, const mwl__schema *compiled, const char *target);
-/* Defaults of parameters against their own schemas. */
-void mwl__check_defaults(mwl__checker *c, const mwl__node *parameters);
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name);
 

@@ -3,7 +3,6 @@
  * All of this fails when it runs, with System.ParameterValidationFailed, and is a warning here. */
 #include "assembler/check/check.h"
 
-#include "assembler/schema/schema_compile.h"
 #include "vm/base/ascii.h"
 #include "vm/base/suggest.h"
 #include "vm/value/temporal.h"
@@ -300,6 +299,23 @@ static void refused(void *ctx, const mwl__judged *e) {
     suggest_value(a->c, d, e, holder, key);
 }
 
+/* What to write for a missing argument: with an example of a duration, if it is one. */
+static void suggest_missing(mwl__diag *d, const mwl__node *schema, const mwl__node *with,
+                            const mwl__node *at, const mwl__node *r) {
+    const mwl__node *property =
+        mwl__node_find(mwl__node_get(schema, "properties"), r->as.text, r->count);
+    const char *value =
+        mwl__node_is(mwl__node_get(property, "format"), "duration") ? "\"PT30S\"" : "...";
+    bool entry = at->key && mwl__node_key_is(at, "provider") &&
+                 mwl__node_get(at->parent, "provider") && !mwl__node_get(at->parent, "with") &&
+                 at->parent->key == NULL;
+    if (with)
+        mwl__diag_help(d, "write \"%.*s\": %s in 'with'", MWL__NODE_TEXT(r), value);
+    else
+        mwl__diag_help(d, "write %s\"with\": { \"%.*s\": %s }%s", entry ? "\"onEntry\": { " : "",
+                       MWL__NODE_TEXT(r), value, entry ? " }" : "");
+}
+
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
                      const mwl__node *schema, const mwl__schema *compiled, const char *target) {
     size_t before = c->sink->n_errors + c->sink->n_others;
@@ -314,56 +330,11 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
         mwl__diag *d = mwl__node_report(c->tree, with ? with : at, MWL_DIAG_MISSING_ARGUMENT,
                                         "%s needs the argument '%.*s'", target, MWL__NODE_TEXT(r));
         mwl__diag_note(d, AT_RUN_TIME);
-        if (with)
-            mwl__diag_help(d, "write \"%.*s\": ... in 'with'", MWL__NODE_TEXT(r));
-        else
-            mwl__diag_help(d, "write \"with\": { \"%.*s\": ... }", MWL__NODE_TEXT(r));
+        suggest_missing(d, schema, with, at, r);
     }
     if (!with || !with->count || !compiled) return;
     args a = {c, schema, mwl__model_computed(c->m, with),
               c->sink->n_errors + c->sink->n_others > before};
     if (mwl__judge_value(&c->judge, compiled, with, refused, &a) == MWL_E_NOMEM)
         c->status = MWL_E_NOMEM;
-}
-
-/* ---- defaults -------------------------------------------------------------------------------- */
-
-/* A part of a schema that refers to another cannot be compiled on its own. */
-static bool refers(const mwl__node *n) {
-    for (const mwl__node *m = mwl__node_first(n); m; m = m->next)
-        if (mwl__node_key_is(m, "$ref") || mwl__node_key_is(m, "$dynamicRef") || refers(m))
-            return true;
-    return false;
-}
-
-typedef struct fault {
-    const mwl__node *node;
-    char message[160];
-} fault;
-
-static void first_fault(void *ctx, const mwl__judged *e) {
-    fault *f = ctx;
-    if (f->node) return;
-    f->node = e->node;
-    snprintf(f->message, sizeof f->message, "%.*s", (int)e->message_len, e->message);
-}
-
-void mwl__check_defaults(mwl__checker *c, const mwl__node *parameters) {
-    const mwl__node *properties = mwl__node_get(parameters, "properties");
-    const mwl__schema_options options = {.assert_formats = true};
-    if (!mwl__diags_wants(c->sink, MWL_DIAG_DEFAULT_MISMATCH)) return;
-    for (const mwl__node *p = properties ? mwl__node_first(properties) : NULL; p; p = p->next) {
-        const mwl__node *value = mwl__node_get(p, "default");
-        mwl__schema *schema = NULL;
-        if (!value || refers(p)) continue;
-        mwl_status status = mwl__schema_compile(c->tree, p, &options, &c->arena->alloc, &schema);
-        fault f = {NULL, ""};
-        if (status == MWL_OK) status = mwl__judge_value(&c->judge, schema, value, first_fault, &f);
-        mwl__schema_free(schema);
-        if (status == MWL_E_NOMEM) c->status = status;
-        if (status < 0 || !f.node) continue;
-        mwl__diag *d = mwl__node_report(c->tree, f.node, MWL_DIAG_DEFAULT_MISMATCH,
-                                        "the default breaks its own schema: %s", f.message);
-        mwl__diag_note(d, "a default is bound as it is, without a check");
-    }
 }

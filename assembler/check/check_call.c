@@ -432,9 +432,9 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     mwl__m_entry *e = mwl__check_new(c, 1, sizeof *e);
     uint32_t bad;
     if (!e) return NULL;
+    size_t before = c->sink->n_broken;
     mwl__form_check(c->tree, n, &entry_form, &bad);
     if (n->kind != MWL_NODE_OBJECT) return NULL;
-    size_t before = c->sink->n_broken;
     e->node = n;
     e->flow_level = flow_level;
     const mwl__node *provider = mwl__form_member(n, &entry_form, bad, "provider");

@@ -339,7 +339,7 @@ void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site
 }
 
 /* Names that repeat the root, as other languages have it: "vars.count", "$.count", "count.$". */
-static void check_variable_name(mwl__checker *c, const mwl__node *m) {
+static void check_variable_name(mwl__checker *c, mwl__flow *f, const mwl__node *m) {
     const char *s = m->key;
     size_t len = m->key_len, from = 0, to = len;
     if (len > 5 && memcmp(s, "vars.", 5) == 0) from = 5;
@@ -352,6 +352,9 @@ static void check_variable_name(mwl__checker *c, const mwl__node *m) {
     mwl__diag_help(d, "write \"%.*s\": it is read as vars.%.*s", (int)(to - from), s + from,
                    (int)(to - from), s + from);
     mwl__diag_fix_string(d, mwl__node_key_span(m), s + from, to - from);
+    /* so that reads of what is meant are not reported as well */
+    if (!mwl__names_put(&f->vars, c->arena, s + from, to - from, MWL__VAR_BOUND))
+        c->status = MWL_E_NOMEM;
 }
 
 void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
@@ -363,7 +366,7 @@ void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *sit
             mwl__check_write(c, site, v->id, m);
         else
             c->status = MWL_E_NOMEM;
-        check_variable_name(c, m);
+        check_variable_name(c, site->flow, m);
     }
 }
 

@@ -104,8 +104,10 @@ void mwl__check_graph(mwl__checker *c, mwl__flow *f) {
         /* the second of two of one name was refused already */
         bool twice = mwl__node_find(f->step_nodes, s->node->key, s->node->key_len) != s->node;
         if (!s->reachable && !twice)
-            mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP,
-                                 "no path leads to the Step '%.*s'", MWL__NODE_KEY(s->node));
+            mwl__diag_help(mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP,
+                                                "no path leads to the Step '%.*s'",
+                                                MWL__NODE_KEY(s->node)),
+                           "route to it with a 'next', or remove it");
     }
     check_raises(c, f);
     if (c->status == MWL_OK) check_ends(c, f, w.stack);

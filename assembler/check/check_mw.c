@@ -45,8 +45,8 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
         }
         char target[64];
         snprintf(target, sizeof target, "%s of this middleware", names[i]);
-        mwl__check_args(c, phase->with, provider, e->provider->parameters[i],
-                        e->provider->compiled[i], target);
+        mwl__check_args(c, phase->with, phase->node ? phase->node : provider,
+                        e->provider->parameters[i], e->provider->compiled[i], target);
     }
 }
 

@@ -12,6 +12,7 @@ typedef struct paths {
     const mwl__site *site;
     mwl__cel_path tested[8]; /* by has(); more than these are not remembered */
     size_t n_tested;
+    mwl__diag *said;    /* the latest report */
     bool whole_failure; /* the expression looks at `failure` itself, and so may test it */
 } paths;
 
@@ -43,8 +44,16 @@ static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *wh
     mwl__diag *d = mwl__node_report_text(
         p->c->tree, p->e->node, at + path->root->begin, at + n->end, MWL_DIAG_MEMBER_NEVER_THERE,
         "'%.*s' is never there at this place", (int)path->members[ix].len, path->members[ix].data);
+    p->said = d;
     mwl__diag_note(d, "%s", why);
-    if (near) mwl__diag_help(d, "did you mean '%s'?", near);
+    if (!near) return;
+    mwl__diag_help(d, "did you mean '%s'?", near);
+    mwl__cel_text name = path->members[ix];
+    if (n->kind == MWL__CEL_SELECT && n->end - n->begin > name.len)
+        mwl__diag_fix_text(d,
+                           mwl__node_text_span(p->c->tree, p->e->node,
+                                               at + n->end - (uint32_t)name.len, at + n->end),
+                           near, strlen(near));
 }
 
 /* Look a member up; true when it is there. */
@@ -75,7 +84,13 @@ static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outc
                           : outcome < 0 && i == 1 ? "a failure carries no value"
                                                   : NULL;
     }
-    LOOK(p, path, ix, table, "a Result has type and value, or the members of a failure");
+    if (LOOK(p, path, ix, table, "a Result has type and value, or the members of a failure"))
+        return;
+    bool known = false;
+    for (size_t i = 0; i < 7; i++) known |= is(path->members[ix], result_members[i]);
+    if (p->said && !p->said->help && !known && outcome >= 0)
+        mwl__diag_help(p->said, "the members of the value are below it: value.%.*s",
+                       (int)path->members[ix].len, path->members[ix].data);
 }
 
 static void look_times(paths *p, const mwl__cel_path *path, size_t ix, const char *exited) {
@@ -127,9 +142,18 @@ static void look_step(paths *p, const mwl__cel_path *path) {
                                             ? "only a Gather Step has 'results'"
                                         : s->tail ? NULL
                                                   : late}};
-    if (path->n_members == 0 ||
-        !LOOK(p, path, 0, table, "a Step has name, id, action, input, result or results, metadata"))
+    if (path->n_members == 0) return;
+    if (!LOOK(p, path, 0, table,
+              "a Step has name, id, action, input, result or results, metadata")) {
+        bool one = is(path->members[0], "result"), many = is(path->members[0], "results");
+        if (p->said && !p->said->help && action == MWL_ACTION_CALL && many && s->tail)
+            mwl__diag_help(p->said, "did you mean 'result'?");
+        else if (p->said && !p->said->help && action == MWL_ACTION_GATHER && one && s->tail)
+            mwl__diag_help(p->said, "did you mean 'results'?");
+        else if (p->said && !p->said->help && (one || many))
+            mwl__diag_help(p->said, "what the Step before gave is `step.input`");
         return;
+    }
     if (is(path->members[0], "result")) look_result(p, path, 1, 0);
     if (!is(path->members[0], "metadata") || path->n_members < 2) return;
     const member times[] = {

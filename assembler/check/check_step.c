@@ -128,10 +128,12 @@ static void suggest_step(mwl__diag *d, const mwl__flow *f, const mwl__node *n) {
     if (outer) {
         mwl__diag_label(d, mwl__node_key_span(outer), "a Step of an outer Flow");
         mwl__diag_note(d, "routing stays inside one Flow");
+        mwl__diag_help(d, "end this Flow with a Return; the Step that calls it goes on to '%.*s'",
+                       MWL__NODE_TEXT(n));
     }
-    if (s.best) {
+    if (s.best && !outer) {
         mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
-        if (!outer) mwl__diag_fix_string(d, mwl__node_span(n), s.best, s.best_len);
+        mwl__diag_fix_string(d, mwl__node_span(n), s.best, s.best_len);
     } else {
         mwl__check_list_names(d, "the Steps of this Flow are ", f->step_nodes);
     }
@@ -401,6 +403,7 @@ static void check_cases_reached(mwl__checker *c, const mwl__m_step *step) {
             mwl__diag *d = mwl__node_report(c->tree, k->when, MWL_DIAG_UNREACHABLE_CASE,
                                             "an earlier case has the same condition");
             mwl__diag_label(d, mwl__node_span(e->when), "the earlier one");
+            mwl__diag_help(d, "change one of the two conditions, or remove this case");
             break;
         }
         if (constant != 1 || i + 1 >= step->n_clauses) continue;
@@ -680,6 +683,7 @@ static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const m
         mwl__diag *d = mwl__node_report_key(c->tree, step->node, MWL_DIAG_STEP_WITHOUT_EXIT,
                                             "%s needs 'next': where does it go?", form->what);
         mwl__diag_note(d, "only Return and Raise end a Flow");
+        mwl__diag_help(d, "write \"next\": with the name of the Step that comes after it");
         return;
     }
     step->next = next_of(c, f, mwl__form_member(step->node, form, bad, "next"));

@@ -346,7 +346,13 @@ static void check_failures(mwl__checker *c, mwl__flow *f) {
             mwl__node_report_text(c->tree, u->node, u->begin, u->end, MWL_DIAG_NO_FAILURE_HERE,
                                   "`failure` is always null at this point");
         mwl__diag_note(d, "it is set in a 'catch' clause and in the Step that the clause leads to");
-        if (u->instead) mwl__diag_help(d, "the failure at hand is `%s` here", u->instead);
+        if (d && u->instead) {
+            mwl__diag_help(d, "the failure at hand is `%s` here", u->instead);
+            mwl__diag_fix_text(d, d->span, u->instead, strlen(u->instead));
+        }
+        if (!u->instead)
+            mwl__diag_help(d, "keep what is needed in the clause: \"assign\": { \"code\": "
+                              "\"{{ failure.code }}\" }");
     }
 }
 

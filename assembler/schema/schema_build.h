@@ -156,6 +156,9 @@ const mwl__keyword *mwl__keyword_find(const char *name, size_t len);
 void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__keyword *k,
                         const mwl__node *value, uint32_t vocabularies);
 void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member);
+/* Whether the object has no keyword at all, but schemas as members: parameters without the schema
+ * around them. */
+bool mwl__schema_is_bare(const mwl__node *node);
 
 /* schema_resolve.c */
 void mwl__schema_index(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *root,

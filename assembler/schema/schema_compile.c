@@ -13,6 +13,13 @@ mwl__schema_options mwl__schema_parameters(void) {
 
 /* ---- the language's rules -------------------------------------------------------------------- */
 
+bool mwl__schema_is_bare(const mwl__node *node) {
+    if (node->kind != MWL_NODE_OBJECT || node->count == 0) return false;
+    for (const mwl__node *c = mwl__node_first(node); c; c = c->next)
+        if (c->kind != MWL_NODE_OBJECT || mwl__keyword_find(c->key, c->key_len)) return false;
+    return true;
+}
+
 static void check_parameters(mwl__tree *tree, const mwl__node *node) {
     const mwl__node *type = mwl__node_get(node, "type");
     if (node->kind != MWL_NODE_OBJECT) return; /* reported elsewhere, or a boolean */
@@ -20,8 +27,19 @@ static void check_parameters(mwl__tree *tree, const mwl__node *node) {
         mwl__diag *d = mwl__node_report(tree, node, MWL_DIAG_PARAMETERS_NOT_OBJECT,
                                         "the schema of parameters has no \"type\": \"object\"");
         if (!d) return;
-        if (!mwl__node_get(node, "properties"))
-            mwl__diag_help(d, "the parameters themselves stand in 'properties'");
+        if (mwl__schema_is_bare(node)) {
+            static const char before[] = "{ \"type\": \"object\", \"properties\": ";
+            mwl__diag_help(d, "the parameters stand in 'properties': { \"type\": \"object\", "
+                              "\"properties\": { ... } }");
+            mwl__diag_fix(d, mwl__span_make(node->offset, node->offset), before, sizeof before - 1);
+            mwl__diag_fix(d, mwl__span_make(node->end, node->end), " }", 2);
+        } else {
+            static const char line[] = " \"type\": \"object\",";
+            mwl__diag_help(d, "write \"type\": \"object\"");
+            if (node->count)
+                mwl__diag_fix(d, mwl__span_make(node->offset + 1, node->offset + 1), line,
+                              sizeof line - 1);
+        }
     } else if (!mwl__node_is(type, "object")) {
         (void)mwl__node_report(tree, type, MWL_DIAG_PARAMETERS_NOT_OBJECT,
                                "the schema of parameters must be of type \"object\"");
@@ -145,9 +163,11 @@ static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *
     } else if (place != NONE && !mwl__schema_run(e, b->places.at[place].offset, v) && !e->status) {
         report = mwl__schema_explain(e, b->places.at[place].offset, v);
         const char *why = mwl_as_text(mwl_object_get(report, "message", 7), &len);
-        if (why)
-            (void)mwl__node_report(tree, value, MWL_DIAG_DEFAULT_MISMATCH,
-                                   "the default breaks its own schema: %s", why);
+        mwl__diag *d = why ? mwl__node_report(tree, value, MWL_DIAG_DEFAULT_MISMATCH,
+                                              "the default breaks its own schema: %s", why)
+                           : NULL;
+        mwl__diag_note(d, "a default is bound as it is, without a check");
+        mwl__diag_help(d, "change the default, or the schema beside it");
     }
     if (e->status == MWL_E_NOMEM) (void)mwl__schema_stop(b, MWL_E_NOMEM);
     e->status = MWL_OK;

@@ -93,7 +93,9 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
     mwl__suggest s = mwl__suggest_make(member->key, member->key_len);
     for (size_t i = 0; i < N_KEYWORDS; i++)
         mwl__suggest_offer(&s, keywords[i].name, strlen(keywords[i].name));
-    if (s.best) mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    if (!s.best) return;
+    mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    mwl__diag_fix_string(d, mwl__node_key_span(member), s.best, s.best_len);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -148,8 +150,16 @@ static void check_type_name(mwl__schema_doc *doc, const mwl__node *v) {
     mwl__diag *d = mwl__node_report(doc->tree, v, MWL_DIAG_INVALID_SCHEMA, "unknown type '%.*s'",
                                     MWL__NODE_TEXT(v));
     if (!d) return;
-    const char *near = mwl__suggest_among(v->as.text, v->count, type_names, N_TYPES);
-    if (near) mwl__diag_help(d, "did you mean '%s'?", near);
+    static const char words[] =
+        "int long > integer\nfloat double decimal > number\nbool > boolean\n"
+        "str text char > string\nlist > array\nmap dict hash > object\n"
+        "none nil > null\n";
+    mwl__word w = {.name = mwl__suggest_among(v->as.text, v->count, type_names, N_TYPES)};
+    if (w.name) w.name_len = strlen(w.name);
+    if (w.name || mwl__word_find(words, v->as.text, v->count, &w)) {
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)w.name_len, w.name);
+        mwl__diag_fix_string(d, mwl__node_span(v), w.name, w.name_len);
+    }
     mwl__diag_note(d, "the types are null, boolean, number, integer, string, array and object");
 }
 

@@ -233,7 +233,9 @@ static void read_schema(mwl__schema_build *b, uint32_t place) {
     for (const mwl__node *c = mwl__node_first(node); c && b->status == MWL_OK; c = c->next) {
         const mwl__keyword *k = mwl__keyword_find(c->key, c->key_len);
         if (!k) {
-            mwl__keyword_unknown(doc, c);
+            bool reported = b->options->parameters && node == doc->root && doc->main &&
+                            mwl__schema_is_bare(node);
+            if (!reported) mwl__keyword_unknown(doc, c);
         } else if (k->vocabulary & vocabularies) {
             mwl__keyword_check(b, doc, k, c, vocabularies);
             visit_below(b, place, k, c, visit_new);

@@ -146,7 +146,9 @@ static void put_names(const mwl__form *form, char *out, size_t size) {
 static void suggest_member(mwl__diag *d, const mwl__form *form, const guess *g) {
     char names[320];
     const char *member = g->field < form->n_fields ? form->fields[g->field].name : NULL;
-    if (g->help) {
+    if (g->help && member && !g->free && !mwl__node_get(g->node->parent, member)) {
+        mwl__diag_help(d, "it belongs into '%s', too", member);
+    } else if (g->help) {
         mwl__diag_help(d, "%.*s", (int)g->help_len, g->help);
     } else if (member && !g->free) {
         mwl__diag_help(d, "that is '%s' here, which is written already", member);
@@ -190,7 +192,7 @@ static void report_unknowns(mwl__tree *tree, const mwl__node *n, const mwl__form
         }
         g = guess_at(tree, m, form);
         uint32_t bit = g.free ? 1u << g.field : 0;
-        if (bit & *covered) g.exact = false; /* two cannot both become it */
+        if (bit & *covered) g.exact = g.free = false; /* two cannot both become it */
         *covered |= bit;
         if (g.field == form->n_fields && !g.help) blank++;
         guesses[count++] = g;

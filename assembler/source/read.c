@@ -427,6 +427,7 @@ static void fail_duplicate(reader *r, const mwl__node *first, const mwl__node *a
                              "the member '%.*s' appears twice in one object", MWL__NODE_KEY(again));
     mwl__diag_text(d, "written again here");
     mwl__diag_label(d, mwl__node_key_span(first), "first written here");
+    mwl__diag_help(d, "give one of the two another name, or remove it");
 }
 
 /* The member of that name, or NULL; then the probe is where it would go. */
@@ -648,6 +649,10 @@ static bool read_document(reader *r) {
         mwl__diag *d = FAIL(r, MWL_DIAG_JSON_SYNTAX, r->at, to,
                             closes ? "this bracket closes nothing"
                                    : "something follows the end of the document");
+        if (closes) {
+            mwl__diag_help(d, "remove it");
+            mwl__diag_fix(d, mwl__span_make(r->at, r->at + 1), "", 0);
+        }
         if (r->suspect && closes)
             mwl__diag_label(d, mwl__span_make(r->suspect_end, r->suspect_end + 1),
                             "by its indentation this bracket is one too many");

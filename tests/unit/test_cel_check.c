@@ -91,8 +91,9 @@ UTEST(check, functions) {
         "E 5-14 there is no function `startWith` [did you mean `startsWith`?]");
     BAD("math.greatst(1)",
         "E 0-12 there is no function `math.greatst` [did you mean `math.greatest`?]");
-    BAD("startsWith(vars, 'a')", "E 0-10 `startsWith` is called on a target: x.startsWith() "
-                                 "[string.startsWith(prefix) -> bool]");
+    BAD("startsWith(vars, 'a')",
+        "E 0-10 `startsWith` is called on a target: x.startsWith() "
+        "[string.startsWith(prefix) -> bool] [write vars.startsWith('a')]");
     BAD("vars.now()", "E 5-8 `now` is called without a target [now() -> timestamp]");
     BAD("size(1, 2)", "E 0-4 `size` takes 1 argument and is given 2 [size(x) -> int]");
     BAD("vars.startsWith()", "E 5-15 `startsWith` takes 1 argument and is given 0 "
