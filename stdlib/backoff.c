@@ -37,15 +37,17 @@ mwl__jitter mwl__backoff_jitter(mwl_value name) {
     return is_text(name, "decorrelated") ? MWL__JITTER_DECORRELATED : MWL__JITTER_NONE;
 }
 
-bool mwl__backoff_duration(mwl_value text, int64_t *ns) {
+bool mwl__backoff_length(mwl_value text, int64_t *ns) {
     if (mwl_value_kind(text) != MWL_KIND_STRING) return false;
     size_t len;
     const char *s = mwl_as_text(text, &len);
     mwl_status st = mwl_duration_parse(s, len, ns);
-    if (st == MWL_E_RANGE)
-        *ns = s[0] == '-' ? 0 : INT64_MAX;
-    else if (st < 0)
-        return false;
+    if (st == MWL_E_RANGE) *ns = s[0] == '-' ? INT64_MIN : INT64_MAX;
+    return st >= 0 || st == MWL_E_RANGE;
+}
+
+bool mwl__backoff_duration(mwl_value text, int64_t *ns) {
+    if (!mwl__backoff_length(text, ns)) return false;
     if (*ns < 0) *ns = 0;
     return true;
 }

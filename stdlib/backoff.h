@@ -29,6 +29,9 @@ int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns
 /* Returns the mode with this name; MWL__JITTER_NONE for any other name. */
 mwl__jitter mwl__backoff_jitter(mwl_value name);
 
+/* Reads a duration argument as nanoseconds, limited to their range. Returns false if the argument
+ * is not a duration. */
+bool mwl__backoff_length(mwl_value text, int64_t *ns);
 /* Reads a duration argument as nanoseconds to wait. A negative duration becomes 0, and one beyond
  * the range becomes the longest possible. Returns false if the argument is not a duration. */
 bool mwl__backoff_duration(mwl_value text, int64_t *ns);

@@ -11,8 +11,8 @@
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)heap, (void)user;
     int64_t ns;
-    return mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns)
-                                                                                : mwl_absent();
+    return mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns)
+                                                                              : mwl_absent();
 }
 
 static void timeout_entry(mwl_phase *phase, void *user) {
@@ -20,7 +20,7 @@ static void timeout_entry(mwl_phase *phase, void *user) {
     mwl_value arguments = mwl_phase_arguments(phase), prepared = mwl_phase_prepared(phase);
     int64_t ns = mwl_as_int(prepared);
     if (mwl_is_absent(prepared) &&
-        !mwl__backoff_duration(mwl_object_get(arguments, "duration", 8), &ns)) {
+        !mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) {
         mwl__std_bad_duration(phase, "duration");
         return;
     }
