@@ -406,6 +406,57 @@ static void echo(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
 }
 
+#define CALLS ACME_URI("calls")
+#define CALLS_DOC                                                                                   \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" CALLS                   \
+    "\",\"codePrefix\":\"X\",\"description\":\"d\",\"attachment\":[\"step\",\"flow\"],\"phases\":{" \
+    "\"onFailure\":{\"action\":{\"kind\":\"side-effect\",\"description\":\"d\"},\"parameters\":{"   \
+    "\"type\":\"object\",\"required\":[\"call\"],\"properties\":{\"call\":{\"type\":\"object\"},"   \
+    "\"middleware\":{\"type\":\"array\"}}},\"structural\":[\"call\",\"middleware\"]}},"             \
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+
+static void call_at_failure(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_phase_dispatch(phase);
+}
+
+/* spec: execution-model, the conversion seam: a failed cleanup is never hidden; call-interface,
+ * unified targets: a provider and a Flow are treated alike. */
+UTEST(structural_call, a_failed_cleanup_is_not_hidden_by_an_interrupted_call) {
+    static const mwl_middleware calls = {
+        .uri = CALLS, .document = CALLS_DOC, .failure = call_at_failure};
+    static const char *const targets[] = {
+        "{'provider':" MOCK ",'with':{'delay':'PT5S'}}",
+        "{'flow':{'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT5S','next':'e'},"
+        "'e':{'action':'Return'}}}}"};
+    const mwl_asm_provider document = {CALLS, CALLS_DOC, strlen(CALLS_DOC)};
+    flow f;
+    mwl_error error = {MWL_OK, "", 0};
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &calls, 1, NULL, &error), (int)MWL_OK);
+    f.documents = &document;
+    f.n_documents = 1;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 CALL("{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT2S'}}},"
+                      "{'provider':'" CALLS "','onFailure':{'with':{'call':%s}}},"
+                      "{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+                      ",'with':{'failure':{'code':'Cleanup.Failed'}}}}}}",
+                      "{}"),
+                 targets[i]);
+        mwl_program_release(f.program);
+        f.program = NULL;
+        const char *result = flow_load(&f, text) ? flow_again(&f, "1") : f.result;
+        const char *failed = strstr(result, "Cleanup.Failed"),
+                   *cancelled = strstr(result, "System.Cancelled"),
+                   *exceeded = strstr(result, "Timeout.Exceeded");
+        EXPECT_TRUE(failed && cancelled && exceeded);
+        EXPECT_TRUE(failed < cancelled && cancelled < exceeded);
+    }
+    flow_close(&f);
+}
+
 UTEST(registration, refusals_say_what_is_wrong) {
 #define ACME_CALL "mwl:provider.call/acme/x/v1"
     static const struct {

@@ -3,8 +3,8 @@ import cel
 import schema
 from middleware import Stack
 from scheduler import SHIELD, Unwind
-from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, in_chain, is_success,
-                    link_end, matches, success, supersede, timestamp_ns, timestamp_text)
+from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, flying, is_severed, is_success,
+                    link_end, matches, over_cleanup, success, supersede, timestamp_ns, timestamp_text)
 
 LISTED = 1000  # of the failures in System.GatherCompletionUnmet; failureCount tells of the rest
 
@@ -21,7 +21,6 @@ class Frame:
     def __init__(self, machine, flow, value):
         self.machine, self.flow, self.input = machine, flow, value
         self.vars, self.failure = {}, None
-        self.severed = []  # failures whose `previous` an onFailure block has written
         self.entered = machine.stamp()
 
     def roots(self):
@@ -121,8 +120,11 @@ class Machine:
         frame.vars.update(arguments)
         stack = Stack(self, task, Site(frame), flow.get("middleware", []),
                       lambda v: self.graph(task, frame, v), wraps_graph=True)
-        result = yield from stack.run(value)
-        return frame, result
+        try:
+            result = yield from stack.run(value)
+        except Unwind as unwind:
+            raise Unwind(unwind.scope, left(unwind.result)) from None
+        return frame, left(result)
 
     def graph(self, task, frame, value):
         frame.failure = None
@@ -195,6 +197,11 @@ class Machine:
         return result
 
 
+def left(result):
+    """A Result that leaves its frame: what an author severed there does not reach further."""
+    return flying(result, over_cleanup(result)) if is_severed(result) else result
+
+
 class CallExecution:
     def __init__(self, machine, call, value, index):
         self.call, self.value, self.index = call, value, index
@@ -251,16 +258,16 @@ class Step:
         """The Step resolved to a failure: the failure context, the catch clauses."""
         if "exitedAt" not in self.binding["metadata"]:
             self.settle()
-        if self.frame.failure is not None and not in_chain(failure, self.frame.severed):
-            failure = link_end(failure, self.frame.failure)
-        self.frame.failure = failure
+        if self.frame.failure is not None and not is_severed(failure):
+            failure = flying(link_end(failure, self.frame.failure), over_cleanup(failure))
+        self.frame.failure = dict(failure)
         for clause in self.definition.get("catch", []):
             if matches(clause["match"], failure):
                 try:
                     value = self.field("output", self.binding["input"], clause)
                     self.capture(clause)
                 except Failed as fault:
-                    self.frame.failure = link_end(fault.result, failure)
+                    self.frame.failure = link_end(fault.result, self.frame.failure)
                     return None, self.frame.failure
                 return clause["next"], value
         return None, failure
@@ -431,11 +438,9 @@ class Gather:
             rising = unwind.result
             for i in interrupted:
                 mine = self.results[i]
-                if mine is not unwind.result and self.executions[i] is None \
-                        and mine is not self.tasks[i].root.asked:
-                    rising = mine if self.tasks[i].root.asked is unwind.result \
-                        else link_end(mine, unwind.result)
-                    self.task.failed_cleanup(rising)
+                if over_cleanup(mine) and self.executions[i] is None:
+                    asked = self.tasks[i].root.asked is unwind.result
+                    rising = flying(mine if asked else link_end(mine, unwind.result), True)
                     break
             raise Unwind(unwind.scope, rising)
 

@@ -3,8 +3,8 @@ import math
 
 import schema
 from scheduler import SHIELD, Unwind
-from values import (ENVELOPE, NS, Failed, check_envelope, duration_ns, is_success, link_end, matches,
-                    success, supersede, timestamp_text)
+from values import (ENVELOPE, NS, Failed, check_envelope, duration_ns, flying, is_severed, is_success, matches,
+                    over_cleanup, success, supersede, timestamp_text)
 
 FOREVER = 2**63 - 1
 
@@ -115,8 +115,7 @@ class Stack:
             if unwind.scope is not scope:
                 raise
             arriving = unwind.result
-        bare = arriving is cancellation
-        result = explanation if bare else arriving
+        result = arriving if over_cleanup(arriving) else explanation
         self.task.resume(result)
         return result, True
 
@@ -161,10 +160,11 @@ class Stack:
                 continue
             entry.counts[position] += 1
             if entry.counts[position] >= policy["attempts"]:
-                return {"type": "error", "code": "Provider.Middleware.Retry.Exhausted",
-                        "message": self.machine.free,
-                        "details": {"attempts": entry.metadata["attempt"], "policy": float(position)},
-                        "retryable": self.machine.free, "previous": result}, None
+                exhausted = {"type": "error", "code": "Provider.Middleware.Retry.Exhausted",
+                             "message": self.machine.free,
+                             "details": {"attempts": entry.metadata["attempt"], "policy": float(position)},
+                             "retryable": self.machine.free, "previous": result}
+                return flying(exhausted, over_cleanup(result), is_severed(result)), None
             if args.get("delay") is not None:
                 return result, max(0, duration_ns(args["delay"]))
             return result, backoff(policy.get("backoff"), entry.counts[position])
@@ -181,7 +181,8 @@ class Stack:
                     yield from self.cleanup(entry, phase, args)
             phase.assign()
         except Failed as fault:
-            result = self.task.failed_cleanup(supersede(fault.result, result))
+            rising = supersede(fault.result, result)
+            result = flying(rising, True, is_severed(rising))
         self.task.pop(SHIELD)
         return result
 
@@ -268,6 +269,4 @@ class Phase:
         new.update(written)
         if "previous" not in written:
             new["previous"] = rising
-        else:
-            self.stack.site.frame.severed.append(new)
-        return new
+        return flying(new, over_cleanup(rising), is_severed(rising) or "previous" in written)

@@ -12,7 +12,7 @@ interruption owned outside it waits until forward execution would resume, and is
 import heapq
 from collections import deque
 
-from values import in_chain, link_end
+from values import flying, is_severed, link_end, over_cleanup
 
 SHIELD = object()
 
@@ -34,7 +34,6 @@ class Task:
         self.sched, self.parent, self.stack = sched, parent, []
         self.depth = parent.depth + len(parent.stack) if parent else 0
         self.ran = None
-        self.cleanups = []  # the failures of cleanups that failed, and what they were linked into
         self.body, self.park, self.parked, self.throw = None, 0, False, None
         self.root = self.push()
 
@@ -58,13 +57,9 @@ class Task:
         waiting = [s for s in self.open_scopes() if s.asked is not None]
         if waiting:
             scope = min(waiting, key=lambda s: s.number)  # who asked first
-            if not in_chain(result, self.cleanups):
+            if not over_cleanup(result):
                 raise Unwind(scope, scope.asked)
-            raise Unwind(scope, self.failed_cleanup(link_end(result, scope.asked)))
-
-    def failed_cleanup(self, failure):
-        self.cleanups.append(failure)
-        return failure
+            raise Unwind(scope, flying(link_end(result, scope.asked), True, is_severed(result)))
 
     def wait(self, until=None):
         """Park; the scheduler resumes the generator, or throws."""

@@ -103,13 +103,25 @@ def is_success(result):
     return result["type"] == "success"
 
 
-def in_chain(failure, those):
-    """Whether one of those very failures is in the chain."""
-    while isinstance(failure, dict):
-        if any(failure is one for one in those):
-            return True
-        failure = failure.get("previous")
-    return False
+class Flying(dict):
+    """A failure in flight, with what the engine knows about it: whether it is, or has superseded, the failure
+    of a cleanup, and whether an author of this frame has written the end of its chain. A plain failure has
+    neither. Where a failure becomes data it is plain again; nothing depends on which object it is."""
+    cleanup = severed = False
+
+
+def flying(failure, cleanup=False, severed=False):
+    out = Flying(failure)
+    out.cleanup, out.severed = cleanup, severed
+    return out
+
+
+def over_cleanup(result):
+    return getattr(result, "cleanup", False)
+
+
+def is_severed(result):
+    return getattr(result, "severed", False)
 
 
 def link_end(failure, below):
@@ -120,8 +132,12 @@ def link_end(failure, below):
 
 
 def supersede(new, old):
-    """What rises when `new` takes the place of `old`: only failures chain."""
-    return new if is_success(old) else link_end(new, old)
+    """What rises when `new` takes the place of `old`: only failures chain, and not where the author wrote
+    the end of the new one's chain."""
+    if is_success(old):
+        return new
+    return flying(new if is_severed(new) else link_end(new, old), over_cleanup(new) or over_cleanup(old),
+                  is_severed(new) or is_severed(old))
 
 
 ENVELOPE = ("type", "code", "message", "details", "retryable", "previous")

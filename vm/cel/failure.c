@@ -157,13 +157,6 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
     return out;
 }
 
-bool mwl__failure_chained(mwl_value failure, mwl_value link) {
-    for (; mwl_value_kind(failure) == MWL_KIND_OBJECT;
-         failure = mwl__word_get(failure, MWL_WORD_PREVIOUS))
-        if (failure.as.p == link.as.p) return true;
-    return false;
-}
-
 /* ---- what an author writes ------------------------------------------------------------------- */
 
 static inline bool is_word(mwl_value v, mwl__word word) {

@@ -32,10 +32,14 @@ const char *mwl__failure_code_type(mwl__failure_code code);
 mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
                          mwl_value take_message, mwl_value take_details);
 
-/* A Result in a record: a success's value, or a failure's envelope. */
+/* A Result in a record: a success's value, or a failure's envelope. What the machine knows about a
+ * failure in flight is here and not in the value, so it ends where the Result is consumed, and
+ * equal failures are treated alike. */
 typedef struct mwl__result {
     mwl_value v; /* absent: there is no Result */
     bool ok;
+    bool cleanup; /* a failure: that of a failed cleanup, or one that has superseded it */
+    bool severed; /* a failure: the author wrote the end of its chain, in this frame */
 } mwl__result;
 
 struct mwl__exec;
@@ -49,8 +53,6 @@ mwl_value mwl__failure_from_fault(struct mwl__exec *x,
  * limit. */
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
                              uint32_t depth_limit);
-bool mwl__failure_chained(mwl_value failure,
-                          mwl_value link); /* whether exactly that failure is in the chain */
 bool mwl__failure_matches_rec(const struct mwl_program *p, const struct mwl__matcher_rec *m,
                               mwl_value failure);
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */

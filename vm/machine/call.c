@@ -204,24 +204,21 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     mwl_value v = child->res.v;
-    bool ok = child->res.ok;
+    bool ok = child->res.ok, cleanup = child->res.cleanup;
     child->res.v = mwl_absent();
     if (f->extra &&
         f->extra->awaiting) { /* no Step handles it; a failed cleanup stays first in the chain */
-        if (!ok && v.as.p != f->res.v.as.p) {
+        if (cleanup)
             mwl__unwind_failed(f, v);
-            mwl__frame_set_res(f, false, v);
-        } else {
+        else
             mwl__drop(mwl__heap_of(f), v);
-        }
         mwl__unwind_resolved(f);
         return;
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
         mwl__call_state_window(f->record, child);
-    if (!ok && child->extra && mwl__failure_chained(v, child->extra->cleanup))
-        mwl__unwind_failed(f, child->extra->cleanup);
     mwl__call_accept(f, ok, v);
+    f->res.cleanup = cleanup; /* what an author severed ends with the target execution */
     mwl__frame_ready(f);
 }
 
@@ -232,6 +229,7 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__call_state *r = f->record;
     mwl__replace(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
     r->res.ok = f->res.ok;
+    r->res.cleanup = f->res.cleanup;
     f->construct = MWL_IN_CALL;
     return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
 }
@@ -253,6 +251,7 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
         newer = mwl__failure_chain(mwl__heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
     mwl__frame_set_res(f, false, newer);
+    f->res.cleanup = !r->res.ok && r->res.cleanup;
     return rec_of(f, ix)->end_pc;
 }
 

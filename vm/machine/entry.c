@@ -32,14 +32,23 @@ static const mwl__provider *provider_of(const mwl__frame *f, uint32_t ix) {
     return f->run->link->providers[rec_of(f, ix)->import];
 }
 
+static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take) {
+    mwl_value old = place->v;
+    *place = take;
+    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
+}
+
+void mwl__entry_accept(mwl__frame *f, mwl__entry *e) {
+    put_result(f, &e->res, f->res);
+    f->res.v = mwl_absent();
+}
+
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__frame_put(f, &e->res.v, take);
-    e->res.ok = ok;
+    put_result(f, &e->res, (mwl__result){.v = take, .ok = ok});
 }
 
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    mwl__frame_put(f, &e->emit.v, take);
-    e->emit.ok = ok;
+    put_result(f, &e->emit, (mwl__result){.v = take, .ok = ok});
 }
 
 /* The instant of the phase, and its trace event. */
@@ -152,15 +161,6 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     return next_pc;
 }
 
-/* spec: middleware-mechanics, when a phase fails: an entry whose onEntry fails is not established,
- * so it has no onAlways. */
-uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
-    mwl__entry_pop(f);
-    mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
-    mwl__frame_set_res(f, false, mwl__raised_take(f));
-    return rec_of(f, ix)->out_pc;
-}
-
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
 /* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody
@@ -190,8 +190,7 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     e->accepted = true;
     if (e->fired)
         mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
-    mwl__entry_set_res(f, e, f->res.ok, f->res.v);
-    f->res.v = mwl_absent();
+    mwl__entry_accept(f, e);
     begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
     return e->res.ok ? rec->success_pc : rec->failure_pc;
 }
@@ -212,37 +211,67 @@ void mwl__entry_shape(mwl__frame *f, mwl_value take) {
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
-    mwl_value base = mwl_is_absent(e->emit.v) ? e->res.v : e->emit.v, failure = mwl_absent();
+    const mwl__result base = mwl_is_absent(e->emit.v) ? e->res : e->emit;
+    mwl_value failure = mwl_absent();
     bool wrote_previous;
     uint32_t field;
-    const char *wrong = mwl__failure_build(h, base, mwl__program_of(f), shape, regs, &failure,
+    const char *wrong = mwl__failure_build(h, base.v, mwl__program_of(f), shape, regs, &failure,
                                            &wrote_previous, &field);
     if (wrong) return mwl__raise_envelope(f, "/onFailure", shape, regs, field, wrong);
     if (!wrote_previous)
-        failure = mwl__failure_chain(h, failure, base, f->run->limits->chain_depth);
+        failure = mwl__failure_chain(h, failure, base.v, f->run->limits->chain_depth);
     if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
-    if (wrote_previous && f->extra) mwl__replace(h, &f->extra->severed, mwl__keep(failure));
-    mwl__entry_set_emit(f, e, false, failure);
+    put_result(f, &e->emit,
+               (mwl__result){.v = failure,
+                             .cleanup = base.cleanup,
+                             .severed = base.severed || wrote_previous});
     return next_pc;
 }
 
-/* The raised failure takes the place of the Result in flight, which it chains if that was a
- * failure. */
-static bool supersede(mwl__frame *f, mwl__entry *e) {
+/* The failure takes the place of the Result in flight. It chains that one if it was a failure,
+ * unless an author wrote the failure's own `previous`. */
+static bool supersede(mwl__frame *f, mwl__entry *e, mwl__result newer) {
     const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-    mwl_value newer = mwl__raised_take(f);
-    if (!flight->ok)
-        newer = mwl__failure_chain(mwl__heap_of(f), newer, flight->v, f->run->limits->chain_depth);
+    if (!flight->ok) {
+        if (!newer.severed)
+            newer.v = mwl__failure_chain(mwl__heap_of(f), newer.v, flight->v,
+                                         f->run->limits->chain_depth);
+        newer.cleanup |= flight->cleanup;
+        newer.severed |= flight->severed;
+    }
     mwl__entry_set_emit(f, e, false, mwl_absent());
-    mwl__entry_set_res(f, e, false, newer);
+    put_result(f, &e->res, newer);
     e->verdict = MWL_VERDICT_PASS;
-    return !mwl_is_absent(newer);
+    return !mwl_is_absent(newer.v);
 }
 
-/* spec: middleware-mechanics, when a phase fails: the entry stays established, its onAlways runs.
- */
+/* A phase of the innermost entry has failed. */
+static uint32_t fail_phase(mwl__frame *f, unsigned phase, uint32_t ix, mwl__result take) {
+    const mwl__entry_rec *rec = rec_of(f, ix);
+    if (phase == MWL_ON_ENTRY) { /* not established, so it has no onAlways */
+        mwl__entry_pop(f);
+        mwl__frame_put(f, &f->in_flight, mwl_absent());
+        put_result(f, &f->res, take);
+        return rec->out_pc;
+    }
+    if (phase == MWL_ON_ALWAYS) take.cleanup = true;
+    if (!supersede(f, f->entries, take)) return MWL_PC_NOMEM;
+    return phase == MWL_ON_ALWAYS ? rec->leave_pc : rec->always_pc;
+}
+
+/* What was raised, given, as a Result. */
+static mwl__result raised(mwl__frame *f) { return (mwl__result){.v = mwl__raised_take(f)}; }
+
+/* spec: middleware-mechanics, when a phase fails: an entry whose onEntry fails is not established,
+ * so it has no onAlways; later it stays established, and its onAlways runs. */
+uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
+    return fail_phase(f, MWL_ON_ENTRY, ix, raised(f));
+}
 uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix) {
-    return supersede(f, f->entries) ? rec_of(f, ix)->always_pc : MWL_PC_NOMEM;
+    return fail_phase(f, MWL_ON_FAILURE, ix, raised(f));
+}
+uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
+    return fail_phase(f, MWL_ON_ALWAYS, ix, raised(f));
 }
 
 /* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
@@ -277,7 +306,7 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, rec);
     if (!mwl_is_absent(e->emit.v)) {
-        mwl__entry_set_res(f, e, e->emit.ok, e->emit.v);
+        put_result(f, &e->res, e->emit);
         e->emit.v = mwl_absent();
     }
     return rec->always_pc;
@@ -292,16 +321,10 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (f->extra) { /* the cleanup runs forward; a bound inside it starts an unwind of its own */
         e->outer_running = f->extra->running;
         e->outer_owner = f->extra->owner;
-        e->over_cleanup = !e->res.ok && mwl__failure_chained(e->res.v, f->extra->cleanup);
         f->extra->running = false;
     }
     begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
     return next_pc;
-}
-
-uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
-    f->entries->cleanup_failed = true;
-    return supersede(f, f->entries) ? rec_of(f, ix)->leave_pc : MWL_PC_NOMEM;
 }
 
 uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
@@ -312,18 +335,16 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
         mwl__frame_set_res(f, false, mwl_absent());
         return e->resume_pc;
     }
-    mwl__replace(mwl__heap_of(f), &mwl__vm_of(f)->raised, f->res.v);
+    mwl__result failure = f->res;
     f->res.v = mwl_absent();
-    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, ix);
-    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, ix) : mwl__entry_phase_fault(f, ix);
+    return fail_phase(f, phase, ix, failure);
 }
 
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
-    if (e->cleanup_failed || e->over_cleanup) mwl__unwind_failed(f, e->res.v);
     f->run->owed--;
-    mwl__frame_set_res(f, e->res.ok, e->res.v);
+    put_result(f, &f->res, e->res);
     e->res.v = mwl_absent();
     if (f->extra) {
         f->extra->running = e->outer_running;

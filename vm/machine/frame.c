@@ -144,8 +144,6 @@ static void free_own(mwl__frame *f) {
         if (f->extra->gather) mwl__gather_free(h, f->extra->gather);
         drop_saved(f);
         mwl__drop(h, f->extra->cancel);
-        mwl__drop(h, f->extra->severed);
-        mwl__drop(h, f->extra->cleanup);
         mwl__drop(h, f->extra->failure);
         mwl__heap_give(h, f->extra, sizeof *f->extra);
     }
@@ -418,7 +416,7 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
         mwl__result res = f->res;
         f->res.v = mwl_absent();
         bool interrupted = f->extra && !mwl_is_absent(f->extra->cancel);
-        slot->superseded = interrupted && res.v.as.p != f->extra->cancel.as.p;
+        slot->superseded = interrupted && res.cleanup;
         mwl__gather_resolved(parent, slot, interrupted ? MWL_SLOT_CANCELLED : MWL_SLOT_SETTLED,
                              res);
     } else {

@@ -31,8 +31,9 @@ static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_val
     if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
-    mwl__frame_put(f, &f->res.v, take);
-    f->res.ok = ok;
+    mwl_value old = f->res.v;
+    f->res = (mwl__result){.v = take, .ok = ok};
+    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 
 #endif

@@ -304,7 +304,7 @@ bool mwl__gather_in_arm(const mwl__frame *f) {
 
 uint32_t mwl__gather_field_fault(mwl__frame *f) {
     mwl__slot *slot = &mwl__gather_of(f)->slots[f->record->index];
-    mwl__result res = {mwl__raised_take(f), false};
+    mwl__result res = {.v = mwl__raised_take(f)};
     slot->no_arm = true;
     mwl__call_state_clear(mwl__heap_of(f), f->record);
     mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
@@ -348,7 +348,7 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
         else if (s->as.execution)
             mwl__execution_cancel(s->as.execution, cancel);
         else /* its fields were being evaluated */
-            mwl__gather_resolved(f, s, MWL_SLOT_CANCELLED, (mwl__result){mwl__keep(cancel), false});
+            mwl__gather_resolved(f, s, MWL_SLOT_CANCELLED, (mwl__result){.v = mwl__keep(cancel)});
     }
 }
 
@@ -378,6 +378,7 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
         f->record = s->record;
         s->record = NULL;
         f->record->res.ok = s->res.ok;
+        f->record->res.cleanup = false; /* in its slot it is data */
         mwl__replace(mwl__heap_of(f), &f->record->res.v, mwl__keep(s->res.v));
         mwl__frame_set_res(f, s->res.ok, mwl__keep(s->res.v));
         f->construct = MWL_IN_CALL;

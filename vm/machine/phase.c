@@ -58,7 +58,7 @@ static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph,
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
     if (!p->act[phase]) return next_pc;
-    mwl_phase ph = {f, e, phase, {mwl_absent(), false}, false, false, false};
+    mwl_phase ph = {f, e, phase, {.v = mwl_absent()}, false, false, false};
     p->act[phase](&ph, p->user);
     bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v);
     return said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
@@ -66,7 +66,7 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
 
 mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
-    mwl_phase ph = {f, e, MWL_ON_ENTRY, {mwl_absent(), false}, false, true, false};
+    mwl_phase ph = {f, e, MWL_ON_ENTRY, {.v = mwl_absent()}, false, true, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
         mwl__replace(mwl__heap_of(f), &ph.instead.v, mwl_absent());
@@ -172,6 +172,9 @@ void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
         take = mwl__failure_chain(mwl__heap_of(p->frame), take, e->res.v,
                                   p->frame->run->limits->chain_depth);
     mwl__entry_set_emit(p->frame, e, is_success, given(p, take));
+    if (p->phase == MWL_ON_ENTRY || is_success || e->res.ok) return;
+    e->emit.cleanup = e->res.cleanup; /* the failure in flight, in another form */
+    e->emit.severed = e->res.severed;
 }
 
 /* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a
@@ -182,7 +185,7 @@ void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
     if (p->phase == MWL_ON_ENTRY)
         mwl__replace(mwl__heap_of(p->frame), &p->entry->input, take_value);
     else
-        mwl__entry_set_res(p->frame, p->entry, p->entry->res.ok, take_value);
+        mwl__replace(mwl__heap_of(p->frame), &p->entry->res.v, take_value);
 }
 
 void mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {

@@ -138,7 +138,7 @@ mwl_value mwl_run_result(const mwl_run *asked) {
     if (run->state != MWL_RUN_DONE) return mwl_absent();
     if (run->bare) {
         mwl_heap *h = &run->link->vm->heap;
-        mwl__result bare = {run->result, true};
+        mwl__result bare = {.v = run->result, .ok = true};
         mwl_value whole = mwl__result_value(h, &bare);
         if (mwl_is_absent(whole)) return whole;
         mwl__replace(h, &run->result, whole);

@@ -73,8 +73,6 @@ struct mwl__entry {
     bool accepted;           /* a Result of the inner scope was accepted: the bound cannot fire */
     bool around_call;        /* the inner scope is the call itself */
     bool armed, fired;       /* its bound is set; it elapsed and its cancellation is imposed */
-    bool cleanup_failed;     /* onAlways has failed */
-    bool over_cleanup;       /* in onAlways: the failure in flight contains a failed cleanup's */
     bool gated;              /* `when` was false at the phase now running */
     bool outer_running;      /* in onAlways: saved extra->running, restored when it ends */
     mwl__entry *outer_owner; /* in onAlways: saved extra->owner, restored when it ends */
@@ -183,9 +181,6 @@ typedef struct mwl__extra {
     mwl_value failure;     /* the failure context, or null */
     mwl__gather *gather;   /* of a Gather Step, until the next Step begins */
     mwl_value *saved_regs; /* as many as the program has, or NULL */
-    mwl_value severed;     /* a failure whose author wrote `previous` while another failure was
-                              being handled, or absent */
-    mwl_value cleanup;     /* the failure of the cleanup that failed last, or absent */
     mwl_value cancel;      /* imposed on the whole frame: by its parent, its Gather or from outside;
                               or absent */
     int64_t cancel_ns;     /* when that came */

@@ -73,9 +73,7 @@ void mwl__failure_note(mwl__frame *f, mwl_value failure) {
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked
  * beneath, unless an author wrote `previous`. */
 static bool set_failure(mwl__frame *f) {
-    bool severed = f->extra && !mwl_is_absent(f->extra->severed) &&
-                   mwl__failure_chained(f->res.v, f->extra->severed);
-    if (!severed)
+    if (!f->res.severed)
         f->res.v = mwl__failure_chain(mwl__heap_of(f), f->res.v, mwl__failure_of(f),
                                       f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
@@ -93,8 +91,10 @@ uint32_t mwl__step_failed(mwl__frame *f) {
     const mwl__flow_tables *t = mwl__tables(f);
     for (uint32_t i = 0; i < rec->n_catch; i++) {
         const mwl__catch_rec *c = &t->catches[rec->first_catch + i];
-        if (mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
-            return c->pc;
+        if (!mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
+            continue;
+        f->res.cleanup = false; /* consumed: from here on it is handled, not in flight */
+        return c->pc;
     }
     trace_exit(f, f->res.v);
     return mwl__frame_ascend(f);

@@ -2,9 +2,9 @@
  *
  * Owns: who interrupts what and what emerges. An interruption has an owner: an entry whose bound
  * elapsed, or the frame itself (imposed by its parent's unwind, by its Gather, or from outside).
- * Its cancellation is one value; "the owner's own cancellation, unchanged" is that value's
- * identity. A bound that has to wait needs no timer: whether it has elapsed is asked when forward
- * execution would resume, and then the earliest begins.
+ * What unwinds is its cancellation until a cleanup fails (mwl__result.cleanup); "the owner's own
+ * cancellation, unchanged" is that no cleanup has. A bound that has to wait needs no timer: whether
+ * it has elapsed is asked when forward execution would resume, and then the earliest begins.
  *
  *   arrives                                        what happens
  *   an onAlways inside the owner is running        it waits (elapsed, or the frame's cancel) until
@@ -40,31 +40,38 @@ static bool cleaning(const mwl__frame *f) {
 
 /* ---- failed cleanups ------------------------------------------------------------------------- */
 
-void mwl__unwind_failed(mwl__frame *f, mwl_value failure) {
-    mwl__extra *u = mwl__frame_extra(f);
-    if (u) mwl__replace(mwl__heap_of(f), &u->cleanup, mwl__keep(failure));
+void mwl__unwind_failed(mwl__frame *f, mwl_value take_failure) {
+    if (f->res.cleanup) /* another one was in flight already */
+        take_failure = mwl__failure_chain(mwl__heap_of(f), take_failure, f->res.v,
+                                          f->run->limits->chain_depth);
+    if (mwl_is_absent(take_failure)) return;
+    mwl__frame_set_res(f, false, take_failure);
+    f->res.cleanup = true;
 }
 
-/* What unwinds, given, when `cancel` meets what is in flight: the cancellation; where a cleanup has
- * failed and its failure is in that chain, the chain, with the cancellation at its end. */
-static mwl_value imposed(mwl__frame *f, mwl_value flight, mwl_value cancel) {
-    mwl__extra *u = f->extra;
-    if (mwl_is_absent(u->cleanup) || !mwl__failure_chained(flight, u->cleanup))
-        return mwl__keep(cancel);
-    mwl_value v =
-        mwl__failure_chain(mwl__heap_of(f), mwl__keep(flight), cancel, f->run->limits->chain_depth);
-    if (!mwl_is_absent(v)) mwl__unwind_failed(f, v);
-    return v;
+/* Sets what unwinds when `cancel` meets what is in flight (NULL: nothing): the cancellation; where
+ * the failure of a cleanup is in flight, that, with the cancellation at the end of its chain.
+ * False: out of memory; then it is the cancellation. */
+static bool impose(mwl__frame *f, const mwl__result *flight, mwl_value cancel) {
+    bool cleanup = flight && !flight->ok && flight->cleanup;
+    mwl_value v = mwl_absent();
+    if (cleanup)
+        v = mwl__failure_chain(mwl__heap_of(f), mwl__keep(flight->v), cancel,
+                               f->run->limits->chain_depth);
+    bool good = !cleanup || !mwl_is_absent(v), severed = cleanup && flight->severed;
+    mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
+    f->res.cleanup = cleanup && good;
+    f->res.severed = severed && good;
+    return good;
 }
 
-/* The failure in flight inside the owner (NULL: the frame): rising, or at an entry whose phase is
- * running. */
-static mwl_value failure_in_flight(const mwl__frame *f, const mwl__entry *owner) {
-    if (!mwl_is_absent(f->res.v)) return f->res.ok ? mwl_absent() : f->res.v;
+/* The Result in flight inside the owner (NULL: the frame), or NULL: rising, or at an entry whose
+ * phase is running. */
+static const mwl__result *in_flight(const mwl__frame *f, const mwl__entry *owner) {
+    if (!mwl_is_absent(f->res.v)) return &f->res;
     const mwl__entry *e = mwl__entry_reading(f);
-    if (!e || !mwl__entry_established(e) || (owner && e->rank <= owner->rank)) return mwl_absent();
-    const mwl__result *r = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-    return r->ok ? mwl_absent() : r->v;
+    if (!e || !mwl__entry_established(e) || (owner && e->rank <= owner->rank)) return NULL;
+    return mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -91,8 +98,7 @@ static void begin_unwind(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
         mwl__call_state_free(&vm->heap, f->record);
         f->record = NULL;
     }
-    mwl_value v = imposed(f, failure_in_flight(f, owner), cancel);
-    mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
+    (void)impose(f, in_flight(f, owner), cancel);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME)
         mwl__unwind_frame(f->target.frame, cancel);
@@ -112,12 +118,9 @@ void mwl__unwind_resolved(mwl__frame *f) {
     mwl_value v = mwl__gather_superseding(f); /* lent */
     if (!mwl_is_absent(v)) {
         mwl_value head = mwl__keep(v);
-        if (!mwl__failure_chained(v, f->res.v)) /* its Gather had cancelled it before */
+        if (mwl__gather_of(f)->cancelling) /* what it chains is its Gather's cancellation */
             head = mwl__failure_chain(mwl__heap_of(f), head, f->res.v, f->run->limits->chain_depth);
-        if (!mwl_is_absent(head)) {
-            mwl__unwind_failed(f, head);
-            mwl__frame_set_res(f, false, head);
-        }
+        mwl__unwind_failed(f, head);
     }
     mwl__frame_ready(f);
 }
@@ -210,8 +213,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
 
 static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     mwl__entry_set_emit(f, e, false, mwl_absent());
-    mwl__entry_set_res(f, e, f->res.ok, f->res.v);
-    f->res.v = mwl_absent();
+    mwl__entry_accept(f, e);
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 
@@ -228,23 +230,16 @@ static mwl__result conversion(mwl__entry *owner) {
 
 /* spec: execution-model, the conversion seam.
  * The arriving Result at the owner's position decides: its own bare cancellation converts to the
- * explanation; anything else rises as it is. An interruption that waits outside takes over instead
- * of resuming. */
+ * explanation; a failed cleanup rises as it is. An interruption that waits outside takes over
+ * instead of resuming. */
 static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
-    mwl_heap *h = mwl__heap_of(f);
     mwl__extra *u = f->extra;
-    bool own = f->res.v.as.p == owner->cancel.as.p;
-    bool frame;
+    bool own = !f->res.cleanup, frame;
     mwl__entry *next = waiting(f, owner->outer, &frame);
     owner->accepted = true;
     if (next && !fire(f, next)) return MWL_PC_NOMEM;
     if (next || frame) {
-        mwl_value cancel = next ? next->cancel : u->cancel;
-        mwl_value v =
-            own ? mwl__keep(cancel)
-                : mwl__failure_chain(h, mwl__keep(f->res.v), cancel, f->run->limits->chain_depth);
-        if (!own && !mwl_is_absent(v)) mwl__unwind_failed(f, v);
-        mwl__frame_set_res(f, false, v);
+        if (!impose(f, &f->res, next ? next->cancel : u->cancel)) return MWL_PC_NOMEM;
         u->owner = next;
     } else {
         if (own) {
@@ -273,11 +268,9 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
 uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
     mwl__extra *u = mwl__frame_extra(f);
     if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
-    mwl_value v = imposed(f, failure_in_flight(f, owner), owner->cancel);
-    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
+    if (!impose(f, in_flight(f, owner), owner->cancel)) return MWL_PC_NOMEM;
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
-    mwl__frame_set_res(f, false, v);
     u->owner = owner;
     u->running = true;
     return seam(f, owner);
@@ -289,11 +282,7 @@ uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc) {
     if (!owner && !frame) return next_pc;
     mwl__extra *u = mwl__frame_extra(f);
     if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
-    mwl_value cancel = owner ? owner->cancel : u->cancel;
-    mwl_value v = imposed(f, f->res.ok ? mwl_absent() : f->res.v,
-                          cancel); /* a failed cleanup is never hidden */
-    if (mwl_is_absent(v)) return MWL_PC_NOMEM;
-    mwl__frame_set_res(f, false, v);
+    if (!impose(f, &f->res, owner ? owner->cancel : u->cancel)) return MWL_PC_NOMEM;
     u->owner = owner;
     u->running = true;
     return mwl__unwind_next(f);

@@ -8,8 +8,9 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel);  /* impose on the whole
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* its bound has elapsed */
 bool mwl__unwind_bounds_due(mwl__frame *f); /* fire what has elapsed; true: something did */
 void mwl__unwind_resolved(mwl__frame *f);   /* a target execution resolved: go on when all did */
-/* A cleanup's failure, lent: from here on no cancellation hides it. */
-void mwl__unwind_failed(mwl__frame *f, mwl_value failure);
+/* In an unwind, a cleanup has failed inside a target execution: its failure takes the place of what
+ * is in flight, and no cancellation hides it. */
+void mwl__unwind_failed(mwl__frame *f, mwl_value take_failure);
 static inline bool mwl__unwinds(const mwl__frame *f) { return f->extra && f->extra->running; }
 
 /* These return a pc (state.h). */
