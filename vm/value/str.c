@@ -156,8 +156,10 @@ mwl_value mwl__literal(mwl_heap *h, const char *text) {
     enum { WAYS = 4 };
     uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~(WAYS - 1u);
     mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;
-    for (int i = 0; place && i < WAYS && !mwl_is_absent(place[i]); i++)
-        if (strcmp(mwl__as_str(place[i])->s, text) == 0) return mwl__keep(place[i]);
+    for (int i = 0; place && i < WAYS && !mwl_is_absent(place[i]); i++) {
+        const char *have = mwl__as_str(place[i])->s;
+        if (have[0] == text[0] && strcmp(have, text) == 0) return mwl__keep(place[i]);
+    }
     size_t len = strlen(text);
     mwl_value v = mwl_string(h, text, len);
     if (!place || len > MWL__KEY_SHARED_MAX || mwl_is_absent(v)) return v;
