@@ -14,6 +14,10 @@ is '{"greeting":"Hello, world!"}'
 [ $? -eq 2 ] || complain "--input - with a closed standard input: not status 2"
 says "$err" '^mwlvm: standard input: Bad file descriptor$'
 
+(ulimit -n 5 && "$mwlvm" run $hello) >"$out" 2>"$err" </dev/null
+[ $? -eq 2 ] || complain "five open files are allowed: not status 2"
+says "$err" 'open files must be allowed'
+
 # ---- a pipe is waited for, however long it takes
 (sleep 2.5; printf '{"name": "slow"}') | "$mwlvm" $hello >"$out" 2>"$err"
 is '{"greeting":"Hello, slow!"}'

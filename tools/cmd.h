@@ -33,7 +33,7 @@ enum {
     "\nExit status: 0 done, perhaps with warnings; 1 it could not be done; 2 wrong usage, or a\n"  \
     "file that cannot be read or written; 3 rejected; 6 a limit was reached.\n"
 
-/* argv[0] is the subcommand's name. The answer is an exit status; below zero counts as CMD_OK
+/* argv[0] is the subcommand's name. Returns an exit status; below zero counts as CMD_OK
  * (OPTIONS_HELP). */
 #define CMD_X(name, operands, text) int cmd_##name(int argc, char **argv);
 CMD_LIST(CMD_X)

@@ -100,8 +100,8 @@ static int print_json(struct job *s, mwl_value v) {
 }
 
 /* A failure is for a program on standard output and for a person on standard error. Where both are
- * one terminal, the person has it once; --result, --pretty or --compact ask for the Result. */
-static bool tells_in_words(const struct job *s) {
+ * one terminal, the explanation is enough; --result, --pretty or --compact ask for the Result. */
+static bool explains_only(const struct job *s) {
     const struct run_options *o = &s->options;
     return !o->whole_result && !o->pretty && !o->compact && isatty(STDOUT_FILENO) &&
            isatty(STDERR_FILENO);
@@ -133,7 +133,7 @@ static int report(struct job *s, const mwl_run *run) {
     }
     mwl_value result = mwl_run_result(run);
     bool success = type_is(result, "success");
-    if (success || !tells_in_words(s)) {
+    if (success || !explains_only(s)) {
         mwl_value shown = result;
         if (success && !s->options.whole_result) shown = mwl_object_get(result, "value", 5);
         int status = print_json(s, shown);

@@ -43,8 +43,8 @@ int definition_expect(const char *path, const char *text, size_t len);
  * since its work grows as its length does. CMD_OK, or CMD_LIMIT with a message. */
 int definition_pay(struct definition *d, const char *path, size_t len);
 
-/* Says why a file could not be worked on: the memory limit, or what the status tells. An exit
- * status. */
+/* Says why a file could not be worked on: the memory limit, or what the status says. Returns an
+ * exit status. */
 int definition_failed(const struct definition *d, const char *path, mwl_status status);
 
 /* Assemble a file's text. An exit status; on CMD_OK *out holds an image, to be freed with

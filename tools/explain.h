@@ -1,4 +1,4 @@
-/* explain.h: what a person is told about a run's end. */
+/* explain.h: the end of a run, explained to a person. */
 #ifndef MWL_TOOLS_EXPLAIN_H
 #define MWL_TOOLS_EXPLAIN_H
 

@@ -11,11 +11,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
-enum { BUDGET_NS = 5000000, NS_PER_MS = 1000000 };
+enum {
+    BUDGET_NS = 5000000,
+    NS_PER_MS = 1000000,
+    FILES_MIN = 16 /* libuv stops the process when it cannot have those it needs */
+};
 
 struct host {
     uv_loop_t loop;
@@ -209,6 +214,12 @@ static void close_all(struct host *host) {
 mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number) {
     struct host host = {.run = run};
     *signal_number = 0;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < FILES_MIN) {
+        cmd_fail("event loop: %d open files must be allowed (ulimit -n), not %d", FILES_MIN,
+                 (int)files.rlim_cur);
+        return MWL_E_IO;
+    }
     int failed = uv_loop_init(&host.loop);
     if (failed) {
         cmd_fail("event loop: %s", uv_strerror(failed));

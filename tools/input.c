@@ -89,7 +89,7 @@ static int too_large(const struct input *in, const char *name) {
     return CMD_LIMIT;
 }
 
-/* What mwl_json_parse answered, for a person. */
+/* Reports what mwl_json_parse returned. */
 static int finish(struct input *in, const char *name, const char *text, size_t len,
                   mwl_status status, const mwl_error *error, mwl_value v) {
     if (status == MWL_OK) {

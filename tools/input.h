@@ -21,7 +21,7 @@ int input_word(struct input *in, const char *option, const char *word, mwl_value
 
 /* What standard input brings when nothing was said about it: absent for a terminal, a device, and
  * an input without text; the value of a file or a pipe. A pipe is waited for; a terminal on
- * standard error is told so after INPUT_PATIENCE_MS. */
+ * standard error gets a note after INPUT_PATIENCE_MS. */
 enum { INPUT_PATIENCE_MS = 2000 };
 int input_stdin(struct input *in, mwl_value *out);
 

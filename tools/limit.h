@@ -31,7 +31,7 @@ extern const struct option limits_options[LIMITS_OPTIONS];
 /* The C library's memory, as much as --memory allows in all. The limits must outlive it. */
 mwl_alloc limits_alloc(struct limits *l);
 
-/* "--memory 10M was used up", for the limit that a status tells of (MWL_E_FUEL, else memory), with
+/* "--memory 10M was used up", for the limit that a status means (MWL_E_FUEL, else memory), with
  * what to write for more when it is a default. `where` follows "used up"; "" for none. */
 void limits_report(const struct limits *l, mwl_status why, const char *where);
 

@@ -40,7 +40,7 @@ static const struct option options[] = {
     {"--arg", OPTION_LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated",
      NULL},
     {"--args", OPTION_WORD, AT(arguments), "JSON|@FILE|-",
-     "arguments: an object, given as --input is; --arg goes over it", NULL},
+     "arguments: an object, given as --input is; --arg overrides it", NULL},
     {"--result", OPTION_FLAG, AT(whole_result), "", "print the whole Result, not its value alone",
      NULL},
     {"--pretty", OPTION_FLAG, AT(pretty), "", "print on several lines (as on a terminal)", NULL},

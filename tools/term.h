@@ -1,6 +1,6 @@
 /* term.h: what reaches a person: text that cannot steer a terminal, and colour.
  *
- * Names and messages come from definitions, data and file names, so none of it goes out as it is:
+ * Names and messages come from definitions, data and file names, so none of it is written as it is:
  * control characters are shown as escapes, on standard error always, on standard output when that
  * is a terminal. */
 #ifndef MWL_TOOLS_TERM_H
