@@ -79,7 +79,8 @@ UTEST(op, rows_are_well_formed) {
         bool jumps = info->kind[1] == MWL_OPERAND_JUMPX;
         if (info->flags & MWL_OPF_LENDS) EXPECT_GT(regs, 0);
         if (info->flags & MWL_OPF_LOOP) EXPECT_TRUE(jumps);
-        if (info->flags & (MWL_OPF_RAISED | MWL_OPF_TABLE)) EXPECT_GE(op, MWL_OP_MACHINE);
+        if (info->flags & ~(unsigned)(MWL_OPF_END | MWL_OPF_LOOP | MWL_OPF_FAULTS | MWL_OPF_LENDS))
+            EXPECT_GE(op, MWL_OP_MACHINE);
         if (info->flags & MWL_OPF_RAISED) EXPECT_TRUE(info->flags & MWL_OPF_END);
         EXPECT_NE(info->meaning[0], '\0');
     }
@@ -99,8 +100,8 @@ UTEST(op, the_sets_number) {
         rows[i].name = "OTHER";
         EXPECT_NE(mwl__op_isa_of(rows, MWL_OP_COUNT), mwl__op_isa());
         rows[i] = row;
-        for (unsigned bit = 1; bit <= MWL_OPF_TABLE; bit <<= 1) {
-            rows[i].flags = (uint8_t)(row.flags ^ bit);
+        for (unsigned bit = 1; bit <= MWL_OPF_LEAVES_RESULT; bit <<= 1) {
+            rows[i].flags = (uint16_t)(row.flags ^ bit);
             EXPECT_NE(mwl__op_isa_of(rows, MWL_OP_COUNT), mwl__op_isa());
         }
         rows[i] = row;

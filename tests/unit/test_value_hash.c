@@ -158,7 +158,7 @@ static void twins(mwl_heap *h, int depth, mwl_value out[2]) {
     if (shape < 3) return;
     mwl_value part[4][2], key[4];
     for (int i = 0; i < n; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "k%d", i);
         key[i] = text(h, name);
         twins(h, depth - 1, part[i]);

@@ -223,6 +223,13 @@ static inline mwl_value taken(mwl_value *reg) {
 }
 
 #if MWL_CHECKED
+/* Are the value in flight and the Result there that the instruction's row needs? */
+static bool carries(const mwl__frame *f, unsigned op) {
+    const unsigned flags = mwl__op_get(op)->flags;
+    return !((flags & MWL_OPF_NEEDS_VALUE) && mwl_is_absent(f->in_flight)) &&
+           !((flags & MWL_OPF_NEEDS_RESULT) && mwl_is_absent(f->res.v));
+}
+
 /* Are the registers that the instruction's row says it takes empty now? */
 static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
     for (int i = 0; i < 3; i++) {
@@ -652,11 +659,12 @@ dispatch:
     /* -- the machine: each instruction is a function of the file that owns it -- */
 #define F (x->frame)
 #define AT_NEXT (x->pc + 1)
-#define MACHINE(call)        \
-    do {                     \
-        HERE();              \
-        next = (call);       \
-        goto machine;        \
+#define MACHINE(call)               \
+    do {                            \
+        NESTS(carries(F, ip->op));  \
+        HERE();                     \
+        next = (call);              \
+        goto machine;               \
     } while (0)
 /* Proved when the program was loaded (verify_nest.c); checked builds ask again. */
 #if MWL_CHECKED
@@ -664,7 +672,13 @@ dispatch:
 #else
 #define NESTS(condition) ((void)0)
 #endif
-#define PLAIN(statement) do { statement; NESTS(took(p, *ip, R)); NEXT(); } while (0)
+#define PLAIN(statement)                 \
+    do {                                 \
+        NESTS(carries(F, ip->op));       \
+        statement;                       \
+        NESTS(took(p, *ip, R));          \
+        NEXT();                          \
+    } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
     CASE(OUT): PLAIN(mwl__replace(h, &F->in_flight, taken(&A)));

@@ -56,7 +56,7 @@ typedef struct mwl__op_info {
     uint8_t kind[3];  /* mwl__operand of a, b, c; a 32-bit kind stands in kind[1] */
     uint8_t use[3];   /* mwl__use, and how many registers, of those kinds */
     uint8_t n_regs[3];
-    uint8_t flags; /* MWL_OPF_* */
+    uint16_t flags; /* MWL_OPF_* */
     const char *meaning;
 } mwl__op_info;
 

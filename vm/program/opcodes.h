@@ -64,7 +64,11 @@
       "what it leaves in a register may be borrowed from where an operand's value is")             \
     X(RAISED, 4, "R",                                                                              \
       "it takes the failure that a construct's handler made; only that leads here")                \
-    X(TABLE, 5, "T", "only the machine leads here, by the tables")
+    X(TABLE, 5, "T", "only the machine leads here, by the tables")                                 \
+    X(NEEDS_VALUE, 6, "I", "it takes the value in flight, which must be there")                    \
+    X(LEAVES_VALUE, 7, "O", "the instruction after it finds a value in flight")                    \
+    X(NEEDS_RESULT, 8, "N", "a Result must be there")                                              \
+    X(LEAVES_RESULT, 9, "S", "the instruction after it finds a Result")
 enum {
 #define X(name, bit, letter, text) MWL_OPF_##name = 1 << (bit),
     MWL_OP_FLAGS(X)
@@ -182,43 +186,51 @@ enum {
  * as the VM's `raised`; the *_FAULT instructions take it from there. */
 #define MWL_MACHINE_OPCODES(X)                                                                     \
     /* -- Steps ------------------------------------------------------------------------------ */  \
-    X(STEP, NONE, STEPX, NONE, 0, "the Step begins: step.input := in flight")                      \
+    X(STEP, NONE, STEPX, NONE, MWL_OPF_NEEDS_VALUE, "the Step begins: step.input := in flight")    \
     X(STEP_EXIT, NONE, NONE, NONE, 0, "record the Step's exit instant")                            \
-    X(OUT, TAKEN, NONE, NONE, 0, "in flight := ra")                                                \
-    X(PASS_INPUT, NONE, NONE, NONE, 0, "in flight := step.input")                                  \
+    X(OUT, TAKEN, NONE, NONE, MWL_OPF_LEAVES_VALUE, "in flight := ra")                             \
+    X(PASS_INPUT, NONE, NONE, NONE, MWL_OPF_LEAVES_VALUE, "in flight := step.input")               \
     X(ASSIGN, TAKENS, SHAPE, NONE, 0, "vars := vars with the shape's names bound to ra ...")       \
-    X(TO, NONE, STEPX, NONE, MWL_OPF_END,                                                          \
+    X(TO, NONE, STEPX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_VALUE,                                    \
       "the Step succeeded: clear failure, go to the next Step")                                    \
-    X(TO_HANDLER, NONE, STEPX, NONE, MWL_OPF_END, "a catch clause's edge: failure stays set")      \
-    X(STEP_RESULT, NONE, STEPX, NONE, 0, "step.result := res; in flight := its value, or catch")   \
+    X(TO_HANDLER, NONE, STEPX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_VALUE,                            \
+      "a catch clause's edge: failure stays set")                                                  \
+    X(STEP_RESULT, NONE, STEPX, NONE, MWL_OPF_NEEDS_RESULT | MWL_OPF_LEAVES_VALUE,                 \
+      "step.result := res; in flight := its value, or catch")                                      \
     X(STEP_FAULT, NONE, STEPX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                                 \
       "raised is the Step's Result: catch, or out")                                                \
     X(CLAUSE_FAULT, NONE, STEPX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                               \
       "raised in a clause: out, not matched again")                                                \
-    X(MATCH_INPUT, NONE, NONE, NONE, 0, "match.input := in flight")                                \
-    X(PASS_MATCH, NONE, NONE, NONE, 0, "in flight := match.input")                                 \
+    X(MATCH_INPUT, NONE, NONE, NONE, MWL_OPF_NEEDS_VALUE | MWL_OPF_LEAVES_RESULT,                  \
+      "match.input := in flight")                                                                  \
+    X(PASS_MATCH, NONE, NONE, NONE, MWL_OPF_NEEDS_RESULT | MWL_OPF_LEAVES_VALUE,                   \
+      "in flight := match.input")                                                                  \
     X(SLEEP_FOR, REG, NONE, NONE, MWL_OPF_FAULTS,                                                  \
       "wait until the Step's entry plus the duration ra")                                          \
     X(SLEEP_UNTIL, REG, NONE, NONE, MWL_OPF_FAULTS, "wait until the instant ra")                   \
-    X(RETURN, NONE, NONE, NONE, MWL_OPF_END, "res := success of what is in flight; ascend")        \
+    X(RETURN, NONE, NONE, NONE, MWL_OPF_END | MWL_OPF_NEEDS_VALUE,                                 \
+      "res := success of what is in flight; ascend")                                               \
     X(RAISE, REGS, SHAPE, NONE, MWL_OPF_END | MWL_OPF_FAULTS,                                      \
       "res := failure of the shape's fields ra ...; ascend")                                       \
     X(RERAISE, NONE, NONE, NONE, MWL_OPF_END,                                                      \
       "res := the active failure, or System.EmptyRaise; ascend")                                   \
-    X(COMPLETE, NONE, FLOWX, NONE, MWL_OPF_END, "the frame completes with res")                    \
+    X(COMPLETE, NONE, FLOWX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_RESULT,                             \
+      "the frame completes with res")                                                              \
     /* -- middleware entries ------------------------------------------------------------------ */ \
-    X(ENTER, NONE, ENTRYX, NONE, 0, "push an entry record; onEntry begins with what is in flight") \
+    X(ENTER, NONE, ENTRYX, NONE, MWL_OPF_NEEDS_VALUE,                                              \
+      "push an entry record; onEntry begins with what is in flight")                               \
     X(GATE, REG, JUMPX, NONE, MWL_OPF_FAULTS,                                                      \
       "go there, the action gated off, if ra is false; fault unless a bool")                       \
     X(WITH, TAKEN, NONE, NONE, 0, "the phase's arguments := ra")                                   \
     X(ACTION, PHASE, ENTRYX, NONE, MWL_OPF_FAULTS,                                                 \
       "check the arguments, run the middleware's action")                                          \
-    X(ACTION_DONE, PHASE, ENTRYX, NONE, MWL_OPF_END, "the action's own call has emitted res")      \
-    X(ESTABLISH, NONE, ENTRYX, NONE, 0,                                                            \
+    X(ACTION_DONE, PHASE, ENTRYX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_RESULT,                        \
+      "the action's own call has emitted res")                                                     \
+    X(ESTABLISH, NONE, ENTRYX, NONE, MWL_OPF_LEAVES_VALUE,                                         \
       "onEntry is done: the entry is established, its product in flight")                          \
     X(ENTRY_FAULT, NONE, ENTRYX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                               \
       "raised on the descent: pop, rise from here")                                                \
-    X(ASCEND, NONE, ENTRYX, NONE, MWL_OPF_END,                                                     \
+    X(ASCEND, NONE, ENTRYX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_RESULT,                              \
       "res is accepted at the entry: onSuccess or onFailure")                                      \
     X(SHAPE_SKIP, NONE, JUMPX, NONE, 0,                                                            \
       "go there if the Result is consumed and shaping has no destination")                         \
@@ -232,20 +244,23 @@ enum {
     X(ALWAYS, NONE, ENTRYX, NONE, MWL_OPF_TABLE, "onAlways begins")                                \
     X(ALWAYS_FAULT, NONE, ENTRYX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                              \
       "raised in onAlways: supersede, then leave")                                                 \
-    X(UNWIND, NONE, ENTRYX, NONE, 0, "pop the entry; go on rising, or on unwinding")               \
+    X(UNWIND, NONE, ENTRYX, NONE, MWL_OPF_LEAVES_RESULT,                                           \
+      "pop the entry; go on rising, or on unwinding")                                              \
     /* -- calls --------------------------------------------------------------------------------*/ \
-    X(CALL, NONE, CALLX, NONE, 0, "a call begins: call.input := in flight")                        \
+    X(CALL, NONE, CALLX, NONE, MWL_OPF_NEEDS_VALUE, "a call begins: call.input := in flight")      \
     X(CALL_INPUT, TAKEN, NONE, NONE, 0, "what the target receives := ra")                          \
     X(CALL_WITH, TAKEN, NONE, NONE, 0, "the target's arguments := ra")                             \
-    X(DISPATCH, NONE, CALLX, NONE, MWL_OPF_FAULTS,                                                 \
+    X(DISPATCH, NONE, CALLX, NONE, MWL_OPF_FAULTS | MWL_OPF_LEAVES_RESULT,                         \
       "check the arguments, run the target; res is there afterwards")                              \
-    X(ARMS, NONE, CALLX, NONE, MWL_OPF_END, "go to the arm that res selects")                      \
+    X(ARMS, NONE, CALLX, NONE, MWL_OPF_END | MWL_OPF_NEEDS_RESULT,                                 \
+      "go to the arm that res selects")                                                            \
     X(ARM_VALUE, TAKEN, NONE, NONE, 0, "the call's success value := ra")                           \
     X(CALL_FAULT, NONE, CALLX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                                 \
       "raised in the call's fields: it is the call's Result")                                      \
     X(ARM_FAULT, NONE, CALLX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                                  \
       "raised in an arm: supersedes the call's Result")                                            \
-    X(CALL_END, NONE, CALLX, NONE, 0, "the call has emitted res")                                  \
+    X(CALL_END, NONE, CALLX, NONE, MWL_OPF_NEEDS_RESULT | MWL_OPF_LEAVES_RESULT,                   \
+      "the call has emitted res")                                                                  \
     /* -- Gather -------------------------------------------------------------------------------   \
      */                                                                                            \
     X(GATHER, NONE, GATHERX, NONE, 0, "the fan-out begins")                                        \
@@ -257,7 +272,7 @@ enum {
       "run the next dispatch's arm, or go to the end")                                             \
     X(GATHER_FAULT, NONE, GATHERX, NONE, MWL_OPF_END | MWL_OPF_RAISED,                             \
       "raised in over or successes: resolve all, then fail")                                       \
-    X(GATHER_END, NONE, GATHERX, NONE, MWL_OPF_TABLE,                                              \
+    X(GATHER_END, NONE, GATHERX, NONE, MWL_OPF_TABLE | MWL_OPF_LEAVES_VALUE,                       \
       "determine the outcome: in flight := the successes' values, or catch")
 
 #endif

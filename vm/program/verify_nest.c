@@ -30,7 +30,7 @@ typedef struct place {
 } place;
 
 typedef struct known { /* of an entry, a call or a Gather: where it began */
-    place outer;
+    place outer;       /* without a value in flight and without a Result */
     bool begun;
 } known;
 
@@ -139,11 +139,15 @@ static bool at_entry(const walk *w, uint32_t e, unsigned state) {
            w->now.gather_state == NO_GATHER;
 }
 
+static known begun_at(place outer) {
+    outer.in_flight = outer.res = false;
+    return (known){outer, true};
+}
+
 static place inside(const walk *w, uint32_t e, unsigned state) {
     place at = w->entries[e].outer;
     at.entry = e;
     at.entry_state = (uint8_t)state;
-    at.in_flight = at.res = false;
     return at;
 }
 
@@ -164,10 +168,7 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
         MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
                  !(w->now.entry_state & MWL_ENTRY_STRUCTURAL),
              "a Flow does not begin with its entries and a Step");
-        MUST(w->now.in_flight, no_value);
-        f->outer = w->now;
-        f->outer.in_flight = f->outer.res = false;
-        f->begun = true;
+        *f = begun_at(w->now);
         place rising = f->outer;
         rising.res = true;
         mwl_status status = lead(w, pc, w->t->flows[s->flow].ascend_pc, rising);
@@ -175,7 +176,6 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     } else if (w->live) {
         w->now.in_step = false;
         MUST(same(&w->now, &f->outer), disagree);
-        MUST(w->now.in_flight, no_value);
     }
     w->now = f->outer;
     w->now.in_step = w->live = true;
@@ -191,43 +191,19 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
 static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     switch (op) {
     case MWL_OP_STEP: return begin_step(w, pc, x);
-    case MWL_OP_OUT: w->now.in_flight = true; return MWL_OK;
+    case MWL_OP_OUT:
     case MWL_OP_ASSIGN: return MWL_OK;
-    case MWL_OP_PASS_INPUT:
-        MUST(w->now.in_step, not_plain);
-        w->now.in_flight = true;
-        return MWL_OK;
+    case MWL_OP_PASS_INPUT: MUST(w->now.in_step, not_plain); return MWL_OK;
     case MWL_OP_COMPLETE:
         MUST(w->now.flow == x && w->now.entry_state == MWL_ENTRY_NONE && is_open_ground(w),
              "a Flow completes inside something or as another");
-        MUST(w->now.res, no_result);
         return MWL_OK;
-    default: break;
+    default: MUST(is_plain(w), not_plain); break;
     }
-    MUST(is_plain(w), not_plain);
-    switch (op) {
-    case MWL_OP_TO:
-    case MWL_OP_TO_HANDLER:
-        MUST(w->now.in_flight, no_value);
+    if (op == MWL_OP_TO || op == MWL_OP_TO_HANDLER)
         MUST(w->t->steps[x].flow == w->now.flow && is_at(w, w->t->steps[x].pc, MWL_OP_STEP, x),
              "a Step leads to no Step of its Flow");
-        return MWL_OK;
-    case MWL_OP_STEP_RESULT:
-        MUST(w->now.res, no_result);
-        w->now.in_flight = true;
-        return MWL_OK;
-    case MWL_OP_MATCH_INPUT:
-        MUST(w->now.in_flight, no_value);
-        w->now.in_flight = false;
-        w->now.res = true;
-        return MWL_OK;
-    case MWL_OP_PASS_MATCH:
-        MUST(w->now.res, no_result);
-        w->now.in_flight = true;
-        return MWL_OK;
-    case MWL_OP_RETURN: MUST(w->now.in_flight, no_value); return MWL_OK;
-    default: return MWL_OK; /* STEP_EXIT, SLEEP_*, RAISE, RERAISE, STEP_FAULT, CLAUSE_FAULT */
-    }
+    return MWL_OK;
 }
 
 /* ---- middleware entries ---------------------------------------------------------------------- */
@@ -241,7 +217,6 @@ static bool passes(const walk *w, uint32_t x, uint32_t phase_pc) {
 static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     const mwl__entry_rec *e = &w->t->entries[x];
     MUST(is_open_ground(w), "an entry begins inside a phase, a call or a Gather");
-    MUST(w->now.in_flight, no_value);
     MUST(!w->entries[x].begun, "an entry begins twice");
     MUST(e->inner_pc > pc && is_at(w, e->inner_pc - 1, MWL_OP_ESTABLISH, x) && e->always_pc > pc &&
              is_at(w, e->always_pc, MWL_OP_ALWAYS, x) && e->leave_pc > e->always_pc &&
@@ -250,7 +225,7 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     MUST(passes(w, x, e->success_pc) == ((e->flags & MWL_ENTRY_PASSES_SUCCESS) != 0) &&
              passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0),
          "an entry's flags say something else than its code");
-    w->entries[x] = (known){w->now, true};
+    w->entries[x] = begun_at(w->now);
     w->now = inside(w, x, MWL_ENTRY_ENTERING);
     return MWL_OK;
 }
@@ -267,7 +242,6 @@ static mwl_status act(walk *w, uint32_t pc, unsigned phase, uint32_t x) {
 
 static mwl_status ascend(walk *w, uint32_t pc, uint32_t x) {
     MUST(at_entry(w, x, MWL_ENTRY_INNER), "the ascent is not at the entry it names");
-    MUST(w->now.res, no_result);
     mwl_status status = lead(w, pc, w->t->entries[x].success_pc, inside(w, x, MWL_ENTRY_SUCCESS));
     if (status < 0) return status;
     return lead(w, pc, w->t->entries[x].failure_pc, inside(w, x, MWL_ENTRY_FAILURE));
@@ -284,12 +258,10 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_ACTION_DONE:
         MUST(at_entry(w, x, (MWL_ENTRY_ENTERING + ins.a) | MWL_ENTRY_STRUCTURAL),
              "an action's own call ends elsewhere");
-        MUST(w->now.res, no_result);
         return MWL_OK;
     case MWL_OP_ESTABLISH:
         MUST(at_entry(w, x, MWL_ENTRY_ENTERING) && w->t->entries[x].inner_pc == pc + 1, other);
         w->now = inside(w, x, MWL_ENTRY_INNER);
-        w->now.in_flight = true;
         return MWL_OK;
     case MWL_OP_ASCEND: return ascend(w, pc, x);
     case MWL_OP_SHAPE_SKIP:
@@ -301,8 +273,6 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_UNWIND:
         MUST(at_entry(w, x, MWL_ENTRY_CLEANING) && w->t->entries[x].leave_pc == pc, other);
         w->now = w->entries[x].outer;
-        w->now.in_flight = false;
-        w->now.res = true;
         return MWL_OK;
     default:
         MUST(at_entry(w, x, MWL_ENTRY_CLEANING), other);
@@ -320,7 +290,6 @@ static place in_call(const walk *w, uint32_t c, call_state s) {
     place at = w->calls[c].outer;
     at.call = c;
     at.call_state = (uint8_t)s;
-    at.in_flight = false;
     at.res = s != FIELDS;
     if (w->t->calls[c].gather != MWL_NONE) at.gather_state = s == FIELDS ? RUNNING : ARMING;
     return at;
@@ -341,8 +310,7 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
          "a call's flags say something else than its code");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
-    MUST(w->now.in_flight, no_value);
-    w->calls[c] = (known){w->now, true};
+    w->calls[c] = begun_at(w->now);
     w->now = in_call(w, c, FIELDS);
     if (rec->gather == MWL_NONE || !(rec->flags & MWL_CALL_HAS_ARMS)) return MWL_OK;
     return lead_to_arms(w, pc, c); /* GATHER_ARMS goes there */
@@ -370,8 +338,6 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     default: /* CALL_END */
         MUST(at_call(w, x, ANSWERED) && w->t->calls[x].end_pc == pc, other);
         w->now = w->calls[x].outer;
-        w->now.in_flight = false;
-        w->now.res = true;
         w->live = !fans_out;
         return MWL_OK;
     }
@@ -383,7 +349,6 @@ static place in_gather(const walk *w, uint32_t g, gather_state s) {
     place at = w->gathers[g].outer;
     at.gather = g;
     at.gather_state = (uint8_t)s;
-    at.in_flight = at.res = false;
     return at;
 }
 
@@ -400,7 +365,7 @@ static mwl_status begin_gather(walk *w, uint32_t pc, uint32_t g) {
         uint32_t c = w->p->keys[rec->first_call + i], at = w->t->calls[c].fields_pc;
         MUST(at > pc && is_at(w, at, MWL_OP_CALL, c), astray);
     }
-    w->gathers[g] = (known){w->now, true};
+    w->gathers[g] = begun_at(w->now);
     w->now = in_gather(w, g, ENUMERATING);
     return MWL_OK;
 }
@@ -418,11 +383,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     case MWL_OP_GATHER_FAULT:
         MUST(w->now.gather == x && w->now.gather_state == ENUMERATING, other);
         return MWL_OK;
-    case MWL_OP_GATHER_END:
-        w->now = w->gathers[x].outer;
-        w->now.in_flight = true;
-        w->now.res = false;
-        return MWL_OK;
+    case MWL_OP_GATHER_END: w->now = w->gathers[x].outer; return MWL_OK;
     case MWL_OP_GATHER_RUN:
         MUST(w->now.gather == x && w->now.gather_state == RUNNING && w->now.call_state == NO_CALL &&
                  w->t->gathers[x].run_pc == pc,
@@ -528,6 +489,7 @@ static mwl_status visit(walk *w, uint32_t pc) {
         return MWL_OK;
     }
     if (w->live && (status = to_handler(w, pc)) < 0) return status;
+    const bool was_live = w->live, had_value = w->now.in_flight, had_result = w->now.res;
     MUST(ins.op != MWL_OP_END, "a Flow holds the end of an expression");
     if (ins.op >= MWL_OP_GATHER)
         status = visit_gather(w, pc, ins.op, x);
@@ -537,8 +499,13 @@ static mwl_status visit(walk *w, uint32_t pc) {
         status = visit_entry(w, pc, ins, x);
     else if (ins.op >= MWL_OP_MACHINE)
         status = visit_step(w, pc, ins.op, x);
-    if (status == MWL_OK && info->kind[1] == MWL_OPERAND_JUMPX && x > pc)
-        status = lead(w, pc, x, w->now);
+    if (status < 0) return status;
+    MUST(!was_live || had_value || !(info->flags & MWL_OPF_NEEDS_VALUE), no_value);
+    MUST(!was_live || had_result || !(info->flags & MWL_OPF_NEEDS_RESULT), no_result);
+    if (info->flags & MWL_OPF_NEEDS_VALUE) w->now.in_flight = false;
+    if (info->flags & MWL_OPF_LEAVES_VALUE) w->now.in_flight = true;
+    if (info->flags & MWL_OPF_LEAVES_RESULT) w->now.res = true;
+    if (info->kind[1] == MWL_OPERAND_JUMPX && x > pc) status = lead(w, pc, x, w->now);
     if (info->flags & MWL_OPF_END) w->live = false;
     return status;
 }
