@@ -129,7 +129,7 @@ class Stack:
                 return self.on_success(entry, phase, result)
             return self.on_failure(entry, phase, result)
         except Failed as fault:
-            return supersede(fault.result, phase.rising), False
+            return supersede(fault.result, result), False
 
     def on_success(self, entry, phase, result):
         again = phase.when()
@@ -145,12 +145,11 @@ class Stack:
             args = phase.arguments()
             if entry.name == "retry":
                 rising, delay = self.retry(entry, args, result)
-                phase.rising = rising
         if delay is not None:  # consumed: no emission, so no shaping; the gap's assign is the carry
             bindings = phase.captured()
             self.site.frame.vars = {**entry.saved, **bindings}
             return rising, delay or True
-        emitted = phase.rising = phase.envelope(rising)
+        emitted = phase.envelope(rising)
         phase.assign()
         return emitted, False
 
@@ -225,7 +224,7 @@ class Phase:
         stack.machine.work()
         self.block = entry.definition.get(name, {})
         self.now = stack.machine.sched.now
-        self.result = self.rising = result  # `rising`: what a fault of the phase would supersede
+        self.result = result
 
     @property
     def roots(self):

@@ -228,10 +228,11 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     return next_pc;
 }
 
-/* The failure takes the place of the Result in flight. It chains that one if it was a failure,
- * unless an author wrote the failure's own `previous`. */
+/* The failure takes the place of the Result in flight, as it rose: what the phase would have made
+ * of that (emit) was never emitted. It chains that one if it was a failure, unless an author wrote
+ * the failure's own `previous`. */
 static bool supersede(mwl__frame *f, mwl__entry *e, mwl__result newer) {
-    const mwl__result *flight = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
+    const mwl__result *flight = &e->res;
     if (!flight->ok) {
         if (!newer.severed)
             newer.v = mwl__failure_chain(mwl__heap_of(f), newer.v, flight->v,
