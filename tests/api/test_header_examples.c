@@ -59,7 +59,7 @@ static bool value_is(mwl_vm *vm, mwl_program *program, const char *city, double 
 
 /* The provider in all its styles, with the same middleware and function. */
 UTEST(header_examples, extensions) {
-    static const mwl_call_provider styles[] = {
+    const mwl_call_provider styles[] = {
         geo_provider, {.uri = geo_provider.uri, .document = geo_document, .blocking = slow_geo}};
     mwl_program *program = assemble_example();
     ASSERT_TRUE(program != NULL);

@@ -2,7 +2,7 @@
 
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
-  set_tests_properties(${test} PROPERTIES TIMEOUT 120 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  set_tests_properties(${test} PROPERTIES TIMEOUT 300 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0;UBSAN_OPTIONS=print_stacktrace=1")
 endfunction()
 
