@@ -135,7 +135,7 @@ static bool is_in_scope(const checker *c, const char *name, size_t len) {
 static hint meant_name(checker *c, const mwl__cel_node *n) {
     mwl__word w;
     if (mwl__word_find(c->o->name_words, n->name.data, n->name.len, &w)) {
-        hint h = {NULL};
+        hint h = {.help = NULL};
         if (w.help) h.help = copy_text(c, w.help, w.help_len);
         if (w.help) return h;
         if (is_in_scope(c, w.name, w.name_len))
@@ -252,7 +252,7 @@ static hint meant_function(checker *c, const mwl__cel_node *n, const char *name,
                            uint32_t begin, uint32_t end, bool *macro) {
     bool member = n->kind == MWL__CEL_MEMBER;
     mwl__word w;
-    hint h = {NULL};
+    hint h = {.help = NULL};
     if (mwl__word_find(c->o->function_words, name, len, &w)) {
         mwl__cel_text text = {w.name, w.name_len};
         *macro = w.name && is_macro(text, member);
