@@ -62,7 +62,7 @@ static void put_escaped(mwl__buf *out, char c) {
 }
 
 /* The inside of a string literal. */
-static void put_text(mwl__buf *out, const char *text, size_t len) {
+static inline void put_text(mwl__buf *out, const char *text, size_t len) {
     while (len) {
         size_t n = plain_run(text, len);
         if (n && room(out, n)) {
@@ -175,17 +175,22 @@ static void spill(writer *w, bool all) {
     w->out->len = 0;
 }
 
-/* A string literal, in pieces where there is a sink. */
-static void put_string(writer *w, const mwl__str *s) {
-    const char *text = s->s;
-    size_t left = s->len, n;
+/* A string literal that is longer than a piece. */
+static void put_long(writer *w, const mwl__str *s) {
     put(w->out, '"');
-    for (; left; text += n, left -= n) {
-        n = w->sink && left > PIECE ? PIECE : left;
-        put_text(w->out, text, n);
+    for (size_t at = 0, n; at < s->len; at += n) {
+        n = s->len - at < PIECE ? s->len - at : PIECE;
+        put_text(w->out, s->s + at, n);
         spill(w, false);
     }
     put(w->out, '"');
+}
+
+static inline void put_string(writer *w, const mwl__str *s) {
+    if (w->sink && s->len > PIECE)
+        put_long(w, s);
+    else
+        mwl__json_quote(w->out, s->s, s->len);
 }
 
 static void new_line(writer *w) {
@@ -278,8 +283,10 @@ static mwl_status write_all(writer *w, mwl_value v) {
         }
         w->fuel--;
         status = write_one(w, *next);
-        spill(w, false);
-        if (status == MWL_OK) status = w->refused;
+        if (w->sink) {
+            spill(w, false);
+            if (status == MWL_OK) status = w->refused;
+        }
     } while (status == MWL_OK && !w->out->failed && (next = next_value(w)));
     if (status == MWL_OK) spill(w, true);
     mwl__mem_free(&w->order.alloc, w->order.pos, w->order.cap * sizeof *w->order.pos);

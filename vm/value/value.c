@@ -321,7 +321,7 @@ typedef struct walk {
     mwl_status status;
 } walk;
 
-static bool pay(walk *w, uint64_t n) {
+static inline bool pay(walk *w, uint64_t n) {
     if (w->left < n) {
         w->left = 0;
         w->status = MWL_E_FUEL;
@@ -331,13 +331,11 @@ static bool pay(walk *w, uint64_t n) {
     return true;
 }
 
-/* Compares two values. Returns 0 if they are not equal or the fuel is used up. Returns 1 if they
- * are equal, or if they are containers whose elements must still be compared; the walk has then
- * entered them. Long texts with the same hash are compared byte by byte, and charged by their
- * length. */
-static int compare(walk *w, mwl_value a, mwl_value b) {
-    int same = mwl__equal_fast(a, b);
-    if (same >= 0) return same;
+/* Two values for which mwl__equal_fast returned -1. Returns 0 if they are not equal or the fuel is
+ * used up. Returns 1 if they are equal, or if they are containers whose elements must still be
+ * compared; the walk has then entered them. Long texts with the same hash are compared byte by
+ * byte, and charged by their length. */
+static int enter_pair(walk *w, mwl_value a, mwl_value b) {
     look_through(&a, &b);
     uint32_t kind = mwl_value_kind(a);
     if (kind == MWL_KIND_ARRAY || kind == MWL_KIND_OBJECT) {
@@ -352,7 +350,8 @@ mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equa
     w.level = 0;
     w.left = fuel ? *fuel : UINT64_MAX;
     w.status = MWL_OK;
-    int same = compare(&w, a, b);
+    int same = mwl__equal_fast(a, b);
+    if (same < 0) same = enter_pair(&w, a, b);
     while (w.level && same) {
         pair *top = &w.stack[w.level - 1];
         if (top->left == top->left_end) {
@@ -360,7 +359,12 @@ mwl_status mwl__value_equal(mwl_value a, mwl_value b, uint64_t *fuel, bool *equa
             continue;
         }
         const mwl_value *x, *y;
-        same = pay(&w, 1) && next_pair(top, &x, &y) && compare(&w, *x, *y);
+        if (!pay(&w, 1) || !next_pair(top, &x, &y)) {
+            same = 0;
+            break;
+        }
+        same = mwl__equal_fast(*x, *y);
+        if (same < 0) same = enter_pair(&w, *x, *y);
     }
     if (fuel) *fuel = w.left;
     if (w.status == MWL_OK) *equal = same != 0;
