@@ -5,6 +5,7 @@
 #include "assembler/schema/schema_build.h"
 #include "vm/schema/format.h"
 #include "vm/base/ascii.h"
+#include "vm/base/hash.h"
 #include "vm/base/suggest.h"
 
 #include <math.h>
@@ -114,26 +115,60 @@ static bool is_kind(mwl__schema_doc *doc, const mwl__node *v, const char *keywor
     return false;
 }
 
-static void check_names(mwl__schema_doc *doc, const mwl__node *v, const char *keyword) {
+static bool same_text(const mwl__node *a, const mwl__node *b) {
+    return a->kind == MWL_NODE_STRING && b->kind == MWL_NODE_STRING && a->count == b->count &&
+           memcmp(a->as.text, b->as.text, a->count) == 0;
+}
+
+/* The names of one array that were seen. */
+struct seen {
+    mwl__schema_build *b;
+    const mwl__node *first, **name; /* name: by index, if there are many */
+    mwl__table table;
+};
+
+#define FEW_NAMES 16u /* up to which comparing with all is faster than hashing */
+
+static bool seen_make(struct seen *s, mwl__schema_build *b, const mwl__node *v) {
+    *s = (struct seen){.b = b, .first = mwl__node_first(v)};
+    if (v->count <= FEW_NAMES) return true;
+    mwl_status st = mwl__table_reserve(&s->table, &b->alloc, v->count);
+    s->name = mwl__arena_new(&b->arena, (size_t)v->count * sizeof(mwl__node *));
+    return (st == MWL_OK && s->name) || mwl__schema_stop(b, MWL_E_NOMEM);
+}
+
+/* Adds c. Returns the equal name that comes before it, or NULL. */
+static const mwl__node *seen_add(struct seen *s, const mwl__node *c) {
+    if (!s->name) {
+        const mwl__node *o = s->first;
+        while (o != c && !same_text(o, c)) o = o->next;
+        return o != c ? o : NULL;
+    }
+    mwl__probe probe = mwl__probe_make(&s->table, mwl__hash_key(c->as.text, c->count));
+    for (uint32_t i; mwl__table_next(&s->table, &probe, &i);)
+        if (same_text(s->name[i], c)) return s->name[i];
+    s->name[c->index] = c;
+    mwl__table_put(&s->table, &probe, c->index);
+    return NULL;
+}
+
+static void check_names(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *v,
+                        const char *keyword) {
+    struct seen seen;
     if (!is_kind(doc, v, keyword, MWL_NODE_ARRAY, "an array of names")) return;
-    const mwl__node *before = NULL;
-    for (const mwl__node *c = mwl__node_first(v); c; before = c, c = c->next) {
+    bool room = seen_make(&seen, b, v);
+    for (const mwl__node *c = room ? mwl__node_first(v) : NULL; c; c = c->next) {
         if (c->kind != MWL_NODE_STRING) {
             wrong(doc, c, keyword, "an array of names, each a string");
             continue;
         }
-        if (v->count > 1000)
-            continue; /* too many pairs to compare; a name that occurs twice does no harm */
-        for (const mwl__node *o = mwl__node_first(v); before && o != c; o = o->next) {
-            if (o->kind != MWL_NODE_STRING || o->count != c->count ||
-                memcmp(o->as.text, c->as.text, c->count) != 0)
-                continue;
-            mwl__diag *d = mwl__node_report(doc->tree, c, MWL_DIAG_INVALID_SCHEMA,
-                                            "'%s' has '%.*s' twice", keyword, MWL__NODE_TEXT(c));
-            mwl__diag_label(d, mwl__node_span(o), "first here");
-            break;
-        }
+        const mwl__node *o = seen_add(&seen, c);
+        if (!o) continue;
+        mwl__diag *d = mwl__node_report(doc->tree, c, MWL_DIAG_INVALID_SCHEMA,
+                                        "'%s' has '%.*s' twice", keyword, MWL__NODE_TEXT(c));
+        mwl__diag_label(d, mwl__node_span(o), "first here");
     }
+    mwl__table_free(&seen.table, &b->alloc);
 }
 
 static const char *const type_names[] = {"null",  "boolean", "number", "string",
@@ -163,14 +198,14 @@ static void check_type_name(mwl__schema_doc *doc, const mwl__node *v) {
     mwl__diag_note(d, "the types are null, boolean, number, integer, string, array and object");
 }
 
-static void check_type(mwl__schema_doc *doc, const mwl__node *v) {
+static void check_type(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *v) {
     if (v->kind != MWL_NODE_ARRAY) {
         check_type_name(doc, v);
         return;
     }
     if (v->count == 0) wrong(doc, v, "type", "at least one type");
     for (const mwl__node *c = mwl__node_first(v); c; c = c->next) check_type_name(doc, c);
-    if (v->count <= 32) check_names(doc, v, "type");
+    if (v->count <= 32) check_names(b, doc, v, "type");
 }
 
 static void check_pattern(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *v,
@@ -225,7 +260,8 @@ static void check_id(mwl__schema_doc *doc, const mwl__node *v) {
         wrong(doc, v, "$id", "a URI reference without a fragment");
 }
 
-static void check_children(mwl__schema_doc *doc, const mwl__node *v, const mwl__keyword *k) {
+static void check_children(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *v,
+                           const mwl__keyword *k) {
     if (k->rule == MWL__RULE_VOCABULARY) {
         for (const mwl__node *c = mwl__node_first(v); c; c = c->next)
             (void)is_kind(doc, c, k->name, MWL_NODE_BOOL, "an object of booleans");
@@ -233,7 +269,7 @@ static void check_children(mwl__schema_doc *doc, const mwl__node *v, const mwl__
     }
     for (const mwl__node *c = mwl__node_first(v); c; c = c->next)
         if (k->rule == MWL__RULE_NAMES_MAP || c->kind == MWL_NODE_ARRAY)
-            check_names(doc, c, k->name);
+            check_names(b, doc, c, k->name);
 }
 
 static void check_pattern_names(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__node *v) {
@@ -267,7 +303,7 @@ void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__k
     case MWL__RULE_DEPENDENCIES:
     case MWL__RULE_NAMES_MAP:
     case MWL__RULE_VOCABULARY:
-        if (is_kind(doc, v, name, MWL_NODE_OBJECT, "an object")) check_children(doc, v, k);
+        if (is_kind(doc, v, name, MWL_NODE_OBJECT, "an object")) check_children(b, doc, v, k);
         break;
     case MWL__RULE_STRING: (void)is_kind(doc, v, name, MWL_NODE_STRING, "a string"); break;
     case MWL__RULE_ID:
@@ -294,7 +330,7 @@ void mwl__keyword_check(mwl__schema_build *b, mwl__schema_doc *doc, const mwl__k
             wrong(doc, v, name, "an integer from 0");
         break;
     case MWL__RULE_ARRAY: (void)is_kind(doc, v, name, MWL_NODE_ARRAY, "an array"); break;
-    case MWL__RULE_NAMES: check_names(doc, v, name); break;
-    case MWL__RULE_TYPE: check_type(doc, v); break;
+    case MWL__RULE_NAMES: check_names(b, doc, v, name); break;
+    case MWL__RULE_TYPE: check_type(b, doc, v); break;
     }
 }

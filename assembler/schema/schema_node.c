@@ -4,6 +4,7 @@
  * kinds. Tables are written before the node that uses them. Instructions have the order of
  * MWL__SCHEMA_OPS. */
 #include "assembler/schema/schema_build.h"
+#include "vm/base/hash.h"
 #include "vm/schema/format.h"
 
 #define NONE MWL__SCHEMA_NONE
@@ -53,48 +54,58 @@ static uint32_t type_mask(const struct writer *w) {
     return mask;
 }
 
-struct hashed {
-    uint32_t hash, k;
+/* ---- names in order -------------------------------------------------------------------------- */
+
+struct named {
+    uint32_t k;      /* constant, a string */
+    uint32_t number; /* of what has this name */
 };
-/* Sorts by hash, with a heap sort in place, because an insertion sort takes quadratic time for long
- * lists. */
-static void sink(struct hashed *a, size_t i, size_t n) {
+
+static bool before(const mwl__schema_build *b, struct named x, struct named y) {
+    return mwl__schema_name_order(b->consts.at[x.k], b->consts.at[y.k]) < 0;
+}
+
+static void sink(const mwl__schema_build *b, struct named *a, size_t i, size_t n) {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && a[child + 1].hash > a[child].hash) child++;
-        if (a[i].hash >= a[child].hash) return;
-        struct hashed t = a[i];
+        if (child + 1 < n && before(b, a[child], a[child + 1])) child++;
+        if (!before(b, a[i], a[child])) return;
+        struct named t = a[i];
         a[i] = a[child];
         a[child] = t;
     }
 }
-static void sort_by_hash(struct hashed *a, size_t n) {
-    for (size_t i = n / 2; i-- > 0;) sink(a, i, n);
+
+/* By mwl__schema_name_order. Heap sort: in place, and not quadratic whatever the names are. */
+static void sort_names(const mwl__schema_build *b, struct named *a, size_t n) {
+    for (size_t i = n / 2; i-- > 0;) sink(b, a, i, n);
     for (size_t end = n; end-- > 1;) {
-        struct hashed t = a[0];
+        struct named t = a[0];
         a[0] = a[end];
         a[end] = t;
-        sink(a, 0, end);
+        sink(b, a, 0, end);
     }
+}
+
+/* Room for n. NULL, and the build has stopped, if out of memory. */
+static struct named *make_names(mwl__schema_build *b, size_t n) {
+    struct named *a = mwl__arena_new(&b->arena, (n + 1) * sizeof *a);
+    if (!a) (void)mwl__schema_stop(b, MWL_E_NOMEM);
+    return a;
 }
 
 static void write_enum(const struct writer *w, const mwl__node *list) {
     mwl__schema_build *b = w->b;
-    struct hashed *strings = mwl__arena_new(&b->arena, (list->count + 1) * sizeof *strings);
+    struct named *strings = make_names(b, list->count);
     uint32_t n = 0;
-    if (!strings) {
-        (void)mwl__schema_stop(b, MWL_E_NOMEM);
-        return;
-    }
-    for (const mwl__node *c = mwl__node_first(list); c; c = c->next) {
-        if (c->kind != MWL_NODE_STRING) continue;
-        strings[n].hash = mwl__str_hash(c->as.text, c->count);
-        strings[n++].k = mwl__schema_const(b, c);
-    }
-    sort_by_hash(strings, n);
+    if (!strings) return;
+    for (const mwl__node *c = mwl__node_first(list); c; c = c->next)
+        if (c->kind == MWL_NODE_STRING) strings[n++].k = mwl__schema_const(b, c);
+    if (b->status != MWL_OK) return;
+    sort_names(b, strings, n);
     uint32_t table = mwl__schema_begin(b, MWL__ITEM_ENUM);
     mwl__schema_put(b, n);
     mwl__schema_put(b, list->count - n);
-    for (uint32_t i = 0; i < n; i++) mwl__schema_put(b, strings[i].hash);
+    for (uint32_t i = 0; i < n; i++) mwl__schema_put(b, b->consts.at[strings[i].k].aux);
     for (uint32_t i = 0; i < n; i++) mwl__schema_put(b, strings[i].k);
     for (const mwl__node *c = mwl__node_first(list); c; c = c->next)
         if (c->kind != MWL_NODE_STRING) mwl__schema_put(b, mwl__schema_const(b, c));
@@ -165,52 +176,71 @@ struct entry {
     bool required;
 };
 
+/* The entry of a constant that only `required` names; a new one, the last, unless it is there. */
+static uint32_t required_entry(mwl__schema_build *b, mwl__table *known, const struct entry *entry,
+                               uint32_t key, uint32_t n) {
+    mwl_alloc alloc = mwl__arena_alloc(&b->arena);
+    mwl_status st = mwl__table_reserve(known, &alloc, (size_t)known->n + 1);
+    if (st < 0) {
+        (void)mwl__schema_stop(b, st);
+        return n;
+    }
+    mwl__probe probe = mwl__probe_make(known, mwl__hash_word(mwl__hash_secret(), key, 0));
+    for (uint32_t i; mwl__table_next(known, &probe, &i);)
+        if (entry[i].key == key) return i; /* constants are interned */
+    mwl__table_put(known, &probe, n);
+    return n;
+}
+
 /* Returns the members that `properties` and `required` name, each once. NULL if out of memory. */
 static struct entry *list_entries(const struct writer *w, const mwl__node *properties,
                                   const mwl__node *required, uint32_t *count) {
     mwl__schema_build *b = w->b;
     size_t most = (properties ? properties->count : 0u) + (required ? required->count : 0u);
     struct entry *entry = mwl__arena_new(&b->arena, (most + 1) * sizeof *entry);
-    uint32_t n = 0, declared = properties ? properties->count : 0;
-    if (!entry) {
-        (void)mwl__schema_stop(b, MWL_E_NOMEM);
-        return NULL;
-    }
+    mwl__table known = {0};
+    uint32_t n = 0;
+    if (!entry) (void)mwl__schema_stop(b, MWL_E_NOMEM);
+    if (b->status != MWL_OK) return NULL;
     for (const mwl__node *c = properties ? mwl__node_first(properties) : NULL; c;
          c = c->next, n++) {
-        entry[n].hash = mwl__str_hash(c->key, c->key_len);
         entry[n].key = mwl__schema_string(b, c->key, c->key_len);
         entry[n].schema = c;
     }
     for (const mwl__node *c = required ? mwl__node_first(required) : NULL; c; c = c->next) {
         const mwl__node *p = mwl__node_find(properties, c->as.text, c->count);
-        uint32_t at = p ? p->index : declared, key = mwl__schema_const(b, c);
-        while (!p && at < n && entry[at].key != key) at++; /* constants are interned */
-        if (at == n) {
-            entry[n].hash = mwl__str_hash(c->as.text, c->count);
-            entry[n++].key = key;
-        }
+        uint32_t key = mwl__schema_const(b, c);
+        uint32_t at = p ? p->index : required_entry(b, &known, entry, key, n);
+        if (at == n) entry[n++].key = key;
         entry[at].required = true;
     }
+    if (b->status != MWL_OK) return NULL;
+    for (uint32_t i = 0; i < n; i++) entry[i].hash = b->consts.at[entry[i].key].aux;
     *count = n;
     return entry;
 }
 
-/* Fills the slots. Returns how many entries are not in their first place. */
+/* Fills the slots. Returns how many entries are not at their own place; UINT32_MAX if there are
+ * more than MWL__PROPS_RUN in a row. */
 static uint32_t fill_slots(const struct entry *entry, uint32_t n, uint32_t *slots, uint32_t bits,
                            uint32_t factor) {
-    uint32_t mask = (1u << bits) - 1, displaced = 0;
+    uint32_t mask = (1u << bits) - 1, displaced = 0, run = 0;
     memset(slots, 0, ((size_t)mask + 1) * sizeof *slots);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t place = entry[i].hash * factor >> (32 - bits);
+        uint32_t place = entry[i].hash * factor >> (32 - bits), steps = 0;
         displaced += slots[place] != 0;
-        while (slots[place]) place = (place + 1) & mask;
+        for (; slots[place]; place = (place + 1) & mask)
+            if (++steps > MWL__PROPS_RUN) return UINT32_MAX;
         slots[place] = i + 1;
+    }
+    for (uint64_t i = 0; i < 2 * ((uint64_t)mask + 1); i++) { /* twice around: the run of the end */
+        run = slots[i & mask] ? run + 1 : 0;
+        if (run > MWL__PROPS_RUN) return UINT32_MAX;
     }
     return displaced;
 }
 
-/* Tries a few factors and chooses one with which (nearly) every name has its own slot. */
+/* Finds a factor that gives (nearly) every name its own slot; tries a few. 0 if there is none. */
 static uint32_t choose_factor(const struct entry *entry, uint32_t n, uint32_t *slots,
                               uint32_t bits) {
     uint32_t best = 0, least = UINT32_MAX, tries = n > 256 ? 4 : 64;
@@ -222,8 +252,19 @@ static uint32_t choose_factor(const struct entry *entry, uint32_t n, uint32_t *s
             best = factor | 1;
         }
     }
-    (void)fill_slots(entry, n, slots, bits, best);
+    if (best) (void)fill_slots(entry, n, slots, bits, best);
     return best;
+}
+
+/* Names that collide under every factor: the slots have them in order instead. */
+static void sort_slots(mwl__schema_build *b, const struct entry *entry, uint32_t n, uint32_t *slots,
+                       uint32_t bits) {
+    struct named *names = make_names(b, n);
+    if (!names) return;
+    for (uint32_t i = 0; i < n; i++) names[i] = (struct named){entry[i].key, i};
+    sort_names(b, names, n);
+    memset(slots, 0, sizeof *slots << bits);
+    for (uint32_t i = 0; i < n; i++) slots[i] = names[i].number + 1;
 }
 
 static void write_entries(const struct writer *w, const struct entry *entry, uint32_t n) {
@@ -255,6 +296,7 @@ static void write_props(const struct writer *w) {
         return;
     }
     uint32_t factor = choose_factor(entry, n, slots, bits);
+    if (factor == 0) sort_slots(b, entry, n, slots, bits);
     for (uint32_t i = 0; i < n; i++) n_required += entry[i].required;
     for (const mwl__node *c = patterns ? mwl__node_first(patterns) : NULL; c; c = c->next)
         (void)mwl__schema_pattern(b, c->key, c->key_len);

@@ -4,6 +4,7 @@
 #include "faulty.h"
 #include "vm/program/program.h"
 #include "assembler/schema/schema_build.h"
+#include "flood.h"
 #include "schema_kit.h"
 
 #include <stdlib.h>
@@ -394,6 +395,123 @@ UTEST(schema_compile, hostile_words) {
     free(copy);
     mwl_program_release(program);
     mwl__buf_free(&image);
+}
+
+/* ---- names that collide ---------------------------------------------------------------------- */
+
+/* A schema that names n members, with names from flood.h or plain ones. */
+static char *many_names(unsigned n, bool flood) {
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    mwl__buf_puts(&b, "{\"additionalProperties\":false,\"properties\":{");
+    for (unsigned i = 0; i < n; i++) {
+        char key[FLOOD_LEN];
+        flood_key(i, key);
+        mwl__buf_puts(&b, i ? ",\"" : "\"");
+        if (flood)
+            mwl__buf_put(&b, key, sizeof key);
+        else
+            mwl__buf_printf(&b, "name %u", i);
+        mwl__buf_puts(&b, "\":{}");
+    }
+    mwl__buf_puts(&b, "}}");
+    char *text = strdup(mwl__buf_cstr(&b));
+    mwl__buf_free(&b);
+    return text;
+}
+
+static uint32_t *props_of(uint32_t *words) {
+    uint32_t at = MWL__SCHEMA_H_SIZE;
+    while ((words[at] & 0xff) != MWL__ITEM_PROPS) at += words[at + 1];
+    return words + at;
+}
+
+/* Loads the words of a schema again, after `spoil` was done to its table of names. */
+static mwl_status remade(const struct kit *k, void (*spoil)(uint32_t *props, uint32_t n_slots),
+                         mwl_error *error) {
+    const struct mwl__schema_own *from = &k->schema->own;
+    struct mwl__schema_own own = {.n_consts = from->n_consts, .n_words = from->n_words};
+    mwl__schema *schema = NULL;
+    own.words = mwl__mem_new(&k->alloc, own.n_words * sizeof *own.words);
+    own.consts = mwl__mem_new(&k->alloc, own.n_consts * sizeof *own.consts);
+    if (mwl_heap_new(&k->alloc, &own.heap) < 0 || !own.words || !own.consts) abort();
+    memcpy(own.words, from->words, own.n_words * sizeof *own.words);
+    for (uint32_t i = 0; i < own.n_consts; i++)
+        own.consts[i] = mwl_value_copy(own.heap, from->consts[i]);
+    uint32_t *props = props_of(own.words);
+    if (spoil) spoil(props, 1u << (32 - props[MWL__PROPS_SHIFT]));
+    mwl_status st = mwl__schema_make(&k->alloc, own, &schema, error);
+    mwl__schema_free(schema);
+    return st;
+}
+
+static void swap_two(uint32_t *props, uint32_t n_slots) {
+    (void)n_slots;
+    uint32_t *slots = props + MWL__PROPS_SLOTS, t = slots[0];
+    slots[0] = slots[1];
+    slots[1] = t;
+}
+static void empty_one(uint32_t *props, uint32_t n_slots) {
+    (void)n_slots;
+    props[MWL__PROPS_SLOTS + 1] = 0;
+}
+static void say_sorted(uint32_t *props, uint32_t n_slots) {
+    (void)n_slots;
+    props[MWL__PROPS_FACTOR] = 0;
+}
+static void fill_all(uint32_t *props, uint32_t n_slots) {
+    for (uint32_t i = 0; i < n_slots; i++) props[MWL__PROPS_SLOTS + i] = 1;
+}
+static void fill_around_the_end(uint32_t *props, uint32_t n_slots) {
+    uint32_t *slots = props + MWL__PROPS_SLOTS;
+    for (uint32_t i = 0; i < MWL__PROPS_RUN / 2 + 1; i++) slots[i] = slots[n_slots - 1 - i] = 1;
+}
+
+UTEST(schema_compile, names_that_collide_are_sorted) {
+    enum { N = 2000 };
+    for (int flood = 0; flood < 2; flood++) {
+        struct kit k;
+        char *text = many_names(N, flood != 0), json[FLOOD_LEN + 32];
+        mwl_error error = {MWL_OK, NULL, 0};
+        kit_open(&k, text, (mwl__schema_options){0});
+        ASSERT_EQ(k.status, MWL_OK);
+        EXPECT_EQ(props_of(k.schema->own.words)[MWL__PROPS_FACTOR] == 0, flood == 1);
+        EXPECT_EQ(remade(&k, NULL, &error), MWL_OK);
+        for (unsigned i = 0; i < N + 100; i++) { /* each is found, and others are not */
+            char key[FLOOD_LEN];
+            flood_key(i, key);
+            if (flood)
+                snprintf(json, sizeof json, "{\"%.*s\":1}", FLOOD_LEN, key);
+            else
+                snprintf(json, sizeof json, "{\"name %u\":1}", i);
+            ASSERT_EQ(kit_check(&k, json, NULL), i < N);
+        }
+        void (*const spoils[2][3])(uint32_t *, uint32_t) = {
+            {say_sorted, fill_all, fill_around_the_end}, {swap_two, empty_one, swap_two}};
+        for (int i = 0; i < 3; i++) EXPECT_EQ(remade(&k, spoils[flood][i], &error), MWL_E_IMAGE);
+        kit_close(&k);
+        free(text);
+    }
+}
+
+UTEST(schema_compile, every_name_that_is_written_twice_is_reported) {
+    for (unsigned n = 3; n < 5000; n *= 3) { /* few, and many */
+        mwl__buf b = mwl__buf_make(mwl_alloc_default());
+        mwl__buf_puts(&b, "{\"required\":[");
+        for (unsigned i = 0; i < n; i++) mwl__buf_printf(&b, "\"n%u\",", i);
+        size_t len = b.len;
+        b.len--;
+        mwl__buf_puts(&b, "]}");
+        struct kit k;
+        kit_open(&k, mwl__buf_cstr(&b), (mwl__schema_options){0});
+        EXPECT_EQ(k.status, MWL_OK);
+        kit_close(&k);
+        b.len = len;
+        mwl__buf_puts(&b, "\"n1\"]}");
+        kit_open(&k, mwl__buf_cstr(&b), (mwl__schema_options){0});
+        EXPECT_EQ(k.status, MWL_E_REJECTED);
+        kit_close(&k);
+        mwl__buf_free(&b);
+    }
 }
 
 /* 60 patterns, each of 700 kB when compiled. */

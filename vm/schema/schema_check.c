@@ -56,21 +56,18 @@ static APART bool in_enum(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
             if (equal(e, e->consts[t[4 + 2 * n + i]], v)) return true;
         return charge(e, m / 8) && false;
     }
-    const uint32_t *hash = t + 4;
-    uint32_t at = 0, hi = n;
-    if (n > 16) {
-        while (at < hi) {
-            uint32_t mid = at + (hi - at) / 2;
-            if (hash[mid] < v.aux)
-                at = mid + 1;
-            else
-                hi = mid;
-        }
-    } else {
-        while (at < n && hash[at] != v.aux) at++;
+    const uint32_t *hash = t + 4, *key = hash + n;
+    if (mwl__as_str(v)->len >= 64 && !charge(e, mwl__as_str(v)->len / 64)) return false;
+    uint32_t lo = 0, hi = n;
+    while (hi - lo > 16) { /* the first that is not before v is one of lo .. hi */
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (mwl__schema_name_order(e->consts[key[mid]], v) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
-    for (; at < n && hash[at] == v.aux; at++)
-        if (mwl__str_same(e->consts[hash[n + at]], v)) return true;
+    for (uint32_t i = lo; i <= hi && i < n; i++)
+        if (hash[i] == v.aux && mwl__str_same(e->consts[key[i]], v)) return true;
     return false;
 }
 
@@ -115,11 +112,29 @@ static APART bool has_format(mwl__schema_eval *e, uint32_t format, mwl_value tex
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
+/* Finds a name among slots in the order of mwl__schema_name_order: for names that collide. */
+static APART const uint32_t *find_sorted(const mwl__schema_eval *e, const uint32_t *slots,
+                                         const uint32_t *entries, uint32_t n, mwl_value key) {
+    for (uint32_t lo = 0; lo < n;) {
+        uint32_t mid = lo + (n - lo) / 2;
+        const uint32_t *entry = entries + (size_t)(slots[mid] - 1) * MWL__ENTRY_SIZE;
+        int order = mwl__schema_name_order(e->consts[entry[MWL__ENTRY_KEY]], key);
+        if (order == 0) return entry;
+        if (order < 0)
+            lo = mid + 1;
+        else
+            n = mid;
+    }
+    return NULL;
+}
+
 const uint32_t *mwl__schema_entry(const mwl__schema_eval *e, const uint32_t *t, mwl_value key) {
     if (mwl_value_kind(key) != MWL_KIND_STRING) return NULL;
     uint32_t shift = t[MWL__PROPS_SHIFT];
     uint32_t mask = (1u << (32 - shift)) - 1;
     const uint32_t *slots = t + MWL__PROPS_SLOTS, *entries = slots + mask + 1;
+    if (t[MWL__PROPS_FACTOR] == 0)
+        return find_sorted(e, slots, entries, t[MWL__PROPS_ENTRIES], key);
     uint32_t place = key.aux * t[MWL__PROPS_FACTOR] >> shift;
     for (uint32_t n; (n = slots[place]); place = (place + 1) & mask) {
         const uint32_t *entry = entries + (size_t)(n - 1) * MWL__ENTRY_SIZE;

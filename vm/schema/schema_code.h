@@ -15,7 +15,8 @@
  * of the types it concerns << 8, length << 16) and its operands. If the type of a value is not in
  * the mask of an instruction, the value passes. Tables:
  *
- *   ENUM    number of strings n, number of others m; n hashes, ascending; n constants; m constants
+ *   ENUM    number of strings n, number of others m; n hashes; n constants, in
+ *           the order of mwl__schema_name_order; m constants
  *   LIST    nodes, one or more
  *   ITEMS   node for the rest or NONE; nodes of the prefix
  *   PROPS   see MWL__PROPS_*: members by name, by pattern, and the rest
@@ -123,8 +124,11 @@ static inline uint32_t mwl__schema_head(mwl__schema_op op) {
 }
 
 /* PROPS, after the two words of an item. The slots are a hash table of the names with linear
- * probing from (hash * FACTOR) >> SHIFT. A slot is the number of an entry + 1, or 0; at least one
- * is 0. */
+ * probing from (hash * FACTOR) >> SHIFT. A slot is the number of an entry + 1, or 0; at most
+ * MWL__PROPS_RUN that follow each other, the first after the last, are not 0. Names whose hashes do
+ * not allow that, because somebody chose them, are sorted instead: FACTOR is 0, and the first slots
+ * hold all entries in the order of mwl__schema_name_order. */
+#define MWL__PROPS_RUN 128u /* as in map.c: names that nobody chose do not reach it */
 enum {
     MWL__PROPS_ENTRIES = 2, /* their number */
     MWL__PROPS_SHIFT,       /* 32 - log2 of the number of slots; 1 .. 31 */
@@ -219,6 +223,8 @@ static inline uint32_t mwl__schema_type_of(mwl_value v) {
 }
 bool mwl__schema_is_integer(mwl_value v);
 bool mwl__schema_is_multiple(mwl_value v, double of);
+/* An order of strings that is quick to decide: by hash, by length, by bytes. Returns -1, 0 or 1. */
+int mwl__schema_name_order(mwl_value a, mwl_value b);
 /* Finds whether two elements are equal; at[] has their indexes then. Returns the statuses of
  * mwl__schema_check. */
 mwl_status mwl__schema_find_equal(mwl_heap *heap, mwl_value array, uint64_t *fuel, bool *found,

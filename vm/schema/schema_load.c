@@ -100,7 +100,8 @@ static bool check_enum(struct loader *l, uint32_t at, uint32_t end) {
     for (uint32_t i = 0; i < n; i++) {
         if (!is_string(l, w[key + i]) || l->schema->consts[w[key + i]].aux != w[hash + i])
             return refuse(l, "a schema's enumeration has a wrong string", key + i);
-        if (i && w[hash + i] < w[hash + i - 1])
+        if (i && mwl__schema_name_order(l->schema->consts[w[key + i - 1]],
+                                        l->schema->consts[w[key + i]]) > 0)
             return refuse(l, "a schema's enumeration is not in order", hash + i);
     }
     for (uint32_t i = key + n; i < end; i++)
@@ -111,6 +112,33 @@ static bool check_enum(struct loader *l, uint32_t at, uint32_t end) {
 static bool check_nodes(struct loader *l, uint32_t from, uint32_t end) {
     for (uint32_t i = from; i < end; i++)
         if (!is_node(l, l->words[i])) return refuse(l, "a schema's list has no node", i);
+    return true;
+}
+
+/* The slots of a PROPS table, whose entries were checked: a search must end soon. */
+static bool check_slots(struct loader *l, uint32_t at) {
+    const uint32_t *t = l->words + at, *slots = t + MWL__PROPS_SLOTS;
+    uint32_t n_slots = 1u << (32 - t[MWL__PROPS_SHIFT]), n = t[MWL__PROPS_ENTRIES];
+    const uint32_t *entries = slots + n_slots;
+    if (t[MWL__PROPS_FACTOR] == 0) {
+        if (n > n_slots) return refuse(l, "a schema's slots are too few", at);
+        for (uint32_t i = 0; i < n; i++) {
+            if (slots[i] == 0) return refuse(l, "a schema's slot is empty", at);
+            if (i == 0) continue;
+            const uint32_t *a = entries + (size_t)(slots[i - 1] - 1) * MWL__ENTRY_SIZE;
+            const uint32_t *b = entries + (size_t)(slots[i] - 1) * MWL__ENTRY_SIZE;
+            if (mwl__schema_name_order(l->schema->consts[a[MWL__ENTRY_KEY]],
+                                       l->schema->consts[b[MWL__ENTRY_KEY]]) >= 0)
+                return refuse(l, "a schema's names are not in order", at);
+        }
+        return true;
+    }
+    uint32_t run = 0; /* twice around, because the last slots are followed by the first */
+    for (uint64_t i = 0; i < 2 * (uint64_t)n_slots; i++) {
+        run = slots[i & (n_slots - 1)] ? run + 1 : 0;
+        if (run > MWL__PROPS_RUN || run > n_slots)
+            return refuse(l, "a schema's slots are too full", at);
+    }
     return true;
 }
 
@@ -125,12 +153,9 @@ static bool check_props(struct loader *l, uint32_t at, uint32_t end) {
     if (need != end - at) return refuse(l, "a schema's members have a wrong length", at);
     if (!is_node_or_none(l, t[MWL__PROPS_REST]))
         return refuse(l, "a schema's operand is out of bounds", at + MWL__PROPS_REST);
-    uint32_t p = at + MWL__PROPS_SLOTS, free_slots = 0, required = 0;
-    for (; n_slots; n_slots--, p++) {
+    uint32_t p = at + MWL__PROPS_SLOTS, required = 0;
+    for (; n_slots; n_slots--, p++)
         if (w[p] > n) return refuse(l, "a schema's slot is out of bounds", p);
-        free_slots += w[p] == 0;
-    }
-    if (!free_slots) return refuse(l, "a schema's slots are full", at);
     for (; n; n--, p += MWL__ENTRY_SIZE) {
         if (!is_string(l, w[p + MWL__ENTRY_KEY]) ||
             l->schema->consts[w[p + MWL__ENTRY_KEY]].aux != w[p + MWL__ENTRY_HASH] ||
@@ -140,6 +165,7 @@ static bool check_props(struct loader *l, uint32_t at, uint32_t end) {
     }
     if (required != t[MWL__PROPS_REQUIRED])
         return refuse(l, "a schema counts its required members wrongly", at);
+    if (!check_slots(l, at)) return false;
     for (; p < end; p += 2)
         if (w[p] >= l->schema->n_patterns || !is_node(l, w[p + 1]))
             return refuse(l, "a schema's pattern is not there", p);

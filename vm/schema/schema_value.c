@@ -80,6 +80,16 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
     return a.digits % divisor == 0;
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+int mwl__schema_name_order(mwl_value a, mwl_value b) {
+    const mwl__str *x = mwl__as_str(a), *y = mwl__as_str(b);
+    if (a.aux != b.aux) return a.aux < b.aux ? -1 : 1;
+    if (x->len != y->len) return x->len < y->len ? -1 : 1;
+    int order = x == y ? 0 : memcmp(x->s, y->s, x->len);
+    return order < 0 ? -1 : order > 0;
+}
+
 /* ---- equal elements -------------------------------------------------------------------------- */
 
 #define FEW 8u /* elements up to which comparing all pairs is faster than hashing each */
