@@ -270,7 +270,7 @@ UTEST(image, the_reason_names_what_is_wrong) {
     ASSERT_STREQ(error.message, "the checksum does not match");
     mwl__image_reseal(s.bytes, s.size);
     ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_IMAGE);
-    ASSERT_STREQ(error.message, "a section is not where it belongs");
+    ASSERT_STREQ(error.message, "a section is not where it must be");
     ASSERT_EQ(error.offset, (size_t)40);
     free(s.bytes);
 }

@@ -268,9 +268,9 @@ UTEST(verify, register_count) {
     info[MWL_INFO_REGS] = MWL_REGS_LIMIT;
     EXPECT_EQ(load(&s, &error), MWL_OK);
     info[MWL_INFO_REGS] = MWL_REGS_LIMIT + 1;
-    EXPECT_TRUE(refused(&s, "no register count, or one above the limit"));
+    EXPECT_TRUE(refused(&s, "the register count is missing or above the limit"));
     info[MWL_INFO_REGS] = MWL_NONE;
-    EXPECT_TRUE(refused(&s, "no register count, or one above the limit"));
+    EXPECT_TRUE(refused(&s, "the register count is missing or above the limit"));
     info[MWL_INFO_ROOT_FLOW] = 2;
     EXPECT_TRUE(refused(&s, "there is no root Flow"));
     info[MWL_INFO_ROOT_FLOW] = MWL_NONE;
@@ -356,15 +356,15 @@ UTEST(verify, paths_shapes_functions_patterns) {
     keys[shape[0].first_key + 2] = keys[shape[0].first_key];
     EXPECT_TRUE(refused(&s, "a shape has a key twice"));
     fn[0].name_k = 1;
-    EXPECT_TRUE(refused(&s, "a function's name is no string"));
+    EXPECT_TRUE(refused(&s, "a function's name is not a string"));
     fn[0].name_k = 0xffffffffu;
-    EXPECT_TRUE(refused(&s, "a function's name is no string"));
+    EXPECT_TRUE(refused(&s, "a function's name is not a string"));
     fn[0].member = 2;
     EXPECT_TRUE(refused(&s, "a function's call style is unknown or lacks a receiver"));
     fn[1].member = 1;
     EXPECT_TRUE(refused(&s, "a function's call style is unknown or lacks a receiver"));
     re[0] = 1;
-    EXPECT_TRUE(refused(&s, "a pattern is no string"));
+    EXPECT_TRUE(refused(&s, "a pattern is not a string"));
     subject_free(&s);
 }
 
@@ -443,7 +443,7 @@ UTEST(verify, constants) {
     k[7].kind = MWL_KIND_STRING;
     EXPECT_TRUE(refused(&s, "a string record is not UTF-8"));
     k[0].kind = MWL_KIND_BYTES;
-    EXPECT_TRUE(refused(&s, "a string record counts other code points"));
+    EXPECT_TRUE(refused(&s, "a string record has another number of code points"));
     k[7].kind = MWL_KIND_NUMBER;
     EXPECT_TRUE(refused(&s, "strings that belong to no constant"));
     k[3].payload = 1;
@@ -464,7 +464,7 @@ UTEST(verify, constants) {
     EXPECT_TRUE(refused(&s, mwl_status_text(MWL_E_DUPLICATE)));
     k[1].kind = MWL_KIND_NUMBER;
     tree[3] = 1;
-    EXPECT_TRUE(refused(&s, "an object's key is of no key kind"));
+    EXPECT_TRUE(refused(&s, "an object's key is not a string, int, uint or bool"));
     subject_free(&s);
 }
 
@@ -547,11 +547,11 @@ UTEST(verify, calls_gathers_and_arguments_agree) {
     call[CALL_GATHER] = MWL_NONE;
     EXPECT_TRUE(refused(&s, "a Gather's call belongs to another"));
     call[CALL_WITH] = 0; /* a number */
-    EXPECT_TRUE(refused(&s, "a call's arguments are no object"));
+    EXPECT_TRUE(refused(&s, "a call's arguments are not an object"));
     ((uint32_t *)section(&s, MWL_SECTION_ENTRIES))[ENTRY_WITH] = 0;
-    EXPECT_TRUE(refused(&s, "an entry's arguments are no object"));
+    EXPECT_TRUE(refused(&s, "an entry's arguments are not an object"));
     ((uint32_t *)section(&s, MWL_SECTION_GATHERS))[GATHER_CONCURRENCY] = 0;
-    EXPECT_TRUE(refused(&s, "a Gather that may run nothing"));
+    EXPECT_TRUE(refused(&s, "a Gather with a concurrency of 0"));
     ((uint32_t *)section(&s, MWL_SECTION_CATCHES))[0] = MWL_NONE;
     EXPECT_TRUE(refused(&s, "a catch clause's matcher is not there"));
     subject_free(&s);

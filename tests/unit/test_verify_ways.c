@@ -69,7 +69,7 @@ static bool as_said(const struct code *c) {
     return ok;
 }
 
-static const char nothing[] = "a register is read that holds nothing certain here";
+static const char nothing[] = "a register is read that may hold nothing here";
 static const char outlives[] = "a register would borrow from one that is replaced";
 
 UTEST(verify_regs, written_before_read_on_every_way) {
@@ -198,11 +198,11 @@ UTEST(verify_regs, nobody_takes_what_it_changes) {
 
 UTEST(verify_loops, the_shape_of_control) {
     static const struct code cases[] = {
-        {"a jump goes back that is no loop's",
+        {"a jump goes back and is not a loop",
          1,
          {NOTHING, AX(JUMP, 0, 0), ABC(END, 0, 0, 0)},
          {0}},
-        {"a jump goes back that is no loop's", 0, {AX(JUMP, 0, 0), ABC(END, 0, 0, 0)}, {0}},
+        {"a jump goes back and is not a loop", 0, {AX(JUMP, 0, 0), ABC(END, 0, 0, 0)}, {0}},
         {"a loop's body is not before its end", 0, {AX(NEXT, 0, 1), ABC(END, 0, 0, 0)}, {0}},
         {"a loop's body is not before its end", 0, {AX(NEXT, 0, 0), ABC(END, 0, 0, 0)}, {0}},
         {"a loop is entered by its body",
@@ -421,7 +421,8 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
          "operand FLOWX is not as it must be: below the Flow count"},
         {0, MWL_OP_PASS_INPUT, NOTHING, "no value is in flight here"},
         {0, MWL_OP_OUT, NOTHING, ""}, /* of an onEntry: its input goes on */
-        {0, MWL_OP_STEP, NOTHING, "this belongs into a Step, outside of its calls and middleware"},
+        {0, MWL_OP_STEP, NOTHING,
+         "this is allowed only in a Step, outside of its calls and middleware"},
         {0, MWL_OP_ESTABLISH, NOTHING, "an entry's code is not where its record says"},
         {0, MWL_OP_ALWAYS, NOTHING, "an entry's code is not where its record says"},
         {0, MWL_OP_UNWIND, NOTHING, "an entry's code is not where its record says"},
@@ -433,10 +434,10 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
         {0, MWL_OP_ACTION, AX(ACTION, 0, 0), "an action is not in its phase"},
         {0, MWL_OP_SHAPE, ABC(OUT, 0, 0, 0), ""}, /* OUT has a place everywhere */
         {0, MWL_OP_STEP_RESULT, ABC(SHAPE, 0, 0, 0),
-         "this belongs into a phase of a middleware entry"},
-        {0, MWL_OP_STEP_RESULT, ABC(GATE, 0, 0, 0), "a jump goes back that is no loop's"},
+         "this is allowed only in a phase of a middleware entry"},
+        {0, MWL_OP_STEP_RESULT, ABC(GATE, 0, 0, 0), "a jump goes back and is not a loop"},
         {0, MWL_OP_STEP_RESULT, ABC(WITH, 0, 0, 0),
-         "this belongs into a phase of a middleware entry"},
+         "this is allowed only in a phase of a middleware entry"},
         {0, MWL_OP_STEP_RESULT, ABC(CALL_INPUT, 0, 0, 0),
          "the open call is another, or at another point"},
         {0, MWL_OP_STEP_RESULT, AX(STEP_FAULT, 0, 0),
@@ -463,9 +464,9 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
         {0, MWL_OP_ALWAYS_FAULT, AX(PHASE_FAULT, 0, 0),
          "the innermost entry is another, or in another phase"},
         {0, MWL_OP_ALWAYS_FAULT, AX(STEP_FAULT, 0, 0),
-         "this belongs into a Step, outside of its calls and middleware"},
+         "this is allowed only in a Step, outside of its calls and middleware"},
         {0, MWL_OP_PHASE_FAULT, NOTHING,
-         "a construct's handler leads to no instruction for its failure"},
+         "a construct's handler does not lead to the instruction for its failure"},
         {0, MWL_OP_RETURN, ABC(END, 0, 0, 0), "a Flow holds the end of an expression"},
         {1, MWL_OP_GATHER_RUN, NOTHING, "a Gather's code is not where its record says"},
         {1, MWL_OP_GATHER_ARMS, NOTHING, "a Gather's code is not where its record says"},
@@ -477,10 +478,10 @@ UTEST(verify_nest, brackets_that_do_not_nest) {
          "the open Gather is another, or at another point"},
         {1, MWL_OP_MATCH_INPUT, AX(GATHER_RUN, 0, 0),
          "the open Gather is another, or at another point"},
-        {1, MWL_OP_MATCH_INPUT, NOTHING, "no Result is there here"},
+        {1, MWL_OP_MATCH_INPUT, NOTHING, "there is no Result here"},
         {1, MWL_OP_TO, AX(GATHER_ARMS, 0, 0), "control runs into where only the machine may go"},
         {2, MWL_OP_COMPLETE, AX(COMPLETE, 0, 1), "a Flow completes inside something or as another"},
-        {2, MWL_OP_TO, AX(TO, 0, 3), "a Step leads to no Step of its Flow"},
+        {2, MWL_OP_TO, AX(TO, 0, 3), "a Step leads to something else than a Step of its Flow"},
         {2, MWL_OP_STEP, AX(STEP, 0, 1), "a Step is not where its record says"},
     };
     struct image images[N_DEFINITIONS];
@@ -509,14 +510,14 @@ UTEST(verify_nest, flags_that_do_not_agree_with_the_code) {
             entry_on[k % 2] |= (e->flags & entry_flags[k % 2]) != 0;
             e->flags ^= entry_flags[k % 2];
             EXPECT_EQ(try_it(&image, &error), MWL_E_IMAGE);
-            EXPECT_STREQ(error.message, "an entry's flags say something else than its code");
+            EXPECT_STREQ(error.message, "an entry's flags do not agree with its code");
         }
         for (size_t k = 0; k < n_calls; k++) {
             mwl__call_rec *c = (mwl__call_rec *)section(&image, MWL_SECTION_CALLS) + k;
             call_on |= (c->flags & MWL_CALL_BARE) != 0;
             c->flags ^= MWL_CALL_BARE;
             EXPECT_EQ(try_it(&image, &error), MWL_E_IMAGE);
-            EXPECT_STREQ(error.message, "a call's flags say something else than its code");
+            EXPECT_STREQ(error.message, "a call's flags do not agree with its code");
         }
         image_free(&image);
     }

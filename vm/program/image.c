@@ -1,8 +1,8 @@
 /* image.c: see image.h.
  *
- * The reader trusts nothing: each number is checked against what is left before it is used, so no
- * sum can wrap. Since layout is fixed by the sections' ids and sizes, it is compared, not
- * interpreted. */
+ * The reader trusts nothing: each number is compared with what is left before it is used, so that
+ * no sum can wrap. The ids and sizes of the sections determine the layout, so the offsets in the
+ * file are only compared with it. */
 #include "vm/program/image.h"
 #include "vm/base/utf8.h"
 #include "vm/value/value.h"
@@ -18,7 +18,7 @@ static void put_uint(unsigned char *p, uint64_t v, size_t width) {
     for (size_t i = 0; i < width; i++) p[i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Records lie in the image as C structures: only a little-endian machine can use them in place. */
+/* Records are C structures in the image, so only a little-endian machine can use them in place. */
 static bool little_endian(void) {
     const uint16_t one = 1;
     unsigned char first;
@@ -81,15 +81,15 @@ static mwl_status check_header(const unsigned char *b, size_t size, mwl_error *e
     if (get_u16(b + 6) != 0) return bad(error, "unknown flags", 6);
     if (get_u32(b + 12) >= MWL_SECTION_LIMIT) return bad(error, "too many sections", 12);
     if (get_u64(b + 16) > size) return bad(error, "cut off: shorter than its header says", 16);
-    if (get_u64(b + 16) < size) return bad(error, "bytes after the end that its header says", 16);
+    if (get_u64(b + 16) < size) return bad(error, "longer than its header says", 16);
     if (get_u32(b + 12) > (size - MWL_IMAGE_HEADER) / MWL_IMAGE_ENTRY)
         return bad(error, "the directory is longer than the file", 12);
     if (get_u64(b + 24) != checksum(b, size)) return bad(error, "the checksum does not match", 24);
     return MWL_OK;
 }
 
-/* One row of the directory, whose section must begin at *end; moves *end behind it and its padding.
- */
+/* One row of the directory, whose section must begin at *end. Moves *end behind the section and its
+ * padding. */
 static mwl_status check_section(mwl__image *image, size_t row, uint32_t after, uint64_t *end,
                                 mwl_error *error) {
     const unsigned char *b = image->bytes;
@@ -99,12 +99,13 @@ static mwl_status check_section(mwl__image *image, size_t row, uint32_t after, u
     if (record == 0) return bad(error, "an unknown section", row);
     if (id <= after) return bad(error, "sections out of order", row);
     if (get_u32(b + row + 4) != 0) return bad(error, "a reserved field is not zero", row + 4);
-    if (offset != *end) return bad(error, "a section is not where it belongs", row + 8);
+    if (offset != *end) return bad(error, "a section is not where it must be", row + 8);
     if (size > image->size - *end) return bad(error, "a section reaches beyond the end", row + 16);
-    if (size % record != 0) return bad(error, "a section is no whole number of records", row + 16);
+    if (size % record != 0)
+        return bad(error, "a section is not a whole number of records", row + 16);
     if (padded(size) > image->size - *end) return bad(error, "the padding is cut off", row + 16);
     for (uint64_t i = size; i < padded(size); i++)
-        if (b[offset + i] != 0) return bad(error, "padding that is not zero", (size_t)(offset + i));
+        if (b[offset + i] != 0) return bad(error, "padding is not zero", (size_t)(offset + i));
     image->section[id].data = b + offset;
     image->section[id].size = (size_t)size;
     *end = offset + padded(size);
@@ -142,7 +143,7 @@ mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record,
         return refuse(error, MWL_E_USAGE, "no such section", 0);
     const unsigned char *at = image->section[id].data;
     size_t size = image->section[id].size, where = at ? (size_t)(at - image->bytes) : 0;
-    if (size % record != 0) return bad(error, "a section is no whole number of records", where);
+    if (size % record != 0) return bad(error, "a section is not a whole number of records", where);
     if (size / record >= UINT32_MAX) return bad(error, "too many records in a section", where);
     *data = at;
     *count = (uint32_t)(size / record);
@@ -156,19 +157,20 @@ _Static_assert(sizeof(mwl__str) == 16 && offsetof(mwl__str, hash) == 12,
 
 static uint64_t string_record(uint32_t len) { return padded(sizeof(mwl__str) + (uint64_t)len + 1); }
 
-/* The record at p, of which `left` bytes are in the section; NULL or what is wrong. */
+/* Checks the record at p, of which `left` bytes are in the section. Returns NULL or what is wrong.
+ */
 static const char *check_string(const unsigned char *p, size_t left, bool is_text) {
     if (left < sizeof(mwl__str)) return "a string record is cut off";
     uint32_t len = get_u32(p + 4), n_cp = get_u32(p + 8);
     const char *text = (const char *)p + sizeof(mwl__str);
     size_t n = 0;
-    if (get_u32(p) != 0) return "a string record is counted";
+    if (get_u32(p) != 0) return "a string record has a reference count";
     if (len > MWL_STRING_LIMIT || string_record(len) > left) return "a string record is cut off";
     for (size_t i = sizeof(mwl__str) + len; i < string_record(len); i++)
         if (p[i] != 0) return "a string record's end is not zero";
     if (get_u32(p + 12) != mwl__str_hash(text, len)) return "a string record's hash does not match";
     if (is_text && !mwl__utf8_valid(text, len, &n)) return "a string record is not UTF-8";
-    return n == n_cp ? NULL : "a string record counts other code points";
+    return n == n_cp ? NULL : "a string record has another number of code points";
 }
 
 mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text, uint64_t *next,

@@ -1,4 +1,4 @@
-/* op.c: see op.h. Owns no facts of its own: all of it comes from the rows of opcodes.h. */
+/* op.c: see op.h. All facts come from the rows of opcodes.h. */
 #include "vm/program/op.h"
 #include "vm/value/value.h"
 

@@ -16,8 +16,8 @@
 /* Operand kinds: name, letter in listings, how many registers it names, what happens to them, what
  * bounds it. The bound is a count of the loaded program, or a fixed number.
  *
- * Registers: 0, 1, 4 or MWL_RUN: how many, another operand of the instruction says: SHAPE, as many
- * as the shape has keys; FN, as the function has arguments; IMM, that number.
+ * Registers: 0, 1, 4 or MWL_RUN. Another operand of the instruction determines the length of a run:
+ * SHAPE, as many as the shape has keys; FN, as the function has arguments; IMM, that number.
  *
  * What happens to them: READS: the value stays where it is. FILLS: the old value is not looked at,
  * a new one takes its place. CHANGES: read, and a new value takes its place. TAKES: read, and null
@@ -51,13 +51,13 @@
     X(CALLX, "call", 0, NOTHING, "below the call count")                                           \
     X(GATHERX, "gather", 0, NOTHING, "below the Gather count")
 
-/* Flags: letter on the reference page, what it says there.
+/* Flags: name, bit, letter and text on the reference page.
  *
  * LENDS: without it, what an instruction leaves in a register stands by itself. FAULTS: without it,
  * the assembler lays no handler around it. Running out of memory or fuel is not a fault: it ends
  * the run, not the expression. */
 #define MWL_OP_FLAGS(X)                                                                            \
-    X(END, 0, "E", "control never goes on to the next instruction")                                \
+    X(END, 0, "E", "control never reaches the next instruction from here")                         \
     X(LOOP, 1, "L", "a jump back, which charges fuel")                                             \
     X(FAULTS, 2, "F", "it can raise a fault, which goes to the handler of its place")              \
     X(LENDS, 3, "B",                                                                               \

@@ -1,4 +1,4 @@
-/* pack.c: see pack.h. Both ways side by side, so that they agree. */
+/* pack.c: see pack.h. Packing and unpacking have the same order of functions. */
 #include "vm/program/pack.h"
 
 #include "vm/program/program.h"
@@ -12,7 +12,7 @@ enum {
     SMALL_LIMIT = 1 << 30
 };
 
-/* The fields of a section's records, by their width; NULL: not made of such records. */
+/* The widths of the fields of a section's records; NULL: it has no such records. */
 static const char *fields_of(unsigned id) {
     switch (id) {
     case MWL_SECTION_INFO:
@@ -35,7 +35,7 @@ static const char *fields_of(unsigned id) {
     }
 }
 
-/* Whether the widths still say what the record is: a field added to a record must be added here. */
+/* Do the widths add up to the record? A field that is added to a record must be added above. */
 static bool fields_fit(const char *fields, size_t record) {
     size_t n = 0;
     for (; *fields; fields++) n += (size_t)(*fields - '0');
@@ -154,7 +154,7 @@ static void pack_number(mwl__buf *out, uint64_t bits) {
     mwl__buf_put(out, &bits, sizeof bits);
 }
 
-/* The image's constants must be as loading wants them; an image that the emitter made is. */
+/* The constants must be in the order that loading demands; those of the emitter are. */
 static void pack_consts(mwl__buf *out, const mwl__image *image, const mwl__const_rec *recs,
                         uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
@@ -238,7 +238,7 @@ static uint64_t get(unpacker *u) {
         if (shift == 63 && b > 1) return refuse(u, "a number is too large");
         v |= (uint64_t)(b & 0x7f) << shift;
         if (!(b & 0x80)) {
-            if (b == 0 && shift > 0) return refuse(u, "a number is longer than it need be");
+            if (b == 0 && shift > 0) return refuse(u, "a number has more bytes than it needs");
             return v;
         }
         if (shift == 63) break;
@@ -251,8 +251,8 @@ static uint32_t get32(unpacker *u) {
     return v > UINT32_MAX ? (uint32_t)refuse(u, "a number is too large") : (uint32_t)v;
 }
 
-/* How many items follow; each takes a byte at least, so that nobody allocates for what is not
- * there. */
+/* How many items follow. Each has at least one byte, so a count cannot make us allocate more than
+ * the file justifies. */
 static size_t get_count(unpacker *u) {
     uint64_t n = get(u);
     if (n > (uint64_t)(u->end - u->at))
@@ -341,7 +341,7 @@ static void unpack_number(unpacker *u, mwl__const_rec *rec, bool small) {
         return;
     }
     memcpy(&rec->payload, u->at, 8);
-    if (is_small(rec->payload)) refuse(u, "a number is longer than it need be");
+    if (is_small(rec->payload)) refuse(u, "a number has more bytes than it needs");
     u->at += 8;
 }
 
@@ -358,7 +358,7 @@ static void unpack_consts(unpacker *u, mwl__buf *out, size_t n) {
         } else if (tag == MWL_KIND_STRING || tag == MWL_KIND_BYTES || tag == MWL_KIND_TYPE) {
             size_t len = get_count(u);
             if (tag == MWL_KIND_STRING && len < TAG_TEXT)
-                refuse(u, "a text's length is written at length");
+                refuse(u, "a short text is written like a long one");
             unpack_text(u, &rec, len);
         } else if (tag == MWL_KIND_ARRAY || tag == MWL_KIND_OBJECT) {
             unpack_tree(u, &rec, k);
@@ -387,7 +387,7 @@ static void unpack_section(unpacker *u, unsigned id) {
         mwl__buf_put(out, u->at, n);
         u->at += n;
     } else {
-        refuse(u, "a section that is not packed alone");
+        refuse(u, "a section that the packed form does not have");
     }
 }
 
@@ -395,7 +395,7 @@ static mwl_status check_head(const unsigned char *b, size_t size, mwl_error *err
     mwl__image none = {b, 0, 0, {{NULL, 0}}};
     uint64_t sum = 0;
     if (!mwl__pack_is(b, size))
-        return mwl__image_refuse(&none, error, MWL_E_IMAGE, "no packed program", b);
+        return mwl__image_refuse(&none, error, MWL_E_IMAGE, "not a packed program", b);
     if (b[4] != (MWL_IMAGE_FORMAT & 0xff) || b[5] != MWL_IMAGE_FORMAT >> 8)
         return mwl__image_refuse(&none, error, MWL_E_VERSION, "a program format of another version",
                                  b + 4);
@@ -405,7 +405,7 @@ static mwl_status check_head(const unsigned char *b, size_t size, mwl_error *err
                                  b + CHECKSUM_AT);
     uint32_t isa =
         (uint32_t)b[8] | (uint32_t)b[9] << 8 | (uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
-    if (isa != mwl__op_isa()) /* operands cannot be told apart */
+    if (isa != mwl__op_isa()) /* the operands of its instructions are not known */
         return mwl__image_refuse(&none, error, MWL_E_VERSION,
                                  "the program is for another instruction set; assemble it again",
                                  b + 8);

@@ -1,10 +1,9 @@
-/* program.c: see program.h. Loading an image: views of its tables, constants as immortal values,
- * patterns compiled. What is refused, and why, is verify.c's; this file only builds.
+/* program.c: see program.h. Loading an image: finds its tables, makes values of the constants,
+ * compiles patterns. verify.h has the checks.
  *
- * Constants are shared between threads and so never written after loading: strings lie in the
- * image; containers come from a heap of the program's own, whose references are stored without
- * MWL_HEAP and MWL_OWNED, so that nobody counts them. `owned` keeps the counted ones for release.
- */
+ * Threads share constants, so they are never written after loading. Strings are used in the image.
+ * Containers come from a heap of the program; their tags are stored without MWL_HEAP and MWL_OWNED,
+ * so that they are not counted. `owned` has the counted references for release. */
 #include "vm/program/program.h"
 
 #include "vm/program/pack.h"
@@ -103,7 +102,7 @@ static mwl_value build_const(mwl_program *p, const mwl__const_rec *rec) {
         const char *strings = p->image.section[MWL_SECTION_STRINGS].data;
         const mwl__str *s = (const mwl__str *)(const void *)(strings + rec->payload);
         v.aux = s->hash;
-        v.as.p = (void *)(uintptr_t)s; /* never written: the tag says that nobody counts it */
+        v.as.p = (void *)(uintptr_t)s; /* never written: with this tag it is not counted */
         return v;
     }
     case MWL_KIND_ARRAY:
@@ -137,8 +136,7 @@ static mwl_status build_consts(mwl_program *p, mwl_error *error) {
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* The program's allocator with an account, so that the patterns of a small image stay within a
- * limit. */
+/* The program's allocator, counting, so that the patterns of a small image stay within a limit. */
 static void *pattern_alloc(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     mwl_program *p = ctx;
     if (new_size > old_size && new_size - old_size > MWL_PATTERNS_LIMIT - p->patterns_used) {
@@ -183,7 +181,7 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc) 
             low = mid + 1;
     }
     if (low == p->n_handlers) return NULL;
-    /* ranges nest, so whatever holds pc holds that row too, or is it */
+    /* ranges are nested or apart, so the one around pc is this row or around it */
     while (p->handlers[low].begin > pc) {
         low = p->handlers[low].parent;
         if (low == MWL_NONE) return NULL;
@@ -193,7 +191,7 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc) 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* A packed program becomes an image of our own. */
+/* Makes an image of a packed program. */
 static mwl_status take_packed(mwl_program *p, const void *bytes, size_t size, mwl_error *error) {
     mwl__buf image = mwl__buf_make(p->alloc);
     mwl_status status = mwl__unpack(bytes, size, &image, error);
@@ -225,7 +223,7 @@ static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, boo
     return MWL_OK;
 }
 
-/* What control does: loops, registers, brackets. */
+/* The checks that follow control: loops, brackets, registers. */
 static mwl_status verify_ways(const mwl_program *p, mwl_error *error) {
     mwl__loops loops = {NULL, 0, 0, 0, NULL, NULL, NULL};
     mwl_status status = mwl__verify_loops(p, &loops, error);

@@ -1,10 +1,9 @@
 /* program.h: a loaded program: the tables of an image, checked and ready to run.
  *
- * Owns: what each section's records mean. Refuses to know: how they were made (assembler/emit.c)
- * and what runs them. A program is immutable after loading and shared by VMs on several threads;
- * its constants are immortal values (neither MWL_HEAP nor MWL_OWNED), its strings lie in the image.
- *
- * Section records are little-endian and used in place. An index of MWL_NONE means "not there". */
+ * Owns: what the records of each section mean (FORMAT.md describes the bytes). Refuses to know: how
+ * they were made (assembler/emit/) and what runs them. A program does not change after loading, and
+ * VMs on several threads may share it. Its constants are never freed (neither MWL_HEAP nor
+ * MWL_OWNED); its strings are used in the image. */
 #ifndef MWL_PROGRAM_H
 #define MWL_PROGRAM_H
 
@@ -14,48 +13,49 @@
 #include "vm/program/tables.h"
 #include "vm/value/value.h"
 
-/* CONSTS: one record per constant. Scalars hold their payload; STRING, BYTES and TYPE the offset of
- * a record in STRINGS; ARRAY and OBJECT the offset (in words) of a list in TREES: a count, then
- * constant indexes (for objects key and value in turn), all below the constant's own index, so no
- * cycles. Records of STRINGS and TREES lie in the order of their constants, one each: loading is
- * one walk over all three. aux is zero but for a TIMESTAMP's nanoseconds. */
+/* CONSTS: one record per constant. A scalar has its payload here; STRING, BYTES and TYPE the offset
+ * of a record in STRINGS; ARRAY and OBJECT the offset (in words) of a list in TREES: a count, then
+ * constants (for an object key and value in turn), all with smaller indexes, so there are no
+ * cycles. Records of STRINGS and TREES have the order of their constants, one each, so that loading
+ * is one walk over all three. aux: the nanoseconds of a TIMESTAMP, else 0. */
 typedef struct mwl__const_rec {
     uint32_t kind, aux;
     uint64_t payload;
 } mwl__const_rec;
 
-/* PATHS: a base (mwl__base, or MWL_BASE_ENV + slot for a free-standing expression) and the keys
- * that follow it: indexes in KEYS, which holds indexes of string constants there. Runs of one
- * table's records ascend in KEYS and do not overlap, so checking all of them is linear. */
+/* PATHS: a base (mwl__base, or MWL_BASE_ENV + slot in a single expression) and the keys after it: a
+ * run in KEYS of string constants. The runs of one table ascend in KEYS and do not overlap, so
+ * checking all of them takes linear time. */
 typedef struct mwl__path_rec {
     uint16_t base, n_keys;
     uint32_t first_key;
 } mwl__path_rec;
 
-/* SHAPES: the keys of an object literal: distinct string constants, in KEYS. */
+/* SHAPES: the keys of an object literal: a run in KEYS of string constants, each text once. */
 typedef struct mwl__shape_rec {
     uint32_t first_key, n_keys;
 } mwl__shape_rec;
 
-/* FUNCS: a function as called: its name among the imports, and how. */
+/* FUNCS: a function, and how it is called. */
 typedef struct mwl__func_rec {
     uint32_t name_k;
-    uint16_t n_args; /* the receiver counts */
-    uint16_t member; /* 1: receiver style */
+    uint16_t n_args; /* a receiver counts */
+    uint16_t member; /* 1: called with a receiver, as in a.f(b) */
 } mwl__func_rec;
 
-/* HANDLERS: faults raised in [begin, end) go to target, which lies at or after end: going back is
- * for loops, which pay fuel. Ranges nest; rows are ordered by end, then by begin descending, and
- * `parent` is the index of the enclosing row. Expression handlers put the fault into `reg`; site
- * handlers make it a failure Result of the construct (kind). */
+/* HANDLERS: a fault in [begin, end) goes to target, which is not before end: only loops go back,
+ * and they charge fuel. Ranges are nested or apart. Rows are ordered by end, then by begin, the
+ * largest first; `parent` is the row of the next larger range around this one. EXPR: the handler of
+ * an expression; `reg` gets the fault. SITE: the handler of a construct; the fault becomes the
+ * construct's failure. */
 typedef struct mwl__handler_rec {
     uint32_t begin, end, target, parent;
     uint16_t reg, kind; /* mwl__handler_kind */
 } mwl__handler_rec;
 typedef enum mwl__handler_kind { MWL_HANDLER_EXPR = 0, MWL_HANDLER_SITE = 1 } mwl__handler_kind;
 
-/* What a path can begin with: one row per member of the binding roots that the machine keeps. The
- * first group lies in the frame, entry or call record as it is; WHOLE ones are built when read. */
+/* What a path can begin with: members of the binding roots. The machine has the first group in the
+ * record of a frame, an entry or a call; it builds the others when they are read. */
 #define MWL_BASES(X)                                                                               \
     X(VARS, "vars")                                                                                \
     X(FRAME_INPUT, "frame.input")                                                                  \
@@ -106,10 +106,11 @@ typedef enum mwl__base {
     MWL_BASES(X)
 #undef X
         MWL_BASE_COUNT,
-    MWL_BASE_ENV = 0x8000 /* + slot: a variable of a free-standing expression */
+    MWL_BASE_ENV = 0x8000 /* + slot: a variable of a single expression */
 } mwl__base;
-/* Bases of a middleware context other than the innermost one (a cleanup call inside its own stack
- * reads its Finally's) are chosen by the machine from the entry that the code belongs to. */
+/* The `middleware` that code reads is that of the entry which the code belongs to; the machine
+ * finds it. It need not be the innermost one: a cleanup call reads that of its Finally from inside
+ * its own stack. */
 
 /* A registered function (mwl_provider.h), resolved when a program is linked. */
 struct mwl_function_def;
@@ -127,7 +128,7 @@ struct mwl_program {
     uint32_t n_consts;
     const mwl__path_rec *paths;
     uint32_t n_paths;
-    uint32_t n_env; /* slots that the paths of a free-standing expression need */
+    uint32_t n_env; /* slots that the paths of a single expression need */
     const uint32_t *keys;
     uint32_t n_keys;
     const mwl__shape_rec *shapes;
@@ -139,13 +140,13 @@ struct mwl_program {
     mwl__regex **regexes; /* compiled at load from REGEXES: constant indexes of the patterns */
     uint32_t n_regexes;
     size_t patterns_used;           /* bytes of compiled patterns; at most MWL_PATTERNS_LIMIT */
-    bool patterns_full;             /* more was asked for */
+    bool patterns_full;             /* they needed more than that */
     const unsigned char *positions; /* see mwl__program_where */
     size_t positions_size;
     const char *source; /* the definition, or NULL when stripped */
     size_t source_size;
     mwl_heap trees;   /* memory behind container constants; used by loading and release only */
-    mwl_value *owned; /* the containers, counted */
+    mwl_value *owned; /* the containers, with their counts, for release */
     uint32_t n_owned;
     uint32_t cap_owned;
     mwl__flow_tables tables; /* the Flow half: tables.h */
@@ -154,32 +155,29 @@ struct mwl_program {
 /* A word of INFO, or MWL_NONE. */
 uint32_t mwl__program_info(const mwl_program *p, unsigned word);
 
-/* POSITIONS: rows (pc, sub, where) in order of pc and sub, in blocks. First u32 the number of
- * blocks and, per block, the pc of its first row and where in the stream it begins; then the
- * stream. A row is six varints (seven bits each, low first, the top bit says that more follow): pc
- * less the last row's; sub; line, column and offset less the last row's, zigzag (wrapping at 32
- * bits); len. A block starts from a row of zeros. Every block but the first begins with a row of
- * sub 0, and a new one begins at the first such row after MWL_POSITIONS_BLOCK rows. */
+/* POSITIONS: rows (pc, sub, where) in blocks. A new block begins at the first row with sub 0 after
+ * this many rows, so that a search reads one block. */
 #define MWL_POSITIONS_BLOCK 64u
 
 /* Where an instruction comes from in the definition. sub 0 is the whole instruction; for a path sub
- * k is its text up to and with the k-th key. An instruction without a row is where the last one
- * before it with a row of sub 0 is; a sub without one is where the largest smaller sub is. False
- * when positions were stripped. */
+ * k is its text up to and with the k-th key. An instruction without a row has the place of the last
+ * one before it that has a row with sub 0; a sub without one has that of the largest smaller sub.
+ * False if positions were stripped. */
 typedef struct mwl__where {
     uint32_t line, column; /* 1-based; the column counts code points */
-    uint32_t offset, len; /* bytes of the definition; within the expression's own source for eval */
+    uint32_t offset, len;  /* bytes of the definition; of the text for a single expression */
 } mwl__where;
 bool mwl__program_where(const mwl_program *p, uint32_t pc, uint32_t sub, mwl__where *out);
 
 /* The innermost handler of pc, or NULL. */
 const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc);
 
-/* Load, checking everything the interpreter relies on. copy false: bytes stay the caller's and must
- * outlive the program and be 8-byte aligned (else they are copied). */
+/* Loads a program and checks everything that the interpreter relies on. copy false: the bytes are
+ * lent and must outlive the program; they are copied all the same if they are not 8-byte aligned
+ * or packed. */
 mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t size, bool copy,
                              mwl_program **out, mwl_error *error);
-mwl_program *mwl__program_keep(mwl_program *p); /* one more reference; any thread */
-void mwl__program_release(mwl_program *p);      /* one less; any thread; NULL is ignored */
+mwl_program *mwl__program_keep(mwl_program *p); /* one reference more; any thread */
+void mwl__program_release(mwl_program *p); /* one reference less; any thread; NULL is ignored */
 
 #endif

@@ -1,10 +1,11 @@
 /* tables.h: the Flow half of a program image: Flows, Steps, entries, calls, Gathers, clauses.
  *
- * Owns: the records that the machine's instructions name, as they lie in the image. Written by the
- * assembler's lowering, checked by verify.c, read by the machine. Every field is a u32; MWL_NONE
- * where there is nothing. pc fields are indexes into CODE, *_k into CONSTS, key lists into KEYS.
+ * Owns: the records that the machine's instructions name, as they are in the image (FORMAT.md). The
+ * assembler's lowering writes them, verify_flow.c and verify_nest.c check them, the machine reads
+ * them. Every field is a u32, or MWL_NONE if there is nothing. A pc is an index into CODE, *_k one
+ * into CONSTS, the first of a run one into KEYS.
  *
- * The code of a Flow (what the lowering must lay out; brackets are optional parts):
+ * The code of a Flow, as the lowering writes it (brackets are optional parts):
  *
  *   flow.pc:      descent of each entry, outermost first (below); the entrypoint's Step, which it
  *                 falls into
@@ -22,11 +23,11 @@
  *   Gather:  STEP; GATHER; [over -> GATHER_OVER]; [successes -> GATHER_NEED]; run_pc: GATHER_RUN;
  *            the calls; arms_pc: GATHER_ARMS; end_pc: GATHER_END; [output -> OUT]; [ASSIGN];
  *            TO next
- *   Fault of a Step's own fields, a Match's clauses among them: site handler -> STEP_FAULT (of a
- *   catch clause's: CLAUSE_FAULT), placed out of line. A Gather's over and successes:
- *   -> GATHER_FAULT. One stub per construct and kind; a range in which nothing can fault has no
- *   handler.
- *   A catch clause (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER next
+ *   A fault in the fields of a Step or in the clauses of a Match goes to STEP_FAULT, in those of a
+ *   catch clause to CLAUSE_FAULT, in over and successes of a Gather to GATHER_FAULT. These lie
+ * behind the code of the construct, one for each construct and kind. A range in which nothing can
+ * fault has no handler. A catch clause (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER
+ * next
  *
  *   descent: ENTER; [when -> GATE L]; [with -> WITH]; ACTION 0 (when the middleware acts there, or
  *            there is a `with`); L: [output -> OUT]; [ASSIGN]; ESTABLISH; inner_pc:
@@ -49,16 +50,15 @@
  *            end_pc: CALL_END
  *            faults of the fields -> CALL_FAULT, of the arms -> ARM_FAULT
  *
- * A phase whose block is empty and where the middleware declares no action has no code: its pc is
- * the pc of what follows (success_pc, failure_pc: the one REENTER that both phases share;
- * always_pc: ALWAYS, UNWIND). An arm without fields has none either: its pc is end_pc. A `when`
- * that is literally false leaves out `with` and the ACTION behind its GATE; one that is literally
- * true has no GATE; Match clauses behind one that always holds are left out, as are those that
- * never do.
+ * A phase without fields, in which the middleware has no action, has no code: its pc is that of
+ * what follows (success_pc, failure_pc: the one REENTER that both phases share; always_pc: ALWAYS
+ * and UNWIND). An arm without fields has none either: its pc is end_pc. If a `when` is literally
+ * false, `with` and the ACTION behind its GATE are left out; if it is literally true, the GATE is.
+ * Match clauses that are literally false are left out, and all behind one that is literally true.
  *
- * Structural members of a `with` are in no constant and no WITH: what they leave is, or nothing
- * when they were all. Steps that no path leads to, and Flows that no Step left calls, are in no
- * table. */
+ * Structural members of a `with` are neither in its constant nor in its WITH; if it has no others,
+ * there is neither. Steps that no path leads to, and Flows that only such Steps call, are left
+ * out. */
 #ifndef MWL_TABLES_H
 #define MWL_TABLES_H
 
@@ -66,7 +66,7 @@
 
 #define MWL_NONE 0xffffffffu /* no such index */
 
-/* INFO: words by position. */
+/* INFO: the words, by position. */
 enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_WORDS = 2 };
 
 typedef enum mwl__action {
@@ -87,7 +87,7 @@ typedef enum mwl__phase_id {
     MWL_ON_ALWAYS
 } mwl__phase_id;
 
-/* IMPORTS: what the program needs of its VM. */
+/* IMPORTS: the providers that the VM must have. */
 typedef enum mwl__import_kind { MWL_IMPORT_CALL = 1, MWL_IMPORT_MIDDLEWARE = 2 } mwl__import_kind;
 typedef struct mwl__import_rec {
     uint32_t uri_k, kind, pos_line, pos_column; /* where it is first named */
@@ -102,8 +102,8 @@ typedef struct mwl__flow_rec {
     uint32_t flags;      /* MWL_NEEDS_ENTERED, MWL_NEEDS_EXITED */
 } mwl__flow_rec;
 
-/* Which instants something can observe; bit n of an entry's flags also for phase n (1 << (8 + n)).
- */
+/* Flags of Flows, Steps, calls and entries. NEEDS: something can read that instant. Of an entry:
+ * MWL_NEEDS_PHASE << phase. */
 enum {
     MWL_NEEDS_ENTERED = 1,
     MWL_NEEDS_EXITED = 2,

@@ -1,5 +1,5 @@
-/* verify.c: see verify.h. Operand checks come from the opcode table: a row that is added is
- * checked. */
+/* verify.c: see verify.h. The checks of operands come from the opcode table, so a new row is
+ * checked without a change here. */
 #include "vm/program/verify.h"
 
 #include "vm/value/temporal.h"
@@ -30,7 +30,7 @@ static mwl_status check_tree(const mwl_program *p, uint32_t k, size_t *next, mwl
     for (uint32_t i = 1; i <= n; i++) {
         if (list[i] >= k) REFUSE("a container holds a constant that is not before it", &list[i]);
         if (object && i % 2 && !is_key_kind(recs[list[i]].kind))
-            REFUSE("an object's key is of no key kind", &list[i]);
+            REFUSE("an object's key is not a string, int, uint or bool", &list[i]);
     }
     *next += 1 + (size_t)n;
     return MWL_OK;
@@ -101,8 +101,8 @@ static bool key_run(const mwl_program *p, uint32_t first, uint32_t n, uint32_t *
     return true;
 }
 
-/* Whether the keys of a shape are distinct; by text, since a hostile image can hold one text twice.
- */
+/* Has a shape each key once? Texts are compared, because a hostile image can have one text as two
+ * constants. */
 static mwl_status distinct(mwl_program *p, const mwl__shape_rec *shape, mwl_error *error) {
     mwl_value map = mwl__map_new(&p->trees, shape->n_keys);
     for (uint32_t i = 0; i < shape->n_keys; i++)
@@ -139,13 +139,13 @@ mwl_status mwl__verify_tables(mwl_program *p, mwl_error *error) {
     }
     for (uint32_t i = 0; i < p->n_funcs; i++) {
         const mwl__func_rec *f = &p->funcs[i];
-        if (!is_string(p, f->name_k)) REFUSE("a function's name is no string", f);
+        if (!is_string(p, f->name_k)) REFUSE("a function's name is not a string", f);
         if (f->member > 1 || (f->member && f->n_args == 0))
             REFUSE("a function's call style is unknown or lacks a receiver", f);
     }
     const uint32_t *patterns = p->image.section[MWL_SECTION_REGEXES].data;
     for (uint32_t i = 0; i < p->n_regexes; i++)
-        if (!is_string(p, patterns[i])) REFUSE("a pattern is no string", &patterns[i]);
+        if (!is_string(p, patterns[i])) REFUSE("a pattern is not a string", &patterns[i]);
     return MWL_OK;
 }
 
@@ -217,7 +217,7 @@ static mwl_status check_operands(const mwl_program *p, uint32_t pc, mwl_error *e
     return MWL_OK;
 }
 
-/* Second look, when every opcode and operand is known to be good: runs, and arms. */
+/* After all opcodes and operands were checked: runs of registers, and arms. */
 static mwl_status check_flow_of(const mwl_program *p, uint32_t pc, mwl_error *error) {
     mwl__ins ins = p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
@@ -257,7 +257,8 @@ static mwl_status check_handlers(const mwl_program *p, mwl_error *error) {
 mwl_status mwl__verify_code(const mwl_program *p, mwl_error *error) {
     if (p->image.section[MWL_SECTION_INFO].size > MWL_INFO_WORDS * sizeof(uint32_t))
         REFUSE("words of INFO that are not known", p->image.section[MWL_SECTION_INFO].data);
-    if (p->n_regs > MWL_REGS_LIMIT) REFUSE("no register count, or one above the limit", NULL);
+    if (p->n_regs > MWL_REGS_LIMIT)
+        REFUSE("the register count is missing or above the limit", NULL);
     if (p->n_code == 0) REFUSE("a program without code", NULL);
     for (uint32_t pc = 0; pc < p->n_code; pc++) {
         if (!mwl__op_get(p->code[pc].op)) REFUSE("an unknown opcode", &p->code[pc]);

@@ -1,6 +1,6 @@
-/* verify_flow.c: the records of tables.h: every index inside its table, every pc inside the code,
- * and that calls and Gathers agree on who belongs to whom. Whether the code is what the records say
- * of it, verify_nest.c asks. */
+/* verify_flow.c: the records of tables.h: every index is in its table, every pc in the code, all
+ * flags are known, and calls and Gathers agree on which belongs to which. verify_nest.c checks that
+ * the code agrees with the records. */
 #include "vm/program/verify.h"
 
 #include "vm/schema/schema_code.h"
@@ -10,7 +10,7 @@
 static bool below(uint32_t v, uint32_t n) { return v < n; }
 static bool none_or(uint32_t v, uint32_t n) { return v == MWL_NONE || v < n; }
 
-/* Flags that a record may have. */
+/* The flags that each record may have. */
 enum {
     FLOW_FLAGS = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED,
     STEP_FLAGS = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED,
@@ -28,8 +28,8 @@ static bool const_of(const mwl_program *p, uint32_t k, mwl_kind kind) {
     return k < p->n_consts && mwl_value_kind(p->consts[k]) == kind;
 }
 
-/* A run in KEYS behind the last one of the same table (so that all runs together are linear), of
- * string constants, or of call indexes. */
+/* A run in KEYS of string constants or call indexes, behind the last run of the same table, so that
+ * reading all runs takes linear time. */
 static bool run_in_keys(const mwl_program *p, uint32_t first, uint32_t n, bool calls,
                         uint32_t *last_end) {
     if (n == 0) return true;
@@ -41,7 +41,8 @@ static bool run_in_keys(const mwl_program *p, uint32_t first, uint32_t n, bool c
     return true;
 }
 
-/* A schema belongs to one Flow, behind the last one's: so reading all of them is linear. */
+/* A schema belongs to one Flow, behind that of the last one, so that reading all takes linear time.
+ */
 static bool own_schema(const mwl__flow_tables *t, uint32_t at, uint32_t *last_end) {
     if (at == MWL_NONE) return true;
     if (at < *last_end || at > t->n_schema_words || t->n_schema_words - at < MWL__SCHEMA_H_SIZE)
@@ -57,18 +58,18 @@ static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, m
     for (uint32_t i = 0, end = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *f = &t->flows[i];
         if (f->name_k != MWL_NONE && !const_of(p, f->name_k, MWL_KIND_STRING))
-            REFUSE("a Flow's name is no string", f);
+            REFUSE("a Flow's name is not a string", f);
         if (!only(f->flags, FLOW_FLAGS)) REFUSE("a Flow has an unknown flag", f);
         if (!below(f->pc, p->n_code) || !below(f->ascend_pc, p->n_code))
             REFUSE("a Flow's code is outside the code", f);
         if (!own_schema(t, f->schema, &end))
             REFUSE("a Flow's schema is not there, or another Flow's", f);
         if (f->defaults_k != MWL_NONE && !const_of(p, f->defaults_k, MWL_KIND_OBJECT))
-            REFUSE("a Flow's defaults are no object", f);
+            REFUSE("a Flow's defaults are not an object", f);
     }
     for (uint32_t i = 0; i < t->n_imports; i++) {
         const mwl__import_rec *m = &t->imports[i];
-        if (!const_of(p, m->uri_k, MWL_KIND_STRING)) REFUSE("an import's name is no string", m);
+        if (!const_of(p, m->uri_k, MWL_KIND_STRING)) REFUSE("an import's name is not a string", m);
         if (m->kind != MWL_IMPORT_CALL && m->kind != MWL_IMPORT_MIDDLEWARE)
             REFUSE("an import is of an unknown kind", m);
     }
@@ -78,15 +79,15 @@ static mwl_status check_flows(const mwl_program *p, const mwl__flow_tables *t, m
 static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, mwl_error *error) {
     for (uint32_t i = 0, end = 0; i < t->n_steps; i++) {
         const mwl__step_rec *s = &t->steps[i];
-        if (!const_of(p, s->name_k, MWL_KIND_STRING)) REFUSE("a Step's name is no string", s);
+        if (!const_of(p, s->name_k, MWL_KIND_STRING)) REFUSE("a Step's name is not a string", s);
         if (!only(s->flags, STEP_FLAGS)) REFUSE("a Step has an unknown flag", s);
-        if (!below(s->flow, t->n_flows)) REFUSE("a Step belongs to no Flow", s);
+        if (!below(s->flow, t->n_flows)) REFUSE("a Step's Flow is not there", s);
         if (!below(s->action, MWL_ACTION_COUNT)) REFUSE("a Step's action is unknown", s);
         if (!below(s->pc, p->n_code)) REFUSE("a Step's code is outside the code", s);
         if (s->n_catch == 0) continue;
         if (s->first_catch < end || !below(s->first_catch, t->n_catches) ||
             s->n_catch > t->n_catches - s->first_catch)
-            REFUSE("a Step's catch clauses are no run after the last one's", s);
+            REFUSE("a Step's catch clauses are not a run after those of the last Step", s);
         end = s->first_catch + s->n_catch;
     }
     for (uint32_t i = 0; i < t->n_catches; i++) {
@@ -98,7 +99,7 @@ static mwl_status check_steps(const mwl_program *p, const mwl__flow_tables *t, m
         const mwl__matcher_rec *m = &t->matchers[i];
         if (!run_in_keys(p, m->first_code, m->n_codes, false, &end) ||
             !run_in_keys(p, m->first_type, m->n_types, false, &end))
-            REFUSE("a matcher's codes or types are no run of strings after the last one's", m);
+            REFUSE("a matcher's codes or types are not a run of strings after the last one", m);
         if (m->retryable > 1 && m->retryable != MWL_NONE) REFUSE("a matcher's flag is unknown", m);
     }
     return MWL_OK;
@@ -119,7 +120,7 @@ static mwl_status check_entries(const mwl_program *p, const mwl__flow_tables *t,
                 REFUSE("an entry's own call is outside the code", e);
         for (int phase = 0; phase < 4; phase++)
             if (e->with_k[phase] != MWL_NONE && !const_of(p, e->with_k[phase], MWL_KIND_OBJECT))
-                REFUSE("an entry's arguments are no object", e);
+                REFUSE("an entry's arguments are not an object", e);
     }
     return MWL_OK;
 }
@@ -129,12 +130,12 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
         const mwl__call_rec *c = &t->calls[i];
         if (!only(c->flags, CALL_FLAGS)) REFUSE("a call has an unknown flag", c);
         if ((c->import == MWL_NONE) == (c->flow == MWL_NONE))
-            REFUSE("a call has not exactly one target", c);
+            REFUSE("a call must have exactly one target", c);
         if (!none_or(c->flow, t->n_flows) || !none_or(c->import, t->n_imports) ||
             (c->import != MWL_NONE && t->imports[c->import].kind != MWL_IMPORT_CALL))
             REFUSE("a call's target is not there", c);
         if (c->with_k != MWL_NONE && !const_of(p, c->with_k, MWL_KIND_OBJECT))
-            REFUSE("a call's arguments are no object", c);
+            REFUSE("a call's arguments are not an object", c);
         if (!below(c->fields_pc, p->n_code) || !below(c->end_pc, p->n_code) ||
             !none_or(c->success_pc, p->n_code) || !none_or(c->failure_pc, p->n_code))
             REFUSE("a call's code is outside the code", c);
@@ -146,15 +147,15 @@ static mwl_status check_calls(const mwl_program *p, const mwl__flow_tables *t, m
     for (uint32_t i = 0, end = 0; i < t->n_gathers; i++) {
         const mwl__gather_rec *g = &t->gathers[i];
         if (!only(g->flags, GATHER_FLAGS)) REFUSE("a Gather has an unknown flag", g);
-        if (!below(g->step, t->n_steps)) REFUSE("a Gather belongs to no Step", g);
+        if (!below(g->step, t->n_steps)) REFUSE("a Gather's Step is not there", g);
         if (!run_in_keys(p, g->first_call, g->n_calls, true, &end))
-            REFUSE("a Gather's calls are no run after the last one's", g);
+            REFUSE("a Gather's calls are not a run after those of the last Gather", g);
         for (uint32_t k = 0; k < g->n_calls; k++)
             if (t->calls[p->keys[g->first_call + k]].gather != i)
                 REFUSE("a Gather's call belongs to another", g);
-        if (g->concurrency == 0) REFUSE("a Gather that may run nothing", g);
+        if (g->concurrency == 0) REFUSE("a Gather with a concurrency of 0", g);
         if ((g->flags & MWL_GATHER_OVER) && g->n_calls != 1)
-            REFUSE("a Gather over an array has not exactly one call", g);
+            REFUSE("a Gather over an array must have exactly one call", g);
         if (!below(g->run_pc, p->n_code) || !below(g->arms_pc, p->n_code) ||
             !below(g->end_pc, p->n_code))
             REFUSE("a Gather's code is outside the code", g);

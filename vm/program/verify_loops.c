@@ -1,13 +1,13 @@
-/* verify_loops.c: where the code's loops lie, and that nothing goes into one but by its head.
+/* verify_loops.c: where the loops of the code are, and that they are entered only at their end.
  *
- * Owns: the shape of control inside expressions, on which verify_regs.c and verify_nest.c build:
- *   - a jump and a handler go forward; only NEXT and NEXT2 go back, to the first instruction of
- *     their body
- *   - loops nest; a body holds no instruction of the machine
- *   - into a loop [body, next] from outside leads only a jump to its NEXT
- * So one walk in code order meets every way to an instruction before the instruction, but the way
- * from a NEXT to its body; and that one is known when the body begins, from the jumps to NEXT that
- * lie before it. */
+ * Owns: the shape of control in expressions, which verify_regs.c and verify_nest.c rely on:
+ *   - jumps and handlers go forward; only NEXT and NEXT2 go back, to the first instruction of their
+ *     body
+ *   - loops are nested or apart; a body has no instruction of the machine
+ *   - the only way from outside into a loop [body, next] is a jump to its NEXT
+ * So a walk in code order has seen every way to an instruction when it reaches the instruction,
+ * except for that from a NEXT to its body. That one is known too: it comes from the jumps to NEXT
+ * that are before the body. */
 #include "vm/program/verify.h"
 
 #define REFUSE(message, at) return mwl__image_refuse(&p->image, error, MWL_E_IMAGE, message, at)
@@ -18,14 +18,15 @@ static bool jumps(mwl__ins ins) { return mwl__op_get(ins.op)->kind[1] == MWL_OPE
 
 static bool ends(mwl__ins ins) { return (mwl__op_get(ins.op)->flags & MWL_OPF_END) != 0; }
 
-/* The loops in the order of their NEXT; for now at[body] is the loop that begins there. */
+/* Finds the loops, in the order of their NEXT. Until nest(), at[body] is the loop that begins
+ * there. */
 static mwl_status collect(const mwl_program *p, mwl__loops *l, mwl_error *error) {
     for (uint32_t pc = 0; pc < p->n_code; pc++) {
         mwl__ins ins = p->code[pc];
         if (!jumps(ins)) continue;
         uint32_t target = mwl__ins_x(ins);
         if (!is_loop(ins)) {
-            if (target <= pc) REFUSE("a jump goes back that is no loop's", &p->code[pc]);
+            if (target <= pc) REFUSE("a jump goes back and is not a loop", &p->code[pc]);
             continue;
         }
         if (target >= pc) REFUSE("a loop's body is not before its end", &p->code[pc]);
@@ -38,7 +39,7 @@ static mwl_status collect(const mwl_program *p, mwl__loops *l, mwl_error *error)
     return MWL_OK;
 }
 
-/* Now at[pc] is the innermost loop around pc. */
+/* Then at[pc] is the innermost loop around pc. */
 static mwl_status nest(const mwl_program *p, mwl__loops *l, mwl_error *error) {
     uint32_t top = MWL_NONE;
     for (uint32_t pc = 0; pc < p->n_code; pc++) {
@@ -61,7 +62,7 @@ static bool holds(const mwl__loops *l, uint32_t loop, uint32_t first, uint32_t l
     return loop == MWL_NONE || (l->loop[loop].body <= first && last <= l->loop[loop].next);
 }
 
-/* May control go from instructions first to last to the target, which lies after them? */
+/* May control go from the instructions first to last to the target, which is after them? */
 static bool enters(const mwl__loops *l, uint32_t first, uint32_t last, uint32_t target) {
     uint32_t loop = l->at[target];
     if (loop != MWL_NONE && l->loop[loop].next == target) loop = l->loop[loop].parent;
@@ -80,7 +81,7 @@ static mwl_status check_ways(const mwl_program *p, const mwl__loops *l, mwl_erro
     return MWL_OK;
 }
 
-/* From the end: rows are ordered by it, and of equal ones the outermost comes last. */
+/* Backwards, because rows are ordered by their end, and the outermost of equal ones is the last. */
 static void find_handlers(const mwl_program *p, mwl__loops *l) {
     uint32_t row = p->n_handlers, now = MWL_NONE;
     for (uint32_t pc = p->n_code; pc-- > 0;) {

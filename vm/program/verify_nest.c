@@ -1,15 +1,16 @@
 /* verify_nest.c: the brackets of the machine's code nest.
  *
  * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the
- * innermost middleware entry and its state, the call and the Gather that are open, and whether a
- * value is in flight (in_flight) and a Result there (res). An instruction of the machine asks for a
- * place and leads to others; ways that meet agree on it (on in_flight and res they keep what all
- * have). What the tables say of an entry, a call, a Gather or a Step is checked where it begins:
- * each pc holds the instruction that belongs there, and lies after it. So one walk in code order is
- * enough, and the interpreter takes for granted what nest.h lists.
+ * innermost middleware entry and its state, the open call, the open Gather, whether a value is in
+ * flight (in_flight) and whether there is a Result (res). An instruction of the machine is allowed
+ * in some places and leads to others. All ways to an instruction must have the same place;
+ * in_flight and res are true if they are on all of them. The records of an entry, a call, a Gather
+ * and a Step are checked where it begins: each pc must be after that, and have the instruction that
+ * it stands for. So one walk in code order is enough, and the interpreter relies on what nest.h
+ * lists.
  *
- * An entry, a call and a Gather begin at one instruction each, so their index stands for everything
- * around them. Code that nothing leads to is not looked at. */
+ * An entry, a call and a Gather begin at one instruction each, so their index determines everything
+ * around them. Code that nothing leads to is not checked. */
 #include "vm/program/entry_state.h"
 #include "vm/program/verify.h"
 
@@ -29,7 +30,7 @@ typedef struct place {
     bool in_step, in_flight, res;
 } place;
 
-typedef struct known { /* of an entry, a call or a Gather: where it began */
+typedef struct known { /* about an entry, a call or a Gather: where it began */
     place outer;       /* without a value in flight and without a Result */
     bool begun;
 } known;
@@ -39,11 +40,11 @@ typedef struct walk {
     const mwl__flow_tables *t;
     mwl__loops *loops;
     mwl_error *error;
-    uint32_t *open; /* per instruction: 1 + the place of the ways to it that were met, or 0 */
+    uint32_t *open; /* per instruction: 1 + the place on the ways to it that were seen, or 0 */
     place *places;
     size_t n_places, cap_places;
     known *entries, *calls, *gathers,
-        *flows; /* of a Flow: the place inside its entries, before a Step */
+        *flows; /* for a Flow: the place inside its entries, before a Step */
     place now;
     bool live;
 } walk;
@@ -57,7 +58,7 @@ static bool same(const place *a, const place *b) {
            a->in_step == b->in_step;
 }
 
-/* Where two ways of different kind may meet, the place is what both are. */
+/* Some instructions may be reached in two states; then the place has the state for both. */
 static place as_seen_by(place at, unsigned op) {
     if ((op == MWL_OP_REENTER || op == MWL_OP_PHASE_FAULT) &&
         (at.entry_state == MWL_ENTRY_SUCCESS || at.entry_state == MWL_ENTRY_FAILURE))
@@ -69,11 +70,11 @@ static place as_seen_by(place at, unsigned op) {
 
 static const char *const disagree = "ways that nest differently meet here";
 
-/* Does only a construct's handler lead here? */
+/* Does only the handler of a construct lead here? */
 static bool takes_raised(unsigned op) { return (mwl__op_get(op)->flags & MWL_OPF_RAISED) != 0; }
 
-/* Does no jump and no next instruction lead here, only the machine? It begins the calls of a Gather
- * itself. */
+/* Does only the machine lead here, and neither a jump nor the instruction before? The calls of a
+ * Gather are begun by the machine too. */
 static bool only_tables_lead_to(const walk *w, mwl__ins ins) {
     if (mwl__op_get(ins.op)->flags & (MWL_OPF_RAISED | MWL_OPF_TABLE)) return true;
     return ins.op == MWL_OP_CALL && w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
@@ -98,7 +99,7 @@ static mwl_status join(walk *w, uint32_t pc, uint32_t target, place from) {
     return MWL_OK;
 }
 
-/* The tables or a jump lead from pc to the target with this place. */
+/* The tables or a jump lead from pc to the target, in this place. */
 static mwl_status lead(walk *w, uint32_t pc, uint32_t target, place from) {
     MUST(target > pc, "a table leads back");
     MUST(!only_tables_lead_to(w, w->p->code[target]), "a way leads where only the machine may go");
@@ -154,9 +155,9 @@ static place inside(const walk *w, uint32_t e, unsigned state) {
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static const char *const not_plain =
-    "this belongs into a Step, outside of its calls and middleware";
+    "this is allowed only in a Step, outside of its calls and middleware";
 static const char *const no_value = "no value is in flight here";
-static const char *const no_result = "no Result is there here";
+static const char *const no_result = "there is no Result here";
 
 /* The first Step of a Flow is what its entries lead to; then the others, and its ascent, are known.
  */
@@ -202,13 +203,13 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     }
     if (op == MWL_OP_TO || op == MWL_OP_TO_HANDLER)
         MUST(w->t->steps[x].flow == w->now.flow && is_at(w, w->t->steps[x].pc, MWL_OP_STEP, x),
-             "a Step leads to no Step of its Flow");
+             "a Step leads to something else than a Step of its Flow");
     return MWL_OK;
 }
 
 /* ---- middleware entries ---------------------------------------------------------------------- */
 
-/* What MWL_ENTRY_PASSES_SUCCESS or _FAILURE says, of the phase that begins there. */
+/* What MWL_ENTRY_PASSES_SUCCESS or _FAILURE means, for the phase that begins there. */
 static bool passes(const walk *w, uint32_t x, uint32_t phase_pc) {
     const mwl__entry_rec *e = &w->t->entries[x];
     return is_at(w, phase_pc, MWL_OP_REENTER, x) && e->leave_pc == e->always_pc + 1;
@@ -224,7 +225,7 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
          "an entry's code is not where its record says");
     MUST(passes(w, x, e->success_pc) == ((e->flags & MWL_ENTRY_PASSES_SUCCESS) != 0) &&
              passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0),
-         "an entry's flags say something else than its code");
+         "an entry's flags do not agree with its code");
     w->entries[x] = begun_at(w->now);
     w->now = inside(w, x, MWL_ENTRY_ENTERING);
     return MWL_OK;
@@ -248,7 +249,7 @@ static mwl_status ascend(walk *w, uint32_t pc, uint32_t x) {
 }
 
 static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
-    static const char *const no_phase = "this belongs into a phase of a middleware entry";
+    static const char *const no_phase = "this is allowed only in a phase of a middleware entry";
     static const char *const other = "the innermost entry is another, or in another phase";
     switch (ins.op) {
     case MWL_OP_ENTER: return enter(w, pc, x);
@@ -306,14 +307,13 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
          "a call's code is not where its record says");
     bool bare = (rec->flags & ~(uint32_t)MWL_CALL_BARE) == 0 && rec->end_pc == pc + 2 &&
                 is_at(w, pc + 1, MWL_OP_DISPATCH, c);
-    MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0),
-         "a call's flags say something else than its code");
+    MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0), "a call's flags do not agree with its code");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
     w->calls[c] = begun_at(w->now);
     w->now = in_call(w, c, FIELDS);
     if (rec->gather == MWL_NONE || !(rec->flags & MWL_CALL_HAS_ARMS)) return MWL_OK;
-    return lead_to_arms(w, pc, c); /* GATHER_ARMS goes there */
+    return lead_to_arms(w, pc, c); /* as GATHER_ARMS does */
 }
 
 static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
@@ -327,7 +327,7 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     case MWL_OP_DISPATCH:
         MUST(at_call(w, x, FIELDS), other);
         w->now = in_call(w, x, ANSWERED);
-        w->live = !fans_out; /* a Gather goes on with the next one */
+        w->live = !fans_out; /* a Gather continues with the next call */
         return MWL_OK;
     case MWL_OP_ARMS:
         MUST(at_call(w, x, ANSWERED) && !fans_out, other);
@@ -395,7 +395,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* What the tables say of the place here; false: nothing. */
+/* The place here if the tables determine it; else false. */
 static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     mwl__ins ins = w->p->code[pc];
     uint32_t x = mwl__ins_x(ins);
@@ -434,7 +434,7 @@ static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     }
 }
 
-/* The place at pc, from all ways to it. */
+/* The place at pc, on all ways to it. */
 static mwl_status arrive(walk *w, uint32_t pc) {
     mwl__ins ins = w->p->code[pc];
     uint32_t loop = w->loops->at[pc];
@@ -468,7 +468,8 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     const mwl__handler_rec *h = &w->p->handlers[i];
     unsigned op = w->p->code[h->target].op;
     if (h->kind == MWL_HANDLER_SITE) {
-        MUST(takes_raised(op), "a construct's handler leads to no instruction for its failure");
+        MUST(takes_raised(op),
+             "a construct's handler does not lead to the instruction for its failure");
     } else {
         MUST(w->p->code[pc].op < MWL_OP_MACHINE,
              "an expression's handler is around the machine's instructions");
@@ -529,7 +530,7 @@ static mwl_status walk_code(walk *w) {
 mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error) {
     const mwl__flow_tables *t = &p->tables;
     const mwl_alloc *a = &p->alloc;
-    if (t->root_flow == MWL_NONE) return MWL_OK; /* an expression: the machine has no part in it */
+    if (t->root_flow == MWL_NONE) return MWL_OK; /* a single expression has no such code */
     walk w;
     memset(&w, 0, sizeof w);
     w.p = p;

@@ -1,34 +1,33 @@
-/* verify_regs.c: a register that is read holds a value, and one that is still there.
+/* verify_regs.c: a register that is read holds a value, and the value is still there.
  *
- * Registers may borrow: from what the frame holds, from constants, and inside a loop from the
- * container that is iterated. The rules that keep a borrowed value alive, which the assembler's
- * code follows:
- *   - an instruction of the machine, and an entry from the tables, end a block: after them no
- *     register may be read before it is written. Nothing that the frame holds changes inside a
- *     block.
- *   - on every way to an instruction, what it reads was written in the block.
- *   - what a loop's NEXT lends (and parts of it, and copies) depends on the iterator's first
- *     register. It may only go to registers above that one; and when a register is written or
- *     taken, whatever depends on it or on one above it cannot be read any more.
- *   - an instruction that fills or changes a register does not take it.
+ * Registers may borrow: from the frame, from constants, and in a loop from the container that is
+ * iterated. These rules keep a borrowed value alive; the assembler follows them:
+ *   - A block ends at an instruction of the machine and begins where the tables lead. In a block no
+ *     register is read before it is written, and nothing that the frame lends changes.
+ *   - On every way to an instruction, what it reads was written in the block.
+ *   - What NEXT lends, its parts and copies of them depend on the first register of the iterator.
+ *     They go only to registers above that one. If a register is written or taken, whatever depends
+ *     on it, or on one above it, cannot be read any more.
+ *   - An instruction does not take a register that it changes.
  *
- * So a state is a number per register: 0, its value stands by itself; n, it depends on registers
- * below n; UNKNOWN. Where ways meet the higher number holds. One walk in code order (verify_loops.c
- * says why that is enough); a loop's body is walked again when its end knows less than its
- * beginning assumed. Work and open states are bounded. */
+ * So a state is a number for each register: 0, the value does not depend on a register; n, it
+ * depends on registers below n; UNKNOWN. Where ways meet, the higher number counts. One walk in
+ * code order is enough (see verify_loops.c), except that the body of a loop is walked again if less
+ * is known at its end than was assumed at its beginning. Work and the number of states are limited.
+ */
 #include "vm/program/verify.h"
 
 #define REFUSE_AT(pc, message)                                                                     \
     return mwl__image_refuse(&w->p->image, w->error, MWL_E_IMAGE, message, &w->p->code[pc])
 
 #define UNKNOWN 0xffffu
-#define OPEN_LIMIT 4096u /* states at once: one per jump target or loop around an instruction */
+#define OPEN_LIMIT 4096u /* states at one time: for jump targets, and for loops around here */
 #define WORK_BASE (UINT64_C(1) << 27)
 #define WORK_PER_INSTRUCTION 256u
 
 typedef struct state {
     uint32_t n;    /* registers from here on are UNKNOWN */
-    uint32_t lent; /* numbers above 0 are in registers from here on; MWL_NONE: there are none */
+    uint32_t lent; /* numbers above 0 are only in registers from here on; MWL_NONE: nowhere */
     uint16_t dep[];
 } state;
 
@@ -41,12 +40,12 @@ typedef struct walk {
     unsigned char *pool;     /* states, by number */
     size_t cap, size;        /* of the pool; of a state */
     uint32_t n_states, free; /* 0: none */
-    uint32_t *open;          /* per instruction: the state of the ways to it that were met, or 0 */
-    uint32_t *head;          /* per loop: what its body assumes at NEXT, or 0 */
-    unsigned char *entry;    /* per instruction: tables lead here */
+    uint32_t *open;          /* per instruction: the state on the ways to it that were seen, or 0 */
+    uint32_t *head;          /* per loop: the state at NEXT that its body assumes, or 0 */
+    unsigned char *entry;    /* per instruction: the tables lead here */
     uint64_t work;
-    uint32_t handler; /* that knows the state, but for what was lost since; or MWL_NONE */
-    bool lost;        /* the last instruction made a register less certain */
+    uint32_t handler; /* this one has the state, except for what was lost since; or MWL_NONE */
+    bool lost;        /* less is known about a register after the last instruction */
     bool live;
 } walk;
 
@@ -76,7 +75,7 @@ static void meet(walk *w, state *to, const state *from) {
     if (from->lent < to->lent) to->lent = from->lent;
 }
 
-/* The register gets another value: what depended on the old one is gone. */
+/* The register gets another value, so what depended on the old one cannot be read any more. */
 static void write(walk *w, state *s, uint32_t r, uint32_t dep) {
     for (uint32_t i = s->lent; i < s->n; i++, w->work++)
         if (s->dep[i] > r && s->dep[i] != UNKNOWN) {
@@ -90,7 +89,7 @@ static void write(walk *w, state *s, uint32_t r, uint32_t dep) {
     if (r < s->lent) s->lent = r;
 }
 
-/* A new state's number, or 0 with *status set. The pool may move. */
+/* The number of a new state, or 0 with *status set. The pool may move. */
 static uint32_t new_state(walk *w, uint32_t pc, mwl_status *status) {
     uint32_t i = w->free;
     if (i) {
@@ -119,7 +118,7 @@ static void free_state(walk *w, uint32_t *i) {
     *i = 0;
 }
 
-/* A way with state `from` leads to the target. */
+/* A way leads to the target with the state `from`. */
 static mwl_status go(walk *w, uint32_t pc, uint32_t target, uint32_t from) {
     mwl_status status = MWL_OK;
     if (w->open[target]) {
@@ -138,11 +137,11 @@ static mwl_status go(walk *w, uint32_t pc, uint32_t target, uint32_t from) {
 #define MUST_HOLD(r)                                                                               \
     do {                                                                                           \
         if (get(now, (r)) == UNKNOWN)                                                              \
-            REFUSE_AT(pc, "a register is read that holds nothing certain here");                   \
+            REFUSE_AT(pc, "a register is read that may hold nothing here");                        \
     } while (0)
 static const char *const outlives = "a register would borrow from one that is replaced";
 
-/* What NEXT does before it goes to its body: the loop variables borrow from the container. */
+/* What NEXT does before the body: the loop variables borrow from the container. */
 static void advance(walk *w, state *s, mwl__ins ins) {
     write(w, s, ins.a + 1u, 0);
     write(w, s, ins.a + 2u, ins.a + 1u);
@@ -165,7 +164,7 @@ static mwl_status iterate(walk *w, uint32_t pc) {
     return MWL_OK;
 }
 
-/* The registers of an instruction's operands, by place: n from the first on. */
+/* The registers that each operand names: n, from the first on. */
 typedef struct named {
     uint32_t first[3], n[3];
 } named;
@@ -177,8 +176,8 @@ static named named_by(const mwl_program *p, const mwl__op_info *info, mwl__ins i
     return by;
 }
 
-/* What is read holds something, and nobody takes what it changes, or takes it twice. *dep: what the
- * operands depend on, all together. */
+/* What is read holds a value, and is neither taken and changed, nor taken twice. *dep: the highest
+ * number of the operands. */
 static mwl_status read_operands(walk *w, uint32_t pc, const mwl__op_info *info, const named *by,
                                 uint32_t *dep) {
     const state *now = at(w, NOW);
@@ -225,8 +224,8 @@ static mwl_status transfer(walk *w, uint32_t pc, const mwl__op_info *info) {
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* A fault here goes to its handler with the registers as they were before, less what was taken. As
- * long as registers only become more certain the handler need not be told again. */
+/* A fault here leads to its handler with the registers as they were before, except for those that
+ * were taken. As long as only more becomes known, the handler has that state already. */
 static mwl_status to_handler(walk *w, uint32_t pc) {
     uint32_t h = w->loops->handler[pc];
     w->handler = h;
@@ -236,7 +235,7 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     return go(w, pc, w->p->handlers[h].target, SPARE);
 }
 
-/* Into the body, with what the ways to NEXT from before it know; the first time, or again. */
+/* At the first instruction of a body: the state on the ways to its NEXT from before the loop. */
 static mwl_status begin_body(walk *w, uint32_t loop) {
     const mwl__loop *l = &w->loops->loop[loop];
     mwl_status status = MWL_OK;
@@ -262,7 +261,7 @@ static bool weaker_or_equal(const state *s, const state *than) {
     return true;
 }
 
-/* At NEXT: *pc goes back when the body must be walked again, with less. */
+/* At NEXT. If the body must be walked again, *pc becomes its first instruction. */
 static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
     const mwl__loop *l = &w->loops->loop[loop];
     state *head = at(w, w->head[loop]), *now = at(w, NOW);
@@ -277,7 +276,7 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
     }
     copy(w, now, head);
     w->handler = MWL_NONE;
-    if (l->parent == MWL_NONE) { /* those inside keep theirs until here, for another round */
+    if (l->parent == MWL_NONE) { /* inner loops keep theirs until here, for another walk */
         for (uint32_t i = loop; i != MWL_NONE && w->loops->loop[i].body >= l->body;
              i = i ? i - 1 : MWL_NONE)
             free_state(w, &w->head[i]);
@@ -286,7 +285,7 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
     return MWL_OK;
 }
 
-/* The state at pc, from all ways to it. */
+/* The state at pc, on all ways to it. */
 static mwl_status arrive(walk *w, uint32_t pc) {
     state *now = at(w, NOW);
     uint32_t loop = w->loops->at[pc];
@@ -344,7 +343,7 @@ static mwl_status walk_code(walk *w) {
         uint32_t was = pc;
         if (status == MWL_OK) status = visit(w, &pc);
         if (status < 0) return status;
-        back = pc < was ? pc : MWL_NONE; /* the body's state is there already */
+        back = pc < was ? pc : MWL_NONE; /* the state for the body is there already */
         if (++w->work > limit) REFUSE_AT(was, "the code is too tangled to be followed");
     }
     return MWL_OK;
