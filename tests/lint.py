@@ -42,23 +42,30 @@ def commands(build):
 
 def function_at(place, line):
     """The function that the line is in: the last line before it that begins one. Numbers of lines change too often."""
-    for text in reversed(read(os.path.join(ROOT, place)).decode().splitlines()[:line]):
+    lines = read(os.path.join(ROOT, place)).decode().splitlines()[:line]
+    if lines and lines[-1].startswith("#"):
+        return "-"  # a macro
+    for text in reversed(lines):
         begins = re.match(r"[A-Za-z][^;=]*?\b(\w+)\(", text)
         if begins:
             return begins.group(1)
     return "-"
 
 
-def run(words, name):
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def findings(text, name):
     found = set()
-    for place, line, message, check in FINDING.findall(done.stdout):
+    for place, line, message, check in FINDING.findall(text):
         place = os.path.relpath(os.path.join(ROOT, place or name), ROOT)
         if not place.startswith(".."):
             found.add(f"{place} {function_at(place, int(line or 0))}: {message} [{check}]")
-    if done.returncode and not found:
+    return found
+
+
+def run(words):
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode and not FINDING.search(done.stdout):
         sys.exit(f"{shlex.join(words)}\n{done.stdout}")
-    return found, done.stdout
+    return done.stdout
 
 
 def key_of(name, words, common):
@@ -70,22 +77,21 @@ def key_of(name, words, common):
 
 
 def lint(name, words, cache, common):
+    """What both say about a file, kept under what it depends on."""
     key = key_of(name, words, common)
     kept = os.path.join(cache, name.replace("/", "+"))
     try:
         stored = json.load(open(kept))
         if stored["key"] == key:
-            return set(stored["found"]), stored["text"]
+            return name, stored["text"]
     except (OSError, ValueError):
         pass
-    found, text = run(["clang-tidy", "--quiet", name, "--"] + words, name)
-    # Optimised, it speaks of values without names. Version 12 does not see what memcpy fills.
+    # Optimised, gcc speaks of values without names. Version 12 does not see what memcpy fills.
     gcc = ["gcc", "-O0", "-fanalyzer", "-Wno-all", "-Wno-analyzer-use-of-uninitialized-value", "-c", "-o", "/dev/null"]
-    more, text_of_gcc = run(gcc + words + [name], name)
-    result = {"key": key, "found": sorted(found | more), "text": text + text_of_gcc}
+    text = run(["clang-tidy", "--quiet", name, "--"] + words) + run(gcc + words + [name])
     with open(kept, "w") as file:
-        json.dump(result, file)
-    return found | more, result["text"]
+        json.dump({"key": key, "text": text}, file)
+    return name, text
 
 
 def known():
@@ -103,8 +109,8 @@ def main(build, only):
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 2)) as pool:
         tasks = [pool.submit(lint, name, words, cache, common) for name, words in work]
         for i, task in enumerate(concurrent.futures.as_completed(tasks)):
-            lines, text = task.result()
-            found.update((line, text) for line in lines)
+            name, text = task.result()
+            found.update((line, text) for line in findings(text, name))
             if sys.stdout.isatty():
                 print(f"\rlint: {i + 1} of {len(tasks)}", end="\n" if i + 1 == len(tasks) else "")
     unknown = sorted(set(found) - known())
