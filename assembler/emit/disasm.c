@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-#define TEXT_LIMIT                                                                                 \
-    60u                /* bytes of a constant or of source in a comment: listings are for reading  \
-                        */
+/* Bytes of a constant or of the source in a comment: listings are for people. */
+#define TEXT_LIMIT 60u
 #define CODE_WIDTH 34u /* columns of an instruction before its comment */
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -48,7 +47,7 @@ static void write_string(mwl__buf *out, const mwl__str *s) {
     if (n < s->len) mwl__buf_puts(out, "...");
 }
 
-/* A constant as a reader would write it; JSON where it is that. */
+/* A constant as text; JSON if it is in the data model. */
 static void write_const(mwl__buf *out, mwl_value v) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_NUMBER: write_number(out, v.as.d); break;
@@ -61,7 +60,7 @@ static void write_const(mwl__buf *out, mwl_value v) {
     case MWL_KIND_BYTES: write_bytes(out, mwl__as_str(v)); break;
     case MWL_KIND_TYPE: mwl__buf_printf(out, "type %s", mwl__as_str(v)->s); break;
     case MWL_KIND_STRING: write_string(out, mwl__as_str(v)); break;
-    default: { /* small ones whole; a constant may be very large, so the walk has a bound */
+    default: { /* a constant may be very large, so only a small one is written whole */
         uint64_t fuel = TEXT_LIMIT;
         mwl_status status = mwl__json_write(v, MWL_JSON_COMPACT, out, &fuel);
         if (status == MWL_E_NOMEM)
@@ -79,7 +78,7 @@ void mwl__disasm_const(listing *l, uint32_t k) {
     put_cut(l->out, l->text.data, l->text.len);
 }
 
-/* A string constant without quotes, or a word when there is none. */
+/* A string constant without quotes; another word for MWL_NONE. */
 void mwl__disasm_name(listing *l, uint32_t k, const char *otherwise) {
     if (k == MWL_NONE)
         mwl__buf_puts(l->out, otherwise);
@@ -196,8 +195,8 @@ static bool same_where(mwl__where a, mwl__where b) {
     return a.line == b.line && a.column == b.column && a.offset == b.offset && a.len == b.len;
 }
 
-/* What the operands mean, then the source. The comment begins at one column where the instruction
- * lets it. */
+/* What the operands mean, then the source. The comment begins in the same column, unless the
+ * instruction is too long for that. */
 static void put_comment(listing *l, uint32_t pc, size_t line_start) {
     mwl__ins ins = l->p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);

@@ -7,14 +7,14 @@
 
 #include "vm/program/program.h"
 
-/* Append the listing of a loaded program: a summary of sections, constants, handlers, then the
- * code. A line of code is
+/* Appends the listing of a loaded program: a summary of sections, constants, tables, handlers, then
+ * the code. A line of code is
  *
  *     12  jump_if r1, @20                 ; L20 | 7:15 vars.a > 1
  *
  * its index, the instruction as mwl__op_print writes it, what the operands mean, and where it comes
- * from when that is another place than the line before. Everything else stands behind a semicolon
- * or is a label (L20:). MWL_E_NOMEM. */
+ * from, if that is not the place of the line before. Everything else is behind a semicolon or is a
+ * label (L20:). MWL_E_NOMEM. */
 enum { MWL_DISASM_CODE_ONLY = 1 /* no summary, constants and handlers */ };
 mwl_status mwl__disasm(const mwl_program *p, unsigned flags, mwl__buf *out);
 

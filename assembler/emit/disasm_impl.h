@@ -4,7 +4,7 @@
 
 #include "assembler/emit/disasm.h"
 
-/* Something of the Flow tables that begins at an instruction; in the order in which it is told
+/* Something of the Flow tables that begins at an instruction, in the order in which it is listed
  * there. */
 typedef enum note_kind {
     NOTE_FLOW,

@@ -1,10 +1,10 @@
-/* emit.c: see emit.h. Here: life, interning, tables and code. Constants are in emit_const.c,
+/* emit.c: see emit.h. Creation, interning, tables and code. Constants are in emit_const.c;
  * handlers, positions and the image in emit_image.c. */
 #include "assembler/emit/emit_impl.h"
 #include "vm/base/hash.h"
 
 #define CODE_LIMIT 0x7fffffffu /* instructions: jump distances stay signed 32-bit numbers */
-#define INFO_LIMIT 256u        /* words; a larger index is a mistake, not a program */
+#define INFO_LIMIT 256u        /* words; a larger index is a mistake of the caller */
 
 mwl__emit *mwl__emit_new(const mwl_alloc *alloc) {
     mwl_alloc a = alloc ? *alloc : mwl_alloc_default();

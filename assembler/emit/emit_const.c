@@ -1,15 +1,15 @@
-/* emit_const.c: constants. Equal ones share a record: numbers by their bits, so that -0 and NaN
- * stay apart from what compares equal or unequal to them; containers by the constants inside, in
- * their order.
+/* emit_const.c: constants. Equal ones share a record: numbers if their bits are equal (so -0 is not
+ * 0, and NaN is NaN), containers if they have the same constants in the same order.
  *
- * Each constant is also kept as a value on the emitter's own heap, for lowerings that fold. Records
- * of STRINGS and TREES come in the order of the constants that own them: loading relies on that. */
+ * Each constant is also kept as a value on the emitter's own heap, for callers that compute with
+ * constants. Records of STRINGS and TREES have the order of the constants that own them; loading
+ * relies on that. */
 #include "assembler/emit/emit_impl.h"
 
 #include "vm/base/utf8.h"
 
 #define CONST_WEIGHT_LIMIT                                                                         \
-    (1u << 24) /* nodes of one constant: a shared value can pretend to be 2^64 */
+    (1u << 24) /* nodes of one constant; with shared parts, a small value can have 2^64 */
 
 void mwl__emit_const_done(mwl__emit *e) {
     for (size_t i = 0; i < e->n_values; i++) mwl__drop(&e->heap, e->values[i]);
@@ -21,7 +21,7 @@ static uint32_t next_const(const mwl__emit *e) {
     return mwl__emit_record_count(e, MWL_SECTION_CONSTS);
 }
 
-/* Append the record and its value, which is taken. */
+/* Appends the record and its value, which is taken over. */
 static void add_const(mwl__emit *e, mwl__const_rec rec, mwl_value take_v) {
     void *values = e->values;
     if (mwl_is_absent(take_v)) mwl__emit_fail(e, e->heap.why);

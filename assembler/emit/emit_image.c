@@ -30,8 +30,8 @@ static int order_handlers(const void *x, const void *y) {
     return order(a->parent, b->parent);
 }
 
-/* Set the parents of sorted rows. Seen from the last row back, each row's enclosing rows are on the
- * chain of parents of the row after it. */
+/* Sets the parents of sorted rows, from the last one back: the rows around a row are among the row
+ * after it and the parents of that. */
 static mwl_status link_handlers(mwl__handler_rec *row, uint32_t n) {
     for (uint32_t i = n; i-- > 0;) {
         uint32_t p = i + 1 < n ? i + 1 : MWL_NONE;
@@ -99,8 +99,8 @@ static void put_row(mwl__buf *out, const mwl__emit_row *row, const mwl__emit_row
     put_varint(out, row->where.len);
 }
 
-/* Rows without those that say nothing: overruled ones, and a whole instruction placed like the one
- * before it, which is the rule for instructions without a row. */
+/* Leaves out rows that are not needed: those with a later row for the same place, and those of a
+ * whole instruction that is where the one before it is. */
 static size_t tidy_rows(mwl__emit_row *row, size_t n) {
     size_t kept = 0, whole = SIZE_MAX; /* the last kept row of sub 0 */
     for (size_t i = 0; i < n; i++) {

@@ -1,12 +1,11 @@
-/* lower.c: Flows to code: the order of things, instructions with their places, stubs, shared
- * records.
+/* lower.c: Flows to code: their order, instructions with their positions, stubs, shared records.
  *
- * Flows are lowered in the order in which calls find them, the root first; inside a Flow the
- * entrypoint comes first and the other Steps as written. Steps that no path leads to, and Flows
- * that no such Step calls, are left out. All of that depends on the definition alone, so its bytes
- * always come out the same.
+ * The root comes first, then the other Flows in the order in which calls name them. In a Flow the
+ * entrypoint comes first, then the other Steps as they are written. Steps that no path leads to,
+ * and Flows that only such Steps call, are left out. All of this depends on the definition alone,
+ * so the same definition always gives the same bytes.
  *
- * Nothing recurses over calls or Flows: both wait in lists (flows, later) until their turn. */
+ * There is no recursion over calls or Flows: they wait in lists (flows, later). */
 #include "assembler/lower/lower_impl.h"
 #include "assembler/schema/schema_compile.h"
 
@@ -143,7 +142,7 @@ static void lower_flow(mwl__lowerer *l, mwl__m_flow *flow) {
     mwl__flow_rec *rec = mwl__lower_rec(l, FLOWS, mwl__flow_rec, flow->ix);
     if (rec) rec->pc = mwl__lower_here(l);
     mwl__lower_descent(l, flow->stack, flow->n_stack, false);
-    mwl__lower_step(l, flow->entrypoint); /* the descent falls into it */
+    mwl__lower_step(l, flow->entrypoint); /* the descent continues there */
     for (uint32_t i = 0; i < flow->n_steps; i++)
         if (flow->steps[i]->reachable && flow->steps[i] != flow->entrypoint)
             mwl__lower_step(l, flow->steps[i]);

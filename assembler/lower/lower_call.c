@@ -15,7 +15,7 @@ uint32_t mwl__lower_call_new(mwl__lowerer *l, mwl__m_call *c, uint32_t gather) {
     return c->ix;
 }
 
-/* success_pc and failure_pc are those of what follows where an arm has nothing to do. */
+/* The pc of an arm that has nothing to do is the pc of what follows. */
 static void arms(mwl__lowerer *l, const mwl__m_call *c, mwl__call_rec *out) {
     bool success = c->success_value || !is_empty(c->success_assign),
          failure = !is_empty(c->failure_assign);

@@ -23,8 +23,8 @@ static void set_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
     if (r) r->with_k[phase] = k;
 }
 
-/* `with` less its structural members: what the middleware's parameters are checked against. One
- * member at a time, since such objects are rare and small. */
+/* `with` without its structural members: this is checked against the middleware's parameters. It is
+ * built member by member, because such objects are rare and small. */
 static void with_beside(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
                         const mwl__node *names) {
     const mwl__node *with = entry->phase[phase].with;
@@ -60,7 +60,7 @@ static void lower_with(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phas
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-/* when, with, action; falls through to the shaping. A `when` without an action has no code: there
+/* when, with, action; continues with the shaping. A `when` without an action has no code: there
  * is nothing that it could gate (vm/DECISIONS.md, 9). */
 static void act(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
     const mwl__m_phase *p = &entry->phase[phase];
@@ -99,7 +99,7 @@ static void envelope(mwl__lowerer *l, const mwl__m_phase *p) {
     l->top = top;
 }
 
-/* onSuccess or onFailure, up to its REENTER, whose pc is the answer. */
+/* onSuccess or onFailure, up to its REENTER; returns the pc of that. */
 static uint32_t ascent_phase(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase,
                              uint32_t stub) {
     const mwl__m_phase *p = &entry->phase[phase];

@@ -5,14 +5,14 @@
 #include "assembler/cel/cel_lower.h"
 #include "assembler/lower/lower.h"
 
-/* Elements of a literal that get a register each; longer ones are built one by one. */
+/* Up to so many elements of a literal get a register each; a longer one is built one by one. */
 #define MWL__LOWER_SPREAD 32u
-/* Rows of registers end here. What is deeper is built one by one with two registers a level, and
- * the reader bounds the levels; so an expression always finds at least MWL_REGS_LIMIT / 4
- * registers. */
+/* Rows of registers end here. What is nested deeper is built one by one, with two registers for
+ * each level, and the reader limits the levels; so an expression always has at least MWL_REGS_LIMIT
+ * / 4 registers. */
 #define MWL__LOWER_ROWS (MWL_REGS_LIMIT / 2)
 
-/* Where faults of a construct go: one instruction out of line, emitted when something needs it. */
+/* Where the faults of a construct go: one instruction behind its code, emitted if it is used. */
 typedef struct mwl__lower_stub {
     mwl__op op;
     uint32_t x;
@@ -25,15 +25,15 @@ typedef struct mwl__lower_guard {
     uint32_t begin, end, stub;
 } mwl__lower_guard;
 
-/* A structural call whose code is still to be written. */
+/* A structural call whose code is not written yet. */
 typedef struct mwl__lower_later {
     mwl__m_entry *entry;
     unsigned phase;
     mwl__m_step *step; /* around it, or NULL at Flow level */
 } mwl__lower_later;
 
-/* The constructs around the expression that is being lowered: whose records it can reach, whose pin
- * now() is. */
+/* The constructs around the expression that is being lowered: it can read their records, and now()
+ * is the entry instant of one of them. */
 typedef struct mwl__lower_site {
     mwl__m_flow *flow;
     mwl__m_step *step;
@@ -48,9 +48,9 @@ typedef struct mwl__lowerer {
     const mwl__functions *functions;
     mwl__emit *e;
     mwl_alloc alloc;
-    mwl_heap heap;     /* constants on their way */
+    mwl_heap heap;     /* of constants until they are emitted */
     mwl__arena arena;  /* of reached paths */
-    mwl_status status; /* E_REJECTED or E_NOMEM beside the emitter's */
+    mwl_status status; /* E_REJECTED or E_NOMEM; the emitter has its own */
     unsigned top;      /* the first free register */
     mwl__lower_site site;
     const mwl__m_expr *expr; /* being lowered */
@@ -69,35 +69,34 @@ typedef struct mwl__lowerer {
 /* lower.c */
 bool mwl__lower_room(mwl__lowerer *l, void *array, size_t *cap, size_t need, size_t size);
 void mwl__lower_fail(mwl__lowerer *l, mwl_status why);
-/* Report at the node that something is too large, and fail. */
+/* Reports at the node that something is too large, and fails. */
 void mwl__lower_too_big(mwl__lowerer *l, const mwl__node *n, const char *message);
 uint32_t mwl__lower_ax(mwl__lowerer *l, const mwl__node *n, mwl__op op, unsigned a, uint32_t x);
 uint32_t mwl__lower_abc(mwl__lowerer *l, const mwl__node *n, mwl__op op, unsigned a, unsigned b,
                         unsigned c);
 static inline uint32_t mwl__lower_here(const mwl__lowerer *l) { return mwl__emit_here(l->e); }
-/* Send faults of [begin, here) to a stub; nothing happens when nothing in there can fault. */
+/* Sends the faults of [begin, here) to a stub, if an instruction there can fault. */
 uint32_t mwl__lower_stub_new(mwl__lowerer *l, const mwl__node *n, mwl__op op, uint32_t x);
 void mwl__lower_guard_from(mwl__lowerer *l, uint32_t begin, uint32_t stub);
-void mwl__lower_flush(
-    mwl__lowerer *l); /* write the stubs here: the last instruction must not fall through */
+void mwl__lower_flush(mwl__lowerer *l); /* writes the stubs; control must not continue here */
 uint32_t mwl__lower_import(mwl__lowerer *l, const mwl__contract *c, const mwl__node *user);
 uint32_t mwl__lower_flow_ix(mwl__lowerer *l, mwl__m_flow *flow);
 uint32_t mwl__lower_name(mwl__lowerer *l, const mwl__node *member); /* its key as a constant */
-/* Records that already exist; a scratch one when the emitter has failed. */
+/* A record that exists already; NULL only if the emitter has failed. */
 #define mwl__lower_rec(l, section, type, ix)                                                       \
     ((type *)mwl__emit_record_at((l)->e, MWL_SECTION_##section, ix, sizeof(type)))
 
 /* lower_value.c: values into registers. d is below top. */
 void mwl__lower_value(mwl__lowerer *l, const mwl__node *n, unsigned d);
-/* The value, and the instruction that takes it from its register: OUT, CALL_INPUT ... */
+/* The value, and the instruction that takes it: OUT, CALL_INPUT ... */
 void mwl__lower_field(mwl__lowerer *l, const mwl__node *n, mwl__op op);
-/* As a condition, without conversion to data, and the jump that tests it; answers the jump's pc, to
- * be patched. */
+/* As a condition, without conversion to data, and the jump that tests it. Returns the pc of the
+ * jump, to be patched. */
 uint32_t mwl__lower_condition(mwl__lowerer *l, const mwl__node *n, mwl__op jump);
 uint32_t mwl__lower_const(mwl__lowerer *l, const mwl__node *n); /* a subtree without expressions */
-/* The named members of an object but those in `skip` (NULL-terminated; NULL: none) in a row of
- * registers from *first on, and their keys as a shape. False: too large, reported. Give back by
- * restoring top. */
+/* The members of an object, except for those in `skip` (NULL-terminated; NULL: none), in a row of
+ * registers from *first on, and their keys as a shape. False: too large, and reported. The caller
+ * frees the registers by restoring top. */
 bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object, const char *const *skip,
                     unsigned *first, uint32_t *shape);
 void mwl__lower_assign(mwl__lowerer *l, const mwl__node *assign); /* NULL or {}: nothing */
@@ -109,14 +108,14 @@ bool mwl__lower_resolve(void *ctx, const mwl__cel_node *variable, const mwl__cel
                         size_t n_members, unsigned *base, size_t *used);
 mwl__where mwl__lower_where(void *ctx, uint32_t begin, uint32_t end, uint32_t at);
 mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n);
-/* Mark what the expression, or every expression in the subtree (NULL: none), can read. */
+/* Marks what the expression, or every expression in the subtree (NULL: none), can read. */
 void mwl__lower_reach(mwl__lowerer *l, const mwl__m_expr *x);
 void mwl__lower_reach_all(mwl__lowerer *l, const mwl__node *n);
 
 /* lower_entry.c */
 void mwl__lower_descent(mwl__lowerer *l, mwl__m_entry **stack, uint32_t n, bool around_call);
 void mwl__lower_ascent(mwl__lowerer *l, mwl__m_entry **stack, uint32_t n);
-void mwl__lower_structural(mwl__lowerer *l); /* the code of all structural calls that wait for it */
+void mwl__lower_structural(mwl__lowerer *l); /* the code of the structural calls that wait */
 
 /* lower_call.c */
 uint32_t mwl__lower_call_new(mwl__lowerer *l, mwl__m_call *c, uint32_t gather); /* its record */

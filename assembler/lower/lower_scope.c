@@ -1,8 +1,9 @@
-/* lower_scope.c: what the names in an expression mean to the machine, and what they make it keep.
+/* lower_scope.c: what the names in an expression mean to the machine, and what it must keep for
+ * them.
  *
- * Owns: the way from a path's text to one of the bases of program.h, and the flags of tables.h that
- * say which instants and windows something can observe. A root used as a whole reaches everything
- * under it. */
+ * Owns: which base of program.h the text of a path begins with, and the flags of tables.h for the
+ * instants and windows that something can read. A root that is used as a whole reads everything in
+ * it. */
 #include "assembler/lower/lower_impl.h"
 
 /* ---- bases ----------------------------------------------------------------------------------- */
@@ -17,7 +18,7 @@ static bool text_is(mwl__cel_text t, const char *text, size_t len) {
     return t.len == len && memcmp(t.data, text, len) == 0;
 }
 
-/* How many members of the path the base's text takes up, or -1 when it says something else. */
+/* How many members of the path are in the text of the base; -1: the path does not begin with it. */
 static int takes(const char *text, mwl__cel_text root, const mwl__cel_text *members, size_t n) {
     const char *dot = strchr(text, '.');
     if (!text_is(root, text, dot ? (size_t)(dot - text) : strlen(text))) return -1;
@@ -69,7 +70,7 @@ static mwl__where place(const mwl__lowerer *l, mwl__span span, uint32_t at) {
     return w;
 }
 
-/* A value that is written out; of a construct its name, else the bracket that opens it. */
+/* Of a scalar all of it; of a construct its name, or else the bracket that opens it. */
 mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n) {
     mwl__span span = mwl__node_span(n);
     if (n->kind >= MWL_NODE_ARRAY) {
@@ -113,8 +114,7 @@ static void mark_phase(mwl__lowerer *l) {
 }
 
 static void mark_results(mwl__lowerer *l) {
-    if (l->site.gather == MWL_NONE || l->site.call)
-        return; /* nothing inside the fan-out reads them */
+    if (l->site.gather == MWL_NONE || l->site.call) return; /* nothing in the fan-out reads them */
     mwl__gather_rec *r = mwl__lower_rec(l, GATHERS, mwl__gather_rec, l->site.gather);
     if (r) r->flags |= MWL_GATHER_RESULTS;
 }
@@ -123,7 +123,7 @@ static bool member_is(const mwl__cel_path *p, size_t i, const char *name) {
     return i < p->n_members && text_is(p->members[i], name, strlen(name));
 }
 
-/* Which instants of a record the path can read: `at` members lead to the record's own. */
+/* Which instants of a record the path can read. `at`: how many members lead to them. */
 static uint32_t instants(const mwl__cel_path *p, size_t at) {
     if (p->n_members <= at)
         return MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED | MWL_NEEDS_DISPATCHED | MWL_NEEDS_ACCEPTED;
@@ -178,7 +178,7 @@ static void mark_pin(mwl__lowerer *l) {
         mark_step(l, MWL_NEEDS_ENTERED);
 }
 
-/* now(), or a host's function that may ask for the same instant (mwl_fn_now). */
+/* now(), or a host's function that may use the same instant (mwl_fn_now). */
 static bool asks_for_now(const mwl__lowerer *l, const mwl__cel_node *n) {
     if (n->kind != MWL__CEL_CALL && n->kind != MWL__CEL_MEMBER) return false;
     if (text_is(n->name, "wallTime", 8)) return false;

@@ -22,7 +22,7 @@ static uint32_t matcher(mwl__lowerer *l, const mwl__m_catch *c) {
     return mwl__emit_record(l->e, MWL_SECTION_MATCHERS, &rec, sizeof rec);
 }
 
-/* The records of a Step's clauses, which lie together. */
+/* The records of a Step's clauses, one after another. */
 static uint32_t new_catches(mwl__lowerer *l, const mwl__m_step *s) {
     uint32_t first = mwl__emit_record_count(l->e, MWL_SECTION_CATCHES);
     for (uint32_t i = 0; i < s->n_catches; i++) {
@@ -63,7 +63,7 @@ static void to(mwl__lowerer *l, const mwl__m_step *s) {
     mwl__lower_ax(l, s->node, MWL_OP_TO, 0, s->next->ix);
 }
 
-/* The exit of a Step without a Result phase is recorded where something reads it. */
+/* A Step that is not a Call or a Gather records its exit only if something reads that. */
 static void exit_if_read(mwl__lowerer *l, const mwl__m_step *s) {
     const mwl__step_rec *r = mwl__lower_rec(l, STEPS, mwl__step_rec, s->ix);
     if (r && (r->flags & MWL_NEEDS_EXITED)) mwl__lower_abc(l, s->node, MWL_OP_STEP_EXIT, 0, 0, 0);
@@ -105,7 +105,7 @@ static void lower_match(mwl__lowerer *l, const mwl__m_step *s, uint32_t fault) {
         if (known == 0) continue;
         uint32_t miss =
             known == 1 ? MWL_NONE : mwl__lower_condition(l, c->when, MWL_OP_JUMP_UNLESS);
-        exit_if_read(l, s); /* selecting is the action: it is complete now */
+        exit_if_read(l, s); /* the action is to select a clause, so it is complete now */
         lower_clause(l, c);
         if (miss == MWL_NONE) break; /* what follows cannot be reached */
         mwl__emit_patch(l->e, miss, mwl__lower_here(l));

@@ -1,10 +1,10 @@
 /* lower_value.c: values into registers: constants, templates with expressions in their leaves,
  * assign.
  *
- * Registers are a stack: a value goes into `d`, what it needs lies from `top` on and is given back.
- * A subtree without expressions is one constant. What an expression yields is made a data model
- * value by DATA, unless its tree shows that it is one already. Recursion is as deep as the
- * definition is nested, which the reader bounds (MWL_DEPTH_LIMIT). */
+ * Registers are a stack: a value is computed into `d`, with registers from `top` on that are free
+ * again afterwards. A subtree without expressions is one constant. DATA converts the value of an
+ * expression to the data model, unless its tree shows that it is in the data model already.
+ * Recursion is as deep as the definition is nested, which the reader limits (MWL_DEPTH_LIMIT). */
 #include "assembler/lower/lower_impl.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ uint32_t mwl__lower_const(mwl__lowerer *l, const mwl__node *n) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-/* Functions whose answer is always a string or a boolean. */
+/* Functions that always return a string or a boolean. */
 static bool answers_data(mwl__cel_text name) {
     static const char *const names[] = {"string",   "toJson",           "startsWith", "endsWith",
                                         "contains", "matches",          "lowerAscii", "upperAscii",
@@ -64,8 +64,8 @@ static bool keys_are_text(const mwl__cel_node *map) {
     return true;
 }
 
-/* Whether what the tree yields, if it yields anything, is a data model value: roots hold nothing
- * else, and so do parts of what they hold; tests are booleans. */
+/* Is the value of the tree, if it has one, in the data model? Roots and their parts are, and tests
+ * are booleans. */
 static bool yields_data(const mwl__cel_node *n) {
     for (;;) {
         switch (n->kind) {
@@ -117,7 +117,7 @@ static void report(void *ctx, const mwl__cel_problem *problem) {
     mwl__lower_fail(l, MWL_E_REJECTED);
 }
 
-/* A number that is written as an int is one that data can hold, mostly. */
+/* An int literal is a number of the data model, unless it is beyond 2^53. */
 static bool int_literal(mwl__lowerer *l, const mwl__m_expr *x, unsigned d) {
     const mwl__cel_node *n = x->tree.root;
     const int64_t exact = (int64_t)1 << 53;

@@ -52,9 +52,10 @@
  *
  * A phase without fields, in which the middleware has no action, has no code: its pc is that of
  * what follows (success_pc, failure_pc: the one REENTER that both phases share; always_pc: ALWAYS
- * and UNWIND). An arm without fields has none either: its pc is end_pc. If a `when` is literally
- * false, `with` and the ACTION behind its GATE are left out; if it is literally true, the GATE is.
- * Match clauses that are literally false are left out, and all behind one that is literally true.
+ * and UNWIND). An arm without fields has none either: its pc is end_pc. A `when` without an action
+ * has no code. If a `when` is literally false, `with` and the ACTION behind its GATE are left out;
+ * if it is literally true, the GATE is. Match clauses that are literally false are left out, and
+ * all behind one that is literally true.
  *
  * Structural members of a `with` are neither in its constant nor in its WITH; if it has no others,
  * there is neither. Steps that no path leads to, and Flows that only such Steps call, are left
