@@ -1,16 +1,25 @@
 /* asm.c: the assembler's public face: read, check, lower, emit; diagnostics as text. See mwl_asm.h.
  */
 #include "mwl_asm.h"
+#include "mwl_config.h"
 #include "mwl_std.h"
 
 #include "vm/cel/cel_lib.h"
 #include "assembler/lower/lower.h"
 #include "vm/program/pack.h"
 
+/* The host's allocator, as far as the limit allows. */
+typedef struct account {
+    mwl_alloc inner;
+    size_t used, limit;
+    bool refused;
+} account;
+
 /* Everything that one assembly holds. */
 typedef struct job {
     const mwl_asm_options *options;
-    mwl_alloc alloc;
+    account account;
+    mwl_alloc alloc; /* through the account */
     mwl__diags sink;
     mwl__catalog *catalog;
     mwl__source *sources; /* of the providers' documents */
@@ -19,6 +28,17 @@ typedef struct job {
     mwl__tree tree;
     mwl__model model;
 } job;
+
+static void *take(void *ctx, void *p, size_t old_size, size_t new_size) {
+    account *a = ctx;
+    if (new_size > old_size && new_size - old_size > a->limit - a->used) {
+        a->refused = true;
+        return NULL;
+    }
+    void *block = a->inner.fn(a->inner.ctx, p, old_size, new_size);
+    if (block || new_size == 0) a->used = a->used - old_size + new_size;
+    return block;
+}
 
 static mwl_status set_levels(job *j) {
     const char *const *name;
@@ -91,15 +111,16 @@ static mwl_status emit_image(job *j, mwl_asm_result *out) {
 }
 
 static mwl_status assemble(job *j, const char *definition, size_t len, mwl_asm_result *out) {
-    mwl_status status = set_levels(j), providers = MWL_OK;
+    /* of a text that is too large no more is looked at than shows that */
+    size_t most = (size_t)j->sink.quota.bytes;
+    mwl_status providers = MWL_OK;
+    mwl_status status =
+        mwl__source_init(&j->source, j->alloc, j->options->file ? j->options->file : "definition",
+                         definition, len > most ? most + 1 : len);
+    if (status == MWL_OK) status = set_levels(j);
     if (status == MWL_OK) status = collect_functions(j);
-    if (status == MWL_OK) {
-        providers = collect_providers(j);
-        if (providers == MWL_E_NOMEM) return providers;
-        status =
-            mwl__source_init(&j->source, j->alloc,
-                             j->options->file ? j->options->file : "definition", definition, len);
-    }
+    if (status == MWL_OK) providers = collect_providers(j);
+    if (providers == MWL_E_NOMEM) return providers;
     if (status == MWL_OK) status = mwl__tree_read(&j->tree, j->alloc, &j->source, &j->sink);
     if (status != MWL_OK && !(status == MWL_E_REJECTED && j->tree.root)) return status;
     mwl_status checked =
@@ -111,10 +132,38 @@ static mwl_status assemble(job *j, const char *definition, size_t len, mwl_asm_r
     return status == MWL_OK ? j->sink.status : status;
 }
 
+static void start_sink(job *j) {
+    mwl__diags_init(&j->sink, j->alloc);
+    mwl__quota *q = &j->sink.quota;
+    j->sink.guide = j->options->guide;
+    if (j->options->max_bytes) q->bytes = j->options->max_bytes;
+    if (q->bytes >= MWL__SOURCE_MAX) q->bytes = MWL__SOURCE_MAX - 1;
+    if (j->options->max_work) q->work = q->given = j->options->max_work;
+}
+
+/* The limit of memory was reached: free what there is, so that there is room to say so. */
+static mwl_status report_memory(job *j) {
+    mwl__quota q = j->sink.quota;
+    size_t limit = j->account.limit;
+    mwl__model_free(&j->model);
+    mwl__tree_free(&j->tree);
+    mwl__diags_free(&j->sink);
+    start_sink(j);
+    j->account.limit = SIZE_MAX;
+    mwl__source *source = q.source ? q.source : &j->source;
+    mwl__diag *d =
+        mwl__diag_report(&j->sink, MWL_DIAG_ASSEMBLY_LIMIT, source, mwl__span_make(q.at, q.at),
+                         "the memory of the assembler is used up here");
+    mwl__diag_note(d, "its limit is %zu bytes", limit);
+    mwl__diag_help(d, "split the definition, or allow more memory");
+    return d ? MWL_E_REJECTED : MWL_E_NOMEM;
+}
+
 /* The sink's words, as a block of their size. */
 static mwl_status render(job *j, mwl_asm_result *out) {
     static const mwl__diag_format formats[] = {MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF};
     mwl__buf text = mwl__buf_make(j->alloc);
+    j->account.limit = SIZE_MAX; /* the number of diagnostics and their length are limited */
     mwl__diags_render(&j->sink, formats[j->options->format], j->options->colour, &text);
     mwl_status status = text.failed ? MWL_E_NOMEM : MWL_OK;
     if (status == MWL_OK) {
@@ -148,13 +197,15 @@ mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_option
     memset(&j, 0, sizeof j);
     memset(out, 0, sizeof *out);
     j.options = options ? options : &defaults;
-    j.alloc = j.options->alloc.fn ? j.options->alloc : mwl_alloc_default();
-    out->alloc = j.alloc;
+    out->alloc = j.options->alloc.fn ? j.options->alloc : mwl_alloc_default();
+    j.account.inner = out->alloc;
+    j.account.limit = j.options->max_memory ? j.options->max_memory : MWL_ASM_MEMORY;
+    j.alloc = (mwl_alloc){take, &j.account};
     j.source.alloc = j.tree.arena.alloc = j.model.arena.alloc = j.alloc;
-    mwl__diags_init(&j.sink, j.alloc);
-    j.sink.guide = j.options->guide;
+    start_sink(&j);
     mwl__functions_init(&j.functions, &j.alloc);
     mwl_status status = assemble(&j, definition, len, out);
+    if (status == MWL_E_NOMEM && j.account.refused) status = report_memory(&j);
     mwl_status said = status == MWL_E_NOMEM ? MWL_OK : render(&j, out);
     if (said < 0) status = said;
     out->n_errors = (unsigned)j.sink.n_errors;

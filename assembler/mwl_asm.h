@@ -63,6 +63,11 @@ typedef struct mwl_asm_options {
     unsigned flags;           /* MWL_ASM_* */
     mwl_asm_format format;    /* of the diagnostics */
     bool colour;              /* colour the diagnostics for a terminal (MWL_ASM_HUMAN only) */
+    /* Limits, for definitions that others wrote; 0 means the default (mwl_config.h). A definition
+     * that reaches one is rejected, with a diagnostic at the place. */
+    size_t max_bytes;  /* of the definition, and of each document */
+    uint64_t max_work; /* units: about one for each byte, node and instruction */
+    size_t max_memory; /* bytes that the assembler holds at a time */
     /* Longer help texts for people, which the command mwlvm has and the library does not; or NULL.
      * For mwlvm only: the type is not public. */
     const struct mwl__guide *guide;

@@ -181,6 +181,24 @@
 #define MWL_PATTERN_HEAP_KIB 16384u
 #endif
 
+/* Bytes of a definition, and of each provider document. People write definitions; a larger one is
+ * data in the wrong place. */
+#ifndef MWL_ASM_BYTES
+#define MWL_ASM_BYTES (64u << 20)
+#endif
+
+/* The work of one assembly: about a unit for each byte that is read, each node that is checked and
+ * each instruction that is made; patterns, schemas and constants cost what they take. A unit takes
+ * about 10 ns. */
+#ifndef MWL_ASM_WORK
+#define MWL_ASM_WORK 4000000000ull
+#endif
+
+/* Bytes that one assembly holds at a time. A definition needs 20 to 40 times its size. */
+#ifndef MWL_ASM_MEMORY
+#define MWL_ASM_MEMORY (1ull << 30)
+#endif
+
 /* How many schemas may be open at one time while a value is checked. Each needs a C frame of about
  * 200 bytes; a level of data needs one or two. */
 #ifndef MWL_SCHEMA_DEPTH

@@ -151,6 +151,13 @@ static hint meant_name(checker *c, const mwl__cel_node *n) {
     return meant(c, s.best, s.best_len, n->begin, n->end);
 }
 
+/* Whether there were unknown names enough in this expression: it is a text of another kind. */
+static bool is_one_of_many(checker *c) {
+    if (c->n_unknown++ < UNKNOWN_MAX) return false;
+    c->rejected = true;
+    return true;
+}
+
 static void check_ident(checker *c, const mwl__cel_node *n) {
     if (n->ref == MWL__CEL_REF_LOCAL || n->ref == MWL__CEL_REF_TYPE) return;
     for (size_t i = 0; i < c->o->n_roots; i++) {
@@ -162,11 +169,8 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
         return;
     }
     if (n->ref == MWL__CEL_REF_VARIABLE) return;
-    if (c->n_unknown++ >= UNKNOWN_MAX) { /* one of many: a text, not an expression */
-        c->rejected = true;
-        return;
-    }
-    hint h = meant_name(c, n);
+    if (is_one_of_many(c)) return;
+    hint h = c->o->no_hints ? (hint){NULL} : meant_name(c, n);
     report_hint(c, MWL__CEL_WHY_NAME, n->begin, n->end, &h, "nothing is called `%s`", n->name.data);
 }
 
@@ -302,7 +306,9 @@ static bool unknown_function(checker *c, const mwl__cel_node *n, const char *nam
         report_hint(c, MWL__CEL_WHY_ARITY, begin, end, &h, "`%s` is called on a target: x.%s()",
                     other->name, other->name);
     } else {
-        hint h = meant_function(c, n, name, len, begin, end, &macro);
+        if (is_one_of_many(c)) return true;
+        hint h = {NULL};
+        if (!c->o->no_hints) h = meant_function(c, n, name, len, begin, end, &macro);
         report_hint(c, MWL__CEL_WHY_FUNCTION, begin, end, &h, "there is no function `%.*s`",
                     (int)len, name);
     }

@@ -318,7 +318,7 @@ static bool match(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned subje
         return false;
     const mwl__str *text = mwl__as_str(*pattern);
     mwl__regex *re = NULL;
-    mwl_status status = mwl__regex_compile(&l->alloc, text->s, text->len, 0, NULL, &re, NULL);
+    mwl_status status = mwl__regex_compile(&l->alloc, text->s, text->len, 0, l->o->work, &re, NULL);
     mwl__regex_free(re);
     if (status == MWL_E_NOMEM && l->status == MWL_OK) l->status = status;
     if (status != MWL_OK) return false;
@@ -533,7 +533,9 @@ mwl_status mwl__cel_lower(const mwl__cel_lowering *options, const mwl__cel_tree 
     if (!l.locals) return MWL_E_NOMEM;
     l.status = mwl__cel_fold_init(&l.fold, &l.alloc, options->functions);
     if (l.status == MWL_OK) {
+        uint64_t budget = l.fold.x.budget;
         l.status = mwl__cel_fold_tree(&l.fold, tree);
+        if (options->work) *options->work += budget - l.fold.x.budget;
         mwl__cel_lower_into(&l, tree->root, options->dest);
         mwl__emit_regs(l.e, l.max);
         mwl__cel_fold_done(&l.fold);

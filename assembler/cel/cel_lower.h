@@ -28,6 +28,8 @@ typedef struct mwl__cel_lowering {
     void *ctx;
     unsigned dest;  /* the register that gets the value */
     unsigned first; /* registers from here on are free; above dest */
+    uint64_t
+        *work; /* what lowering costs beyond its nodes is added to it: folding, patterns; or NULL */
     mwl__cel_sink sink;
 } mwl__cel_lowering;
 

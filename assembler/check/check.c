@@ -11,6 +11,12 @@ void *mwl__check_new(mwl__checker *c, size_t n, size_t size) {
     return p;
 }
 
+bool mwl__check_work(mwl__checker *c, const mwl__node *n, uint64_t units) {
+    if (mwl__node_work(c->tree, n, units)) return true;
+    if (c->status == MWL_OK) c->status = MWL_E_REJECTED;
+    return false;
+}
+
 void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry) {
     mwl__listed *l = mwl__check_new(c, 1, sizeof *l);
     if (!l) return;

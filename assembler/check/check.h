@@ -92,6 +92,7 @@ struct mwl__flow {
     bool called;
     uint8_t colour;           /* of walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
+    const mwl__flow *caller;  /* the last one whose set these codes were added to */
     mwl__schema *schema;      /* of its parameters, when they have one that is right */
     bool broken_schema;
     bool runs_known;
@@ -130,6 +131,7 @@ struct mwl__checker {
     mwl__listed *listed, **last_listed;
     mwl__unknown *unknown;
     mwl__judge judge;
+    uint32_t visits;     /* of edges of graphs; check_vars.c */
     bool refused;        /* a provider is named whose document was refused */
     mwl_status status;   /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
@@ -138,6 +140,8 @@ struct mwl__checker {
 /* A note with the names of the members, when they are few enough to be read. */
 void mwl__check_list_names(mwl__diag *d, const char *intro, const mwl__node *map);
 void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
+/* Takes units of work for the node; false makes the check stop. */
+bool mwl__check_work(mwl__checker *c, const mwl__node *n, uint64_t units);
 /* Arena memory, zeroed; NULL makes the check fail. */
 void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
 

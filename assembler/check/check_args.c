@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#define NAMES_MAX 64 /* parameters, and members of `with`, among which a meaning is sought */
 #define AT_RUN_TIME "it fails with System.ParameterValidationFailed when it runs"
 
 /* ---- durations and timestamps ---------------------------------------------------------------- */
@@ -125,7 +126,9 @@ static bool is_refused(const mwl__node *schema, const mwl__node *m) {
 static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
                                  const mwl__node *m) {
     const mwl__node *properties = mwl__node_get(schema, "properties");
-    if (!properties || properties->kind != MWL_NODE_OBJECT) return NULL;
+    if (!properties || properties->kind != MWL_NODE_OBJECT || properties->count > NAMES_MAX ||
+        m->parent->count > NAMES_MAX)
+        return NULL;
     const mwl__node *p;
     mwl__word w = {.rest = mwl__diags_words(c->sink, MWL__WORDS_ARGUMENTS)};
     while (mwl__word_find(w.rest, m->key, m->key_len, &w)) {
@@ -153,6 +156,8 @@ static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
 static bool is_covered(const mwl__checker *c, const mwl__node *schema, const mwl__node *object,
                        const char *name, size_t len) {
     unsigned looked = 0;
+    const mwl__node *required = mwl__node_get(schema, "required");
+    if (required && required->count > NAMES_MAX) return false;
     for (const mwl__node *m = object ? mwl__node_first(object) : NULL; m && looked < 16;
          m = m->next) {
         if (!is_refused(schema, m)) continue;
@@ -188,7 +193,8 @@ static void suggest_argument(mwl__diag *d, const mwl__node *schema, const mwl__n
 
 static void undeclared(mwl__checker *c, const mwl__node *schema, const mwl__node *m,
                        const char *target) {
-    const mwl__node *meant = meant_by(c, schema, m);
+    const mwl__node *meant =
+        mwl__diags_room(c->sink, MWL_DIAG_UNDECLARED_ARGUMENT) ? meant_by(c, schema, m) : NULL;
     mwl__diag *d =
         meant && is_required(schema, meant)
             ? mwl__node_report_key(c->tree, m, MWL_DIAG_UNDECLARED_ARGUMENT,
@@ -337,4 +343,5 @@ void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at
               c->sink->n_errors + c->sink->n_others > before};
     if (mwl__judge_value(&c->judge, compiled, with, refused, &a) == MWL_E_NOMEM)
         c->status = MWL_E_NOMEM;
+    mwl__check_work(c, with, with->count + c->judge.used / 4);
 }

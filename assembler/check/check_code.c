@@ -9,7 +9,8 @@
 
 #include <stdio.h>
 
-#define CODES_MAX 256 /* a larger set counts as everything, so that time stays linear */
+#define COMPARED_MAX 4096 /* pairs of two lists; of longer ones nothing is known */
+#define CODES_MAX 256     /* a larger set counts as everything, so that time stays linear */
 
 struct code {
     const char *text; /* without the `.*` of an open one */
@@ -206,6 +207,7 @@ static bool covers_pattern(const mwl__node *by, const mwl__node *p) {
 /* Whether every entry of `list` (NULL: anything) is covered by one of `by` (NULL: everything). */
 static bool covers_list(const mwl__node *by, const mwl__node *list, bool patterns) {
     if (!by) return true;
+    if (list && (uint64_t)by->count * list->count > COMPARED_MAX) return false;
     for (const mwl__node *b = mwl__node_first(by); b && patterns; b = b->next)
         if (mwl__node_is(b, "*")) return true;
     if (!list) return false;
@@ -287,17 +289,28 @@ static void rise(mwl__checker *c, scratch *level, mwl__m_entry *const *stack, ui
 static void check_flow_codes(mwl__checker *c, mwl__flow *f, scratch *whole, scratch *one) {
     for (uint32_t i = 0; i < f->m.n_steps && c->status == MWL_OK; i++) {
         const mwl__m_step *s = f->m.steps[i];
+        /* Without a stack the set of a Flow that is called is its own, which need not be copied,
+         * and needs to be added once. */
+        mwl__flow *callee =
+            s->action == MWL_ACTION_CALL && s->n_calls && s->calls[0]->flow && s->n_stack == 0
+                ? mwl__flow_of(s->calls[0]->flow)
+                : NULL;
+        const codes *set = callee && callee->codes ? callee->codes : &one->set;
+        bool added = set != &one->set && callee->caller == f;
         clear(c, &one);
-        if (s->action == MWL_ACTION_CALL && s->n_calls) {
+        if (set != &one->set) {
+            callee->caller = f;
+        } else if (s->action == MWL_ACTION_CALL && s->n_calls) {
             add_call(&one->set, s->calls[0]);
             rise(c, one, s->stack, s->n_stack);
         } else if (s->action == MWL_ACTION_RAISE && s->result) {
             add_written(&one->set, c, mwl__node_get(s->result, "code"));
         }
-        for (uint32_t k = 0; k < s->n_catches; k++)
-            check_patterns(c, &one->set, s->catches[k].codes);
+        for (uint32_t k = 0; k < s->n_catches; k++) check_patterns(c, set, s->catches[k].codes);
         check_reached(c, s);
-        add_all(&whole->set, &one->set);
+        if (!added) add_all(&whole->set, set);
+        uint64_t n = added ? 0 : set->n;
+        if (!mwl__check_work(c, s->node, 16 + n * n / 8)) return;
     }
     rise(c, whole, f->m.stack, f->m.n_stack);
     f->codes = mwl__check_new(c, 1, sizeof *f->codes);

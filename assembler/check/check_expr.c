@@ -171,8 +171,10 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
     mwl__checker *c = ctx;
     mwl__regex *re = NULL;
     mwl_error why = {MWL_OK, NULL, 0};
-    mwl_status status = mwl__regex_compile(&c->arena->alloc, pattern, len, 0, NULL, &re, &why);
+    uint64_t work = 0;
+    mwl_status status = mwl__regex_compile(&c->arena->alloc, pattern, len, 0, &work, &re, &why);
     mwl__regex_free(re);
+    (void)mwl__diags_work(c->sink, c->tree->source, c->sink->quota.at, work / 4);
     if (status == MWL_E_NOMEM) c->status = status;
     if (status == MWL_OK || status == MWL_E_NOMEM) return NULL;
     return why.message ? why.message : mwl_status_text(status);
@@ -269,18 +271,19 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
                               .len = e->node->count - 2 - e->body_at,
                               .sink = {report, &r}};
     mwl__cel_names names = {lookup, &c->function_names, NULL};
-    mwl__cel_check_options check = {.arena = c->arena,
-                                    .roots = roots,
-                                    .n_roots = MWL__N_ROOTS,
-                                    .functions = c->functions,
-                                    .n_functions = c->n_functions,
-                                    .is_message = mwl__cel_is_message,
-                                    .pattern_fault = pattern_fault,
-                                    .ctx = c,
-                                    .function_words =
-                                        mwl__diags_words(c->sink, MWL__WORDS_CEL_FUNCTION),
-                                    .name_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_NAME),
-                                    .sink = {report, &r}};
+    mwl__cel_check_options check = {
+        .arena = c->arena,
+        .roots = roots,
+        .n_roots = MWL__N_ROOTS,
+        .functions = c->functions,
+        .n_functions = c->n_functions,
+        .is_message = mwl__cel_is_message,
+        .pattern_fault = pattern_fault,
+        .ctx = c,
+        .function_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_FUNCTION),
+        .no_hints = !mwl__diags_room(c->sink, MWL_DIAG_UNKNOWN_FUNCTION),
+        .name_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_NAME),
+        .sink = {report, &r}};
     mwl_status status = mwl__cel_parse(&parse, &e->tree);
     if (status == MWL_E_TOO_BIG)
         mwl__node_report(c->tree, e->node, MWL_DIAG_EXPRESSION_TOO_LARGE,
@@ -297,6 +300,7 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
 }
 
 static mwl__m_expr *add_expression(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
+    if (!mwl__check_work(c, n, 16 + (uint64_t)n->count * 4)) return NULL;
     mwl__m_expr *e = mwl__check_new(c, 1, sizeof *e);
     if (!e) return NULL;
     e->node = n;
@@ -330,7 +334,7 @@ static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__s
 }
 
 void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
-    if (c->status < 0) return;
+    if (c->status < 0 || !mwl__check_work(c, n, 1)) return;
     if (n->kind == MWL_NODE_STRING) {
         const mwl__m_expr *e = check_text(c, n, site);
         if (e) check_result(c, e, e->tree.root);

@@ -6,6 +6,9 @@
 
 #include "vm/base/suggest.h"
 
+#define LEVELS_MAX                                                                                 \
+    64 /* of an expression above a read; deeper, it counts as one that may be passed by */
+
 typedef struct paths {
     mwl__checker *c;
     const mwl__m_expr *e;
@@ -267,8 +270,9 @@ static void look_others(paths *p, const mwl__cel_path *path) {
 
 /* Whether the node is evaluated whenever the expression is, and its fault is not absorbed. */
 static bool is_certain(const mwl__cel_node *n) {
-    for (; n->parent; n = n->parent) {
+    for (unsigned levels = 0; n->parent; n = n->parent) {
         const mwl__cel_node *up = n->parent;
+        if (++levels > LEVELS_MAX) return false;
         bool loop = up->kind >= MWL__CEL_ALL && up->kind <= MWL__CEL_OPT_FLAT_MAP;
         bool body = n->ix > 0 && (loop || up->kind == MWL__CEL_COND || up->kind == MWL__CEL_MEMBER);
         if (body || up->kind == MWL__CEL_AND || up->kind == MWL__CEL_OR ||

@@ -718,6 +718,7 @@ static void check_call_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step, ui
 
 void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step) {
     const mwl__node *n = step->node;
+    if (!mwl__check_work(c, n, 16 + n->count)) return;
     int action = check_action(c, n);
     uint32_t bad;
     if (action < 0) return;

@@ -65,7 +65,7 @@ typedef struct graph {
     uint64_t *inner;      /* what the Step's call and stack assign */
     uint32_t *queue;
     bool *queued;
-    uint32_t n_steps, visits;
+    uint32_t n_steps;
 } graph;
 
 static bool make_graph(graph *g) {
@@ -155,7 +155,7 @@ static bool grow(graph *g, uint64_t *sets, bool absent) {
             if (absent)
                 out = (e->caught ? ~(g->maybe[i] | e->assigned) : 0) |
                       (decides ? 0 : sets[i] & ~e->assigned);
-            if (++g->visits > VISITS_MAX) return false;
+            if (++g->c->visits > VISITS_MAX) return false;
             if (!(out & ~sets[e->to])) continue;
             sets[e->to] |= out;
             if (g->queued[e->to]) continue;
@@ -171,7 +171,7 @@ static void walk_first_steps(graph *g) {
     uint64_t assigned = 0;
     memset(g->first_time, 0, g->n_steps * sizeof *g->first_time);
     memset(g->queued, 0, g->n_steps * sizeof *g->queued);
-    for (uint32_t i = g->f->m.entrypoint->ix; !g->queued[i] && g->visits++ < VISITS_MAX;) {
+    for (uint32_t i = g->f->m.entrypoint->ix; !g->queued[i] && g->c->visits++ < VISITS_MAX;) {
         g->queued[i] = true;
         g->first_time[i] = ~assigned;
         if (g->first[i + 1] - g->first[i] != 1) return;
@@ -225,7 +225,7 @@ static const mwl__node *find_way(graph *g, const mwl__read *u) {
         uint32_t to = g->queue[at];
         for (uint32_t k = 0; k < g->first[g->n_steps]; k++) {
             const edge *e = &g->edges[k];
-            if (++g->visits > VISITS_MAX) return NULL;
+            if (++g->c->visits > VISITS_MAX) return NULL;
             const mwl__m_step *from = g->f->m.steps[e->from];
             if (e->to != to || (e->assigned & bit) || !from->reachable) continue;
             if (e->caught && !(g->maybe[e->from] & bit)) return e->exit;
@@ -321,7 +321,7 @@ static void check_reads(mwl__checker *c, mwl__flow *f) {
         if (v->flags & (MWL__VAR_PARAMETER | MWL__VAR_TESTED))
             bound[v->id / SET] |= UINT64_C(1) << (v->id % SET);
     }
-    for (size_t i = 0; i < n_sets && g.visits <= VISITS_MAX; i++) {
+    for (size_t i = 0; i < n_sets && c->visits <= VISITS_MAX; i++) {
         set s = {.reads = reads + read_at[i],
                  .n_reads = read_at[i + 1] - read_at[i],
                  .writes = writes + write_at[i],

@@ -83,7 +83,7 @@ mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n) {
 mwl__where mwl__lower_where(void *ctx, uint32_t begin, uint32_t end, uint32_t at) {
     const mwl__lowerer *l = ctx;
     const mwl__m_expr *x = l->expr;
-    const mwl__tree *tree = l->model->tree;
+    mwl__tree *tree = l->model->tree;
     mwl__span span = mwl__node_text_span(tree, x->node, x->body_at + begin, x->body_at + end);
     return place(l, span, mwl__node_text_offset(tree, x->node, x->body_at + at));
 }

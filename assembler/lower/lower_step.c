@@ -160,6 +160,10 @@ static void lower_call_step(mwl__lowerer *l, mwl__m_step *s, uint32_t fault) {
 }
 
 void mwl__lower_step(mwl__lowerer *l, mwl__m_step *s) {
+    if (!mwl__node_work(l->model->tree, s->node, 16 + s->node->count)) {
+        mwl__lower_fail(l, MWL_E_REJECTED);
+        return;
+    }
     if (l->status != MWL_OK) return;
     l->site = (mwl__lower_site){.flow = s->flow, .step = s, .gather = MWL_NONE};
     uint32_t first = new_catches(l, s),

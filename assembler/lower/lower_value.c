@@ -132,6 +132,7 @@ static void expression(mwl__lowerer *l, const mwl__m_expr *x, unsigned d, bool a
     mwl__lower_reach(l, x);
     if (as_data && int_literal(l, x, d)) return;
     l->expr = x;
+    uint64_t work = 0;
     mwl__cel_lowering o = {.alloc = &l->alloc,
                            .emit = l->e,
                            .functions = l->functions,
@@ -140,9 +141,12 @@ static void expression(mwl__lowerer *l, const mwl__m_expr *x, unsigned d, bool a
                            .ctx = l,
                            .dest = d,
                            .first = l->top,
+                           .work = &work,
                            .sink = {report, l}};
     mwl_status status = mwl__cel_lower(&o, &x->tree);
     if (status < 0) mwl__lower_fail(l, status);
+    if (!mwl__node_work(l->model->tree, x->node, x->tree.n_nodes * UINT64_C(8) + work * 2))
+        mwl__lower_fail(l, MWL_E_REJECTED);
     if (as_data && !yields_data(x->tree.root)) mwl__lower_abc(l, x->node, MWL_OP_DATA, d, 0, 0);
 }
 

@@ -9,6 +9,7 @@ mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema) {
     mwl_status status = mwl__schema_compile(tree, schema, &options, &tree->arena.alloc, &out);
     if (status == MWL_OK) return out;
     if (status == MWL_E_NOMEM) tree->sink->status = status;
+    if (tree->sink->quota.spent) return NULL;
     if (status == MWL_E_TOO_BIG)
         mwl__node_report(tree, schema, MWL_DIAG_INVALID_SCHEMA, "this schema is too large");
     return NULL;
@@ -61,7 +62,9 @@ mwl_status mwl__judge_value(mwl__judge *j, const mwl__schema *schema, const mwl_
         1000000; /* a schema can be written to take any time, so the assembler limits it */
     mwl__schema_env env = {j->heap, j->scratch, &fuel};
     bool valid = true;
+    j->used = fuel;
     status = mwl__schema_check(schema, v, &env, &valid, &report);
+    j->used -= fuel;
     if (status == MWL_OK && !valid) each_error(report, value, fn, ctx);
     mwl_value_drop(j->heap, report);
     mwl_value_drop(j->heap, v);

@@ -18,6 +18,7 @@ typedef struct mwl__judge {
     mwl_alloc alloc;
     mwl_heap *heap;
     mwl__regex_scratch *scratch;
+    uint64_t used; /* fuel of the last value */
 } mwl__judge;
 
 /* One error of a value: its place and the keyword. Text is lent for the duration of the

@@ -212,8 +212,11 @@ static void check_pattern(mwl__schema_build *b, mwl__schema_doc *doc, const mwl_
                           const char *text, size_t len, bool name) {
     mwl__pattern *p = NULL;
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status st = mwl__pattern_compile(&b->alloc, text, len, &p, &error);
+    uint64_t work = 0;
+    mwl_status st = mwl__pattern_compile(&b->alloc, text, len, &work, &p, &error);
     mwl__pattern_free(p);
+    if (!mwl__node_work(doc->tree, v, (uint64_t)len * 16 + work / 4))
+        (void)mwl__schema_stop(b, MWL_E_REJECTED);
     if (st == MWL_OK) return;
     if (st == MWL_E_NOMEM) {
         (void)mwl__schema_stop(b, st);

@@ -4,6 +4,8 @@
  * rest, so that many warnings never hide an error. */
 #include "assembler/source/diag.h"
 
+#include "mwl_config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +56,7 @@ void mwl__diags_init(mwl__diags *sink, mwl_alloc alloc) {
     memset(sink, 0, sizeof *sink);
     sink->arena = mwl__arena_make(alloc);
     sink->limit = MWL__DIAG_LIMIT;
+    sink->quota = (mwl__quota){.bytes = MWL_ASM_BYTES, .work = MWL_ASM_WORK, .given = MWL_ASM_WORK};
 }
 
 void mwl__diags_free(mwl__diags *sink) {
@@ -89,6 +92,14 @@ mwl_status mwl__diags_deny(mwl__diags *sink, const char *name) {
 bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code) {
     const mwl__diag_info *row = mwl__diag_row(code);
     return row && (sink->level[row - ROWS] & 3) != LEVEL_ALLOW;
+}
+
+bool mwl__diags_room(const mwl__diags *sink, mwl__diag_code code) {
+    const mwl__diag_info *row = mwl__diag_row(code);
+    uint8_t level = sink->level[row - ROWS] & 3;
+    bool error = level == LEVEL_DENY || row->severity == MWL_DIAG_ERROR;
+    size_t kept = error ? sink->kept_errors : sink->kept_others;
+    return level != LEVEL_ALLOW && (!sink->limit || kept < sink->limit);
 }
 
 /* ---- collecting ------------------------------------------------------------------------------ */
@@ -192,6 +203,23 @@ mwl__diag *mwl__diag_report(mwl__diags *sink, mwl__diag_code code, mwl__source *
     mwl__diag *d = mwl__diag_vreport(sink, code, source, span, format, ap);
     va_end(ap);
     return d;
+}
+
+bool mwl__diags_work(mwl__diags *sink, mwl__source *source, uint32_t at, uint64_t units) {
+    mwl__quota *q = &sink->quota;
+    if (q->spent) return false;
+    q->source = source;
+    q->at = at;
+    if (units <= q->work) {
+        q->work -= units;
+        return true;
+    }
+    q->spent = true;
+    mwl__diag *d = mwl__diag_report(sink, MWL_DIAG_ASSEMBLY_LIMIT, source, mwl__span_make(at, at),
+                                    "the work of the assembler is used up here");
+    mwl__diag_note(d, "its limit is %llu units", (unsigned long long)q->given);
+    mwl__diag_help(d, "split the definition, or allow more work");
+    return false;
 }
 
 void mwl__diag_text(mwl__diag *d, const char *format, ...) {

@@ -130,6 +130,18 @@ typedef struct mwl__diag {
     bool unfixable;        /* pieces of its repair clashed */
 } mwl__diag;
 
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* What one assembly may use, and where it is. It is part of the sink, which every stage has. */
+typedef struct mwl__quota {
+    uint64_t bytes;      /* of one text */
+    uint64_t work;       /* units that are left */
+    uint64_t given;      /* units at the beginning */
+    bool spent;          /* the work was used up, and that was reported */
+    mwl__source *source; /* where work was done last; NULL: nowhere yet */
+    uint32_t at;
+} mwl__quota;
+
 /* ---- the sink -------------------------------------------------------------------------------- */
 
 #define MWL__DIAG_LIMIT                                                                            \
@@ -149,6 +161,7 @@ typedef struct mwl__diags {
     uint32_t serial;
     mwl_status status;       /* MWL_E_NOMEM once something could not be kept */
     const mwl__guide *guide; /* NULL: none */
+    mwl__quota quota;
     uint8_t level[MWL__DIAG_COUNT];
 } mwl__diags;
 
@@ -161,6 +174,10 @@ void mwl__diags_free(mwl__diags *sink);
 mwl_status mwl__diags_allow(mwl__diags *sink, const char *name);
 mwl_status mwl__diags_deny(mwl__diags *sink, const char *name);
 
+/* Takes units of work for what is at this place. False: they are used up. That is reported, once,
+ * at the place, and the caller stops with MWL_E_REJECTED. */
+bool mwl__diags_work(mwl__diags *sink, mwl__source *source, uint32_t at, uint64_t units);
+
 /* These words of other languages, or NULL. */
 static inline const char *mwl__diags_words(const mwl__diags *sink, mwl__words which) {
     return sink->guide ? sink->guide->words[which] : NULL;
@@ -168,6 +185,10 @@ static inline const char *mwl__diags_words(const mwl__diags *sink, mwl__words wh
 
 /* Whether a report of this code would not be silenced: lets a check skip costly analysis. */
 bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code);
+
+/* Whether one more report of this code would be kept. Lets a check skip a costly search for what to
+ * suggest. */
+bool mwl__diags_room(const mwl__diags *sink, mwl__diag_code code);
 
 /* NULL when not kept. Errors count even then. */
 mwl__diag *mwl__diag_report(mwl__diags *sink, mwl__diag_code code, mwl__source *source,

@@ -57,7 +57,8 @@ MWL_X(107, LONE_SURROGATE, "lone-surrogate", ERROR, "An escape is one half of a 
       "    \"\\ud83d\\ude00\"     the whole of it")
 
 MWL_X(108, DEFINITION_TOO_LARGE, "definition-too-large", ERROR, "The definition is too large",
-      "Positions are kept in 32 bits, so a definition cannot have 4 GiB or more.")
+      "A definition has a limit of bytes: 64 MiB unless the host allows more or less\n"
+      "(mwl_asm_options). Data does not belong into a definition; pass it as input.")
 
 MWL_X(109, IMPRECISE_NUMBER, "imprecise-number", WARNING, "An integer is not exact as a double",
       "Numbers are doubles. Integers beyond 2^53 (9007199254740992) may have no exact\n"
@@ -84,6 +85,12 @@ MWL_X(112, UNKNOWN_SCHEMA, "unknown-schema", ERROR, "$schema names no version th
 MWL_X(113, MISPLACED_SCHEMA_KEY, "misplaced-schema-key", ERROR, "$schema is not at the root",
       "Only the root document carries `$schema`. Named and inline Flows are parts of that\n"
       "document and follow its version; remove the member there.")
+
+MWL_X(114, ASSEMBLY_LIMIT, "assembly-limit", ERROR, "The definition needs too much to assemble",
+      "Assembling has limits of its own, so that a definition from somebody else cannot take\n"
+      "any time and memory it likes: a number of units of work and a number of bytes. A host\n"
+      "sets them in mwl_asm_options, the defaults are in mwl_config.h. The place is where the\n"
+      "limit was reached, which need not be where most was used.")
 
 /* ---- 02xx: members, types, forms ------------------------------------------------------------- */
 

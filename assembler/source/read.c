@@ -491,6 +491,7 @@ static mwl__node *add_node(reader *r, mwl__node_kind kind) {
         r->no_memory = true;
         return NULL;
     }
+    r->tree->sink->quota.at = r->at;
     n->kind = (uint8_t)kind;
     n->offset = r->at;
     n->parent = r->open;
@@ -685,19 +686,39 @@ static bool check_bytes(reader *r) {
     return false;
 }
 
+/* Whether the text is within the limits. Reading costs a unit for each byte. */
+static bool check_size(reader *r) {
+    const mwl__quota *q = &r->tree->sink->quota;
+    if (r->len > q->bytes) {
+        mwl__diag *d =
+            FAIL(r, MWL_DIAG_DEFINITION_TOO_LARGE, (uint32_t)q->bytes, (uint32_t)q->bytes,
+                 "the text has more than %llu bytes", (unsigned long long)q->bytes);
+        mwl__diag_help(d, "data does not belong into a definition: pass it as input");
+        return false;
+    }
+    uint32_t at = q->work < r->len ? (uint32_t)q->work : 0;
+    if (mwl__diags_work(r->tree->sink, r->tree->source, at, r->len)) return true;
+    r->rejected = true;
+    return false;
+}
+
 mwl_status mwl__tree_read(mwl__tree *tree, mwl_alloc alloc, mwl__source *source, mwl__diags *sink) {
     memset(tree, 0, sizeof *tree);
     tree->arena = mwl__arena_make(alloc);
     tree->source = source;
     tree->sink = sink;
     reader r = {.tree = tree, .s = source->text, .len = source->len};
-    bool fine = check_bytes(&r) && read_document(&r);
+    bool fine = check_size(&r) && check_bytes(&r) && read_document(&r);
     if (!fine) tree->root = NULL;
     if (r.no_memory) return MWL_E_NOMEM;
     return r.rejected ? MWL_E_REJECTED : MWL_OK;
 }
 
 void mwl__tree_free(mwl__tree *tree) {
+    mwl__mem_free(&tree->arena.alloc, tree->marks, tree->n_marks * sizeof *tree->marks);
+    tree->marks = NULL;
+    tree->n_marks = 0;
+    tree->marked = NULL;
     mwl__arena_free(&tree->arena);
     tree->root = NULL;
 }

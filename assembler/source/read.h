@@ -49,12 +49,21 @@ struct mwl__node {
     } as;
 };
 
+/* Where a byte of a string's decoded text was written. */
+typedef struct mwl__text_mark {
+    uint32_t decoded, offset;
+} mwl__text_mark;
+
 typedef struct mwl__tree {
     mwl__arena arena;
     mwl__source *source;
     mwl__diags *sink;
     mwl__node *root; /* NULL when there is none */
     size_t n_nodes;
+    /* Marks of the last long string that a place was asked of (read_node.c). */
+    const mwl__node *marked;
+    mwl__text_mark *marks;
+    size_t n_marks;
 } mwl__tree;
 
 /* Read the whole source. What is wrong goes to the sink. Release with mwl__tree_free in any case.
@@ -99,15 +108,21 @@ static inline mwl__span mwl__node_key_span(const mwl__node *n) {
 }
 /* Where in the source the byte `at` of a string's decoded text was written: the beginning of its
  * escape if it was one, the closing quote for at == count. */
-uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32_t at);
+uint32_t mwl__node_text_offset(mwl__tree *tree, const mwl__node *n, uint32_t at);
 /* The span of bytes [from, to) of the decoded text. */
-mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from,
-                              uint32_t to);
+mwl__span mwl__node_text_span(mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to);
 
 /* The node that a JSON Pointer names, from `at` on; NULL when there is none. */
 const mwl__node *mwl__node_follow(const mwl__node *at, const char *pointer, size_t len);
 /* Append the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
 void mwl__node_pointer(const mwl__node *n, mwl__buf *out);
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* Takes units of work for the node (mwl__diags_work). */
+static inline bool mwl__node_work(mwl__tree *tree, const mwl__node *n, uint64_t units) {
+    return mwl__diags_work(tree->sink, tree->source, n->offset, units);
+}
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 

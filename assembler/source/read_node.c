@@ -66,14 +66,17 @@ static uint32_t escape_width(const char *p, uint32_t *decoded) {
     return pair ? 12 : 6;
 }
 
-uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32_t at) {
-    uint32_t offset = n->offset + 1, last = n->end - 1;
-    if (at >= n->count) return last;
-    if (n->count == last - offset) return offset + at; /* no escapes */
+#define MARK 256u /* bytes of decoded text between two marks */
+
+/* Goes on from a place of a string, at most to the byte `at` of its decoded text. Writes the marks
+ * that it passes to `marks`, if that is not NULL. */
+static uint32_t walk_text(const mwl__tree *tree, uint32_t offset, uint32_t last, uint32_t decoded,
+                          uint32_t at, mwl__text_mark *marks) {
     const char *s = tree->source->text;
-    for (uint32_t decoded = 0; offset < last;) {
+    for (uint32_t next = 0; offset < last;) {
         uint32_t step = 1, width = 1;
         if (s[offset] == '\\') width = escape_width(s + offset, &step);
+        if (marks && decoded / MARK >= next) marks[next++] = (mwl__text_mark){decoded, offset};
         if (decoded + step > at) break;
         decoded += step;
         offset += width;
@@ -81,8 +84,31 @@ uint32_t mwl__node_text_offset(const mwl__tree *tree, const mwl__node *n, uint32
     return offset;
 }
 
-mwl__span mwl__node_text_span(const mwl__tree *tree, const mwl__node *n, uint32_t from,
-                              uint32_t to) {
+/* Marks for a long text, so that many places in it cost no more than one walk. False: no memory,
+ * then each place costs a walk. */
+static bool make_marks(mwl__tree *tree, const mwl__node *n) {
+    size_t count = n->count / MARK + 1;
+    if (tree->marked == n) return true;
+    tree->marked = NULL;
+    if (mwl__mem_grow(&tree->arena.alloc, (void **)&tree->marks, &tree->n_marks, count,
+                      sizeof *tree->marks) < 0)
+        return false;
+    walk_text(tree, n->offset + 1, n->end - 1, 0, n->count, tree->marks);
+    tree->marked = n;
+    return true;
+}
+
+uint32_t mwl__node_text_offset(mwl__tree *tree, const mwl__node *n, uint32_t at) {
+    uint32_t offset = n->offset + 1, last = n->end - 1;
+    if (at >= n->count) return last;
+    if (n->count == last - offset) return offset + at; /* no escapes */
+    mwl__text_mark mark = {0, offset};
+    if (n->count >= 4 * MARK && make_marks(tree, n)) mark = tree->marks[at / MARK];
+    if (mark.decoded > at) mark = (mwl__text_mark){0, offset}; /* in the middle of an escape */
+    return walk_text(tree, mark.offset, last, mark.decoded, at, NULL);
+}
+
+mwl__span mwl__node_text_span(mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to) {
     return mwl__span_make(mwl__node_text_offset(tree, n, from), mwl__node_text_offset(tree, n, to));
 }
 

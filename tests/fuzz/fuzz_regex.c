@@ -51,7 +51,7 @@ static int answer(const char *pattern, size_t pattern_len, const char *subject, 
     bool m = false;
     int got = -1;
     uint64_t fuel = 100000;
-    if (mwl__pattern_compile(&a, pattern, pattern_len, &p, NULL) == MWL_OK &&
+    if (mwl__pattern_compile(&a, pattern, pattern_len, NULL, &p, NULL) == MWL_OK &&
         mwl__regex_scratch_new(&a, &s) == MWL_OK &&
         mwl__pattern_search(p, s, subject, len, &fuel, &m) == MWL_OK)
         got = m;

@@ -3,6 +3,8 @@
 #include "faulty.h"
 #include "utest.h"
 
+#include <time.h>
+
 static const char small[] = FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\"}}}";
 
 /* Every construct once. */
@@ -219,5 +221,108 @@ static bool assemble_rich(mwl_alloc alloc) {
 }
 
 UTEST(asm, every_allocation_may_fail) { EXPECT_TRUE(faulty_sweep(assemble_rich, 5000)); }
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+enum limit { BYTES, WORK, MEMORY };
+
+/* Assembles `rich` under one limit. Returns the status; *place has the first line of what was said.
+ */
+static mwl_status within(enum limit which, size_t limit, char *said, size_t size) {
+    mwl_asm_options options;
+    mwl_asm_result result;
+    memset(&options, 0, sizeof options);
+    if (which == BYTES) options.max_bytes = limit;
+    if (which == WORK) options.max_work = limit;
+    if (which == MEMORY) options.max_memory = limit;
+    mwl_status status = mwl_assemble(rich, sizeof rich - 1, &options, &result);
+    if (said) snprintf(said, size, "%s", result.diagnostics ? result.diagnostics : "");
+    if (status < 0 && (result.image || result.n_errors != 1)) status = MWL_E_USAGE;
+    mwl_asm_free(&result);
+    return status;
+}
+
+/* The smallest limit under which it is assembled. */
+static size_t least(enum limit which, size_t enough) {
+    size_t low = 0;
+    while (enough - low > 1) {
+        size_t mid = low + (enough - low) / 2;
+        *(within(which, mid, NULL, 0) == MWL_OK ? &enough : &low) = mid;
+    }
+    return enough;
+}
+
+UTEST(asm, limit_of_bytes) {
+    char said[4096];
+    EXPECT_EQ(MWL_OK, (int)within(BYTES, sizeof rich - 1, said, sizeof said));
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(BYTES, sizeof rich - 2, said, sizeof said));
+    EXPECT_TRUE(strstr(said, "error[MWL0108]: the text has more than") != NULL);
+    EXPECT_TRUE(strstr(said, "--> definition:") != NULL);
+}
+
+UTEST(asm, limit_of_work) {
+    char said[4096];
+    size_t units = least(WORK, 1000000);
+    printf("%zu bytes, %zu units\n", sizeof rich - 1, units);
+    EXPECT_TRUE(units > sizeof rich && units < 40 * sizeof rich);
+    EXPECT_EQ(MWL_OK, (int)within(WORK, units, said, sizeof said));
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(WORK, units - 1, said, sizeof said));
+    EXPECT_TRUE(strstr(said, "error[MWL0114]: the work of the assembler is used up here") != NULL);
+    EXPECT_TRUE(strstr(said, "units") != NULL);
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(WORK, 1, said, sizeof said)); /* while it is read */
+    EXPECT_TRUE(strstr(said, "error[MWL0114]") != NULL);
+    /* one unit for each byte is read, and nothing is left to check the first Step */
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(WORK, sizeof rich - 1, said, sizeof said));
+    EXPECT_TRUE(strstr(said, "error[MWL0114]") != NULL);
+}
+
+UTEST(asm, limit_of_memory) {
+    char said[4096];
+    size_t bytes = least(MEMORY, (size_t)64 << 20);
+    printf("%zu bytes of definition, %zu of memory\n", sizeof rich - 1, bytes);
+    EXPECT_EQ(MWL_OK, (int)within(MEMORY, bytes, said, sizeof said));
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(MEMORY, bytes - 1, said, sizeof said));
+    EXPECT_TRUE(strstr(said, "error[MWL0114]: the memory of the assembler is used up here") !=
+                NULL);
+    EXPECT_EQ(MWL_E_REJECTED, (int)within(MEMORY, 1, said, sizeof said));
+    EXPECT_TRUE(strstr(said, "its limit is 1 bytes") != NULL);
+}
+
+/* A text beyond what offsets can name is refused as any that is too large; it is not even read. */
+UTEST(asm, a_text_of_any_size) {
+    mwl_asm_options options;
+    mwl_asm_result result;
+    memset(&options, 0, sizeof options);
+    options.max_bytes = sizeof small / 2;
+    EXPECT_EQ(MWL_E_REJECTED, (int)mwl_assemble(small, SIZE_MAX / 2, &options, &result));
+    EXPECT_TRUE(strstr(result.diagnostics, "MWL0108") != NULL);
+    mwl_asm_free(&result);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* A sum of n terms in a text with an escape, so that places need more than an addition. */
+static double seconds_for_sum(unsigned n) {
+    mwl__buf b = mwl__buf_make(mwl_alloc_default());
+    mwl_asm_result result;
+    mwl__buf_puts(&b, FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Return\", \"value\": \"{{ "
+                                "step.input.a == \\\"x\\\" || 1.0");
+    for (unsigned i = 0; i < n; i++) mwl__buf_puts(&b, " + step.input.b");
+    mwl__buf_puts(&b, " > 1.0 }}\"}}}");
+    clock_t begin = clock();
+    mwl_status status = mwl_assemble(b.data, b.len, NULL, &result);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    if (status != MWL_OK) printf("%s\n", result.diagnostics);
+    mwl_asm_free(&result);
+    mwl__buf_free(&b);
+    return status == MWL_OK ? seconds : 1e9;
+}
+
+/* Four times the terms take about four times the time; a quadratic step would take sixteen. */
+UTEST(asm, time_of_one_expression_is_linear) {
+    double few = seconds_for_sum(5000), many = seconds_for_sum(20000);
+    printf("5000 terms %.3f s, 20000 terms %.3f s\n", few, many);
+    EXPECT_TRUE(many < 8 * few + 0.05);
+}
 
 UTEST_MAIN()

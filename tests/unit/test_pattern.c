@@ -8,7 +8,7 @@ static mwl_status status_of(const char *text) {
     mwl_alloc a = mwl_alloc_default();
     mwl__pattern *p = NULL;
     mwl_error err = {MWL_OK, NULL, 0};
-    mwl_status st = mwl__pattern_compile(&a, text, strlen(text), &p, &err);
+    mwl_status st = mwl__pattern_compile(&a, text, strlen(text), NULL, &p, &err);
     if (st != MWL_OK && (err.status != st || !err.message)) return MWL_E_STATE;
     mwl__pattern_free(p);
     return st;
@@ -20,7 +20,7 @@ static int match_n(const char *text, const char *subject, size_t len) {
     mwl__pattern *p = NULL;
     mwl__regex_scratch *s = NULL;
     bool m = false;
-    if (mwl__pattern_compile(&a, text, strlen(text), &p, NULL) != MWL_OK) return -1;
+    if (mwl__pattern_compile(&a, text, strlen(text), NULL, &p, NULL) != MWL_OK) return -1;
     int answer = -2;
     if (mwl__regex_scratch_new(&a, &s) == MWL_OK &&
         mwl__pattern_search(p, s, subject, len, NULL, &m) == MWL_OK)
@@ -51,7 +51,7 @@ static int linear(const char *text) {
     mwl__pattern *p = NULL;
     mwl__regex_scratch *s = NULL;
     bool matched;
-    if (mwl__pattern_compile(&a, text, strlen(text), &p, NULL) != MWL_OK) return -1;
+    if (mwl__pattern_compile(&a, text, strlen(text), NULL, &p, NULL) != MWL_OK) return -1;
     int answer = -1;
     if (mwl__regex_scratch_new(&a, &s) == MWL_OK &&
         mwl__pattern_search(p, s, "a", 1, NULL, &matched) == MWL_OK)
@@ -374,7 +374,7 @@ UTEST(pattern, backtracking_is_limited) {
     char text[61];
     memset(text, 'a', 60);
     text[59] = '!';
-    ASSERT_EQ(MWL_OK, mwl__pattern_compile(&a, "^(?=(a+)+$)", 11, &p, NULL));
+    ASSERT_EQ(MWL_OK, mwl__pattern_compile(&a, "^(?=(a+)+$)", 11, NULL, &p, NULL));
     ASSERT_EQ(MWL_OK, mwl__regex_scratch_new(&a, &s));
     uint64_t fuel = 10000;
     EXPECT_EQ(MWL_E_FUEL, mwl__pattern_search(p, s, text, 60, &fuel, &m));
@@ -394,9 +394,9 @@ UTEST(pattern, errors_tell_the_place) {
     mwl_alloc a = mwl_alloc_default();
     mwl__pattern *p = NULL;
     mwl_error err;
-    ASSERT_EQ(MWL_E_SYNTAX, mwl__pattern_compile(&a, "ab\\a", 4, &p, &err));
+    ASSERT_EQ(MWL_E_SYNTAX, mwl__pattern_compile(&a, "ab\\a", 4, NULL, &p, &err));
     EXPECT_EQ((size_t)2, err.offset);
-    ASSERT_EQ(MWL_E_SYNTAX, mwl__pattern_compile(&a, "ab[c", 4, &p, &err));
+    ASSERT_EQ(MWL_E_SYNTAX, mwl__pattern_compile(&a, "ab[c", 4, NULL, &p, &err));
     EXPECT_EQ((size_t)2, err.offset);
 }
 
@@ -411,7 +411,7 @@ static bool run_with(mwl_alloc a, const char *text) {
     mwl__pattern *p = NULL;
     mwl__regex_scratch *s = NULL;
     bool m = false;
-    mwl_status st = mwl__pattern_compile(&a, text, strlen(text), &p, NULL);
+    mwl_status st = mwl__pattern_compile(&a, text, strlen(text), NULL, &p, NULL);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&a, &s);
     if (st == MWL_OK) st = mwl__pattern_search(p, s, "abab-12", 7, NULL, &m);
     bool through = st == MWL_OK && m;

@@ -86,14 +86,14 @@ static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mw
     return p->code ? MWL_OK : pcre_status(code, err);
 }
 
-static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, bool *beyond,
-                                 mwl_error *err) {
+static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, uint64_t *work,
+                                 bool *beyond, mwl_error *err) {
     mwl__buf out = mwl__buf_make(p->alloc);
     mwl_status st =
         mwl__pattern_translate(&p->alloc, text, len, MWL__PATTERN_FOR_REGEX, &out, beyond, err);
     if (st == MWL_OK && !*beyond) {
         st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
-                                NULL, &p->linear, err);
+                                work, &p->linear, err);
         /* A pattern beyond the limits of the linear matcher (for example a count above 1000) may
          * still run in the other one. */
         if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
@@ -105,7 +105,7 @@ static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, 
     return st;
 }
 
-mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len,
+mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len, uint64_t *work,
                                 mwl__pattern **out, mwl_error *err) {
     mwl__pattern *p = mwl__mem_zero(a, 1, sizeof *p);
     if (!p) {
@@ -114,7 +114,7 @@ mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len
     }
     p->alloc = *a;
     bool beyond = false;
-    mwl_status st = compile_linear(p, text, len, &beyond, err);
+    mwl_status st = compile_linear(p, text, len, work, &beyond, err);
     if (st == MWL_OK && beyond) {
         mwl__buf buf = mwl__buf_make(*a);
         st = mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_PCRE, &buf, &beyond, err);

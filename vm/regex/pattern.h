@@ -11,10 +11,10 @@
 
 typedef struct mwl__pattern mwl__pattern;
 
-/* Compiles a pattern. Returns MWL_OK, MWL_E_SYNTAX with message and offset (not ECMA-262),
- * MWL_E_UNSUPPORTED (valid, but neither matcher can run it: a look-behind without fixed length),
- * MWL_E_TOO_BIG or MWL_E_NOMEM. */
-mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len,
+/* Compiles a pattern. Adds its work to *work (may be NULL) as mwl__regex_compile does. Returns
+ * MWL_OK, MWL_E_SYNTAX with message and offset (not ECMA-262), MWL_E_UNSUPPORTED (valid, but
+ * neither matcher can run it: a look-behind without fixed length), MWL_E_TOO_BIG or MWL_E_NOMEM. */
+mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len, uint64_t *work,
                                 mwl__pattern **out, mwl_error *err);
 void mwl__pattern_free(mwl__pattern *p); /* NULL is allowed */
 

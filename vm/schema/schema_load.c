@@ -288,7 +288,8 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
         if (row[i] >= s->n_consts || mwl_value_kind(s->consts[row[i]]) != MWL_KIND_STRING)
             return fail(error, MWL_E_IMAGE, "a schema's pattern is no string", at);
         const mwl__str *text = mwl__as_str(s->consts[row[i]]);
-        mwl_status st = mwl__pattern_compile(&counted, text->s, text->len, &s->patterns[i], NULL);
+        mwl_status st =
+            mwl__pattern_compile(&counted, text->s, text->len, NULL, &s->patterns[i], NULL);
         if (st == MWL_E_NOMEM && s->patterns_full)
             return fail(error, MWL_E_TOO_BIG, "a schema's patterns need too much memory", at);
         if (st == MWL_E_NOMEM) return st;
