@@ -555,7 +555,7 @@ MWL_API void mwl_vm_now(mwl_vm *vm, mwl_instant *out);
 /* How to start a run. All zero is valid: input null, no arguments. */
 typedef struct mwl_start {
     const char *id;           /* execution.id, copied; NULL: the VM makes one */
-    mwl_value input;          /* lent; absent means null */
+    mwl_value input;          /* lent; absent means null. Ints become numbers, see below */
     mwl_value arguments;      /* lent; an object, or absent */
     uint64_t seed;            /* 0: derived from the VM's seed */
     const mwl_limits *limits; /* copied; NULL: the limits of the VM */
@@ -570,7 +570,10 @@ typedef enum mwl_run_state {
 
 /* Creates a run; *out is given: free it once, before its VM or by freeing the VM. Its first work is
  * done in the next pump. start NULL means all zero. The VM keeps its own reference to the program.
- * Returns MWL_OK, MWL_E_NOMEM, MWL_E_USAGE, MWL_E_TOO_BIG (patterns of parameters need too much
+ * Input and arguments are converted as the result of an expression is: an int or a uint becomes a
+ * number if a double holds it exactly. Returns MWL_OK, MWL_E_NOMEM, MWL_E_USAGE, MWL_E_UTF8 (the
+ * id), MWL_E_NOT_JSON (the input or the arguments have no JSON form; error->message says where,
+ * lent by the VM until the next refusal), MWL_E_TOO_BIG (patterns of parameters need too much
  * memory), or MWL_E_NOT_FOUND if the program uses a provider or function that the VM does not have;
  * error->message is its name then, lent by the program. */
 MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,

@@ -142,8 +142,9 @@ typedef struct mwl_call_provider {
     void (*cancel)(mwl_call *call, void *user);
     /* Instead of the three above: a function with its own stack, which may block in mwl_sleep() and
      * mwl_await(). It settles the call and returns. If it returns without settling, the call fails
-     * with Mwlvm.NotSettled. After a cancellation the current wait and every later wait return
-     * MWL_E_CANCELLED: the function frees what it holds and returns. */
+     * with Mwlvm.NotSettled. If the system has no memory for the stack, it fails with
+     * Mwlvm.NoStack, which is retryable. After a cancellation the current wait and every later wait
+     * return MWL_E_CANCELLED: the function frees what it holds and returns. */
     void (*blocking)(mwl_call *call, void *user);
 } mwl_call_provider;
 
@@ -162,11 +163,19 @@ MWL_API bool mwl_call_cancelled(const mwl_call *call);
  * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if
  * the call was settled before; what they take over is dropped then. Builds without NDEBUG stop the
  * process if a call is settled twice, on another thread, or after it was freed. An absent value
- * means that its constructor failed (out of memory): the run is aborted. */
+ * means that its constructor failed. If memory was out, the run is aborted.
+ *
+ * What a call settles with is checked as the result of an expression is. An int or a uint becomes a
+ * number if a double holds it exactly. The call fails with Mwlvm.ResultRefused, and the message has
+ * the reason, if the value has no JSON form (bytes, durations, timestamps, NaN, keys that are not
+ * text), if its constructor refused a text that is not UTF-8, and if a failure is not an object
+ * with a string `type` other than "success" and a string `code` (`message`: a string; `retryable`:
+ * a boolean or null; `previous`: a failure or null). */
 
 /* Settles with a success. */
 MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
-/* Settles with a failure. type NULL means "error". message may be NULL. details may be absent. */
+/* Settles with a failure. type NULL means "error". message may be NULL; bytes that are not UTF-8
+ * become U+FFFD in it. details may be absent. */
 MWL_API mwl_status mwl_call_fail(mwl_call *call, const char *type, const char *code,
                                  const char *message, mwl_value take_details);
 /* Settles with a Result: an object with `type`, and `value` or the members of a failure. */
@@ -265,7 +274,7 @@ MWL_API mwl_status mwl_call_token(mwl_call *call, mwl_token **out);
 
 /* Send an answer: a value, or a failure. Any thread, also several at the same time. The texts are
  * copied. The next pump of the VM reads the answer; mwl_config.wake tells the host. If the text is
- * not JSON, the call fails with Mwlvm.AnswerRefused. In mwl_token_fail() type NULL means "error",
+ * not JSON, the call fails with Mwlvm.ResultRefused. In mwl_token_fail() type NULL means "error",
  * and message and details_json may be NULL. Return: MWL_OK           The answer is on its way.
  *   MWL_E_STATE      This token has sent an answer before.
  *   MWL_E_NOT_FOUND  The call does not wait any more: it has settled or was abandoned, or the run
@@ -419,8 +428,9 @@ MWL_API void mwl_phase_interrupt_with(mwl_phase *phase, mwl_value take_value);
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Makes a failure envelope; given, or absent if it fails. type NULL means "error". message may be
- * NULL. details and previous may be absent. */
+/* Makes a failure envelope; given, or absent if it fails. type NULL means "error". code must not be
+ * NULL. message may be NULL; bytes that are not UTF-8 become U+FFFD in it. details and previous may
+ * be absent. */
 MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code,
                               const char *message, mwl_value take_details, mwl_value take_previous);
 /* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */

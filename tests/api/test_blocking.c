@@ -160,7 +160,7 @@ UTEST(blocking, a_posted_text_that_is_no_json_is_a_failure) {
     mwl_token_release(s.token);
     mwl_vm_pump(s.f.vm, 0);
     flow_finish(&s.f);
-    EXPECT_TRUE(strstr(s.f.result, "Mwlvm.AnswerRefused") != NULL);
+    EXPECT_TRUE(strstr(s.f.result, "Mwlvm.ResultRefused") != NULL);
     EXPECT_EQ((int)s.seen[0], (int)MWL_E_FAILED);
     flow_close(&s.f);
 }

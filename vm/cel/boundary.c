@@ -1,4 +1,5 @@
-/* boundary.c: converts the result of an expression to a value of the data model.
+/* boundary.c: converts the result of an expression, or what a host gives, to a value of the data
+ * model.
  *
  * Owns: the rules of the specification's "Result values" and "Numbers": which CEL types have a JSON
  * form, and how the others can be converted. A container of data passes unchanged. Any other
@@ -13,13 +14,14 @@ typedef struct level {
 } level;
 
 typedef struct walk {
-    mwl__exec *x;
+    mwl_heap *heap;
     level *stack; /* MWL_DEPTH_LIMIT of them */
     uint32_t n;
+    mwl__refusal *why;
 } walk;
 
-/* Writes the place of the error in the result: "" or " at ['a'][2]". */
-static void place_text(const walk *w, char *text, size_t size) {
+/* Writes the place of the error in the value: "" or " at ['a'][2]". Returns its length. */
+static size_t place_text(const walk *w, char *text, size_t size) {
     size_t len = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < w->n && len + 1 < size; i++) {
@@ -35,27 +37,29 @@ static void place_text(const walk *w, char *text, size_t size) {
                                                                            : "?");
         }
     }
+    return len < size ? len : size - 1;
 }
 
-static bool refuse(const walk *w, const char *what, const char *instead) {
-    char place[160];
-    place_text(w, place, sizeof place);
-    return mwl__exec_raise(w->x, MWL_FAILURE_UNREPRESENTABLE,
-                           "the result%s is %s, which has no JSON form; %s", place, what, instead);
+static mwl_status refuse(const walk *w, const char *what, const char *instead) {
+    char *text = w->why->text;
+    size_t len = place_text(w, text, MWL__REFUSAL_PLACE);
+    snprintf(text + len, sizeof w->why->text - len, " is %s, which has no JSON form", what);
+    w->why->instead = instead;
+    return MWL_E_NOT_JSON;
 }
 
 /* Converts a value that is not a container. spec: expressions, result values, numbers: an int or
  * uint must be representable exactly. */
-static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
+static mwl_status convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
     char what[160];
     switch (mwl_value_kind(v)) {
     case MWL_KIND_NULL:
     case MWL_KIND_BOOL:
-    case MWL_KIND_STRING: *out = mwl__keep(v); return true;
+    case MWL_KIND_STRING: *out = mwl__keep(v); return MWL_OK;
     case MWL_KIND_NUMBER:
         if (v.as.d - v.as.d == 0) {
             *out = v;
-            return true;
+            return MWL_OK;
         }
         return refuse(w,
                       v.as.d != v.as.d ? "NaN"
@@ -65,14 +69,14 @@ static bool convert_leaf(const walk *w, mwl_value v, mwl_value *out) {
     case MWL_KIND_INT:
         if (v.as.i >= -MWL__EXACT && v.as.i <= MWL__EXACT) {
             *out = mwl_number((double)v.as.i);
-            return true;
+            return MWL_OK;
         }
         snprintf(what, sizeof what, "the int %lld, beyond 2^53", (long long)v.as.i);
         return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
     case MWL_KIND_UINT:
         if (v.as.u <= (uint64_t)MWL__EXACT) {
             *out = mwl_number((double)v.as.u);
-            return true;
+            return MWL_OK;
         }
         snprintf(what, sizeof what, "the uint %llu, beyond 2^53", (unsigned long long)v.as.u);
         return refuse(w, what, "use double(n) to round or string(n) to keep it exact");
@@ -93,51 +97,51 @@ static bool is_container(mwl_value v) {
 
 static bool is_data(mwl_value v) { return is_container(v) && !(mwl__value_odd(v) & MWL__ODD_KIND); }
 
-static bool open_level(walk *w, mwl_value v) {
-    mwl_heap *h = w->x->heap;
+static mwl_status open_level(walk *w, mwl_value v) {
+    mwl_heap *h = w->heap;
     level *l = &w->stack[w->n];
     bool is_list = mwl_value_kind(v) == MWL_KIND_ARRAY;
     l->to = is_list ? mwl__list_new(h, v.aux) : mwl__map_new(h, v.aux);
-    if (mwl_is_absent(l->to)) return mwl__exec_heap_failed(w->x);
+    if (mwl_is_absent(l->to)) return h->why;
     l->from = v;
     l->at = 0;
     w->n++;
-    return true;
+    return MWL_OK;
 }
 
 /* Adds the converted child to the container that is being built. */
-static bool place(walk *w, mwl_value take) {
-    mwl_heap *h = w->x->heap;
+static mwl_status place(walk *w, mwl_value take) {
+    mwl_heap *h = w->heap;
     level *l = &w->stack[w->n - 1];
     if (mwl_value_kind(l->from) == MWL_KIND_ARRAY)
         l->to = mwl__list_push(h, l->to, take);
     else
         l->to = mwl__map_put(h, l->to, mwl__keep(mwl__as_map(l->from)->member[l->at].key), take);
     l->at++;
-    return mwl_is_absent(l->to) ? mwl__exec_heap_failed(w->x) : true;
+    return mwl_is_absent(l->to) ? h->why : MWL_OK;
 }
 
-static bool next_child(walk *w, mwl_value *child) {
+static mwl_status next_child(walk *w, mwl_value *child) {
     level *l = &w->stack[w->n - 1];
     if (mwl_value_kind(l->from) == MWL_KIND_ARRAY) {
         *child = mwl__as_list(l->from)->item[l->at];
-        return true;
+        return MWL_OK;
     }
     const mwl__member *m = &mwl__as_map(l->from)->member[l->at];
     *child = m->val;
-    if (mwl_value_kind(m->key) == MWL_KIND_STRING) return true;
+    if (mwl_value_kind(m->key) == MWL_KIND_STRING) return MWL_OK;
     w->n--; /* the map itself is what the message is about */
     char what[80];
     snprintf(what, sizeof what, "a map with a key of type %s", mwl__type_name(m->key));
-    bool ok = refuse(w, what, "build it with string keys");
+    mwl_status st = refuse(w, what, "build it with string keys");
     w->n++;
-    return ok;
+    return st;
 }
 
-static bool convert(walk *w, mwl_value v, mwl_value *out) {
+static mwl_status convert(walk *w, mwl_value v, mwl_value *out) {
     if (!is_container(v)) return convert_leaf(w, v, out);
-    if (!open_level(w, v)) return false;
-    for (;;) {
+    mwl_status st = open_level(w, v);
+    while (st == MWL_OK) {
         level *l = &w->stack[w->n - 1];
         mwl_value done;
         if (l->at == l->from.aux) {
@@ -145,22 +149,33 @@ static bool convert(walk *w, mwl_value v, mwl_value *out) {
             l->to = mwl_absent();
             if (--w->n == 0) {
                 *out = done;
-                return true;
+                return MWL_OK;
             }
         } else {
             mwl_value child;
-            if (!next_child(w, &child)) return false;
+            st = next_child(w, &child);
+            if (st < 0) return st;
             if (is_data(child)) {
                 done = mwl__keep(child);
             } else if (is_container(child)) {
-                if (!open_level(w, child)) return false;
+                st = open_level(w, child);
                 continue;
-            } else if (!convert_leaf(w, child, &done)) {
-                return false;
+            } else {
+                st = convert_leaf(w, child, &done);
+                if (st < 0) return st;
             }
         }
-        if (!place(w, done)) return false;
+        st = place(w, done);
     }
+    return st;
+}
+
+mwl_status mwl__boundary_convert(mwl_heap *h, mwl_value v, mwl_value *out, mwl__refusal *why) {
+    level stack[MWL_DEPTH_LIMIT];
+    walk w = {h, stack, 0, why};
+    mwl_status st = convert(&w, v, out);
+    while (w.n) mwl__drop(h, stack[--w.n].to);
+    return st;
 }
 
 bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out) {
@@ -172,9 +187,10 @@ bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out) {
         x->halt = MWL_EXEC_FUEL;
         return false;
     }
-    level stack[MWL_DEPTH_LIMIT];
-    walk w = {x, stack, 0};
-    bool ok = convert(&w, v, out);
-    while (w.n) mwl__drop(x->heap, stack[--w.n].to);
-    return ok;
+    mwl__refusal why;
+    mwl_status st = mwl__boundary_convert(x->heap, v, out, &why);
+    if (st == MWL_OK) return true;
+    if (st != MWL_E_NOT_JSON) return mwl__exec_heap_failed(x);
+    return mwl__exec_raise(x, MWL_FAILURE_UNREPRESENTABLE, "the result%s; %s", why.text,
+                           why.instead);
 }

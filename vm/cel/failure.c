@@ -6,6 +6,7 @@
  * one. */
 #include "vm/cel/failure.h"
 
+#include "vm/base/utf8.h"
 #include "vm/cel/exec_context.h"
 #include "vm/program/tables.h"
 #include "vm/value/words.h"
@@ -45,13 +46,37 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
 
 #define ROOM 5u /* of an envelope: for a `previous` that comes later */
 
+mwl_value mwl__message(mwl_heap *h, const char *text) {
+    mwl_value v = mwl__literal(h, text);
+    if (!mwl_is_absent(v) || h->why != MWL_E_UTF8) return v;
+    mwl__buf out = mwl__buf_make(mwl__heap_account(h));
+    for (size_t len = strlen(text); len;) {
+        size_t good = mwl__utf8_valid_prefix(text, len);
+        mwl__buf_put(&out, text, good);
+        if (good < len) {
+            mwl__buf_put(&out, "\xEF\xBF\xBD", 3); /* U+FFFD for each byte that does not fit */
+            good++;
+        }
+        text += good;
+        len -= good;
+    }
+    if (!out.failed) v = mwl_string(h, out.data, out.len);
+    mwl__buf_free(&out);
+    return v;
+}
+
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
+    if (!code) {
+        mwl__drop(h, take_details);
+        mwl__drop(h, take_previous);
+        return mwl__heap_fail(h, MWL_E_USAGE);
+    }
     mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
     mwl_value values[ROOM] = {type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
                               mwl__literal(h, code)};
     size_t n = 2;
-    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = mwl__literal(h, message);
+    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = mwl__message(h, message);
     if (!mwl_is_absent(take_details)) names[n] = MWL_WORD_DETAILS, values[n++] = take_details;
     if (!mwl_is_absent(take_previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = take_previous;
     return mwl__words_object(h, ROOM, n, names, values);
@@ -190,6 +215,20 @@ static const char *field_error(mwl_value key, mwl_value v) {
                    ? NULL
                    : "a failure's `previous` must be a non-success Result or null";
     return NULL; /* details: anything */
+}
+
+const char *mwl__failure_error(mwl_value v) {
+    static const mwl__word optional[] = {MWL_WORD_MESSAGE, MWL_WORD_RETRYABLE, MWL_WORD_PREVIOUS};
+    if (mwl_value_kind(v) != MWL_KIND_OBJECT) return "a failure must be an object";
+    const char *wrong =
+        field_error(mwl__word_value(MWL_WORD_TYPE), mwl__word_get(v, MWL_WORD_TYPE));
+    if (!wrong)
+        wrong = field_error(mwl__word_value(MWL_WORD_CODE), mwl__word_get(v, MWL_WORD_CODE));
+    for (size_t i = 0; !wrong && i < sizeof optional / sizeof *optional; i++) {
+        mwl_value member = mwl__word_get(v, optional[i]);
+        if (!mwl_is_absent(member)) wrong = field_error(mwl__word_value(optional[i]), member);
+    }
+    return wrong;
 }
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,

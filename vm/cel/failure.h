@@ -42,6 +42,12 @@ typedef struct mwl__result {
     bool severed; /* a failure: the author wrote the end of its chain, in this frame */
 } mwl__result;
 
+/* Makes a text for people, given. Bytes that are not UTF-8 become U+FFFD. */
+mwl_value mwl__message(mwl_heap *h, const char *text);
+/* Returns what is wrong with an envelope that a host gave, or NULL: the rules for what an author
+ * writes. */
+const char *mwl__failure_error(mwl_value failure);
+
 struct mwl__exec;
 struct mwl_program;
 struct mwl__matcher_rec;

@@ -67,6 +67,17 @@ MWL__OUTLINE bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_
 
 /* ---- boundary.c: an expression's result as a value of the data model ------------------------- */
 #define MWL__EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */
+/* Why a value was refused. text: " at ['a'][2] is NaN, which has no JSON form"; instead: what an
+ * author writes instead. */
+enum { MWL__REFUSAL_PLACE = 160 };
+typedef struct mwl__refusal {
+    char text[MWL__REFUSAL_PLACE + 200];
+    const char *instead;
+} mwl__refusal;
+/* Writes v as a value of the data model to *out, given. v is lent. Returns MWL_OK, MWL_E_NOT_JSON
+ * and *why, or the heap's reason (MWL_E_NOMEM and so on). */
+mwl_status mwl__boundary_convert(mwl_heap *h, mwl_value v, mwl_value *out, mwl__refusal *why);
+/* The same for an expression's result, which is charged and raises a fault. */
 MWL__OUTLINE bool mwl__boundary_data(mwl__exec *x, mwl_value v, mwl_value *out); /* *out is given */
 
 #endif

@@ -15,10 +15,14 @@
 #include "vm/machine/clock.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
+#include "vm/machine/given.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/token.h"
 #include "vm/machine/unwind.h"
+#include "vm/value/words.h"
+
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -106,15 +110,21 @@ static void list(mwl_vm *vm, mwl_call *c) {
     vm->executions = c;
 }
 
+/* The system gives no more memory for stacks. When other calls have returned, there may be some
+ * again. */
+static mwl_value no_stack(mwl_call *c) {
+    mwl_heap *h = &c->vm->heap;
+    char text[320];
+    snprintf(text, sizeof text, "there is no stack for the provider %.200s", c->provider->uri);
+    mwl_value v = mwl_failure(h, NULL, "Mwlvm.NoStack", text, mwl_absent(), mwl_absent());
+    return mwl_object_set(h, v, "retryable", 9, mwl_bool(true));
+}
+
 static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
-    if (mwl__blocking_start(c) >= 0) {
-        c->starting = false;
-        if (!c->settled) list(vm, c);
-        return c;
-    }
-    mwl__execution_free(c);
-    vm->heap.why = MWL_E_NOMEM;
-    return NULL;
+    if (mwl__blocking_start(c) < 0) (void)mwl__execution_resolve(c, false, no_stack(c));
+    c->starting = false;
+    if (!c->settled) list(vm, c);
+    return c;
 }
 
 /* An execution that is about to start, or NULL: out of memory. */
@@ -169,11 +179,20 @@ mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider
 /* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
 static void check_metadata(mwl_call *c) {
     if (mwl_is_absent(c->metadata)) return;
+    mwl_heap *h = &c->vm->heap;
     bool valid = false;
-    mwl__schema_env env = {&c->vm->heap, c->vm->regex, NULL};
-    bool declared = c->provider->metadata && mwl__schema_check(c->provider->metadata, c->metadata,
-                                                               &env, &valid, NULL) == MWL_OK;
-    if (!declared || !valid) mwl__replace(&c->vm->heap, &c->metadata, mwl_absent());
+    char text[8]; /* nobody reads the reason */
+    mwl_value data = mwl_absent();
+    mwl__schema_env env = {h, c->vm->regex, NULL};
+    bool kept = c->provider->metadata &&
+                mwl__given_data(h, "", c->metadata, &data, text, sizeof text) == MWL_OK &&
+                mwl__schema_check(c->provider->metadata, data, &env, &valid, NULL) == MWL_OK &&
+                valid;
+    if (!kept) {
+        mwl__drop(h, data);
+        data = mwl_absent();
+    }
+    mwl__replace(h, &c->metadata, data);
 }
 
 static void deliver_slot(mwl_call *c, mwl__slot_state state) {
@@ -242,8 +261,8 @@ mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
         mwl__drop(&c->vm->heap, take); /* a cancelled one's Result is not used */
     if (c->settled) return MWL_E_STATE;
     if (!c->cancelled) {
+        c->res.v = mwl__given_result(&c->vm->heap, &ok, take);
         c->res.ok = ok;
-        c->res.v = take;
     }
     c->settled = true;
     check_metadata(c);
@@ -349,12 +368,10 @@ mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const 
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
-    mwl_value type = mwl_object_get(take_result, "type", 4);
-    size_t len = 0;
-    const char *text = mwl_value_kind(type) == MWL_KIND_STRING ? mwl_as_text(type, &len) : NULL;
-    bool ok = text && len == 7 && memcmp(text, "success", 7) == 0;
+    mwl_value type = mwl__word_get(take_result, MWL_WORD_TYPE);
+    bool ok = mwl_value_kind(type) == MWL_KIND_STRING && mwl__word_is(type, MWL_WORD_SUCCESS);
     if (!ok) return mwl__execution_resolve(c, false, take_result);
-    mwl_value v = mwl_object_get(take_result, "value", 5);
+    mwl_value v = mwl__word_get(take_result, MWL_WORD_VALUE);
     v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
     mwl__drop(&c->vm->heap, take_result);
     return mwl__execution_resolve(c, true, v);

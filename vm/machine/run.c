@@ -8,8 +8,10 @@
 
 #include "vm/base/random.h"
 #include "vm/base/usage.h"
+#include "vm/base/utf8.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/frame.h"
+#include "vm/machine/given.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/link.h"
 #include "vm/machine/timer.h"
@@ -66,6 +68,31 @@ static bool pumps_alone(const mwl_vm *vm) {
 static bool is_there(const mwl_run *run) { return (unsigned)run->state != MWL_RUN_GONE; }
 #endif
 
+/* What the host starts a run with, as values of the data model. */
+typedef struct mwl__given_start {
+    mwl_value input, arguments;
+} mwl__given_start;
+
+static void drop_given(mwl_vm *vm, mwl__given_start *g) {
+    mwl__drop(&vm->heap, g->input);
+    mwl__drop(&vm->heap, g->arguments);
+}
+
+/* Fills *out, given. The message is in the VM. */
+static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_start *out,
+                             mwl_error *error) {
+    mwl_value input = mwl_is_absent(start->input) ? mwl_null() : start->input;
+    out->input = out->arguments = mwl_absent();
+    mwl_status st = mwl__given_data(&vm->heap, "the input", input, &out->input, vm->message,
+                                    sizeof vm->message);
+    if (st == MWL_OK && !mwl_is_absent(start->arguments))
+        st = mwl__given_data(&vm->heap, "the arguments", start->arguments, &out->arguments,
+                             vm->message, sizeof vm->message);
+    if (st == MWL_OK) return st;
+    drop_given(vm, out);
+    return set_error(error, st, st == MWL_E_NOT_JSON ? vm->message : mwl_status_text(st));
+}
+
 mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
                          mwl_error *error) {
     static const mwl_start nothing;
@@ -82,9 +109,17 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     mwl__link *link;
     mwl_status st = mwl__link_program(vm, program, &link, error);
     if (st < 0) return st;
+    if (start->id && !mwl__utf8_valid(start->id, strlen(start->id), NULL))
+        return set_error(error, MWL_E_UTF8, "the id is not valid UTF-8");
     size_t used = vm->heap.used;
+    mwl__given_start given;
+    st = take_given(vm, start, &given, error);
+    if (st < 0) return st;
     mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
-    if (!run) return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    if (!run) {
+        drop_given(vm, &given);
+        return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    }
     memset(run, 0, sizeof *run);
     run->link = link;
     link->n_runs++;
@@ -96,7 +131,6 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     vm->next_run++;
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
-        mwl_value input = mwl_is_absent(start->input) ? mwl_null() : mwl__keep(start->input);
         mwl__exec *x =
             &vm->exec; /* this may be a callback of another run, whose turn goes on afterwards */
         const mwl_program *their_program = x->program;
@@ -104,13 +138,15 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         int64_t their_slice = x->slice;
         uint32_t their_pc = x->pc;
         x->budget = run->budget; /* arguments are validated at this run's cost */
-        run->root = mwl__frame_new(run, NULL, NULL, program->tables.root_flow, input,
-                                   mwl__keep(start->arguments));
+        run->root = mwl__frame_new(run, NULL, NULL, program->tables.root_flow, given.input,
+                                   given.arguments);
         run->budget = x->budget;
         x->budget = their_budget;
         x->slice = their_slice;
         x->program = their_program;
         x->pc = their_pc;
+    } else {
+        drop_given(vm, &given);
     }
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
@@ -277,15 +313,12 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
         stop_turn(run);
-        if (reason && mwl_is_absent(run->result))
-            run->result = mwl_string(h, reason, strlen(reason));
+        if (reason && mwl_is_absent(run->result)) run->result = mwl__message(h, reason);
         return;
     }
     size_t used = h->used;
     mwl_value details = mwl_absent();
-    if (reason)
-        details =
-            mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl_string(h, reason, strlen(reason)));
+    if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl__message(h, reason));
     mwl__run_enter(run);
     impose(run, reason ? reason : "cancelled from outside", details);
     mwl__run_used(run, used);

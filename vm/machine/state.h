@@ -334,7 +334,7 @@ struct mwl_vm {
     mwl_value raised;         /* made by a site handler, taken by its *_FAULT instruction */
     size_t turn_used;   /* heap.used at the start of the turn, minus memory charged to other runs */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
-    char message[256];  /* of the last registration that was refused */
+    char message[256];  /* of the last registration or start that was refused */
     struct mwl__mail *mail;        /* made with the first token */
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
     pthread_t thread;              /* that used it last; for mwl__usage */

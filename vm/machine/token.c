@@ -16,6 +16,7 @@
 #include "vm/base/usage.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/execution.h"
+#include "vm/machine/given.h"
 #include "vm/machine/run.h"
 
 #include <stdatomic.h>
@@ -220,7 +221,7 @@ static void detach(mwl_token *t) {
     token_release(t); /* the mailbox's reference is still held */
 }
 
-/* What was posted, as a value of the VM; *ok false: an envelope. Absent: out of memory. */
+/* What was posted, checked, as a value of the VM; *ok false: an envelope. Absent: out of memory. */
 static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
     mwl_value v = mwl_absent();
     mwl_error error = {MWL_OK, "", 0};
@@ -231,9 +232,10 @@ static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
         char text[160];
         snprintf(text, sizeof text, "the text that was posted is not JSON: %s, at byte %zu",
                  error.message, error.offset);
-        return mwl_failure(h, NULL, "Mwlvm.AnswerRefused", text, mwl_absent(), mwl_absent());
+        return mwl__given_refused(h, text);
     }
-    return t->ok ? v : mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
+    if (!t->ok) v = mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
+    return mwl__given_result(h, ok, v);
 }
 
 static void adopt(mwl_token *t) {

@@ -1,0 +1,25 @@
+/* given.h: what hosts give to a run, checked as the product of an expression is. */
+#ifndef MWL_GIVEN_H
+#define MWL_GIVEN_H
+
+#include "vm/machine/state.h"
+
+/* The slow part of mwl__given_result. */
+mwl_value mwl__given_check(mwl_heap *h, bool *ok, mwl_value take);
+
+/* Returns a Result that a host gave, as values of the data model, given: a success's value, or a
+ * failure. If it is refused, *ok becomes false, and the failure Mwlvm.ResultRefused is returned.
+ * Absent: out of memory. */
+static inline mwl_value mwl__given_result(mwl_heap *h, bool *ok, mwl_value take) {
+    return *ok && !mwl__value_odd(take) ? take : mwl__given_check(h, ok, take);
+}
+
+/* Writes the value as one of the data model to *out, given; v is lent. Returns MWL_OK,
+ * MWL_E_NOT_JSON and the reason in text, which begins with `what`, or the heap's reason. */
+mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value *out, char *text,
+                           size_t size);
+
+/* Returns the failure Mwlvm.ResultRefused. Absent: out of memory. */
+mwl_value mwl__given_refused(mwl_heap *h, const char *reason);
+
+#endif
