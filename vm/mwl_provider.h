@@ -350,7 +350,7 @@ typedef struct mwl_middleware {
     void (*failure)(mwl_phase *phase, void *user);
     void (*always)(mwl_phase *phase, void *user);
     /* Called when the bound of mwl_phase_arm() elapsed before a Result was accepted. It calls
-     * mwl_phase_interrupt() or mwl_phase_interrupt_with(). NULL if the middleware sets no bound. */
+     * mwl_phase_interrupt(). NULL if the middleware sets no bound. */
     void (*elapsed)(mwl_phase *phase, void *user);
     /* Optional. Called once per program and VM for an entry whose onEntry arguments are constant
      * and valid, before the first run. mwl_phase_prepared() lends the value that it returns, as
@@ -386,45 +386,53 @@ MWL_API void mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
 /* Sets a metadata member, which the blocks of this entry can read as middleware.metadata.<name>.
  * The new value is dropped, and the old one stays, if the metadata schema of the document does not
  * allow it together with the members that are there, or if the name is enteredAt or exitedAt.
- * `required` of the schema is not checked here. */
-MWL_API void mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_value take_value);
+ * `required` of the schema is not checked here. Returns MWL_OK, MWL_E_REJECTED in these cases,
+ * MWL_E_NOT_JSON (the value has no JSON form and is dropped), MWL_E_USAGE (name is NULL),
+ * MWL_E_UTF8 or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_value take_value);
 
-/* Verdicts: what the action decides. */
+/* Verdicts: what the action decides. They return:
+ *   MWL_OK
+ *   MWL_E_STATE     The verdict is not allowed in this callback, or the callback has given one
+ *                   before. Nothing changes.
+ *   MWL_E_USAGE     code is NULL, or a flag is not allowed. Nothing changes.
+ *   MWL_E_NOT_JSON  The value was refused; the rules are those for what a call settles with. The
+ *                   phase fails with Mwlvm.ResultRefused.
+ *   MWL_E_NOMEM     Out of memory: the run is aborted. */
 
-/* The action failed: the phase fails with this failure. type NULL means "error". message may be
- * NULL. details may be absent. */
-MWL_API void mwl_phase_fail(mwl_phase *phase, const char *type, const char *code,
-                            const char *message, mwl_value take_details);
+/* In every phase: the action failed; the phase fails with this failure. type NULL means "error".
+ * message may be NULL. details may be absent. */
+MWL_API mwl_status mwl_phase_fail(mwl_phase *phase, const char *type, const char *code,
+                                  const char *message, mwl_value take_details);
 /* Control: emit this success value (is_success) or this failure. At onEntry the inner scope does
  * not run, and the Result is emitted from the entry's position. On ascent it replaces the rising
  * Result; a failure that is replaced by a failure becomes its `previous`, unless it has one. */
-MWL_API void mwl_phase_substitute(mwl_phase *phase, bool is_success, mwl_value take);
+MWL_API mwl_status mwl_phase_substitute(mwl_phase *phase, bool is_success, mwl_value take);
 /* Transform: replace the value in flight. At onEntry that is the value that passes down, at
- * onSuccess the rising value, at onFailure the rising failure. */
-MWL_API void mwl_phase_transform(mwl_phase *phase, mwl_value take_value);
+ * onSuccess the rising value, at onFailure the rising failure. onAlways cannot change what rises.
+ */
+MWL_API mwl_status mwl_phase_transform(mwl_phase *phase, mwl_value take_value);
 enum {
     /* The next run gets what this phase produced as its input. Without this flag it gets the input
      * of the first run. */
     MWL_REENTER_CARRY = 1,
-    /* The variables become what they were when the entry was established. */
+    /* The variables become what they were when the entry was established. Needs
+     * MWL_MW_RESTORES. */
     MWL_REENTER_RESTORE = 2
 };
 /* Control, on ascent: consume the Result and run the inner scope again after delay_ns. */
-MWL_API void mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t delay_ns);
+MWL_API mwl_status mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t delay_ns);
 /* Side-effect: dispatch the structural parameter `call` of this phase. If that call fails, the
  * phase fails. */
-MWL_API void mwl_phase_dispatch(mwl_phase *phase);
+MWL_API mwl_status mwl_phase_dispatch(mwl_phase *phase);
 /* Concurrent control, at onEntry: set a bound, which races the inner scope from establishment on.
  * In mwl_phase_arm() it is an instant of the monotonic clock, in mwl_phase_arm_for() a time from
  * now. */
-MWL_API void mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
-MWL_API void mwl_phase_arm_for(mwl_phase *phase, int64_t ns);
+MWL_API mwl_status mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
+MWL_API mwl_status mwl_phase_arm_for(mwl_phase *phase, int64_t ns);
 /* Verdict of `elapsed`: interrupt the inner scope, and emit this failure, the explanation, at the
  * seam. */
-MWL_API void mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
-/* Verdict of `elapsed`: interrupt the inner scope, and emit this success at the seam. If a cleanup
- * fails while the scope is unwound, that failure rises instead. */
-MWL_API void mwl_phase_interrupt_with(mwl_phase *phase, mwl_value take_value);
+MWL_API mwl_status mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);
 
 /* ---- Results --------------------------------------------------------------------------------- */
 

@@ -141,7 +141,7 @@ static void acme_decrypt_success(mwl_phase *phase, void *user) {
     acme_turn(phase, mwl_phase_result_value(phase));
 }
 
-/* ---- stale-on-slow: races the inner scope, and serves what it remembers ---------------------- */
+/* ---- stale-on-slow: races the inner scope, and tells what it remembers ----------------------- */
 
 static const char acme_stale_doc[] = ACME_DOC(
     "stale-on-slow", "Stale",
@@ -174,12 +174,9 @@ static void acme_stale_success(mwl_phase *phase, void *user) {
 static void acme_stale_elapsed(mwl_phase *phase, void *user) {
     acme *a = user;
     acme_log(a, "elapsed");
-    if (!mwl_is_absent(a->remembered))
-        mwl_phase_interrupt_with(phase, mwl_value_keep(a->remembered));
-    else
-        mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
-                                               "Provider.Middleware.Stale.Failed", NULL,
-                                               mwl_absent(), mwl_absent()));
+    mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
+                                           "Provider.Middleware.Stale.Failed", NULL,
+                                           mwl_value_keep(a->remembered), mwl_absent()));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

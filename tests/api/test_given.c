@@ -218,4 +218,126 @@ UTEST(given, without_a_stack_the_call_fails_and_cleanup_runs) {
     flow_close(&f);
 }
 
+/* ---- middleware ------------------------------------------------------------------------------ */
+
+#define MW "mwl:provider.middleware/acme/verdict/v1"
+#define PHASE(name, kind)                                                                          \
+    "\"" name "\":{\"action\":{\"kind\":\"" kind "\",\"description\":\"Acts.\"}}"
+static const char verdict_doc[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" MW "\","
+    "\"codePrefix\":\"Verdict\",\"description\":\"A test.\",\"attachment\":[\"step\"],"
+    "\"phases\":{" PHASE("onEntry", "control") "," PHASE("onSuccess", "control") "," PHASE(
+        "onFailure",
+        "control") "," PHASE("onAlways",
+                             "side-effect") "},"
+                                            "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+/* What the action of each phase does, and the status that its verdict returned. */
+typedef mwl_status verdict(mwl_phase *phase);
+static verdict *verdicts[4];
+static mwl_status said[4];
+
+static void act(mwl_phase *phase, unsigned i) {
+    if (verdicts[i]) said[i] = verdicts[i](phase);
+}
+static void on_entry(mwl_phase *p, void *user) {
+    (void)user;
+    act(p, 0);
+}
+static void on_success(mwl_phase *p, void *user) {
+    (void)user;
+    act(p, 1);
+}
+static void on_failure(mwl_phase *p, void *user) {
+    (void)user;
+    act(p, 2);
+}
+static void on_always(mwl_phase *p, void *user) {
+    (void)user;
+    act(p, 3);
+}
+
+static mwl_value some_bytes(mwl_phase *p) { return mwl_bytes(mwl_phase_heap(p), "x", 1); }
+static mwl_status sub_int(mwl_phase *p) { return mwl_phase_substitute(p, true, mwl_int(5)); }
+static mwl_status sub_bytes(mwl_phase *p) { return mwl_phase_substitute(p, true, some_bytes(p)); }
+static mwl_status sub_text_as_failure(mwl_phase *p) {
+    return mwl_phase_substitute(p, false, mwl_string(mwl_phase_heap(p), "no", 2));
+}
+static mwl_status turn_int(mwl_phase *p) { return mwl_phase_transform(p, mwl_int(6)); }
+static mwl_status turn_bytes(mwl_phase *p) { return mwl_phase_transform(p, some_bytes(p)); }
+static mwl_status no_code(mwl_phase *p) {
+    return mwl_phase_fail(p, NULL, NULL, NULL, some_bytes(p));
+}
+static mwl_status arm(mwl_phase *p) { return mwl_phase_arm_for(p, 1); }
+static mwl_status interrupt(mwl_phase *p) { return mwl_phase_interrupt(p, some_bytes(p)); }
+static mwl_status reenter(mwl_phase *p) { return mwl_phase_reenter(p, 0, 0); }
+static mwl_status restore(mwl_phase *p) { return mwl_phase_reenter(p, MWL_REENTER_RESTORE, 0); }
+static mwl_status twice(mwl_phase *p) {
+    mwl_status first = sub_int(p);
+    return first < 0 ? first : turn_int(p);
+}
+static mwl_status say_bytes(mwl_phase *p) { return mwl_phase_contribute(p, "a", some_bytes(p)); }
+static mwl_status say_nothing(mwl_phase *p) { return mwl_phase_contribute(p, NULL, mwl_null()); }
+
+UTEST(given, what_a_verdict_brings) {
+    static const char passed[] = "{'type':'success','value':1}",
+                      failed[] = "{'code':'No','type':'error'}";
+    static const struct {
+        verdict *give;
+        unsigned phase;
+        bool fails; /* the call */
+        mwl_status status;
+        const char *result; /* or a part of it */
+    } rows[] = {
+        {sub_int, 0, false, MWL_OK, "{'type':'success','value':5}"},
+        {sub_int, 1, false, MWL_OK, "{'type':'success','value':5}"},
+        {sub_int, 3, false, MWL_E_STATE, passed},
+        {sub_bytes, 0, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {sub_bytes, 1, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {sub_text_as_failure, 2, true, MWL_E_NOT_JSON, "a failure must be an object"},
+        {turn_int, 0, false, MWL_OK, passed},
+        {turn_int, 1, false, MWL_OK, "{'type':'success','value':6}"},
+        {turn_int, 2, true, MWL_E_NOT_JSON, "a failure must be an object"},
+        {turn_int, 3, false, MWL_E_STATE, passed},
+        {turn_int, 3, true, MWL_E_STATE, failed},
+        {turn_bytes, 0, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {turn_bytes, 1, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {no_code, 0, false, MWL_E_USAGE, passed},
+        {no_code, 3, true, MWL_E_USAGE, failed},
+        {arm, 1, false, MWL_E_STATE, passed},
+        {interrupt, 0, false, MWL_E_STATE, passed},
+        {reenter, 0, false, MWL_E_STATE, passed},
+        {reenter, 3, false, MWL_E_STATE, passed},
+        {restore, 2, true, MWL_E_USAGE, failed},
+        {twice, 1, false, MWL_E_STATE, "{'type':'success','value':5}"},
+        {say_bytes, 1, false, MWL_E_NOT_JSON, passed},
+        {say_nothing, 1, false, MWL_E_USAGE, passed},
+    };
+    static const mwl_middleware middleware = {.uri = MW,
+                                              .document = verdict_doc,
+                                              .entry = on_entry,
+                                              .success = on_success,
+                                              .failure = on_failure,
+                                              .always = on_always};
+    const mwl_asm_provider document = {MW, verdict_doc, sizeof verdict_doc - 1};
+#define AROUND(with)                                                                               \
+    FLOW("'a':{'action':'Call','middleware':[{'provider':'" MW "'}],'call':{'provider':" MOCK      \
+         ",'with':" with "},'next':'z'},'z':{'action':'Return'}")
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        flow f;
+        ASSERT_TRUE(flow_vm(&f, 1));
+        f.documents = &document;
+        f.n_documents = 1;
+        ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &middleware, 1, NULL, NULL), (int)MWL_OK);
+        ASSERT_TRUE(flow_load(&f, rows[i].fails ? AROUND("{'failure':{'code':'No'}}")
+                                                : AROUND("{'value':1}")));
+        memset(verdicts, 0, sizeof verdicts);
+        verdicts[rows[i].phase] = rows[i].give;
+        const char *result = flow_again(&f, "null");
+        EXPECT_EQ((int)said[rows[i].phase], (int)rows[i].status);
+        if (!strstr(result, rows[i].result)) EXPECT_STREQ(result, rows[i].result);
+        flow_close(&f);
+    }
+}
+
 UTEST_MAIN()

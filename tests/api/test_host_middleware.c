@@ -160,13 +160,13 @@ UTEST_F(host_middleware, stale_on_slow) {
     EXPECT_STREQ(h->a.log, " entry entry elapsed always- failure always-");
     EXPECT_EQ(h->f.took_ns, 5 * S);
     EXPECT_STREQ(run(h, SLOW("PT1S"), "5"), "{'type':'success','value':'PT1S'}");
-    /* a stored success replaces the scope, which is unwound by the rules of cancellation */
-    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"), "{'type':'success','value':'PT1S'}");
-    EXPECT_STREQ(h->a.log, " entry entry elapsed always- success always+");
+    EXPECT_STREQ(run(h, SLOW("PT9S"), "5"),
+                 "{'code':'Provider.Middleware.Stale.Failed','details':'PT1S','type':'timeout'}");
+    EXPECT_STREQ(h->a.log, " entry entry elapsed always- failure always-");
     EXPECT_EQ(h->f.took_ns, 5 * S);
 }
 
-UTEST_F(host_middleware, a_failed_cleanup_is_not_hidden_by_a_stale_success) {
+UTEST_F(host_middleware, a_failed_cleanup_is_not_hidden_by_a_bound) {
     host *h = &utest_fixture->h;
     run(h, SLOW("PT1S"), "5");
     const char *result = run(h,
@@ -182,7 +182,7 @@ UTEST_F(host_middleware, stale_at_once) {
     run(h, SLOW("PT1S"), "5");
     EXPECT_STREQ(
         run(h, CALL("{'provider':" STALE ",'onEntry':{'with':{'after':'PT0S'}}}", "{}"), "5"),
-        "{'type':'success','value':'PT1S'}");
+        "{'code':'Provider.Middleware.Stale.Failed','details':'PT1S','type':'timeout'}");
 }
 
 /* ---- keep-trying: a bound and re-runs in one entry ------------------------------------------- */
@@ -213,6 +213,7 @@ UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {
     host *h = &utest_fixture->h;
     const mwl_middleware trying = {.uri = ACME_URI("keep-trying"),
                                    .document = trying_doc,
+                                   .flags = MWL_MW_RESTORES,
                                    .entry = trying_entry,
                                    .failure = trying_failure};
     const mwl_asm_provider document = {trying.uri, trying_doc, strlen(trying_doc)};

@@ -151,11 +151,10 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         return emit_at_entry(f, e, true, mwl__keep(e->output));
     if (e->armed &&
         e->bound_ns <= mwl__clock_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
-        mwl__result why = mwl__phase_elapsed(f, e);
-        if (mwl_is_absent(why.v)) return MWL_PC_NOMEM;
-        if (mwl__tracing(mwl__vm_of(f)))
-            mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why.v);
-        return emit_at_entry(f, e, why.ok, why.v);
+        mwl_value why = mwl__phase_elapsed(f, e);
+        if (mwl_is_absent(why)) return MWL_PC_NOMEM;
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
+        return emit_at_entry(f, e, false, why);
     }
     e->runs = 1;
     return next_pc;
@@ -188,8 +187,6 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     }
     if (passes(f, rec)) return pass(f, rec);
     e->accepted = true;
-    if (e->fired)
-        mwl__entry_set_emit(f, e, false, mwl_absent()); /* accepted after all: not needed */
     mwl__entry_accept(f, e);
     begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
     return e->res.ok ? rec->success_pc : rec->failure_pc;

@@ -24,29 +24,25 @@ mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value
 }
 
 /* A constructor failed. If the host has given it something wrong, that is a reason to refuse. */
-static mwl_value absent_value(mwl_heap *h) {
+static mwl_value absent_value(mwl_heap *h, bool *refused) {
     mwl_status st = h->why;
     if (st != MWL_E_UTF8 && st != MWL_E_DEPTH && st != MWL_E_USAGE) return mwl_absent();
     char text[160];
+    *refused = true;
     snprintf(text, sizeof text, "the value could not be made: %s", mwl_status_text(st));
     return mwl__given_refused(h, text);
 }
 
-mwl_value mwl__given_check(mwl_heap *h, bool *ok, mwl_value take) {
+mwl_value mwl__given_check(mwl_heap *h, bool ok, mwl_value take, bool *refused) {
+    if (mwl_is_absent(take)) return absent_value(h, refused);
     char text[480];
-    const char *reason = *ok ? NULL : mwl__failure_error(take);
+    const char *reason = ok ? NULL : mwl__failure_error(take);
     mwl_value data = mwl_absent();
-    if (mwl_is_absent(take)) {
-        *ok = false;
-        return absent_value(h);
-    }
-    if (!reason) {
-        mwl_status st =
-            mwl__given_data(h, *ok ? "the value" : "the failure", take, &data, text, sizeof text);
-        if (st == MWL_E_NOT_JSON) reason = text;
-    }
+    if (!reason && mwl__given_data(h, ok ? "the value" : "the failure", take, &data, text,
+                                   sizeof text) == MWL_E_NOT_JSON)
+        reason = text;
     mwl__drop(h, take);
     if (!reason) return data;
-    *ok = false;
+    *refused = true;
     return mwl__given_refused(h, reason);
 }

@@ -4,14 +4,22 @@
 
 #include "vm/machine/state.h"
 
-/* The slow part of mwl__given_result. */
-mwl_value mwl__given_check(mwl_heap *h, bool *ok, mwl_value take);
+/* The slow part of mwl__given_either. */
+mwl_value mwl__given_check(mwl_heap *h, bool ok, mwl_value take, bool *refused);
 
-/* Returns a Result that a host gave, as values of the data model, given: a success's value, or a
- * failure. If it is refused, *ok becomes false, and the failure Mwlvm.ResultRefused is returned.
- * Absent: out of memory. */
+/* Returns a Result that a host gave, as values of the data model, given: a success's value (ok), or
+ * a failure. If it is refused, *refused becomes true, and the failure Mwlvm.ResultRefused is
+ * returned. Absent: out of memory. */
+static inline mwl_value mwl__given_either(mwl_heap *h, bool ok, mwl_value take, bool *refused) {
+    return ok && !mwl__value_odd(take) ? take : mwl__given_check(h, ok, take, refused);
+}
+
+/* The same; if it is refused, *ok becomes false. */
 static inline mwl_value mwl__given_result(mwl_heap *h, bool *ok, mwl_value take) {
-    return *ok && !mwl__value_odd(take) ? take : mwl__given_check(h, ok, take);
+    bool refused = false;
+    mwl_value v = mwl__given_either(h, *ok, take, &refused);
+    if (refused) *ok = false;
+    return v;
 }
 
 /* Writes the value as one of the data model to *out, given; v is lent. Returns MWL_OK,

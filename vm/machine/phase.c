@@ -8,6 +8,7 @@
 #include "vm/base/random.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
+#include "vm/machine/given.h"
 #include "vm/machine/raise.h"
 #include "vm/value/words.h"
 
@@ -15,9 +16,10 @@ struct mwl_phase {
     mwl__frame *frame;
     mwl__entry *entry;
     unsigned phase;
-    mwl__result instead; /* the action's failure, or what `elapsed` emits; or absent */
+    mwl_value instead; /* the action's failure, or what `elapsed` emits; or absent */
     bool dispatch, elapsed;
-    bool nomem; /* an absent value was given: its constructor was out of memory */
+    bool decided; /* a verdict was given */
+    bool nomem;   /* an absent value was given: its constructor was out of memory */
 };
 
 static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
@@ -48,31 +50,31 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase
 /* The callback failed, dispatched its call, or was out of memory. */
 static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
     if (ph->nomem) {
-        mwl__drop(mwl__heap_of(f), ph->instead.v);
+        mwl__drop(mwl__heap_of(f), ph->instead);
         return MWL_PC_NOMEM;
     }
-    if (!mwl_is_absent(ph->instead.v)) return fail_phase(f, e, ph->phase, ph->instead.v);
+    if (!mwl_is_absent(ph->instead)) return fail_phase(f, e, ph->phase, ph->instead);
     return dispatch_structural(f, e, ph->phase, next_pc);
 }
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
     if (!p->act[phase]) return next_pc;
-    mwl_phase ph = {f, e, phase, {.v = mwl_absent()}, false, false, false};
+    mwl_phase ph = {f, e, phase, mwl_absent(), false, false, false, false};
     p->act[phase](&ph, p->user);
-    bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead.v);
+    bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead);
     return said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
 }
 
-mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
+mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
-    mwl_phase ph = {f, e, MWL_ON_ENTRY, {.v = mwl_absent()}, false, true, false};
+    mwl_phase ph = {f, e, MWL_ON_ENTRY, mwl_absent(), false, true, false, false};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
-        mwl__replace(mwl__heap_of(f), &ph.instead.v, mwl_absent());
-    else if (mwl_is_absent(ph.instead.v)) /* the middleware sets bounds and has no explanation */
-        ph.instead.v = mwl_failure(mwl__heap_of(f), "timeout", "Mwlvm.BoundElapsed",
-                                   "a bound elapsed", mwl_absent(), mwl_absent());
+        mwl__replace(mwl__heap_of(f), &ph.instead, mwl_absent());
+    else if (mwl_is_absent(ph.instead)) /* the middleware sets bounds and has no explanation */
+        ph.instead = mwl_failure(mwl__heap_of(f), "timeout", "Mwlvm.BoundElapsed",
+                                 "a bound elapsed", mwl_absent(), mwl_absent());
     return ph.instead;
 }
 
@@ -95,14 +97,18 @@ double mwl_phase_random(mwl_phase *p) {
 }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
-/* A value that a middleware gives. An absent one ends the run after the callback has returned. */
-static mwl_value given(mwl_phase *p, mwl_value take) {
-    if (mwl_is_absent(take)) p->nomem = true;
-    return take;
+/* A middleware gave an absent value. If its constructor was out of memory, the run ends after the
+ * callback has returned. Returns the constructor's reason. */
+static mwl_status absent(mwl_phase *p) {
+    mwl_status why = mwl__heap_of(p->frame)->why;
+    if (why == MWL_E_UTF8 || why == MWL_E_DEPTH || why == MWL_E_USAGE) return why;
+    p->nomem = true;
+    return MWL_E_NOMEM;
 }
 
 void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, given(p, take));
+    if (mwl_is_absent(take)) p->nomem = true;
+    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, take);
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
@@ -118,103 +124,168 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
     return st == MWL_OK && valid;
 }
 
-void mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
+mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_heap *h = mwl__heap_of(p->frame);
     const mwl__provider *owner = provider_of(p->frame, p->entry);
-    if (!mwl__entry_write_deadline(p->frame, p->entry)) {
-        p->nomem = true;
-        mwl__drop(h, take_value);
-        return;
+    char text[8]; /* nobody reads the reason */
+    mwl_value data = mwl_absent();
+    if (mwl_is_absent(take_value)) return absent(p);
+    mwl_status st =
+        name ? mwl__given_data(h, "", take_value, &data, text, sizeof text) : MWL_E_USAGE;
+    mwl__drop(h, take_value);
+    if (st == MWL_OK && !mwl__entry_write_deadline(p->frame, p->entry)) st = MWL_E_NOMEM;
+    if (st < 0) {
+        if (st != MWL_E_USAGE && st != MWL_E_NOT_JSON) p->nomem = true;
+        mwl__drop(h, data);
+        return st;
     }
     mwl_value o = p->entry->contributed, before = mwl_absent();
     if (mwl_value_kind(o) != MWL_KIND_OBJECT) o = mwl_object(h, 1);
     if (!owner->trusted) before = mwl__keep(o);
-    o = given(p, mwl_object_set(h, o, name, strlen(name), take_value));
-    if (!owner->trusted && !mwl_is_absent(o) && !may_contribute(p, owner, name, o))
+    o = mwl_object_set(h, o, name, strlen(name), data);
+    if (mwl_is_absent(o)) {
+        st = absent(p);
+        if (!p->nomem) o = mwl__keep(before); /* the name is not UTF-8 */
+    } else if (!owner->trusted && !may_contribute(p, owner, name, o)) {
+        st = p->nomem ? MWL_E_NOMEM : MWL_E_REJECTED;
         mwl__replace(h, &o, mwl__keep(before));
+    }
     mwl__drop(h, before);
     p->entry->contributed = o;
+    return st;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-static void set_instead(mwl_phase *p, bool ok, mwl_value take) {
-    mwl__replace(mwl__heap_of(p->frame), &p->instead.v, given(p, take));
-    p->instead.ok = ok;
+/* Where a verdict is allowed: bits of phases, and `elapsed`. */
+enum {
+    AT_ENTRY = 1 << MWL_ON_ENTRY,
+    AT_SUCCESS = 1 << MWL_ON_SUCCESS,
+    AT_FAILURE = 1 << MWL_ON_FAILURE,
+    AT_ALWAYS = 1 << MWL_ON_ALWAYS,
+    AT_ELAPSED = 1 << 8
+};
+
+/* The one verdict of the callback. MWL_E_STATE: it is not allowed here, or is the second one. */
+static mwl_status decide(mwl_phase *p, unsigned allowed) {
+    unsigned here = p->elapsed ? AT_ELAPSED : 1u << p->phase;
+    if (p->decided || !(allowed & here)) return MWL_E_STATE;
+    p->decided = true;
+    return MWL_OK;
 }
 
-void mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
-                    mwl_value take_details) {
-    set_instead(
-        p, false,
-        mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent()));
+/* The phase fails, or `elapsed` explains itself, with this. */
+static mwl_status fail_with(mwl_phase *p, mwl_value take, mwl_status st) {
+    if (mwl_is_absent(take)) return absent(p);
+    mwl__replace(mwl__heap_of(p->frame), &p->instead, take);
+    return st;
 }
 
-static void interrupt(mwl_phase *p, bool ok, mwl_value take) {
-    if (p->elapsed)
-        set_instead(p, ok, take);
-    else
-        mwl__drop(mwl__heap_of(p->frame), take); /* there is nothing to interrupt */
+/* Checks a Result that a verdict brings. If it is refused, the phase fails. */
+static mwl_status accept(mwl_phase *p, bool ok, mwl_value *v) {
+    mwl_heap *h = mwl__heap_of(p->frame);
+    bool refused = false;
+    *v = mwl__given_either(h, ok, *v, &refused);
+    if (mwl_is_absent(*v)) return absent(p);
+    return refused ? fail_with(p, *v, MWL_E_NOT_JSON) : MWL_OK;
 }
 
-void mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
-    interrupt(p, false, take_failure);
-}
-void mwl_phase_interrupt_with(mwl_phase *p, mwl_value take_value) {
-    interrupt(p, true, take_value);
+static mwl_status refuse(mwl_phase *p, mwl_value take, mwl_status st) {
+    mwl__drop(mwl__heap_of(p->frame), take);
+    return st;
 }
 
-void mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
+mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
+                          mwl_value take_details) {
+    if (!code) return refuse(p, take_details, MWL_E_USAGE);
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS);
+    if (st < 0) return refuse(p, take_details, st);
+    mwl_value v =
+        mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent());
+    st = accept(p, false, &v);
+    return st < 0 ? st : fail_with(p, v, MWL_OK);
+}
+
+mwl_status mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
+    mwl_status st = decide(p, AT_ELAPSED);
+    if (st < 0) return refuse(p, take_failure, st);
+    st = accept(p, false, &take_failure);
+    return st < 0 ? st : fail_with(p, take_failure, MWL_OK);
+}
+
+mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE);
+    if (st < 0) return refuse(p, take, st);
+    st = accept(p, is_success, &take);
+    if (st < 0) return st;
     if (p->phase == MWL_ON_ENTRY)
         e->verdict = MWL_VERDICT_EMIT;
     else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
         take = mwl__failure_chain(mwl__heap_of(p->frame), take, e->res.v,
                                   p->frame->run->limits->chain_depth);
-    mwl__entry_set_emit(p->frame, e, is_success, given(p, take));
-    if (p->phase == MWL_ON_ENTRY || is_success || e->res.ok) return;
+    if (mwl_is_absent(take)) st = absent(p);
+    mwl__entry_set_emit(p->frame, e, is_success, take);
+    if (p->phase == MWL_ON_ENTRY || is_success || e->res.ok) return st;
     e->emit.cleanup = e->res.cleanup; /* the failure in flight, in another form */
     e->emit.severed = e->res.severed;
+    return st;
 }
 
 /* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a
  * transform's effect. So onEntry's `output`, whose default is middleware.input, reads the
- * transformed value there. */
-void mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
-    take_value = given(p, take_value);
+ * transformed value there. onAlways cannot change what rises. */
+mwl_status mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE);
+    if (st < 0) return refuse(p, take_value, st);
+    st = accept(p, p->phase != MWL_ON_FAILURE, &take_value);
+    if (st < 0) return st;
     if (p->phase == MWL_ON_ENTRY)
         mwl__replace(mwl__heap_of(p->frame), &p->entry->input, take_value);
     else
         mwl__replace(mwl__heap_of(p->frame), &p->entry->res.v, take_value);
+    return MWL_OK;
 }
 
-void mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
-    if (p->phase != MWL_ON_SUCCESS && p->phase != MWL_ON_FAILURE) return;
+mwl_status mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
+    bool restores = provider_of(p->frame, p->entry)->middleware.flags & MWL_MW_RESTORES;
+    if (flags & ~(unsigned)(MWL_REENTER_CARRY | MWL_REENTER_RESTORE)) return MWL_E_USAGE;
+    if ((flags & MWL_REENTER_RESTORE) && !restores) return MWL_E_USAGE;
+    mwl_status st = decide(p, AT_SUCCESS | AT_FAILURE);
+    if (st < 0) return st;
     p->entry->verdict = MWL_VERDICT_REENTER;
     p->entry->reenter = (uint8_t)flags;
     p->entry->delay_ns = delay_ns;
+    return MWL_OK;
 }
 
-void mwl_phase_dispatch(mwl_phase *p) { p->dispatch = true; }
+mwl_status mwl_phase_dispatch(mwl_phase *p) {
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS);
+    if (st == MWL_OK) p->dispatch = true;
+    return st;
+}
 
-void mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
-    if (p->phase != MWL_ON_ENTRY) return;
+mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
+    mwl_status st = decide(p, AT_ENTRY);
+    if (st < 0) return st;
     p->entry->armed = true;
     p->entry->bound_ns = bound_mono_ns;
+    return MWL_OK;
 }
 
 /* spec: middleware-providers, Timeout: the deadline is establishment plus duration, also where that
  * is in the past. */
-void mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
-    if (p->phase != MWL_ON_ENTRY) return;
+mwl_status mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     mwl_instant now;
     mwl_phase_now(p, &now);
-    mwl_phase_arm(p, mwl__clock_add(now.mono_ns, ns));
+    mwl_status st = mwl_phase_arm(p, mwl__clock_add(now.mono_ns, ns));
+    if (st < 0) return st;
     const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
     mwl_value deadline = mwl_int(mwl__clock_add(now.wall_ns, ns));
-    if (!name) return;
-    if (mwl_is_absent(p->entry->contributed))
-        p->entry->contributed = deadline; /* alone; its text is made when it is read */
-    else
-        mwl_phase_contribute(p, name, mwl_timestamp_text(mwl__heap_of(p->frame), deadline.as.i));
+    if (!name) return MWL_OK;
+    if (!mwl_is_absent(p->entry->contributed))
+        return mwl_phase_contribute(p, name,
+                                    mwl_timestamp_text(mwl__heap_of(p->frame), deadline.as.i));
+    p->entry->contributed = deadline; /* alone; its text is made when it is read */
+    return MWL_OK;
 }

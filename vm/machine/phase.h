@@ -8,7 +8,7 @@
 /* The action of a phase; returns a pc (state.h). */
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc);
-/* The entry's bound has elapsed: what it emits instead, given. v absent: out of memory. */
-mwl__result mwl__phase_elapsed(mwl__frame *f, mwl__entry *e);
+/* The entry's bound has elapsed: the failure that explains it, given. Absent: out of memory. */
+mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e);
 
 #endif

@@ -143,15 +143,11 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
  * out of memory. */
 static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = mwl__heap_of(f);
-    mwl__result why = mwl__phase_elapsed(f, owner);
-    mwl_value cancel = mwl_absent();
-    if (!mwl_is_absent(
-            why.v)) /* a failure explains the cancellation; a success waits for the seam */
+    mwl_value why = mwl__phase_elapsed(f, owner), cancel = mwl_absent();
+    if (!mwl_is_absent(why))
         cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
                              mwl__failure_code_text(MWL_FAILURE_CANCELLED),
-                             "interrupted by an enclosing middleware", mwl_absent(),
-                             why.ok ? mwl_absent() : why.v);
-    if (why.ok) mwl__entry_set_emit(f, owner, true, why.v);
+                             "interrupted by an enclosing middleware", mwl_absent(), why);
     if (mwl_is_absent(cancel)) return false;
     owner->fired = true;
     mwl__replace(h, &owner->cancel, cancel);
@@ -217,17 +213,6 @@ static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 
-/* What the owner's own cancellation converts to, given: a success it substitutes, or the
- * explanation. */
-static mwl__result conversion(mwl__entry *owner) {
-    mwl__result r = owner->emit;
-    owner->emit.v = mwl_absent();
-    if (!mwl_is_absent(r.v)) return r;
-    r.v = mwl__keep(mwl__word_get(owner->cancel, MWL_WORD_PREVIOUS));
-    r.ok = false;
-    return r;
-}
-
 /* spec: execution-model, the conversion seam.
  * The arriving Result at the owner's position decides: its own bare cancellation converts to the
  * explanation; a failed cleanup rises as it is. An interruption that waits outside takes over
@@ -242,10 +227,9 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
         if (!impose(f, &f->res, next ? next->cancel : u->cancel)) return MWL_PC_NOMEM;
         u->owner = next;
     } else {
-        if (own) {
-            mwl__result r = conversion(owner);
-            mwl__frame_set_res(f, r.ok, r.v);
-        }
+        if (own)
+            mwl__frame_set_res(f, false,
+                               mwl__keep(mwl__word_get(owner->cancel, MWL_WORD_PREVIOUS)));
         u->running = false;
         u->owner = NULL;
     }
