@@ -32,7 +32,8 @@ class AsmProvider(c.Structure):
 class AsmOptions(c.Structure):
     _fields_ = [("alloc", Alloc), ("file", c.c_char_p), ("providers", c.POINTER(AsmProvider)),
                 ("n_providers", c.c_size_t), ("functions", c.c_void_p), ("allow", c.c_void_p), ("deny", c.c_void_p),
-                ("flags", c.c_uint), ("format", c.c_int), ("colour", c.c_bool), ("guide", c.c_void_p)]
+                ("flags", c.c_uint), ("format", c.c_int), ("colour", c.c_bool), ("max_bytes", c.c_size_t),
+                ("max_work", c.c_uint64), ("max_memory", c.c_size_t), ("guide", c.c_void_p)]
 
 
 class AsmResult(c.Structure):
