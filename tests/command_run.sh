@@ -141,7 +141,7 @@ says "$err" 'Step entered a  "0* ...$'
 expect 0 "$mwlvm" "$dir/echo.json" --trace=full --input "\"$(printf '%0200d' 0)\""
 says "$err" 'Step entered a  "0\{200\}"$'
 expect 0 "$mwlvm" "$dir/gather.json" --virtual-time --trace=json
-says "$err" '"event":"STEP_ENTERED","run":"[^"]*","depth":1,"flow":"sub","step":"c","branch":\[1\],"value":40}$'
+says "$err" '"event":"STEP_ENTERED","run":"[^"]*","depth":1,"flow":"sub","step":"c","branch":\[1\],"line":[0-9]*,"column":[0-9]*,"value":40}$'
 says "$err" '^{"seconds":1.000000000,"time":"2026-01-01T00:00:01Z","event":"RUN_DONE"'
 while read -r line; do
     "$mwlvm" eval 'has(step.input.event)' --input "$line" </dev/null >"$out" 2>&1

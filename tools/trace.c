@@ -27,6 +27,10 @@ static const char *words_of(mwl_trace_kind kind) {
     case MWL_TRACE_CALL_ACCEPTED: return "call accepted";
     case MWL_TRACE_TIMER: return "timer";
     case MWL_TRACE_INTERRUPTED: return "interrupted";
+    case MWL_TRACE_ESTABLISHED: return "established";
+    case MWL_TRACE_ENTRY_EXITED: return "middleware exited";
+    case MWL_TRACE_CAUGHT: return "failure caught";
+    case MWL_TRACE_WAITING: return "waits";
     }
     return "event";
 }
@@ -55,6 +59,10 @@ static void put_branch(const mwl_trace_event *event) {
     if (event->index >= 0) fprintf(stderr, "%s%" PRId64, sign, event->index);
 }
 
+static void put_seconds(const char *before, int64_t ns) {
+    fprintf(stderr, "%s%" PRId64 ".%06" PRId64, before, ns / 1000000000, ns % 1000000000 / 1000);
+}
+
 static void put_text(const struct trace *t, const mwl_trace_event *event) {
     int64_t ns = event->at.mono_ns - t->start.mono_ns;
     size_t most = t->form == TRACE_FULL ? 0 : SHOWN;
@@ -66,6 +74,8 @@ static void put_text(const struct trace *t, const mwl_trace_event *event) {
         term_printf(stderr, " %s", event->step);
     if (*event->phase) fprintf(stderr, " %s", event->phase);
     if (*event->provider) term_printf(stderr, " %s", event->provider);
+    if (event->kind == MWL_TRACE_WAITING && event->until_ns != MWL_NEVER)
+        put_seconds(" until ", event->until_ns - t->start.mono_ns);
     if (!mwl_is_absent(event->input)) {
         fputs("  input ", stderr);
         put_json(t->heap, event->input, most);
@@ -96,6 +106,20 @@ static void put_member(mwl_heap *heap, const char *name, mwl_value v) {
     if (json_out(&how, heap, v) < 0) fprintf(stderr, "{\"$type\":\"%s\"}", mwl_value_type(v));
 }
 
+/* Instants count from the start, as "seconds" does. */
+static void put_facts(const struct trace *t, const mwl_trace_event *event) {
+    if (event->total) fprintf(stderr, ",\"total\":%" PRIu32, event->total);
+    put_name("position", event->position);
+    if (event->runs) fprintf(stderr, ",\"runs\":%" PRIu64, event->runs);
+    if (event->line)
+        fprintf(stderr, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32, event->line, event->column);
+    if (event->until_ns != MWL_NEVER)
+        put_seconds(",\"until\":", event->until_ns - t->start.mono_ns);
+    if (event->bound_ns != MWL_NEVER)
+        put_seconds(",\"bound\":", event->bound_ns - t->start.mono_ns);
+    if (event->failed) fputs(",\"failed\":true", stderr);
+}
+
 static void put_object(const struct trace *t, const mwl_trace_event *event) {
     int64_t ns = event->at.mono_ns - t->start.mono_ns;
     mwl_value wall = mwl_timestamp_text(t->heap, event->at.wall_ns);
@@ -113,6 +137,7 @@ static void put_object(const struct trace *t, const mwl_trace_event *event) {
         fprintf(stderr, "%s%" PRIu32, i ? "," : ",\"branch\":[", event->branch[i]);
     if (event->n_branch) fputc(']', stderr);
     if (event->index >= 0) fprintf(stderr, ",\"index\":%" PRId64, event->index);
+    put_facts(t, event);
     put_member(t->heap, "input", event->input);
     put_member(t->heap, "value", event->value);
     fputs("}\n", stderr);

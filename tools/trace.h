@@ -15,8 +15,9 @@ struct trace {
  *
  *   text, full   seconds, indented by depth, words, names, `#i` for the dispatch of a Gather
  * (`#1.0` for one inside another), values; `text` cuts a value at 100 bytes json {"seconds", "time"
- * (wall), "event", "run", "depth", "flow", "step", "provider", "phase", "branch", "index", "input",
- * "value"}; what is empty is left out */
+ * (wall), "event", "run", "depth", "flow", "step", "provider", "phase", "branch", "index", "total",
+ * "position", "runs", "line", "column", "until", "bound", "failed", "input", "value"}; what is
+ * empty is left out */
 void trace_event(void *ctx, const mwl_trace_event *event);
 
 #endif

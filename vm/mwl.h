@@ -639,18 +639,33 @@ MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
  *   STEP_ENTERED     a Step begins                              its input
  *   STEP_EXITED      a Step ends                                its output or failure
  *   PHASE            a phase of `provider`'s entry begins       what is in flight there
- *   ATTEMPT          `provider` runs its inner scope again      the input that it gets
+ *   ATTEMPT          `provider` runs its inner scope again,     the input that it gets
+ *                    at `until_ns` if that is later than now
  *   CALL_DISPATCHED  a call begins; `index` in a Gather         its arguments; may be absent
  *   CALL_ACCEPTED    its Result is accepted; `index` as above   the value or failure
  *   TIMER            a wait is over                             absent
- *   INTERRUPTED      a scope is being unwound                   the cancellation */
+ *   INTERRUPTED      a scope is being unwound                   the cancellation
+ *   ESTABLISHED      `provider`'s entry is established and      what it passes down
+ *                    its inner scope runs for the first time
+ *   ENTRY_EXITED     `provider`'s entry has ended               the value or failure that leaves it
+ *   CAUGHT           a Step failed; a catch clause handles it   the failure
+ *   WAITING          a frame begins to wait: for a time, for    absent
+ *                    its call, or for the dispatches of its
+ *                    Gather
+ *
+ * A scope that is interrupted has no exit of its own: Steps, entries and calls inside it have ended
+ * when something around them continues (a PHASE, ENTRY_EXITED, STEP_EXITED or FRAME_EXITED). */
 #define MWL_TRACE_EVENTS(X)                                                                        \
     X(RUN_STARTED)                                                                                 \
     X(RUN_DONE)                                                                                    \
     X(FRAME_ENTERED)                                                                               \
     X(FRAME_EXITED)                                                                                \
     X(STEP_ENTERED)                                                                                \
-    X(STEP_EXITED) X(PHASE) X(ATTEMPT) X(CALL_DISPATCHED) X(CALL_ACCEPTED) X(TIMER) X(INTERRUPTED)
+    X(STEP_EXITED)                                                                                 \
+    X(PHASE)                                                                                       \
+    X(ATTEMPT)                                                                                     \
+    X(CALL_DISPATCHED)                                                                             \
+    X(CALL_ACCEPTED) X(TIMER) X(INTERRUPTED) X(ESTABLISHED) X(ENTRY_EXITED) X(CAUGHT) X(WAITING)
 
 typedef enum mwl_trace_kind {
 #define MWL_X(name) MWL_TRACE_##name,
@@ -672,6 +687,25 @@ typedef struct mwl_trace_event {
     mwl_value input;        /* of CALL_DISPATCHED: what the target gets; lent, otherwise absent */
     const uint32_t *branch; /* the dispatches of Gathers that the frame runs in, by their index, */
     uint32_t n_branch;      /* outermost first; lent for the call */
+    /* Names of the frame and of the frame that called it (0: none). They are only for comparing. A
+     * name is unique from FRAME_ENTERED until FRAME_EXITED, or until the run is aborted, and may be
+     * used again later. */
+    uint64_t frame, parent;
+    bool failed;          /* value is a failure */
+    int32_t entry;        /* of an event about an entry: the number of entries around it, in the
+                             frame and its callers; of INTERRUPTED: the entry whose scope is left;
+                             otherwise -1 */
+    const char *position; /* what that entry is around: "flow", "step" or "call"; otherwise "" */
+    uint64_t runs;        /* of that entry: runs of its inner scope, with the one that begins now */
+    const char *counts;   /* what its middleware calls them: "attempt", "iteration"; "" if it does
+                             not count them */
+    uint32_t total;       /* number of dispatches, if index is not -1 */
+    uint32_t line, column; /* of the Step in the definition; 0 if there is none or positions were
+                              stripped */
+    mwl_value vars;        /* variables of the frame; lent for the call, may be absent */
+    /* Instants of the monotonic clock, or MWL_NEVER. Of WAITING: when the wait ends by itself, and
+     * the earliest bound that would interrupt it. Of ATTEMPT: until_ns is when it begins. */
+    int64_t until_ns, bound_ns;
 } mwl_trace_event;
 
 /* Sets the one listener of a VM; NULL removes it. Without a listener tracing costs nothing. The

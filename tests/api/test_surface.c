@@ -284,14 +284,14 @@ UTEST(surface, middleware_that_calls_in_two_phases) {
 /* ---- looking on ------------------------------------------------------------------------------ */
 
 typedef struct watcher {
-    int seen[16];
+    int seen[32];
     const mwl_run *run;
 } watcher;
 
 static void watch(void *ctx, const mwl_trace_event *event) {
     watcher *w = ctx;
     w->seen[event->kind]++;
-    if (event->run != w->run) w->seen[15]++;
+    if (event->run != w->run) w->seen[31]++;
 }
 
 UTEST(surface, trace_user_and_place) {
@@ -310,7 +310,7 @@ UTEST(surface, trace_user_and_place) {
     mwl_vm_trace(f.vm, NULL, NULL);
     EXPECT_EQ(w.seen[MWL_TRACE_RUN_DONE], 1);
     EXPECT_EQ(w.seen[MWL_TRACE_STEP_ENTERED], 2);
-    EXPECT_EQ(w.seen[15], 0);
+    EXPECT_EQ(w.seen[31], 0);
     EXPECT_STREQ(mwl_trace_name(MWL_TRACE_RUN_DONE), "RUN_DONE");
     mwl_place place;
     ASSERT_TRUE(mwl_run_failed_at(f.run, mwl_run_result(f.run), &place));

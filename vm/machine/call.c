@@ -147,7 +147,7 @@ void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
     if (f->record) mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
     mwl__frame_set_res(f, ok, take);
-    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, -1, take);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
 }
 
 static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
@@ -196,7 +196,7 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
-                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1, -1,
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
                    args);
     return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
                                  : dispatch_flow(f, ix, args, next_pc);

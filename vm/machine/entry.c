@@ -52,12 +52,12 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
 }
 
 /* The instant of the phase, and its trace event. */
-static void note_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+static void note_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
     e->entered_ns = mwl__clock_wall(vm);
     if (mwl__tracing(vm))
-        mwl__trace(f, MWL_TRACE_PHASE, f->run->link->providers[rec->import]->uri, (int)phase, -1,
-                   phase == MWL_ON_ENTRY ? e->input : e->res.v);
+        mwl__trace_entry(f, MWL_TRACE_PHASE, (int)phase,
+                         phase == MWL_ON_ENTRY ? (mwl__result){.v = e->input, .ok = true} : e->res);
 }
 
 static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec,
@@ -68,7 +68,7 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
     f->construct = MWL_IN_PHASE;
     mwl__frame_put(f, &e->args, mwl_absent());
     if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
-        note_phase(f, e, rec, phase);
+        note_phase(f, e, phase);
 }
 
 /* ---- descent --------------------------------------------------------------------------------- */
@@ -153,10 +153,14 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         e->bound_ns <= mwl__clock_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
         mwl_value why = mwl__phase_elapsed(f, e);
         if (mwl_is_absent(why)) return MWL_PC_NOMEM;
-        if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, p->uri, -1, -1, why);
+        if (mwl__tracing(mwl__vm_of(f)))
+            mwl__trace_entry(f, MWL_TRACE_INTERRUPTED, -1, (mwl__result){.v = why});
         return emit_at_entry(f, e, false, why);
     }
     e->runs = 1;
+    if (mwl__tracing(mwl__vm_of(f)))
+        mwl__trace_entry(f, MWL_TRACE_ESTABLISHED, -1,
+                         (mwl__result){.v = f->in_flight, .ok = true});
     return next_pc;
 }
 
@@ -243,10 +247,16 @@ static bool supersede(mwl__frame *f, mwl__entry *e, mwl__result newer) {
     return !mwl_is_absent(newer.v);
 }
 
+/* The innermost entry ends with this Result. */
+static void trace_exit(mwl__frame *f, mwl__result res) {
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace_entry(f, MWL_TRACE_ENTRY_EXITED, -1, res);
+}
+
 /* A phase of the innermost entry has failed. */
 static uint32_t fail_phase(mwl__frame *f, unsigned phase, uint32_t ix, mwl__result take) {
     const mwl__entry_rec *rec = rec_of(f, ix);
     if (phase == MWL_ON_ENTRY) { /* not established, so it has no onAlways */
+        trace_exit(f, take);
         mwl__entry_pop(f);
         mwl__frame_put(f, &f->in_flight, mwl_absent());
         put_result(f, &f->res, take);
@@ -293,7 +303,7 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
     if (mwl__tracing(mwl__vm_of(f)))
-        mwl__trace(f, MWL_TRACE_ATTEMPT, provider_of(f, e->ix)->uri, -1, -1, f->in_flight);
+        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
     if (e->delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
                            mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), e->delay_ns));
@@ -344,6 +354,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     f->run->owed--;
     put_result(f, &f->res, e->res);
     e->res.v = mwl_absent();
+    trace_exit(f, f->res);
     if (f->extra) {
         f->extra->running = e->outer_running;
         f->extra->owner = e->outer_owner;

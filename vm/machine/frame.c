@@ -102,8 +102,8 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
         return NULL;
     }
     if (mwl__tracing(vm)) {
-        if (!parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, -1, f->input);
-        mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, -1, f->input);
+        if (!parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, f->input);
+        mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, f->input);
     }
     return f;
 }
@@ -227,6 +227,7 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
         st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, bound->rank);
     else if (due_mono_ns != MWL_NEVER)
         st = mwl__timer_arm(&vm->timers, &f->timer, due_mono_ns, 0, 0);
+    if (mwl__tracing(vm)) mwl__trace_wait(f, due_mono_ns);
     return st < 0 ? MWL_PC_NOMEM : MWL_PC_PARK;
 }
 
@@ -234,7 +235,7 @@ void mwl__frame_timer(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     bool bound = f->timer.class_ == 1;
     mwl__timer_cancel(&vm->timers, &f->timer);
-    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, -1, mwl_absent());
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, mwl_absent());
     if (!bound) {
         mwl__frame_ready(f);
         return;
@@ -403,7 +404,7 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl__frame *parent = f->parent;
     f->state = MWL_FRAME_DONE;
-    if (mwl__tracing(run->link->vm)) mwl__trace(f, MWL_TRACE_FRAME_EXITED, NULL, -1, -1, f->res.v);
+    if (mwl__tracing(run->link->vm)) mwl__trace_result(f, MWL_TRACE_FRAME_EXITED, -1, f->res);
     if (!parent) {
         mwl__result res = f->res;
         f->res.v = mwl_absent();

@@ -276,8 +276,8 @@ uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
-                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
-                   r->index, args);
+                   c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, r->index,
+                   args);
     mwl_value input = mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
     if (!(c->flags & MWL_CALL_HAS_ARMS)) { /* nothing reads the record again */
         int64_t index = r->index;
@@ -329,7 +329,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
         g->n_ok++;
     else
         g->n_bad++;
-    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_CALL_ACCEPTED, NULL, -1, i, take.v);
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, i, take);
     if (f->extra && f->extra->awaiting)
         mwl__unwind_resolved(f);
     else if (f->state == MWL_FRAME_WAIT_GATHER)

@@ -256,7 +256,8 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
     run->succeeded = run->bare = take->ok;
     run->state = MWL_RUN_DONE;
     if (mwl__tracing(run->link->vm))
-        mwl__trace(run->root, MWL_TRACE_RUN_DONE, NULL, -1, -1, mwl_run_result(run));
+        mwl__trace_result(run->root, MWL_TRACE_RUN_DONE, -1,
+                          (mwl__result){.v = mwl_run_result(run), .ok = run->succeeded});
     mwl__frame *root = run->root;
     run->root = NULL;
     drop_deadline(run);

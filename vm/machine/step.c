@@ -25,7 +25,7 @@ static void begin_step(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint
         f->extra->gather = NULL;
     }
     if (rec->flags & MWL_NEEDS_ENTERED) mwl__times_of(f)->step_entered_ns = mwl__clock_wall(vm);
-    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, -1, f->step_input);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_STEP_ENTERED, NULL, -1, f->step_input);
 }
 
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
@@ -42,15 +42,17 @@ void mwl__step_exit(mwl__frame *f) {
         mwl__times_of(f)->step_exited_ns = mwl__clock_wall(vm);
 }
 
-static void trace_exit(mwl__frame *f, mwl_value v) {
-    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, v);
+static void trace_exit(mwl__frame *f) {
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_STEP_EXITED, -1, f->res);
 }
 
 /* spec: execution-context, lifecycle: the first successful Step completion clears the failure. */
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     const mwl__link *link = f->run->link;
     const mwl__step_rec *rec = &link->program->tables.steps[step];
-    if (mwl__tracing(link->vm)) mwl__trace(f, MWL_TRACE_STEP_EXITED, NULL, -1, -1, f->in_flight);
+    if (mwl__tracing(link->vm))
+        mwl__trace_result(f, MWL_TRACE_STEP_EXITED, -1,
+                          (mwl__result){.v = f->in_flight, .ok = true});
     if (!handler && f->extra) mwl__frame_fail(f, mwl_null());
     begin_step(f, link->vm, rec, step);
     return rec->pc + 1; /* behind its STEP, which is done */
@@ -94,9 +96,10 @@ uint32_t mwl__step_failed(mwl__frame *f) {
         if (!mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
             continue;
         f->res.cleanup = false; /* consumed: from here on it is handled, not in flight */
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CAUGHT, -1, f->res);
         return c->pc;
     }
-    trace_exit(f, f->res.v);
+    trace_exit(f);
     return mwl__frame_ascend(f);
 }
 
@@ -108,7 +111,7 @@ uint32_t mwl__step_fault(mwl__frame *f) {
 uint32_t mwl__step_clause_fault(mwl__frame *f) {
     mwl__frame_set_res(f, false, mwl__raised_take(f));
     if (!set_failure(f)) return MWL_PC_NOMEM;
-    trace_exit(f, f->res.v);
+    trace_exit(f);
     return mwl__frame_ascend(f);
 }
 
@@ -191,7 +194,7 @@ uint32_t mwl__step_return(mwl__frame *f) {
     mwl__frame_set_res(f, true, f->in_flight);
     f->in_flight = mwl_absent();
     mwl__frame_fail(f, mwl_null());
-    trace_exit(f, f->res.v);
+    trace_exit(f);
     return mwl__frame_ascend(f);
 }
 
@@ -202,7 +205,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     if (take.as.p != mwl__failure_of(f).as.p)
         mwl__failure_note(f, take); /* else it is raised again */
     if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
-    trace_exit(f, take);
+    trace_exit(f);
     return mwl__frame_ascend(f);
 }
 

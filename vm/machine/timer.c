@@ -140,6 +140,12 @@ mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, uns
     return st;
 }
 
+int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer) {
+    if (!timer->at) return MWL_NEVER;
+    return timer->at & LANE ? t->lane[(timer->at & ~LANE) - 1].due_ns
+                            : t->heap[timer->at - 1].due_ns;
+}
+
 mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns) {
     const struct mwl__timer_slot *first = t->tail > t->head ? &t->lane[t->head] : NULL;
     if (t->n_heap && (!first || before(&t->heap[0], first))) first = &t->heap[0];

@@ -1,6 +1,9 @@
 /* trace.c: see trace.h. */
 #include "vm/machine/trace.h"
 
+#include "vm/machine/clock.h"
+#include "vm/machine/frame.h"
+
 void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event), void *ctx) {
     vm->listen = listen;
     vm->listen_ctx = ctx;
@@ -35,30 +38,123 @@ static uint32_t branch_of(const mwl__frame *f, uint32_t branch[BRANCH_MAX]) {
     return n;
 }
 
-void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int phase, int64_t index,
-                mwl_value value) {
-    static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
-    mwl_vm *vm = mwl__vm_of(f);
+/* ---- making an event ------------------------------------------------------------------------- */
+
+static void fill_place(mwl_trace_event *e, const mwl__frame *f, const mwl_program *p) {
+    if (f->step == MWL_NONE) return;
+    const mwl__step_rec *step = &p->tables.steps[f->step];
+    mwl__where w = {0, 0, 0, 0};
+    e->step = name_at(p, step->name_k);
+    mwl__program_where(p, step->pc, 0, &w);
+    e->line = w.line;
+    e->column = w.column;
+}
+
+static void fill_entry(mwl_trace_event *e, const mwl__frame *f, const mwl__entry *entry) {
+    if (!entry) return;
+    const mwl__entry_rec *rec = &mwl__tables(f)->entries[entry->ix];
+    const char *counts = f->run->link->providers[rec->import]->middleware.run_count;
+    e->entry = (int32_t)entry->rank;
+    e->runs = entry->runs;
+    if (counts) e->counts = counts;
+    e->position = rec->flags & MWL_ENTRY_FLOW_LEVEL    ? "flow"
+                  : rec->flags & MWL_ENTRY_AROUND_CALL ? "call"
+                                                       : "step";
+}
+
+/* What every event of the frame has. branch has BRANCH_MAX elements and must live as long as e. */
+static void fill(mwl_trace_event *e, mwl__frame *f, mwl_trace_kind kind, uint32_t *branch) {
     const mwl_program *p = mwl__program_of(f);
-    const mwl__flow_tables *t = &p->tables;
+    memset(e, 0, sizeof *e);
+    e->kind = kind;
+    e->run = f->run;
+    mwl_vm_now(mwl__vm_of(f), &e->at);
+    e->depth = f->depth;
+    e->frame = (uint64_t)(uintptr_t)f;
+    e->parent = (uint64_t)(uintptr_t)f->parent;
+    e->flow = name_at(p, p->tables.flows[f->flow].name_k);
+    e->step = e->provider = e->phase = e->position = e->counts = "";
+    fill_place(e, f, p);
+    e->index = e->entry = -1;
+    e->until_ns = e->bound_ns = MWL_NEVER;
+    e->vars = mwl__borrow(f->vars);
+    e->n_branch = branch_of(f, branch);
+    e->branch = branch;
+}
+
+static void hear(mwl__frame *f, const mwl_trace_event *e) {
+    mwl_vm *vm = mwl__vm_of(f);
+    vm->listen(vm->listen_ctx, e);
+}
+
+static const char *provider_of(const mwl__frame *f, const mwl__entry *entry) {
+    return f->run->link->providers[mwl__tables(f)->entries[entry->ix].import]->uri;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int64_t index,
+                mwl_value value) {
     mwl_trace_event e;
     uint32_t branch[BRANCH_MAX];
-    memset(&e, 0, sizeof e);
-    e.kind = kind;
-    e.run = f->run;
-    mwl_vm_now(vm, &e.at);
-    e.depth = f->depth;
-    e.flow = name_at(p, t->flows[f->flow].name_k);
-    e.step = f->step == MWL_NONE ? "" : name_at(p, t->steps[f->step].name_k);
-    e.provider = provider ? provider : "";
-    e.phase = phase < 0 ? "" : phases[phase];
+    fill(&e, f, kind, branch);
+    if (provider) e.provider = provider;
     e.index = index;
     e.value = mwl__borrow(value);
-    e.n_branch = branch_of(f, branch);
-    e.branch = branch;
     if (kind == MWL_TRACE_CALL_DISPATCHED) {
         const mwl__call_state *r = f->record;
         e.input = mwl__borrow(mwl_is_absent(r->target_input) ? r->input : r->target_input);
+        if (index >= 0) e.total = mwl__gather_of(f)->n;
     }
-    vm->listen(vm->listen_ctx, &e);
+    if (kind == MWL_TRACE_INTERRUPTED) {
+        fill_entry(&e, f, f->extra ? f->extra->owner : NULL);
+        e.failed = true;
+    }
+    hear(f, &e);
+}
+
+void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t index, mwl__result res) {
+    mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
+    fill(&e, f, kind, branch);
+    e.index = index;
+    e.value = mwl__borrow(res.v);
+    e.failed = !res.ok;
+    if (index >= 0) e.total = mwl__gather_of(f)->n;
+    hear(f, &e);
+}
+
+void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result res) {
+    static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
+    const mwl__entry *entry = f->entries;
+    mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
+    fill(&e, f, kind, branch);
+    fill_entry(&e, f, entry);
+    e.provider = provider_of(f, entry);
+    if (phase >= 0) e.phase = phases[phase];
+    e.value = mwl__borrow(res.v);
+    e.failed = !res.ok;
+    if (kind == MWL_TRACE_ATTEMPT)
+        e.until_ns = mwl__clock_add(e.at.mono_ns, entry->delay_ns > 0 ? entry->delay_ns : 0);
+    hear(f, &e);
+}
+
+void mwl__trace_wait(mwl__frame *f, int64_t due_ns) {
+    const mwl__entry *bound = mwl__frame_bound(f), *inner = f->entries;
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
+    fill(&e, f, MWL_TRACE_WAITING, branch);
+    e.until_ns = due_ns;
+    if (bound) e.bound_ns = bound->bound_ns;
+    if (f->awaits == MWL_AWAITS_EXECUTION) {
+        e.provider = f->target.execution->provider->uri;
+        e.until_ns = mwl__timer_due(&vm->timers, &f->target.execution->timer);
+    } else if (f->state == MWL_FRAME_WAIT_TIME && inner &&
+               f->pc == mwl__tables(f)->entries[inner->ix].inner_pc) { /* to run it again */
+        fill_entry(&e, f, inner);
+        e.provider = provider_of(f, inner);
+    }
+    hear(f, &e);
 }

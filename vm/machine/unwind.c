@@ -99,7 +99,7 @@ static void begin_unwind(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
         f->record = NULL;
     }
     (void)impose(f, in_flight(f, owner), cancel);
-    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, cancel);
+    if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME)
         mwl__unwind_frame(f->target.frame, cancel);
     else if (f->awaits == MWL_AWAITS_EXECUTION)
@@ -242,6 +242,7 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
         mwl__entry *e = f->entries;
         if (e == f->extra->owner) return seam(f, e);
         if (mwl__entry_established(e)) return run_always(f, e);
+        if (mwl__tracing(mwl__vm_of(f))) mwl__trace_entry(f, MWL_TRACE_ENTRY_EXITED, -1, f->res);
         mwl__entry_pop(f);
     }
     return mwl__frame_complete(f);
@@ -253,10 +254,9 @@ uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
     mwl__extra *u = mwl__frame_extra(f);
     if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
     if (!impose(f, in_flight(f, owner), owner->cancel)) return MWL_PC_NOMEM;
-    if (mwl__tracing(mwl__vm_of(f)))
-        mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, -1, owner->cancel);
     u->owner = owner;
     u->running = true;
+    if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, owner->cancel);
     return seam(f, owner);
 }
 

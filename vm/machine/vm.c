@@ -170,7 +170,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
             c->frame->run; /* there is one: an execution that is not awaited has no timer */
         mwl__run_enter(run);
         if (mwl__tracing(vm))
-            mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, -1, mwl_absent());
+            mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, mwl_absent());
         mwl__execution_timer(c);
         mwl__run_used(run, used);
         mwl__run_leave(run);
