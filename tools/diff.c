@@ -162,7 +162,7 @@ static void put_hunks(const differ *d, const struct diff_output *out) {
             continue;
         }
         size_t lead = i < CONTEXT ? i : CONTEXT, from_i = i - lead, from_j = j - lead, equal = 0;
-        while ((i < d->a.n || j < d->b.n) && equal <= 2 * CONTEXT) {
+        while ((i < d->a.n || j < d->b.n) && equal <= (size_t)2 * CONTEXT) {
             bool removed = i < d->a.n && d->removed[i], added = j < d->b.n && d->added[j];
             equal = removed || added ? 0 : equal + 1;
             i += removed || !added;

@@ -294,13 +294,13 @@ static void judge_set(graph *g, set *s, uint64_t bound) {
 #define SORT(type, list, n_sets, out, at)                                                          \
     do {                                                                                           \
         size_t total = 0;                                                                          \
-        for (type *x = list; x; x = x->next) total++, (at)[x->var / SET + 1]++;                    \
+        for (type *x = (list); x; x = x->next) total++, (at)[x->var / SET + 1]++;                  \
         for (size_t i = 1; i <= (n_sets); i++) (at)[i] += (at)[i - 1];                             \
         size_t *end = mwl__check_new(c, (n_sets) + 1, sizeof *end);                                \
-        out = mwl__check_new(c, total, sizeof *(out));                                             \
+        (out) = mwl__check_new(c, total, sizeof *(out));                                           \
         if (!end || !(out)) return;                                                                \
         memcpy(end, at, ((n_sets) + 1) * sizeof *end);                                             \
-        for (type *x = list; x; x = x->next) /* the lists are the wrong way round */               \
+        for (type *x = (list); x; x = x->next) /* the lists are the wrong way round */             \
             (out)[--end[x->var / SET + 1]] = x;                                                    \
     } while (0)
 
