@@ -61,8 +61,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     grep -q 'Step entered a' "$err" && break
     sleep 0.1
 done
-kill -TERM "$pid"
-kill -TERM "$pid" 2>/dev/null
+kill -TERM "$pid" "$pid" # in one command: the machine may be busy between two
 wait "$pid" 2>/dev/null
 [ $? -eq 143 ] || complain "SIGTERM twice at once: not status 143"
 says "$out" '"code":"System.Cancelled"'
