@@ -156,6 +156,9 @@ MWL_API mwl_value mwl_call_arguments(const mwl_call *call);
 MWL_API mwl_heap *mwl_call_heap(mwl_call *call);
 /* Returns the run, lent; NULL if the run does not wait for this call any more. */
 MWL_API mwl_run *mwl_call_run(mwl_call *call);
+/* Writes where the call is made: the Flow and the Step, for messages and for tests. Returns false,
+ * and writes nothing, if the run does not wait for this call any more. */
+MWL_API bool mwl_call_place(const mwl_call *call, mwl_place *out);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
 

@@ -16,6 +16,7 @@ target_include_directories(mwl_test_flags SYSTEM INTERFACE ${MWL_UTEST_INCLUDE})
 # What a test needs besides the library.
 set(MWL_TEST_OF_test_cel_deduce tools/suite/cel_deduce.c tools/suite/cel_type.c)
 set(MWL_TEST_OF_test_events tools/events.c)
+set(MWL_TEST_OF_test_scripted tools/answers.c tools/answers_read.c tools/expr.c)
 
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 foreach(source ${MWL_TEST_SOURCES})

@@ -335,6 +335,11 @@ mwl_value mwl_call_input(const mwl_call *c) { return c->input; }
 mwl_value mwl_call_arguments(const mwl_call *c) { return c->args; }
 mwl_heap *mwl_call_heap(mwl_call *c) { return &c->vm->heap; }
 mwl_run *mwl_call_run(mwl_call *c) { return c->frame ? c->frame->run : NULL; }
+bool mwl_call_place(const mwl_call *c, mwl_place *out) {
+    if (!c->frame) return false;
+    mwl__run_place(mwl__program_of(c->frame), c->frame->flow, c->frame->step, out);
+    return true;
+}
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }

@@ -198,6 +198,19 @@ const char *mwl_run_id(mwl_run *run) {
 void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
 void *mwl_run_user(const mwl_run *run) { return run->user; }
 
+void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_place *out) {
+    uint32_t flow_k = p->tables.flows[flow].name_k;
+    mwl__where w = {0, 0, 0, 0};
+    out->flow = flow_k == MWL_NONE ? "" : mwl_as_text(p->consts[flow_k], NULL);
+    out->step = "";
+    if (step != MWL_NONE) {
+        mwl__program_where(p, p->tables.steps[step].pc, 0, &w);
+        out->step = mwl_as_text(p->consts[p->tables.steps[step].name_k], NULL);
+    }
+    out->line = w.line;
+    out->column = w.column;
+}
+
 bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     const mwl_vm *vm = run->link->vm;
     const mwl_program *p = run->link->program;
@@ -206,14 +219,7 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
         const mwl__failure_site *b =
             &vm->failure_sites[(vm->n_failure_sites - 1 - n) % MWL_FAILURE_SITES];
         if (b->run != run || b->failure != failure.as.p) continue;
-        const mwl__flow_rec *flow = &p->tables.flows[b->flow];
-        const mwl__step_rec *step = &p->tables.steps[b->step];
-        mwl__where w = {0, 0, 0, 0};
-        mwl__program_where(p, step->pc, 0, &w);
-        out->flow = flow->name_k == MWL_NONE ? "" : mwl_as_text(p->consts[flow->name_k], NULL);
-        out->step = mwl_as_text(p->consts[step->name_k], NULL);
-        out->line = w.line;
-        out->column = w.column;
+        mwl__run_place(p, b->flow, b->step, out);
         return true;
     }
     return false;
