@@ -70,7 +70,8 @@ static mwl_status collect_providers(job *j) {
     mwl_status status = MWL_OK;
     j->catalog = mwl__catalog_new(&j->alloc);
     if (!j->catalog) return MWL_E_NOMEM;
-    if (n == 0) return MWL_OK;
+    status = mwl__catalog_library(j->catalog, j->options->library, &j->sink);
+    if (status < 0 || n == 0) return status;
     j->sources = mwl__mem_zero(&j->alloc, n, sizeof *j->sources);
     if (!j->sources) return MWL_E_NOMEM;
     for (size_t i = 0; i < n; i++) {

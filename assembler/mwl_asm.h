@@ -32,6 +32,12 @@ typedef struct mwl_asm_provider {
     size_t len;
 } mwl_asm_provider;
 
+/* A document of a library of providers. It is read only if the definition uses the provider. */
+typedef struct mwl_asm_document {
+    const char *uri;  /* of the provider, the same as in the document */
+    const char *text; /* JSON text with a NUL at its end */
+} mwl_asm_document;
+
 /* The form of the diagnostics: text for people, JSON, or SARIF for editors and code hosts. */
 typedef enum mwl_asm_format { MWL_ASM_HUMAN, MWL_ASM_JSON, MWL_ASM_SARIF } mwl_asm_format;
 
@@ -55,6 +61,9 @@ typedef struct mwl_asm_options {
     /* Documents of providers besides those of the language (mwl_std.h). */
     const mwl_asm_provider *providers;
     size_t n_providers;
+    /* Documents of a library of providers, the last one with the uri NULL; or NULL. A document that
+     * the definition does not use costs nothing. */
+    const mwl_asm_document *library;
     /* Functions besides those of CEL and the standard library: a pointer to each, then NULL; or
      * NULL. The VM that runs the program needs them too (mwl_vm_functions). */
     const mwl_function_def *const *functions;

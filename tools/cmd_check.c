@@ -7,6 +7,7 @@
 #include "definition.h"
 #include "diff.h"
 #include "file_out.h"
+#include "io_host.h"
 #include "term.h"
 #include "assembler/check/model.h"
 #include "tool_functions.h"
@@ -104,6 +105,7 @@ static int prepare(check *k) {
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
     if (status >= 0) status = set_levels(k, &k->sink);
+    if (status >= 0) status = mwl__catalog_library(k->catalog, io_host_documents(), &k->sink);
     for (size_t i = 0; i < k->how.n_providers && status >= 0; i++) {
         /* with no definition there is no catalog that the document would enter */
         mwl_status one = k->paths.count

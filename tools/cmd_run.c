@@ -7,6 +7,7 @@
 #include "explain.h"
 #include "host_uv.h"
 #include "input.h"
+#include "io_host.h"
 #include "json_out.h"
 #include "mwl_std.h"
 #include "run_options.h"
@@ -198,12 +199,14 @@ static int run_program(struct job *s) {
 static int run_job(struct job *s) {
     int status = definition_load(&s->options.definition, s->options.definition.path, &s->program);
     if (status == CMD_OK) status = make_vm(s);
+    if (status == CMD_OK) status = io_host_open(s->vm, s->program);
     if (status == CMD_OK) status = add_stubs(s);
     if (status == CMD_OK) status = read_values(s);
     if (status == CMD_OK) status = run_program(s);
     if (s->vm) {
         mwl_value_drop(s->heap, s->input);
         mwl_value_drop(s->heap, s->arguments);
+        io_host_close();
         mwl_vm_free(s->vm);
     }
     mwl__source_free(&s->source);

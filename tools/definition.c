@@ -2,6 +2,7 @@
 #include "definition.h"
 
 #include "cmd.h"
+#include "io_host.h"
 #include "term.h"
 #include "assembler/source/diag.h"
 #include "vm/base/suggest.h"
@@ -168,6 +169,7 @@ int definition_assemble(struct definition *d, const char *path, const char *text
     d->options.colour = term_colour(STDERR_FILENO);
     d->options.alloc = limits_alloc(&d->limits);
     d->options.guide = cmd_guide;
+    d->options.library = io_host_documents();
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;

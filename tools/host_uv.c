@@ -1,4 +1,4 @@
-/* host_uv.c: see host_uv.h. The only file that sees libuv.
+/* host_uv.c: see host_uv.h. Only this file and io_host.c see libuv.
  *
  * The VM is pumped for a few milliseconds at a time; between two pumps the loop gives signals their
  * turn, and sleeps when the VM says that it needs nothing before some instant. Under virtual time
@@ -7,6 +7,7 @@
 #include "host_uv.h"
 
 #include "cmd.h"
+#include "io_host.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +24,7 @@ enum {
 };
 
 struct host {
-    uv_loop_t loop;
+    uv_loop_t *loop;
     uv_timer_t timer;
     uv_async_t wake;
     mwl_run *run;
@@ -173,10 +174,10 @@ static void wait_until(struct host *host, int64_t due_ns) {
     if (due_ns != MWL_NEVER) {
         int64_t left = due_ns - (int64_t)uv_hrtime();
         uint64_t ms = left <= 0 ? 0 : (uint64_t)(left - 1) / NS_PER_MS + 1;
-        uv_update_time(&host->loop);
+        uv_update_time(host->loop);
         uv_timer_start(&host->timer, on_timer, ms, 0);
     }
-    uv_run(&host->loop, UV_RUN_ONCE);
+    uv_run(host->loop, UV_RUN_ONCE);
     uv_timer_stop(&host->timer);
 }
 
@@ -185,7 +186,7 @@ static void drive_real(struct host *host, mwl_vm *vm) {
         int64_t due = mwl_vm_pump(vm, BUDGET_NS);
         if (is_over(host->run)) break;
         if (due == 0)
-            uv_run(&host->loop, UV_RUN_NOWAIT);
+            uv_run(host->loop, UV_RUN_NOWAIT);
         else
             wait_until(host, due);
     }
@@ -200,15 +201,21 @@ static void drive_virtual(struct host *host, mwl_vm *vm) {
         mwl_vm_now(vm, &now);
         skip = due > now.mono_ns && due != MWL_NEVER ? due - now.mono_ns : 0;
         if (is_over(host->run)) break;
-        uv_run(&host->loop, due == MWL_NEVER ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+        bool busy = io_host_pending() > 0; /* real work is not skipped */
+        if (busy) skip = 0;
+        uv_run(host->loop, busy || due == MWL_NEVER ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     }
 }
 
+static void on_closed(uv_handle_t *handle) { --*(int *)handle->data; }
+
+/* Others may have handles in the loop, which stay. */
 static void close_all(struct host *host) {
-    uv_close((uv_handle_t *)&host->timer, NULL);
-    uv_close((uv_handle_t *)&host->wake, NULL);
-    uv_run(&host->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&host->loop);
+    int open = 2;
+    host->timer.data = host->wake.data = &open;
+    uv_close((uv_handle_t *)&host->timer, on_closed);
+    uv_close((uv_handle_t *)&host->wake, on_closed);
+    while (open) uv_run(host->loop, UV_RUN_NOWAIT);
 }
 
 mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number) {
@@ -220,14 +227,14 @@ mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_n
                  (int)files.rlim_cur);
         return MWL_E_IO;
     }
-    int failed = uv_loop_init(&host.loop);
-    if (failed) {
-        cmd_fail("event loop: %s", uv_strerror(failed));
+    host.loop = uv_default_loop(); /* providers that use a loop are there already */
+    if (!host.loop) {
+        cmd_fail("event loop: out of memory");
         return MWL_E_IO;
     }
-    uv_timer_init(&host.loop, &host.timer);
+    uv_timer_init(host.loop, &host.timer);
     host.wake.data = &host;
-    failed = uv_async_init(&host.loop, &host.wake, on_wake);
+    int failed = uv_async_init(host.loop, &host.wake, on_wake);
     if (failed) {
         cmd_fail("event loop: %s", uv_strerror(failed));
         return MWL_E_IO; /* the loop is left as it is: the process ends */

@@ -146,6 +146,10 @@ typedef struct mwl_call_provider {
      * Mwlvm.NoStack, which is retryable. After a cancellation the current wait and every later wait
      * return MWL_E_CANCELLED: the function frees what it holds and returns. */
     void (*blocking)(mwl_call *call, void *user);
+    /* The document is constant and outlives the VM. It is read when the first run of a program that
+     * imports the provider is started, which fails if the document is not valid. For libraries of
+     * many providers. */
+    bool deferred;
 } mwl_call_provider;
 
 /* Returns the input of the call. Lent until the call settles. */
@@ -360,6 +364,7 @@ typedef struct mwl_middleware {
      * long as the VM has the program. Computed arguments skip it, so the middleware must work
      * without it. */
     mwl_value (*prepare)(mwl_heap *heap, mwl_value arguments, void *user);
+    bool deferred; /* as in mwl_call_provider */
 } mwl_middleware;
 
 /* Readers. All values are lent for the call. */

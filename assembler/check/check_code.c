@@ -138,7 +138,9 @@ static const mwl__contract *closed_owner(mwl__checker *c, pattern p) {
         const mwl__provider_name *name = mwl__catalog_at(c->catalog, i);
         const mwl__contract *o;
         char prefix[96];
-        if (mwl__catalog_find(c->catalog, name->uri, name->uri_len, &o) < 0) {
+        mwl_status found = mwl__catalog_find(c->catalog, name->uri, name->uri_len, &o);
+        if (found == MWL_E_NOT_FOUND) continue; /* its document was refused */
+        if (found < 0) {
             c->status = MWL_E_NOMEM;
             return NULL;
         }

@@ -6,6 +6,7 @@
 #include "assembler/provider/catalog.h"
 
 #include "assembler/schema/check_schema.h"
+#include "mwl_asm.h"
 #include "assembler/source/form.h"
 #include "vm/base/ascii.h"
 
@@ -19,7 +20,8 @@ typedef struct document {
 
 typedef struct entry {
     mwl__provider_name name;
-    const char *text;   /* of the language's own until it is found; NULL for others */
+    const char *text;   /* read when it is found; NULL for the documents of the caller */
+    mwl__diags *sink;   /* for its errors; NULL for the language's own */
     document *document; /* NULL before it was read */
 } entry;
 
@@ -413,7 +415,7 @@ static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__di
                          "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
         return sink->status < 0 ? sink->status : MWL_E_REJECTED;
     }
-    c->list[c->n++] = (entry){{k->uri, k->uri_len, k->is_middleware}, NULL, d};
+    c->list[c->n++] = (entry){{k->uri, k->uri_len, k->is_middleware}, NULL, NULL, d};
     return MWL_OK;
 }
 
@@ -430,10 +432,14 @@ mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *si
     return status;
 }
 
+/* Whether the document of a library was looked up and refused. */
+static bool is_refused(const entry *e) { return !e->document && !e->text; }
+
 bool mwl__catalog_refused(const mwl__catalog *c, const char *uri, size_t len) {
+    const entry *e = find(c, uri, len);
     for (const document *d = c->refused; d; d = d->next)
         if (d->contract.uri_len == len && memcmp(d->contract.uri, uri, len) == 0) return true;
-    return false;
+    return e && is_refused(e);
 }
 
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink) {
@@ -454,6 +460,17 @@ mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__d
     return status;
 }
 
+/* Adds a document that is read when it is first looked up. */
+static mwl_status add_later(mwl__catalog *c, const char *uri, const char *text, mwl__diags *sink) {
+    mwl__uri parts;
+    size_t len = strlen(uri);
+    mwl_status status = reserve(c);
+    if (status < 0) return status;
+    (void)mwl__uri_parse(uri, len, &parts);
+    c->list[c->n++] = (entry){{uri, len, parts.is_middleware}, text, sink, NULL};
+    return MWL_OK;
+}
+
 mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     mwl_alloc a = alloc && alloc->fn ? *alloc : mwl_alloc_default();
     mwl__catalog *c = mwl__mem_zero(&a, 1, sizeof *c);
@@ -461,17 +478,20 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     c->alloc = a;
     mwl__diags_init(&c->sink, a);
     const mwl__std_document *own;
-    for (size_t i = 0; (own = mwl__std_document_at(i)); i++) {
-        mwl__uri uri;
-        size_t len = strlen(own->uri);
-        if (reserve(c) < 0) {
+    for (size_t i = 0; (own = mwl__std_document_at(i)); i++)
+        if (add_later(c, own->uri, own->text, NULL) < 0) {
             mwl__catalog_free(c);
             return NULL;
         }
-        (void)mwl__uri_parse(own->uri, len, &uri);
-        c->list[c->n++] = (entry){{own->uri, len, uri.is_middleware}, own->text, NULL};
-    }
     return c;
+}
+
+mwl_status mwl__catalog_library(mwl__catalog *c, const mwl_asm_document *list, mwl__diags *sink) {
+    mwl_status status = MWL_OK;
+    for (; status == MWL_OK && list && list->uri; list++)
+        if (!find(c, list->uri, strlen(list->uri)))
+            status = add_later(c, list->uri, list->text, sink);
+    return status;
 }
 
 void mwl__catalog_free(mwl__catalog *c) {
@@ -487,27 +507,47 @@ void mwl__catalog_free(mwl__catalog *c) {
     mwl__mem_free(&a, c, sizeof *c);
 }
 
-/* Reads one of the language's own documents. It can fail only if out of memory. */
-static mwl_status read_own(mwl__catalog *c, entry *e) {
+/* A document of another provider in the place of the one that was announced. */
+static mwl_status check_announced(document *d, const entry *e) {
+    const mwl__contract *k = &d->contract;
+    if (k->uri_len == e->name.uri_len && memcmp(k->uri, e->name.uri, k->uri_len) == 0)
+        return MWL_OK;
+    mwl__node_report(&d->tree, mwl__node_get(d->tree.root, "uri"), BAD_DOCUMENT,
+                     "this is not the document of '%s'", e->name.uri);
+    return MWL_E_REJECTED;
+}
+
+/* Reads a document when it is needed. The language's own can fail only if out of memory. */
+static mwl_status read_later(mwl__catalog *c, entry *e) {
+    bool own = !e->sink;
     document *d = mwl__mem_zero(&c->alloc, 1, sizeof *d);
     if (!d) return MWL_E_NOMEM;
-    mwl_status status =
-        mwl__source_init(&d->source, c->alloc, "built in", e->text, strlen(e->text));
+    mwl_status status = mwl__source_init(&d->source, c->alloc, own ? "built in" : e->name.uri,
+                                         e->text, strlen(e->text));
     if (status == MWL_OK)
-        status = mwl__contract_read(&d->contract, &d->tree, c->alloc, &d->source, &c->sink, true);
-    if (status == MWL_OK)
+        status = mwl__contract_read(&d->contract, &d->tree, c->alloc, &d->source,
+                                    own ? &c->sink : e->sink, own);
+    if (status == MWL_OK) status = check_announced(d, e);
+    if (status == MWL_OK) {
         e->document = d;
-    else
+        return MWL_OK;
+    }
+    if (status != MWL_E_REJECTED) {
         document_free(c, d);
-    return status;
+        return status;
+    }
+    e->text = NULL;
+    d->next = c->refused; /* its diagnostics need the source */
+    c->refused = d;
+    return MWL_E_NOT_FOUND;
 }
 
 mwl_status mwl__catalog_find(mwl__catalog *c, const char *uri, size_t len,
                              const mwl__contract **out) {
     entry *e = find(c, uri, len);
     *out = NULL;
-    if (!e) return MWL_E_NOT_FOUND;
-    mwl_status status = e->document ? MWL_OK : read_own(c, e);
+    if (!e || is_refused(e)) return MWL_E_NOT_FOUND;
+    mwl_status status = e->document ? MWL_OK : read_later(c, e);
     if (status == MWL_OK) *out = &e->document->contract;
     return status;
 }

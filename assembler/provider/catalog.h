@@ -75,6 +75,13 @@ void mwl__catalog_free(mwl__catalog *c);
  * a URI that the catalog already has. Returns MWL_OK, MWL_E_REJECTED or MWL_E_NOMEM. The source
  * must outlive the catalog. */
 mwl_status mwl__catalog_add(mwl__catalog *c, mwl__source *source, mwl__diags *sink);
+/* Adds documents of a library of providers, the last one with the uri NULL; list may be NULL. Each
+ * is read when it is first looked up; its errors go to the sink then, and it counts as refused. A
+ * URI that the catalog already has is left out. Lists, texts and sink must outlive the catalog.
+ * Returns MWL_OK or MWL_E_NOMEM. */
+struct mwl_asm_document;
+mwl_status mwl__catalog_library(mwl__catalog *c, const struct mwl_asm_document *list,
+                                mwl__diags *sink);
 /* Checks only the form of a document. It is not added to a catalog, so a document in the namespace
  * `example`, or of a spec-defined provider, is allowed. */
 mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__diags *sink);

@@ -235,8 +235,8 @@ static mwl_status add(providing *j, mwl__provider *p) {
 }
 
 /* Exactly one of the two implementations is not NULL. The document of a host is compiled here, so
- * that the host gets its errors. A trusted one is compiled when a program that imports it is
- * linked. */
+ * that the host gets its errors. A trusted or deferred one is compiled when a program that imports
+ * it is linked. */
 static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
                           const mwl_middleware *middleware, void *user, bool trusted,
                           mwl_error *error) {
@@ -257,7 +257,8 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
     mwl__provider *p = make_provider(vm, call, middleware, user);
     if (!p) return refuse(&j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
     p->trusted = trusted;
-    mwl_status st = trusted ? MWL_OK : compile(vm, p, error);
+    bool later = trusted || (call ? call->deferred : middleware->deferred);
+    mwl_status st = later ? MWL_OK : compile(vm, p, error);
     if (st >= 0) st = add(&j, p);
     if (st < 0) mwl__vm_free_provider(vm, p);
     return st;

@@ -29,6 +29,31 @@ foreach(source ${MWL_TEST_SOURCES})
   mwl_test_setup(${test})
 endforeach()
 
+# ---- stdlib/io: tests/io/test_*.c against the library, tests/io/*.py against the command and real parts
+
+if(MWL_HAVE_IO)
+  file(GLOB MWL_IO_TESTS CONFIGURE_DEPENDS tests/io/test_*.c)
+  foreach(source ${MWL_IO_TESTS})
+    get_filename_component(test ${source} NAME_WE)
+    add_executable(${test} ${source})
+    target_link_libraries(${test} PRIVATE mwl_flags mwl_test_flags mwlvm_io mwlvm_static)
+    target_compile_definitions(${test} PRIVATE _GNU_SOURCE MWL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME ${test} COMMAND ${test})
+    mwl_test_setup(${test})
+  endforeach()
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  file(GLOB MWL_IO_SCRIPTS CONFIGURE_DEPENDS tests/io/*.py)
+  list(FILTER MWL_IO_SCRIPTS EXCLUDE REGEX "/(flow|serve_[a-z0-9_]*)\\.py$") # parts of others
+  foreach(script ${MWL_IO_SCRIPTS})
+    if(Python3_FOUND)
+      get_filename_component(test ${script} NAME_WE)
+      add_test(NAME io_${test} COMMAND ${Python3_EXECUTABLE} ${script} $<TARGET_FILE:mwlvm>)
+      mwl_test_setup(io_${test})
+      set_property(TEST io_${test} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+    endif()
+  endforeach()
+endif()
+
 # The examples in the comments of the public headers, extracted without changes. test_header_examples runs them.
 set(MWL_EXAMPLES_OF ${PROJECT_SOURCE_DIR}/vm/mwl.h ${PROJECT_SOURCE_DIR}/vm/mwl_provider.h
     ${PROJECT_SOURCE_DIR}/assembler/mwl_asm.h)

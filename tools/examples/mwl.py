@@ -31,7 +31,8 @@ class AsmProvider(c.Structure):
 
 class AsmOptions(c.Structure):
     _fields_ = [("alloc", Alloc), ("file", c.c_char_p), ("providers", c.POINTER(AsmProvider)),
-                ("n_providers", c.c_size_t), ("functions", c.c_void_p), ("allow", c.c_void_p), ("deny", c.c_void_p),
+                ("n_providers", c.c_size_t), ("library", c.c_void_p), ("functions", c.c_void_p), ("allow", c.c_void_p),
+                ("deny", c.c_void_p),
                 ("flags", c.c_uint), ("format", c.c_int), ("colour", c.c_bool), ("max_bytes", c.c_size_t),
                 ("max_work", c.c_uint64), ("max_memory", c.c_size_t), ("guide", c.c_void_p)]
 
@@ -51,7 +52,7 @@ CALLBACK = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 
 class CallProvider(c.Structure):
     _fields_ = [("uri", c.c_char_p), ("document", c.c_char_p), ("start", CALLBACK), ("wake", CALLBACK),
-                ("cancel", CALLBACK), ("blocking", CALLBACK)]
+                ("cancel", CALLBACK), ("blocking", CALLBACK), ("deferred", c.c_bool)]
 
 
 def declare(name, result, *arguments):

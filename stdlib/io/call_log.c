@@ -1,0 +1,22 @@
+/* call_log.c: log: writes one line to the log of the host and returns its input. */
+#include "io.h"
+
+static mwl_io_level level_of(const char *name) {
+    return strcmp(name, "debug") == 0   ? MWL_IO_DEBUG
+           : strcmp(name, "warn") == 0  ? MWL_IO_WARN
+           : strcmp(name, "error") == 0 ? MWL_IO_ERROR
+                                        : MWL_IO_INFO;
+}
+
+static void log_start(mwl_call *call, void *user) {
+    mwl_io *io = user;
+    mwl_value args = mwl_call_arguments(call);
+    size_t len = 0;
+    const char *message = mwl_as_text(mwl__io_arg(args, "message"), &len);
+    mwl__io_log(io, level_of(mwl__io_arg_text(args, "level", "info")), message ? message : "", len,
+                mwl__io_arg(args, "fields"), mwl_call_run(call));
+    mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
+}
+
+const mwl_call_provider mwl__io_call_log = {MWL__IO_CALL(log, "log"), .start = log_start};
+const mwl__io_life mwl__io_call_log_life = {NULL};

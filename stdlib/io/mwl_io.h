@@ -1,0 +1,148 @@
+/* mwl_io.h: providers that do real work (http, exec, file, sqlite, ...) for a host with a libuv
+ * loop, what they may touch, and which texts are secret.
+ *
+ * This is a library beside the core: link libmwlvm-io and libuv. libcurl, SQLite and libcrypto are
+ * loaded when a provider first needs them. The words lent, given and taken over mean the same as in
+ * mwl.h. Unless a comment says otherwise, call everything on the VM's thread, which is also the
+ * thread of the loop, and not from a callback of the VM. */
+#ifndef MWL_IO_H
+#define MWL_IO_H
+
+#include "mwl_asm.h"
+#include "mwl_provider.h"
+
+#include <uv.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- permissions ----------------------------------------------------------------------------- */
+
+/* What a provider may touch. A new policy allows nothing. */
+typedef struct mwl_io_policy mwl_io_policy;
+
+/* The rights: name in flags and policy files, and what one entry of its list is. */
+#define MWL_IO_RIGHTS(X)                                                                           \
+    X(HTTP, "http", "host[:port]")                                                                 \
+    X(EXEC, "exec", "program")                                                                     \
+    X(READ, "read", "path")                                                                        \
+    X(WRITE, "write", "path")                                                                      \
+    X(ENV, "env", "NAME")                                                                          \
+    X(SQLITE, "sqlite", "file")
+
+typedef enum mwl_io_right {
+#define MWL_X(id, name, what) MWL_IO_##id,
+    MWL_IO_RIGHTS(MWL_X)
+#undef MWL_X
+        MWL_IO_N_RIGHTS
+} mwl_io_right;
+
+/* Creates a policy that allows nothing; *out is given. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_policy_new(mwl_io_policy **out);
+MWL_API void mwl_io_policy_free(mwl_io_policy *policy); /* NULL is ignored */
+/* Allows a right: for the entries of a list that commas separate, or for everything if list is
+ * NULL or "". Entries:
+ *   http         "host" or "host:port"; "*.example.org" stands for all names below it; an IPv6
+ *                address is written in brackets. Without a port, all ports.
+ *   exec         a program as the call names it: "git" or "/usr/bin/git"
+ *   read, write  a file or a folder with everything below it; relative to the current folder
+ *   env          the name of a variable; "AWS_*" stands for all that begin so
+ *   sqlite       a database file, or a folder
+ * Returns MWL_OK, MWL_E_NOMEM, or MWL_E_SYNTAX with error->message (constant) about the entry at
+ * error->offset in the list. */
+MWL_API mwl_status mwl_io_policy_allow(mwl_io_policy *policy, mwl_io_right right, const char *list,
+                                       mwl_error *error);
+/* Allows everything, and lets http reach addresses of this machine and of private networks. */
+MWL_API void mwl_io_policy_allow_all(mwl_io_policy *policy);
+/* Adds what a policy file allows: {"allow": {"http": ["example.org"], "env": true}} or
+ * {"allow": "all"}. Relative paths in it are relative to `folder`. Returns MWL_OK, MWL_E_NOMEM, or
+ * an error of mwl_json_parse(), or MWL_E_SYNTAX with error->message (constant). */
+MWL_API mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, size_t len,
+                                      const char *folder, mwl_error *error);
+/* Returns whether the policy allows something of this right. */
+MWL_API bool mwl_io_policy_any(const mwl_io_policy *policy, mwl_io_right right);
+/* Returns "http" and so on. Constant. */
+MWL_API const char *mwl_io_right_name(mwl_io_right right);
+
+/* ---- the providers --------------------------------------------------------------------------- */
+
+/* One of the providers. */
+typedef struct mwl_io_provider {
+    const char *uri, *document; /* constant */
+    unsigned rights;            /* bit (1 << right) for each right that a call may ask for */
+} mwl_io_provider;
+/* Returns provider i, or NULL after the last one. Constant. Any thread. */
+MWL_API const mwl_io_provider *mwl_io_provider_at(size_t i);
+/* Returns all documents, for mwl_asm_options.library. Constant. Any thread. */
+MWL_API const mwl_asm_document *mwl_io_documents(void);
+
+/* ---- one VM's providers ---------------------------------------------------------------------- */
+
+typedef struct mwl_io mwl_io;
+
+/* How serious a line of the log is. */
+typedef enum mwl_io_level { MWL_IO_DEBUG, MWL_IO_INFO, MWL_IO_WARN, MWL_IO_ERROR } mwl_io_level;
+
+/* Options. All zero is valid: nothing is allowed, and the log goes to standard error. */
+typedef struct mwl_io_options {
+    /* Lent until the providers are closed; must not change meanwhile. NULL: nothing is allowed. */
+    const mwl_io_policy *policy;
+    /* Gets each line of the providers log: a JSON object without a line break. Secrets have been
+     * replaced. NULL: the lines go to standard error. */
+    void (*log)(void *ctx, mwl_io_level level, const char *line, size_t len);
+    void *log_ctx;
+    /* Loads a program for the provider run: a definition or a program file, whose text is given in
+     * `text`. *out is given to the library, which releases it. Returns MWL_OK, or a status and a
+     * message in `why`. NULL: the provider assembles definitions with the documents of this library
+     * alone. */
+    mwl_status (*load)(void *ctx, const char *path, const char *text, size_t len, mwl_program **out,
+                       char *why, size_t why_cap);
+    void *load_ctx;
+    /* The terminal that prompt uses, for reading and writing. 0: "/dev/tty". */
+    const char *terminal;
+} mwl_io_options;
+
+/* Adds all providers to a VM, before its first run; *out is given: close it. The loop is lent until
+ * it is closed, and must run on the VM's thread. Providers settle their calls in callbacks of the
+ * loop, so pump the VM after each uv_run(). options is copied; NULL means all zero. The VM must not
+ * have been freed when the providers are closed. Returns MWL_OK or an error of mwl_vm_provide(). */
+MWL_API mwl_status mwl_io_open(mwl_vm *vm, uv_loop_t *loop, const mwl_io_options *options,
+                               mwl_io **out, mwl_error *error);
+/* Stops everything that is in progress, and closes what is open. Runs that still wait get failures.
+ * `closed` is called with ctx when all of it has ended, perhaps before this returns, otherwise by
+ * the loop; then `io` has been freed. NULL: no call. The loop must run until then. io may be NULL.
+ */
+MWL_API void mwl_io_close(mwl_io *io, void (*closed)(void *ctx), void *ctx);
+/* Returns how many calls are in progress. While there are some, a host under virtual time should
+ * wait for the loop and not let time skip. */
+MWL_API size_t mwl_io_pending(const mwl_io *io);
+
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+/* Values that providers have read as secret (env, prompt) are known to `io`. The host passes every
+ * text that people or files may keep (traces, reports, logs, messages) through a redactor, which
+ * replaces secrets by "[secret]". Secrets are found as they are, inside JSON text, percent-encoded
+ * and as base64. A secret of less than four bytes is found only as a whole JSON string. */
+
+/* Marks a text as secret, from now on. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len);
+/* Returns whether there is a secret. If not, texts need no redactor. io may be NULL. */
+MWL_API bool mwl_io_has_secrets(const mwl_io *io);
+
+/* Replaces secrets in a text that comes in pieces. */
+typedef struct mwl_io_redactor mwl_io_redactor;
+/* Creates one; *out is given. What is left over goes to sink, with ctx. io is lent until it is
+ * freed. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_redactor_new(const mwl_io *io, mwl_json_sink *sink, void *ctx,
+                                       mwl_io_redactor **out);
+/* Takes a piece of text. Returns MWL_OK, MWL_E_NOMEM or what the sink returned. */
+MWL_API mwl_status mwl_io_redactor_write(mwl_io_redactor *r, const char *text, size_t len);
+/* Passes on what was held back because a secret could have begun there. */
+MWL_API mwl_status mwl_io_redactor_flush(mwl_io_redactor *r);
+MWL_API void mwl_io_redactor_free(mwl_io_redactor *r); /* does not flush; NULL is ignored */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

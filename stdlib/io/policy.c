@@ -1,0 +1,270 @@
+/* policy.c: what providers may touch: flags, policy files, questions about names and hosts.
+ *
+ * Refuses to know: how a file is opened inside an allowed folder (confine.c), addresses of the
+ * network (call_http.c). */
+#include "policy.h"
+
+#include "io_impl.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *mwl_io_right_name(mwl_io_right right) {
+    static const char *const names[] = {
+#define MWL_X(id, name, what) name,
+        MWL_IO_RIGHTS(MWL_X)
+#undef MWL_X
+    };
+    return names[right];
+}
+
+mwl_status mwl_io_policy_new(mwl_io_policy **out) {
+    *out = calloc(1, sizeof **out);
+    return *out ? MWL_OK : MWL_E_NOMEM;
+}
+
+void mwl_io_policy_free(mwl_io_policy *policy) {
+    if (!policy) return;
+    for (int r = 0; r < MWL_IO_N_RIGHTS; r++) {
+        for (size_t i = 0; i < policy->of[r].n; i++) free(policy->of[r].entries[i]);
+        free(policy->of[r].entries);
+    }
+    free(policy);
+}
+
+void mwl_io_policy_allow_all(mwl_io_policy *policy) {
+    for (int r = 0; r < MWL_IO_N_RIGHTS; r++) policy->of[r].everything = true;
+    policy->all = true;
+}
+
+bool mwl_io_policy_any(const mwl_io_policy *policy, mwl_io_right right) {
+    return policy && (policy->of[right].everything || policy->of[right].n);
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Removes "." and ".." by their text; out holds an absolute path that grows. */
+static bool append_path(char *out, size_t cap, size_t *n, const char *path) {
+    while (*path) {
+        size_t len = strcspn(path, "/");
+        if (len == 2 && path[0] == '.' && path[1] == '.') {
+            while (*n && out[--*n] != '/') continue;
+        } else if (len && !(len == 1 && path[0] == '.')) {
+            if (*n + len + 2 > cap) return false;
+            out[(*n)++] = '/';
+            memcpy(out + *n, path, len);
+            *n += len;
+        }
+        path += len + (path[len] == '/');
+    }
+    return true;
+}
+
+bool mwl__path_absolute(const char *folder, const char *path, char *out, size_t cap) {
+    char here[PATH_MAX];
+    size_t n = 0;
+    if (path[0] != '/') {
+        if (!folder || folder[0] != '/') {
+            if (!getcwd(here, sizeof here) || !append_path(out, cap, &n, here)) return false;
+        }
+        if (folder && !append_path(out, cap, &n, folder)) return false;
+    }
+    if (!append_path(out, cap, &n, path)) return false;
+    if (n == 0) out[n++] = '/';
+    out[n] = '\0';
+    return true;
+}
+
+/* "host", "host:port", "[::1]", "[::1]:443"; what is wrong with it, or NULL. */
+static const char *bad_host(const char *entry) {
+    const char *end = entry[0] == '[' ? strchr(entry, ']') : strchr(entry, ':');
+    if (entry[0] == '[' && !end) return "an IPv6 address ends with ']'";
+    if (entry[0] == '[') end++;
+    if (!end) end = entry + strlen(entry);
+    if (end == entry) return "the host is missing";
+    if (memchr(entry, '/', (size_t)(end - entry))) return "a host is wanted, not a URL";
+    const char *star = memchr(entry, '*', (size_t)(end - entry));
+    if (star && (star != entry || entry[1] != '.' || strchr(entry + 1, '*')))
+        return "a '*' stands only at the beginning: *.example.org";
+    if (*end == '\0') return NULL;
+    char *after;
+    long port = *end == ':' ? strtol(end + 1, &after, 10) : 0;
+    return port < 1 || port > 65535 || *after ? "a port is a number from 1 to 65535" : NULL;
+}
+
+static const char *add_entry(mwl_io_policy *policy, mwl_io_right right, const char *folder,
+                             const char *text, size_t len, mwl_status *status) {
+    char entry[PATH_MAX], word[PATH_MAX];
+    *status = MWL_E_SYNTAX;
+    if (len == 0) return "an entry is empty";
+    if (len >= sizeof word) return "an entry is too long";
+    memcpy(word, text, len);
+    word[len] = '\0';
+    if (memchr(text, 0, len)) return "an entry has a NUL";
+    const char *wrong = NULL;
+    snprintf(entry, sizeof entry, "%s", word);
+    if (right == MWL_IO_HTTP) {
+        for (char *p = entry; *p; p++) *p = (char)tolower((unsigned char)*p);
+        wrong = bad_host(entry);
+    } else if (right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE) {
+        if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
+    } else if (right == MWL_IO_EXEC && strchr(word, '/') && word[0] != '/') {
+        if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
+    }
+    if (wrong) return wrong;
+    mwl__grants *g = &policy->of[right];
+    char *kept = strdup(entry);
+    char **grown = kept ? realloc(g->entries, (g->n + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(kept);
+        *status = MWL_E_NOMEM;
+        return "out of memory";
+    }
+    g->entries = grown;
+    g->entries[g->n++] = kept;
+    *status = MWL_OK;
+    return NULL;
+}
+
+mwl_status mwl_io_policy_allow(mwl_io_policy *policy, mwl_io_right right, const char *list,
+                               mwl_error *error) {
+    if (!list || !*list) {
+        policy->of[right].everything = true;
+        return MWL_OK;
+    }
+    for (const char *p = list;;) {
+        size_t len = strcspn(p, ",");
+        mwl_status status;
+        const char *wrong = add_entry(policy, right, NULL, p, len, &status);
+        if (wrong) {
+            if (error) *error = (mwl_error){status, wrong, (size_t)(p - list)};
+            return status;
+        }
+        p += len;
+        if (!*p++) return MWL_OK;
+    }
+}
+
+/* ---- policy files ---------------------------------------------------------------------------- */
+
+static const char *read_right(mwl_io_policy *policy, mwl_io_right right, mwl_value v,
+                              const char *folder, mwl_status *status) {
+    *status = MWL_OK;
+    if (mwl_value_kind(v) == MWL_KIND_BOOL) {
+        if (mwl_as_bool(v)) policy->of[right].everything = true;
+        return NULL;
+    }
+    *status = MWL_E_SYNTAX;
+    if (mwl_value_kind(v) != MWL_KIND_ARRAY) return "a right is true, false or a list of texts";
+    for (size_t i = 0; i < mwl_count(v); i++) {
+        mwl_value item = mwl_array_at(v, i);
+        size_t len;
+        const char *text = mwl_as_text(item, &len);
+        if (!text) return "a right is true, false or a list of texts";
+        const char *wrong = add_entry(policy, right, folder, text, len, status);
+        if (wrong) return wrong;
+    }
+    *status = MWL_OK;
+    return NULL;
+}
+
+static bool text_is(mwl_value v, const char *word) {
+    const char *text = mwl_as_text(v, NULL);
+    return text && strcmp(text, word) == 0;
+}
+
+static const char *read_tree(mwl_io_policy *policy, mwl_value tree, const char *folder,
+                             mwl_status *status) {
+    *status = MWL_E_SYNTAX;
+    mwl_value allow = mwl__io_arg(tree, "allow"), key, value;
+    if (mwl_value_kind(tree) != MWL_KIND_OBJECT) return "a policy is an object";
+    for (size_t i = 0; mwl_object_at(tree, i, &key, NULL); i++)
+        if (!text_is(key, "allow") && !text_is(key, "description"))
+            return "a policy has only the members 'allow' and 'description'";
+    if (text_is(allow, "all")) {
+        mwl_io_policy_allow_all(policy);
+        *status = MWL_OK;
+        return NULL;
+    }
+    if (mwl_value_kind(allow) != MWL_KIND_OBJECT) return "'allow' is an object or \"all\"";
+    for (size_t i = 0; mwl_object_at(allow, i, &key, &value); i++) {
+        int right = 0;
+        while (right < MWL_IO_N_RIGHTS && !text_is(key, mwl_io_right_name((mwl_io_right)right)))
+            right++;
+        if (right == MWL_IO_N_RIGHTS)
+            return "the rights are http, exec, read, write, env and sqlite";
+        const char *wrong = read_right(policy, (mwl_io_right)right, value, folder, status);
+        if (wrong) return wrong;
+        *status = MWL_E_SYNTAX;
+    }
+    *status = MWL_OK;
+    return NULL;
+}
+
+mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, size_t len,
+                              const char *folder, mwl_error *error) {
+    mwl_heap *heap;
+    mwl_value tree = mwl_absent();
+    mwl_status status = mwl_heap_new(NULL, &heap);
+    if (status < 0) return status;
+    status = mwl_json_parse(heap, json, len, &tree, error);
+    if (status == MWL_OK) {
+        const char *wrong = read_tree(policy, tree, folder, &status);
+        if (wrong && error) *error = (mwl_error){status, wrong, 0};
+    }
+    mwl_value_drop(heap, tree);
+    mwl_heap_free(heap);
+    return status;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+bool mwl__io_may(const mwl_io *io, mwl_io_right right, const char *what) {
+    const mwl__grants *g = &io->options.policy->of[right];
+    char path[PATH_MAX];
+    if (g->everything) return true;
+    if (right == MWL_IO_EXEC && strchr(what, '/')) {
+        if (!mwl__path_absolute(NULL, what, path, sizeof path)) return false;
+        what = path;
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        size_t len = strlen(g->entries[i]);
+        bool open = right == MWL_IO_ENV && len && g->entries[i][len - 1] == '*';
+        if (open ? strncmp(g->entries[i], what, len - 1) == 0 : strcmp(g->entries[i], what) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The port of an entry, 0 for all; *len is the length of the host, without brackets at *host. */
+static unsigned split_entry(const char *entry, const char **host, size_t *len) {
+    const char *end = entry[0] == '[' ? strchr(entry, ']') : strchr(entry, ':');
+    *host = entry + (entry[0] == '[');
+    *len = end ? (size_t)(end - *host) : strlen(*host);
+    if (end && *end == ']') end++;
+    return end && *end == ':' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+}
+
+bool mwl__io_may_http(const mwl_io *io, const char *host, unsigned port, bool *named) {
+    const mwl_io_policy *policy = io->options.policy;
+    const mwl__grants *g = &policy->of[MWL_IO_HTTP];
+    size_t n = strlen(host);
+    *named = policy->all;
+    bool allowed = g->everything;
+    for (size_t i = 0; i < g->n && !*named; i++) {
+        const char *name;
+        size_t len;
+        unsigned only = split_entry(g->entries[i], &name, &len);
+        if (only && only != port) continue;
+        if (name[0] == '*') {
+            name++, len--; /* ".example.org" */
+            if (n > len && memcmp(host + n - len, name, len) == 0) allowed = true;
+        } else if (n == len && memcmp(host, name, len) == 0) {
+            allowed = *named = true;
+        }
+    }
+    return allowed || *named;
+}

@@ -1,0 +1,216 @@
+/* secret.c: texts that must not be shown, and redactors that replace them.
+ *
+ * A secret has several forms: as it is, as JSON writes it, percent-encoded, as base64 at each of
+ * the three positions that its bytes can have in a base64 text. A redactor looks at each position
+ * of its text once: a table by the first three bytes has the forms that can begin there. */
+#include "io_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEY = 3, BUCKETS = 4096, WHOLE = 4 /* bytes; shorter secrets are found with quotes */ };
+
+typedef struct form {
+    struct form *next; /* in the bucket, longer ones first */
+    size_t len;
+    bool number; /* could be a JSON number */
+    char text[];
+} form;
+
+struct mwl__secrets {
+    form *buckets[BUCKETS];
+    size_t longest;
+};
+
+static unsigned bucket_of(const char *p) {
+    const unsigned char *b = (const unsigned char *)p;
+    return (b[0] * 31u * 31u + b[1] * 31u + b[2] * 7u) % BUCKETS;
+}
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+static mwl_status add_form(mwl__secrets *s, const char *text, size_t len) {
+    if (len < KEY) return MWL_OK;
+    form **at = &s->buckets[bucket_of(text)];
+    for (; *at && (*at)->len >= len; at = &(*at)->next)
+        if ((*at)->len == len && memcmp((*at)->text, text, len) == 0) return MWL_OK;
+    form *f = malloc(sizeof *f + len);
+    if (!f) return MWL_E_NOMEM;
+    f->len = len;
+    f->number = true;
+    for (size_t i = 0; i < len; i++)
+        if (!strchr("0123456789+-.eE", text[i]) || !text[i]) f->number = false;
+    memcpy(f->text, text, len);
+    f->next = *at;
+    *at = f;
+    if (len > s->longest) s->longest = len;
+    return MWL_OK;
+}
+
+static mwl_status add_json(mwl__secrets *s, mwl_heap *heap, const char *text, size_t len) {
+    mwl_value v = mwl__io_text(heap, text, len);
+    char *json = NULL;
+    size_t n = 0;
+    mwl_status status =
+        mwl_is_absent(v) ? MWL_E_NOMEM : mwl_json_write(heap, v, MWL_JSON_COMPACT, &json, &n);
+    if (status == MWL_OK)
+        status = len < WHOLE ? add_form(s, json, n) : add_form(s, json + 1, n - 2);
+    mwl_text_free(heap, json, n);
+    mwl_value_drop(heap, v);
+    return status;
+}
+
+static mwl_status add_percent(mwl__secrets *s, const char *text, size_t len, const char *digits) {
+    char *out = malloc(len * 3 + 1);
+    size_t n = 0;
+    if (!out) return MWL_E_NOMEM;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                     (c && strchr("-._~", c));
+        if (plain) {
+            out[n++] = (char)c;
+        } else {
+            out[n++] = '%';
+            out[n++] = digits[c >> 4];
+            out[n++] = digits[c & 15];
+        }
+    }
+    mwl_status status = add_form(s, out, n);
+    free(out);
+    return status;
+}
+
+/* The base64 text that the secret has with `skip` bytes before it, without the characters at both
+ * ends that depend on its neighbours. */
+static mwl_status add_base64(mwl__secrets *s, const char *text, size_t len, size_t skip,
+                             const char *last_two) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    size_t bits = (skip + len) * 8, n = 0;
+    char *out = malloc(bits / 6 + 1);
+    if (!out) return MWL_E_NOMEM;
+    for (size_t at = 0; at + 6 <= bits; at += 6) {
+        if (at < skip * 8) continue; /* holds bits of the bytes before */
+        unsigned v = 0;
+        for (size_t b = at; b < at + 6; b++) {
+            unsigned char c = (unsigned char)text[b / 8 - skip];
+            v = v << 1 | (c >> (7 - b % 8) & 1);
+        }
+        out[n++] = v < 62 ? letters[v] : last_two[v - 62];
+    }
+    mwl_status status = add_form(s, out, n);
+    free(out);
+    return status;
+}
+
+mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
+    if (len == 0) return MWL_OK;
+    if (!io->secrets) io->secrets = calloc(1, sizeof *io->secrets);
+    mwl__secrets *s = io->secrets;
+    if (!s) return MWL_E_NOMEM;
+    mwl_status status = add_json(s, mwl_vm_heap(io->vm), text, len);
+    if (len < WHOLE || status < 0) return status;
+    status = add_form(s, text, len);
+    if (status == MWL_OK) status = add_percent(s, text, len, "0123456789ABCDEF");
+    if (status == MWL_OK) status = add_percent(s, text, len, "0123456789abcdef");
+    for (size_t skip = 0; skip < 3 && status == MWL_OK && len >= 2 * WHOLE; skip++) {
+        status = add_base64(s, text, len, skip, "+/");
+        if (status == MWL_OK) status = add_base64(s, text, len, skip, "-_");
+    }
+    return status;
+}
+
+bool mwl_io_has_secrets(const mwl_io *io) { return io && io->secrets; }
+
+void mwl__secrets_free(mwl__secrets *s) {
+    if (!s) return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (form *f = s->buckets[i], *next; f; f = next) {
+            next = f->next;
+            free(f);
+        }
+    free(s);
+}
+
+/* ---- redactors ------------------------------------------------------------------------------- */
+
+struct mwl_io_redactor {
+    const mwl_io *io;
+    mwl_json_sink *sink;
+    void *ctx;
+    char *held; /* a secret may begin here */
+    size_t n_held, cap;
+    char before; /* the last byte that was passed on */
+};
+
+mwl_status mwl_io_redactor_new(const mwl_io *io, mwl_json_sink *sink, void *ctx,
+                               mwl_io_redactor **out) {
+    mwl_io_redactor *r = *out = calloc(1, sizeof *r);
+    if (!r) return MWL_E_NOMEM;
+    r->io = io;
+    r->sink = sink;
+    r->ctx = ctx;
+    r->before = ' ';
+    return MWL_OK;
+}
+
+void mwl_io_redactor_free(mwl_io_redactor *r) {
+    if (!r) return;
+    free(r->held);
+    free(r);
+}
+
+static const form *match(const mwl__secrets *s, const char *p, size_t left) {
+    if (left < KEY) return NULL;
+    for (const form *f = s->buckets[bucket_of(p)]; f; f = f->next)
+        if (f->len <= left && memcmp(f->text, p, f->len) == 0) return f;
+    return NULL;
+}
+
+/* A number in JSON text gets quotes, so that the text stays JSON. */
+static const char *instead(const form *f, char before, char after) {
+    bool quoted = f->text[0] == '"' && f->text[f->len - 1] == '"' && f->len < WHOLE + 2;
+    bool number = f->number && strchr(":,[ ", before) && strchr(",}] \n", after);
+    return quoted || number ? "\"[secret]\"" : "[secret]";
+}
+
+/* Passes on what is decided: everything at the end, otherwise all but the last bytes. */
+static mwl_status pass(mwl_io_redactor *r, bool end) {
+    const mwl__secrets *s = r->io->secrets;
+    size_t from = 0, at = 0, keep = end ? 0 : s->longest + 1;
+    mwl_status status = MWL_OK;
+    while (at < r->n_held && r->n_held - at > keep && status == MWL_OK) {
+        const form *f = match(s, r->held + at, r->n_held - at);
+        if (!f) {
+            at++;
+            continue;
+        }
+        char before = at ? r->held[at - 1] : r->before;
+        char after = at + f->len < r->n_held ? r->held[at + f->len] : '\n';
+        const char *text = instead(f, before, after);
+        if (at > from) status = r->sink(r->ctx, r->held + from, at - from);
+        if (status == MWL_OK) status = r->sink(r->ctx, text, strlen(text));
+        from = at += f->len;
+    }
+    if (at > from && status == MWL_OK) status = r->sink(r->ctx, r->held + from, at - from);
+    if (at) r->before = r->held[at - 1];
+    memmove(r->held, r->held + at, r->n_held - at);
+    r->n_held -= at;
+    return status;
+}
+
+mwl_status mwl_io_redactor_write(mwl_io_redactor *r, const char *text, size_t len) {
+    if (!mwl_io_has_secrets(r->io) && r->n_held == 0) return r->sink(r->ctx, text, len);
+    if (r->n_held + len > r->cap) {
+        size_t cap = (r->n_held + len) * 2;
+        char *grown = realloc(r->held, cap);
+        if (!grown) return MWL_E_NOMEM;
+        r->held = grown;
+        r->cap = cap;
+    }
+    memcpy(r->held + r->n_held, text, len);
+    r->n_held += len;
+    return pass(r, false);
+}
+
+mwl_status mwl_io_redactor_flush(mwl_io_redactor *r) { return r->n_held ? pass(r, true) : MWL_OK; }
