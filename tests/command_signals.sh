@@ -55,6 +55,7 @@ says "$err" 'ended without a Result'
 
 
 # ---- what is sent twice at once, as timeout(1) does, is one request: cleanup runs
+: >"$err" # what the last command wrote would be found at once
 "$mwlvm" "$dir/sleep.json" --trace >"$out" 2>"$err" </dev/null &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
