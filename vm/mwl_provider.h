@@ -170,14 +170,18 @@ MWL_API bool mwl_call_cancelled(const mwl_call *call);
  * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if
  * the call was settled before; what they take over is dropped then. Builds without NDEBUG stop the
  * process if a call is settled twice, on another thread, or after it was freed. An absent value
- * means that its constructor failed. If memory was out, the run is aborted.
+ * means that its constructor failed. If memory was out, the run is aborted; at the run's memory
+ * limit it is cancelled.
  *
  * What a call settles with is checked as the result of an expression is. An int or a uint becomes a
  * number if a double holds it exactly. The call fails with Mwlvm.ResultRefused, and the message has
  * the reason, if the value has no JSON form (bytes, durations, timestamps, NaN, keys that are not
  * text), if its constructor refused a text that is not UTF-8, and if a failure is not an object
  * with a string `type` other than "success" and a string `code` (`message`: a string; `retryable`:
- * a boolean or null; `previous`: a failure or null). */
+ * a boolean or null; `previous`: a failure or null). The failure catalog of the document must
+ * declare the code, as a closed one or under an open prefix; codes of the engine (System.Cancelled
+ * and so on, Mwlvm.*) may always be passed on. A failure with another code is refused too, and
+ * becomes `previous` of Mwlvm.ResultRefused. */
 
 /* Settles with a success. */
 MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
@@ -281,12 +285,15 @@ MWL_API mwl_status mwl_call_token(mwl_call *call, mwl_token **out);
 
 /* Send an answer: a value, or a failure. Any thread, also several at the same time. The texts are
  * copied. The next pump of the VM reads the answer; mwl_config.wake tells the host. If the text is
- * not JSON, the call fails with Mwlvm.ResultRefused. In mwl_token_fail() type NULL means "error",
- * and message and details_json may be NULL. Return: MWL_OK           The answer is on its way.
+ * not JSON, or breaks the rules above for what a call settles with, the call fails with
+ * Mwlvm.ResultRefused. In mwl_token_fail() type NULL means "error", and message and details_json
+ * may be NULL. Return:
+ *   MWL_OK           The answer is on its way.
  *   MWL_E_STATE      This token has sent an answer before.
  *   MWL_E_NOT_FOUND  The call does not wait any more: it has settled or was abandoned, or the run
- * or the VM was freed. The answer is dropped. MWL_E_NOMEM      Out of memory, or MWL_E_TOO_BIG. The
- * caller may try again. MWL_E_USAGE      token, json or code is NULL. */
+ *                    or the VM was freed. The answer is dropped.
+ *   MWL_E_NOMEM      Out of memory, or MWL_E_TOO_BIG. The caller may try again.
+ *   MWL_E_USAGE      token, json or code is NULL. */
 MWL_API mwl_status mwl_token_succeed(mwl_token *token, const char *json, size_t len);
 MWL_API mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code,
                                   const char *message, const char *details_json, size_t len);
@@ -299,33 +306,34 @@ MWL_API void mwl_token_release(mwl_token *token);
 
 /* ---- middleware providers -------------------------------------------------------------------- */
 
-/* Example: a middleware that replaces a failure by a value: {"onFailure": {"with": {"value": 0}}}.
+/* Example: a middleware that emits a value instead of doing the work, for dry runs:
+ * {"onEntry": {"when": "{{ vars.dry }}", "with": {"value": 0}}}.
  *
- *     static const char fallback_document[] =
+ *     static const char skip_document[] =
  *         "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\","
- *         " \"uri\": \"mwl:provider.middleware/acme/fallback/v1\", \"codePrefix\": \"Fallback\","
- *         " \"description\": \"Replaces a failure by a value.\", \"attachment\": [\"step\"],"
- *         " \"phases\": {\"onFailure\": {"
+ *         " \"uri\": \"mwl:provider.middleware/acme/skip/v1\", \"codePrefix\": \"Skip\","
+ *         " \"description\": \"Emits a value instead of working.\", \"attachment\": [\"step\"],"
+ *         " \"phases\": {\"onEntry\": {"
  *         "   \"action\": {\"kind\": \"control\", \"description\": \"Emits the value.\"},"
  *         "   \"parameters\": {\"type\": \"object\", \"properties\": {\"value\": {}}}}},"
  *         " \"failureCatalog\": {\"closed\": [], \"open\": []}}";
  *
- *     static void fallback_failure(mwl_phase *phase, void *user) {
+ *     static void skip_entry(mwl_phase *phase, void *user) {
  *         (void)user;
  *         mwl_value value = mwl_object_get(mwl_phase_arguments(phase), "value", 5); // lent
- *         if (mwl_is_absent(value)) return; // no verdict: the failure passes
+ *         if (mwl_is_absent(value)) return; // no verdict: the inner scope runs
  *         mwl_phase_substitute(phase, true, mwl_value_keep(value)); // takes over a reference
  *     }
  *
- *     static const mwl_middleware fallback_middleware = {
- *         .uri = "mwl:provider.middleware/acme/fallback/v1",
- *         .document = fallback_document,
- *         .failure = fallback_failure};
+ *     static const mwl_middleware skip_middleware = {
+ *         .uri = "mwl:provider.middleware/acme/skip/v1",
+ *         .document = skip_document,
+ *         .entry = skip_entry};
  */
 
-/* One execution of one phase of one entry. Lent to the callback for the call. If a value that a
- * callback passes to the functions below is absent, its constructor failed (out of memory): the run
- * is aborted. */
+/* One execution of one phase of one entry. Lent to the callback for the call. A value that a
+ * callback passes to the functions below and that is absent means that its constructor failed: if
+ * memory was out, the run ends; otherwise the value is refused. */
 typedef struct mwl_phase mwl_phase;
 
 enum {
@@ -390,7 +398,8 @@ MWL_API double mwl_phase_random(mwl_phase *phase);
 
 /* One value that the middleware stores in the entry, for all its phases; null in a new entry. */
 MWL_API mwl_value mwl_phase_state(const mwl_phase *phase);
-MWL_API void mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
+/* Returns MWL_OK, or the constructor's reason if the value is absent; the old one stays then. */
+MWL_API mwl_status mwl_phase_set_state(mwl_phase *phase, mwl_value take_state);
 /* Sets a metadata member, which the blocks of this entry can read as middleware.metadata.<name>.
  * The new value is dropped, and the old one stays, if the metadata schema of the document does not
  * allow it together with the members that are there, or if the name is enteredAt or exitedAt.
@@ -401,22 +410,27 @@ MWL_API mwl_status mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_
 
 /* Verdicts: what the action decides. They return:
  *   MWL_OK
- *   MWL_E_STATE     The verdict is not allowed in this callback, or the callback has given one
- *                   before. Nothing changes.
+ *   MWL_E_STATE     The verdict is not allowed in this callback, the document declares another kind
+ *                   of action for the phase, or the callback has given a verdict before. Nothing
+ *                   changes.
  *   MWL_E_USAGE     code is NULL, or a flag is not allowed. Nothing changes.
  *   MWL_E_NOT_JSON  The value was refused; the rules are those for what a call settles with. The
- *                   phase fails with Mwlvm.ResultRefused.
- *   MWL_E_NOMEM     Out of memory: the run is aborted. */
+ *                   phase fails with Mwlvm.ResultRefused. A failure that rises may rise on with its
+ *                   own code, whatever the failure catalog declares.
+ *   MWL_E_NOMEM     Out of memory, or MWL_E_TOO_BIG at the run's limit: the run ends.
+ * Builds without NDEBUG stop the process with a message for the first two. */
 
 /* In every phase: the action failed; the phase fails with this failure. type NULL means "error".
  * message may be NULL. details may be absent. */
 MWL_API mwl_status mwl_phase_fail(mwl_phase *phase, const char *type, const char *code,
                                   const char *message, mwl_value take_details);
 /* Control: emit this success value (is_success) or this failure. At onEntry the inner scope does
- * not run, and the Result is emitted from the entry's position. On ascent it replaces the rising
- * Result; a failure that is replaced by a failure becomes its `previous`, unless it has one. */
+ * not run, and the Result is emitted from the entry's position. At onSuccess a success replaces the
+ * rising one, at onFailure a failure does; the failure that is replaced becomes its `previous`,
+ * unless it has one. No phase makes a success of a failure: a middleware recovers by running the
+ * inner scope again. To make a failure of a success, fail (mwl_phase_fail). */
 MWL_API mwl_status mwl_phase_substitute(mwl_phase *phase, bool is_success, mwl_value take);
-/* Transform: replace the value in flight. At onEntry that is the value that passes down, at
+/* Transform: change the value in flight. At onEntry that is the value that passes down, at
  * onSuccess the rising value, at onFailure the rising failure. onAlways cannot change what rises.
  */
 MWL_API mwl_status mwl_phase_transform(mwl_phase *phase, mwl_value take_value);

@@ -7,6 +7,7 @@
 
 #include "assembler/provider/catalog.h"
 #include "assembler/schema/schema_compile.h"
+#include "vm/machine/declared.h"
 #include "vm/machine/state.h"
 #include "vm/machine/vm.h"
 
@@ -160,6 +161,41 @@ static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     return MWL_OK;
 }
 
+/* ---- what the machine checks ----------------------------------------------------------------- */
+
+/* Reads which kind of action the document declares at each phase. */
+static void read_kinds(const providing *j, uint8_t kinds[4]) {
+    static const char *const names[] = {"", "side-effect", "control", "transform"};
+    const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
+    for (unsigned i = 0; i < 4; i++) {
+        const mwl__node *action = mwl__node_get(mwl__node_get(phases, phase_names[i]), "action");
+        const mwl__node *kind = mwl__node_get(action, "kind");
+        for (uint8_t k = MWL_ACTION_SIDE_EFFECT; kind && k <= MWL_ACTION_TRANSFORM; k++)
+            if (mwl__node_is(kind, names[k])) kinds[i] = k;
+    }
+}
+
+static size_t list_codes(const mwl__node *list, mwl__declared_code *out) {
+    size_t n = 0;
+    for (const mwl__node *c = list ? mwl__node_first(list) : NULL; c; c = c->next)
+        out[n++] = (mwl__declared_code){c->as.text, c->count, false};
+    return n;
+}
+
+static mwl_status read_codes(providing *j, mwl__declared **out) {
+    const mwl_alloc *a = &j->vm->config.alloc;
+    const mwl__node *closed = j->contract.closed, *open = j->contract.open;
+    size_t room = 1 + (closed ? closed->count : 0) + (open ? open->count : 0);
+    mwl__declared_code *codes = mwl__mem_zero(a, room, sizeof *codes);
+    if (codes) {
+        size_t n = list_codes(closed, codes);
+        n += list_codes(open, codes + n);
+        *out = mwl__declared_new(a, codes, n);
+        mwl__mem_free(a, codes, room * sizeof *codes);
+    }
+    return *out ? MWL_OK : refuse_document(j, MWL_E_NOMEM);
+}
+
 /* ---- compiling ------------------------------------------------------------------------------- */
 
 static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
@@ -170,7 +206,7 @@ static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
     return st < 0 ? st : match_actions(j, &p->middleware);
 }
 
-/* Compiles the schemas of the provider from its document, which is not needed afterwards. */
+/* Gives the provider what the machine needs of its document, which is not needed afterwards. */
 static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
     const char **text = p->is_middleware ? &p->middleware.document : &p->call.document;
     providing j;
@@ -180,7 +216,9 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
     j.uri = p->uri;
     mwl__diags_init(&j.sink, vm->config.alloc);
     mwl_status st = fit(&j, p, *text);
+    if (st >= 0) st = read_codes(&j, &p->declared);
     if (st >= 0) {
+        read_kinds(&j, p->kinds);
         memcpy(p->parameters, j.contract.compiled, sizeof p->parameters);
         p->metadata = j.contract.compiled_metadata;
         *text = NULL;

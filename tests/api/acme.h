@@ -31,12 +31,13 @@ static mwl_value acme_argument(mwl_phase *phase, const char *name) {
 }
 
 #define ACME_URI(name) "mwl:provider.middleware/acme/" name "/v1"
-#define ACME_DOC(name, prefix, phases, more)                                                       \
+#define ACME_DOC(name, prefix, phases, more) ACME_DOC_OPEN(name, prefix, phases, more, "")
+#define ACME_DOC_OPEN(name, prefix, phases, more, open)                                            \
     "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" ACME_URI(              \
         name) "\",\"codePrefix\":\"" prefix                                                        \
               "\",\"description\":\"A test.\",\"attachment\":[\"step\",\"flow\"],"                 \
               "\"phases\":{" phases "}" more ",\"failureCatalog\":{\"closed\":["                   \
-              "\"Provider.Middleware." prefix ".Failed\"],\"open\":[]}}"
+              "\"Provider.Middleware." prefix ".Failed\"],\"open\":[" open "]}}"
 #define ACME_PHASE(name, kind, more)                                                               \
     "\"" name "\":{\"action\":{\"kind\":\"" kind "\",\"description\":\"Acts.\"" more
 #define ACME_PARAMETERS(properties)                                                                \
@@ -92,21 +93,22 @@ static void acme_notify_always(mwl_phase *phase, void *user) {
 
 /* ---- translate-error: a failure for a failure ------------------------------------------------ */
 
-static const char acme_translate_doc[] = ACME_DOC(
+static const char acme_translate_doc[] = ACME_DOC_OPEN(
     "translate-error", "Translate",
     ACME_PHASE("onFailure", "transform", "}")
         ACME_PARAMETERS("\"code\":{\"type\":\"string\"},\"keep\":{\"type\":\"boolean\"}") "}",
-    "");
+    "", "\"*\"");
 
-/* With `keep` the old failure becomes `previous` of the new one, otherwise its code is replaced. */
+/* With `keep` the old failure becomes `previous` of the new one, otherwise its code is replaced.
+ * The author chooses the codes, so the catalog is open. */
 static void acme_translate_failure(mwl_phase *phase, void *user) {
     (void)user;
     mwl_heap *h = mwl_phase_heap(phase);
     size_t len;
     const char *code = mwl_as_text(acme_argument(phase, "code"), &len);
     if (mwl_as_bool(acme_argument(phase, "keep")))
-        mwl_phase_substitute(phase, false,
-                             mwl_failure(h, NULL, code, NULL, mwl_absent(), mwl_absent()));
+        mwl_phase_transform(phase, mwl_failure(h, NULL, code, NULL, mwl_absent(),
+                                               mwl_value_keep(mwl_phase_result_value(phase))));
     else
         mwl_phase_transform(phase,
                             mwl_object_set(h, mwl_value_keep(mwl_phase_result_value(phase)), "code",

@@ -18,7 +18,7 @@
         name) "\",\"codePrefix\":\"Acme\",\"description\":\"A "                                    \
               "test.\",\"parameters\":{\"type\":\"object\"},"                                      \
               "\"metadata\":{\"type\":\"object\",\"properties\":{\"by\":{\"type\":\"string\"}}},"  \
-              "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+              "\"failureCatalog\":{\"closed\":[],\"open\":[\"*\"]}}"
 
 enum { STYLES_JOBS = 64 };
 

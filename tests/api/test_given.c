@@ -3,6 +3,7 @@
 
 #include "run_flow.h"
 #include "styles.h"
+#include "told.h"
 
 #include <math.h>
 
@@ -57,6 +58,21 @@ static void gives_nested_bytes(mwl_call *c) {
     mwl_value list = mwl_array_push(h, mwl_array(h, 1), mwl_bytes(h, "x", 1));
     mwl_call_succeed(c, mwl_object_set(h, mwl_object(h, 1), "list", 4, list));
 }
+static void gives_duration(mwl_call *c) { mwl_call_succeed(c, mwl_duration(1)); }
+static void gives_nested_nan(mwl_call *c) {
+    mwl_heap *h = mwl_call_heap(c);
+    mwl_call_succeed(c, mwl_array_push(h, mwl_array(h, 1), mwl_number((double)NAN)));
+}
+static void gives_int_key(mwl_call *c) {
+    mwl_heap *h = mwl_call_heap(c);
+    mwl_call_succeed(c, mwl_object_put(h, mwl_object(h, 1), mwl_int(1), mwl_null()));
+}
+static void gives_deep(mwl_call *c) {
+    mwl_heap *h = mwl_call_heap(c);
+    mwl_value v = mwl_null();
+    for (int i = 0; i < 2000; i++) v = mwl_array_push(h, mwl_array(h, 1), v);
+    mwl_call_succeed(c, v);
+}
 static void gives_latin1(mwl_call *c) {
     mwl_call_succeed(c, mwl_string(mwl_call_heap(c), "caf\xE9", 4));
 }
@@ -104,6 +120,11 @@ UTEST(given, what_a_call_settles_with) {
         {gives_timestamp, NULL, REFUSED("the value is a timestamp, which has no JSON form")},
         {gives_nested_bytes, NULL,
          REFUSED("the value at ['list'][0] is bytes, which has no JSON form")},
+        {gives_duration, NULL, REFUSED("the value is a duration, which has no JSON form")},
+        {gives_nested_nan, NULL, REFUSED("the value at [0] is NaN, which has no JSON form")},
+        {gives_int_key, NULL,
+         REFUSED("the value is a map with a key of type int, which has no JSON form")},
+        {gives_deep, NULL, REFUSED("the value could not be made: nested too deeply")},
         {gives_latin1, NULL, REFUSED("the value could not be made: the text is not valid UTF-8")},
         {fails_latin1, NULL,
          "{'code':'Acme.No','message':'caf\xEF\xBF\xBD \xEF\xBF\xBD\xEF\xBF\xBD','type':'error'}"},
@@ -218,24 +239,165 @@ UTEST(given, without_a_stack_the_call_fails_and_cleanup_runs) {
     flow_close(&f);
 }
 
+/* ---- failure catalogs ------------------------------------------------------------------------ */
+
+#define STRICT STYLES_URI("strict")
+static const char strict_doc[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" STRICT "\","
+    "\"codePrefix\":\"Strict\",\"description\":\"A test.\",\"parameters\":{\"type\":\"object\"},"
+    "\"failureCatalog\":{\"closed\":[\"Provider.Call.Strict.No\",\"Provider.Call.Strict.Down\"],"
+    "\"open\":[\"Provider.Call.Strict.Error.*\"]}}";
+
+static const char *strict_code;
+static mwl_token *strict_token;
+static void strict(mwl_call *call, void *user) {
+    (void)user;
+    mwl_call_fail(call, NULL, strict_code, "why", mwl_absent());
+}
+static void strict_later(mwl_call *call, void *user) {
+    (void)user;
+    (void)mwl_call_token(call, &strict_token);
+}
+
+static bool open_strict(flow *f, void (*start)(mwl_call *call, void *user)) {
+    static const mwl_asm_provider document = {STRICT, strict_doc, sizeof strict_doc - 1};
+    const mwl_call_provider provider = {.uri = STRICT, .document = strict_doc, .start = start};
+    if (!flow_vm(f, 1)) return false;
+    f->documents = &document;
+    f->n_documents = 1;
+    return mwl_vm_provide(f->vm, &provider, 1, NULL, NULL) == MWL_OK && flow_load(f, CALL(STRICT));
+}
+
+#define WITH_CODE(code) "{'code':'" code "','message':'why','type':'error'}"
+#define UNDECLARED(code)                                                                           \
+    "{'code':'Mwlvm.ResultRefused','message':'the code '" code                                     \
+    "' is not in the failure catalog of " STRICT                                                   \
+    "','previous':" WITH_CODE(code) ",'type':'error'}"
+
+/* spec: providers, the failure catalog. */
+static const struct {
+    const char *code, *result;
+} strict_rows[] = {
+    {"Provider.Call.Strict.No", WITH_CODE("Provider.Call.Strict.No")},
+    {"Provider.Call.Strict.Down", WITH_CODE("Provider.Call.Strict.Down")},
+    {"Provider.Call.Strict.Error.X", WITH_CODE("Provider.Call.Strict.Error.X")},
+    {"Provider.Call.Strict.Error.X.Y", WITH_CODE("Provider.Call.Strict.Error.X.Y")},
+    {"Provider.Call.Strict.Error", UNDECLARED("Provider.Call.Strict.Error")},
+    {"Provider.Call.Strict.Error.", UNDECLARED("Provider.Call.Strict.Error.")},
+    {"Provider.Call.Strict.Errors.X", UNDECLARED("Provider.Call.Strict.Errors.X")},
+    {"Provider.Call.Strict.Not", UNDECLARED("Provider.Call.Strict.Not")},
+    {"Acme.No", UNDECLARED("Acme.No")},
+    {"", UNDECLARED("")},
+    {"System.ParameterValidationFailed", WITH_CODE("System.ParameterValidationFailed")},
+    {"System.Other", UNDECLARED("System.Other")},
+    {"Mwlvm.NotImplemented", WITH_CODE("Mwlvm.NotImplemented")},
+};
+enum { STRICT_ROWS = sizeof strict_rows / sizeof *strict_rows };
+
+UTEST(given, a_code_is_one_of_the_catalog) {
+    flow f;
+    ASSERT_TRUE(open_strict(&f, strict));
+    for (size_t i = 0; i < STRICT_ROWS; i++) {
+        strict_code = strict_rows[i].code;
+        EXPECT_STREQ(flow_again(&f, "null"), strict_rows[i].result);
+    }
+    flow_close(&f);
+}
+
+UTEST(given, a_posted_code_is_one_of_the_catalog) {
+    for (size_t i = 0; i < STRICT_ROWS; i++) {
+        flow f;
+        ASSERT_TRUE(open_strict(&f, strict_later) && flow_start(&f, "null"));
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        EXPECT_EQ((int)mwl_token_fail(strict_token, NULL, strict_rows[i].code, "why", NULL, 0),
+                  (int)MWL_OK);
+        mwl_token_release(strict_token);
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        flow_finish(&f);
+        for (char *c = f.result; *c; c++)
+            if (*c == '"') *c = '\'';
+        EXPECT_STREQ(f.result, strict_rows[i].result);
+        flow_close(&f);
+    }
+}
+
+/* Many codes: each is found, and what is between them is not. */
+UTEST(given, a_long_catalog) {
+    enum { N = 300 };
+    char *document = malloc(64 * N + 512), code[64];
+    ASSERT_TRUE(document != NULL);
+    size_t n =
+        (size_t)snprintf(document, 512, "%.*s\"failureCatalog\":{\"closed\":[",
+                         (int)(strstr(strict_doc, "\"failureCatalog\"") - strict_doc), strict_doc);
+    for (int i = 0; i < N; i++) /* in an order that is not theirs */
+        n += (size_t)snprintf(document + n, 64, "%s\"Provider.Call.Strict.C%d\"", i ? "," : "",
+                              i * 7 % N * 2);
+    snprintf(document + n, 64, "],\"open\":[]}}");
+    const mwl_call_provider provider = {.uri = STRICT, .document = document, .start = strict};
+    const mwl_asm_provider documents = {STRICT, document, strlen(document)};
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    f.documents = &documents;
+    f.n_documents = 1;
+    ASSERT_EQ((int)mwl_vm_provide(f.vm, &provider, 1, NULL, NULL), (int)MWL_OK);
+    ASSERT_TRUE(flow_load(&f, CALL(STRICT)));
+    for (int i = 0; i < 2 * N; i++) {
+        snprintf(code, sizeof code, "Provider.Call.Strict.C%d", i);
+        strict_code = code;
+        bool refused = strstr(flow_again(&f, "null"), "Mwlvm.ResultRefused") != NULL;
+        EXPECT_EQ((int)refused, i % 2);
+    }
+    flow_close(&f);
+    free(document);
+}
+
+/* ---- the memory limit of the run ------------------------------------------------------------- */
+
+static void gives_much(mwl_call *c) {
+    mwl_heap *h = mwl_call_heap(c);
+    mwl_value list = mwl_array(h, 1u << 20); /* 16 MiB */
+    mwl_call_succeed(c, list);
+}
+
+UTEST(given, a_value_beyond_the_memory_limit_cancels_the_run) {
+    flow f;
+    settle = gives_much;
+    ASSERT_TRUE(open_with(&f, 0));
+    ASSERT_TRUE(flow_load(&f, CALL(ODD)));
+    mwl_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.memory_bytes = 1u << 20;
+    mwl_start start = {.limits = &limits};
+    ASSERT_EQ((int)mwl_run_start(f.vm, f.program, &start, &f.run, NULL), (int)MWL_OK);
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ((int)mwl_run_get_state(f.run), (int)MWL_RUN_DONE);
+    EXPECT_EQ((int)mwl_run_why(f.run), (int)MWL_E_TOO_BIG);
+    flow_finish(&f);
+    EXPECT_TRUE(strstr(f.result, "\"details\":{\"limit\":\"memory\"}") != NULL);
+    flow_close(&f);
+}
+
 /* ---- middleware ------------------------------------------------------------------------------ */
 
 #define MW "mwl:provider.middleware/acme/verdict/v1"
 #define PHASE(name, kind)                                                                          \
     "\"" name "\":{\"action\":{\"kind\":\"" kind "\",\"description\":\"Acts.\"}}"
-static const char verdict_doc[] =
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" MW "\","
-    "\"codePrefix\":\"Verdict\",\"description\":\"A test.\",\"attachment\":[\"step\"],"
-    "\"phases\":{" PHASE("onEntry", "control") "," PHASE("onSuccess", "control") "," PHASE(
-        "onFailure",
-        "control") "," PHASE("onAlways",
-                             "side-effect") "},"
-                                            "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+#define VERDICT_DOC(kind)                                                                          \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" MW "\","               \
+    "\"codePrefix\":\"Verdict\",\"description\":\"A test.\",\"attachment\":[\"step\"],"            \
+    "\"phases\":{" PHASE("onEntry", kind) "," PHASE("onSuccess", kind) "," PHASE(                  \
+        "onFailure", kind) "," PHASE("onAlways", kind) "},"                                        \
+                                                       "\"failureCatalog\":{\"closed\":["          \
+                                                       "\"Provider.Middleware.Verdict.No\"],"      \
+                                                       "\"open\":[]}}"
+static const char *const verdict_docs[] = {VERDICT_DOC("control"), VERDICT_DOC("transform"),
+                                           VERDICT_DOC("side-effect")};
+enum { CONTROL, TRANSFORM, SIDE_EFFECT }; /* indices of these */
 
-/* What the action of each phase does, and the status that its verdict returned. */
+/* What the action of each phase does (4: `elapsed`), and the status that its verdict returned. */
 typedef mwl_status verdict(mwl_phase *phase);
-static verdict *verdicts[4];
-static mwl_status said[4];
+static verdict *verdicts[5];
+static mwl_status said[5];
 
 static void act(mwl_phase *phase, unsigned i) {
     if (verdicts[i]) said[i] = verdicts[i](phase);
@@ -256,87 +418,203 @@ static void on_always(mwl_phase *p, void *user) {
     (void)user;
     act(p, 3);
 }
+static void on_elapsed(mwl_phase *p, void *user) {
+    (void)user;
+    act(p, 4);
+}
 
 static mwl_value some_bytes(mwl_phase *p) { return mwl_bytes(mwl_phase_heap(p), "x", 1); }
+static mwl_value some_latin1(mwl_phase *p) { return mwl_string(mwl_phase_heap(p), "\xE9", 1); }
+static mwl_value some_failure(mwl_phase *p, const char *code) {
+    return mwl_failure(mwl_phase_heap(p), NULL, code, NULL, mwl_absent(), mwl_absent());
+}
+#define NO "Provider.Middleware.Verdict.No"
+
 static mwl_status sub_int(mwl_phase *p) { return mwl_phase_substitute(p, true, mwl_int(5)); }
 static mwl_status sub_bytes(mwl_phase *p) { return mwl_phase_substitute(p, true, some_bytes(p)); }
+static mwl_status sub_latin1(mwl_phase *p) { return mwl_phase_substitute(p, true, some_latin1(p)); }
 static mwl_status sub_text_as_failure(mwl_phase *p) {
     return mwl_phase_substitute(p, false, mwl_string(mwl_phase_heap(p), "no", 2));
 }
+static mwl_status sub_failure(mwl_phase *p) {
+    return mwl_phase_substitute(p, false, some_failure(p, NO));
+}
+static mwl_status sub_other(mwl_phase *p) {
+    return mwl_phase_substitute(p, false, some_failure(p, "Other"));
+}
+static mwl_status sub_risen(mwl_phase *p) {
+    return mwl_phase_substitute(p, false, some_failure(p, "No"));
+}
 static mwl_status turn_int(mwl_phase *p) { return mwl_phase_transform(p, mwl_int(6)); }
 static mwl_status turn_bytes(mwl_phase *p) { return mwl_phase_transform(p, some_bytes(p)); }
+static mwl_status turn_other(mwl_phase *p) {
+    return mwl_phase_transform(p, some_failure(p, "Other"));
+}
+static mwl_status turn_risen(mwl_phase *p) {
+    mwl_heap *h = mwl_phase_heap(p);
+    return mwl_phase_transform(p, mwl_object_set(h, mwl_value_keep(mwl_phase_result_value(p)),
+                                                 "message", 7, mwl_string(h, "turned", 6)));
+}
+static mwl_status fail(mwl_phase *p) { return mwl_phase_fail(p, NULL, NO, NULL, mwl_absent()); }
+static mwl_status fail_latin1(mwl_phase *p) {
+    return mwl_phase_fail(p, NULL, NO, "\xE9", mwl_absent());
+}
+static mwl_status fail_as_success(mwl_phase *p) {
+    return mwl_phase_fail(p, "success", NO, NULL, mwl_absent());
+}
+static mwl_status fail_other(mwl_phase *p) {
+    return mwl_phase_fail(p, NULL, "Other", NULL, mwl_absent());
+}
 static mwl_status no_code(mwl_phase *p) {
     return mwl_phase_fail(p, NULL, NULL, NULL, some_bytes(p));
 }
 static mwl_status arm(mwl_phase *p) { return mwl_phase_arm_for(p, 1); }
-static mwl_status interrupt(mwl_phase *p) { return mwl_phase_interrupt(p, some_bytes(p)); }
+static mwl_status interrupt(mwl_phase *p) { return mwl_phase_interrupt(p, some_failure(p, NO)); }
+static mwl_status interrupt_bytes(mwl_phase *p) { return mwl_phase_interrupt(p, some_bytes(p)); }
+static mwl_status interrupt_other(mwl_phase *p) {
+    return mwl_phase_interrupt(p, some_failure(p, "Other"));
+}
 static mwl_status reenter(mwl_phase *p) { return mwl_phase_reenter(p, 0, 0); }
 static mwl_status restore(mwl_phase *p) { return mwl_phase_reenter(p, MWL_REENTER_RESTORE, 0); }
+static mwl_status odd_flag(mwl_phase *p) { return mwl_phase_reenter(p, 64, 0); }
 static mwl_status twice(mwl_phase *p) {
     mwl_status first = sub_int(p);
-    return first < 0 ? first : turn_int(p);
+    return first < 0 ? first : fail(p);
 }
 static mwl_status say_bytes(mwl_phase *p) { return mwl_phase_contribute(p, "a", some_bytes(p)); }
 static mwl_status say_nothing(mwl_phase *p) { return mwl_phase_contribute(p, NULL, mwl_null()); }
+static mwl_status keep_latin1(mwl_phase *p) { return mwl_phase_set_state(p, some_latin1(p)); }
 
-UTEST(given, what_a_verdict_brings) {
-    static const char passed[] = "{'type':'success','value':1}",
-                      failed[] = "{'code':'No','type':'error'}";
-    static const struct {
-        verdict *give;
-        unsigned phase;
-        bool fails; /* the call */
-        mwl_status status;
-        const char *result; /* or a part of it */
-    } rows[] = {
-        {sub_int, 0, false, MWL_OK, "{'type':'success','value':5}"},
-        {sub_int, 1, false, MWL_OK, "{'type':'success','value':5}"},
-        {sub_int, 3, false, MWL_E_STATE, passed},
-        {sub_bytes, 0, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
-        {sub_bytes, 1, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
-        {sub_text_as_failure, 2, true, MWL_E_NOT_JSON, "a failure must be an object"},
-        {turn_int, 0, false, MWL_OK, passed},
-        {turn_int, 1, false, MWL_OK, "{'type':'success','value':6}"},
-        {turn_int, 2, true, MWL_E_NOT_JSON, "a failure must be an object"},
-        {turn_int, 3, false, MWL_E_STATE, passed},
-        {turn_int, 3, true, MWL_E_STATE, failed},
-        {turn_bytes, 0, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
-        {turn_bytes, 1, false, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
-        {no_code, 0, false, MWL_E_USAGE, passed},
-        {no_code, 3, true, MWL_E_USAGE, failed},
-        {arm, 1, false, MWL_E_STATE, passed},
-        {interrupt, 0, false, MWL_E_STATE, passed},
-        {reenter, 0, false, MWL_E_STATE, passed},
-        {reenter, 3, false, MWL_E_STATE, passed},
-        {restore, 2, true, MWL_E_USAGE, failed},
-        {twice, 1, false, MWL_E_STATE, "{'type':'success','value':5}"},
-        {say_bytes, 1, false, MWL_E_NOT_JSON, passed},
-        {say_nothing, 1, false, MWL_E_USAGE, passed},
-    };
-    static const mwl_middleware middleware = {.uri = MW,
-                                              .document = verdict_doc,
-                                              .entry = on_entry,
-                                              .success = on_success,
-                                              .failure = on_failure,
-                                              .always = on_always};
-    const mwl_asm_provider document = {MW, verdict_doc, sizeof verdict_doc - 1};
 #define AROUND(with)                                                                               \
     FLOW("'a':{'action':'Call','middleware':[{'provider':'" MW "'}],'call':{'provider':" MOCK      \
          ",'with':" with "},'next':'z'},'z':{'action':'Return'}")
+#define PASSED "{'type':'success','value':1}"
+#define FAILED "{'code':'No','type':'error'}"
+
+enum { SUCCEEDS, FAILS, SLEEPS }; /* what the call inside does */
+typedef struct verdict_row {
+    verdict *give;
+    unsigned kind, phase, call;
+    mwl_status status;
+    const char *result; /* or a part of it */
+} verdict_row;
+
+/* Runs a row. */
+static void give_verdict(int *utest_result, const verdict_row *row) {
+    static const char *const flows[] = {AROUND("{'value':1}"), AROUND("{'failure':{'code':'No'}}"),
+                                        AROUND("{'delay':'PT5S','value':1}")};
+    const char *text = verdict_docs[row->kind];
+    const mwl_asm_provider document = {MW, text, strlen(text)};
+    const mwl_middleware middleware = {.uri = MW,
+                                       .document = text,
+                                       .entry = on_entry,
+                                       .success = on_success,
+                                       .failure = on_failure,
+                                       .always = on_always,
+                                       .elapsed = on_elapsed};
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    f.documents = &document;
+    f.n_documents = 1;
+    ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &middleware, 1, NULL, NULL), (int)MWL_OK);
+    ASSERT_TRUE(flow_load(&f, flows[row->call]));
+    memset(verdicts, 0, sizeof verdicts);
+    if (row->phase == 4) verdicts[0] = arm;
+    verdicts[row->phase] = row->give;
+    said[row->phase] = MWL_E_NOT_FOUND;
+    const char *result = flow_again(&f, "null");
+    EXPECT_EQ((int)said[row->phase], (int)row->status);
+    if (!strstr(result, row->result)) EXPECT_STREQ(result, row->result);
+    flow_close(&f);
+}
+
+UTEST(given, what_a_verdict_brings) {
+    static const verdict_row rows[] = {
+        {sub_int, CONTROL, 0, SUCCEEDS, MWL_OK, "{'type':'success','value':5}"},
+        {sub_int, CONTROL, 1, SUCCEEDS, MWL_OK, "{'type':'success','value':5}"},
+        {sub_bytes, CONTROL, 0, SUCCEEDS, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {sub_bytes, CONTROL, 1, SUCCEEDS, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {sub_latin1, CONTROL, 1, SUCCEEDS, MWL_E_NOT_JSON, "the text is not valid UTF-8"},
+        {sub_text_as_failure, CONTROL, 2, FAILS, MWL_E_NOT_JSON, "a failure must be an object"},
+        {sub_failure, CONTROL, 0, SUCCEEDS, MWL_OK, "{'code':'" NO "','type':'error'}"},
+        {sub_failure, CONTROL, 2, FAILS, MWL_OK,
+         "{'code':'" NO "','previous':" FAILED ",'type':'error'}"},
+        {sub_other, CONTROL, 0, SUCCEEDS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {sub_other, CONTROL, 2, FAILS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {sub_risen, CONTROL, 0, SUCCEEDS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {sub_risen, CONTROL, 2, FAILS, MWL_OK,
+         "{'code':'No','previous':" FAILED ",'type':'error'}"},
+        {turn_int, TRANSFORM, 0, SUCCEEDS, MWL_OK, PASSED},
+        {turn_int, TRANSFORM, 1, SUCCEEDS, MWL_OK, "{'type':'success','value':6}"},
+        {turn_int, TRANSFORM, 2, FAILS, MWL_E_NOT_JSON, "a failure must be an object"},
+        {turn_bytes, TRANSFORM, 0, SUCCEEDS, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {turn_bytes, TRANSFORM, 1, SUCCEEDS, MWL_E_NOT_JSON, "'Mwlvm.ResultRefused'"},
+        {turn_other, TRANSFORM, 2, FAILS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {turn_risen, TRANSFORM, 2, FAILS, MWL_OK,
+         "{'code':'No','message':'turned','type':'error'}"},
+        {fail, SIDE_EFFECT, 0, SUCCEEDS, MWL_OK, "{'code':'" NO "','type':'error'}"},
+        {fail, SIDE_EFFECT, 3, FAILS, MWL_OK,
+         "{'code':'" NO "','previous':" FAILED ",'type':'error'}"},
+        {fail_latin1, SIDE_EFFECT, 1, SUCCEEDS, MWL_OK,
+         "{'code':'" NO "','message':'\xEF\xBF\xBD','type':'error'}"},
+        {fail_as_success, SIDE_EFFECT, 1, SUCCEEDS, MWL_E_NOT_JSON, "must not be 'success'"},
+        {fail_other, SIDE_EFFECT, 1, SUCCEEDS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {interrupt, CONTROL, 4, SLEEPS, MWL_OK, "{'code':'" NO "','type':'error'}"},
+        {interrupt_bytes, CONTROL, 4, SLEEPS, MWL_E_NOT_JSON, "a failure must be an object"},
+        {interrupt_other, CONTROL, 4, SLEEPS, MWL_E_NOT_JSON, "is not in the failure catalog"},
+        {say_bytes, SIDE_EFFECT, 1, SUCCEEDS, MWL_E_NOT_JSON, PASSED},
+        {keep_latin1, SIDE_EFFECT, 1, SUCCEEDS, MWL_E_UTF8, PASSED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) give_verdict(utest_result, &rows[i]);
+}
+
+#ifndef NDEBUG
+static void give_wrong(void *ctx) {
+    int result = 0;
+    give_verdict(&result, ctx);
+}
+#endif
+
+/* Nothing changes; builds without NDEBUG stop the process with the words. */
+UTEST(given, verdicts_that_are_not_allowed) {
+    static const char second[] = "a second verdict", place[] = "its phase does not allow",
+                      kind[] = "another kind than the document declares";
+    static const struct {
+        verdict_row row;
+        const char *words;
+    } rows[] = {
+        {{sub_int, CONTROL, 3, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{sub_int, CONTROL, 2, FAILS, MWL_E_STATE, FAILED}, place}, /* no success of a failure */
+        {{sub_failure, CONTROL, 1, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{sub_int, TRANSFORM, 1, SUCCEEDS, MWL_E_STATE, PASSED}, kind},
+        {{sub_int, SIDE_EFFECT, 0, SUCCEEDS, MWL_E_STATE, PASSED}, kind},
+        {{turn_int, TRANSFORM, 3, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{turn_int, TRANSFORM, 3, FAILS, MWL_E_STATE, FAILED}, place},
+        {{turn_int, CONTROL, 1, SUCCEEDS, MWL_E_STATE, PASSED}, kind},
+        {{no_code, CONTROL, 0, SUCCEEDS, MWL_E_USAGE, PASSED}, "code is NULL"},
+        {{no_code, CONTROL, 3, FAILS, MWL_E_USAGE, FAILED}, "code is NULL"},
+        {{arm, CONTROL, 1, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{arm, SIDE_EFFECT, 0, SUCCEEDS, MWL_E_STATE, PASSED}, kind},
+        {{interrupt, CONTROL, 0, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{fail, CONTROL, 4, SLEEPS, MWL_E_STATE, "'Mwlvm.BoundElapsed'"}, place},
+        {{sub_int, CONTROL, 4, SLEEPS, MWL_E_STATE, "'Mwlvm.BoundElapsed'"}, place},
+        {{reenter, CONTROL, 0, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{reenter, CONTROL, 3, SUCCEEDS, MWL_E_STATE, PASSED}, place},
+        {{reenter, SIDE_EFFECT, 2, FAILS, MWL_E_STATE, FAILED}, kind},
+        {{restore, CONTROL, 2, FAILS, MWL_E_USAGE, FAILED}, "without MWL_MW_RESTORES"},
+        {{odd_flag, CONTROL, 2, FAILS, MWL_E_USAGE, FAILED}, "an unknown flag"},
+        {{twice, CONTROL, 1, SUCCEEDS, MWL_E_STATE, "{'type':'success','value':5}"}, second},
+        {{say_nothing, CONTROL, 1, SUCCEEDS, MWL_E_USAGE, PASSED}, "name is NULL"},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        flow f;
-        ASSERT_TRUE(flow_vm(&f, 1));
-        f.documents = &document;
-        f.n_documents = 1;
-        ASSERT_EQ((int)mwl_vm_provide_middleware(f.vm, &middleware, 1, NULL, NULL), (int)MWL_OK);
-        ASSERT_TRUE(flow_load(&f, rows[i].fails ? AROUND("{'failure':{'code':'No'}}")
-                                                : AROUND("{'value':1}")));
-        memset(verdicts, 0, sizeof verdicts);
-        verdicts[rows[i].phase] = rows[i].give;
-        const char *result = flow_again(&f, "null");
-        EXPECT_EQ((int)said[rows[i].phase], (int)rows[i].status);
-        if (!strstr(result, rows[i].result)) EXPECT_STREQ(result, rows[i].result);
-        flow_close(&f);
+#ifdef NDEBUG
+        give_verdict(utest_result, &rows[i].row);
+#else
+        char text[512];
+        verdict_row row = rows[i].row;
+        EXPECT_TRUE(told(give_wrong, &row, text, sizeof text));
+        if (!strstr(text, rows[i].words)) EXPECT_STREQ(text, rows[i].words);
+#endif
     }
 }
 

@@ -11,15 +11,15 @@
 #include "header_examples.h"
 
 #define GEO "\"mwl:provider.call/acme/geo/v1\""
-#define FALLBACK "\"mwl:provider.middleware/acme/fallback/v1\""
+#define SKIP "\"mwl:provider.middleware/acme/skip/v1\""
 
-/* Asks geo, doubles the latitude, and returns 0 for an unknown city. */
+/* Asks geo, doubles the latitude, and returns 0 for Atlantis without asking. */
 static const char definition[] =
     "{\"$schema\": \"https://mwl.dev/v0.1/flow/schema.json\", \"entrypoint\": \"locate\","
     " \"steps\": {"
     "  \"locate\": {\"action\": \"Call\", \"call\": {\"provider\": " GEO "},"
-    "   \"middleware\": [{\"provider\": " FALLBACK ","
-    "                   \"onFailure\": {\"with\": {\"value\": 0}}}],"
+    "   \"middleware\": [{\"provider\": " SKIP ","
+    "    \"onEntry\": {\"when\": \"{{ middleware.input == 'Atlantis' }}\", \"with\": {\"value\": 0}}}],"
     "   \"output\": \"{{ acme.twice(step.result.value) }}\", \"next\": \"done\"},"
     "  \"done\": {\"action\": \"Return\"}}}";
 
@@ -38,7 +38,7 @@ UTEST(header_examples, program_that_is_not_one) {
 
 static mwl_program *assemble_example(void) {
     mwl_asm_provider documents[] = {{NULL, geo_document, strlen(geo_document)},
-                                    {NULL, fallback_document, strlen(fallback_document)}};
+                                    {NULL, skip_document, strlen(skip_document)}};
     const mwl_function_def *functions[] = {&acme_functions[0], NULL};
     mwl_asm_options options = {.providers = documents, .n_providers = 2, .functions = functions};
     return assemble_program(definition, &options);
@@ -71,12 +71,13 @@ UTEST(header_examples, extensions) {
         ASSERT_EQ((int)mwl_vm_new(&config, &vm), (int)MWL_OK);
         EXPECT_EQ((int)mwl_std_register(vm, &error), (int)MWL_OK);
         EXPECT_EQ((int)mwl_vm_provide(vm, &styles[i], 1, NULL, &error), (int)MWL_OK);
-        EXPECT_EQ((int)mwl_vm_provide_middleware(vm, &fallback_middleware, 1, NULL, &error),
+        EXPECT_EQ((int)mwl_vm_provide_middleware(vm, &skip_middleware, 1, NULL, &error),
                   (int)MWL_OK);
         EXPECT_EQ((int)mwl_vm_functions(vm, acme_functions, 1), (int)MWL_OK);
         EXPECT_STREQ(error.message, "");
         EXPECT_TRUE(value_is(vm, program, "Lisboa", 77.4));
-        if (i == 0) EXPECT_TRUE(value_is(vm, program, "Atlantis", 0));
+        EXPECT_TRUE(value_is(vm, program, "Atlantis", 0));
+        if (i == 0) EXPECT_FALSE(print_result(vm, program, "\"Paris\"")); /* unknown */
         EXPECT_TRUE(print_result(vm, program, "\"Lisboa\""));
         EXPECT_FALSE(print_result(vm, program, "not JSON"));
         mwl_vm_free(vm);
@@ -94,7 +95,7 @@ UTEST(header_examples, another_thread) {
     ASSERT_TRUE(program != NULL);
     ASSERT_EQ((int)mwl_vm_new(NULL, &vm), (int)MWL_OK);
     EXPECT_EQ((int)mwl_vm_provide(vm, &later, 1, &j, NULL), (int)MWL_OK);
-    EXPECT_EQ((int)mwl_vm_provide_middleware(vm, &fallback_middleware, 1, NULL, NULL), (int)MWL_OK);
+    EXPECT_EQ((int)mwl_vm_provide_middleware(vm, &skip_middleware, 1, NULL, NULL), (int)MWL_OK);
     EXPECT_EQ((int)mwl_vm_functions(vm, acme_functions, 1), (int)MWL_OK);
     ASSERT_EQ((int)mwl_run_start(vm, program, NULL, &run, NULL), (int)MWL_OK);
     EXPECT_TRUE(mwl_vm_pump(vm, MWL_NO_BUDGET) == MWL_NEVER);

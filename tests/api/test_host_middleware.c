@@ -236,9 +236,10 @@ UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {
 
 /* ---- contributed metadata -------------------------------------------------------------------- */
 
-#define MEASURE_DOC(name, metadata)                                                                \
+#define MEASURE_DOC(name, metadata) MEASURE_DOC_OF("side-effect", name, metadata)
+#define MEASURE_DOC_OF(kind, name, metadata)                                                       \
     ACME_DOC(name, "Measure",                                                                      \
-             ACME_PHASE("onEntry", "side-effect", "}") ACME_PARAMETERS(                            \
+             ACME_PHASE("onEntry", kind, "}") ACME_PARAMETERS(                                     \
                  "\"say\":{\"type\":\"object\"}") "}," ACME_PHASE("onSuccess", "side-effect", "}") \
                  ACME_PARAMETERS("\"say\":{\"type\":\"object\"}") "}",                             \
              metadata)
@@ -320,8 +321,8 @@ static void bound_last(mwl_phase *phase, void *user) {
     ",\"metadata\":{\"type\":\"object\",\"properties\":{\"until\":{\"type\":\"string\"},\"a\":{\"type\":\"number\"}}}"
 #define BOUNDED(name, act, member, metadata)                                                       \
     {                                                                                              \
-        .uri = ACME_URI(name), .document = MEASURE_DOC(name, metadata), .deadline = member,        \
-        .entry = act, .success = act                                                               \
+        .uri = ACME_URI(name), .document = MEASURE_DOC_OF("control", name, metadata),              \
+        .deadline = member, .entry = act, .success = measure                                       \
     }
 static const mwl_middleware bounds[] = {
     BOUNDED("first", bound_first, "until", UNTIL),

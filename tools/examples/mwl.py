@@ -124,12 +124,14 @@ class Vm:
             self.provide(document, function)
 
     def provide(self, document, function):
+        code = f"Provider.Call.{document['codePrefix']}.Raised".encode()  # its catalog must declare it
+
         def start(call, _user):
             heap = call_heap(call)
             try:
                 answer = to_value(heap, function(from_value(heap, call_input(call))))
             except Exception as e:  # becomes a failure of the call, with the message of the exception
-                call_fail(call, None, b"Python.Raised", str(e).encode(), Value())
+                call_fail(call, None, code, str(e).encode(), Value())
                 return
             call_succeed(call, answer)
 
@@ -170,7 +172,8 @@ class Vm:
 def main():
     shout = ({"$schema": "https://mwl.dev/v0.1/provider/schema.json", "uri": "mwl:provider.call/acme/shout/v1",
               "codePrefix": "Shout", "description": "Upper case.", "parameters": {"type": "object"},
-              "failureCatalog": {"closed": [], "open": []}}, lambda text: text.upper() + "!")
+              "failureCatalog": {"closed": ["Provider.Call.Shout.Raised"], "open": []}},
+             lambda text: text.upper() + "!")
     definition = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "shout", "steps": {
         "shout": {"action": "Call", "call": {"provider": "mwl:provider.call/acme/shout/v1"}, "next": "done"},
         "done": {"action": "Return"}}}
@@ -180,7 +183,7 @@ def main():
     print(good)
     print(bad)
     vm.close()
-    return 0 if good["type"] == "success" and bad["code"] == "Python.Raised" else 1
+    return 0 if good["type"] == "success" and bad["code"] == "Provider.Call.Shout.Raised" else 1
 
 
 if __name__ == "__main__":

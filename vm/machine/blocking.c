@@ -61,13 +61,13 @@ static void finish(mwl_call *c, mwl__coro *co) {
         if (!c->starting) mwl__execution_deliver(c);
         return;
     }
-    mwl_value none = mwl_null();
+    mwl_value none = mwl_absent();
     if (overran)
         none = overflow(c, bytes);
     else if (!c->cancelled)
         none = mwl_failure(&c->vm->heap, NULL, "Mwlvm.NotSettled",
                            "the provider returned without a Result", mwl_absent(), mwl_absent());
-    (void)mwl__execution_resolve(c, false, none);
+    mwl__execution_fail(c, none);
 }
 
 static void go_on(mwl_call *c, mwl__coro *co) {

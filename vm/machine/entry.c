@@ -197,12 +197,11 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
 }
 
 /* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
- * product has a destination. A substitution of the other kind is emitted as it is. */
+ * product has a destination. */
 bool mwl__entry_skips_shape(const mwl__frame *f) {
     const mwl__entry *e = f->entries;
-    bool success = e->state == MWL_ENTRY_SUCCESS;
-    if (e->verdict == MWL_VERDICT_REENTER) return !(success && (e->reenter & MWL_REENTER_CARRY));
-    return !mwl_is_absent(e->emit.v) && e->emit.ok != success;
+    bool carries = e->state == MWL_ENTRY_SUCCESS && (e->reenter & MWL_REENTER_CARRY);
+    return e->verdict == MWL_VERDICT_REENTER && !carries;
 }
 
 void mwl__entry_shape(mwl__frame *f, mwl_value take) {

@@ -121,7 +121,7 @@ static mwl_value no_stack(mwl_call *c) {
 }
 
 static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
-    if (mwl__blocking_start(c) < 0) (void)mwl__execution_resolve(c, false, no_stack(c));
+    if (mwl__blocking_start(c) < 0) mwl__execution_fail(c, no_stack(c));
     c->starting = false;
     if (!c->settled) list(vm, c);
     return c;
@@ -244,7 +244,7 @@ void mwl__execution_deliver(mwl_call *c) {
     if (c->cancelled)
         resolve_cancelled(c);
     else if (mwl_is_absent(c->res.v))
-        mwl__run_limit(run, MWL_E_NOMEM);
+        mwl__run_limit(run, mwl__run_limit_of(&c->vm->heap));
     else if (c->slot)
         deliver_slot(c, MWL_SLOT_SETTLED);
     else
@@ -252,7 +252,25 @@ void mwl__execution_deliver(mwl_call *c) {
     mwl__run_leave(run);
 }
 
-mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
+/* It has its Result. */
+static void settled(mwl_call *c) {
+    c->settled = true;
+    check_metadata(c);
+    /* else the code that started it takes the Result, or its function has not returned yet */
+    if (!c->starting && !c->native) mwl__execution_deliver(c);
+}
+
+void mwl__execution_fail(mwl_call *c, mwl_value take_failure) {
+    if (c->cancelled) {
+        mwl__drop(&c->vm->heap, take_failure); /* it resolves as the cancellation */
+    } else {
+        c->res.v = take_failure;
+        c->res.ok = false;
+    }
+    settled(c);
+}
+
+mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
     mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
     mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
@@ -261,13 +279,10 @@ mwl_status mwl__execution_resolve(mwl_call *c, bool ok, mwl_value take) {
         mwl__drop(&c->vm->heap, take); /* a cancelled one's Result is not used */
     if (c->settled) return MWL_E_STATE;
     if (!c->cancelled) {
-        c->res.v = mwl__given_result(&c->vm->heap, &ok, take);
+        c->res.v = mwl__given_result(&c->vm->heap, c->provider, &ok, take);
         c->res.ok = ok;
     }
-    c->settled = true;
-    check_metadata(c);
-    /* else the code that started it takes the Result, or its function has not returned yet */
-    if (!c->starting && !c->native) mwl__execution_deliver(c);
+    settled(c);
     return MWL_OK;
 }
 
@@ -363,21 +378,21 @@ void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
 }
 
 mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
-    return mwl__execution_resolve(c, true, take_value);
+    return mwl__execution_settle(c, true, take_value);
 }
 
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
-    return mwl__execution_resolve(
+    return mwl__execution_settle(
         c, false, mwl_failure(&c->vm->heap, type, code, message, take_details, mwl_absent()));
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {
     mwl_value type = mwl__word_get(take_result, MWL_WORD_TYPE);
     bool ok = mwl_value_kind(type) == MWL_KIND_STRING && mwl__word_is(type, MWL_WORD_SUCCESS);
-    if (!ok) return mwl__execution_resolve(c, false, take_result);
+    if (!ok) return mwl__execution_settle(c, false, take_result);
     mwl_value v = mwl__word_get(take_result, MWL_WORD_VALUE);
     v = mwl_is_absent(v) ? mwl_null() : mwl__keep(v);
     mwl__drop(&c->vm->heap, take_result);
-    return mwl__execution_resolve(c, true, v);
+    return mwl__execution_settle(c, true, v);
 }

@@ -18,8 +18,10 @@ void mwl__execution_cancel(mwl_call *execution, mwl_value cancel); /* interrupt 
 void mwl__execution_abandon(mwl_call *execution);                  /* nobody awaits it any more */
 void mwl__execution_timer(mwl_call *execution);                    /* its timer is due */
 void mwl__execution_free(mwl_call *execution);
-/* Settle it; it may be freed then. */
-mwl_status mwl__execution_resolve(mwl_call *execution, bool ok, mwl_value take);
+/* Settle it with what its provider gave, which is checked (given.h). It may be freed then. */
+mwl_status mwl__execution_settle(mwl_call *execution, bool ok, mwl_value take);
+/* Settle it, which has not settled, with a failure of the machine's own. It may be freed then. */
+void mwl__execution_fail(mwl_call *execution, mwl_value take_failure);
 /* It has settled and nothing runs on its behalf any more: its Result goes to whoever awaits it. */
 void mwl__execution_deliver(mwl_call *execution);
 

@@ -380,11 +380,7 @@ void mwl__frame_run(mwl__frame *f) {
     case MWL_EXEC_YIELD: yielded(f, x); break;
     case MWL_EXEC_FAULT: unhandled(f, x); break;
     case MWL_EXEC_FUEL: end_at_limit(f, x, MWL_E_FUEL); break;
-    case MWL_EXEC_NOMEM:
-        end_at_limit(f, x,
-                     vm->heap.why == MWL_E_TOO_BIG || vm->heap.why == MWL_E_DEPTH ? vm->heap.why
-                                                                                  : MWL_E_NOMEM);
-        break;
+    case MWL_EXEC_NOMEM: end_at_limit(f, x, mwl__run_limit_of(&vm->heap)); break;
     }
     mwl__run_used(run, used);
 }

@@ -1,9 +1,12 @@
 /* given.c: see given.h.
  *
- * Owns: Mwlvm.ResultRefused. Refuses to know: the rules themselves (boundary.c, failure.c). */
+ * Owns: Mwlvm.ResultRefused. Refuses to know: the rules themselves (boundary.c, failure.c,
+ * declared.c). */
 #include "vm/machine/given.h"
 
 #include "vm/cel/ops.h"
+#include "vm/machine/declared.h"
+#include "vm/value/words.h"
 
 #include <stdio.h>
 
@@ -25,15 +28,30 @@ mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value
 
 /* A constructor failed. If the host has given it something wrong, that is a reason to refuse. */
 static mwl_value absent_value(mwl_heap *h, bool *refused) {
-    mwl_status st = h->why;
-    if (st != MWL_E_UTF8 && st != MWL_E_DEPTH && st != MWL_E_USAGE) return mwl_absent();
+    if (!mwl__given_wrong(h->why)) return mwl_absent();
     char text[160];
     *refused = true;
-    snprintf(text, sizeof text, "the value could not be made: %s", mwl_status_text(st));
+    if (h->why == MWL_OK)
+        snprintf(text, sizeof text, "the value is absent");
+    else
+        snprintf(text, sizeof text, "the value could not be made: %s", mwl_status_text(h->why));
     return mwl__given_refused(h, text);
 }
 
-mwl_value mwl__given_check(mwl_heap *h, bool ok, mwl_value take, bool *refused) {
+/* spec: providers, the failure catalog: a provider emits only codes that its catalog declares. What
+ * it emitted is kept as `previous`, because its message is what helps. */
+static mwl_value undeclared(mwl_heap *h, const mwl__provider *from, mwl_value take, bool *refused) {
+    mwl_value code = mwl__word_get(take, MWL_WORD_CODE);
+    if (mwl__declared_has(from->declared, code)) return take;
+    char text[480];
+    snprintf(text, sizeof text, "the code '%.160s' is not in the failure catalog of %.240s",
+             mwl_as_text(code, NULL), from->uri);
+    *refused = true;
+    return mwl_failure(h, NULL, "Mwlvm.ResultRefused", text, mwl_absent(), take);
+}
+
+mwl_value mwl__given_check(mwl_heap *h, const mwl__provider *from, bool ok, mwl_value take,
+                           bool *refused) {
     if (mwl_is_absent(take)) return absent_value(h, refused);
     char text[480];
     const char *reason = ok ? NULL : mwl__failure_error(take);
@@ -42,7 +60,8 @@ mwl_value mwl__given_check(mwl_heap *h, bool ok, mwl_value take, bool *refused) 
                                    sizeof text) == MWL_E_NOT_JSON)
         reason = text;
     mwl__drop(h, take);
-    if (!reason) return data;
+    if (!reason)
+        return ok || !from || mwl_is_absent(data) ? data : undeclared(h, from, data, refused);
     *refused = true;
     return mwl__given_refused(h, reason);
 }

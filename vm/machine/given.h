@@ -4,20 +4,30 @@
 
 #include "vm/machine/state.h"
 
+/* Returns whether the reason why a constructor returned absent is in what the host gave it, and not
+ * in the memory. */
+static inline bool mwl__given_wrong(mwl_status why) {
+    return why != MWL_E_NOMEM && why != MWL_E_TOO_BIG;
+}
+
 /* The slow part of mwl__given_either. */
-mwl_value mwl__given_check(mwl_heap *h, bool ok, mwl_value take, bool *refused);
+mwl_value mwl__given_check(mwl_heap *h, const mwl__provider *from, bool ok, mwl_value take,
+                           bool *refused);
 
 /* Returns a Result that a host gave, as values of the data model, given: a success's value (ok), or
- * a failure. If it is refused, *refused becomes true, and the failure Mwlvm.ResultRefused is
- * returned. Absent: out of memory. */
-static inline mwl_value mwl__given_either(mwl_heap *h, bool ok, mwl_value take, bool *refused) {
-    return ok && !mwl__value_odd(take) ? take : mwl__given_check(h, ok, take, refused);
+ * a failure. `from` is the provider, whose failure catalog must declare the code; NULL: any code.
+ * If it is refused, *refused becomes true, and the failure Mwlvm.ResultRefused is returned. Absent:
+ * out of memory, or at a limit. */
+static inline mwl_value mwl__given_either(mwl_heap *h, const mwl__provider *from, bool ok,
+                                          mwl_value take, bool *refused) {
+    return ok && !mwl__value_odd(take) ? take : mwl__given_check(h, from, ok, take, refused);
 }
 
 /* The same; if it is refused, *ok becomes false. */
-static inline mwl_value mwl__given_result(mwl_heap *h, bool *ok, mwl_value take) {
+static inline mwl_value mwl__given_result(mwl_heap *h, const mwl__provider *from, bool *ok,
+                                          mwl_value take) {
     bool refused = false;
-    mwl_value v = mwl__given_either(h, *ok, take, &refused);
+    mwl_value v = mwl__given_either(h, from, *ok, take, &refused);
     if (refused) *ok = false;
     return v;
 }

@@ -6,6 +6,7 @@
 #include "vm/machine/phase.h"
 
 #include "vm/base/random.h"
+#include "vm/base/usage.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/given.h"
@@ -97,18 +98,19 @@ double mwl_phase_random(mwl_phase *p) {
 }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
-/* A middleware gave an absent value. If its constructor was out of memory, the run ends after the
- * callback has returned. Returns the constructor's reason. */
+/* A middleware gave an absent value. If its constructor was out of memory, or at a limit, the run
+ * ends after the callback has returned. Returns the constructor's reason. */
 static mwl_status absent(mwl_phase *p) {
     mwl_status why = mwl__heap_of(p->frame)->why;
-    if (why == MWL_E_UTF8 || why == MWL_E_DEPTH || why == MWL_E_USAGE) return why;
+    if (mwl__given_wrong(why)) return why < 0 ? why : MWL_E_USAGE;
     p->nomem = true;
-    return MWL_E_NOMEM;
+    return why;
 }
 
-void mwl_phase_set_state(mwl_phase *p, mwl_value take) {
-    if (mwl_is_absent(take)) p->nomem = true;
+mwl_status mwl_phase_set_state(mwl_phase *p, mwl_value take) {
+    if (mwl_is_absent(take)) return absent(p);
     mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, take);
+    return MWL_OK;
 }
 
 /* spec: middleware-providers, contributed metadata: nothing beyond the declared schema, and not the
@@ -127,8 +129,9 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
 mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_heap *h = mwl__heap_of(p->frame);
     const mwl__provider *owner = provider_of(p->frame, p->entry);
-    char text[8]; /* nobody reads the reason */
+    char text[8]; /* no caller reads the reason */
     mwl_value data = mwl_absent();
+    mwl__usage(name, "mwl_phase_contribute: name is NULL");
     if (mwl_is_absent(take_value)) return absent(p);
     mwl_status st =
         name ? mwl__given_data(h, "", take_value, &data, text, sizeof text) : MWL_E_USAGE;
@@ -166,10 +169,17 @@ enum {
     AT_ELAPSED = 1 << 8
 };
 
-/* The one verdict of the callback. MWL_E_STATE: it is not allowed here, or is the second one. */
-static mwl_status decide(mwl_phase *p, unsigned allowed) {
+/* The one verdict of the callback: where it is allowed, and which kind of action the document must
+ * declare there (MWL_ACTION_NONE: any). MWL_E_STATE: it is not allowed here, or is the second one.
+ */
+static mwl_status decide(mwl_phase *p, unsigned allowed, unsigned kind) {
     unsigned here = p->elapsed ? AT_ELAPSED : 1u << p->phase;
-    if (p->decided || !(allowed & here)) return MWL_E_STATE;
+    bool placed = allowed & here;
+    bool fits = kind == MWL_ACTION_NONE || provider_of(p->frame, p->entry)->kinds[p->phase] == kind;
+    mwl__usage(!p->decided, "mwl_phase: a second verdict in one callback");
+    mwl__usage(placed, "mwl_phase: a verdict that its phase does not allow");
+    mwl__usage(fits, "mwl_phase: a verdict of another kind than the document declares");
+    if (p->decided || !placed || !fits) return MWL_E_STATE;
     p->decided = true;
     return MWL_OK;
 }
@@ -181,11 +191,19 @@ static mwl_status fail_with(mwl_phase *p, mwl_value take, mwl_status st) {
     return st;
 }
 
+/* A failure that rises may rise on with its own code. */
+static bool same_code(const mwl_phase *p, mwl_value failure) {
+    if (p->phase != MWL_ON_FAILURE) return false;
+    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
+    return mwl_value_equal(mwl__word_get(p->entry->res.v, MWL_WORD_CODE), code);
+}
+
 /* Checks a Result that a verdict brings. If it is refused, the phase fails. */
 static mwl_status accept(mwl_phase *p, bool ok, mwl_value *v) {
     mwl_heap *h = mwl__heap_of(p->frame);
     bool refused = false;
-    *v = mwl__given_either(h, ok, *v, &refused);
+    const mwl__provider *from = provider_of(p->frame, p->entry);
+    *v = mwl__given_either(h, !ok && same_code(p, *v) ? NULL : from, ok, *v, &refused);
     if (mwl_is_absent(*v)) return absent(p);
     return refused ? fail_with(p, *v, MWL_E_NOT_JSON) : MWL_OK;
 }
@@ -197,8 +215,9 @@ static mwl_status refuse(mwl_phase *p, mwl_value take, mwl_status st) {
 
 mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, const char *message,
                           mwl_value take_details) {
+    mwl__usage(code, "mwl_phase_fail: code is NULL");
     if (!code) return refuse(p, take_details, MWL_E_USAGE);
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS);
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS, MWL_ACTION_NONE);
     if (st < 0) return refuse(p, take_details, st);
     mwl_value v =
         mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent());
@@ -207,26 +226,28 @@ mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, cons
 }
 
 mwl_status mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
-    mwl_status st = decide(p, AT_ELAPSED);
+    mwl_status st = decide(p, AT_ELAPSED, MWL_ACTION_CONTROL);
     if (st < 0) return refuse(p, take_failure, st);
     st = accept(p, false, &take_failure);
     return st < 0 ? st : fail_with(p, take_failure, MWL_OK);
 }
 
+/* spec: middleware-mechanics, phases: no phase crosses the boundary between success and failure. */
 mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE);
+    unsigned allowed = AT_ENTRY | (is_success ? AT_SUCCESS : AT_FAILURE);
+    mwl_status st = decide(p, allowed, MWL_ACTION_CONTROL);
     if (st < 0) return refuse(p, take, st);
     st = accept(p, is_success, &take);
     if (st < 0) return st;
     if (p->phase == MWL_ON_ENTRY)
         e->verdict = MWL_VERDICT_EMIT;
-    else if (!is_success && !e->res.ok && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
+    else if (!is_success && mwl_is_absent(mwl__word_get(take, MWL_WORD_PREVIOUS)))
         take = mwl__failure_chain(mwl__heap_of(p->frame), take, e->res.v,
                                   p->frame->run->limits->chain_depth);
     if (mwl_is_absent(take)) st = absent(p);
     mwl__entry_set_emit(p->frame, e, is_success, take);
-    if (p->phase == MWL_ON_ENTRY || is_success || e->res.ok) return st;
+    if (p->phase == MWL_ON_ENTRY || is_success) return st;
     e->emit.cleanup = e->res.cleanup; /* the failure in flight, in another form */
     e->emit.severed = e->res.severed;
     return st;
@@ -236,7 +257,7 @@ mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
  * transform's effect. So onEntry's `output`, whose default is middleware.input, reads the
  * transformed value there. onAlways cannot change what rises. */
 mwl_status mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE);
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE, MWL_ACTION_TRANSFORM);
     if (st < 0) return refuse(p, take_value, st);
     st = accept(p, p->phase != MWL_ON_FAILURE, &take_value);
     if (st < 0) return st;
@@ -249,9 +270,12 @@ mwl_status mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
 
 mwl_status mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
     bool restores = provider_of(p->frame, p->entry)->middleware.flags & MWL_MW_RESTORES;
-    if (flags & ~(unsigned)(MWL_REENTER_CARRY | MWL_REENTER_RESTORE)) return MWL_E_USAGE;
-    if ((flags & MWL_REENTER_RESTORE) && !restores) return MWL_E_USAGE;
-    mwl_status st = decide(p, AT_SUCCESS | AT_FAILURE);
+    bool known = !(flags & ~(unsigned)(MWL_REENTER_CARRY | MWL_REENTER_RESTORE));
+    mwl__usage(known, "mwl_phase_reenter: an unknown flag");
+    mwl__usage(restores || !(flags & MWL_REENTER_RESTORE),
+               "mwl_phase_reenter: MWL_REENTER_RESTORE without MWL_MW_RESTORES");
+    if (!known || (!restores && (flags & MWL_REENTER_RESTORE))) return MWL_E_USAGE;
+    mwl_status st = decide(p, AT_SUCCESS | AT_FAILURE, MWL_ACTION_CONTROL);
     if (st < 0) return st;
     p->entry->verdict = MWL_VERDICT_REENTER;
     p->entry->reenter = (uint8_t)flags;
@@ -260,13 +284,13 @@ mwl_status mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
 }
 
 mwl_status mwl_phase_dispatch(mwl_phase *p) {
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS);
+    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS, MWL_ACTION_NONE);
     if (st == MWL_OK) p->dispatch = true;
     return st;
 }
 
 mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
-    mwl_status st = decide(p, AT_ENTRY);
+    mwl_status st = decide(p, AT_ENTRY, MWL_ACTION_CONTROL);
     if (st < 0) return st;
     p->entry->armed = true;
     p->entry->bound_ns = bound_mono_ns;

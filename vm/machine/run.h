@@ -22,5 +22,9 @@ mwl_value mwl__run_id(mwl_run *run);                 /* lent; absent: out of mem
 void mwl__run_done(mwl_run *run, mwl__result *take); /* its root frame has completed */
 void mwl__run_overdue(mwl_run *run);                 /* its cleanup took too long: abort */
 void mwl__run_limit(mwl_run *run, mwl_status why);   /* cancel at the first limit, then abort */
+/* Returns the limit that the heap's last refusal means. */
+static inline mwl_status mwl__run_limit_of(const mwl_heap *h) {
+    return h->why == MWL_E_TOO_BIG || h->why == MWL_E_DEPTH ? h->why : MWL_E_NOMEM;
+}
 
 #endif

@@ -221,21 +221,24 @@ static void detach(mwl_token *t) {
     token_release(t); /* the mailbox's reference is still held */
 }
 
-/* What was posted, checked, as a value of the VM; *ok false: an envelope. Absent: out of memory. */
-static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok) {
+/* What was posted, as a value of the VM; *ok false: an envelope. *refused: that of
+ * Mwlvm.ResultRefused, because the text is not JSON. Absent: out of memory, or the constructor's
+ * reason. */
+static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok, bool *refused) {
     mwl_value v = mwl_absent();
     mwl_error error = {MWL_OK, "", 0};
     *ok = t->ok;
+    *refused = false;
     if (t->json && mwl_json_parse(h, t->json, t->json_len, &v, &error) < 0) {
         *ok = false;
-        if (error.status == MWL_E_NOMEM) return mwl_absent();
+        if (!mwl__given_wrong(error.status)) return mwl_absent();
         char text[160];
         snprintf(text, sizeof text, "the text that was posted is not JSON: %s, at byte %zu",
                  error.message, error.offset);
+        *refused = true;
         return mwl__given_refused(h, text);
     }
-    if (!t->ok) v = mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
-    return mwl__given_result(h, ok, v);
+    return t->ok ? v : mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
 }
 
 static void adopt(mwl_token *t) {
@@ -245,12 +248,14 @@ static void adopt(mwl_token *t) {
     size_t used = vm->heap.used;
     if (run) mwl__run_enter(run); /* what the answer leads to may free the run */
     detach(t);
-    bool ok;
-    mwl_value v = answer_of(&vm->heap, t, &ok);
+    bool ok, refused;
+    mwl_value v = answer_of(&vm->heap, t, &ok, &refused);
     if (c->native)
-        mwl__blocking_answer(c, ok, v);
+        mwl__blocking_answer(c, ok, refused ? v : mwl__given_result(&vm->heap, NULL, &ok, v));
+    else if (refused)
+        mwl__execution_fail(c, v);
     else
-        (void)mwl__execution_resolve(c, ok, v);
+        (void)mwl__execution_settle(c, ok, v);
     if (!run) return;
     mwl__run_used(run, used);
     mwl__run_leave(run);

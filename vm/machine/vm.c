@@ -10,6 +10,7 @@
 #include "vm/cel/cel_lib.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
+#include "vm/machine/declared.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
@@ -91,6 +92,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
 void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
     for (int i = 0; i < 4; i++) mwl__schema_free(p->parameters[i]);
     mwl__schema_free(p->metadata);
+    mwl__declared_free(&vm->config.alloc, p->declared);
     if (p->uri) mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
     if (p->run_count) mwl__mem_free(&vm->config.alloc, p->run_count, strlen(p->run_count) + 1);
     if (p->deadline) mwl__mem_free(&vm->config.alloc, p->deadline, strlen(p->deadline) + 1);
