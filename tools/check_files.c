@@ -14,8 +14,8 @@
 
 static int worse(int a, int b) { return a > b ? a : b; }
 
-/* The value of the first "$schema" of a text that need not be JSON otherwise, when it is one of
- * this language; NULL otherwise. */
+/* Returns the value of the first "$schema" of a text if it is one of this language; else NULL. The
+ * rest of the text need not be JSON. */
 static const char *schema_of(const char *text) {
     static const char key[] = "\"$schema\"", ours[] = "\"https://mwl.dev/";
     const char *at = strstr(text, key);

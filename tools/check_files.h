@@ -1,9 +1,9 @@
-/* check_files.h: which files `mwlvm check` looks at.
+/* check_files.h: which files `mwlvm check` reads.
  *
- * A file that is named is taken. Of a folder, and the folders in it, those files are taken whose
- * name ends in .json and whose text says by its "$schema" that it is a definition or a provider
- * document of this language; names that begin with a dot are left out, and links to folders are not
- * followed. The order is that of the names. */
+ * A file that is named is read. In a folder, and in the folders below it, a file is read if its
+ * name ends in .json and its "$schema" is that of a definition or a provider document of this
+ * language. Names that begin with a dot are left out, and links to folders are not followed. Files
+ * are sorted by name. */
 #ifndef MWL_TOOLS_CHECK_FILES_H
 #define MWL_TOOLS_CHECK_FILES_H
 
@@ -24,11 +24,11 @@ struct check_files {
     size_t n_others; /* .json files of folders that are neither */
 };
 
-/* Each returns CMD_OK, or the status of what could not be read, with a message; the rest is taken
- * all the same. */
+/* Each returns CMD_OK, or after a message the status of what could not be read; the other files are
+ * still read. */
 int check_files_add(struct check_files *f, struct definition *d, const char *path);
-/* Gives the file another text, which is taken over (the file on the disk stays as it is). MWL_OK,
- * E_NOMEM, E_TOO_BIG. */
+/* Gives the file another text, which is taken over. The file on the disk does not change. Returns
+ * MWL_OK, E_NOMEM or E_TOO_BIG. */
 mwl_status check_files_replace(struct check_file *file, mwl__buf *take_text);
 void check_files_free(struct check_files *f, struct definition *d);
 

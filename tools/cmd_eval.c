@@ -21,7 +21,7 @@
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-/* "1:9", and for an expression of one line "column 9". */
+/* Writes a place: "1:9", or "column 9" for an expression of one line. */
 static void put_place(mwl__place at) {
     if (at.line > 1) fprintf(stderr, "line %u, ", at.line);
     fprintf(stderr, "column %u", at.column);
@@ -124,7 +124,7 @@ static int operand(void *ctx, const char *word) {
     return CMD_OK;
 }
 
-/* Inside of "{{ ... }}", as it stands in a definition: CEL itself has nothing that begins so. */
+/* Removes "{{ ... }}", as a definition has it around an expression. No CEL expression begins so. */
 static mwl_status open_source(struct eval *e) {
     const char *text = e->expression;
     size_t begin = 0, end = strlen(text);

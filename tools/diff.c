@@ -1,15 +1,16 @@
 /* diff.c: see diff.h.
  *
- * The shortest script of removed and added lines, by Myers' greedy algorithm: the furthest reach on
- * each diagonal for 0, 1, 2, ... changes, kept for each number of changes so that the way can be
- * walked back. Time and memory grow with the number of changes, which is small here. */
+ * Finds the shortest list of removed and added lines by Myers' greedy algorithm: for 0, 1, 2, ...
+ * changes, how far each diagonal can be followed. This is kept for each number of changes, so that
+ * the path can be walked back. Time and memory grow with the number of changes, which is small
+ * here. */
 #include "diff.h"
 
 #include "term.h"
 
 enum {
     CONTEXT = 3,       /* lines around a change */
-    CHANGES_MAX = 4000 /* beyond it the middle is one change: nobody reads more */
+    CHANGES_MAX = 4000 /* with more changes than this the middle is one change */
 };
 
 typedef struct lines {

@@ -1,7 +1,7 @@
-/* explain.c: a failure Result in words.
+/* explain.c: explains a failure Result to a person.
  *
- * Owns: the wording. Refuses to know: how a failure arose; it reads the Result, and asks the run
- * for the Step where it was born. */
+ * Owns: the wording. Refuses to know: how a failure was made. It reads the Result, and gets from
+ * the run the Step where the failure began. */
 #include "explain.h"
 
 #include "json_out.h"
@@ -36,7 +36,7 @@ static void indent(int level) { fprintf(stderr, "%*s", 2 * level, ""); }
 /* ---- where ----------------------------------------------------------------------------------- */
 
 struct where {
-    mwl_place step; /* `known`: the Step where the failure was born */
+    mwl_place step; /* `known`: the Step where the failure began */
     bool known;
     unsigned line, column;  /* of the expression, or of the Step; 0: not known */
     const char *expression; /* that failed, or NULL */
@@ -57,7 +57,7 @@ static struct where find_where(const struct explain *e, mwl_value failure) {
     return w;
 }
 
-/* What stands at a place: a whole string or name, else one character. */
+/* Returns the span at a place: a whole string or name, else one character. */
 static mwl__span token_at(const mwl__source *source, uint32_t at) {
     const char *s = source->text;
     uint32_t end = at;
@@ -110,7 +110,7 @@ static void print_value(mwl_heap *heap, mwl_value v, size_t most) {
     json_out(&how, heap, v);
 }
 
-/* What a schema refused, a line each: "/name = "ABC": must match the pattern ...". */
+/* Writes what a schema refused, one line for each: "/name = "ABC": must match the pattern ...". */
 static void print_errors(mwl_heap *heap, mwl_value errors, int level) {
     for (size_t i = 0; i < mwl_count(errors); i++) {
         mwl_value error = mwl_array_at(errors, i);
@@ -128,7 +128,7 @@ static void print_errors(mwl_heap *heap, mwl_value errors, int level) {
     }
 }
 
-/* The members that the object has of which one was missed. */
+/* Lists the members of the object in which a member is missing. */
 static void print_having(mwl_value having, int level) {
     size_t n = mwl_count(having);
     indent(level);
@@ -140,7 +140,7 @@ static void print_having(mwl_value having, int level) {
     fputs("}\n", stderr);
 }
 
-/* Whether the details only repeat what was said: the message, or the place. */
+/* Do the details only repeat the message or the place? */
 static bool says_nothing_new(mwl_value failure, mwl_value details) {
     const char *reason = text_of(details, "reason"), *message = text_of(failure, "message");
     if (number_of(details, "line")) return true;

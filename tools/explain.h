@@ -13,12 +13,12 @@ struct explain {
     mwl__source *source; /* its text, for snippets; NULL: not known */
 };
 
-/* The failure Result of a run in words on standard error: type, code, message, where, and the
- * failures that it took the place of, each indented below. */
+/* Explains the failure Result of a run on standard error: type, code, message, where, and the
+ * failures that it replaced, each indented below. */
 void explain_failure(const struct explain *e);
 
-/* " in Step 's' of Flow 'f' (file:line:column)": where the Result was born; "" when that is not
- * known. `cap` is at least 1. */
+/* Writes where the failure began: " in Step 's' of Flow 'f' (file:line:column)", or "" if that is
+ * not known. `cap` is at least 1. */
 void explain_where(const struct explain *e, char *out, size_t cap);
 
 #endif

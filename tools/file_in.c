@@ -14,7 +14,7 @@ const char *file_in_name(const char *path) {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-/* A little more than a regular file has, so that its end is seen without growing. */
+/* A little more than the size of a regular file, so that its end is found without growing. */
 static size_t first_room(FILE *file) {
     struct stat st;
     bool known = fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
@@ -22,7 +22,7 @@ static size_t first_room(FILE *file) {
     return known ? (size_t)st.st_size + 2 : FIRST_ROOM;
 }
 
-/* False: no memory for more. */
+/* Returns false if out of memory. */
 static bool grow(struct limits *l, struct file_text *t, size_t room) {
     mwl_alloc alloc = limits_alloc(l);
     char *grown = room > t->room ? alloc.fn(alloc.ctx, t->data, t->room, room) : NULL;

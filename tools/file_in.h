@@ -15,7 +15,7 @@ struct file_text {
 int file_in(struct limits *l, const char *path, struct file_text *out);
 void file_in_free(struct limits *l, struct file_text *text); /* also of zeros */
 
-/* How messages call a path. */
+/* Returns the name of a path for messages. */
 const char *file_in_name(const char *path);
 
 #endif

@@ -31,14 +31,14 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-/* The length of the folder's part of a path, with its slash. */
+/* Returns the length of the folder in a path, with its slash. */
 static size_t folder_len(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* What a chain of symbolic links leads to, whether that exists or not; errno and false for a chain
- * that is too long. realpath would want the file to exist. */
+/* Finds what a chain of symbolic links leads to, also if that does not exist (realpath would fail).
+ * Returns false, with errno, if the chain is too long. */
 static bool follow(const char *path, char out[PATH_MAX]) {
     char target[PATH_MAX];
     if ((size_t)snprintf(out, PATH_MAX, "%s", path) >= PATH_MAX) {
@@ -130,7 +130,7 @@ int file_out(const char *path, const void *data, size_t size) {
     sigaddset(&ending, SIGHUP);
     struct stat st;
     bool regular = stat(path, &st) != 0 || S_ISREG(st.st_mode);
-    if (regular) sigprocmask(SIG_BLOCK, &ending, &before); /* a pipe may take for ever */
+    if (regular) sigprocmask(SIG_BLOCK, &ending, &before); /* writing to a pipe may never end */
     signal(SIGXFSZ, SIG_IGN);                              /* an error of write instead */
     bool good = write_file(path, data, size);
     int why = errno;

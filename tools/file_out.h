@@ -1,19 +1,20 @@
 /* file_out.h: writing a file so that a failure loses nothing.
  *
  * A regular file is written under another name beside it and then renamed, so that at every moment
- * the old text or the new one is there, also when the disk is full or the machine stops. Links are
- * followed. A device or a pipe is written to as it is, and nothing is ever removed but the file
- * that was made here. */
+ * the old text or the new one is there, also if the disk is full or the machine stops. Links are
+ * followed. A device or a pipe is written to directly. The only file that is ever removed is the
+ * one that was made here. */
 #ifndef MWL_TOOLS_FILE_OUT_H
 #define MWL_TOOLS_FILE_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* CMD_OK, or CMD_USAGE with a message. Signals that end the process wait until it is done. */
+/* Writes a file. Returns CMD_OK, or CMD_USAGE after a message. Signals that end the process are
+ * delayed until it is done. */
 int file_out(const char *path, const void *data, size_t size);
 
-/* Whether both names mean one existing file; "-" as `input` is standard input. */
+/* Do both names mean one existing file? "-" as `input` is standard input. */
 bool file_out_is_input(const char *path, const char *input);
 
 #endif

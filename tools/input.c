@@ -16,14 +16,15 @@
 
 /* ---- mistakes and notes ---------------------------------------------------------------------- */
 
-/* A finding of the reader of definitions, which knows places: "mwlvm: KIND: FILE:1:2: ...". */
+/* Prints what the reader of definitions found, with its place: "mwlvm: KIND: FILE:1:2: ...". */
 static void show(const char *kind, mwl__diag *d, const char *more) {
     mwl__place at = mwl__source_place(d->source, d->span.begin);
     cmd_note("%s: %s:%u:%u: %s%s", kind, d->source->name, at.line, at.column, d->message, more);
     snippet_show(d->source, d->span, d->text, 2);
 }
 
-/* The text is read once more, by the reader that keeps places. True when it found the mistake. */
+/* Reads the text again, with the reader that keeps places. Returns true if that found the mistake.
+ */
 static bool explain(struct input *in, const char *name, const char *text, size_t len,
                     bool accepted) {
     enum { SHOWN = 3 };
@@ -57,9 +58,9 @@ static bool explain(struct input *in, const char *name, const char *text, size_t
     return found > 0;
 }
 
-/* Whether the text, which is JSON, may say something that the value does not: an integer of more
- * digits than a double has, or more values than there are in the tree, since of members with one
- * name the last is kept. One pass, so that notes cost nothing where there are none. */
+/* Can the JSON text contain something that the value does not keep? This is an integer with more
+ * digits than a double has, or more values than the tree has (of members with the same name only
+ * the last is kept). It is one pass, so that a text without notes is not read twice. */
 static bool may_differ(const char *text, size_t len, mwl_value v) {
     enum { EXACT_DIGITS = 15 };
     uint64_t n_values = 1;
@@ -103,7 +104,7 @@ static int finish(struct input *in, const char *name, const char *text, size_t l
     return CMD_USAGE;
 }
 
-/* mwl_json_parse, with what the text itself takes off the heap's limit. */
+/* Calls mwl_json_parse with the heap's limit lowered by the size of the text. */
 static mwl_status parse_within(struct input *in, const char *text, size_t len, mwl_value *out,
                                mwl_error *error) {
     size_t left = in->limits->memory - in->limits->used;
@@ -128,7 +129,7 @@ static int read_file(struct input *in, const char *path, mwl_value *out) {
     return status;
 }
 
-/* How a JSON text begins; a file's name seldom does. */
+/* Does the word begin like a JSON text? Names of files seldom do. */
 static bool begins_like_json(const char *word) {
     return *word && (strchr("{[\"-", *word) || isdigit((unsigned char)*word));
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What lies between two pieces. */
+/* The state between two pieces. */
 struct stream {
     const struct json_out *how;
     size_t left;  /* of `most` */
@@ -32,7 +32,7 @@ static size_t open_tail(const char *text, size_t len) {
     return lead >= 0xC0u && mwl__utf8_width(lead) > back + 1 ? back + 1 : 0;
 }
 
-/* The text up to `most` bytes; false when that cut it. */
+/* Writes the text up to `most` bytes. Returns false if it was cut. */
 static bool bound(struct stream *s, const char *text, size_t *len) {
     bool whole = *len <= s->left;
     if (!whole) {

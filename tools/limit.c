@@ -14,7 +14,7 @@ struct limits limits_default(void) {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* A number, perhaps with K, M or G behind it (powers of `kilo`), or "unlimited". */
+/* Reads a number, perhaps with K, M or G behind it (powers of `kilo`), or "unlimited". */
 static int parse(const char *name, const char *word, uint64_t kilo, uint64_t most, uint64_t *out) {
     static const char units[] = "KMG";
     if (strcmp(word, "unlimited") == 0) {

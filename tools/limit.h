@@ -28,11 +28,12 @@ struct limits limits_default(void);
 #define LIMITS_OPTIONS 2
 extern const struct option limits_options[LIMITS_OPTIONS];
 
-/* The C library's memory, as much as --memory allows in all. The limits must outlive it. */
+/* Returns an allocator that uses the C library and gives at most as much as --memory allows. The
+ * limits must outlive it. */
 mwl_alloc limits_alloc(struct limits *l);
 
-/* "--memory 10M was used up", for the limit that a status means (MWL_E_FUEL, else memory), with
- * what to write for more when it is a default. `where` follows "used up"; "" for none. */
+/* Prints "--memory 10M was used up" for the limit that a status means (MWL_E_FUEL, else memory). If
+ * it is a default, the message says how to raise it. `where` follows "used up"; "" for nothing. */
 void limits_report(const struct limits *l, mwl_status why, const char *where);
 
 #endif

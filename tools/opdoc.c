@@ -9,7 +9,7 @@ static void put_lower(mwl__buf *out, const char *name) {
     for (; *name; name++) mwl__buf_putc(out, (char)tolower((unsigned char)*name));
 }
 
-/* Meanings hold | and <, which Markdown takes for its own. */
+/* Meanings contain | and <, which have a meaning in Markdown. */
 static void put_cell(mwl__buf *out, const char *text) {
     for (; *text; text++) {
         if (strchr("|<>*_[]", *text)) mwl__buf_putc(out, '\\');

@@ -1,8 +1,8 @@
 /* options.h: the command lines of the subcommands: tables of options, from which words are parsed
  * and the help is written.
  *
- * Owns: how an option and its value are written, what is said about a wrong one. Refuses to know:
- * what an option does. */
+ * Owns: how an option and its value are written, and the messages about a wrong one. Refuses to
+ * know: what an option does. */
 #ifndef MWL_TOOLS_OPTIONS_H
 #define MWL_TOOLS_OPTIONS_H
 
@@ -15,7 +15,7 @@ enum option_kind {
     OPTION_WORD, /* const char *; once */
     OPTION_LIST, /* struct word_list; may be repeated */
     OPTION_CALL, /* no field: `take` gets the table's base and the value; may be repeated */
-    OPTION_FORM  /* likewise; the value is optional and comes behind "=" only, "" without one */
+    OPTION_FORM  /* the same; the value is optional and follows "=" only; "" if there is none */
 };
 
 struct option {
@@ -44,16 +44,16 @@ void word_list_free(struct word_list *list);
 struct command_line {
     const char *head, *foot; /* of the help, around the options */
     struct option_table tables[OPTIONS_TABLES];
-    /* A word that is no option: CMD_OK, or a status with a message. */
+    /* A word that is not an option: CMD_OK, or a status after a message. */
     int (*operand)(void *ctx, const char *word);
     void *ctx;
     bool minus_is_operand; /* "-1" and "-x" are operands: only "--word" and the one-letter options
                               of the tables are options */
 };
 
-/* Options may stand before, between and behind operands; "--" ends them; a value is the next word,
- * or follows "=". CMD_OK; CMD_USAGE with a message; OPTIONS_HELP when --help or -h was among them
- * and the help is printed. */
+/* Options may be before, between and behind operands; "--" ends them; a value is the next word, or
+ * follows "=". Returns CMD_OK; CMD_USAGE after a message; OPTIONS_HELP if --help or -h was one of
+ * them, after printing the help. */
 enum { OPTIONS_HELP = -1 };
 int options_parse(const struct command_line *line, int argc, char **argv);
 

@@ -7,8 +7,8 @@
 
 #include "mwl.h"
 
-/* Register a stub for the document and say on standard error that it is one. CMD_OK, or
- * CMD_REJECTED with a message. The text must outlive the VM. */
+/* Registers a stub for the document, with a note on standard error. Returns CMD_OK, or CMD_REJECTED
+ * after a message. The text must outlive the VM. */
 int stub_provider_add(mwl_vm *vm, const char *file, const char *document, size_t len);
 
 #endif

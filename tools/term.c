@@ -95,7 +95,7 @@ int term_colour_option(void *ctx, const char *word) {
     return CMD_OK;
 }
 
-/* https://no-color.org: set and not empty, and here not this word either. */
+/* https://no-color.org: the variable is set and not empty; here it must not be this word either. */
 static bool is_set(const char *name, const char *but) {
     const char *v = getenv(name);
     return v && *v && strcmp(v, but) != 0;

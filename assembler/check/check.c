@@ -83,7 +83,7 @@ static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
         mwl__diag_fix(d, mwl__span_make(n->offset + 1, n->offset + 1), line, sizeof line - 1);
 }
 
-/* The names of Steps and Flows are structure. */
+/* Checks that no name of a Step or a Flow is an expression. */
 static void check_names(mwl__checker *c, const mwl__node *map, const char *what) {
     for (const mwl__node *n = mwl__node_first(map); n; n = n->next)
         if (n->key_len >= 4 && memcmp(n->key, "{{", 2) == 0 &&
@@ -106,7 +106,7 @@ static mwl__flow *new_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
     }
     f->m.ix = c->m->n_flows;
     void *list = c->m->flows;
-    if (c->m->n_flows == c->flows_cap) { /* in the arena: the old list is left behind */
+    if (c->m->n_flows == c->flows_cap) { /* the old list stays in the arena */
         size_t cap = c->flows_cap ? c->flows_cap * 2 : 16;
         list = mwl__check_new(c, cap, sizeof *c->m->flows);
         if (!list) return NULL;
@@ -155,7 +155,7 @@ static void check_shadow(mwl__checker *c, const mwl__flow *f, const mwl__node *n
     }
 }
 
-/* Make the objects first, so that any call inside finds them by name. */
+/* Makes the objects first, so that every call inside the Flow finds them by name. */
 static void declare_flows(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     f->flows = n;
     f->named = mwl__check_new(c, n->count, sizeof(mwl__flow *));
@@ -189,7 +189,7 @@ static void declare_steps(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
         mwl__node_report(c->tree, n, MWL_DIAG_EMPTY_STEPS, "a Flow has at least one Step");
 }
 
-/* Fill a Flow whose object is there. */
+/* Fills a Flow whose object was made before. */
 static void fill_flow(mwl__checker *c, mwl__flow *f) {
     const mwl__node *n = f->m.node;
     size_t before = c->sink->n_broken, inside = c->inner_errors;
@@ -235,7 +235,7 @@ static void check_unused(mwl__checker *c, const mwl__flow *f) {
                                  "no call names the Flow '%s'", f->named[i]->m.name);
 }
 
-/* What needs every Flow at hand. */
+/* Does the checks that need all Flows. */
 static void check_whole(mwl__checker *c) {
     bool sound = mwl__check_cycles(c), clean = c->sink->n_broken == 0 && !c->refused;
     for (uint32_t i = 0; i < c->m->n_flows && c->status == MWL_OK; i++) {

@@ -13,10 +13,10 @@
  *   check_mw.c      whose arguments; compositions of middleware
  *   scope.c         names: of Flows, Steps, variables, roots
  *
- * A check reports and goes on; a part that is broken is left out of the model (NULL, or not in a
- * list), so that nothing is said about it twice. Warnings that need the whole (reachability, codes,
- * variables) are left out for Flows in which something was an error. Recursion follows the nesting
- * of the definition, which the reader bounds (MWL_DEPTH_LIMIT). */
+ * A check reports a mistake and continues. A part that is broken is left out of the model (it is
+ * NULL, or not in its list), so that it is not reported twice. Warnings that need a whole Flow
+ * (reachability, codes, variables) are left out if the Flow has an error. Recursion follows the
+ * nesting of the definition, which the reader limits (MWL_DEPTH_LIMIT). */
 #ifndef MWL_CHECK_H
 #define MWL_CHECK_H
 
@@ -28,7 +28,8 @@
 typedef struct mwl__flow mwl__flow;
 typedef struct mwl__checker mwl__checker;
 
-/* Every call and every entry, in the order written: for what needs all Flows at hand. */
+/* A call or an entry. The list has all of them in the order written, for the checks that need all
+ * Flows. */
 typedef struct mwl__listed {
     struct mwl__listed *next;
     const mwl__m_call *call;
@@ -57,7 +58,7 @@ typedef struct mwl__read {
     bool certain;        /* it is evaluated whenever the expression is */
     bool null;           /* it is compared with null */
     bool failure;        /* of `failure` */
-    const char *instead; /* the failure that is at hand there, or NULL */
+    const char *instead; /* the failure that the expression probably means, or NULL */
 } mwl__read;
 
 /* An `assign` of a variable. */
@@ -69,12 +70,12 @@ typedef struct mwl__write {
     const mwl__node *key;
 } mwl__write;
 
-/* An edge between Flows: who calls whom, and where that is written. */
+/* An edge between Flows: which Flow is called, and where that is written. */
 typedef struct mwl__edge {
     struct mwl__edge *next;
     mwl__flow *to;
     const mwl__node *at;     /* the value of `flow` */
-    const mwl__m_call *call; /* as it stands in the model */
+    const mwl__m_call *call; /* the call in the model */
 } mwl__edge;
 
 /* A Flow of the model, with what only checking needs. */
@@ -85,21 +86,21 @@ struct mwl__flow {
     mwl__edge *edges, **last_edge;
     mwl__names vars; /* MWL__VAR_* */
     mwl__read *reads, *failures;
-    mwl__write *writes; /* the latest first, all three */
+    mwl__write *writes; /* all three lists: the latest first */
     size_t errors;      /* reported in this Flow itself, not in those inside it */
     bool all_read;      /* `vars` is used whole somewhere */
     bool open;          /* its parameters admit names that they do not list */
     bool called;
-    uint8_t colour;           /* of walks over the calls */
+    uint8_t colour;           /* for walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
     const mwl__flow *caller;  /* the last one whose set these codes were added to */
-    mwl__schema *schema;      /* of its parameters, when they have one that is right */
+    mwl__schema *schema;      /* of its parameters; NULL: there is none, or it is wrong */
     bool broken_schema;
     bool runs_known;
     double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
 };
 
-/* Where an expression stands. */
+/* The place of an expression, and what exists there. */
 typedef struct mwl__site {
     unsigned roots; /* MWL_SITE_* */
     mwl__flow *flow;
@@ -111,11 +112,11 @@ typedef struct mwl__site {
     bool enumerated;                 /* step.metadata.dispatchCount is there */
     bool inner;                      /* in the Step's stack, or in an arm of its call */
     bool caught;                     /* in a catch clause */
-    /* By which way what is assigned leaves the Step: the clause, the Step's own node for `next`, or
-     * NULL: by all of them. */
+    /* The exit of the Step that an `assign` at this site belongs to: a clause, or the Step's own
+     * node for `next`. NULL: all exits. */
     const mwl__node *exit;
     int rising;  /* `middleware.result` is 1 a success, -1 a failure, 0 either */
-    int settled; /* `call.result` likewise */
+    int settled; /* the same of `call.result` */
 } mwl__site;
 
 struct mwl__checker {
@@ -131,18 +132,18 @@ struct mwl__checker {
     mwl__listed *listed, **last_listed;
     mwl__unknown *unknown;
     mwl__judge judge;
-    uint32_t visits;     /* of edges of graphs; check_vars.c */
-    bool refused;        /* a provider is named whose document was refused */
+    uint32_t visits;     /* edges visited by check_vars.c */
+    bool refused;        /* a call or an entry names a provider whose document was refused */
     mwl_status status;   /* MWL_E_NOMEM is sticky */
     size_t inner_errors; /* in Flows inside the one that is being filled */
 };
 
-/* A note with the names of the members, when they are few enough to be read. */
+/* Adds a note with the names of the members, if they are few enough to read. */
 void mwl__check_list_names(mwl__diag *d, const char *intro, const mwl__node *map);
 void mwl__check_list(mwl__checker *c, const mwl__m_call *call, const mwl__m_entry *entry);
-/* Takes units of work for the node; false makes the check stop. */
+/* Charges units of work for the node. Returns false if they are used up; then the check stops. */
 bool mwl__check_work(mwl__checker *c, const mwl__node *n, uint64_t units);
-/* Arena memory, zeroed; NULL makes the check fail. */
+/* Returns zeroed memory of the arena, or NULL if out of memory; then the check fails. */
 void *mwl__check_new(mwl__checker *c, size_t n, size_t size);
 
 /* check.c */
@@ -151,41 +152,42 @@ mwl__flow *mwl__check_flow(mwl__checker *c, const mwl__node *n, mwl__flow *outer
 
 /* check_step.c */
 void mwl__check_step(mwl__checker *c, mwl__flow *f, mwl__m_step *step);
-/* One of `steps` by name, or NULL after a report. */
+/* Returns the Step of this name, or NULL after a report. */
 mwl__m_step *mwl__check_step_ref(mwl__checker *c, mwl__flow *f, const mwl__node *n);
-/* A string as a code pattern; false after a report. */
+/* Checks that a string is a code pattern. Returns false after a report. */
 bool mwl__check_pattern(mwl__checker *c, const mwl__node *p);
-/* The envelope's members of a Raise or an onFailure. */
+/* Checks the envelope's members of a Raise or an onFailure. */
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site);
 
 /* check_call.c */
 mwl__m_call *mwl__check_call(mwl__checker *c, mwl__flow *f, const mwl__node *n,
                              const mwl__site *around, bool gathered);
-/* A stack's array; entries that are broken are left out. around: what the stack's expressions see
- * besides `middleware`. */
+/* Checks the array of a stack. Entries that are broken are left out. around: what expressions of
+ * the stack can read besides `middleware`. */
 void mwl__check_stack(mwl__checker *c, mwl__flow *f, const mwl__node *n, const mwl__site *around,
                       bool flow_level, mwl__m_entry ***out, uint32_t *n_out);
 bool mwl__contract_is(const mwl__contract *p,
                       const char *name); /* mwl:provider.middleware/mwl/<name>/v1 */
 
 /* check_expr.c */
-/* Every string of the value: an expression, or a literal. */
+/* Checks every string of the value: is it an expression or a literal? */
 void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site);
-/* The values of an `assign`, and the names that it binds. */
+/* Checks the values of an `assign`, and the names that it binds. */
 void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site);
-/* A `when` that must be or may be an expression: also whether its value is a boolean and depends on
- * anything. */
+/* Checks a `when`, also whether its value is a boolean and whether it depends on any data. */
 void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site);
-/* Of names that nothing declares: whether a variable was meant. After all Steps. */
+/* Adds help to the reports about unknown names that are names of variables. Call it after all
+ * Steps. */
 void mwl__check_unknown_names(mwl__checker *c);
-/* The literal boolean that a condition is, 1 or 0; -1 when it is not known. */
+/* Returns 1 or 0 if the condition is literally true or false; else -1. */
 int mwl__check_constant(const mwl__checker *c, const mwl__node *n);
 
 /* check_text.c */
-/* A text with an expression somewhere inside; and one that has none, as far as that can be told. */
+/* Warn about texts that were probably meant as expressions. A template has `{{ ... }}` somewhere
+ * inside; a literal has no such part. */
 void mwl__check_template(mwl__checker *c, const mwl__node *n);
 void mwl__check_literal(mwl__checker *c, const mwl__node *n);
-/* The help for a literal text where an expression should be. */
+/* Adds the help for a literal text where an expression should be. */
 void mwl__check_suggest_braces(mwl__checker *c, mwl__diag *d, const mwl__node *n);
 
 /* check_path.c */
@@ -193,14 +195,14 @@ mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__si
 
 /* check_graph.c */
 void mwl__check_graph(mwl__checker *c, mwl__flow *f); /* of Steps */
-bool mwl__check_cycles(mwl__checker *c);              /* of Flows; true when there is none */
-/* Flows with callees before callers; there is no cycle. n_flows pointers in the arena, NULL on
- * failure. */
+bool mwl__check_cycles(mwl__checker *c);              /* of Flows; returns true if there is none */
+/* Returns the Flows in the arena, callees before callers (n_flows pointers), or NULL on failure.
+ * There must be no cycle. */
 mwl__flow **mwl__check_order(mwl__checker *c);
 
 /* check_args.c */
-/* A `with` as far as it is literal (NULL: not written) against a schema (NULL: no arguments). `at`
- * is where to speak of what is missing; target: "the Flow 'A'", for messages. */
+/* Checks the literal parts of a `with` (NULL: not written) against a schema (NULL: no arguments).
+ * Missing arguments are reported at `at`. target: "the Flow 'A'", for messages. */
 void mwl__check_args(mwl__checker *c, const mwl__node *with, const mwl__node *at,
                      const mwl__node *schema, const mwl__schema *compiled, const char *target);
 void mwl__check_duration(mwl__checker *c, const mwl__node *n, const char *name);
@@ -213,12 +215,13 @@ void mwl__check_codes(mwl__checker *c, mwl__flow **order);
 void mwl__check_compositions(mwl__checker *c, mwl__flow **order);
 
 /* check_vars.c */
-/* A use at the site, whose members step, inner and tail are filled in. */
+/* Record a read or a write at the site. mwl__check_read fills in the members step, inner and tail.
+ */
 void mwl__check_read(mwl__checker *c, const mwl__site *site, mwl__read use);
 void mwl__check_write(mwl__checker *c, const mwl__site *site, uint32_t var, const mwl__node *key);
-/* Variables that nothing binds, or not on every way, and `failure` where none is; with
- * `parameters`, also parameters that nothing reads, which is known only when every expression was
- * understood. After the graph. */
+/* Reports variables that nothing binds, or that are not bound on every path, and reads of `failure`
+ * where there is no failure. If `parameters` is true, also parameters that nothing reads; set it
+ * only if every expression was parsed. Call it after mwl__check_graph. */
 void mwl__check_variables(mwl__checker *c, mwl__flow *f, bool parameters);
 
 static inline mwl__flow *mwl__flow_of(mwl__m_flow *m) { return (mwl__flow *)m; }

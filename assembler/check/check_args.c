@@ -1,6 +1,7 @@
-/* check_args.c: literal values against what is known of their type. See check.h.
+/* check_args.c: compares literal values with their types, as far as these are known. See check.h.
  *
- * All of this fails when it runs, with System.ParameterValidationFailed, and is a warning here. */
+ * What is wrong here fails when the Flow runs, with System.ParameterValidationFailed; so these are
+ * warnings. */
 #include "assembler/check/check.h"
 
 #include "vm/base/ascii.h"
@@ -10,12 +11,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#define NAMES_MAX 64 /* parameters, and members of `with`, among which a meaning is sought */
+#define NAMES_MAX 64 /* parameters and members of `with` that are compared */
 #define AT_RUN_TIME "it fails with System.ParameterValidationFailed when it runs"
 
 /* ---- durations and timestamps ---------------------------------------------------------------- */
 
-/* A duration as other languages write it ("30s", "1h 30m", "500 ms") as ISO 8601 has it. */
+/* Converts a duration as other languages write it ("30s", "1h 30m", "500 ms") to ISO 8601. */
 static bool iso_duration(const char *s, size_t len, char *out, size_t size) {
     static const struct {
         const char *name;
@@ -112,7 +113,7 @@ void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name)
 
 /* ---- names of arguments ---------------------------------------------------------------------- */
 
-/* Whether a member of this name is refused by the schema's top level. */
+/* Does the schema's top level refuse a member of this name? */
 static bool is_refused(const mwl__node *schema, const mwl__node *m) {
     const mwl__node *more = mwl__node_get(schema, "additionalProperties");
     if (!schema) return true;
@@ -121,8 +122,9 @@ static bool is_refused(const mwl__node *schema, const mwl__node *m) {
     return !mwl__node_find(mwl__node_get(schema, "properties"), m->key, m->key_len);
 }
 
-/* The property that an undeclared member of the object stands for, or NULL: by the table of words,
- * by its spelling, or because it alone is unknown and the property alone is missing. */
+/* Returns the property that was probably meant by an undeclared member of the object, or NULL. It
+ * is found in the table of words, by its spelling, or because one member is undeclared and one
+ * property is missing. */
 static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
                                  const mwl__node *m) {
     const mwl__node *properties = mwl__node_get(schema, "properties");
@@ -152,7 +154,8 @@ static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
     return n_missing == 1 && n_unknown == 1 ? missing : NULL;
 }
 
-/* Whether some undeclared member of the object stands for this property. Few are looked at. */
+/* Was this property probably meant by an undeclared member of the object? Compares only a few
+ * members. */
 static bool is_covered(const mwl__checker *c, const mwl__node *schema, const mwl__node *object,
                        const char *name, size_t len) {
     unsigned looked = 0;
@@ -177,7 +180,8 @@ static bool is_required(const mwl__node *schema, const mwl__node *property) {
     return false;
 }
 
-/* The help about an undeclared member: the name that is meant, or the names that there are. */
+/* Adds the help about an undeclared member: the name that was probably meant, or all names that
+ * exist. */
 static void suggest_argument(mwl__diag *d, const mwl__node *schema, const mwl__node *m,
                              const mwl__node *meant) {
     const mwl__node *properties = mwl__node_get(schema, "properties");
@@ -229,7 +233,7 @@ static bool ends(const char *text, size_t len, const char *with) {
     return len >= n && memcmp(text + len - n, with, n) == 0;
 }
 
-/* The schema that holds the keyword, when the way to it has no reference. */
+/* Returns the schema that contains the keyword, or NULL if the path to it has a reference. */
 static const mwl__node *holder_of(const args *a, const mwl__judged *e) {
     size_t len = e->keyword_len;
     while (len > 0 && e->keyword[len - 1] != '/') len--;
@@ -245,7 +249,7 @@ static bool quoted_name(const mwl__judged *e, const char **name, size_t *len) {
     return true;
 }
 
-/* Whether the refusal only follows from another that is reported. */
+/* Does this refusal only repeat another one that is reported? */
 static bool is_repeated(const mwl__checker *c, const mwl__judged *e, const mwl__node *holder) {
     const char *name;
     size_t len;
@@ -268,8 +272,8 @@ static void suggest_value(const mwl__checker *c, mwl__diag *d, const mwl__judged
     if (s.best) mwl__diag_fix_string(d, mwl__node_span(e->node), s.best, s.best_len);
 }
 
-/* What undeclared and missing arguments are told about elsewhere is left out, and what may depend
- * on a part that is computed. */
+/* Reports one refusal of the schema. Undeclared and missing arguments have their own reports, so
+ * they are left out here; so is what may depend on a part that is computed. */
 static void refused(void *ctx, const mwl__judged *e) {
     static const char *const inside[] = {"/if",    "/then", "/else",    "/anyOf",
                                          "/oneOf", "/not",  "/contains"};
@@ -291,7 +295,7 @@ static void refused(void *ctx, const mwl__judged *e) {
     if (is_repeated(a->c, e, holder)) return;
     bool key = e->node->key && (ends(e->keyword, e->keyword_len, "/additionalProperties") ||
                                 ends(e->keyword, e->keyword_len, "/unevaluatedProperties"));
-    size_t said = e->message_len; /* the suggestion is a help of its own */
+    size_t said = e->message_len; /* the suggestion becomes the help */
     for (size_t i = 0; i + sizeof suggestion <= e->message_len && said == e->message_len; i++)
         if (memcmp(e->message + i, suggestion, sizeof suggestion - 1) == 0) said = i;
     mwl__diag *d = (key ? mwl__node_report_key
@@ -305,7 +309,7 @@ static void refused(void *ctx, const mwl__judged *e) {
     suggest_value(a->c, d, e, holder, key);
 }
 
-/* What to write for a missing argument: with an example of a duration, if it is one. */
+/* Adds the help about a missing argument, with an example if it is a duration. */
 static void suggest_missing(mwl__diag *d, const mwl__node *schema, const mwl__node *with,
                             const mwl__node *at, const mwl__node *r) {
     const mwl__node *property =

@@ -65,14 +65,15 @@ bool mwl__contract_is(const mwl__contract *p, const char *name) {
     return p && len > 0 && p->uri_len == (size_t)len && memcmp(p->uri, uri, (size_t)len) == 0;
 }
 
-/* The part of a URI that people choose: after "mwl:<type>/". */
+/* Returns the part of a URI after "mwl:<type>/", which its author chose. */
 static const char *own_part(const char *uri, size_t len, size_t *own_len) {
     const char *slash = memchr(uri, '/', len);
     *own_len = slash ? len - (size_t)(slash + 1 - uri) : 0;
     return slash ? slash + 1 : uri;
 }
 
-/* "mock" of "mwl:provider.call/mwl/mock/v1"; NULL when the provider is not the language's own. */
+/* Returns "mock" for "mwl:provider.call/mwl/mock/v1", and NULL if the provider is not one of the
+ * language. */
 static const char *short_name(const char *uri, size_t len, size_t *name_len) {
     size_t n;
     const char *own = own_part(uri, len, &n);
@@ -82,7 +83,8 @@ static const char *short_name(const char *uri, size_t len, size_t *name_len) {
     return own + 4;
 }
 
-/* The names of the providers that are built in: "mock", or "retry, timeout, loop and finally". */
+/* Adds a note with the providers that are built in: "mock", or "retry, timeout, loop and finally".
+ */
 static void note_built_in(mwl__diag *d, const mwl__catalog *catalog, bool middleware) {
     char text[240];
     size_t len = 0, name_len, n = 0;
@@ -99,7 +101,8 @@ static void note_built_in(mwl__diag *d, const mwl__catalog *catalog, bool middle
                    text);
 }
 
-/* Namespace and name are compared; what all URIs have in common says nothing. */
+/* Reports an unknown provider, with one of a similar namespace and name. The parts that all URIs
+ * share are not compared. */
 static void unknown_provider(mwl__checker *c, const mwl__node *n, const mwl__uri *uri) {
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNKNOWN_PROVIDER,
                                     "the catalog has no provider '%.*s'", MWL__NODE_TEXT(n));
@@ -131,7 +134,8 @@ static void unknown_provider(mwl__checker *c, const mwl__node *n, const mwl__uri
     note_built_in(d, c->catalog, uri->is_middleware);
 }
 
-/* A name in the place of a URI: "mock", "retry", "mwl/retry". */
+/* Reports a short name in the place of a URI: "mock", "retry", "mwl/retry". Returns false if it is
+ * not one. */
 static bool short_provider(mwl__checker *c, const mwl__node *n, bool middleware) {
     const char *text = n->as.text, *last = text;
     size_t len = n->count;
@@ -156,7 +160,7 @@ static bool short_provider(mwl__checker *c, const mwl__node *n, bool middleware)
     return true;
 }
 
-/* The provider that the URI names, or NULL after a report. */
+/* Returns the provider that the URI names, or NULL after a report. */
 static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, bool middleware) {
     mwl__uri uri;
     if (short_provider(c, n, middleware) || !mwl__uri_check(c->tree, n, &uri)) return NULL;
@@ -183,7 +187,8 @@ static const mwl__contract *check_provider(mwl__checker *c, const mwl__node *n, 
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* By the chain of `flows` maps around the call, or NULL after a report. */
+/* Finds the Flow in the `flows` maps around the call, the nearest first. Returns NULL after a
+ * report. */
 static mwl__flow *find_flow(mwl__checker *c, mwl__flow *f, const mwl__node *n) {
     for (mwl__m_flow *o = &f->m; o; o = o->outer) {
         mwl__flow *at = mwl__flow_of(o);
@@ -313,8 +318,8 @@ static bool is_structural(const mwl__node *names, const mwl__node *member) {
     return false;
 }
 
-/* A `with` in which some members are definitions. What the cleanup's expressions see is what the
- * phase's see; `call` and its stack add their own. */
+/* Checks a `with` in which some members are definitions (of a cleanup). Expressions of the cleanup
+ * can read what those of the phase can read; its `call` and its stack add more. */
 static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *e,
                              mwl__m_phase *phase, const mwl__node *names, const mwl__site *site) {
     const mwl__node *with = phase->with;
@@ -335,11 +340,11 @@ static void check_structural(mwl__checker *c, mwl__flow *f, const mwl__m_entry *
             static const mwl__form_field field = {"middleware", MWL__FORM_ARRAY, 0};
             if (mwl__form_value(c->tree, m, &field, (mwl__diag_code)0))
                 mwl__check_stack(c, f, m, site, e->flow_level, &phase->stack, &phase->n_stack);
-        } /* structure of another kind is taken as it is written */
+        } /* other structural members are not checked */
     }
 }
 
-/* The phases in which the middleware acts. */
+/* Adds a help with the phases in which the middleware acts. */
 static void suggest_phase(mwl__diag *d, const mwl__m_entry *e) {
     char text[80] = "";
     size_t len = 0;
@@ -357,7 +362,7 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     const mwl__node *n = phase->node;
     uint32_t bad;
     mwl__site site = *around;
-    /* of a cleanup's own stack, `around` is a phase of the outer entry */
+    /* in the stack of a cleanup, `around` is a phase of the outer entry */
     site.roots = (site.roots & ~(unsigned)MWL_SITE_ASCENT) | MWL_SITE_MIDDLEWARE;
     if (ix != MWL_ON_ENTRY) site.roots |= MWL_SITE_ASCENT;
     site.middleware = e->provider;
@@ -416,7 +421,8 @@ static void check_loop(mwl__checker *c, const mwl__m_entry *e, const mwl__node *
     }
 }
 
-/* spec: one grammar of patterns for all matchers. What a policy computes is known when it runs. */
+/* spec: one grammar of patterns for all matchers. Codes that are computed are known only at run
+ * time. */
 static void check_policy_codes(mwl__checker *c, const mwl__m_entry *e) {
     const mwl__node *policies = mwl__node_get(e->phase[MWL_ON_ENTRY].with, "policies");
     for (const mwl__node *p = policies ? mwl__node_first(policies) : NULL; p; p = p->next) {

@@ -1,9 +1,9 @@
 /* check_expr.c: which strings are expressions; each one parsed, resolved and checked. See check.h.
  *
- * What ends an expression: its body is read as words of CEL, and the first `}}` outside of strings
- * and brackets ends it. When that is the end of the value, the value is an expression; when it
- * comes earlier, it is a literal ("{{ a }} and {{ b }}"). A value that begins with `{{` and ends
- * with `}}` and in which there is no such pair is a mistake, never a literal. */
+ * Where an expression ends: its body is read as tokens of CEL, and the first `}}` outside of
+ * strings and brackets ends it. If this is the end of the value, the value is an expression. If it
+ * comes earlier, the value is a literal ("{{ a }} and {{ b }}"). A value that begins with `{{` and
+ * ends with `}}`, but has no such pair, is an error, never a literal. */
 #include "assembler/check/check.h"
 
 #include "assembler/cel/cel.h"
@@ -12,7 +12,7 @@
 
 typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedding;
 
-/* Where the words stop making sense: an open bracket, an open string. */
+/* Why an expression does not end: an open bracket, an open string. */
 typedef struct trouble {
     uint32_t begin, end;
     const char *text;
@@ -27,21 +27,22 @@ static bool has_pair(const char *s, uint32_t len) {
     return false;
 }
 
-#define NESTING 256 /* brackets whose place is kept; what is deeper is taken on trust */
+#define NESTING 256 /* open brackets whose places are kept; deeper ones are not compared */
 
 static trouble unclosed(uint32_t begin, uint32_t end, const char *text) {
     return (trouble){begin, end, text};
 }
 
-/* Whether the bad word is a string that does not end; else it is a character that CEL does not
- * have, of which the parser speaks. */
+/* Is the wrong token a string that does not end? Else it is a character that CEL does not have,
+ * which the parser reports. */
 static bool is_open_string(const char *s, const mwl__cel_token *t) {
     uint32_t at = t->begin;
     while (at < t->end && at < t->begin + 2 && strchr("rRbB", s[at])) at++;
     return at < t->end && (s[at] == '\'' || s[at] == '"');
 }
 
-/* The first closing pair outside of brackets; 0 when there is none, with the reason. */
+/* Returns the place of the first closing pair outside of brackets, or 0 if there is none, with the
+ * reason in *why. */
 static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
     uint32_t at = 2, depth = 0, open[NESTING];
     for (;;) {
@@ -107,7 +108,8 @@ typedef struct reporter {
     mwl__flow *flow;
 } reporter;
 
-/* An unknown name may be a variable without its root, which is known when all Steps were seen. */
+/* Keeps a report about an unknown name. It may be a variable without its root; this is known when
+ * all Steps were checked. */
 static void remember_name(reporter *r, const mwl__cel_problem *p, mwl__diag *d) {
     mwl__unknown *u = mwl__check_new(r->c, 1, sizeof *u);
     if (!u) return;
@@ -130,8 +132,8 @@ void mwl__check_unknown_names(mwl__checker *c) {
     }
 }
 
-/* A clash of kinds is a fault when it runs, which a `catch` can meet; so it is no reason to refuse.
- */
+/* An operator with kinds that do not fit faults at run time, and a `catch` can handle that. So it
+ * is a warning, not an error. */
 static mwl__diag_code code_of(const mwl__cel_problem *p) {
     switch (p->why) {
     case MWL__CEL_WHY_LITERAL: return MWL_DIAG_INVALID_LITERAL;
@@ -182,7 +184,7 @@ static const char *pattern_fault(void *ctx, const char *pattern, size_t len) {
 
 /* ---- certain faults that CEL alone does not know --------------------------------------------- */
 
-/* A path into data: what comes through a root is JSON, whose numbers are doubles. */
+/* Is this a path into data? Data is JSON, so its numbers are doubles. */
 static bool is_data(const mwl__cel_node *n) {
     while (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
         if (n->flags) return false; /* has() and optional selection yield something else */
@@ -197,7 +199,7 @@ static bool is_integer(const mwl__cel_node *n) {
            strcmp(n->name.data, "size") == 0;
 }
 
-/* The integer as a double. */
+/* Suggests to write the integer as a double. */
 static void suggest_double(mwl__checker *c, mwl__diag *d, const mwl__m_expr *e,
                            const mwl__cel_node *n) {
     const char *text = e->node->as.text + e->body_at;
@@ -233,7 +235,7 @@ static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_
     }
 }
 
-/* Results without a JSON form, through what passes them on as they are. */
+/* Reports a result without a JSON form, also inside a conditional, a list or a map. */
 static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
     static const struct {
         const char *name, *help;
@@ -312,7 +314,7 @@ static mwl__m_expr *add_expression(mwl__checker *c, const mwl__node *n, const mw
     return status == MWL_OK ? e : NULL;
 }
 
-/* The expression that the string is, or NULL: a literal, or a mistake that was reported. */
+/* Returns the expression in the string. NULL: it is a literal, or a mistake was reported. */
 static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
     trouble why;
     mwl__diag *d;
@@ -342,7 +344,8 @@ void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site
     for (const mwl__node *m = mwl__node_first(n); m; m = m->next) mwl__check_value(c, m, site);
 }
 
-/* Names that repeat the root, as other languages have it: "vars.count", "$.count", "count.$". */
+/* Reports names that contain the root, as other languages write them: "vars.count", "$.count",
+ * "count.$". */
 static void check_variable_name(mwl__checker *c, mwl__flow *f, const mwl__node *m) {
     const char *s = m->key;
     size_t len = m->key_len, from = 0, to = len;
@@ -356,7 +359,7 @@ static void check_variable_name(mwl__checker *c, mwl__flow *f, const mwl__node *
     mwl__diag_help(d, "write \"%.*s\": it is read as vars.%.*s", (int)(to - from), s + from,
                    (int)(to - from), s + from);
     mwl__diag_fix_string(d, mwl__node_key_span(m), s + from, to - from);
-    /* so that reads of what is meant are not reported as well */
+    /* so that reads of the name that was meant are not reported too */
     if (!mwl__names_put(&f->vars, c->arena, s + from, to - from, MWL__VAR_BOUND))
         c->status = MWL_E_NOMEM;
 }
@@ -376,7 +379,8 @@ void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *sit
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* Whether the tree reads nothing: no root, no function that may answer differently each time. */
+/* Is the tree constant? It has no root, and no function that can return something else each time.
+ */
 static bool is_constant(const mwl__cel_node *n) {
     for (; n; n = mwl__cel_spine(n)) {
         if (n->kind == MWL__CEL_IDENT && n->ref != MWL__CEL_REF_LOCAL &&
@@ -389,7 +393,7 @@ static bool is_constant(const mwl__cel_node *n) {
     return true;
 }
 
-/* A value that is no boolean, whatever the data. */
+/* Returns the kind of a tree that is never a boolean, whatever the data; else NULL. */
 static const char *plain_kind(const mwl__cel_node *n) {
     static const char *const kinds[] = {"null",     NULL,       "an int", "a uint",
                                         "a double", "a string", "bytes"};

@@ -25,7 +25,7 @@ static void reach(void *ctx, mwl__m_step *to) {
     w->stack[w->n++] = to;
 }
 
-/* Who leads to whom, reversed: for each Step the Steps before it, as one list per Step. */
+/* The edges reversed: for each Step, a list of the Steps that lead to it. */
 typedef struct before {
     struct before *next;
     mwl__m_step *step;
@@ -46,7 +46,7 @@ static void add_before(void *ctx, mwl__m_step *to) {
     r->lists[to->ix] = b;
 }
 
-/* Steps from which no end can be reached; said once per Flow. */
+/* Warns about Steps from which no Return and no Raise can be reached, once per Flow. */
 static void check_ends(mwl__checker *c, mwl__flow *f, mwl__m_step **stack) {
     uint32_t n = f->m.n_steps, top = 0;
     reversal r = {c, mwl__check_new(c, n, sizeof(before *)), NULL};
@@ -76,8 +76,8 @@ static void check_ends(mwl__checker *c, mwl__flow *f, mwl__m_step **stack) {
     }
 }
 
-/* A bare Raise needs a failure that is being handled, and any Step that succeeds ends the handling:
- * so a `catch` must lead right to it. */
+/* A bare Raise needs a failure that is being handled. Any Step that succeeds ends the handling, so
+ * a `catch` must lead directly to the Raise. */
 static void check_raises(mwl__checker *c, mwl__flow *f) {
     bool *caught = mwl__check_new(c, f->m.n_steps, sizeof *caught);
     if (!caught) return;
@@ -101,7 +101,7 @@ void mwl__check_graph(mwl__checker *c, mwl__flow *f) {
     while (w.n) each_next(w.stack[--w.n], reach, &w);
     for (uint32_t i = 0; i < f->m.n_steps; i++) {
         const mwl__m_step *s = f->m.steps[i];
-        /* the second of two of one name was refused already */
+        /* a second Step of the same name was reported already */
         bool twice = mwl__node_find(f->step_nodes, s->node->key, s->node->key_len) != s->node;
         if (!s->reachable && !twice)
             mwl__diag_help(mwl__node_report_key(c->tree, s->node, MWL_DIAG_UNREACHABLE_STEP,
@@ -136,14 +136,15 @@ static void report_cycle(mwl__checker *c, const visit *stack, uint32_t n,
     uint32_t from = n;
     while (from > 0 && stack[from - 1].flow != closing->to) from--;
     for (uint32_t i = from; i < n && i < from + 8; i++) {
-        const mwl__edge *taken = stack[i - 1].edge; /* set to the edge that led on */
+        const mwl__edge *taken = stack[i - 1].edge; /* the edge that was followed */
         mwl__diag_label(d, mwl__node_span(taken->at), "'%s' calls '%s'", name_of(stack[i - 1].flow),
                         name_of(stack[i].flow));
     }
     mwl__diag_note(d, "to repeat work, route back with 'next' or use the Loop middleware");
 }
 
-/* Depth first over the calls; writes Flows in the order they are left when `order` is not NULL. */
+/* Walks the calls depth first. If `order` is not NULL, writes the Flows to it in the order in which
+ * the walk leaves them. Returns false after a report of a cycle. */
 static bool walk_flows(mwl__checker *c, mwl__flow **order) {
     uint32_t n_flows = c->m->n_flows, n = 0, done = 0;
     visit *stack = mwl__check_new(c, n_flows, sizeof *stack);

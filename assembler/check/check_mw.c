@@ -1,5 +1,5 @@
-/* check_mw.c: arguments of calls and middleware; compositions that multiply or defeat each other.
- * See check.h. The language allows every composition, so all of this is advice. */
+/* check_mw.c: arguments of calls and middleware; compositions that multiply work or make each other
+ * useless. See check.h. The language allows every composition, so these are warnings. */
 #include "assembler/check/check.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
 
 /* ---- what a stack does ----------------------------------------------------------------------- */
 
-/* How many runs a Retry can make of what it wraps: 1 when it is none or off. `known` is cleared
- * when only running tells; then it is 2. */
+/* Returns how many times an entry can run its inner scope: 1 if it is not a Retry, or is gated off.
+ * Sets *known to false if a part of this is computed; such a part counts as one retry. */
 static double runs_of(const mwl__checker *c, const mwl__m_entry *e, bool *known) {
     double runs = 1;
     if (!mwl__contract_is(e->provider, "retry") || is_gated_off(c, &e->phase[MWL_ON_ENTRY]))
@@ -88,14 +88,14 @@ static void check_policies(mwl__checker *c, const mwl__m_entry *e) {
     }
 }
 
-/* A duration that is written out and well-formed; -1 otherwise. */
+/* Returns a literal, well-formed duration that is not negative; else -1. */
 static int64_t literal_ns(const mwl__checker *c, const mwl__node *n) {
     int64_t ns;
     if (!n || n->kind != MWL_NODE_STRING || mwl__model_expr(c->m, n)) return -1;
     return mwl_duration_parse(n->as.text, n->count, &ns) == MWL_OK && ns >= 0 ? ns : -1;
 }
 
-/* What stands around a place of the Flow, outermost first. */
+/* What is known about the entries around a place of the Flow. */
 typedef struct around {
     const mwl__m_entry *retry; /* the nearest */
     double runs;
@@ -139,7 +139,7 @@ static void pass_timeout(mwl__checker *c, const mwl__m_entry *e, around *a) {
     const mwl__m_phase *phase = &e->phase[MWL_ON_ENTRY];
     const mwl__node *n = mwl__node_get(phase->with, "duration");
     int64_t ns = literal_ns(c, n);
-    if (ns < 0 || phase->when) return; /* gated: it may be off when it matters */
+    if (ns < 0 || phase->when) return; /* a `when` may switch it off */
     if (a->bound && ns >= a->bound_ns) {
         mwl__diag *d =
             mwl__node_report(c->tree, n, MWL_DIAG_TIMEOUT_ORDER,
@@ -157,7 +157,7 @@ static void pass_stack(mwl__checker *c, mwl__m_entry *const *stack, uint32_t n, 
         check_policies(c, e);
         if (mwl__contract_is(e->provider, "retry")) pass_retry(c, e, a);
         if (mwl__contract_is(e->provider, "timeout")) pass_timeout(c, e, a);
-        for (int k = 0; k < 4; k++) { /* a cleanup's stack stands for itself */
+        for (int k = 0; k < 4; k++) { /* a cleanup's stack is separate from the stack around it */
             around own = {.runs = 1, .known = true, .bound_ns = -1};
             pass_stack(c, e->phase[k].stack, e->phase[k].n_stack, &own);
         }

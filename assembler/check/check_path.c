@@ -1,22 +1,22 @@
 /* check_path.c: which members a path can find at its site; reads of variables. See check.h.
  *
- * A member that cannot be there is a fault when it is read, not a reason to refuse: so these are
- * warnings, and a path that the same expression tests with has() is left alone. */
+ * Reading a member that cannot be there is a fault at run time, which the language allows. So these
+ * are warnings. A path that the same expression tests with has() is not reported. */
 #include "assembler/check/check.h"
 
 #include "vm/base/suggest.h"
 
 #define LEVELS_MAX                                                                                 \
-    64 /* of an expression above a read; deeper, it counts as one that may be passed by */
+    64 /* levels above a read that are examined; with more, the read counts as conditional */
 
 typedef struct paths {
     mwl__checker *c;
     const mwl__m_expr *e;
     const mwl__site *site;
-    mwl__cel_path tested[8]; /* by has(); more than these are not remembered */
+    mwl__cel_path tested[8]; /* paths that has() tests; only the first eight are kept */
     size_t n_tested;
     mwl__diag *said;    /* the latest report */
-    bool whole_failure; /* the expression looks at `failure` itself, and so may test it */
+    bool whole_failure; /* the expression reads `failure` as a whole, so it may test it */
 } paths;
 
 static bool is(mwl__cel_text t, const char *word) {
@@ -29,16 +29,16 @@ static bool same(mwl__cel_text a, mwl__cel_text b) {
 
 /* ---- what is there --------------------------------------------------------------------------- */
 
-/* The members of something, in words for the message, and which of them are there now. */
+/* A member that a root or a record can have. */
 typedef struct member {
     const char *name;
-    const char *absent; /* why it is not there at this site; NULL: it is */
+    const char *absent; /* why it is not there at this site; NULL: it is there */
 } member;
 
 static const char result_members[][10] = {"type",    "value",     "code",    "message",
                                           "details", "retryable", "previous"};
 
-/* Report the member at `ix` of the path. */
+/* Reports the member `ix` of the path. */
 static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *why,
                   const char *near) {
     const mwl__cel_node *n = path->root;
@@ -59,7 +59,7 @@ static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *wh
                            near, strlen(near));
 }
 
-/* Look a member up; true when it is there. */
+/* Looks a member up, and reports it if it cannot be there. Returns true if it is there. */
 static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *table, size_t n,
                  const char *what) {
     mwl__suggest s = mwl__suggest_make(path->members[ix].data, path->members[ix].len);
@@ -77,7 +77,7 @@ static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *t
 #define LOOK(p, path, ix, table, what)                                                             \
     look(p, path, ix, table, sizeof(table) / sizeof *(table), what)
 
-/* A Result: outcome 1 a success, -1 a failure, 0 either. */
+/* Checks the members of a Result. outcome: 1 a success, -1 a failure, 0 either. */
 static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outcome) {
     if (path->n_members <= ix) return;
     member table[7];
@@ -102,7 +102,7 @@ static void look_times(paths *p, const mwl__cel_path *path, size_t ix, const cha
     LOOK(p, path, ix, table, "this record has enteredAt and exitedAt");
 }
 
-/* The members that a provider's document declares for its metadata. */
+/* Checks a member of metadata that a provider's document declares. */
 static void look_declared(paths *p, const mwl__cel_path *path, size_t ix,
                           const mwl__contract *contract, const char *what) {
     const mwl__node *schema = contract->metadata,
@@ -207,7 +207,8 @@ static void look_middleware(paths *p, const mwl__cel_path *path) {
                       "the middleware's document declares no such member");
 }
 
-/* A frame: the current one (`frame`), or a completed one in a window (`flow`). */
+/* Checks the members of a frame: the current one (`frame`), or a completed one in a window
+ * (`flow`). */
 static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
     const char *late = window ? NULL : "the frame has not completed while its own expressions run";
     const member table[] = {{"input", NULL}, {"metadata", NULL}, {"vars", late}, {"result", late}};
@@ -229,7 +230,7 @@ static void look_provider(paths *p, const mwl__cel_path *path) {
                       "the provider's document declares no such member");
 }
 
-/* The failure that an expression of this site probably means. */
+/* Returns the path of the failure that an expression of this site probably means, or NULL. */
 static const char *failure_at(const mwl__site *s) {
     if (s->middleware)
         return s->roots & MWL_SITE_ASCENT && s->rising <= 0 ? "middleware.result" : NULL;
@@ -268,7 +269,7 @@ static void look_others(paths *p, const mwl__cel_path *path) {
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-/* Whether the node is evaluated whenever the expression is, and its fault is not absorbed. */
+/* Is the node evaluated whenever the expression is, and is its fault not absorbed? */
 static bool is_certain(const mwl__cel_node *n) {
     for (unsigned levels = 0; n->parent; n = n->parent) {
         const mwl__cel_node *up = n->parent;
@@ -319,7 +320,7 @@ static void read_variable(paths *p, const mwl__cel_path *path) {
     mwl__check_read(p->c, p->site, use);
 }
 
-/* What a caller reads through `flow` is read, as far as the called Flow's parameters go. */
+/* Marks a variable of the called Flow as read if an arm of the caller reads it through `flow`. */
 static void read_window(paths *p, const mwl__cel_path *path) {
     mwl__flow *to = p->site->call && p->site->call->flow ? mwl__flow_of(p->site->call->flow) : NULL;
     if (!to) return;
@@ -340,7 +341,7 @@ static bool remember(void *ctx, const mwl__cel_path *path) {
     return true;
 }
 
-/* Whether has() asks for the path or a part of it. */
+/* Does has() test the path or a beginning of it? */
 static bool is_guarded(const paths *p, const mwl__cel_path *path) {
     for (size_t i = 0; i < p->n_tested; i++) {
         const mwl__cel_path *t = &p->tested[i];
@@ -352,7 +353,8 @@ static bool is_guarded(const paths *p, const mwl__cel_path *path) {
     return false;
 }
 
-/* Whether some member on the way is asked for with `.?` or `[?`: then absence is no fault. */
+/* Is a member of the path read with `.?` or `[?`? Then it is not a fault if that member is absent.
+ */
 static bool is_optional(const mwl__cel_path *path) {
     const mwl__cel_node *n = path->root;
     for (size_t i = 0; i < path->n_members && n->parent; i++) {

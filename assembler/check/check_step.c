@@ -71,7 +71,8 @@ static const mwl__form step_forms[MWL_ACTION_COUNT] = {
     STEP("a Return Step", return_fields, MWL__WORDS_RETURN),
     STEP("a Raise Step", raise_fields, MWL__WORDS_RAISE)};
 
-/* Of a member that the Step's action does not have: whether another action has it. */
+/* Returns the code for a member that the Step's action does not have: does another action have it?
+ */
 static mwl__diag_code member_code(const mwl__node *m) {
     for (int a = 0; a < MWL_ACTION_COUNT; a++)
         for (size_t i = 0; i < step_forms[a].n_fields; i++)
@@ -154,7 +155,7 @@ static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next
 
 /* ---- matchers -------------------------------------------------------------------------------- */
 
-/* An exact code, whole segments and `.*`, or `*`. */
+/* Is this an exact code, whole segments and `.*`, or `*`? */
 static bool is_pattern(const char *s, size_t len) {
     if (len == 1 && s[0] == '*') return true;
     if (len >= 2 && memcmp(s + len - 2, ".*", 2) == 0) {
@@ -164,7 +165,7 @@ static bool is_pattern(const char *s, size_t len) {
     return len > 0 && !memchr(s, '*', len);
 }
 
-/* The pattern that was probably meant: "A*" is "A.*", "A." is "A.*", "*.A" has no like. */
+/* Suggests the pattern that was probably meant: "A.*" for "A*" and "A."; nothing for "*.A". */
 static void suggest_pattern(mwl__diag *d, const mwl__node *p) {
     char text[120];
     size_t len = p->count;
@@ -201,7 +202,8 @@ static void check_codes(mwl__checker *c, const mwl__node *list) {
 static const char *const own_types[] = {"error", "cancellation", "timeout", "skipped"};
 #define N_TYPES (sizeof own_types / sizeof *own_types)
 
-/* A type that is nearly one of the language's, or in lower case and not one of these. */
+/* Warns about a type that is similar to one of the language, or that is in lower case and not one
+ * of the language. */
 static void check_matched_type(mwl__checker *c, const mwl__node *t) {
     for (size_t i = 0; i < N_TYPES; i++)
         if (mwl__node_is(t, own_types[i])) return;
@@ -231,7 +233,7 @@ static void check_types(mwl__checker *c, const mwl__node *list) {
     }
 }
 
-/* A matcher's object; false after a report. */
+/* Checks the object of a matcher. Returns false after a report. */
 static bool check_matcher(mwl__checker *c, const mwl__node *n) {
     size_t before = c->sink->n_broken;
     uint32_t bad;
@@ -387,8 +389,8 @@ static bool same_text(const mwl__node *a, const mwl__node *b) {
     return a->count == b->count && memcmp(a->as.text, b->as.text, a->count) == 0;
 }
 
-/* Cases that an earlier one forestalls. Only the latest few are compared by text, so that the time
- * stays linear. */
+/* Warns about cases that can never be chosen because of an earlier one. Each is compared by text
+ * with a few cases before it, so that the time stays linear. */
 static void check_cases_reached(mwl__checker *c, const mwl__m_step *step) {
     for (uint32_t i = 0; i < step->n_clauses; i++) {
         const mwl__m_clause *k = &step->clauses[i];
@@ -408,7 +410,7 @@ static void check_cases_reached(mwl__checker *c, const mwl__m_step *step) {
         }
         if (constant != 1 || i + 1 >= step->n_clauses) continue;
         const mwl__m_clause *after = &step->clauses[i + 1];
-        if (!after->when) return; /* the default alone is left, which must be written */
+        if (!after->when) return; /* only the default follows, which is required */
         mwl__diag *d = mwl__node_report(c->tree, after->when, MWL_DIAG_UNREACHABLE_CASE,
                                         "this case and those after it are never tried");
         mwl__diag_label(d, mwl__node_span(k->when), "always true");
@@ -467,7 +469,7 @@ static void check_completion(mwl__checker *c, mwl__m_step *step, const mwl__node
                          "%u dispatches cannot have this many successes", step->n_calls);
 }
 
-/* One form or the other: `over` with `call`, or `calls`. */
+/* Checks that a Gather has exactly one form: `over` with `call`, or `calls`. */
 static void check_gather_form(mwl__checker *c, const mwl__node *n) {
     const mwl__node *over = mwl__node_get(n, "over"), *call = mwl__node_get(n, "call"),
                     *calls = mwl__node_get(n, "calls");
@@ -555,7 +557,8 @@ static int find_action(const char *name, size_t len) {
     return -1;
 }
 
-/* The action that the text stands for in another language, or that it nearly is; or -1. */
+/* Returns the action that was probably meant: by the words of other languages, or by the spelling;
+ * or -1. */
 static int guess_action(const mwl__checker *c, const mwl__node *n) {
     if (n->kind != MWL_NODE_STRING) return -1;
     int exact = find_action(n->as.text, n->count);
@@ -567,7 +570,7 @@ static int guess_action(const mwl__checker *c, const mwl__node *n) {
     return near ? find_action(near, strlen(near)) : -1;
 }
 
-/* A member that stands in the place of `action` in a Step of another language, or NULL. */
+/* Returns a member that other languages have instead of `action`, or NULL. */
 static const mwl__node *find_discriminator(const mwl__node *step) {
     static const char *const names[] = {"type", "Type", "kind", "Action", "op", "state", "step"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -581,7 +584,7 @@ static void list_actions(mwl__diag *d) {
     mwl__diag_help(d, "the actions are Call, Gather, Match, Pass, Sleep, Return and Raise");
 }
 
-/* The one action that has all these members; -1 when none has or several have. */
+/* Returns the only action that has all these members, or -1 if there is not exactly one. */
 static int action_by_members(const mwl__node *n) {
     int found = -1;
     for (int a = 0; a < MWL_ACTION_COUNT; a++) {
@@ -603,9 +606,9 @@ static int action_by_members(const mwl__node *n) {
     return found;
 }
 
-/* The members of a Step whose action is a guess. What is missing may be missing for another action
- * than the one that is meant, so only what is written is looked at. `instead`: a member in the
- * place of 'action', which was reported; or NULL. */
+/* Checks the members of a Step whose action is a guess. Only the members that are written are
+ * checked, because another action may need other members. `instead`: the member in the place of
+ * 'action', which was reported, or NULL. */
 static void check_guessed(mwl__checker *c, const mwl__node *n, int action,
                           const mwl__node *instead) {
     mwl__form form = step_forms[action];
@@ -645,8 +648,8 @@ static void missing_action(mwl__checker *c, const mwl__node *n) {
     if (name) check_guessed(c, n, action, other);
 }
 
-/* The Step's action; -1 after a report. Then the members are those of the action that is probably
- * meant. */
+/* Returns the Step's action, or -1 after a report. Then the members were checked as those of the
+ * action that was probably meant. */
 static int check_action(mwl__checker *c, const mwl__node *n) {
     static const mwl__form_field field = {"action", MWL__FORM_STRING, 0};
     if (n->kind != MWL_NODE_OBJECT) {
@@ -678,7 +681,7 @@ static int check_action(mwl__checker *c, const mwl__node *n) {
 static void check_next(mwl__checker *c, mwl__flow *f, mwl__m_step *step, const mwl__form *form,
                        uint32_t bad) {
     const mwl__node *next = mwl__node_get(step->node, "next");
-    if (!next && mwl__form_is_bad(form, bad, "next")) return; /* another member stands for it */
+    if (!next && mwl__form_is_bad(form, bad, "next")) return; /* reported under another name */
     if (!next) {
         mwl__diag *d = mwl__node_report_key(c->tree, step->node, MWL_DIAG_STEP_WITHOUT_EXIT,
                                             "%s needs 'next': where does it go?", form->what);

@@ -1,16 +1,16 @@
-/* check_text.c: texts that are nearly expressions: what was meant, as it should be written. See
+/* check_text.c: texts that are nearly expressions, and how to write them as expressions. See
  * check.h.
  *
- * A text is an expression when it begins with two braces and ends with two; all else is a literal,
- * and legal. So these are warnings, and only what reads a root of the language counts: a text with
- * braces may be meant for someone else. */
+ * A text that begins with two braces and ends with two is an expression. Every other text is a
+ * literal, and allowed. So these are warnings. Only texts that read a root of the language are
+ * reported, because other texts with braces may be for other programs. */
 #include "assembler/check/check.h"
 
 #include "assembler/cel/cel_lex.h"
 #include "vm/base/ascii.h"
 
-#define TEXT_MAX 2048 /* bytes of a text that is looked at; people write shorter ones by hand */
-#define HOLES_MAX 16  /* braces of a text that are looked at for one place */
+#define TEXT_MAX 2048 /* longer texts are not examined: people write shorter ones */
+#define HOLES_MAX 16  /* opening braces that are tried to find one hole */
 #define HELP_MAX 240  /* bytes of an expression that is shown */
 
 /* ---- CEL ------------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static bool is_root(const char *s, size_t len) {
     return false;
 }
 
-/* Whether it is CEL that begins with a member of a root: `vars.x + 1.0`. */
+/* Is the text CEL that begins with a member of a root: `vars.x + 1.0`? */
 static bool reads_root(mwl__checker *c, const char *s, size_t len) {
     if (len == 0) return false;
     mwl__cel_token t = mwl__cel_lex(s, len, 0);
@@ -42,7 +42,7 @@ static bool reads_root(mwl__checker *c, const char *s, size_t len) {
     return (t.kind == MWL__CEL_T_DOT || t.kind == MWL__CEL_T_LBRACKET) && parses(c, s, len);
 }
 
-/* A text that is nothing but a path which no other text would be: `vars.x`, `step.input.y`. */
+/* Is the text only a path that hardly any other text would be: `vars.x`, `step.input.y`? */
 static bool is_bare_path(const char *s, size_t len) {
     static const char *const paths[] = {
         "vars.",       "step.input",  "step.result",       "call.input",   "call.result",
@@ -70,7 +70,7 @@ static void trim(const char **s, size_t *len) {
 
 /* ---- what to write --------------------------------------------------------------------------- */
 
-/* "{{ body }}" in place of the whole text. */
+/* Suggests "{{ body }}" in place of the whole text. */
 static void offer_whole(mwl__checker *c, mwl__diag *d, const mwl__node *n, const char *body,
                         size_t len) {
     mwl__buf b = mwl__buf_make(c->arena->alloc);
@@ -89,15 +89,16 @@ static void offer_whole(mwl__checker *c, mwl__diag *d, const mwl__node *n, const
     mwl__buf_free(&b);
 }
 
-/* The place of an expression in a text: its braces and signs, and what is inside. */
+/* The place of an expression in a text: with its braces and a sign such as $ before them; and what
+ * is inside. */
 typedef struct hole {
     size_t begin, end;
     const char *body;
     size_t body_len;
 } hole;
 
-/* The next hole from `at` on. What is between double braces is one; what is between single ones if
- * it reads a root. */
+/* Finds the next hole from `at` on. Between double braces it must be CEL; between single ones it
+ * must also begin with a root. Returns false if there is none. */
 static bool next_hole(mwl__checker *c, const char *s, size_t len, size_t at, hole *out) {
     for (unsigned tries = 0; at + 2 < len && tries < HOLES_MAX; at++) {
         if (s[at] != '{') continue;
@@ -132,7 +133,7 @@ static void put_literal(mwl__buf *b, const char *s, size_t len) {
     mwl__buf_putc(b, '\'');
 }
 
-/* The text with its holes as one expression: "{{ 'a ' + string(vars.x) }}". */
+/* Suggests the text with its holes as one expression: "{{ 'a ' + string(vars.x) }}". */
 static void offer_joined(mwl__checker *c, mwl__diag *d, const char *s, size_t len) {
     mwl__buf b = mwl__buf_make(c->arena->alloc), shown = mwl__buf_make(c->arena->alloc);
     size_t at = 0;
@@ -183,7 +184,7 @@ void mwl__check_template(mwl__checker *c, const mwl__node *n) {
         offer_joined(c, d, n->as.text, n->count);
 }
 
-/* `{{ x }` and `{{ x`. */
+/* Is the text like `{{ x }` or `{{ x`? */
 static bool is_unclosed(mwl__checker *c, const char *s, size_t len, hole *out) {
     if (len < 4 || memcmp(s, "{{", 2) != 0) return false;
     out->body = s + 2;

@@ -1,21 +1,20 @@
-/* check_vars.c: whether what an expression reads is there when it is read: variables along the
- * graph of Steps, and `failure`. See check.h.
+/* check_vars.c: is a variable bound when an expression reads it, along the graph of Steps; is there
+ * a `failure`? See check.h.
  *
- * A variable that no path has assigned before a read is certain to fault; so is one that the Steps
- * which always run first leave unassigned, the first time. One that a `catch` passes by faults when
- * that way is taken: this is reported where no Match decides anything between the `catch` and the
- * read, because a Match may well ask for just that. A variable that has() asks for anywhere in the
- * Flow is left alone, and so is a read that a condition may pass by.
+ * Three kinds of reads are reported. No path to the read assigns the variable: it always faults.
+ * The Steps that always run first do not assign it: it faults the first time. A `catch` skips the
+ * Step that assigns it: it faults when that path is taken. The third kind is reported only if there
+ * is no Match between the `catch` and the read, because a Match may test for just that. Not
+ * reported are variables that has() tests anywhere in the Flow, and reads that a condition may
+ * skip.
  *
  * Sets of variables are words of 64 bits, and the graph is walked once for each 64 variables, so
- * memory is linear in the definition; VISITS_MAX bounds the time. */
+ * memory is linear in the definition; VISITS_MAX limits the time. */
 #include "assembler/check/check.h"
 
 #include "vm/base/suggest.h"
 
-#define VISITS_MAX                                                                                 \
-    (1u << 24) /* edges that are looked at for one Flow; about a tenth of a second                 \
-                */
+#define VISITS_MAX (1u << 24) /* edges that are visited for one Flow: about 0.1 s */
 
 enum { SET = 64 };
 
@@ -50,17 +49,16 @@ typedef struct edge {
     uint32_t from, to;
     bool caught;           /* by a catch clause */
     const mwl__node *exit; /* the clause, or the Step's own node for `next` */
-    uint64_t assigned;     /* of the set at hand: what is bound on this way */
+    uint64_t assigned;     /* variables of the current set that this edge binds */
 } edge;
 
 typedef struct graph {
     mwl__checker *c;
     const mwl__flow *f;
     edge *edges;
-    uint32_t *first; /* edges of a Step: first[i] to first[i + 1] */
-    uint64_t *maybe; /* of the set at hand: what some path to the Step has assigned */
-    uint64_t
-        *absent; /* what a catch leaves unassigned, on a way to the Step that nothing decides */
+    uint32_t *first;  /* edges of a Step: first[i] to first[i + 1] */
+    uint64_t *maybe;  /* of the current set: what some path to the Step has assigned */
+    uint64_t *absent; /* what a catch leaves unassigned, on a path to the Step without a Match */
     uint64_t *first_time; /* what is unassigned when the Step is reached for the first time */
     uint64_t *inner;      /* what the Step's call and stack assign */
     uint32_t *queue;
@@ -101,7 +99,7 @@ static bool make_graph(graph *g) {
 
 /* ---- one set of variables -------------------------------------------------------------------- */
 
-/* Reads and writes of one set, and which of its variables are looked at. */
+/* Reads and writes of one set of variables, and which of these are checked. */
 typedef struct set {
     mwl__read *const *reads;
     mwl__write *const *writes;
@@ -136,7 +134,7 @@ static void enter_writes(graph *g, set *s) {
         g->edges[i].assigned |= g->inner[g->edges[i].from];
 }
 
-/* Both sets grow along the edges until nothing changes. `absent` needs `maybe` to be complete. */
+/* Lets a set grow along the edges until nothing changes. g->absent needs a complete g->maybe. */
 static bool grow(graph *g, uint64_t *sets, bool absent) {
     uint32_t head = 0, count = 0, n = g->n_steps;
     for (uint32_t i = 0; i < n; i++) {
@@ -166,7 +164,7 @@ static bool grow(graph *g, uint64_t *sets, bool absent) {
     return true;
 }
 
-/* From the entrypoint along Steps that have one way out. */
+/* Walks from the entrypoint along Steps that have one way out. */
 static void walk_first_steps(graph *g) {
     uint64_t assigned = 0;
     memset(g->first_time, 0, g->n_steps * sizeof *g->first_time);
@@ -214,7 +212,8 @@ static void report_never(const graph *g, const set *s, const mwl__read *u, bool 
     suggest_guard(d, u, "assign it in a Step before");
 }
 
-/* The way on which the variable is not bound: from the read backwards to where that is certain. */
+/* Finds a path on which the variable is not bound: from the read backwards to where that is
+ * certain. */
 static const mwl__node *find_way(graph *g, const mwl__read *u) {
     uint64_t bit = UINT64_C(1) << (u->var % SET);
     uint32_t count = 0;
@@ -268,7 +267,7 @@ static void judge_reads(graph *g, const set *s) {
 
 /* ---- all variables --------------------------------------------------------------------------- */
 
-/* Whether the Flow's own middleware may run the graph again with what it has assigned. */
+/* Can the Flow's own middleware run the graph again with the variables that it has assigned? */
 static bool runs_again(const mwl__flow *f) {
     for (uint32_t i = 0; i < f->m.n_stack; i++) {
         const mwl__contract *p = f->m.stack[i]->provider;
@@ -300,7 +299,7 @@ static void judge_set(graph *g, set *s, uint64_t bound) {
         (out) = mwl__check_new(c, total, sizeof *(out));                                           \
         if (!end || !(out)) return;                                                                \
         memcpy(end, at, ((n_sets) + 1) * sizeof *end);                                             \
-        for (type *x = (list); x; x = x->next) /* the lists are the wrong way round */             \
+        for (type *x = (list); x; x = x->next) /* the lists are in reverse order */                \
             (out)[--end[x->var / SET + 1]] = x;                                                    \
     } while (0)
 
@@ -333,7 +332,7 @@ static void check_reads(mwl__checker *c, mwl__flow *f) {
 /* ---- failure --------------------------------------------------------------------------------- */
 
 /* spec: execution context, `failure`: it is null until a Step fails and after one succeeds. So it
- * can be set in a Step only when a `catch` leads right to it. */
+ * can be set in a Step only if a `catch` leads directly to that Step. */
 static void check_failures(mwl__checker *c, mwl__flow *f) {
     bool *caught = f->failures ? mwl__check_new(c, f->m.n_steps, sizeof *caught) : NULL;
     if (!caught) return;

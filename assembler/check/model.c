@@ -1,14 +1,14 @@
 /* model.c: the model's expressions by node, and its memory. See model.h.
  *
- * One table answers both questions about a node: one with an expression is a string that is
- * computed; one without is a container that has such a string somewhere inside. */
+ * One table has two kinds of nodes: strings with their expression, and containers with such a
+ * string somewhere inside (these have no expression). */
 #include "assembler/check/model.h"
 #include "vm/base/hash.h"
 #include "vm/base/table.h"
 
 typedef struct computed {
     const mwl__node *node;
-    mwl__m_expr *expr; /* NULL: an ancestor of one */
+    mwl__m_expr *expr; /* NULL: a container around one */
 } computed;
 
 struct mwl__m_exprs {
@@ -17,7 +17,7 @@ struct mwl__m_exprs {
     mwl__table table;
 };
 
-/* The entry of a node, or NULL; then the probe is where it would go. */
+/* Returns the entry of a node, or NULL; then the probe is where it can be added. */
 static const computed *find(const struct mwl__m_exprs *t, const mwl__node *n, mwl__probe *probe) {
     *probe = mwl__probe_make(&t->table, mwl__hash_address(n));
     for (uint32_t i; mwl__table_next(&t->table, probe, &i);)
@@ -25,7 +25,8 @@ static const computed *find(const struct mwl__m_exprs *t, const mwl__node *n, mw
     return NULL;
 }
 
-/* Room for one more. What was outgrown stays in the arena: as much again at most. */
+/* Makes room for one more. The old table stays in the arena; all old ones together are no larger
+ * than the new one. */
 static bool reserve(mwl__model *m) {
     mwl_alloc alloc = mwl__arena_alloc(&m->arena);
     if (!m->exprs) m->exprs = mwl__arena_new(&m->arena, sizeof *m->exprs);

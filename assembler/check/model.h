@@ -30,7 +30,7 @@ enum {
     MWL_SITE_ASCENT = 256      /* `middleware.result` is there */
 };
 
-/* An expression: the value of one string node. Found again by its node (mwl__model_expr). */
+/* An expression: the value of one string node. mwl__model_expr finds it by its node. */
 typedef struct mwl__m_expr {
     const mwl__node *node;
     mwl__cel_tree tree; /* parsed and resolved; tree.source is the body, `body_at` bytes into the
@@ -125,17 +125,16 @@ typedef struct mwl__model {
     struct mwl__m_exprs *exprs; /* by node */
 } mwl__model;
 
-/* The expression in this string node, or NULL: a literal. */
+/* Returns the expression in this string node. NULL: it is a literal. */
 const mwl__m_expr *mwl__model_expr(const mwl__model *m, const mwl__node *n);
-/* Enter an expression; false when memory is out. */
+/* Adds an expression. Returns false if out of memory. */
 bool mwl__model_put(mwl__model *m, mwl__m_expr *e);
-/* Whether the subtree holds an expression anywhere (then it is computed by code), else it is a
- * constant. */
+/* Does the subtree contain an expression? Then code computes it; else it is a constant. */
 bool mwl__model_computed(const mwl__model *m, const mwl__node *n);
 
-/* Build the model of a definition, reporting all that the specification lets one know without
- * running it. functions: what expressions may call. MWL_OK (warnings perhaps), E_REJECTED, E_NOMEM.
- * Free in any case. */
+/* Builds the model of a definition, and reports every mistake that can be known without running it.
+ * functions: what expressions may call. Returns MWL_OK (perhaps with warnings), E_REJECTED or
+ * E_NOMEM. Free the model in any case. */
 mwl_status mwl__model_check(mwl__model *m, mwl__tree *tree, mwl__catalog *catalog,
                             const mwl_function_def *const *functions, size_t n_functions);
 void mwl__model_free(mwl__model *m);

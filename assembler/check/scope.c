@@ -6,7 +6,7 @@
 
 /* ---- sets of names --------------------------------------------------------------------------- */
 
-/* The name, or NULL; then the probe is where it would go. */
+/* Returns the name, or NULL; then the probe is where it can be added. */
 static mwl__name *seek(const mwl__names *s, const char *text, size_t len, mwl__probe *probe) {
     *probe = mwl__probe_make(&s->table, mwl__hash_key(text, len));
     for (uint32_t i; mwl__table_next(&s->table, probe, &i);)
@@ -38,7 +38,7 @@ const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t l
 
 /* ---- roots ----------------------------------------------------------------------------------- */
 
-/* The bits of which one must be there; 0: always. */
+/* The bits of which one must be set; 0: the root always exists. */
 static const struct {
     const char *name;
     unsigned needs;

@@ -5,7 +5,7 @@
 #include "assembler/check/model.h"
 #include "vm/base/table.h"
 
-/* A set of names with flags and the place where each was first of use. Grows in an arena. */
+/* A set of names, each with flags and the place where it was first used. It grows in an arena. */
 typedef struct mwl__name {
     const char *text;
     uint32_t len;
@@ -24,15 +24,17 @@ typedef struct mwl__names {
 
 enum { MWL__VAR_PARAMETER = 1, MWL__VAR_BOUND = 2, MWL__VAR_READ = 4, MWL__VAR_TESTED = 8 };
 
-/* Add flags to a name; the entry, or NULL when memory is out. Valid until the next addition. */
+/* Adds flags to a name, and the name if it is new. Returns its entry, which is valid until the next
+ * addition, or NULL if out of memory. */
 mwl__name *mwl__names_put(mwl__names *s, mwl__arena *arena, const char *text, size_t len,
                           unsigned flags);
 const mwl__name *mwl__names_find(const mwl__names *s, const char *text, size_t len);
 
 #define MWL__N_ROOTS 10
-/* The roots, each with the reason why it does not exist at such a site, or NULL. */
+/* Lists the roots, each with the reason why it does not exist at such a site, or NULL if it does.
+ */
 void mwl__scope_roots(unsigned roots, mwl__cel_root out[MWL__N_ROOTS]);
-/* What a name is in expressions: MWL__CEL_NAME_* bits. */
+/* Returns what a name is in expressions: MWL__CEL_NAME_* bits. */
 unsigned mwl__scope_lookup(const mwl__names *functions, const char *name, size_t len,
                            mwl__cel_lit *lit);
 

@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-/* Bytes of a constant or of the source in a comment: listings are for people. */
+/* The most bytes of a constant or of the source in a comment, because listings are for people. */
 #define TEXT_LIMIT 60u
 #define CODE_WIDTH 34u /* columns of an instruction before its comment */
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Text on one line, cut at a code point. */
+/* Writes a text on one line, cut at a code point. */
 static void put_cut(mwl__buf *out, const char *s, size_t len) {
     size_t n = len < TEXT_LIMIT ? len : TEXT_LIMIT;
     while (n < len && n > 0 && ((unsigned char)s[n] & 0xC0u) == 0x80u) n--;
@@ -47,7 +47,7 @@ static void write_string(mwl__buf *out, const mwl__str *s) {
     if (n < s->len) mwl__buf_puts(out, "...");
 }
 
-/* A constant as text; JSON if it is in the data model. */
+/* Writes a constant as text; as JSON if it is in the data model. */
 static void write_const(mwl__buf *out, mwl_value v) {
     switch (mwl_value_kind(v)) {
     case MWL_KIND_NUMBER: write_number(out, v.as.d); break;
@@ -78,7 +78,7 @@ void mwl__disasm_const(listing *l, uint32_t k) {
     put_cut(l->out, l->text.data, l->text.len);
 }
 
-/* A string constant without quotes; another word for MWL_NONE. */
+/* Writes a string constant without quotes; `otherwise` for MWL_NONE. */
 void mwl__disasm_name(listing *l, uint32_t k, const char *otherwise) {
     if (k == MWL_NONE)
         mwl__buf_puts(l->out, otherwise);

@@ -16,14 +16,14 @@ void mwl__emit_free(mwl__emit *e);
 mwl_status mwl__emit_status(const mwl__emit *e);   /* MWL_OK, or the first failure */
 void mwl__emit_fail(mwl__emit *e, mwl_status why); /* for the caller; the first failure counts */
 
-/* Can an index be a 16-bit operand (K, FN, SHAPE)? If it cannot, mwl__emit_abc fails with
- * MWL_E_TOO_BIG; so a caller that can do without (LOAD_K and EQ for EQ_K) asks first. */
+/* Can an index be a 16-bit operand (K, FN, SHAPE)? If not, mwl__emit_abc fails with MWL_E_TOO_BIG.
+ * So a caller that has another way (LOAD_K and EQ instead of EQ_K) calls this first. */
 static inline bool mwl__emit_fits16(uint32_t index) { return index <= 0xffffu; }
 
 /* ---- constants: the index of an equal one, or of a new one ----------------------------------- */
 uint32_t mwl__emit_string(mwl__emit *e, const char *text, size_t len);
-/* Any value except FAULT, EXT, OPTIONAL; lent. Containers are equal if their contents and the order
- * are. */
+/* Any value except FAULT, EXT, OPTIONAL; lent. Containers are equal if they have equal contents in
+ * the same order. */
 uint32_t mwl__emit_const(mwl__emit *e, mwl_value v);
 /* Lent until the emitter is freed; absent if there is no such constant. */
 mwl_value mwl__emit_const_value(mwl__emit *e, uint32_t k);
@@ -35,15 +35,15 @@ uint32_t mwl__emit_func(mwl__emit *e, const char *name, unsigned n_args, bool me
 uint32_t mwl__emit_regex(mwl__emit *e, uint32_t pattern_const);
 /* Appends a run of words to KEYS, for other tables; returns the index of the first. */
 uint32_t mwl__emit_keys(mwl__emit *e, const uint32_t *words, uint32_t n);
-/* For sections without a function of their own (FLOWS, STEPS, ENTRIES, CALLS ...): appends a record
- * and returns its index. record_at: the record, to be written until the next one is appended to
- * that section; NULL if there is no such record, and after a failure. */
+/* For sections without a separate function (FLOWS, STEPS, ENTRIES, CALLS ...): appends a record and
+ * returns its index. record_at: the record, to be written until the next one is appended to that
+ * section; NULL if there is no such record, and after a failure. */
 uint32_t mwl__emit_record(mwl__emit *e, unsigned section, const void *record, size_t size);
 void *mwl__emit_record_at(mwl__emit *e, unsigned section, uint32_t index, size_t size);
 uint32_t mwl__emit_record_count(const mwl__emit *e, unsigned section);
-/* The bytes of a whole section (SOURCE), which are copied and replace those from before. */
+/* Sets the bytes of a whole section (SOURCE). They are copied, and replace earlier ones. */
 void mwl__emit_blob(mwl__emit *e, unsigned section, const void *data, size_t size);
-/* A word of INFO (tables.h). Words that are not set are MWL_NONE. */
+/* Sets a word of INFO (tables.h). Words that are not set are MWL_NONE. */
 void mwl__emit_info(mwl__emit *e, unsigned word, uint32_t value);
 
 /* ---- code ------------------------------------------------------------------------------------ */
@@ -53,14 +53,14 @@ uint32_t mwl__emit_abc(mwl__emit *e, mwl__op op, unsigned a, unsigned b, unsigne
 uint32_t mwl__emit_ax(mwl__emit *e, mwl__op op, unsigned a, uint32_t x);
 void mwl__emit_patch(mwl__emit *e, uint32_t pc, uint32_t target); /* sets the wide operand */
 mwl__ins mwl__emit_at(const mwl__emit *e, uint32_t pc);
-/* The program needs at least n registers. This is done for an operand with one register, but not
- * for one with several. */
+/* Says that the program needs at least n registers. The emitter does this for an operand with one
+ * register, but not for one with several. */
 void mwl__emit_regs(mwl__emit *e, unsigned n);
 /* Ranges must be nested or apart. Empty ones are ignored; of two equal ones the first is inside. */
 void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t target, unsigned reg,
                        mwl__handler_kind kind);
-/* Where instruction pc (sub as in mwl__program_where) comes from. The last call counts. An
- * instruction without a place has that of the one before it. */
+/* Sets where instruction pc comes from (sub as in mwl__program_where). The last call counts. An
+ * instruction without a place has the place of the one before it. */
 void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where);
 
 /* ---- the image ------------------------------------------------------------------------------- */

@@ -99,8 +99,8 @@ static void put_row(mwl__buf *out, const mwl__emit_row *row, const mwl__emit_row
     put_varint(out, row->where.len);
 }
 
-/* Leaves out rows that are not needed: those with a later row for the same place, and those of a
- * whole instruction that is where the one before it is. */
+/* Leaves out rows that are not needed: rows with a later row for the same instruction and sub, and
+ * rows of a whole instruction that has the same place as the one before it. */
 static size_t tidy_rows(mwl__emit_row *row, size_t n) {
     size_t kept = 0, whole = SIZE_MAX; /* the last kept row of sub 0 */
     for (size_t i = 0; i < n; i++) {

@@ -7,7 +7,7 @@
 
 /* One table for everything that is interned. A key is a letter for what it is, then its bytes. */
 typedef struct mwl__intern_entry {
-    size_t at; /* of the key in `keys` */
+    size_t at; /* offset of the key in `keys` */
     uint32_t len;
     uint32_t index; /* what was interned under it */
 } mwl__intern_entry;
@@ -37,12 +37,12 @@ struct mwl__emit {
 };
 
 /* To intern: mwl__emit_key begins a key, the caller appends its bytes to e->key, then
- * mwl__emit_intern looks it up. True: it is there, with *index. False: it was added with
- * next_index, or the emitter has failed and *index is 0. */
+ * mwl__emit_intern looks it up. Returns true and its *index if it was there. Returns false if it
+ * was added with next_index, or if the emitter has failed; then *index is 0. */
 void mwl__emit_key(mwl__emit *e, char letter);
 bool mwl__emit_intern(mwl__emit *e, uint32_t next_index, uint32_t *index);
 
-/* Appends to a section; fails if out of memory. */
+/* Appends to a section. If out of memory, the emitter fails. */
 void mwl__emit_put(mwl__emit *e, unsigned section, const void *data, size_t size);
 void mwl__emit_const_done(mwl__emit *e); /* frees what emit_const.c owns */
 

@@ -11,9 +11,9 @@
 #include "assembler/check/model.h"
 
 /* Lowers the whole model into the emitter, with SOURCE and INFO. functions: calls of pure ones with
- * constant arguments are computed here; NULL: none. Writes the `ix` fields of the model and the
- * notes of the expressions. MWL_OK; MWL_E_REJECTED after a report, if something needs more than
- * instructions can name; MWL_E_NOMEM. */
+ * constant arguments are computed here; NULL: there are no functions. Writes the `ix` fields of the
+ * model and the notes of the expressions. MWL_OK; MWL_E_REJECTED after a report, if something needs
+ * more than instructions can name; MWL_E_NOMEM. */
 mwl_status mwl__lower(mwl__model *model, const mwl__functions *functions, mwl__emit *emit);
 
 #endif

@@ -5,14 +5,16 @@
 #include "assembler/cel/cel_lower.h"
 #include "assembler/lower/lower.h"
 
-/* Up to so many elements of a literal get a register each; a longer one is built one by one. */
+/* A literal with at most this many elements has a register for each. A longer one is built element
+ * by element. */
 #define MWL__LOWER_SPREAD 32u
-/* Rows of registers end here. What is nested deeper is built one by one, with two registers for
- * each level, and the reader limits the levels; so an expression always has at least MWL_REGS_LIMIT
+/* Rows of registers end here. What is nested deeper is built element by element, with two registers
+ * for each level. The reader limits the levels, so an expression always has at least MWL_REGS_LIMIT
  * / 4 registers. */
 #define MWL__LOWER_ROWS (MWL_REGS_LIMIT / 2)
 
-/* Where the faults of a construct go: one instruction behind its code, emitted if it is used. */
+/* The instruction that faults of a construct lead to. It is behind the construct's code, and is
+ * written only if it is used. */
 typedef struct mwl__lower_stub {
     mwl__op op;
     uint32_t x;
@@ -82,25 +84,25 @@ void mwl__lower_flush(mwl__lowerer *l); /* writes the stubs; control must not co
 uint32_t mwl__lower_import(mwl__lowerer *l, const mwl__contract *c, const mwl__node *user);
 uint32_t mwl__lower_flow_ix(mwl__lowerer *l, mwl__m_flow *flow);
 uint32_t mwl__lower_name(mwl__lowerer *l, const mwl__node *member); /* its key as a constant */
-/* A record that exists already; NULL only if the emitter has failed. */
+/* Returns a record that was added before; NULL only if the emitter has failed. */
 #define mwl__lower_rec(l, section, type, ix)                                                       \
     ((type *)mwl__emit_record_at((l)->e, MWL_SECTION_##section, ix, sizeof(type)))
 
 /* lower_value.c: values into registers. d is below top. */
 void mwl__lower_value(mwl__lowerer *l, const mwl__node *n, unsigned d);
-/* The value, and the instruction that takes it: OUT, CALL_INPUT ... */
+/* Writes code for the value, and the instruction that takes it: OUT, CALL_INPUT ... */
 void mwl__lower_field(mwl__lowerer *l, const mwl__node *n, mwl__op op);
-/* As a condition, without conversion to data, and the jump that tests it. Returns the pc of the
- * jump, to be patched. */
+/* Writes code for a condition, without conversion to data, and the jump that tests it. Returns the
+ * pc of the jump; the caller sets its target. */
 uint32_t mwl__lower_condition(mwl__lowerer *l, const mwl__node *n, mwl__op jump);
 uint32_t mwl__lower_const(mwl__lowerer *l, const mwl__node *n); /* a subtree without expressions */
-/* The members of an object, except for those in `skip` (NULL-terminated; NULL: none), in a row of
- * registers from *first on, and their keys as a shape. False: too large, and reported. The caller
- * frees the registers by restoring top. */
+/* Writes code for the members of an object, in a row of registers from *first on, and makes a shape
+ * of their keys. Members in `skip` are left out (NULL-terminated; NULL: none). Returns false if the
+ * object is too large, which is reported. The caller frees the registers by restoring top. */
 bool mwl__lower_row(mwl__lowerer *l, const mwl__node *object, const char *const *skip,
                     unsigned *first, uint32_t *shape);
 void mwl__lower_assign(mwl__lowerer *l, const mwl__node *assign); /* NULL or {}: nothing */
-/* What is known about a condition: 1 true, 0 false, -1 nothing. */
+/* Returns 1 if a condition is literally true, 0 if it is literally false, else -1. */
 int mwl__lower_known(const mwl__lowerer *l, const mwl__node *n);
 
 /* lower_scope.c: names and what they reach. */
@@ -108,7 +110,7 @@ bool mwl__lower_resolve(void *ctx, const mwl__cel_node *variable, const mwl__cel
                         size_t n_members, unsigned *base, size_t *used);
 mwl__where mwl__lower_where(void *ctx, uint32_t begin, uint32_t end, uint32_t at);
 mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n);
-/* Marks what the expression, or every expression in the subtree (NULL: none), can read. */
+/* Mark what the expression, or every expression in the subtree (may be NULL), can read. */
 void mwl__lower_reach(mwl__lowerer *l, const mwl__m_expr *x);
 void mwl__lower_reach_all(mwl__lowerer *l, const mwl__node *n);
 

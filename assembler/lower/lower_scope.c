@@ -1,5 +1,5 @@
-/* lower_scope.c: what the names in an expression mean to the machine, and what it must keep for
- * them.
+/* lower_scope.c: what the names in an expression mean to the machine, and what the machine must
+ * keep so that they can be read.
  *
  * Owns: which base of program.h the text of a path begins with, and the flags of tables.h for the
  * instants and windows that something can read. A root that is used as a whole reads everything in
@@ -18,7 +18,8 @@ static bool text_is(mwl__cel_text t, const char *text, size_t len) {
     return t.len == len && memcmp(t.data, text, len) == 0;
 }
 
-/* How many members of the path are in the text of the base; -1: the path does not begin with it. */
+/* Returns how many members of the path are in the text of the base, or -1 if the path does not
+ * begin with it. */
 static int takes(const char *text, mwl__cel_text root, const mwl__cel_text *members, size_t n) {
     const char *dot = strchr(text, '.');
     if (!text_is(root, text, dot ? (size_t)(dot - text) : strlen(text))) return -1;
@@ -34,7 +35,7 @@ static int takes(const char *text, mwl__cel_text root, const mwl__cel_text *memb
     return used;
 }
 
-/* Bases one member below something that may not be there: asking has() of them must look there
+/* Bases one member below something that may not be there. has() of such a base must test that
  * first. */
 static bool is_below_result(int base) {
     return base == MWL_BASE_STEP_RESULT_VALUE || base == MWL_BASE_CALL_RESULT_VALUE ||
@@ -70,7 +71,8 @@ static mwl__where place(const mwl__lowerer *l, mwl__span span, uint32_t at) {
     return w;
 }
 
-/* Of a scalar all of it; of a construct its name, or else the bracket that opens it. */
+/* Returns the position of a node: the whole of a scalar; of a construct its name, or else its
+ * opening bracket. */
 mwl__where mwl__lower_node_where(const mwl__lowerer *l, const mwl__node *n) {
     mwl__span span = mwl__node_span(n);
     if (n->kind >= MWL_NODE_ARRAY) {
@@ -123,7 +125,7 @@ static bool member_is(const mwl__cel_path *p, size_t i, const char *name) {
     return i < p->n_members && text_is(p->members[i], name, strlen(name));
 }
 
-/* Which instants of a record the path can read. `at`: how many members lead to them. */
+/* Returns which instants of a record the path can read. at: how many members lead to the record. */
 static uint32_t instants(const mwl__cel_path *p, size_t at) {
     if (p->n_members <= at)
         return MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED | MWL_NEEDS_DISPATCHED | MWL_NEEDS_ACCEPTED;

@@ -63,7 +63,7 @@ static void to(mwl__lowerer *l, const mwl__m_step *s) {
     mwl__lower_ax(l, s->node, MWL_OP_TO, 0, s->next->ix);
 }
 
-/* A Step that is not a Call or a Gather records its exit only if something reads that. */
+/* A Step that is not a Call or a Gather records its exit only if an expression can read it. */
 static void exit_if_read(mwl__lowerer *l, const mwl__m_step *s) {
     const mwl__step_rec *r = mwl__lower_rec(l, STEPS, mwl__step_rec, s->ix);
     if (r && (r->flags & MWL_NEEDS_EXITED)) mwl__lower_abc(l, s->node, MWL_OP_STEP_EXIT, 0, 0, 0);

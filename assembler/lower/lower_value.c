@@ -160,7 +160,7 @@ int mwl__lower_known(const mwl__lowerer *l, const mwl__node *n) {
 
 /* ---- templates ------------------------------------------------------------------------------- */
 
-/* Values of a row: `count` children from `first` on, each in its register. */
+/* Writes code for the values of a row: `count` children from `first` on, each in its register. */
 static void fill(mwl__lowerer *l, const mwl__node *parent, unsigned first) {
     for (const mwl__node *c = mwl__node_first(parent); c; c = c->next)
         mwl__lower_value(l, c, first++);

@@ -1,7 +1,7 @@
 /* diag.c: the list of codes, and the sink that collects diagnostics. See diag.h.
  *
- * Everything kept lives in the sink's arena. The bound is counted apart for errors and for the
- * rest, so that many warnings never hide an error. */
+ * Everything that is kept is in the sink's arena. Errors and other diagnostics have separate
+ * limits, so that many warnings never hide an error. */
 #include "assembler/source/diag.h"
 
 #include "mwl_config.h"
@@ -27,7 +27,7 @@ const mwl__diag_info *mwl__diag_rows(size_t *count) {
 }
 
 const mwl__diag_info *mwl__diag_row(mwl__diag_code code) {
-    size_t low = 0, high = MWL__DIAG_COUNT; /* the list is in order: a unit test holds it to that */
+    size_t low = 0, high = MWL__DIAG_COUNT; /* the list is in order; a unit test checks that */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (ROWS[mid].code == code) return &ROWS[mid];
@@ -104,8 +104,8 @@ bool mwl__diags_room(const mwl__diags *sink, mwl__diag_code code) {
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* Formatted text in the arena, cut at a code point after MESSAGE_MAX bytes; NULL when memory is
- * out. */
+/* Returns formatted text in the arena, cut at a code point after MESSAGE_MAX bytes, or NULL if out
+ * of memory. */
 static const char *format_text(mwl__diags *sink, const char *format, va_list ap) {
     char text[MESSAGE_MAX + 4];
     int n = vsnprintf(text, MESSAGE_MAX + 2, format, ap);
@@ -137,7 +137,7 @@ static bool source_index(mwl__diags *sink, mwl__source *source, uint32_t *ix) {
     return true;
 }
 
-/* What a person would call the same: code, place and words. */
+/* Was the same diagnostic reported before? Code, place and message are compared. */
 static bool said_before(const mwl__diags *sink, const mwl__diag *d) {
     for (size_t i = sink->n_items; i-- > 0;) {
         const mwl__diag *o = sink->items[i];
@@ -302,7 +302,7 @@ static void sift_down(mwl__diag **item, size_t at, size_t n) {
     }
 }
 
-/* A heap sort: in place, because qsort may ask the C library for memory. */
+/* A heap sort: in place, because qsort may allocate memory from the C library. */
 void mwl__diags_sort(mwl__diags *sink) {
     mwl__diag **item = sink->items;
     for (size_t i = sink->n_items / 2; i-- > 0;) sift_down(item, i, sink->n_items);

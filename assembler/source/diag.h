@@ -2,16 +2,18 @@
  *
  * Owns: the list of codes with their explanations (diag_codes.h), severities and their settings,
  * the three output forms. Refuses to know: JSON trees and what the rules mean; a caller gives a
- * span of a source and words.
+ * span of a source and a message.
  *
- * How a check reads:
+ * A check reports like this:
  *
- *     mwl__diag *d = mwl__diag_report(sink, MWL_DIAG_UNKNOWN_STEP, src, span, "unknown Step '%s'",
- * s); mwl__diag_text(d, "no Step of this Flow has this name"); mwl__diag_label(d, other_span, "the
- * Steps of this Flow are here"); mwl__diag_help(d, "did you mean '%s'?", near);
+ *     mwl__diag *d =
+ *         mwl__diag_report(sink, MWL_DIAG_UNKNOWN_STEP, src, span, "unknown Step '%s'", name);
+ *     mwl__diag_text(d, "no Step of this Flow has this name");
+ *     mwl__diag_label(d, other_span, "the Steps of this Flow are here");
+ *     mwl__diag_help(d, "did you mean '%s'?", near);
  *
- * A report returns NULL when the diagnostic is not kept (silenced by name, reported before, above
- * the bound, no memory), and everything accepts that NULL. Costly help (a search for a near name)
+ * A report returns NULL if the diagnostic is not kept (silenced, reported before, above the limit,
+ * out of memory). Every function accepts that NULL. Costly help (a search for a similar name)
  * belongs inside `if (d)`. Messages begin in lower case, quote names in ' ', and end without a full
  * stop. */
 #ifndef MWL_DIAG_H
@@ -48,12 +50,13 @@ typedef struct mwl__diag_info {
 
 const mwl__diag_info *mwl__diag_rows(size_t *count); /* in the order of their numbers */
 const mwl__diag_info *mwl__diag_row(mwl__diag_code code);
-/* By "MWL0301", "mwl0301", "0301", "301" or "unknown-step"; NULL when there is none. */
+/* Finds a row by "MWL0301", "mwl0301", "0301", "301" or "unknown-step". NULL: there is no such row.
+ */
 const mwl__diag_info *mwl__diag_find(const char *text);
 
 /* ---- texts for people ------------------------------------------------------------------------ */
 
-/* Which words of other languages: those that stand in the place of a member, and others. */
+/* Groups of words of other languages: words in the place of a member, and others. */
 typedef enum mwl__words {
     MWL__WORDS_NONE,
     MWL__WORDS_FLOW,
@@ -82,7 +85,7 @@ typedef enum mwl__words {
     MWL__WORDS_COUNT
 } mwl__words;
 
-/* What the library does not carry, because it is large: check_guide.h has it. */
+/* Texts that the library does not contain, because they are large: check_guide.h has them. */
 typedef struct mwl__guide {
     const char *const *texts; /* explanations, by the order of mwl__diag_rows */
     const char *const *words; /* by mwl__words; each for mwl__word_find, or NULL */
@@ -127,12 +130,13 @@ typedef struct mwl__diag {
     mwl__diag_mark *labels;
     mwl__diag_line *notes;
     mwl__diag_edit *edits; /* in the order of the source; NULL: no repair is known to be right */
-    bool unfixable;        /* pieces of its repair clashed */
+    bool unfixable;        /* pieces of its repair overlapped */
 } mwl__diag;
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* What one assembly may use, and where it is. It is part of the sink, which every stage has. */
+/* What one assembly may use, and where it works now. It is part of the sink, which every stage has.
+ */
 typedef struct mwl__quota {
     uint64_t bytes;      /* of one text */
     uint64_t work;       /* units that are left */
@@ -145,15 +149,16 @@ typedef struct mwl__quota {
 /* ---- the sink -------------------------------------------------------------------------------- */
 
 #define MWL__DIAG_LIMIT                                                                            \
-    100 /* kept of errors, and of the rest, unless the caller sets another bound */
+    100 /* errors that are kept, and other diagnostics, unless the caller sets another limit */
 
 /* Sources given to reports must outlive the sink's last rendering. */
 typedef struct mwl__diags {
     mwl__arena arena;
     mwl__diag **items; /* sorted by mwl__diag_sort */
     size_t n_items, cap;
-    size_t limit;              /* kept of errors, and as many of warnings and notes; 0: no bound */
-    size_t n_errors, n_others; /* all that were reported, kept or not */
+    size_t limit;              /* errors that are kept, and as many warnings and notes; 0: no limit
+                                */
+    size_t n_errors, n_others; /* all that were reported, kept or not kept */
     size_t kept_errors, kept_others;
     size_t n_broken; /* reports of rules that are errors by themselves, not by --deny */
     mwl__source **sources;
@@ -168,29 +173,30 @@ typedef struct mwl__diags {
 void mwl__diags_init(mwl__diags *sink, mwl_alloc alloc);
 void mwl__diags_free(mwl__diags *sink);
 
-/* Silence a warning, or make it an error, by name or code; "warnings" means all of them. The later
- * word about one warning wins, a name outranks "warnings". MWL_E_NOT_FOUND: no such name;
- * MWL_E_USAGE: it is an error already and cannot be silenced. */
+/* Silence a warning, or make it an error, by name or code; "warnings" means all of them. Of two
+ * settings for one warning the later one counts, and a name counts more than "warnings". Return
+ * MWL_E_NOT_FOUND if there is no such name, and MWL_E_USAGE if it is an error, which cannot be
+ * silenced. */
 mwl_status mwl__diags_allow(mwl__diags *sink, const char *name);
 mwl_status mwl__diags_deny(mwl__diags *sink, const char *name);
 
-/* Takes units of work for what is at this place. False: they are used up. That is reported, once,
+/* Charges units of work for this place. Returns false if they are used up; this is reported once,
  * at the place, and the caller stops with MWL_E_REJECTED. */
 bool mwl__diags_work(mwl__diags *sink, mwl__source *source, uint32_t at, uint64_t units);
 
-/* These words of other languages, or NULL. */
+/* Returns a group of words of other languages, or NULL. */
 static inline const char *mwl__diags_words(const mwl__diags *sink, mwl__words which) {
     return sink->guide ? sink->guide->words[which] : NULL;
 }
 
-/* Whether a report of this code would not be silenced: lets a check skip costly analysis. */
+/* Is this code not silenced? If it is, a check can skip costly analysis. */
 bool mwl__diags_wants(const mwl__diags *sink, mwl__diag_code code);
 
-/* Whether one more report of this code would be kept. Lets a check skip a costly search for what to
- * suggest. */
+/* Would one more report of this code be kept? If not, a check can skip a costly search for a
+ * suggestion. */
 bool mwl__diags_room(const mwl__diags *sink, mwl__diag_code code);
 
-/* NULL when not kept. Errors count even then. */
+/* Adds a diagnostic. Returns NULL if it is not kept; an error is counted even then. */
 mwl__diag *mwl__diag_report(mwl__diags *sink, mwl__diag_code code, mwl__source *source,
                             mwl__span span, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -208,30 +214,31 @@ void mwl__diag_pointer(mwl__diag *d, const char *pointer, size_t len);
 
 /* ---- repairs -------------------------------------------------------------------------------- */
 
-/* Add a piece to the repair: only where the help says exactly this, and the definition is better in
- * every case for it. An empty span inserts. A piece that overlaps an earlier one of the diagnostic
- * is not possible and drops the whole repair. Each accepts NULL for d. */
+/* Adds a piece to the repair. Use it only if the help says exactly this, and the repair is right in
+ * every case. An empty span inserts. If a piece overlaps an earlier one of the diagnostic, the
+ * whole repair is dropped. Each accepts NULL for d. */
 void mwl__diag_fix(mwl__diag *d, mwl__span span, const char *text, size_t len);
 /* The same with the text as JSON writes it inside a string: quotes and controls escaped. */
 void mwl__diag_fix_text(mwl__diag *d, mwl__span span, const char *text, size_t len);
 /* The same as a whole JSON string, quotes included. */
 void mwl__diag_fix_string(mwl__diag *d, mwl__span span, const char *text, size_t len);
 
-/* How many diagnostics of this source have a repair. */
+/* Returns how many diagnostics of this source have a repair. */
 size_t mwl__diags_fixable(const mwl__diags *sink, const mwl__source *source);
-/* Append the text of the source with the repairs of its diagnostics made. Of two that overlap the
- * first in the order of the source is made; a further round (read and check the new text) finds
- * the other again. Returns how many were made; out->failed reports that memory ran out. */
+/* Appends the text of the source with the repairs of its diagnostics. Of two that overlap, the
+ * first in the source is made; another round (read and check the new text) finds the second again.
+ * Returns how many were made. If memory runs out, out->failed is set. */
 size_t mwl__diags_repair(mwl__diags *sink, const mwl__source *source, mwl__buf *out);
 
-/* Order by source, position, code. Rendering does it too. */
+/* Sorts by source, position, code. Rendering does this too. */
 void mwl__diags_sort(mwl__diags *sink);
 
 /* ---- rendering ------------------------------------------------------------------------------- */
 
 typedef enum mwl__diag_format { MWL_DIAG_HUMAN, MWL_DIAG_JSON, MWL_DIAG_SARIF } mwl__diag_format;
 
-/* Appends; out->failed tells that memory ran out. `colour` concerns the human form alone. */
+/* Appends all diagnostics in this form. If memory runs out, out->failed is set. Only the human form
+ * uses `colour`. */
 void mwl__diags_render(mwl__diags *sink, mwl__diag_format format, bool colour, mwl__buf *out);
 
 /* The three forms, for diag.c (which sorts first). */
@@ -239,13 +246,13 @@ void mwl__diags_human(mwl__diags *sink, bool colour, mwl__buf *out);
 void mwl__diags_json(mwl__diags *sink, mwl__buf *out);
 void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out);
 
-/* The line of the span with the span underlined, as the human form shows it, for what is not a
- * diagnostic: a failure of a run, an expression on the command line. words: beside the carets, or
- * NULL. */
+/* Appends the line of the span, underlined as in the human form, for something that is not a
+ * diagnostic: a failure of a run, an expression on the command line. words: text beside the carets,
+ * or NULL. */
 void mwl__diag_snippet(mwl__source *source, mwl__span span, const char *words, bool colour,
                        mwl__buf *out);
 
-/* Append `s` as JSON writes it inside a string; bytes that are not UTF-8 become U+FFFD. */
+/* Appends `s` as JSON writes it inside a string. Bytes that are not UTF-8 become U+FFFD. */
 void mwl__diag_escape(mwl__buf *out, const char *s, size_t len);
 
 static inline const char *mwl__severity_name(mwl__severity s) {

@@ -2,8 +2,9 @@
  *
  *     MWL_X(number, IDENT, "name", SEVERITY, "title", "explanation")
  *
- * The number is the digits of the code (301 is MWL0301) and never changes its meaning; a rule that
- * goes leaves a gap. The name is what --allow and --deny take. In order of numbers:
+ * The number is the digits of the code (301 is MWL0301) and never changes its meaning; the number
+ * of a rule that was removed is not used again. --allow and --deny accept the name. In order of
+ * numbers:
  *
  *     01xx  JSON and the document        05xx  schemas
  *     02xx  members, types, forms        06xx  expressions

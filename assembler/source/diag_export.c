@@ -1,6 +1,7 @@
 /* diag_export.c: diagnostics for programs: a JSON array, and SARIF 2.1.0.
  *
- * Lines and columns are from 1, columns in code points, ends exclusive, in both forms. */
+ * In both forms lines and columns count from 1, columns count code points, and ends are exclusive.
+ */
 #include "assembler/source/diag.h"
 #include "vm/base/ascii.h"
 
@@ -86,7 +87,7 @@ void mwl__diags_json(mwl__diags *sink, mwl__buf *out) {
 
 /* ---- SARIF ----------------------------------------------------------------------------------- */
 
-/* A relative reference as RFC 3986 writes it: what is not allowed in a path is escaped. */
+/* Writes a relative reference (RFC 3986). What is not allowed in a path is escaped. */
 static void put_uri(mwl__buf *out, const char *name) {
     mwl__buf_putc(out, '"');
     for (; *name; name++) {
@@ -121,7 +122,7 @@ static void put_rule(mwl__buf *out, const mwl__diag_info *row, const char *text)
                     mwl__severity_name(row->severity));
 }
 
-/* Viewers show one text: the notes and the suggestion are part of it. */
+/* Viewers show one text, so the notes and the suggestion are part of it. */
 static void put_message(mwl__buf *out, const mwl__diag *d) {
     mwl__buf text = mwl__buf_make(out->alloc);
     mwl__buf_puts(&text, d->message);

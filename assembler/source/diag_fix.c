@@ -1,5 +1,4 @@
-/* diag_fix.c: exact repairs: collecting their pieces, and a text with the repairs made. See diag.h.
- */
+/* diag_fix.c: exact repairs: collects their pieces, and makes the repaired text. See diag.h. */
 #include "assembler/source/diag.h"
 
 #include "vm/base/utf8.h"
@@ -27,7 +26,7 @@ void mwl__diag_escape(mwl__buf *out, const char *s, size_t len) {
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Whether two pieces cannot both be made: they share bytes, or both insert at one place. */
+/* Do two pieces overlap? They do if they share bytes, or if both insert at one place. */
 static bool overlap(mwl__span a, mwl__span b) {
     if (a.begin == b.begin) return true;
     return a.begin < b.end && b.begin < a.end;
@@ -84,14 +83,14 @@ size_t mwl__diags_fixable(const mwl__diags *sink, const mwl__source *source) {
     return n;
 }
 
-/* The pieces that are to be made, in the order of the source. The list is this walk's own: pieces
- * are linked through `next` of copies. */
+/* The pieces that will be made, in the order of the source. They are copies, so that `next` can
+ * link them. */
 typedef struct plan {
     mwl__arena arena;
     mwl__diag_edit *first;
 } plan;
 
-/* Whether every piece of the repair fits among those that are planned. */
+/* Does no piece of the repair overlap one that is planned? */
 static bool fits(const plan *p, const mwl__diag_edit *e) {
     for (const mwl__diag_edit *o = p->first; e; e = e->next) {
         while (o && o->span.begin < e->span.begin && !overlap(o->span, e->span)) o = o->next;

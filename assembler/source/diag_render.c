@@ -1,4 +1,4 @@
-/* diag_render.c: diagnostics for people: the source line, the span underlined, words beside it.
+/* diag_render.c: diagnostics for people: the source line, the span underlined, text beside it.
  *
  *     error[MWL0301]: unknown Step 'proces-items'
  *       --> flow.json:14:17
@@ -11,7 +11,8 @@
  *
  * Columns on the screen are not columns of the source: tabs are expanded, wide characters take two
  * places, control characters are shown as pictures. A line that is too wide (a minified definition
- * is one line) is cut around each span; no step here is proportional to the length of a line. */
+ * is one line) is cut around each span; nothing here takes time in proportion to the length of a
+ * line. */
 #include "assembler/source/diag.h"
 
 #include "vm/base/utf8.h"
@@ -29,7 +30,7 @@ typedef struct painter {
     unsigned gutter; /* digits of the largest line number in this diagnostic */
 } painter;
 
-/* A span of one diagnostic on its way to the screen. */
+/* A span of one diagnostic, and where it is shown. */
 typedef struct mark {
     mwl__span span;
     const char *text;
@@ -53,7 +54,8 @@ static const char *severity_style(mwl__severity s) {
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-/* One character at `at` as it is shown: its code point, its bytes in the source and its columns. */
+/* Reads the character at `at` as it is shown: its code point, its bytes in the source and its
+ * columns. */
 static void read_glyph(const mwl__source *src, uint32_t at, uint32_t *c, uint32_t *bytes,
                        unsigned *columns) {
     size_t n = mwl__utf8_decode(src->text + at, src->len - at, c);
@@ -82,7 +84,8 @@ static void put_glyph(mwl__buf *out, uint32_t c) {
         mwl__buf_put(out, utf8, mwl__utf8_encode(c, utf8));
 }
 
-/* Words of ours that may quote a definition: one line, nothing that could steer the terminal. */
+/* Writes a message, which may quote a definition: as one line, without characters that control the
+ * terminal. */
 static void put_words(painter *p, const char *text) {
     mwl__source words;
     if (mwl__source_init(&words, p->out->alloc, "", text, strlen(text)) < 0) return;
@@ -94,7 +97,7 @@ static void put_words(painter *p, const char *text) {
     }
 }
 
-/* Columns of [from, to), but no more than `most`. *stopped is where the count ended. */
+/* Counts the columns of [from, to), up to `most`. *stopped is where the count ended. */
 static unsigned measure(const mwl__source *src, uint32_t from, uint32_t to, unsigned most,
                         uint32_t *stopped) {
     unsigned total = 0;
@@ -232,7 +235,7 @@ static void put_remark(painter *p, const char *kind, const char *text) {
     mwl__buf_putc(p->out, '\n');
 }
 
-/* Where there is more to read, and how a warning is silenced. */
+/* Writes where there is more to read, and how to silence a warning. */
 static void put_more(painter *p, const mwl__diag *d) {
     char text[128];
     int n = snprintf(text, sizeof text, "mwlvm explain MWL%04d", (int)d->row->code);

@@ -30,7 +30,7 @@ static bool is_text_of_number(const mwl__node *n) {
            mwl__num_parse(n->as.text, n->count, &d) == MWL_OK;
 }
 
-/* What to write for a value of the wrong kind. */
+/* Adds the help for a value of the wrong kind. */
 static void suggest_kind(mwl__diag *d, const mwl__node *n, const mwl__form_field *field) {
     mwl__span at = mwl__node_span(n);
     if (field->kinds == MWL__FORM_ARRAY &&
@@ -71,19 +71,19 @@ bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field 
 
 /* ---- unknown members ------------------------------------------------------------------------- */
 
-#define GUESSES 32 /* unknown members of one object for which a meaning is sought */
+#define GUESSES 32 /* unknown members of one object that get a guess */
 
-/* What an unknown member stands for. */
+/* What was probably meant by an unknown member. */
 typedef struct guess {
     const mwl__node *node;
-    size_t field;     /* n_fields: nothing of this object is known to be meant */
+    size_t field;     /* n_fields: none of this object's fields */
     const char *help; /* a sentence, or NULL */
     size_t help_len;
-    bool exact; /* renaming it is right */
+    bool exact; /* renaming it is an exact repair */
     bool free;  /* the field is not written */
 } guess;
 
-/* Which field the member is; n_fields: none of them. */
+/* Returns the index of the member's field; n_fields if there is none. */
 static size_t field_of(const mwl__form *form, const mwl__node *m) {
     size_t i = 0;
     while (i < form->n_fields && !mwl__node_key_is(m, form->fields[i].name)) i++;
@@ -98,7 +98,7 @@ static size_t field_named(const mwl__form *form, const char *name, size_t len) {
     return i;
 }
 
-/* By the words of other languages, or by the spelling. */
+/* Guesses what was meant: by the words of other languages, or by the spelling. */
 static guess guess_at(const mwl__tree *tree, const mwl__node *m, const mwl__form *form) {
     guess g = {m, form->n_fields, NULL, 0, false, false};
     mwl__word w;
@@ -125,7 +125,7 @@ static guess guess_at(const mwl__tree *tree, const mwl__node *m, const mwl__form
     return g;
 }
 
-/* Whether the value could stand in the field, if that had its name. */
+/* Would the value be right for the field? */
 static bool value_fits(const mwl__node *m, const mwl__form_field *field) {
     if (mwl__form_looks_computed(m) && !(field->flags & MWL__FORM_LITERAL))
         return field->flags & MWL__FORM_EXPR;
@@ -175,9 +175,9 @@ static void report_unknown(mwl__tree *tree, const mwl__form *form, const guess *
     if (d) suggest_member(d, form, g);
 }
 
-/* Reports the unknown members. `missing` are the required fields that are not written; those that
- * an unknown member stands for are taken out of it. These and optional ones are put into `covered`.
- */
+/* Reports the unknown members. `missing` has the required fields that are not written. If an
+ * unknown member was probably meant as a field, the field is removed from `missing` and added to
+ * `covered`, also if it is optional. */
 static void report_unknowns(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
                             uint32_t *missing, uint32_t *covered) {
     guess guesses[GUESSES];
@@ -202,7 +202,7 @@ static void report_unknowns(mwl__tree *tree, const mwl__node *n, const mwl__form
     for (size_t i = 0; i < count; i++) {
         guess *g = &guesses[i];
         if (one && g->field == form->n_fields &&
-            !g->help) { /* one missing, one unknown: a rename */
+            !g->help) { /* one missing, one unknown: probably the same */
             for (g->field = 0; !(*missing & (1u << g->field)); g->field++) {
             }
             g->free = true;

@@ -1,11 +1,12 @@
-/* form.h: whether an object has the members it may have, with values of the right kinds.
+/* form.h: checks that an object has the right members, with values of the right kinds.
  *
- * Owns: the reports about unknown, missing and wrongly typed members, and expressions where none
- * may stand. Refuses to know: what members mean. Tables describe objects; what a table cannot say
- * is the caller's.
+ * Owns: the reports about unknown, missing and wrongly typed members, and about expressions that
+ * are not allowed. Refuses to know: what members mean. Tables describe objects; the caller checks
+ * what a table cannot describe.
  *
- * One mistake is one report: an unknown member that stands for a missing one (a typing mistake, or
- * a word of another language) is a rename, and nothing is said about the missing one. */
+ * One mistake is one report. If an unknown member was probably meant as a missing one (a typing
+ * mistake, or a word of another language), the report suggests to rename it, and the missing one is
+ * not reported. */
 #ifndef MWL_FORM_H
 #define MWL_FORM_H
 
@@ -22,7 +23,7 @@
 enum {
     MWL__FORM_REQUIRED = 1,
     MWL__FORM_EXPR = 2,   /* may be an expression; then its kind is known only when it runs */
-    MWL__FORM_LITERAL = 4 /* text is text, whatever it looks like */
+    MWL__FORM_LITERAL = 4 /* never an expression, also if it looks like one */
 };
 
 typedef struct mwl__form_field {
@@ -35,7 +36,7 @@ typedef struct mwl__form {
     const char *what; /* "a Flow", for messages */
     const mwl__form_field *fields;
     size_t n_fields;
-    mwl__diag_code code; /* for all that is wrong; 0: each mistake has its own */
+    mwl__diag_code code; /* for every mistake; 0: each mistake has its own code */
     mwl__words words[2]; /* of other languages */
     /* The code for an unknown member; NULL: MWL_DIAG_UNKNOWN_MEMBER. */
     mwl__diag_code (*unknown)(const mwl__node *member);
@@ -52,22 +53,22 @@ typedef struct mwl__form {
             NULL                                                                                   \
     }
 
-/* Whether the text has the outer look of an expression: between `{{` and `}}`. */
+/* Does the text begin with `{{` and end with `}}`, as an expression does? */
 bool mwl__form_looks_computed(const mwl__node *n);
 
-/* Check the object against its form: reports all that is wrong, and returns whether nothing was.
- * When `n` is not an object, one report. The members that are wrong are written to `bad` when it is
- * not NULL, a bit per field: these must not be looked at again. Missing ones count as bad too, and
- * those that an unknown member stands for. */
+/* Checks the object against its form and reports every mistake. Returns true if there was none. If
+ * `n` is not an object, this is the only report. If `bad` is not NULL, it gets a bit for each field
+ * that is wrong, that is missing, or that was probably meant by an unknown member. The caller must
+ * not read these. */
 bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form, uint32_t *bad);
 
-/* Whether the field is among the bad ones. */
+/* Is the field one of the bad ones? */
 bool mwl__form_is_bad(const mwl__form *form, uint32_t bad, const char *name);
-/* A member of the object when mwl__form_check found nothing wrong with it; else NULL. */
+/* Returns a member of the object if mwl__form_check found nothing wrong with it; else NULL. */
 const mwl__node *mwl__form_member(const mwl__node *n, const mwl__form *form, uint32_t bad,
                                   const char *name);
 
-/* One value of a kind among `kinds`; `name` for the message ("'next'", "an entry of 'codes'"). */
+/* Checks the kind of one value. The name is for the message ("'next'", "an entry of 'codes'"). */
 bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field *field,
                      mwl__diag_code code);
 

@@ -1,9 +1,9 @@
 /* read.c: JSON text to a tree with positions. See read.h.
  *
- * One pass over the bytes after UTF-8 was checked as a whole. The state is the innermost open
- * container and what may come next; while a container is open it knows its last child, so that
- * appending needs no other memory. Closing an object checks its names, through a hash
- * index when there are many: linear in all. */
+ * One pass over the bytes, after all of them were checked to be UTF-8. The state is the innermost
+ * open container and what may come next. An open container keeps its last child, so that appending
+ * needs no other memory. When an object is closed, its names are checked, with a hash index if
+ * there are many. The time is linear. */
 #include "assembler/source/read.h"
 
 #include "mwl_config.h"
@@ -26,11 +26,11 @@ typedef struct reader {
     uint32_t at, len;
     mwl__node *open; /* the innermost open container */
     unsigned depth;
-    /* The name that was read before the value to come. */
+    /* The name of the next value. */
     const char *key;
     uint32_t key_len, key_offset, key_end;
-    /* A container that was closed by a bracket further to the left than its own line: the bracket
-     * was probably meant for another, and one is missing. */
+    /* The first container whose closing bracket is further left than the line where it begins. The
+     * bracket was probably meant for a container around it, and one bracket is missing. */
     const mwl__node *suspect;
     uint32_t suspect_end;
     bool rejected;
@@ -43,8 +43,7 @@ typedef struct reader {
     ((r)->rejected = true, mwl__diag_report((r)->tree->sink, code, (r)->tree->source,              \
                                             mwl__span_make(from, to), __VA_ARGS__))
 
-/* The bytes at `at` that belong together, for the underline of an error: a word, or one character.
- */
+/* Returns the end of the word or character at `at`, to underline it in an error. */
 static uint32_t token_end(const reader *r, uint32_t at) {
     uint32_t i = at;
     while (i < r->len && (mwl__is_alnum(r->s[i]) || r->s[i] == '_' || r->s[i] == '+' ||
@@ -54,7 +53,8 @@ static uint32_t token_end(const reader *r, uint32_t at) {
     return i + (uint32_t)mwl__utf8_width((unsigned char)r->s[i]);
 }
 
-/* The text ended inside something: point at the end and at what is still open. */
+/* Reports that the text ended inside a container, with the end and the bracket that is still open.
+ */
 static void fail_at_end(reader *r) {
     uint32_t end = r->len;
     while (end > 0 && strchr(" \t\r\n", r->s[end - 1])) end--;
@@ -81,9 +81,9 @@ static void fail_at_end(reader *r) {
 
 /* ---- indentation ----------------------------------------------------------------------------- */
 
-#define LINE_SCAN 400 /* bytes that are looked at; a longer line was not indented by hand */
+#define LINE_SCAN 400 /* bytes that are read; a longer line was not indented by hand */
 
-/* Blanks before the first character of the line; -1 when its beginning is far away. */
+/* Counts the blanks at the beginning of the line. Returns -1 if the line begins too far away. */
 static int indentation(const reader *r, uint32_t at) {
     uint32_t begin = at, i;
     while (begin > 0 && r->s[begin - 1] != '\n' && at - begin < LINE_SCAN) begin--;
@@ -93,13 +93,13 @@ static int indentation(const reader *r, uint32_t at) {
     return (int)(i - begin);
 }
 
-/* Whether the bracket at `at` is the first character of its line. */
+/* Is the bracket at `at` the first character of its line? */
 static bool begins_line(const reader *r, uint32_t at) {
     while (at > 0 && (r->s[at - 1] == ' ' || r->s[at - 1] == '\t')) at--;
     return at > 0 && r->s[at - 1] == '\n';
 }
 
-/* A container ends with the bracket at `at`. */
+/* Compares the indentation of a container with that of its closing bracket, at `at`. */
 static void compare_indentation(reader *r, const mwl__node *n, uint32_t at) {
     if (r->suspect || !begins_line(r, at)) return;
     int from = indentation(r, n->offset), to = indentation(r, at);
@@ -110,7 +110,7 @@ static void compare_indentation(reader *r, const mwl__node *n, uint32_t at) {
 
 /* ---- what was meant -------------------------------------------------------------------------- */
 
-/* A text between single quotes as JSON writes it, when it has nothing to escape. */
+/* Suggests double quotes for a text in single quotes, if nothing in it must be escaped. */
 static void fix_quotes(const reader *r, mwl__diag *d, uint32_t from) {
     uint32_t to = from + 1;
     while (to < r->len && r->s[to] != '\'' && r->s[to] != '\n' && r->s[to] != '"' &&
@@ -120,7 +120,7 @@ static void fix_quotes(const reader *r, mwl__diag *d, uint32_t from) {
         mwl__diag_fix_string(d, mwl__span_make(from, to + 1), r->s + from + 1, to - from - 1);
 }
 
-/* A word that other languages write where JSON writes `text`. */
+/* Suggests `text` for a word of another language. */
 static void fix_word(mwl__diag *d, uint32_t from, uint32_t to, const char *text) {
     mwl__diag_help(d, "write %s", text);
     mwl__diag_fix(d, mwl__span_make(from, to), text, strlen(text));
@@ -132,8 +132,8 @@ static bool is_word(const char *t, size_t n, const char *word) {
 
 static bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_'; }
 
-/* The habit behind the token at [from, to), where something else is expected. `name`: the name of a
- * member. */
+/* Adds the help for the token at [from, to), where something else is expected, by what is common in
+ * other languages. name: the name of a member is expected. */
 static void suggest_json(const reader *r, mwl__diag *d, uint32_t from, uint32_t to, bool name) {
     const char *t = r->s + from;
     size_t n = to - from;
@@ -163,7 +163,7 @@ static void suggest_json(const reader *r, mwl__diag *d, uint32_t from, uint32_t 
     }
 }
 
-/* Something else was found where `expected` should be. */
+/* Reports that something else was found where `expected` should be. */
 static mwl__diag *fail_expected(reader *r, const char *expected, bool name) {
     if (r->at >= r->len) {
         fail_at_end(r);
@@ -176,7 +176,7 @@ static mwl__diag *fail_expected(reader *r, const char *expected, bool name) {
     return d;
 }
 
-/* After a value that ended at `end`: neither a comma nor the bracket. */
+/* Reports that neither a comma nor the closing bracket follows a value that ended at `end`. */
 static void fail_after_value(reader *r, uint32_t end, bool object) {
     char c = r->at < r->len ? r->s[r->at] : '\0';
     bool begins =
@@ -195,7 +195,7 @@ static void fail_after_value(reader *r, uint32_t end, bool object) {
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* The four hexadecimal digits at p, or -1. */
+/* Returns the value of the four hexadecimal digits at p, or -1. */
 static int32_t hex4(const char *p, const char *end) {
     if (end - p < 4) return -1;
     int32_t v = 0;
@@ -207,8 +207,9 @@ static int32_t hex4(const char *p, const char *end) {
     return v;
 }
 
-/* Decode the escape at p (a backslash) of text that ends at `end`. The answer is its length in the
- * source; 0: no escape; -1 a lone surrogate. *c is the code point. */
+/* Decodes the escape at p (a backslash) of a text that ends at `end`. Returns its length in the
+ * source, 0 if it is not an escape, or -1 if it is half of a surrogate pair. *c is the code point.
+ */
 static int read_escape(const char *p, const char *end, uint32_t *c) {
     if (end - p < 2) return 0;
     switch (p[1]) {
@@ -268,7 +269,7 @@ static bool fail_in_string(reader *r, uint32_t from, uint32_t at) {
     return false;
 }
 
-/* Copy [from, to) with its escapes resolved. */
+/* Copies [from, to) with its escapes decoded. */
 static bool decode_string(reader *r, uint32_t from, uint32_t to, const char **out,
                           uint32_t *out_len) {
     char *copy = mwl__arena_new(&r->tree->arena, to - from);
@@ -299,7 +300,8 @@ static bool decode_string(reader *r, uint32_t from, uint32_t to, const char **ou
     return true;
 }
 
-/* A string begins at r->at (its quote). On true r->at is after the closing quote. */
+/* Reads the string that begins at r->at (its quote). If it returns true, r->at is after the closing
+ * quote. */
 static bool read_string(reader *r, const char **out, uint32_t *out_len) {
     uint32_t from = r->at + 1, i = from;
     bool escapes = false;
@@ -325,7 +327,7 @@ static uint32_t skip_digits(const reader *r, uint32_t i) {
     return i;
 }
 
-/* JSON's grammar of numbers at `at`; the answer is the end, or 0 when it does not hold. */
+/* Returns the end of the JSON number at `at`, or 0 if there is no valid number. */
 static uint32_t scan_number(const reader *r, uint32_t at, bool *integer) {
     uint32_t i = at, from;
     *integer = true;
@@ -359,7 +361,8 @@ static void fail_number(reader *r) {
         mwl__diag_help(d, "a digit is missing at the end");
 }
 
-/* Beyond 2^53 a double may stand for several integers: say so when this one changes. */
+/* Warns if an integer is changed by becoming a double. Beyond 2^53 several integers become the same
+ * double. */
 static void warn_imprecise(reader *r, uint32_t from, uint32_t to, double d) {
     if (d > -9007199254740992.0 && d < 9007199254740992.0) return;
     uint32_t digits = from + (r->s[from] == '-');
@@ -379,14 +382,14 @@ static void warn_imprecise(reader *r, uint32_t from, uint32_t to, double d) {
 static bool read_number(reader *r, mwl__node *n) {
     bool integer;
     uint32_t from = r->at, end = scan_number(r, from, &integer);
-    if (token_end(r, from) != end) { /* what stands right behind a number was meant as part of it */
+    if (token_end(r, from) != end) { /* what follows a number directly was meant as a part of it */
         fail_number(r);
         return false;
     }
     mwl_status status = mwl__num_parse(r->s + from, end - from, &n->as.number);
     if (status == MWL_E_RANGE) {
         FAIL(r, MWL_DIAG_NUMBER_OUT_OF_RANGE, from, end, "this number is too large for a double");
-        n->as.number = 0; /* go on: the rest can still be read */
+        n->as.number = 0; /* continue: the rest can still be read */
     } else if (integer && end - from > 15) {
         warn_imprecise(r, from, end, n->as.number);
     }
@@ -430,7 +433,7 @@ static void fail_duplicate(reader *r, const mwl__node *first, const mwl__node *a
     mwl__diag_help(d, "give one of the two another name, or remove it");
 }
 
-/* The member of that name, or NULL; then the probe is where it would go. */
+/* Returns the member of that name, or NULL; then the probe is where it can be added. */
 static mwl__node *find_member(const struct mwl__node_index *index, const char *s, size_t len,
                               mwl__probe *probe) {
     *probe = mwl__probe_make(&index->table, mwl__hash_key(s, len));
@@ -448,7 +451,7 @@ static void check_few(reader *r, const mwl__node *object) {
             }
 }
 
-/* The names of an object that was just closed. */
+/* Checks the names of an object that was just closed, and makes its index. */
 static bool check_members(reader *r, mwl__node *object) {
     if (object->count < MWL_INDEX_FROM) {
         check_few(r, object);
@@ -484,7 +487,7 @@ static void skip_space(reader *r) {
     }
 }
 
-/* A new node at r->at, appended to the open container. */
+/* Appends a new node at r->at to the open container. */
 static mwl__node *add_node(reader *r, mwl__node_kind kind) {
     mwl__node *n = mwl__arena_new(&r->tree->arena, sizeof *n);
     if (!n) {
@@ -544,7 +547,7 @@ static bool close_container(reader *r) {
     return n->kind != MWL_NODE_OBJECT || check_members(r, n);
 }
 
-/* A value at r->at: a scalar as a whole, a container's opening bracket. */
+/* Reads a value at r->at: a whole scalar, or the opening bracket of a container. */
 static bool begin_value(reader *r) {
     char c = r->s[r->at];
     if (c == '{') return open_container(r, MWL_NODE_OBJECT);
@@ -597,8 +600,8 @@ static bool fail_trailing_comma(reader *r, uint32_t comma) {
     return false;
 }
 
-/* After a value: close what ends here, then a comma and the way to the next value. *done tells that
- * the root is complete. */
+/* Reads what follows a value: closing brackets, then a comma and what comes before the next value.
+ * Sets *done if the root is complete. */
 static bool after_value(reader *r, bool *done) {
     for (;;) {
         uint32_t value_end = r->at;
@@ -665,7 +668,7 @@ static bool read_document(reader *r) {
     return true;
 }
 
-/* What must hold of the bytes before they are read. */
+/* Checks the bytes before they are read: byte order mark, UTF-8. */
 static bool check_bytes(reader *r) {
     if (r->len >= 3 && memcmp(r->s, "\xEF\xBB\xBF", 3) == 0) {
         mwl__diag *d =
@@ -686,7 +689,7 @@ static bool check_bytes(reader *r) {
     return false;
 }
 
-/* Whether the text is within the limits. Reading costs a unit for each byte. */
+/* Checks that the text is within the limits. Reading costs a unit of work for each byte. */
 static bool check_size(reader *r) {
     const mwl__quota *q = &r->tree->sink->quota;
     if (r->len > q->bytes) {

@@ -1,4 +1,4 @@
-/* read.h: a definition's JSON as a tree in which every node knows where it was written.
+/* read.h: a definition's JSON as a tree in which every node has its position in the source.
  *
  * Owns: JSON text (strict RFC 8259, UTF-8, no byte order mark, member names unique), the tree, and
  * the way from a node, or a byte inside a decoded string, back to the source. Refuses to know: what
@@ -6,7 +6,7 @@
  *
  * A tree is immutable once read. Nodes, decoded strings and indexes live in its arena; a string
  * without escapes points into the source. So the source must outlive the tree. Nothing here
- * recurses; open containers are followed through their parent links. */
+ * recurses; parent links lead from an open container to those around it. */
 #ifndef MWL_READ_H
 #define MWL_READ_H
 
@@ -30,9 +30,8 @@ struct mwl__node {
     bool boolean;         /* BOOL */
     uint32_t count;       /* children of a container; bytes of a STRING */
     uint32_t offset, end; /* the value's bytes in the source, quotes and brackets included */
-    uint32_t key_offset,
-        key_end;    /* the member's name with its quotes; equal when it is no member */
-    uint32_t index; /* place among its parent's children, from 0 */
+    uint32_t key_offset, key_end; /* the member's name with its quotes; equal: it is not a member */
+    uint32_t index;               /* place among its parent's children, from 0 */
     uint32_t key_len;
     const char *key; /* decoded name of a member, NULL otherwise; not NUL-terminated */
     mwl__node *parent, *next;
@@ -58,19 +57,19 @@ typedef struct mwl__tree {
     mwl__arena arena;
     mwl__source *source;
     mwl__diags *sink;
-    mwl__node *root; /* NULL when there is none */
+    mwl__node *root; /* NULL: there is none */
     size_t n_nodes;
-    /* Marks of the last long string that a place was asked of (read_node.c). */
+    /* Marks of the last long string in which a place was looked up (read_node.c). */
     const mwl__node *marked;
     mwl__text_mark *marks;
     size_t n_marks;
 } mwl__tree;
 
-/* Read the whole source. What is wrong goes to the sink. Release with mwl__tree_free in any case.
- *   MWL_OK           a tree, perhaps with warnings
- *   MWL_E_REJECTED   errors. After a syntax error there is no root; when the only errors are
- * duplicate names there is one, where the first of two is found, so that checking can go on
- *   MWL_E_NOMEM      no root */
+/* Reads the whole source. Mistakes are reported to the sink. Free the tree in any case. Returns
+ *   MWL_OK           there is a tree, perhaps with warnings
+ *   MWL_E_REJECTED   there were errors. If all of them are duplicate names, there is a tree, with
+ *                    the first of two members, so that checking can continue; else no root
+ *   MWL_E_NOMEM      out of memory; no root */
 mwl_status mwl__tree_read(mwl__tree *tree, mwl_alloc alloc, mwl__source *source, mwl__diags *sink);
 void mwl__tree_free(mwl__tree *tree);
 
@@ -80,12 +79,13 @@ void mwl__tree_free(mwl__tree *tree);
 static inline mwl__node *mwl__node_first(const mwl__node *n) {
     return n->kind >= MWL_NODE_ARRAY ? n->as.list.first : NULL;
 }
-/* The member of this name, or NULL: also when n is NULL or no object. Constant time. */
+/* Returns the member of this name, or NULL, also if n is NULL or not an object. Takes constant
+ * time. */
 mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len);
 mwl__node *mwl__node_get(const mwl__node *n, const char *name);
-/* Whether n (may be NULL) is a string with exactly this text. */
+/* Is n (may be NULL) a string with exactly this text? */
 bool mwl__node_is(const mwl__node *n, const char *text);
-/* Whether n is a member of this name. */
+/* Is n a member of this name? */
 bool mwl__node_key_is(const mwl__node *n, const char *name);
 /* "an object", "a string" ... for messages. */
 const char *mwl__node_kind_name(const mwl__node *n);
@@ -94,7 +94,8 @@ const char *mwl__node_kind_name(const mwl__node *n);
 #define MWL__NODE_TEXT(n) (int)(n)->count, (n)->as.text
 #define MWL__NODE_KEY(n) (int)(n)->key_len, (n)->key
 
-/* The subtree as a value, given; absent when the heap refuses (mwl_heap_why tells). */
+/* Returns the subtree as a value, given; absent if the heap refuses it (mwl_heap_why returns the
+ * reason). */
 mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *n);
 
 /* ---- back to the source ---------------------------------------------------------------------- */
@@ -102,31 +103,32 @@ mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *n);
 static inline mwl__span mwl__node_span(const mwl__node *n) {
     return mwl__span_make(n->offset, n->end);
 }
-/* The span of the member's name; of the value where there is none. */
+/* Returns the span of the member's name, or that of the value if it is not a member. */
 static inline mwl__span mwl__node_key_span(const mwl__node *n) {
     return n->key ? mwl__span_make(n->key_offset, n->key_end) : mwl__node_span(n);
 }
-/* Where in the source the byte `at` of a string's decoded text was written: the beginning of its
- * escape if it was one, the closing quote for at == count. */
+/* Returns where in the source the byte `at` of a string's decoded text was written. For an escape
+ * this is its beginning, for at == count the closing quote. */
 uint32_t mwl__node_text_offset(mwl__tree *tree, const mwl__node *n, uint32_t at);
 /* The span of bytes [from, to) of the decoded text. */
 mwl__span mwl__node_text_span(mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to);
 
-/* The node that a JSON Pointer names, from `at` on; NULL when there is none. */
+/* Returns the node that a JSON Pointer names, starting from `at`, or NULL if there is none. */
 const mwl__node *mwl__node_follow(const mwl__node *at, const char *pointer, size_t len);
-/* Append the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
+/* Appends the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
 void mwl__node_pointer(const mwl__node *n, mwl__buf *out);
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Takes units of work for the node (mwl__diags_work). */
+/* Charges units of work for the node (mwl__diags_work). */
 static inline bool mwl__node_work(mwl__tree *tree, const mwl__node *n, uint64_t units) {
     return mwl__diags_work(tree->sink, tree->source, n->offset, units);
 }
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-/* As mwl__diag_report, at a node, with its pointer: its value, its name, or a part of its text. */
+/* Like mwl__diag_report, for a node and with its pointer. The place is its value, its name, or a
+ * part of its text. */
 mwl__diag *mwl__node_report(mwl__tree *tree, const mwl__node *n, mwl__diag_code code,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 mwl__diag *mwl__node_report_key(mwl__tree *tree, const mwl__node *n, mwl__diag_code code,

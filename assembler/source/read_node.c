@@ -24,8 +24,8 @@ static mwl_value add_child(mwl_heap *heap, mwl_value take_list, const mwl__node 
                   : mwl_array_push(heap, take_list, take);
 }
 
-/* Containers are begun on the way down and put into their parents on the way up; the stack is as
- * deep as the reader let the tree become. */
+/* Containers are begun on the way down and put into their parents on the way up. The reader has
+ * limited the depth of the tree, so the stack is large enough. */
 mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *root) {
     mwl_value open[MWL_DEPTH_LIMIT + 1];
     unsigned depth = 0;
@@ -52,7 +52,8 @@ mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *root) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Bytes of the escape at p (a backslash; the reader has accepted it) and of what it decodes to. */
+/* Returns the bytes of the escape at p (a backslash; the reader has accepted it). *decoded: the
+ * bytes of its text. */
 static uint32_t escape_width(const char *p, uint32_t *decoded) {
     *decoded = 1;
     if (p[1] != 'u') return 2;
@@ -68,8 +69,8 @@ static uint32_t escape_width(const char *p, uint32_t *decoded) {
 
 #define MARK 256u /* bytes of decoded text between two marks */
 
-/* Goes on from a place of a string, at most to the byte `at` of its decoded text. Writes the marks
- * that it passes to `marks`, if that is not NULL. */
+/* Walks from a place of a string up to the byte `at` of its decoded text. If `marks` is not NULL,
+ * writes the marks on the way to it. */
 static uint32_t walk_text(const mwl__tree *tree, uint32_t offset, uint32_t last, uint32_t decoded,
                           uint32_t at, mwl__text_mark *marks) {
     const char *s = tree->source->text;
@@ -84,8 +85,8 @@ static uint32_t walk_text(const mwl__tree *tree, uint32_t offset, uint32_t last,
     return offset;
 }
 
-/* Marks for a long text, so that many places in it cost no more than one walk. False: no memory,
- * then each place costs a walk. */
+/* Makes the marks of a long text, so that looking up many places needs only one walk. Returns false
+ * if out of memory; then each place needs a walk. */
 static bool make_marks(mwl__tree *tree, const mwl__node *n) {
     size_t count = n->count / MARK + 1;
     if (tree->marked == n) return true;
@@ -145,7 +146,7 @@ const mwl__node *mwl__node_follow(const mwl__node *at, const char *p, size_t len
         for (p++; p < end && *p != '/'; p++) {
             char c = *p;
             if (c == '~' && p + 1 < end) c = *++p == '0' ? '~' : '/';
-            if (n == sizeof name) return NULL; /* no name that is looked for is that long */
+            if (n == sizeof name) return NULL; /* longer than every name that is looked up */
             if (c < '0' || c > '9' || index > 100000000) number = false;
             index = index * 10 + (size_t)(c - '0');
             name[n++] = c;

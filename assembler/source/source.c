@@ -27,8 +27,8 @@ void mwl__source_free(mwl__source *src) {
     src->ready = false;
 }
 
-/* Code points that begin in [from, to); bytes that continue one do not count, so the answer is
- * defined for text that is not valid, too. */
+/* Counts the code points that begin in [from, to). Bytes that continue one do not count, so text
+ * that is not valid UTF-8 has a count too. */
 static uint32_t points_between(const mwl__source *src, uint32_t from, uint32_t to) {
     return (uint32_t)mwl__utf8_count(src->text + from, to - from);
 }
@@ -69,7 +69,7 @@ static bool make_tables(mwl__source *src) {
     return fine;
 }
 
-/* The line (from 0) that holds the offset. */
+/* Returns the line (from 0) that contains the offset. */
 static size_t find_line(const mwl__source *src, uint32_t offset) {
     size_t low = 0, high = src->n_lines;
     while (high - low > 1) {
@@ -97,7 +97,7 @@ mwl__place mwl__source_place(mwl__source *src, uint32_t offset) {
         place.column = points_before(src, offset) - points_before(src, src->line[i]) + 1;
         return place;
     }
-    uint32_t begin = 0; /* without memory: count */
+    uint32_t begin = 0; /* out of memory: count */
     for (uint32_t i = 0; i < offset; i++) {
         if (src->text[i] != '\n') continue;
         place.line++;

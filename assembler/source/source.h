@@ -6,7 +6,7 @@
  *
  * The text is lent and must outlive the source. Positions are found in constant time plus a search
  * over the line table, also in a definition of many megabytes on one line; the tables are made on
- * first use. When there is no memory for them, the answer is the same, only slower. */
+ * first use. If there is no memory for them, positions are the same, but finding them is slower. */
 #ifndef MWL_SOURCE_H
 #define MWL_SOURCE_H
 
@@ -27,7 +27,7 @@ static inline mwl__span mwl__span_make(uint32_t begin, uint32_t end) {
 
 typedef struct mwl__source {
     mwl_alloc alloc;
-    const char *name; /* how diagnostics call it; lent */
+    const char *name; /* its name in diagnostics; lent */
     const char *text;
     uint32_t len;
     bool ready;     /* the tables below are made */
@@ -41,15 +41,15 @@ typedef struct mwl__place {
     uint32_t line, column; /* from 1 */
 } mwl__place;
 
-/* MWL_E_TOO_BIG when len is above MWL__SOURCE_MAX; then the source holds nothing. */
+/* Returns MWL_E_TOO_BIG if len is above MWL__SOURCE_MAX; then the source is empty. */
 mwl_status mwl__source_init(mwl__source *src, mwl_alloc alloc, const char *name, const char *text,
                             size_t len);
 void mwl__source_free(mwl__source *src);
 
-/* The place of a byte; offsets past the end count as the end. */
+/* Returns the place of a byte. An offset past the end counts as the end. */
 mwl__place mwl__source_place(mwl__source *src, uint32_t offset);
 
-/* The bytes of the line that holds the offset, without its line end. */
+/* Returns the bytes of the line that contains the offset, without its line end. */
 mwl__span mwl__source_line(mwl__source *src, uint32_t offset);
 
 #endif

@@ -54,7 +54,7 @@ uint32_t mwl__arguments_check(mwl__frame *f, const mwl__schema *schema, mwl_valu
     mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
     (void)mwl__exec_charge(&vm->exec, vm->exec.budget - left);
     if (st == MWL_OK && valid) return next_pc;
-    if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* nothing was found wrong with them */
+    if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* the arguments were not refused */
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;
     mwl__buf b = mwl__buf_make(mwl__heap_account(&vm->heap));
     mwl__buf_printf(&b, "%s: ", who);

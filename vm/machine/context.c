@@ -1,4 +1,4 @@
-/* context.c: what the binding roots (vars, step, call, middleware ...) are at this moment.
+/* context.c: what the binding roots (vars, step, call, middleware ...) contain at this moment.
  *
  * Owns: the members of each root and when they are there. Values that a record holds are lent (the
  * caller's register borrows); metadata records, Results as objects and whole roots are built when
@@ -23,7 +23,7 @@ static mwl_value stamp(mwl_heap *h, int64_t wall_ns) { return mwl_timestamp_text
 
 static mwl_value lent(mwl_value v) { return mwl__borrow(v); }
 
-/* A success's value, lent; absent for a failure or when there is no Result yet. */
+/* Returns the value of a success, lent; absent for a failure or if there is no Result yet. */
 static mwl_value result_value(const mwl__result *r) { return r->ok ? lent(r->v) : mwl_absent(); }
 
 static mwl_value result_whole(mwl_heap *h, const mwl__result *r) {
@@ -190,7 +190,7 @@ static mwl_value load_call(mwl_heap *h, const mwl__call_state *r, unsigned base)
 
 /* ---- middleware ------------------------------------------------------------------------------ */
 
-/* What it contributes, lent, or absent. False: out of memory. */
+/* Finds what the middleware contributes, lent, or absent. Returns false if out of memory. */
 static bool contributes(mwl__frame *f, mwl__entry *e, mwl_value *out) {
     const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
     *out = mwl__entry_contributed(f, e);

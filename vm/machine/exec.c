@@ -4,14 +4,15 @@
  * compare.c, access.c, build.c and boundary.c; their common cases are decided here before they are
  * called.
  *
- * Registers: a value written to one drops what it owned. Loads borrow where the source holds still
- * (a variable, a constant, an iterated list); what a register owns is moved by the instructions
- * whose row says "takes" and counted by the others. One label raises, one leaves. The loop is one
- * long function, because its labels and its locals in machine registers cannot be shared.
+ * Registers: writing to a register drops the value that it owned. Loads borrow if the source does
+ * not change (a variable, a constant, an iterated list). Instructions whose row says "takes" move
+ * what a register owns; the others count a reference. One label raises a fault, one leaves the
+ * loop. The loop is one long function, because its labels and its locals in machine registers
+ * cannot be shared.
  *
  * Relies on a verified program: operands in range, no way past the end of the code, brackets that
- * nest, and values that are still there in the registers it reads. Of which kind they are is not
- * verified, so instructions that need a kind ask for it. */
+ * nest, and values that are still there in the registers it reads. The kinds of values are not
+ * verified, so instructions that need a kind test it. */
 #include "vm/machine/exec.h"
 
 #include "vm/cel/functions.h"
@@ -108,7 +109,7 @@ static inline void set_number(mwl_heap *h, mwl_value *reg, double d) {
     reg->as.d = d;
 }
 
-/* Borrowed: `from` holds still while the register is read. */
+/* Borrows: `from` does not change while the register is read. */
 static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) {
     if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
     mwl__move_lent(reg, from);
@@ -169,7 +170,8 @@ static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const
     return at;
 }
 
-/* Where a base lies as it is, or NULL: a slot of a free-standing expression, or the frame's. */
+/* Returns where the value of a base is stored, or NULL: in a slot of a free-standing expression, or
+ * in the frame. */
 static inline const mwl_value *base_slot(const mwl__exec *x, unsigned base) {
     if (base < MWL_BASE_ENV) return x->frame ? mwl__context_slot(x->frame, base) : NULL;
     return base - MWL_BASE_ENV < x->n_env ? &x->env[base - MWL_BASE_ENV] : NULL;
@@ -215,7 +217,8 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     return true;
 }
 
-/* A register's value, counted, its count moved out of the register: its block ends here. */
+/* Moves the value out of a register and returns it with a counted reference: the register's block
+ * ends here. */
 static inline mwl_value taken(mwl_value *reg) {
     mwl_value v = mwl__own(*reg);
     *reg = mwl_null();
@@ -355,7 +358,7 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
         SET_OUT(A);                                                                       \
         NEXT();                                                                           \
     } while (0)
-/* A round of a loop pays for the length of its body. */
+/* Each round of a loop charges fuel for the length of its body. */
 #define STEP_LOOP(two)                                                                \
     do {                                                                              \
         mwl_value *it_ = &A;                                                          \
@@ -666,7 +669,7 @@ dispatch:
         next = (call);              \
         goto machine;               \
     } while (0)
-/* Proved when the program was loaded (verify_nest.c); checked builds ask again. */
+/* Proved when the program was loaded (verify_nest.c); checked builds test it again. */
 #if MWL_CHECKED
 #define NESTS(condition) do { if (!(condition)) abort(); } while (0)
 #else
@@ -768,7 +771,7 @@ machine:
     }
     NESTS(took(p, *ip, R));
     ip = code + next;
-    if (LIKELY(--x->slice > 0)) DISPATCH(); /* paid when the turn ends: frame.c */
+    if (LIKELY(--x->slice > 0)) DISPATCH(); /* charged when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
     mwl__exec_clear(x, p->n_regs);
     x->in_block = false;

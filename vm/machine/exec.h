@@ -4,8 +4,8 @@
 
 #include "vm/cel/exec_context.h"
 
-/* Run from x->pc until an outcome. Registers must all hold valid values before (null at the start).
- */
+/* Runs from x->pc until there is an outcome. All registers must hold valid values (null at the
+ * start). */
 mwl__outcome mwl__exec_run(mwl__exec *x);
 
 #endif

@@ -1,17 +1,18 @@
-/* invariant.c: what holds whenever a run is over, however it ended.
+/* invariant.c: what is true whenever a run is over, however it ended.
  *
- * Owns: the list of those promises, and saying which one was broken. Refuses to know: how they are
- * kept. A run counts two things at all times, because that costs an addition: `live`, its frames
- * and the provider executions it awaits, and `owed`, entries that were established and have not
- * finished their onAlways. Checked builds (sanitizers, MWL_STRESS, MWL_CHECKED) ask here after
- * every run and stop at a broken promise; tests ask in any build. */
+ * Owns: the list of these invariants, and the message about one that is broken. Refuses to know:
+ * how the machine keeps them. A run counts two things at all times, because that costs an addition:
+ * `live`, its frames and the provider executions it awaits, and `owed`, entries that were
+ * established and have not finished their onAlways. Checked builds (sanitizers, MWL_STRESS,
+ * MWL_CHECKED) test the invariants after every run and stop at a broken one; tests do so in any
+ * build. */
 #include "vm/machine/invariant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Walks over everything that lives in the VM are for small crowds: a test's, not a million parked
- * runs. */
+/* How many records of the VM are walked: enough for a test. With a million parked runs a full walk
+ * would take too long. */
 #define CROWD 256u
 
 static const char *left_behind(const mwl_run *run) {

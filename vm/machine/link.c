@@ -47,7 +47,7 @@ static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
     if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
     size_t patterns =
-        0; /* in all schemas; each alone is bounded, but a program may have many Flows */
+        0; /* in all schemas; each one has a limit, but a program may have many Flows */
     for (uint32_t i = 0; i < t->n_flows; i++) {
         if (t->flows[i].schema == MWL_NONE) continue;
         mwl_status st =
@@ -109,7 +109,7 @@ static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
     return MWL_OK;
 }
 
-/* Frames keep instants when their Flow's or one of its Steps' can be read. */
+/* Frames keep instants if an expression can read those of their Flow or of one of its Steps. */
 static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
     const mwl__flow_tables *t = &l->program->tables;
     const unsigned any = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;

@@ -3,7 +3,7 @@
  * Brackets (ENTER ... ESTABLISH ... ASCEND ... UNWIND, CALL ... CALL_END, GATHER ... GATHER_END,
  * STEP) nest: the records that an instruction works on are there, are the ones it names and are in
  * the phase it belongs to. verify_nest.c proves it when a program is loaded; checked builds
- * (MWL_CHECKED) ask again at every instruction and stop when it does not hold. */
+ * (MWL_CHECKED) test it again at every instruction and stop if it is not true. */
 #ifndef MWL_NEST_H
 #define MWL_NEST_H
 

@@ -18,9 +18,10 @@ uint32_t mwl__raise_parameter(mwl__frame *f, const char *where, mwl_value observ
 uint32_t mwl__raise_envelope(mwl__frame *f, const char *where, uint32_t shape,
                              const mwl_value *values, uint32_t field, const char *wrong);
 
-/* x->fault becomes vm->raised; registers are cleared. False: out of memory, or no frame. */
+/* Makes vm->raised of x->fault, and clears the registers. Returns false if out of memory, or if
+ * there is no frame. */
 bool mwl__raised_set(mwl__exec *x);
-/* vm->raised, given; it is absent then. */
+/* Returns vm->raised, given; afterwards vm->raised is absent. */
 static inline mwl_value mwl__raised_take(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_value failure = vm->raised;

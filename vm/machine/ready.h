@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* At the end. The frame is not queued and its timer is not armed. */
+/* Adds a frame at the end. It must not be queued, and its timer must not be armed. */
 static inline void mwl__ready_push(mwl_vm *vm, mwl__frame *f) {
     assert(f->awaits == MWL_AWAITS_NOTHING);
     f->queued = true;
@@ -23,7 +23,7 @@ static inline void mwl__ready_push(mwl_vm *vm, mwl__frame *f) {
     vm->n_ready++;
 }
 
-/* The first one, which is there. */
+/* Removes and returns the first frame. The queue must not be empty. */
 static inline mwl__frame *mwl__ready_pop(mwl_vm *vm) {
     mwl__frame *f = vm->ready_head;
     vm->ready_head = f->next_ready;
@@ -36,7 +36,7 @@ static inline mwl__frame *mwl__ready_pop(mwl_vm *vm) {
     return f;
 }
 
-/* A queued frame, wherever it is in the queue. */
+/* Removes a frame, wherever it is in the queue. */
 static inline void mwl__ready_remove(mwl_vm *vm, mwl__frame *f) {
     mwl__frame *before = f->target.queued_behind;
     if (before)

@@ -6,7 +6,7 @@
  *   ENTERING  ESTABLISH       INNER
  *   ENTERING  ENTRY_FAULT     - (never established: no onAlways)
  *   INNER     ASCEND          SUCCESS or FAILURE, by the Result that rises
- *   SUCCESS   REENTER         INNER if the action re-enters, else as it was
+ *   SUCCESS REENTER INNER if the action re-enters, else unchanged
  *   FAILURE   REENTER         the same
  *   INNER     ALWAYS          CLEANING: onEntry emitted a Result, or an interruption
  *   SUCCESS   ALWAYS          CLEANING: behind REENTER or PHASE_FAULT, or an interruption
@@ -25,7 +25,7 @@ typedef enum mwl__entry_state {
     MWL_ENTRY_SUCCESS,       /* onSuccess */
     MWL_ENTRY_FAILURE,       /* onFailure */
     MWL_ENTRY_CLEANING,      /* onAlways */
-    MWL_ENTRY_INNER,         /* established, and none of its phases is running */
+    MWL_ENTRY_INNER,         /* established; no phase of it is running */
     MWL_ENTRY_EITHER,        /* verifier only: SUCCESS or FAILURE, where both ways meet */
     MWL_ENTRY_STRUCTURAL = 8 /* added to a phase's state while its action's own call runs */
 } mwl__entry_state;

@@ -88,8 +88,8 @@ static mwl_status check_header(const unsigned char *b, size_t size, mwl_error *e
     return MWL_OK;
 }
 
-/* One row of the directory, whose section must begin at *end. Moves *end behind the section and its
- * padding. */
+/* Checks one row of the directory. Its section must begin at *end. Moves *end behind the section
+ * and its padding. */
 static mwl_status check_section(mwl__image *image, size_t row, uint32_t after, uint64_t *end,
                                 mwl_error *error) {
     const unsigned char *b = image->bytes;

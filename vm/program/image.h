@@ -54,13 +54,12 @@ typedef struct mwl__image {
     } section[MWL_SECTION_LIMIT];
 } mwl__image;
 
-/* Checks the container and fills the view. The bytes must be 8-byte aligned. E_IMAGE or E_VERSION
- * with the reason and the offset in `error`. The caller checks the instruction set. */
+/* Checks the container and fills the view. The bytes must be 8-byte aligned. Returns E_IMAGE or
+ * E_VERSION with the reason and the offset in `error`. The caller checks the instruction set. */
 mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_error *error);
 
-/* A section as an array of records of `record` bytes. E_IMAGE if its size is not a multiple of
- * that.
- */
+/* Returns a section as an array of records of `record` bytes. E_IMAGE if its size is not a multiple
+ * of that. */
 mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
                             uint32_t *count, mwl_error *error);
 
@@ -71,7 +70,8 @@ mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record,
 mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text, uint64_t *next,
                              mwl_error *error);
 /* Appends the record of a string to a STRINGS section that is being made, and returns its offset.
- * text: valid UTF-8, or with `bytes` anything. Out of memory: the buffer's `failed` is set. */
+ * text: valid UTF-8, or any bytes if `bytes` is true. If out of memory, the buffer's `failed` is
+ * set. */
 size_t mwl__image_put_string(mwl__buf *section, const char *text, size_t len, bool bytes);
 
 /* For writing: add the sections in any order, each at most once; mwl__image_finish then appends the
@@ -95,8 +95,8 @@ void mwl__image_reseal(void *bytes, size_t size);
 const char *mwl__image_section_name(unsigned id); /* NULL when unknown */
 size_t mwl__image_record_size(unsigned id);       /* 0 when unknown */
 
-/* With this the other checks refuse a program: fills error (NULL is allowed) and returns status.
- * `at` points into the image and becomes the offset; NULL: offset 0. */
+/* For the other checks, to refuse a program: fills error (may be NULL) and returns status. `at`
+ * points into the image and becomes the offset; NULL: offset 0. */
 mwl_status mwl__image_refuse(const mwl__image *image, mwl_error *error, mwl_status status,
                              const char *message, const void *at);
 

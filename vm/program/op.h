@@ -1,5 +1,5 @@
-/* op.h: what follows from the opcode table: the enum, encoding and decoding, names, printing one.
- */
+/* op.h: what follows from the opcode table: the enum, encoding and decoding, names, printing an
+ * instruction. */
 #ifndef MWL_OP_H
 #define MWL_OP_H
 
@@ -11,7 +11,7 @@ typedef enum mwl__op {
     MWL_OPCODES(X)
 #undef X
         MWL_OP_COUNT,
-    MWL_OP_MACHINE = MWL_OP_STEP /* the first of the machine's own; expressions hold none of them */
+    MWL_OP_MACHINE = MWL_OP_STEP /* the first one of the machine; not in expressions */
 } mwl__op;
 
 typedef enum mwl__operand {
@@ -67,7 +67,7 @@ typedef struct mwl__operand_info {
     bool wide;      /* 32 bits over b and c */
 } mwl__operand_info;
 
-const mwl__op_info *mwl__op_get(unsigned op); /* NULL when there is no such opcode */
+const mwl__op_info *mwl__op_get(unsigned op); /* NULL: there is no such opcode */
 const mwl__operand_info *mwl__operand_get(unsigned kind);
 /* The value of operand a (place 0), b or c of an instruction whose row is known. */
 uint32_t mwl__op_operand(mwl__ins ins, int place);

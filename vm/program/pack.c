@@ -12,7 +12,8 @@ enum {
     SMALL_LIMIT = 1 << 30
 };
 
-/* The widths of the fields of a section's records; NULL: it has no such records. */
+/* Returns the widths of the fields of a section's records; NULL if it does not have records of
+ * fields. */
 static const char *fields_of(unsigned id) {
     switch (id) {
     case MWL_SECTION_INFO:
@@ -220,7 +221,7 @@ mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
 
 typedef struct unpacker {
     const unsigned char *begin, *at, *end;
-    const char *wrong; /* the first thing that is */
+    const char *wrong; /* the first thing that is wrong */
     mwl__buf section[MWL_SECTION_LIMIT];
     bool present[MWL_SECTION_LIMIT];
 } unpacker;
@@ -251,8 +252,8 @@ static uint32_t get32(unpacker *u) {
     return v > UINT32_MAX ? (uint32_t)refuse(u, "a number is too large") : (uint32_t)v;
 }
 
-/* How many items follow. Each has at least one byte, so a count cannot make us allocate more than
- * the file justifies. */
+/* Reads how many items follow. Each has at least one byte, so the memory for them is limited by the
+ * size of the file. */
 static size_t get_count(unpacker *u) {
     uint64_t n = get(u);
     if (n > (uint64_t)(u->end - u->at))

@@ -51,7 +51,8 @@ static bool take_change(const rows *r, size_t *at, uint32_t *field) {
     return true;
 }
 
-/* The row at *at, given the one before it in *x (all zeros at a block's start). */
+/* Reads the row at *at into *x, which has the row before it (all zeros at the beginning of a
+ * block). */
 static bool take_row(const rows *r, size_t *at, row *x) {
     uint32_t step;
     if (!take_varint(r, at, &step) || !take_varint(r, at, &x->sub)) return false;
@@ -88,7 +89,7 @@ mwl_status mwl__verify_positions(const mwl_program *p, mwl_error *error) {
     const char *why = "the positions are damaged";
     if (p->positions_size == 0) return MWL_OK;
     if (!rows_open(p, &r) || r.block[1] != 0) goto refuse;
-    uint64_t next = 0; /* (pc, sub) must be at or after this */
+    uint64_t next = 0; /* (pc, sub) must not be before this */
     for (uint32_t b = 0; b < r.n_blocks; b++) {
         row x = {0, 0, {0, 0, 0, 0}};
         size_t at = r.block[2 * b + 1], end = block_end(&r, b);

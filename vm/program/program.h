@@ -108,9 +108,9 @@ typedef enum mwl__base {
         MWL_BASE_COUNT,
     MWL_BASE_ENV = 0x8000 /* + slot: a variable of a single expression */
 } mwl__base;
-/* The `middleware` that code reads is that of the entry which the code belongs to; the machine
- * finds it. It need not be the innermost one: a cleanup call reads that of its Finally from inside
- * its own stack. */
+/* The `middleware` that code reads belongs to the entry of that code; the machine finds it. It need
+ * not be the innermost entry: a cleanup call has its own stack, and reads the `middleware` of its
+ * Finally. */
 
 /* A registered function (mwl_provider.h), resolved when a program is linked. */
 struct mwl_function_def;
@@ -140,7 +140,7 @@ struct mwl_program {
     mwl__regex **regexes; /* compiled at load from REGEXES: constant indexes of the patterns */
     uint32_t n_regexes;
     size_t patterns_used;           /* bytes of compiled patterns; at most MWL_PATTERNS_LIMIT */
-    bool patterns_full;             /* they needed more than that */
+    bool patterns_full;             /* they needed more than the limit */
     const unsigned char *positions; /* see mwl__program_where */
     size_t positions_size;
     const char *source; /* the definition, or NULL when stripped */
@@ -152,29 +152,29 @@ struct mwl_program {
     mwl__flow_tables tables; /* the Flow half: tables.h */
 };
 
-/* A word of INFO, or MWL_NONE. */
+/* Returns a word of INFO, or MWL_NONE. */
 uint32_t mwl__program_info(const mwl_program *p, unsigned word);
 
 /* POSITIONS: rows (pc, sub, where) in blocks. A new block begins at the first row with sub 0 after
  * this many rows, so that a search reads one block. */
 #define MWL_POSITIONS_BLOCK 64u
 
-/* Where an instruction comes from in the definition. sub 0 is the whole instruction; for a path sub
- * k is its text up to and with the k-th key. An instruction without a row has the place of the last
- * one before it that has a row with sub 0; a sub without one has that of the largest smaller sub.
- * False if positions were stripped. */
+/* Finds where an instruction comes from in the definition. sub 0 is the whole instruction; for a
+ * path sub k is its text up to and with the k-th key. An instruction without a row has the place of
+ * the last one before it that has a row with sub 0. A sub without a row has the place of the
+ * largest smaller sub. Returns false if positions were stripped. */
 typedef struct mwl__where {
     uint32_t line, column; /* 1-based; the column counts code points */
     uint32_t offset, len;  /* bytes of the definition; of the text for a single expression */
 } mwl__where;
 bool mwl__program_where(const mwl_program *p, uint32_t pc, uint32_t sub, mwl__where *out);
 
-/* The innermost handler of pc, or NULL. */
+/* Returns the innermost handler of pc, or NULL. */
 const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc);
 
-/* Loads a program and checks everything that the interpreter relies on. copy false: the bytes are
- * lent and must outlive the program; they are copied all the same if they are not 8-byte aligned
- * or packed. */
+/* Loads a program and checks everything that the interpreter relies on. copy: false lends the
+ * bytes, which must then outlive the program. They are copied in any case if they are packed or not
+ * 8-byte aligned. */
 mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t size, bool copy,
                              mwl_program **out, mwl_error *error);
 mwl_program *mwl__program_keep(mwl_program *p); /* one reference more; any thread */

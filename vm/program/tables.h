@@ -23,11 +23,12 @@
  *   Gather:  STEP; GATHER; [over -> GATHER_OVER]; [successes -> GATHER_NEED]; run_pc: GATHER_RUN;
  *            the calls; arms_pc: GATHER_ARMS; end_pc: GATHER_END; [output -> OUT]; [ASSIGN];
  *            TO next
- *   A fault in the fields of a Step or in the clauses of a Match goes to STEP_FAULT, in those of a
- *   catch clause to CLAUSE_FAULT, in over and successes of a Gather to GATHER_FAULT. These lie
- * behind the code of the construct, one for each construct and kind. A range in which nothing can
- * fault has no handler. A catch clause (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER
- * next
+ *   Clause of a catch (catch.pc): output -> OUT | PASS_INPUT; [ASSIGN]; TO_HANDLER next
+ *
+ * A fault in the fields of a Step or in the clauses of a Match goes to STEP_FAULT, in those of a
+ * catch clause to CLAUSE_FAULT, in over and successes of a Gather to GATHER_FAULT. These are behind
+ * the code of the construct, one for each construct and kind. A range in which nothing can fault
+ * has no handler.
  *
  *   descent: ENTER; [when -> GATE L]; [with -> WITH]; ACTION 0 (when the middleware acts there, or
  *            there is a `with`); L: [output -> OUT]; [ASSIGN]; ESTABLISH; inner_pc:
@@ -67,7 +68,7 @@
 
 #define MWL_NONE 0xffffffffu /* no such index */
 
-/* INFO: the words, by position. */
+/* The words of INFO, by position. */
 enum { MWL_INFO_REGS = 0, MWL_INFO_ROOT_FLOW = 1, MWL_INFO_WORDS = 2 };
 
 typedef enum mwl__action {

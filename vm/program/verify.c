@@ -101,8 +101,8 @@ static bool key_run(const mwl_program *p, uint32_t first, uint32_t n, uint32_t *
     return true;
 }
 
-/* Has a shape each key once? Texts are compared, because a hostile image can have one text as two
- * constants. */
+/* Does a shape have each key once? Texts are compared, because a hostile image can have one text as
+ * two constants. */
 static mwl_status distinct(mwl_program *p, const mwl__shape_rec *shape, mwl_error *error) {
     mwl_value map = mwl__map_new(&p->trees, shape->n_keys);
     for (uint32_t i = 0; i < shape->n_keys; i++)

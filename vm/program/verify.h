@@ -15,8 +15,8 @@
  * twice, and values that are too deep or too large, are found only then. */
 mwl_status mwl__verify_consts(const mwl_program *p, mwl_error *error);
 
-/* Everything else except patterns, after the values of constants were made. mwl__verify_tables sets
- * n_env, and allocates from p->trees meanwhile. */
+/* Check everything else except patterns, after the values of constants were made.
+ * mwl__verify_tables sets n_env, and uses memory of p->trees while it runs. */
 mwl_status mwl__verify_tables(mwl_program *p, mwl_error *error); /* PATHS, SHAPES, FUNCS, REGEXES */
 mwl_status mwl__verify_code(const mwl_program *p, mwl_error *error); /* CODE, HANDLERS */
 mwl_status mwl__verify_flow(const mwl_program *p, mwl_error *error); /* the Flow half: tables.h */
@@ -40,11 +40,12 @@ void mwl__verify_loops_free(const mwl_program *p, mwl__loops *l); /* also after 
 mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error);
 mwl_status mwl__verify_regs(const mwl_program *p, const mwl__loops *l, mwl_error *error);
 
-/* How many registers the operand at this place names, from its first on. Those operands that are
- * not registers must have been checked. */
+/* Returns how many registers the operand at this place names, from its first on. The operands that
+ * are not registers must have been checked before. */
 uint32_t mwl__verify_regs_of(const mwl_program *p, mwl__ins ins, int place);
 
-/* The bound of an operand kind in this program: values below it are allowed. MWL_NONE: any. */
+/* Returns the limit of an operand kind in this program: values below it are allowed. MWL_NONE: any
+ * value. */
 uint32_t mwl__verify_bound(const mwl_program *p, unsigned kind);
 
 #endif

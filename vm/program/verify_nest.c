@@ -70,11 +70,11 @@ static place as_seen_by(place at, unsigned op) {
 
 static const char *const disagree = "ways that nest differently meet here";
 
-/* Does only the handler of a construct lead here? */
+/* Can this instruction be reached only from the handler of a construct? */
 static bool takes_raised(unsigned op) { return (mwl__op_get(op)->flags & MWL_OPF_RAISED) != 0; }
 
-/* Does only the machine lead here, and neither a jump nor the instruction before? The calls of a
- * Gather are begun by the machine too. */
+/* Can this instruction be reached only from the machine, not from a jump or the instruction before
+ * it? The machine also begins the calls of a Gather. */
 static bool only_tables_lead_to(const walk *w, mwl__ins ins) {
     if (mwl__op_get(ins.op)->flags & (MWL_OPF_RAISED | MWL_OPF_TABLE)) return true;
     return ins.op == MWL_OP_CALL && w->t->calls[mwl__ins_x(ins)].gather != MWL_NONE;
@@ -395,7 +395,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* The place here if the tables determine it; else false. */
+/* Finds the place here if the tables determine it; else returns false. */
 static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     mwl__ins ins = w->p->code[pc];
     uint32_t x = mwl__ins_x(ins);
@@ -434,7 +434,7 @@ static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     }
 }
 
-/* The place at pc, on all ways to it. */
+/* Finds the place at pc, on all ways to it. */
 static mwl_status arrive(walk *w, uint32_t pc) {
     mwl__ins ins = w->p->code[pc];
     uint32_t loop = w->loops->at[pc];

@@ -89,7 +89,7 @@ static void write(walk *w, state *s, uint32_t r, uint32_t dep) {
     if (r < s->lent) s->lent = r;
 }
 
-/* The number of a new state, or 0 with *status set. The pool may move. */
+/* Returns the number of a new state, or 0 with *status set. The pool may move in memory. */
 static uint32_t new_state(walk *w, uint32_t pc, mwl_status *status) {
     uint32_t i = w->free;
     if (i) {
@@ -285,7 +285,7 @@ static mwl_status end_body(walk *w, uint32_t loop, uint32_t *pc) {
     return MWL_OK;
 }
 
-/* The state at pc, on all ways to it. */
+/* Finds the state at pc, on all ways to it. */
 static mwl_status arrive(walk *w, uint32_t pc) {
     state *now = at(w, NOW);
     uint32_t loop = w->loops->at[pc];
