@@ -139,6 +139,14 @@ if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)
 endif()
+if(Python3_FOUND) # `mwlvm test`
+  add_test(NAME test_cases COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/test_cases.py
+           $<TARGET_FILE:mwlvm> tests/cases tests/regression ../shared/suites/mwl/conformance)
+  mwl_test_setup(test_cases)
+  if(MWL_SANITIZE)
+    set_property(TEST test_cases APPEND PROPERTY ENVIRONMENT MWL_SLOW=1)
+  endif()
+endif()
 find_program(MWL_CLANG_FORMAT NAMES clang-format)
 if(MWL_CLANG_FORMAT)
   add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/tests/format.sh ${MWL_CLANG_FORMAT})

@@ -7,6 +7,7 @@
 
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "tools/test/match.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,10 @@ struct scenario {
     mwl_heap *heap;
     mwl_run *run;
     mwl_value input, arguments, expected;
-    struct suite_mwl_control control;
-    struct suite_mwl_trace trace;
+    struct control control;
+    mwl_value control_value; /* lends to control */
+    mwl_heap *control_heap;
+    struct trace_lines trace;
     char why[WHY_SIZE]; /* what is wrong, or "" */
 };
 
@@ -66,7 +69,7 @@ static bool make_vm(struct scenario *c, bool real_time) {
     if (status == MWL_OK) status = mwl_std_register(c->vm, &error);
     if (status < 0)
         return complain(c, "VM", error.message ? error.message : mwl_status_text(status));
-    c->heap = c->trace.heap = mwl_vm_heap(c->vm);
+    c->heap = mwl_vm_heap(c->vm);
     return true;
 }
 
@@ -110,17 +113,19 @@ static bool drive(struct scenario *c, bool real_time) {
                     is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
 }
 
+static void listen(void *ctx, const mwl_trace_event *event) { trace_lines_event(ctx, event); }
+
 static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
     mwl_error error = {MWL_OK, NULL, 0};
-    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, suite_mwl_trace_listen, &c->trace);
+    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, listen, &c->trace);
     const mwl_start start = {.input = c->input, .arguments = c->arguments};
     mwl_status status = mwl_run_start(c->vm, program, &start, &c->run, &error);
     if (status < 0)
         return complain(c, "start", error.message ? error.message : mwl_status_text(status));
     if (!drive(c, real_time)) return false;
-    if (!suite_mwl_matches(c->heap, c->expected, mwl_run_result(c->run), c->why, sizeof c->why))
+    if (!match_result(c->heap, c->expected, mwl_run_result(c->run), c->why, sizeof c->why))
         return false;
-    suite_mwl_trace_end(&c->trace);
+    trace_lines_end(&c->trace);
     return !*c->trace.why || complain(c, "trace", c->trace.why);
 }
 
@@ -128,7 +133,9 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     struct scenario c;
     memset(&c, 0, sizeof c);
     char *control = suite_path(dir, "control.json");
-    bool good = suite_mwl_control_read(control, &c.control, c.why, sizeof c.why) &&
+    bool good = mwl_heap_new(NULL, &c.control_heap) == MWL_OK &&
+                suite_mwl_control_read(c.control_heap, control, &c.control_value, &c.control, c.why,
+                                       sizeof c.why) &&
                 make_vm(&c, s->real_time) && read_files(&c, dir) &&
                 run_scenario(&c, program, s->real_time);
     free(control);
@@ -142,7 +149,8 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
         mwl_run_free(c.run);
         mwl_vm_free(c.vm);
     }
-    free(c.control.reason);
+    if (c.control_heap) mwl_value_drop(c.control_heap, c.control_value);
+    mwl_heap_free(c.control_heap);
 }
 
 /* ---- one case -------------------------------------------------------------------------------- */

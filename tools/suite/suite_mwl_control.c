@@ -1,113 +1,15 @@
-/* suite_mwl_control.c: what the project's own cases add to a scenario: control.json and
- * expected-trace.json (tests/README.md has their form). */
+/* suite_mwl_control.c: control.json of a scenario, which the project's own cases have besides the
+ * files of the conformance suite (tests/README.md). */
 #include "suite_mwl.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- control.json ---------------------------------------------------------------------------- */
-
-static bool set_number(mwl_value v, uint64_t *out) {
-    if (mwl_value_kind(v) != MWL_KIND_NUMBER || mwl_as_number(v) < 1 || mwl_as_number(v) > 9e15)
-        return false;
-    *out = (uint64_t)mwl_as_number(v);
-    return true;
-}
-
-static bool set_member(struct suite_mwl_control *c, const char *name, mwl_value v) {
-    size_t len = 0;
-    const char *text = mwl_as_text(v, &len);
-    uint64_t n = 0;
-    if (strcmp(name, "cancelAfter") == 0)
-        return text && mwl_duration_parse(text, len, &c->cancel_after_ns) == MWL_OK;
-    if (strcmp(name, "reason") == 0) {
-        if (!text || c->reason) return false;
-        c->reason = suite_alloc(len + 1);
-        memcpy(c->reason, text, len + 1);
-        return true;
-    }
-    if (!set_number(v, &n)) return false;
-    if (strcmp(name, "fuel") == 0)
-        c->limits.fuel = n;
-    else if (strcmp(name, "memory") == 0)
-        c->limits.memory_bytes = (size_t)n;
-    else if (strcmp(name, "seed") == 0)
-        c->seed = n;
-    else
-        return false;
-    return true;
-}
-
-bool suite_mwl_control_read(const char *path, struct suite_mwl_control *out, char *why,
-                            size_t size) {
-    memset(out, 0, sizeof *out);
-    out->cancel_after_ns = -1;
+bool suite_mwl_control_read(mwl_heap *heap, const char *path, mwl_value *held, struct control *out,
+                            char *why, size_t size) {
     size_t len = 0;
     char *text = suite_read(path, &len);
-    if (!text) return true;
-    mwl_heap *heap = NULL;
-    mwl_value v = mwl_absent(), key, value;
-    bool good = mwl_heap_new(NULL, &heap) == MWL_OK &&
-                mwl_json_parse(heap, text, len, &v, NULL) == MWL_OK &&
-                mwl_value_kind(v) == MWL_KIND_OBJECT;
-    snprintf(why, size, "control.json is not an object");
-    for (size_t i = 0; good && mwl_object_at(v, i, &key, &value); i++) {
-        good = set_member(out, mwl_as_text(key, NULL), value);
-        if (!good)
-            snprintf(why, size, "control.json: '%s' is unknown or wrong", mwl_as_text(key, NULL));
-    }
-    mwl_value_drop(heap, v);
-    mwl_heap_free(heap);
+    *held = mwl_absent();
+    if (text && mwl_json_parse(heap, text, len, held, NULL) != MWL_OK) *held = mwl_null();
     free(text);
-    return good;
-}
-
-/* ---- expected-trace.json --------------------------------------------------------------------- */
-
-static const char *text_at(mwl_value array, size_t i) {
-    const char *text = mwl_as_text(mwl_array_at(array, i), NULL);
-    return text ? text : "";
-}
-
-static bool is_named(mwl_value expected, const char *kind) {
-    size_t len = strlen(kind);
-    for (size_t i = 0; i < mwl_count(expected); i++) {
-        const char *line = text_at(expected, i);
-        if (strncmp(line, kind, len) == 0 && (line[len] == ' ' || !line[len])) return true;
-    }
-    return false;
-}
-
-static void append(char *line, size_t size, const char *word) {
-    size_t len = strlen(line);
-    if (*word) snprintf(line + len, size - len, " %s", word);
-}
-
-void suite_mwl_trace_listen(void *ctx, const mwl_trace_event *e) {
-    struct suite_mwl_trace *t = ctx;
-    const char *kind = mwl_trace_name(e->kind);
-    if (mwl_is_absent(t->expected) || *t->why || !is_named(t->expected, kind)) return;
-    char line[256], index[24];
-    bool of_flow = e->kind == MWL_TRACE_FRAME_ENTERED || e->kind == MWL_TRACE_FRAME_EXITED;
-    snprintf(line, sizeof line, "%s", kind);
-    append(line, sizeof line, of_flow ? e->flow : e->step);
-    append(line, sizeof line, e->phase);
-    append(line, sizeof line, e->provider);
-    if (e->index >= 0) {
-        snprintf(index, sizeof index, "#%" PRId64, e->index);
-        append(line, sizeof line, index);
-    }
-    const char *want = text_at(t->expected, t->at);
-    if (strcmp(want, line) != 0)
-        snprintf(t->why, sizeof t->why, "trace event %zu: expected '%s', got '%.120s'", t->at, want,
-                 line);
-    t->at++;
-}
-
-void suite_mwl_trace_end(struct suite_mwl_trace *t) {
-    if (*t->why || t->at >= mwl_count(t->expected)) return;
-    snprintf(t->why, sizeof t->why, "trace event %zu is missing: '%s'", t->at,
-             text_at(t->expected, t->at));
+    return control_read(*held, out, why, size);
 }

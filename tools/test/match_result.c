@@ -1,6 +1,6 @@
-/* suite_mwl_compare.c: compares an expected Result with an actual one. Owns: the rules in
- * suite_mwl.h. */
-#include "suite_mwl.h"
+/* match_result.c: compares an expected Result with an actual one. Owns: the rules of match_result
+ * in match.h, which are those of the conformance suite. */
+#include "match.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool equal(struct compare *c, const char *what, mwl_value expected, mwl_v
     return mwl_value_equal(expected, actual) || differ(c, what, expected, actual);
 }
 
-static bool match_result(struct compare *c, mwl_value expected, mwl_value actual, int depth);
+static bool same_result(struct compare *c, mwl_value expected, mwl_value actual, int depth);
 
 /* One of details.failures: {index, result}. */
 static bool match_outcome(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
@@ -43,7 +43,7 @@ static bool match_outcome(struct compare *c, mwl_value expected, mwl_value actua
     for (size_t i = 0; mwl_object_at(expected, i, &key, &value); i++) {
         const char *name = mwl_as_text(key, NULL);
         mwl_value other = mwl_object_find(actual, key);
-        bool same = strcmp(name, "result") == 0 ? match_result(c, value, other, depth + 1)
+        bool same = strcmp(name, "result") == 0 ? same_result(c, value, other, depth + 1)
                                                 : equal(c, name, value, other);
         if (!same) return false;
     }
@@ -70,13 +70,13 @@ static bool match_member(struct compare *c, const char *name, mwl_value expected
     if (mwl_value_kind(expected) == MWL_KIND_NULL && mwl_is_absent(actual)) return true;
     if (mwl_is_absent(actual)) return differ(c, name, expected, actual);
     if (strcmp(name, "previous") == 0 && mwl_value_kind(expected) == MWL_KIND_OBJECT)
-        return match_result(c, expected, actual, depth + 1);
+        return same_result(c, expected, actual, depth + 1);
     if (strcmp(name, "details") == 0) return match_details(c, expected, actual, depth);
     return equal(c, name, expected, actual);
 }
 
 /* A chain is as deep as its file, and files are as deep as the JSON reader allows. */
-static bool match_result(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
+static bool same_result(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
     mwl_value type = member(expected, "type"), key, value;
     if (mwl_value_kind(expected) != MWL_KIND_OBJECT || mwl_value_kind(actual) != MWL_KIND_OBJECT ||
         depth > 256 || !mwl_value_equal(type, member(actual, "type")))
@@ -90,9 +90,8 @@ static bool match_result(struct compare *c, mwl_value expected, mwl_value actual
     return true;
 }
 
-bool suite_mwl_matches(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why,
-                       size_t size) {
+bool match_result(mwl_heap *heap, mwl_value expected, mwl_value actual, char *why, size_t size) {
     struct compare c = {heap, why, size};
     *why = '\0';
-    return match_result(&c, expected, actual, 0);
+    return same_result(&c, expected, actual, 0);
 }

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""test_cases.py MWLVM SUITE...: `mwlvm test` through the built command.
+
+Every case of the given suites, converted to the short form of one file, must pass as it does in its
+own layout. Then: what a failing case shows, the report formats, --update, coverage, and the time
+that 1,000 cases take.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+MWLVM, SUITES = os.path.abspath(sys.argv[1]), sys.argv[2:]
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+ORDER = os.path.join(ROOT, "tools", "examples", "testing", "order.json")
+failures = 0
+
+
+def check(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAIL", what)
+
+
+def run(*words, cwd=None):
+    env = {k: v for k, v in os.environ.items() if k != "GITHUB_ACTIONS"}
+    done = subprocess.run([MWLVM, "test", *words], capture_output=True, text=True, cwd=cwd, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+def write(folder, name, value):
+    path = os.path.join(folder, name)
+    with open(path, "w") as f:
+        f.write(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def load(path):
+    return json.load(open(path)) if os.path.exists(path) else None
+
+
+def convert(suite, folder):
+    """Writes every scenario as one file; returns how many."""
+    n = 0
+    for path, _, names in os.walk(suite):
+        if "case.json" not in names:
+            continue
+        for scenario in json.load(open(os.path.join(path, "case.json")))["scenarios"]:
+            at = os.path.join(path, "scenarios", scenario)
+            case = {"definition": os.path.abspath(os.path.join(path, "definition.json"))}
+            for member, file in (("input", "input"), ("arguments", "arguments"), ("control", "control")):
+                if os.path.exists(os.path.join(at, file + ".json")):
+                    case[member] = load(os.path.join(at, file + ".json"))
+            case["expect"] = {"result": load(os.path.join(at, "expected-result.json"))}
+            trace = load(os.path.join(at, "expected-trace.json"))
+            if trace is not None:
+                case["expect"]["trace"] = trace
+            write(folder, f"{n:04d}-{scenario}.json", case)
+            n += 1
+    return n
+
+
+def suites():
+    for suite in SUITES:
+        if not os.path.isdir(suite):
+            print("left out, not there:", suite)
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            n = convert(suite, folder)
+            own = run(suite, "--dots")
+            short = run(folder, "--dots")
+            check(own[0] == 0 and f"{n} passed, 0 failed" in own[1], f"{suite}: {own[1][-2000:]}")
+            check(short[0] == 0 and f"{n} passed, 0 failed" in short[1],
+                  f"{suite} in short form: {short[1][-2000:]}")
+
+
+def thousand():
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(1000):
+            write(folder, f"case{i}.json", {
+                "definition": ORDER, "input": {"amount": i},
+                "answers": {"charge": {"value": {"receipt": f"r-{i}"}}},
+                "expect": {"value": {"receipt": f"r-{i}"}, "calls": {"charge": 1}}})
+        best = 100
+        for _ in range(3):
+            begin = time.monotonic()
+            status, out, _ = run(folder)
+            best = min(best, time.monotonic() - begin)
+            check(status == 0 and "1000 passed, 0 failed" in out, "1,000 cases: " + out[-300:])
+        limit = 1 if not os.environ.get("MWL_SLOW") else 30
+        check(best < limit, f"1,000 cases take {best:.2f} s")
+        print(f"1,000 cases: {best:.2f} s")
+
+
+BAD = {"definition": ORDER, "input": {"amount": 12},
+       "answers": {"charge": {"value": {"receipt": "r-9"}, "delay": "PT3S"}},
+       "expect": {"value": {"receipt": "r-7"}, "calls": [{"with": {"amount": 13}}], "time": "PT1S",
+                  "cleanup": True, "steps": ["charge"], "cel": "size(calls) == 2",
+                  "vars": {"charge": {"receipt": {"$cel": "this.startsWith('q')"}}}}}
+
+
+def differences():
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "bad.json", BAD)
+        status, out, _ = run(".", cwd=folder)
+        check(status == 1, "a failing case gives 1")
+        for line in ('FAIL bad', '  value.receipt: expected "r-7", got "r-9"',
+                     '  calls[0].with.amount: expected 13, got 12', '  time: expected "PT1S", got "PT3S"',
+                     '  cleanup ran: expected true, got false', '  steps[1]: expected nothing, got "paid"',
+                     '  cel: size(calls) == 2 is not true',
+                     '  vars.charge.receipt: this.startsWith(\'q\') is not true, with this = "r-9"',
+                     '0 passed, 1 failed'):
+            check(line in out, f"missing '{line}' in\n{out}")
+        unexpected = dict(BAD, answers={"charge": [{"with": {"amount": 13}}]}, expect={})
+        write(folder, "bad.json", unexpected)
+        out = run(".", cwd=folder)[1]
+        check("unexpected call 1 of mwl:provider.call/acme/pay/v1 in Step 'charge'\n    with "
+              '{"amount":12}\n    input {"amount":12}\n    answer 1: `with` does not fit' in out, out)
+        write(folder, "bad.json", dict(BAD, answers={"charge": "never"}, expect={}))
+        check("waits for an answer that never comes" in run(".", cwd=folder)[1], "never")
+        write(folder, "bad.json", dict(BAD, expct={}))
+        check("expct: this is not a member of a case" in run(".", cwd=folder)[1], "a wrong member")
+        write(folder, "bad.json", '{"definition": 1,\n x}')
+        check("bad.json:2:" in run(".", cwd=folder)[1], "a mistake in JSON has its line")
+        write(folder, "bad.json", dict(BAD, definition="none.json"))
+        check("none.json: No such file" in run(".", cwd=folder)[1], "a missing definition")
+
+
+def formats():
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "bad.json", BAD)
+        write(folder, "good.json", dict(BAD, expect={"calls": 1}))
+        out = run(".", "--tap", cwd=folder)[1]
+        check(out.startswith("TAP version 13\n1..2\nnot ok 1 - bad\n") and "\nok 2 - good\n" in out, out)
+        out = run(".", "--github", cwd=folder)[1]
+        check("::error file=bad.json,title=bad::  value.receipt: expected" in out, out)
+        run(".", "--junit", "j.xml", cwd=folder)
+        suite = xml.parse(os.path.join(folder, "j.xml")).getroot()
+        check(suite.get("tests") == "2" and suite.get("failures") == "1", "JUnit counts")
+        check("value.receipt" in suite.find("testcase/failure").text, "JUnit text")
+        check("1 passed, 0 failed" in run(".", "--filter", "good", cwd=folder)[1], "--filter")
+        check(run(".", "--filter", "nothing", cwd=folder)[0] == 3, "no cases")
+        check(".F" in run("good.json", "bad.json", "--dots", "-j", "2", cwd=folder)[1], "dots")
+
+
+def update():
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(folder, "bad.json", dict(BAD, expect={"value": 1, "time": "PT9S", "calls": 7}))
+        status, out, _ = run(".", "--update", cwd=folder)
+        check(status == 0 and "updated 1 of 1" in out and '+    "value": {' in out, out)
+        check(json.load(open(path))["expect"] ==
+              {"value": {"receipt": "r-9"}, "time": "PT3S", "calls": 1}, "what was seen is written")
+        check(run(".", cwd=folder)[0] == 0, "an updated case passes")
+        check("updated 0 of 1" in run(".", "--update", cwd=folder)[1], "nothing left to update")
+
+
+def coverage():
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "good.json", dict(BAD, expect={}))
+        status, out, _ = run(".", "--coverage", "--coverage-file", "c.json", cwd=folder)
+        check(status == 0 and "coverage: 4 of 8 places (50.0 %)" in out, out)
+        for line in ("order.json:31:9: not taken: catch clause 1 of Step 'charge'",
+                     "order.json:35:5: not taken: Step 'declined'",
+                     "not taken: onFailure of retry of Step 'charge'",
+                     "not taken: policy 1 of retry of Step 'charge'"):
+            check(line in out, f"missing '{line}' in\n{out}")
+        data = json.load(open(os.path.join(folder, "c.json")))
+        check(data[0]["taken"] == 4 and len(data[0]["items"]) == 8, "coverage as data")
+        status, out, err = run(".", "--min-coverage", "60", cwd=folder)
+        check(status == 1 and "--min-coverage wants 60.0 %" in err, err)
+        check(run(".", "--min-coverage", "50", cwd=folder)[0] == 0, "enough coverage")
+
+
+suites()
+thousand()
+differences()
+formats()
+update()
+coverage()
+sys.exit(1 if failures else 0)
