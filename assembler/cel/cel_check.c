@@ -170,7 +170,7 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
     }
     if (n->ref == MWL__CEL_REF_VARIABLE) return;
     if (is_one_of_many(c)) return;
-    hint h = c->o->no_hints ? (hint){NULL} : meant_name(c, n);
+    hint h = c->o->no_hints ? (hint){.help = NULL} : meant_name(c, n);
     report_hint(c, MWL__CEL_WHY_NAME, n->begin, n->end, &h, "nothing is called `%s`", n->name.data);
 }
 
@@ -307,7 +307,7 @@ static bool unknown_function(checker *c, const mwl__cel_node *n, const char *nam
                     other->name, other->name);
     } else {
         if (is_one_of_many(c)) return true;
-        hint h = {NULL};
+        hint h = {.help = NULL};
         if (!c->o->no_hints) h = meant_function(c, n, name, len, begin, end, &macro);
         report_hint(c, MWL__CEL_WHY_FUNCTION, begin, end, &h, "there is no function `%.*s`",
                     (int)len, name);

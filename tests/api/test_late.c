@@ -124,6 +124,13 @@ static const char *chain(const char *definition, uint32_t slice) {
     FLOW("'a':{'action':'Call','middleware':[" stack "],'call':{'provider':" WORK ",'input':" how  \
          "},'next':'z'}," DONE)
 
+/* The bound is around a Flow that has the Step. */
+#define SUBFLOW(stack, how)                                                                             \
+    FLOW("'a':{'action':'Call','middleware':[" BOUND "," CLEANUP(                                       \
+        "good") "],'call':{'flow':{'entrypoint':'s','steps':{'s':{'action':'Call','middleware':[" stack \
+                "],'call':{'provider':" WORK ",'input':" how "},'next':'z'}," DONE                      \
+                "}}},'next':'z'}," DONE)
+
 UTEST(late, the_same_as_in_time) {
     static const struct {
         const char *definition, *chain;
@@ -133,7 +140,12 @@ UTEST(late, the_same_as_in_time) {
         {STEP(BOUND "," CLEANUP("good"), "'slow'"), "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
         {STEP(BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
-        {STEP(BOUND ",{'provider':" SLOW "}", "'bad'"), "t:Exceeded"},
+        /* a failure that was in flight at the bound's instant is linked beneath the explanation */
+        {STEP(BOUND ",{'provider':" SLOW "}", "'bad'"), "t:Exceeded e:bad"},
+        {STEP(BOUND "," CLEANUP("slow"), "'bad'"), "t:Exceeded e:bad"},
+        {STEP(BOUND "," BOUND "," CLEANUP("slow"), "'bad'"), "t:Exceeded e:bad"},
+        {SUBFLOW(CLEANUP("slow"), "'bad'"), "t:Exceeded e:bad"},
+        {SUBFLOW(CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
         {STEP(BOUND, "'good'"), "s:ok"},
         /* it elapses during a cleanup that fails: the failure stays at the head */
         {STEP(BOUND "," CLEANUP("slow bad"), "'good'"), "e:slow bad c:Cancelled t:Exceeded"},

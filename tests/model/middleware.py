@@ -115,9 +115,12 @@ class Stack:
             if unwind.scope is not scope:
                 raise
             arriving = unwind.result
-        result = arriving if over_cleanup(arriving) else explanation
-        self.task.resume(result)
-        return result, True
+        if over_cleanup(arriving):
+            self.task.resume(arriving)
+            return arriving, True
+        emerging = arriving["previous"]  # the explanation, with what the bound displaced beneath it
+        self.task.resume(emerging.get("previous"))
+        return emerging, True
 
     def ascend(self, entry, result):
         """onSuccess or onFailure: what the entry emits, and whether its action re-enters (for Retry,

@@ -12,7 +12,7 @@ interruption owned outside it waits until forward execution would resume, and is
 import heapq
 from collections import deque
 
-from values import flying, is_severed, link_end, over_cleanup
+from values import flying, is_severed, is_success, link_end, over_cleanup
 
 SHIELD = object()
 
@@ -53,12 +53,14 @@ class Task:
 
     def resume(self, result):
         """Forward execution would go on with this Result: an interruption that waited begins here. A failed
-        cleanup whose failure is in flight is not hidden by it."""
+        cleanup whose failure is in flight is not hidden by it; any other failure is linked beneath the explanation
+        of a bound. None: nothing but the cancellation of an interruption further inside is in flight."""
         waiting = [s for s in self.open_scopes() if s.asked is not None]
         if waiting:
             scope = min(waiting, key=lambda s: s.number)  # who asked first
             if not over_cleanup(result):
-                raise Unwind(scope, scope.asked)
+                displaces = result is not None and not is_success(result) and scope.asked.get("previous")
+                raise Unwind(scope, link_end(scope.asked, result) if displaces else scope.asked)
             raise Unwind(scope, flying(link_end(result, scope.asked), True, is_severed(result)))
 
     def wait(self, until=None):

@@ -40,6 +40,10 @@ typedef struct mwl__result {
     bool ok;
     bool cleanup; /* a failure: that of a failed cleanup, or one that has superseded it */
     bool severed; /* a failure: the author wrote the end of its chain, in this frame */
+    /* A failure in flight with a bound around it: the instant at which it began to rise, in units
+     * of 2^20 ns of the monotonic clock, modulo 2^40. 0: no bound is around it, or it is not in
+     * flight. It fills the padding, because a Gather has many Results. */
+    uint64_t rose : 40;
 } mwl__result;
 
 /* Makes a text for people, given. Bytes that are not UTF-8 become U+FFFD. */

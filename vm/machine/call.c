@@ -68,6 +68,14 @@ static void accept_around(mwl__frame *f) {
     if (e && e->around_call && e->state == MWL_ENTRY_INNER) e->accepted = true;
 }
 
+/* The target's Result is the call's. */
+static inline void settle(mwl__frame *f, bool ok, mwl_value take) {
+    if (ok)
+        mwl__frame_set_res(f, true, take);
+    else
+        mwl__frame_raise(f, take);
+}
+
 static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
     if (f->record) { /* of an earlier call; the delivery must not write there */
         mwl__call_state_free(mwl__heap_of(f), f->record);
@@ -90,7 +98,7 @@ static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix)
     if (execution) return await_directly(f, execution, c->end_pc + 1);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     accept_around(f);
-    mwl__frame_set_res(f, res.ok, res.v);
+    settle(f, res.ok, res.v);
     return c->end_pc + 1;
 }
 
@@ -146,7 +154,7 @@ static mwl_value target_input(const mwl__call_state *r) {
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
     if (f->record) mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
     accept_around(f);
-    mwl__frame_set_res(f, ok, take);
+    settle(f, ok, take);
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
 }
 
@@ -203,22 +211,17 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 }
 
 void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
-    mwl_value v = child->res.v;
-    bool ok = child->res.ok, cleanup = child->res.cleanup;
+    mwl__result res = child->res;
     child->res.v = mwl_absent();
-    if (f->extra &&
-        f->extra->awaiting) { /* no Step handles it; a failed cleanup stays first in the chain */
-        if (cleanup)
-            mwl__unwind_failed(f, v);
-        else
-            mwl__drop(mwl__heap_of(f), v);
-        mwl__unwind_resolved(f);
+    if (f->extra && f->extra->awaiting) { /* no Step handles it */
+        mwl__unwind_returned(f, res);
         return;
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
         mwl__call_state_window(f->record, child);
-    mwl__call_accept(f, ok, v);
-    f->res.cleanup = cleanup; /* what an author severed ends with the target execution */
+    mwl__call_accept(f, res.ok, res.v);
+    f->res.cleanup = res.cleanup; /* what an author severed ends with the target execution */
+    f->res.rose = res.rose;
     mwl__frame_ready(f);
 }
 
@@ -230,6 +233,7 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
     mwl__replace(mwl__heap_of(f), &r->res.v, mwl__keep(f->res.v));
     r->res.ok = f->res.ok;
     r->res.cleanup = f->res.cleanup;
+    r->res.rose = f->res.rose;
     f->construct = MWL_IN_CALL;
     return r->res.ok ? rec_of(f, ix)->success_pc : rec_of(f, ix)->failure_pc;
 }
@@ -238,7 +242,7 @@ uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix) {
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_field_fault(f);
-    mwl__frame_set_res(f, false, mwl__raised_take(f));
+    mwl__frame_raise(f, mwl__raised_take(f));
     return c->end_pc;
 }
 
@@ -250,8 +254,11 @@ uint32_t mwl__call_arm_fault(mwl__frame *f, uint32_t ix) {
     if (!r->res.ok)
         newer = mwl__failure_chain(mwl__heap_of(f), newer, r->res.v, f->run->limits->chain_depth);
     if (mwl_is_absent(newer)) return MWL_PC_NOMEM;
-    mwl__frame_set_res(f, false, newer);
-    f->res.cleanup = !r->res.ok && r->res.cleanup;
+    mwl__frame_raise(f, newer);
+    if (!r->res.ok) { /* it has taken the place of that one */
+        f->res.cleanup = r->res.cleanup;
+        f->res.rose = r->res.rose;
+    }
     return rec_of(f, ix)->end_pc;
 }
 

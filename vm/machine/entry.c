@@ -129,6 +129,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
 static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     mwl__replace(mwl__heap_of(f), &f->in_flight, mwl_absent());
     mwl__entry_set_res(f, e, ok, take);
+    if (!ok) mwl__unwind_rises(f, &e->res);
     e->accepted = true;
     return rec_of(f, e->ix)->always_pc;
 }
@@ -224,7 +225,8 @@ uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uin
     put_result(f, &e->emit,
                (mwl__result){.v = failure,
                              .cleanup = base.cleanup,
-                             .severed = base.severed || wrote_previous});
+                             .severed = base.severed || wrote_previous,
+                             .rose = base.rose});
     return next_pc;
 }
 
@@ -239,6 +241,7 @@ static bool supersede(mwl__frame *f, mwl__entry *e, mwl__result newer) {
                                          f->run->limits->chain_depth);
         newer.cleanup |= flight->cleanup;
         newer.severed |= flight->severed;
+        newer.rose = flight->rose;
     }
     mwl__entry_set_emit(f, e, false, mwl_absent());
     put_result(f, &e->res, newer);
@@ -267,7 +270,11 @@ static uint32_t fail_phase(mwl__frame *f, unsigned phase, uint32_t ix, mwl__resu
 }
 
 /* What was raised, given, as a Result. */
-static mwl__result raised(mwl__frame *f) { return (mwl__result){.v = mwl__raised_take(f)}; }
+static mwl__result raised(mwl__frame *f) {
+    mwl__result r = {.v = mwl__raised_take(f)};
+    mwl__unwind_rises(f, &r);
+    return r;
+}
 
 /* spec: middleware-mechanics, when a phase fails: an entry whose onEntry fails is not established,
  * so it has no onAlways; later it stays established, and its onAlways runs. */

@@ -387,6 +387,11 @@ void mwl__frame_run(mwl__frame *f) {
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
+void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {
+    mwl__frame_set_res(f, false, take_failure);
+    mwl__unwind_rises(f, &f->res);
+}
+
 uint32_t mwl__frame_ascend(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__replace(h, &f->in_flight, mwl_absent());

@@ -35,5 +35,6 @@ static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     f->res = (mwl__result){.v = take, .ok = ok};
     if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
+void mwl__frame_raise(mwl__frame *f, mwl_value take_failure); /* a failure begins to rise */
 
 #endif

@@ -154,7 +154,7 @@ static bool determine(mwl__frame *f) {
                                         "the Gather no longer needed this dispatch", mwl_absent());
     if (mwl_is_absent(cancel)) return false;
     g->cancelling = true;
-    mwl__gather_interrupt(f, cancel);
+    mwl__gather_interrupt(f, cancel, mwl__clock_mono(mwl__vm_of(f)));
     mwl__drop(mwl__heap_of(f), cancel);
     return true;
 }
@@ -336,7 +336,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
         mwl__frame_ready(f);
 }
 
-void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
+void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel, int64_t at_ns) {
     mwl__gather *g = mwl__gather_of(f);
     g->interrupted = true;
     for (uint32_t i = 0; i < g->next; i++) {
@@ -344,7 +344,7 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel) {
         s->superseded = false; /* what resolved before is data in its slot */
         if (s->state != MWL_SLOT_ACTIVE) continue;
         if (s->is_frame)
-            mwl__unwind_frame(s->as.frame, cancel);
+            mwl__unwind_frame(s->as.frame, cancel, at_ns);
         else if (s->as.execution)
             mwl__execution_cancel(s->as.execution, cancel);
         else /* its fields were being evaluated */
@@ -470,7 +470,7 @@ uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     if (g->faulted || n_ok < g->need) {
         mwl_value failure = g->faulted ? mwl__keep(g->raised) : unmet(f, g->n - n_ok);
         if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
-        mwl__frame_set_res(f, false, failure);
+        mwl__frame_raise(f, failure);
         return mwl__step_failed(f);
     }
     mwl__frame_set_res(f, false, mwl_absent());

@@ -23,7 +23,8 @@ bool mwl__gather_starting(const mwl__frame *f,
 bool mwl__gather_in_arm(const mwl__frame *f); /* is a settled dispatch's arm running? */
 /* A dispatch resolved: fills its slot, counts it, wakes the frame if it waits. */
 void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state, mwl__result take);
-void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel); /* every active dispatch; lent */
+/* Imposes a cancellation, lent, on every active dispatch. It came at this instant (monotonic). */
+void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel, int64_t at_ns);
 mwl_value mwl__gather_superseding(mwl__frame *f); /* lent: the first failed cleanup, or absent */
 mwl_value mwl__gather_results(mwl__frame *f);     /* step.results, lent; absent before the end */
 void mwl__gather_free(mwl_heap *h, mwl__gather *g);

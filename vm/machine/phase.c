@@ -248,6 +248,7 @@ mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     if (mwl_is_absent(take)) st = absent(p);
     mwl__entry_set_emit(p->frame, e, is_success, take);
     if (p->phase == MWL_ON_ENTRY || is_success) return st;
+    e->emit.rose = e->res.rose;
     e->emit.cleanup = e->res.cleanup; /* the failure in flight, in another form */
     e->emit.severed = e->res.severed;
     return st;

@@ -302,7 +302,7 @@ static void impose(mwl_run *run, const char *message, mwl_value details) {
         mwl_run_abort(run);
         return;
     }
-    mwl__unwind_frame(run->root, cancel);
+    mwl__unwind_frame(run->root, cancel, mwl__clock_mono(run->link->vm));
     mwl__drop(h, cancel);
 }
 

@@ -96,6 +96,7 @@ uint32_t mwl__step_failed(mwl__frame *f) {
         if (!mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
             continue;
         f->res.cleanup = false; /* consumed: from here on it is handled, not in flight */
+        f->res.rose = 0;
         if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CAUGHT, -1, f->res);
         return c->pc;
     }
@@ -104,12 +105,12 @@ uint32_t mwl__step_failed(mwl__frame *f) {
 }
 
 uint32_t mwl__step_fault(mwl__frame *f) {
-    mwl__frame_set_res(f, false, mwl__raised_take(f));
+    mwl__frame_raise(f, mwl__raised_take(f));
     return mwl__step_failed(f);
 }
 
 uint32_t mwl__step_clause_fault(mwl__frame *f) {
-    mwl__frame_set_res(f, false, mwl__raised_take(f));
+    mwl__frame_raise(f, mwl__raised_take(f));
     if (!set_failure(f)) return MWL_PC_NOMEM;
     trace_exit(f);
     return mwl__frame_ascend(f);
@@ -201,7 +202,7 @@ uint32_t mwl__step_return(mwl__frame *f) {
 static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     if (mwl_is_absent(take)) return MWL_PC_NOMEM;
     mwl__step_exit(f);
-    mwl__frame_set_res(f, false, take);
+    mwl__frame_raise(f, take);
     if (take.as.p != mwl__failure_of(f).as.p)
         mwl__failure_note(f, take); /* else it is raised again */
     if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;

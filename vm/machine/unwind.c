@@ -40,7 +40,9 @@ static bool cleaning(const mwl__frame *f) {
 
 /* ---- failed cleanups ------------------------------------------------------------------------- */
 
-void mwl__unwind_failed(mwl__frame *f, mwl_value take_failure) {
+/* In an unwind, a cleanup has failed inside a target execution: its failure takes the place of what
+ * is in flight, and no cancellation hides it. */
+static void failed_inside(mwl__frame *f, mwl_value take_failure) {
     if (f->res.cleanup) /* another one was in flight already */
         take_failure = mwl__failure_chain(mwl__heap_of(f), take_failure, f->res.v,
                                           f->run->limits->chain_depth);
@@ -49,19 +51,61 @@ void mwl__unwind_failed(mwl__frame *f, mwl_value take_failure) {
     f->res.cleanup = true;
 }
 
-/* Sets what unwinds when `cancel` meets what is in flight (NULL: nothing): the cancellation; where
- * the failure of a cleanup is in flight, that, with the cancellation at the end of its chain.
- * False: out of memory; then it is the cancellation. */
-static bool impose(mwl__frame *f, const mwl__result *flight, mwl_value cancel) {
-    bool cleanup = flight && !flight->ok && flight->cleanup;
-    mwl_value v = mwl_absent();
-    if (cleanup)
-        v = mwl__failure_chain(mwl__heap_of(f), mwl__keep(flight->v), cancel,
-                               f->run->limits->chain_depth);
-    bool good = !cleanup || !mwl_is_absent(v), severed = cleanup && flight->severed;
-    mwl__frame_set_res(f, false, mwl_is_absent(v) ? mwl__keep(cancel) : v);
-    f->res.cleanup = cleanup && good;
-    f->res.severed = severed && good;
+/* ---- displaced failures ---------------------------------------------------------------------- */
+
+#define STAMPS (UINT64_C(1) << 40) /* of mwl__result.rose */
+static uint64_t stamp(int64_t mono_ns) { return (((uint64_t)mono_ns >> 20) + 1) % STAMPS; }
+static void rose_at(mwl__result *failure, int64_t mono_ns) {
+    failure->rose = stamp(mono_ns) & (STAMPS - 1);
+}
+
+void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
+    for (const mwl__frame *g = f; g; g = g->parent)
+        if (g->entries && g->entries->least_ns != MWL_NEVER) {
+            rose_at(failure, mwl__clock_mono(mwl__vm_of(f)));
+            return;
+        }
+}
+
+/* Was the failure in flight at this instant? One that rose later would not have been there, if the
+ * bound of that instant had been noticed in time. */
+static bool rose_before(const mwl__result *failure, int64_t at_ns) {
+    return failure->rose && (stamp(at_ns) - failure->rose) % STAMPS < STAMPS / 2;
+}
+
+/* Is it the cancellation of a bound? Then its explanation is its `previous`. */
+static bool explained(mwl_value cancel) {
+    return mwl_value_kind(mwl__word_get(cancel, MWL_WORD_PREVIOUS)) == MWL_KIND_OBJECT;
+}
+
+/* What a cancellation has displaced, lent: it is beneath the explanation. Absent: nothing. */
+static mwl_value displaced(mwl_value cancel) {
+    mwl_value v = mwl__word_get(mwl__word_get(cancel, MWL_WORD_PREVIOUS), MWL_WORD_PREVIOUS);
+    return mwl_value_kind(v) == MWL_KIND_OBJECT ? v : mwl_absent();
+}
+
+/* Sets what unwinds when the cancellation of this instant meets what is in flight (NULL: nothing).
+ * The failure of a cleanup stays, with the cancellation at the end of its chain. DECISIONS.md 2:
+ * any other failure is linked beneath the explanation of a bound. Otherwise it is the cancellation
+ * alone. False: out of memory; then it is the cancellation too. */
+static bool impose(mwl__frame *f, const mwl__result *flight, mwl_value cancel, int64_t at_ns) {
+    mwl_heap *h = mwl__heap_of(f);
+    const uint32_t depth = f->run->limits->chain_depth;
+    mwl__result next = {.v = mwl_absent()};
+    bool failed = flight && !flight->ok && !mwl_is_absent(flight->v);
+    if (failed && flight->cleanup) {
+        next = *flight;
+        next.v = mwl__failure_chain(h, mwl__keep(flight->v), cancel, depth);
+    } else if (failed && explained(cancel) && rose_before(flight, at_ns)) {
+        next.rose = flight->rose;
+        next.v = mwl__failure_chain(h, mwl__keep(cancel), flight->v, depth);
+    } else {
+        next.v = mwl__keep(cancel);
+    }
+    bool good = !mwl_is_absent(next.v);
+    if (!good) next = (mwl__result){.v = mwl__keep(cancel)};
+    mwl__frame_set_res(f, false, next.v);
+    f->res = next;
     return good;
 }
 
@@ -71,6 +115,7 @@ static const mwl__result *in_flight(const mwl__frame *f, const mwl__entry *owner
     if (!mwl_is_absent(f->res.v)) return &f->res;
     const mwl__entry *e = mwl__entry_reading(f);
     if (!e || !mwl__entry_established(e) || (owner && e->rank <= owner->rank)) return NULL;
+    if (e->verdict == MWL_VERDICT_REENTER) return NULL; /* consumed */
     return mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
 }
 
@@ -98,14 +143,15 @@ static void begin_unwind(mwl__frame *f, mwl__entry *owner, mwl_value cancel) {
         mwl__call_state_free(&vm->heap, f->record);
         f->record = NULL;
     }
-    (void)impose(f, in_flight(f, owner), cancel);
+    const int64_t at_ns = owner ? owner->bound_ns : u->cancel_ns;
+    (void)impose(f, in_flight(f, owner), cancel, at_ns);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, cancel);
     if (f->awaits == MWL_AWAITS_FRAME)
-        mwl__unwind_frame(f->target.frame, cancel);
+        mwl__unwind_frame(f->target.frame, cancel, at_ns);
     else if (f->awaits == MWL_AWAITS_EXECUTION)
         mwl__execution_cancel(f->target.execution, cancel);
     else if (mwl__gather_of(f) && mwl__gather_of(f)->active > 0)
-        mwl__gather_interrupt(f, cancel);
+        mwl__gather_interrupt(f, cancel, at_ns);
     mwl__unwind_resolved(f);
 }
 
@@ -120,12 +166,27 @@ void mwl__unwind_resolved(mwl__frame *f) {
         mwl_value head = mwl__keep(v);
         if (mwl__gather_of(f)->cancelling) /* what it chains is its Gather's cancellation */
             head = mwl__failure_chain(mwl__heap_of(f), head, f->res.v, f->run->limits->chain_depth);
-        mwl__unwind_failed(f, head);
+        failed_inside(f, head);
     }
     mwl__frame_ready(f);
 }
 
-void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
+void mwl__unwind_returned(mwl__frame *f, mwl__result take) {
+    mwl_heap *h = mwl__heap_of(f);
+    mwl_value mine = displaced(f->res.v);
+    if (take.cleanup) {
+        failed_inside(f, take.v);
+    } else if (f->res.cleanup || mwl_is_absent(displaced(take.v))) {
+        mwl__drop(h, take.v);
+    } else { /* the cancellation, with what it displaced there; what it displaced here is older */
+        if (!mwl_is_absent(mine))
+            take.v = mwl__failure_chain(h, take.v, mine, f->run->limits->chain_depth);
+        if (!mwl_is_absent(take.v)) mwl__frame_set_res(f, false, take.v);
+    }
+    mwl__unwind_resolved(f);
+}
+
+void mwl__unwind_frame(mwl__frame *f, mwl_value cancel, int64_t at_ns) {
     if (f->state == MWL_FRAME_DONE) return;
     mwl__extra *u = mwl__frame_extra(f);
     if (!u) {
@@ -134,7 +195,7 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel) {
     }
     if (!mwl_is_absent(u->cancel)) return; /* it is being torn down already */
     u->cancel = mwl__keep(cancel);
-    u->cancel_ns = mwl__clock_mono(mwl__vm_of(f));
+    u->cancel_ns = at_ns;
     if (cleaning(f) || u->running) return;
     begin_unwind(f, NULL, cancel);
 }
@@ -224,12 +285,19 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     owner->accepted = true;
     if (next && !fire(f, next)) return MWL_PC_NOMEM;
     if (next || frame) {
-        if (!impose(f, &f->res, next ? next->cancel : u->cancel)) return MWL_PC_NOMEM;
+        mwl__result flight = f->res; /* of a cancellation only what it has displaced */
+        if (own) flight.v = displaced(f->res.v);
+        mwl__keep(flight.v);
+        bool good = impose(f, &flight, next ? next->cancel : u->cancel,
+                           next ? next->bound_ns : u->cancel_ns);
+        mwl__drop(mwl__heap_of(f), flight.v);
+        if (!good) return MWL_PC_NOMEM;
         u->owner = next;
     } else {
-        if (own)
-            mwl__frame_set_res(f, false,
-                               mwl__keep(mwl__word_get(owner->cancel, MWL_WORD_PREVIOUS)));
+        if (own) {
+            mwl__frame_set_res(f, false, mwl__keep(mwl__word_get(f->res.v, MWL_WORD_PREVIOUS)));
+            rose_at(&f->res, owner->bound_ns);
+        }
         u->running = false;
         u->owner = NULL;
     }
@@ -253,7 +321,7 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
 uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner) {
     mwl__extra *u = mwl__frame_extra(f);
     if (!u || !fire(f, owner)) return MWL_PC_NOMEM;
-    if (!impose(f, in_flight(f, owner), owner->cancel)) return MWL_PC_NOMEM;
+    if (!impose(f, in_flight(f, owner), owner->cancel, owner->bound_ns)) return MWL_PC_NOMEM;
     u->owner = owner;
     u->running = true;
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace(f, MWL_TRACE_INTERRUPTED, NULL, -1, owner->cancel);
@@ -266,7 +334,9 @@ uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc) {
     if (!owner && !frame) return next_pc;
     mwl__extra *u = mwl__frame_extra(f);
     if (!u || (owner && !fire(f, owner))) return MWL_PC_NOMEM;
-    if (!impose(f, &f->res, owner ? owner->cancel : u->cancel)) return MWL_PC_NOMEM;
+    if (!impose(f, &f->res, owner ? owner->cancel : u->cancel,
+                owner ? owner->bound_ns : u->cancel_ns))
+        return MWL_PC_NOMEM;
     u->owner = owner;
     u->running = true;
     return mwl__unwind_next(f);

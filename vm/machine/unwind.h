@@ -4,13 +4,15 @@
 
 #include "vm/machine/state.h"
 
-void mwl__unwind_frame(mwl__frame *f, mwl_value cancel);  /* impose on the whole frame; lent */
+/* Imposes a cancellation, lent, on the whole frame. It came at this instant (monotonic). */
+void mwl__unwind_frame(mwl__frame *f, mwl_value cancel, int64_t at_ns);
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* its bound has elapsed */
 bool mwl__unwind_bounds_due(mwl__frame *f); /* fire what has elapsed; true: something did */
 void mwl__unwind_resolved(mwl__frame *f);   /* a target execution resolved: go on when all did */
-/* In an unwind, a cleanup has failed inside a target execution: its failure takes the place of what
- * is in flight, and no cancellation hides it. */
-void mwl__unwind_failed(mwl__frame *f, mwl_value take_failure);
+/* In an unwind, the Flow that the frame's call runs has resolved with this Result. */
+void mwl__unwind_returned(mwl__frame *f, mwl__result take);
+/* The failure begins to rise in the frame now: sets its `rose`. */
+void mwl__unwind_rises(mwl__frame *f, mwl__result *failure);
 static inline bool mwl__unwinds(const mwl__frame *f) { return f->extra && f->extra->running; }
 
 /* These return a pc (state.h). */
