@@ -213,6 +213,16 @@ UTEST(cel_eval, at_most_ten_keys_are_listed) {
     place_close(&p);
 }
 
+/* A table that a program does not have is empty, not NULL: pointers are made from it. */
+UTEST(cel_eval, a_program_without_keys) {
+    struct place p;
+    ASSERT_TRUE(place_open(&p, NULL, "{}"));
+    ASSERT_EQ(place_compile(&p, NULL, "vars", 4, true), MWL_OK);
+    EXPECT_EQ(0u, p.code.program->n_keys);
+    EXPECT_TRUE(p.code.program->keys != NULL);
+    place_close(&p);
+}
+
 UTEST(cel_eval, lines_and_columns) {
     struct place p;
     ASSERT_TRUE(place_open(&p, NULL, "{}"));

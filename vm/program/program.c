@@ -13,13 +13,17 @@
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* A table that the image does not have: nothing is read there, but adding 0 to NULL is undefined.
+ */
+static const uint64_t no_table[1];
+
 #define TABLE(section, field, count)                                                               \
     do {                                                                                           \
         const void *at_;                                                                           \
         mwl_status st_ = mwl__image_array(&p->image, MWL_SECTION_##section, sizeof *(field), &at_, \
                                           &(count), error);                                        \
         if (st_ < 0) return st_;                                                                   \
-        (field) = at_;                                                                             \
+        (field) = at_ ? at_ : (const void *)no_table;                                              \
     } while (0)
 
 static mwl_status open_tables(mwl_program *p, mwl_error *error) {
