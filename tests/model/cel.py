@@ -599,11 +599,26 @@ def size(v):
     return len(v)
 
 
+class FreeText(str):
+    """The text of a value with free parts: only fromJson can read it."""
+
+
+def has_free(v):
+    if isinstance(v, dict):
+        return any(has_free(x) for x in v.values())
+    return any(has_free(x) for x in v) if isinstance(v, list) else v is FREE
+
+
 def to_json(v):
     try:
-        return canonical(result_value(v))
+        plain = result_value(v)
     except Failed:
         raise CelError("toJson of no data-model value")
+    if not has_free(plain):
+        return canonical(plain)
+    out = FreeText("free")
+    out.value = plain
+    return out
 
 
 def unique(pairs):
@@ -616,6 +631,8 @@ def refuse_constant(_):
 
 @overload("string")
 def from_json(text):
+    if isinstance(text, FreeText):
+        return result_value(text.value)
     try:
         value = data(json.loads(text, object_pairs_hook=unique, parse_constant=refuse_constant))
         result_value(value)

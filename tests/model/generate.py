@@ -44,7 +44,9 @@ class Generator:
         self.tags = self.names = 0
         self.faulty = self.r.choice([0.0, 0.01, 0.03])
         self.coarse = self.r.random() < 0.5  # equal instants are likely
-        self.style = self.r.choice(["mixed", "mixed", "cleanup", "gather", "retry"])
+        self.style = self.r.choice(["mixed", "mixed", "cleanup", "severed", "gather", "retry", "deep"])
+        self.deep_left = 1 if self.style == "deep" else 0
+        self.even = None  # a duration that many bounds share
         self.fault_left = 1
         self.named = []
 
@@ -149,6 +151,8 @@ class Generator:
     # ---- durations, failures ---------------------------------------------------------------------------
 
     def duration(self):
+        if self.even and self.chance(0.5):
+            return self.even
         if self.coarse:
             return f"PT{self.pick(SECONDS)}S"
         return f"PT{self.r.randrange(1, 9000) / 1000:.3f}{self.r.randrange(1, 10**6):06d}S"
@@ -236,7 +240,23 @@ class Generator:
 
     def stack(self, site, depth, most=3):
         count = self.pick([0, 1, 1, 2, 3][:most + 2])
-        return [self.entry(site, depth) for _ in range(count)]
+        out = [self.entry(site, depth) for _ in range(count)]
+        if not self.deep_left or not self.chance(0.5):
+            return out
+        self.deep_left = 0
+        self.even = self.duration()
+        return [self.bound()] + out + [self.silent() for _ in range(self.r.randrange(60, 72))] + [self.bound()]
+
+    def bound(self):
+        return {"provider": MIDDLEWARE % "timeout", "onEntry": {"with": {"duration": self.duration()}}}
+
+    def silent(self):
+        """An entry that only makes the stack deeper."""
+        if self.chance(0.5):
+            return {"provider": MIDDLEWARE % "retry", "onEntry": {"with": {"policies": [
+                {"match": {"codes": ["None.Such"]}, "attempts": 2}]}}}
+        return {"provider": MIDDLEWARE % "finally", "onAlways": {
+            "when": False, "with": {"call": {"provider": MOCK}}}}
 
     def phase(self, site, shaping=None, when=0.15):
         self.block()
@@ -257,14 +277,21 @@ class Generator:
                 out["type"] = self.pick(["error", "timeout", "Custom"])
             if self.chance(0.3):
                 out["details"] = self.anything(site)
-            if self.chance(0.15):
+            if self.chance(0.5 if self.style == "severed" else 0.15):
                 out["previous"] = None
+            elif self.chance(0.2):
+                out["previous"] = self.restated("middleware.result")
             if self.chance(0.15):
                 out["retryable"] = self.pick([True, False, None])
         return out
 
+    def restated(self, source):
+        """What the engine would put there anyway, written out: the same value, or an equal one."""
+        return self.pick(["{{ %s }}", "{{ fromJson(toJson(%s)) }}"]) % source
+
     def entry(self, site, depth):
         kind = self.pick({"cleanup": ["finally", "finally", "timeout", "timeout", "retry"],
+                          "severed": ["finally", "finally", "timeout", "retry"],
                           "retry": ["retry", "retry", "loop", "timeout", "finally"]}.get(
                               self.style, ["retry", "retry", "timeout", "timeout", "loop", "finally", "finally"]))
         down = site.plus(vals=["middleware.input"])
@@ -277,11 +304,16 @@ class Generator:
         out = {"provider": MIDDLEWARE % kind}
         out["onEntry"] = self.phase(down, "output")
         out["onSuccess"] = self.phase(good, "value")
+        if "value" not in out["onSuccess"] and self.chance(0.1):
+            out["onSuccess"]["value"] = self.restated("middleware.result.value")
         out["onFailure"] = self.failure_phase(bad)
         out["onAlways"] = self.phase(end)
         getattr(self, kind)(out, {"onEntry": down, "onSuccess": good, "onFailure": bad, "onAlways": end}, depth)
         if kind == "timeout" and self.chance(0.3):
             out["onEntry"].setdefault("assign", {})["u"] = "{{ middleware.metadata.deadline }}"
+            if self.chance(0.5):
+                out["onAlways"].setdefault("assign", {})["log"] = \
+                    "{{ vars.log + [string(timestamp(middleware.metadata.deadline) - now())] }}"
         return {k: v for k, v in out.items() if v != {}}
 
     def retry(self, out, sites, depth):
@@ -308,7 +340,8 @@ class Generator:
             out["onFailure"]["with"] = {"delay": "{{ %s ? '%s' : null }}" % (test, self.duration())}
 
     def timeout(self, out, sites, depth):
-        duration = self.duration() if self.chance(0.92) else self.pick(["PT0S", "-PT1S", "no duration", "P1D"])
+        duration = self.duration() if self.chance(0.9) else self.pick(
+            ["PT0S", "-PT1S", "-PT10S", "-PT0.5S", "-P1D", "no duration", "P1D"])
         out["onEntry"]["with"] = {"duration": duration}
 
     def loop(self, out, sites, depth):
@@ -320,12 +353,26 @@ class Generator:
     def finally_(self, out, sites, depth):
         site = sites["onAlways"]
         args = {"call": self.call(site, depth if self.chance(0.2) else 0, failing=0.25)}
-        if self.style == "cleanup" and "provider" in args["call"] and self.chance(0.7):
+        stacked = self.style in ("cleanup", "severed")
+        if stacked and "provider" in args["call"] and self.chance(0.7):
             args["call"].setdefault("with", {})["delay"] = self.duration()
         if self.chance(self.faulty / 2):
             del args["call"]
-        if self.chance(0.5 if self.style == "cleanup" else 0.25):
-            args["middleware"] = self.stack(site_of(site), 0, 2 if self.style == "cleanup" else 1)
+        if self.chance(0.5 if stacked else 0.25):
+            args["middleware"] = self.stack(site_of(site), 0, 2 if stacked else 1)
+        if self.style == "severed" and self.chance(0.5):  # recovers at the second attempt, and has its own history
+            args["middleware"] = [{"provider": MIDDLEWARE % "retry",
+                                   "onEntry": {"with": {"policies": [{"match": {"codes": ["*"]}, "attempts": 2}]}},
+                                   "onFailure": {"assign": {"flag": "{{ !vars.flag }}"}}},
+                                  {"provider": MIDDLEWARE % self.pick(["retry", "finally"]),
+                                   "onFailure": {"code": "Cleanup.Shaped", "previous": None}}]
+            if "retry" in args["middleware"][1]["provider"]:
+                args["middleware"][1]["onEntry"] = {"with": {"policies": [
+                    {"match": {"codes": ["None.Such"]}, "attempts": 2}]}}
+            else:
+                args["middleware"][1]["onAlways"] = {"with": {"call": {"provider": MOCK}}}
+            args["call"] = {"provider": MOCK, "with": {
+                "failure": "{{ vars.flag ? {'code': 'A.Clean'} : null }}"}}
         out["onAlways"]["with"] = args
 
     def __getattr__(self, name):
@@ -453,7 +500,7 @@ class Generator:
         if self.chance(0.6):
             result["details"] = "{{ vars.log }}"
         if self.chance(0.2):
-            result["previous"] = self.pick([None, "{{ failure }}"])
+            result["previous"] = self.pick([None, self.restated("failure")])
         if self.chance(0.2):
             result["message"] = self.expression(self.text(STEP))
         return {"action": "Raise", "result": result}
