@@ -181,7 +181,10 @@ void mwl__unwind_returned(mwl__frame *f, mwl__result take) {
     } else { /* the cancellation, with what it displaced there; what it displaced here is older */
         if (!mwl_is_absent(mine))
             take.v = mwl__failure_chain(h, take.v, mine, f->run->limits->chain_depth);
-        if (!mwl_is_absent(take.v)) mwl__frame_set_res(f, false, take.v);
+        if (!mwl_is_absent(take.v)) {
+            mwl__frame_set_res(f, false, take.v);
+            f->res.rose = take.rose;
+        }
     }
     mwl__unwind_resolved(f);
 }
