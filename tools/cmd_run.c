@@ -12,8 +12,8 @@
 #include "mwl_std.h"
 #include "run_options.h"
 #include "stub_provider.h"
-#include "trace.h"
 #include "vm/program/program.h"
+#include "watch.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct job {
     mwl_vm *vm;
     mwl_heap *heap;
     mwl_value input, arguments;
-    struct trace trace;
+    struct watch watch;
     mwl__source source; /* the definition, for snippets */
 };
 
@@ -164,17 +164,13 @@ static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
     signal(SIGPIPE, SIG_IGN); /* who reads the trace or the Result does not decide about cleanup */
-    if (s->options.trace) {
-        s->trace.heap = s->heap;
-        s->trace.form = s->options.trace;
-        mwl_vm_now(s->vm, &s->trace.start);
-        mwl_vm_trace(s->vm, trace_event, &s->trace);
-    }
     if (s->program->source)
         mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
                          s->program->source, s->program->source_size);
     mwl_limits limits;
     if (!limit_run(s, &limits)) return CMD_LIMIT;
+    int watching = watch_begin(&s->watch, &s->options, s->vm);
+    if (watching != CMD_OK) return watching;
     const mwl_start start = {
         .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};
     mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
@@ -189,7 +185,10 @@ static int run_program(struct job *s) {
         return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
     }
     int signal_number = 0;
-    status = host_drive(s->vm, run, s->options.virtual_time, &signal_number);
+    s->watch.live.run = run;
+    status = host_drive(s->vm, run, s->options.virtual_time,
+                        s->watch.tick.fn ? &s->watch.tick : NULL, &signal_number);
+    watch_stop(&s->watch);
     if (signal_number) cmd_end_by_signal(signal_number);
     int answer = status < 0 ? CMD_USAGE : report(s, run);
     mwl_run_free(run);
@@ -203,6 +202,8 @@ static int run_job(struct job *s) {
     if (status == CMD_OK) status = add_stubs(s);
     if (status == CMD_OK) status = read_values(s);
     if (status == CMD_OK) status = run_program(s);
+    int watched = watch_end(&s->watch);
+    if (status == CMD_OK) status = watched;
     if (s->vm) {
         mwl_value_drop(s->heap, s->input);
         mwl_value_drop(s->heap, s->arguments);

@@ -20,13 +20,12 @@ struct level {
 struct frame {
     uint64_t name;
     struct frame *next; /* with the same hash */
-    struct frame *parent, *child;
     struct level *stack;
     size_t n_stack, stack_cap;
     uint64_t outer_id; /* the span that its Flow lies in, */
     uint32_t outer_depth, track;
     struct event_span **dispatches; /* of the present Gather, by index; NULL: not open */
-    struct event_gather gather;
+    uint32_t n_dispatches;
     int64_t target;   /* what the frame dispatched last: an index, or -1 for its call */
     uint64_t pending; /* the attempt that follows the wait now open, or 0 */
     mwl_value pending_input;
@@ -36,7 +35,7 @@ struct events {
     mwl_heap *heap;
     struct event_sink *sinks;
     size_t n_sinks;
-    struct frame **buckets, *root;
+    struct frame **buckets;
     size_t n_buckets, n_frames; /* buckets: a power of two */
     struct event_track *tracks;
     size_t n_tracks, tracks_cap;
@@ -117,6 +116,7 @@ static void make_span(struct events *e, struct event_span *s, enum event_kind ki
     s->position = event->position;
     s->counts = event->counts;
     s->number = -1;
+    s->frame_depth = event->depth;
     s->line = event->line;
     s->column = event->column;
     s->begin = event->at;
@@ -229,10 +229,10 @@ static bool grow_buckets(struct events *e) {
 }
 
 static void drop_dispatches(struct frame *f) {
-    for (uint32_t i = 0; f->dispatches && i < f->gather.total; i++) free(f->dispatches[i]);
+    for (uint32_t i = 0; f->dispatches && i < f->n_dispatches; i++) free(f->dispatches[i]);
     free(f->dispatches);
     f->dispatches = NULL;
-    memset(&f->gather, 0, sizeof f->gather);
+    f->n_dispatches = 0;
 }
 
 static void drop_pending(struct events *e, struct frame *f) {
@@ -252,8 +252,6 @@ static void remove_frame(struct events *e, struct frame *f) {
     struct frame **b = bucket(e, f->name);
     while (*b != f) b = &(*b)->next;
     *b = f->next;
-    if (f->parent && f->parent->child == f) f->parent->child = NULL;
-    if (e->root == f) e->root = NULL;
     e->n_frames--;
     free_frame(e, f);
 }
@@ -261,12 +259,10 @@ static void remove_frame(struct events *e, struct frame *f) {
 /* Where a frame's Flow lies: in the span that its parent dispatched last. */
 static void place_frame(struct events *e, struct frame *f, struct frame *parent) {
     const struct event_span *outer = &e->run;
-    f->parent = parent;
     if (parent && parent->target >= 0 && parent->dispatches)
         outer = parent->dispatches[parent->target];
     else if (parent && top(parent))
         outer = &top(parent)->span;
-    if (parent && parent->target < 0) parent->child = f;
     f->outer_id = outer->id;
     f->outer_depth = outer->depth;
     f->track = outer->track;
@@ -288,7 +284,6 @@ static void enter_frame(struct events *e, const mwl_trace_event *event) {
     e->n_frames++;
     f->target = -1;
     place_frame(e, f, parent);
-    if (!parent) e->root = f;
     struct level *l = push(e, f, EVENT_FLOW, event);
     struct event_values values = input_of(event);
     if (l) tell_begin(e, &l->span, &values);
@@ -403,9 +398,9 @@ static void run_again(struct events *e, struct frame *f, const mwl_trace_event *
 /* ---- calls and waits ------------------------------------------------------------------------- */
 
 static bool reserve_dispatches(struct frame *f, const mwl_trace_event *event) {
-    if (f->dispatches) return event->index < f->gather.total;
+    if (f->dispatches) return event->index < f->n_dispatches;
     f->dispatches = calloc(event->total ? event->total : 1, sizeof *f->dispatches);
-    if (f->dispatches) f->gather.total = event->total;
+    if (f->dispatches) f->n_dispatches = event->total;
     return f->dispatches && event->index < event->total;
 }
 
@@ -435,7 +430,6 @@ static void dispatch(struct events *e, struct frame *f, const mwl_trace_event *e
     s->number = event->index;
     s->total = event->total;
     f->dispatches[event->index] = s;
-    f->gather.active++;
     tell_begin(e, s, &values);
 }
 
@@ -448,14 +442,12 @@ static void accept(struct events *e, struct frame *f, const mwl_trace_event *eve
     }
     if (!reserve_dispatches(f, event)) return;
     struct event_span *s = f->dispatches[event->index];
-    f->gather.done++;
     if (!s) return; /* it ended before it was dispatched */
     s->status = status_of(event);
     s->end = event->at;
     tell_end(e, s, &values);
     free(s);
     f->dispatches[event->index] = NULL;
-    f->gather.active--;
 }
 
 static void begin_wait(struct events *e, struct frame *f, const mwl_trace_event *event) {
@@ -566,7 +558,7 @@ bool events_add_sink(struct events *e, const struct event_sink *sink) {
 }
 
 static void lose_frame(struct events *e, struct frame *f, const mwl_instant *now) {
-    for (uint32_t i = 0; f->dispatches && i < f->gather.total; i++) {
+    for (uint32_t i = 0; f->dispatches && i < f->n_dispatches; i++) {
         struct event_span *s = f->dispatches[i];
         if (!s) continue;
         s->status = EVENT_LOST;
@@ -612,16 +604,4 @@ void events_free(struct events *e) {
     free(e->buckets);
     free(e->sinks);
     free(e);
-}
-
-size_t events_path(const struct events *e, const struct event_span **path, size_t most,
-                   struct event_gather *gather) {
-    size_t n = 0;
-    memset(gather, 0, sizeof *gather);
-    for (const struct frame *f = e->root; f; f = f->child) {
-        for (size_t i = 0; i < f->n_stack; i++, n++)
-            if (n < most) path[n] = &f->stack[i].span;
-        *gather = f->gather;
-    }
-    return n;
 }

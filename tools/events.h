@@ -2,8 +2,8 @@
  *
  * The listener of the VM hears single events (mwl_trace_event); some scopes have no exit of their
  * own, because an interruption leaves them. The recorder makes spans of them: each has an id, a
- * parent, a begin and an end, and on each track they nest properly. The live line, -v, the trace
- * file and the report are its sinks.
+ * parent, a begin and an end, and on each track they nest properly. -v, the trace file and the
+ * report are its sinks.
  *
  * Owns: which span an event begins and which ones it ends. Refuses to know: what a sink shows. */
 #ifndef MWL_TOOLS_EVENTS_H
@@ -47,6 +47,7 @@ struct event_span {
     enum event_kind kind;
     enum event_status status;
     uint32_t track, depth;                      /* depth: number of spans around it */
+    uint32_t frame_depth;                       /* number of frames around its frame */
     const char *flow, *step, *provider, *phase; /* "" where there is none */
     const char *position, *counts;              /* see mwl_trace_event */
     int64_t number;                             /* see the kinds; otherwise -1 */
@@ -98,15 +99,5 @@ void events_listen(void *ctx, const mwl_trace_event *event);
 void events_finish(struct events *e, const mwl_instant *now);
 /* Memory ran out for the recorder itself: it has recorded nothing since. */
 bool events_failed(const struct events *e);
-
-/* What the run does now: the open spans of the root frame, of the frame that it calls, and so on,
- * to the innermost or to a Gather. */
-struct event_gather {
-    uint32_t done, active, total; /* dispatches; total 0: the path does not end in a Gather */
-};
-/* Writes the first `most` of them to `path`, outermost first, lent until the next event. Returns
- * how many there are. */
-size_t events_path(const struct events *e, const struct event_span **path, size_t most,
-                   struct event_gather *gather);
 
 #endif

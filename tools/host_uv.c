@@ -7,6 +7,7 @@
 #include "host_uv.h"
 
 #include "cmd.h"
+#include "interrupt.h"
 #include "io_host.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ enum {
 
 struct host {
     uv_loop_t *loop;
-    uv_timer_t timer;
+    uv_timer_t timer, tick;
     uv_async_t wake;
     mwl_run *run;
     int n_answered;
@@ -33,117 +34,21 @@ struct host {
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-enum {
-    TOGETHER_MS = 100, /* signals so near are one request */
-    PATIENCE_MS = 700  /* for the loop's answer */
-};
-
-static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
-enum { N_WATCHED = sizeof watched / sizeof *watched };
-
-/* What the handlers share with the loop. */
-static struct {
-    uv_async_t *wake;
-    timer_t watchdog;
-    volatile sig_atomic_t n_requests, n_answered;
-    volatile sig_atomic_t first, last; /* numbers of signals */
-    struct timespec at;                /* of the last request; the handlers' own */
-    struct sigaction before[N_WATCHED], alarm_before;
-} signals;
-
-/* Ends the process as if there were no handler, so that whoever waits for it sees the signal. */
-static void die_by(int number) {
-    struct sigaction plain;
-    sigset_t set;
-    memset(&plain, 0, sizeof plain);
-    plain.sa_handler = SIG_DFL;
-    sigaction(number, &plain, NULL);
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-    _exit(128 + number);
-}
-
-static int64_t ms_since(const struct timespec *from, const struct timespec *to) {
-    return (int64_t)(to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / NS_PER_MS;
-}
-
-static void start_watchdog(void) {
-    struct itimerspec once = {{0, 0}, {0, (long)PATIENCE_MS * NS_PER_MS}};
-    timer_settime(signals.watchdog, 0, &once, NULL);
-}
-
-/* A handler: nothing here may be more than async-signal-safe. The watched signals and SIGALRM are
- * blocked meanwhile. */
-static void on_signal(int number) {
-    int saved = errno;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    bool together = signals.n_requests && ms_since(&signals.at, &now) < TOGETHER_MS;
-    if (signals.n_requests > signals.n_answered && !together) die_by(number);
-    signals.last = number;
-    if (signals.n_requests || number != SIGINT) start_watchdog();
-    if (!together) {
-        if (!signals.n_requests) signals.first = number;
-        signals.at = now;
-        signals.n_requests++;
-        uv_async_send(signals.wake);
-    }
-    errno = saved;
-}
-
-static void on_alarm(int number) {
-    (void)number;
-    if (signals.n_requests > signals.n_answered) die_by(signals.last);
-}
-
-static int watch(uv_async_t *wake) {
-    struct sigaction action;
-    struct sigevent event;
-    memset(&signals, 0, sizeof signals);
-    memset(&action, 0, sizeof action);
-    memset(&event, 0, sizeof event);
-    signals.wake = wake;
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGALRM;
-    if (timer_create(CLOCK_MONOTONIC, &event, &signals.watchdog) != 0) return errno;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGALRM);
-    for (int i = 0; i < N_WATCHED; i++) sigaddset(&action.sa_mask, watched[i]);
-    action.sa_handler = on_alarm;
-    sigaction(SIGALRM, &action, &signals.alarm_before);
-    sigset_t set = action.sa_mask;
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-    action.sa_handler = on_signal;
-    for (int i = 0; i < N_WATCHED; i++) {
-        sigaction(watched[i], NULL, &signals.before[i]);
-        if (watched[i] == SIGHUP && signals.before[i].sa_handler == SIG_IGN) continue;
-        sigaction(watched[i], &action, NULL);
-    }
-    return 0;
-}
-
-static void unwatch(void) {
-    for (int i = 0; i < N_WATCHED; i++) sigaction(watched[i], &signals.before[i], NULL);
-    timer_delete(signals.watchdog);
-    sigaction(SIGALRM, &signals.alarm_before, NULL);
-}
+/* In a signal handler: uv_async_send is async-signal-safe. */
+static void wake_loop(void *ctx) { uv_async_send(ctx); }
 
 /* Runs between two pumps, so the VM may be called. */
 static void on_wake(uv_async_t *handle) {
     struct host *host = handle->data;
-    static const char *const words[] = {"interrupted", "asked to end", "hung up"};
-    while (host->n_answered < signals.n_requests) {
+    while (host->n_answered < interrupt_requests()) {
         if (host->n_answered++ == 0) {
-            int which = signals.first == SIGINT ? 0 : signals.first == SIGTERM ? 1 : 2;
-            cmd_note("%s: cancelling the run; once more ends it without cleanup", words[which]);
-            mwl_run_cancel(host->run, which == 0 ? "interrupted" : "terminated");
+            cmd_note("%s: cancelling the run; once more ends it without cleanup",
+                     interrupt_words());
+            mwl_run_cancel(host->run, interrupt_first() == SIGINT ? "interrupted" : "terminated");
         } else {
             mwl_run_abort(host->run);
         }
-        signals.n_answered = host->n_answered;
+        interrupt_answered(host->n_answered);
     }
 }
 
@@ -163,6 +68,11 @@ mwl_clock host_clock(void) {
 }
 
 static void on_timer(uv_timer_t *handle) { (void)handle; }
+
+static void on_tick(uv_timer_t *handle) {
+    const struct host_tick *tick = handle->data;
+    tick->fn(tick->ctx);
+}
 
 static bool is_over(const mwl_run *run) {
     mwl_run_state state = mwl_run_get_state(run);
@@ -211,14 +121,16 @@ static void on_closed(uv_handle_t *handle) { --*(int *)handle->data; }
 
 /* Others may have handles in the loop, which stay. */
 static void close_all(struct host *host) {
-    int open = 2;
-    host->timer.data = host->wake.data = &open;
+    int open = 3;
+    host->timer.data = host->tick.data = host->wake.data = &open;
     uv_close((uv_handle_t *)&host->timer, on_closed);
+    uv_close((uv_handle_t *)&host->tick, on_closed);
     uv_close((uv_handle_t *)&host->wake, on_closed);
     while (open) uv_run(host->loop, UV_RUN_NOWAIT);
 }
 
-mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number) {
+mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, const struct host_tick *tick,
+                      int *signal_number) {
     struct host host = {.run = run};
     *signal_number = 0;
     struct rlimit files;
@@ -233,13 +145,18 @@ mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_n
         return MWL_E_IO;
     }
     uv_timer_init(host.loop, &host.timer);
+    uv_timer_init(host.loop, &host.tick);
+    if (tick) {
+        host.tick.data = (void *)(uintptr_t)tick;
+        uv_timer_start(&host.tick, on_tick, HOST_TICK_MS, HOST_TICK_MS);
+    }
     host.wake.data = &host;
     int failed = uv_async_init(host.loop, &host.wake, on_wake);
     if (failed) {
         cmd_fail("event loop: %s", uv_strerror(failed));
         return MWL_E_IO; /* the loop is left as it is: the process ends */
     }
-    int why = watch(&host.wake);
+    int why = interrupt_watch(wake_loop, &host.wake);
     if (why) {
         cmd_fail("signals: %s", strerror(why));
     } else {
@@ -247,8 +164,8 @@ mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_n
             drive_virtual(&host, vm);
         else
             drive_real(&host, vm);
-        unwatch();
-        *signal_number = signals.first;
+        interrupt_unwatch();
+        *signal_number = interrupt_first();
     }
     close_all(&host);
     return why ? MWL_E_IO : MWL_OK;

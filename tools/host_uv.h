@@ -7,15 +7,19 @@
 /* For mwl_config.clock: the loop's monotonic clock beside the system's wall clock. */
 mwl_clock host_clock(void);
 
-/* Pumps the VM until the run is done or aborted. MWL_OK, or E_IO with a message when the loop
- * cannot be made.
+/* What is done about ten times a second while a run goes on. */
+struct host_tick {
+    void (*fn)(void *ctx);
+    void *ctx;
+};
+enum { HOST_TICK_MS = 100 };
+
+/* Pumps the VM until the run is done or aborted. tick may be NULL. MWL_OK, or E_IO with a message
+ * when the loop cannot be made.
  *
- * SIGINT, SIGTERM and SIGHUP cancel the run, with its cleanup; the second one aborts it. Signals
- * that come together count as one: `timeout` and shells send each to a process twice.
- * *signal_number is the first that came, or 0: the command is to end by it. Whatever the machine
- * does, the process ends by the signal at once when a second one finds the first unanswered, and
- * within a second after SIGTERM, SIGHUP or a second one of any kind that is not answered. SIGHUP
- * stays ignored when it was (nohup). */
-mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, int *signal_number);
+ * The first request of interrupt.h cancels the run, with its cleanup; the second one aborts it.
+ * *signal_number is the first signal that came, or 0: the command is to end by it. */
+mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, const struct host_tick *tick,
+                      int *signal_number);
 
 #endif

@@ -4,6 +4,7 @@
 #include "term.h"
 #include "vm/base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The state between two pieces. */
@@ -69,4 +70,63 @@ mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v) {
     mwl_status status = mwl_json_write_to(heap, v, how->style, take, &s);
     if (status == STOP && !ferror(how->to)) fputs(" ...", how->to);
     return status == STOP ? MWL_OK : status;
+}
+
+/* ---- inside a larger JSON text -----------------------------------------------------------------
+ */
+
+/* Inside quotation marks. */
+static void put_string_part(FILE *to, const char *text, size_t len) {
+    for (size_t at = 0; at < len;) {
+        uint32_t c = 0;
+        size_t width = mwl__utf8_decode(text + at, len - at, &c);
+        if (!width)
+            fputs("\xEF\xBF\xBD", to);
+        else if (c == '"' || c == '\\')
+            fprintf(to, "\\%c", (char)c);
+        else if (c < 0x20)
+            fprintf(to, "\\u%04x", c);
+        else
+            fwrite(text + at, 1, width, to);
+        at += width ? width : 1;
+    }
+}
+
+void json_out_text(FILE *to, const char *text) {
+    fputc('"', to);
+    put_string_part(to, text, strlen(text));
+    fputc('"', to);
+}
+
+struct held {
+    char *text;
+    size_t len, most;
+};
+
+static mwl_status hold(void *ctx, const char *text, size_t len) {
+    struct held *h = ctx;
+    size_t room = h->most - h->len, n = len < room ? len : room;
+    char *grown = realloc(h->text, h->len + n + 1);
+    if (!grown) return MWL_E_NOMEM;
+    h->text = grown;
+    memcpy(h->text + h->len, text, n);
+    h->len += n;
+    return n < len ? STOP : MWL_OK;
+}
+
+void json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most) {
+    enum { SHOWN = 200 };
+    struct held h = {NULL, 0, most};
+    mwl_status status = mwl_json_write_to(heap, v, MWL_JSON_COMPACT, hold, &h);
+    if (status == MWL_OK) {
+        fwrite(h.text, 1, h.len, to);
+    } else if (status == STOP) {
+        size_t shown = h.len < SHOWN ? h.len : SHOWN;
+        fputc('"', to);
+        put_string_part(to, h.text, shown - open_tail(h.text, shown));
+        fprintf(to, " ... (more than %zu bytes)\"", most);
+    } else {
+        fprintf(to, "{\"$type\":\"%s\"}", mwl_value_type(v));
+    }
+    free(h.text);
 }

@@ -34,6 +34,7 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 static const struct command *current; /* the one that runs; NULL before it is found */
 
 static void complain(const char *format, va_list args) {
+    term_status_clear();
     fputs("mwlvm: ", stderr);
     term_vprintf(stderr, format, args);
     fputc('\n', stderr);

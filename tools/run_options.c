@@ -54,6 +54,12 @@ static const struct option options[] = {
      "report what happens on standard error; `full`: with whole values;\n"
      "`json`: a JSON object on each line",
      take_trace},
+    {"--trace-file", OPTION_WORD, AT(trace_file), "FILE",
+     "write what happens as Chrome trace-event JSON, for Perfetto\n(https://ui.perfetto.dev)",
+     NULL},
+    {"-v", OPTION_FLAG, AT(verbose), "", "print Steps, calls, waits and failures as they happen",
+     NULL},
+    {"--quiet", OPTION_FLAG, AT(quiet), "", "no live line on a terminal", NULL},
 #undef AT
 };
 
@@ -107,6 +113,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
     if (status != CMD_OK) return status;
     const char *file = o->definition.path;
     if (!file) return cmd_usage("no FILE to run");
+    if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
     return one_reader(o);
 }

@@ -11,12 +11,12 @@ enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
-    const char *input, *arguments, *id;
+    const char *input, *arguments, *id, *trace_file;
     struct word_list args;
     uint64_t seed;
     enum trace_form trace;
     bool stdin_taken; /* something reads standard input: the input does not, unasked */
-    bool virtual_time, whole_result, pretty, compact;
+    bool virtual_time, whole_result, pretty, compact, verbose, quiet;
 };
 
 /* As options_parse. Free in any case. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -106,4 +107,57 @@ bool term_colour(int stream) {
     if (is_set("NO_COLOR", "")) return false;
     if (is_set("CLICOLOR_FORCE", "0") || is_set("FORCE_COLOR", "0")) return true;
     return isatty(stream) && is_set("TERM", "dumb");
+}
+
+/* ---- the status line ------------------------------------------------------------------------- */
+
+static bool status_shown;
+
+bool term_status_possible(void) {
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* Columns of a character: 2 for those of East Asia and pictures, 0 for marks that combine. */
+static size_t columns_of(uint32_t c) {
+    static const uint32_t wide[][2] = {{0x1100, 0x115F},  {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},
+                                       {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
+                                       {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF},
+                                       {0x20000, 0x3FFFD}};
+    if (c >= 0x300 && c <= 0x36F) return 0;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (c >= wide[i][0] && c <= wide[i][1]) return 2;
+    return 1;
+}
+
+static size_t terminal_columns(void) {
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
+    return 80;
+}
+
+/* The last column stays free: some terminals begin a new line when it is written. */
+void term_status(const char *text) {
+    size_t room = terminal_columns() - 1, used = 0, at = 0, len = strlen(text), cut = 0;
+    while (at < len) {
+        uint32_t c = 0;
+        size_t width = mwl__utf8_decode(text + at, len - at, &c);
+        if (!width || steers(c)) break; /* callers give names: the rest is left out */
+        if (used + columns_of(c) > room) break;
+        used += columns_of(c);
+        if (used + 3 <= room) cut = at + width;
+        at += width;
+    }
+    fputs("\r", stderr);
+    fwrite(text, 1, at < len ? cut : len, stderr);
+    fputs(at < len ? "...\033[K" : "\033[K", stderr);
+    fflush(stderr);
+    status_shown = true;
+}
+
+void term_status_clear(void) {
+    if (!status_shown) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    status_shown = false;
 }

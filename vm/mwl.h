@@ -600,6 +600,12 @@ MWL_API void mwl_run_abort(mwl_run *run);
 /* Frees a run; aborts it first if it has not ended. When a callback of this same run calls it, the
  * run is freed after the callback has returned. NULL is ignored. */
 MWL_API void mwl_run_free(mwl_run *run);
+/* Sets the one function of a VM that is called when a run has ended: its state is MWL_RUN_DONE or
+ * MWL_RUN_ABORTED. NULL removes it. A host with many runs in flight need not look at each of them
+ * after a pump. It is called on the VM's thread, once for each run. It may read the run
+ * (mwl_run_get_state(), mwl_run_user()) and put it on a list; it must not call other functions of
+ * the VM, so the Result is read and the run is freed after the pump. */
+MWL_API void mwl_vm_ended(mwl_vm *vm, void (*ended)(void *ctx, mwl_run *run), void *ctx);
 /* Returns execution.id, lent by the run. "" when memory runs out here. */
 MWL_API const char *mwl_run_id(mwl_run *run);
 
@@ -699,7 +705,9 @@ typedef struct mwl_trace_event {
     uint64_t runs;        /* of that entry: runs of its inner scope, with the one that begins now */
     const char *counts;   /* what its middleware calls them: "attempt", "iteration"; "" if it does
                              not count them */
-    uint32_t total;       /* number of dispatches, if index is not -1 */
+    /* Of an event with `index`, and of WAITING for a Gather: how many dispatches there are, have a
+     * Result, and are in flight. */
+    uint32_t total, done, active;
     uint32_t line, column; /* of the Step in the definition; 0 if there is none or positions were
                               stripped */
     mwl_value vars;        /* variables of the frame; lent for the call, may be absent */
@@ -712,6 +720,14 @@ typedef struct mwl_trace_event {
  * listener is called on the VM's thread, and the event is lent to it for the call. It may read
  * values, and call mwl_run_id() and mwl_run_user(); it must not call other functions of the VM. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event),
+                          void *ctx);
+/* Describes what a run does now, for a line that shows it: calls `see` for what is open, as the
+ * events with which it began, without values and with the present time. For the root frame, the
+ * frame that it calls, and so on: FRAME_ENTERED; STEP_ENTERED if it is in a Step; ESTABLISHED for
+ * every entry, innermost first; and for the last of them WAITING if it waits. The frames of a
+ * Gather's dispatches are not visited: its WAITING has their numbers. It costs nothing while it is
+ * not called. Must not be called from a callback. A run that has ended has nothing open. */
+MWL_API void mwl_run_look(mwl_run *run, void (*see)(void *ctx, const mwl_trace_event *event),
                           void *ctx);
 /* Returns the name of an event, for example "RUN_STARTED". Constant, never NULL. Any thread. */
 MWL_API const char *mwl_trace_name(mwl_trace_kind kind);

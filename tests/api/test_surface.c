@@ -319,4 +319,90 @@ UTEST(surface, trace_user_and_place) {
     flow_close(&f);
 }
 
+/* What was open, one word for each event: "a" a Step, "attempt 2", "1/3+2" a Gather, "wait 5". */
+static void write_open(void *ctx, const mwl_trace_event *e) {
+    char *line = ctx, *end = line + strlen(line);
+    if (e->kind == MWL_TRACE_STEP_ENTERED) sprintf(end, " %s", e->step);
+    if (e->kind == MWL_TRACE_ESTABLISHED && *e->counts)
+        sprintf(end, " %s %d", e->counts, (int)e->runs);
+    if (e->kind == MWL_TRACE_WAITING && e->total)
+        sprintf(end, " %u/%u+%u", e->done, e->total, e->active);
+    else if (e->kind == MWL_TRACE_WAITING)
+        sprintf(end, " wait %d", (int)((e->until_ns - e->at.mono_ns) / S));
+}
+
+UTEST(surface, look_at_what_is_open) {
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_TRUE(flow_load(
+        &f,
+        FLOW_WITH(
+            "'flows':{'sub':{'entrypoint':'b','steps':{'b':{'action':'Call','middleware':[{"
+            "'provider':" RETRY ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},"
+            "'attempts':3,'backoff':{'initial':'PT5S'}}]}}}],'call':{'provider':" MOCK
+            ",'with':{'delay':'PT2S','failure':{'code':'No'}}},'catch':[{'match':{'codes':['*']},"
+            "'next':'g'}],'next':'g'},'g':{'action':'Gather','over':['PT1S','PT9S','PT9S'],'concurrency':2,"
+            "'call':{'provider':" MOCK
+            ",'with':{'delay':'{{ call.input }}'}},'next':'r'},'r':{'action':'Return'}}}},",
+            "'a':{'action':'Call','call':{'flow':'sub'},'next':'z'},'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_start(&f, "1"));
+    static const char *const wanted[] = {" a b attempt 1 wait 2",
+                                         " a b attempt 2 wait 5",
+                                         " a b attempt 2 wait 2",
+                                         " a b attempt 3 wait 5",
+                                         " a b attempt 3 wait 2",
+                                         " a g 0/3+2",
+                                         " a g 1/3+2"};
+    static const int64_t at[] = {0, 2, 7, 9, 14, 16, 17};
+    for (int i = 0; i < 7; i++) {
+        char line[200] = "";
+        if (i) mwl_vm_pump(f.vm, (at[i] - at[i - 1]) * S);
+        for (int turn = 0; turn < 4; turn++) mwl_vm_pump(f.vm, 0);
+        mwl_run_look(f.run, write_open, line);
+        EXPECT_STREQ(line, wanted[i]);
+    }
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    char line[200] = "";
+    mwl_run_look(f.run, write_open, line);
+    EXPECT_STREQ(line, "");
+    flow_close(&f);
+}
+
+static void count_ended(void *ctx, mwl_run *run) {
+    int *n = ctx;
+    n[mwl_run_get_state(run)]++;
+    if (mwl_run_user(run) == ctx) n[0]++;
+}
+
+UTEST(surface, every_end_of_a_run_is_reported_once) {
+    flow f;
+    int n[4] = {0};
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},'b':{'action':'"
+                                   "Return'}")));
+    mwl_vm_ended(f.vm, count_ended, n);
+    ASSERT_TRUE(flow_start(&f, "1"));
+    mwl_run *first = f.run;
+    mwl_run_set_user(first, n);
+    ASSERT_TRUE(flow_start(&f, "2"));
+    mwl_run *second = f.run;
+    ASSERT_TRUE(flow_start(&f, "3"));
+    mwl_run_abort(second);
+    mwl_run_abort(second);
+    EXPECT_EQ(n[MWL_RUN_ABORTED], 1);
+    mwl_run_cancel(f.run, "enough");
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ(n[MWL_RUN_DONE], 2);
+    EXPECT_EQ(n[MWL_RUN_ABORTED], 1);
+    EXPECT_EQ(n[0], 1);
+    mwl_run_free(first);
+    mwl_run_free(second);
+    EXPECT_EQ(n[MWL_RUN_ABORTED] + n[MWL_RUN_DONE], 3);
+    ASSERT_TRUE(flow_start(&f, "4"));
+    mwl_vm_ended(f.vm, NULL, NULL);
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ(n[MWL_RUN_ABORTED] + n[MWL_RUN_DONE], 3);
+    flow_close(&f);
+}
+
 UTEST_MAIN()

@@ -135,6 +135,13 @@ if(Python3_FOUND)
     mwl_test_setup(${check})
   endforeach()
 endif()
+# The command with a listener to its runs, on a terminal, and with many inputs.
+if(Python3_FOUND)
+  foreach(check trace_file)
+    add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/${check}.py $<TARGET_FILE:mwlvm>)
+    mwl_test_setup(${check})
+  endforeach()
+endif()
 if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)

@@ -256,6 +256,16 @@ static void drop_deadline(mwl_run *run) {
     run->deadline = NULL;
 }
 
+static void tell_ended(mwl_run *run) {
+    const mwl_vm *vm = run->link->vm;
+    if (vm->ended) vm->ended(vm->ended_ctx, run);
+}
+
+void mwl_vm_ended(mwl_vm *vm, void (*ended)(void *ctx, mwl_run *run), void *ctx) {
+    vm->ended = ended;
+    vm->ended_ctx = ctx;
+}
+
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl__replace(&run->link->vm->heap, &run->result, take->v);
@@ -268,6 +278,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
     run->root = NULL;
     drop_deadline(run);
     mwl__frame_free(root);
+    tell_ended(run);
 }
 
 /* ---- ending it from outside ------------------------------------------------------------------ */
@@ -361,6 +372,7 @@ void mwl_run_abort(mwl_run *run) {
                "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
+    tell_ended(run);
     stop_turn(run);
     mwl__run_enter(run);
     mwl__run_leave(run);

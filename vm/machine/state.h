@@ -333,6 +333,8 @@ struct mwl_vm {
     uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
+    void (*ended)(void *ctx, mwl_run *run); /* or NULL */
+    void *ended_ctx;
     mwl_value empty; /* {} */
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];
     uint32_t n_failure_sites; /* ever */

@@ -62,6 +62,13 @@ static void fill_entry(mwl_trace_event *e, const mwl__frame *f, const mwl__entry
                                                        : "step";
 }
 
+static void fill_gather(mwl_trace_event *e, const mwl__frame *f) {
+    const mwl__gather *g = mwl__gather_of(f);
+    e->total = g->n;
+    e->done = g->n_ok + g->n_bad;
+    e->active = g->active;
+}
+
 /* What every event of the frame has. branch has BRANCH_MAX elements and must live as long as e. */
 static void fill(mwl_trace_event *e, mwl__frame *f, mwl_trace_kind kind, uint32_t *branch) {
     const mwl_program *p = mwl__program_of(f);
@@ -104,7 +111,7 @@ void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int64_
     if (kind == MWL_TRACE_CALL_DISPATCHED) {
         const mwl__call_state *r = f->record;
         e.input = mwl__borrow(mwl_is_absent(r->target_input) ? r->input : r->target_input);
-        if (index >= 0) e.total = mwl__gather_of(f)->n;
+        if (index >= 0) fill_gather(&e, f);
     }
     if (kind == MWL_TRACE_INTERRUPTED) {
         fill_entry(&e, f, f->extra ? f->extra->owner : NULL);
@@ -120,7 +127,7 @@ void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t index, mwl__r
     e.index = index;
     e.value = mwl__borrow(res.v);
     e.failed = !res.ok;
-    if (index >= 0) e.total = mwl__gather_of(f)->n;
+    if (index >= 0) fill_gather(&e, f);
     hear(f, &e);
 }
 
@@ -140,21 +147,61 @@ void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result
     hear(f, &e);
 }
 
-void mwl__trace_wait(mwl__frame *f, int64_t due_ns) {
+static void fill_wait(mwl_trace_event *e, mwl__frame *f, int64_t due_ns) {
     const mwl__entry *bound = mwl__frame_bound(f), *inner = f->entries;
-    mwl_vm *vm = mwl__vm_of(f);
+    e->until_ns = due_ns;
+    if (bound) e->bound_ns = bound->bound_ns;
+    if (f->state == MWL_FRAME_WAIT_GATHER && mwl__gather_of(f)) fill_gather(e, f);
+    if (f->awaits == MWL_AWAITS_EXECUTION) {
+        e->provider = f->target.execution->provider->uri;
+        e->until_ns = mwl__timer_due(&mwl__vm_of(f)->timers, &f->target.execution->timer);
+    } else if (f->state == MWL_FRAME_WAIT_TIME && inner &&
+               f->pc == mwl__tables(f)->entries[inner->ix].inner_pc) { /* to run it again */
+        fill_entry(e, f, inner);
+        e->provider = provider_of(f, inner);
+    }
+}
+
+void mwl__trace_wait(mwl__frame *f, int64_t due_ns) {
     mwl_trace_event e;
     uint32_t branch[BRANCH_MAX];
     fill(&e, f, MWL_TRACE_WAITING, branch);
-    e.until_ns = due_ns;
-    if (bound) e.bound_ns = bound->bound_ns;
-    if (f->awaits == MWL_AWAITS_EXECUTION) {
-        e.provider = f->target.execution->provider->uri;
-        e.until_ns = mwl__timer_due(&vm->timers, &f->target.execution->timer);
-    } else if (f->state == MWL_FRAME_WAIT_TIME && inner &&
-               f->pc == mwl__tables(f)->entries[inner->ix].inner_pc) { /* to run it again */
-        fill_entry(&e, f, inner);
-        e.provider = provider_of(f, inner);
-    }
+    fill_wait(&e, f, due_ns);
     hear(f, &e);
+}
+
+/* ---- what is open ---------------------------------------------------------------------------- */
+
+static bool parked(const mwl__frame *f) {
+    return f->state == MWL_FRAME_WAIT_TIME || f->state == MWL_FRAME_WAIT_CALL ||
+           f->state == MWL_FRAME_WAIT_GATHER;
+}
+
+static void look_at(mwl__frame *f, void (*see)(void *ctx, const mwl_trace_event *event),
+                    void *ctx) {
+    mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
+    fill(&e, f, MWL_TRACE_FRAME_ENTERED, branch);
+    see(ctx, &e);
+    if (f->step != MWL_NONE) {
+        e.kind = MWL_TRACE_STEP_ENTERED;
+        see(ctx, &e);
+    }
+    for (const mwl__entry *entry = f->entries; entry; entry = entry->outer) {
+        fill(&e, f, MWL_TRACE_ESTABLISHED, branch);
+        fill_entry(&e, f, entry);
+        e.provider = provider_of(f, entry);
+        see(ctx, &e);
+    }
+    if (f->awaits == MWL_AWAITS_FRAME || !parked(f)) return;
+    fill(&e, f, MWL_TRACE_WAITING, branch);
+    fill_wait(&e, f,
+              f->timer.class_ == 0 ? mwl__timer_due(&mwl__vm_of(f)->timers, &f->timer) : MWL_NEVER);
+    see(ctx, &e);
+}
+
+void mwl_run_look(mwl_run *run, void (*see)(void *ctx, const mwl_trace_event *event), void *ctx) {
+    for (mwl__frame *f = run->state < MWL_RUN_DONE ? run->root : NULL; f;
+         f = f->awaits == MWL_AWAITS_FRAME ? f->target.frame : NULL)
+        look_at(f, see, ctx);
 }

@@ -1,0 +1,32 @@
+/* watch.h: who watches a run: --trace, -v, --trace-file and the live line, as the options ask.
+ *
+ * Owns: the one listener of the VM and what it is connected to. Refuses to know: what each of them
+ * shows. */
+#ifndef MWL_TOOLS_WATCH_H
+#define MWL_TOOLS_WATCH_H
+
+#include "events.h"
+#include "host_uv.h"
+#include "live.h"
+#include "run_options.h"
+#include "trace.h"
+
+struct watch {
+    mwl_vm *vm;
+    struct trace trace;
+    struct events *events; /* NULL: only --trace, or nothing, watches */
+    struct event_lines *lines;
+    struct trace_file *file;
+    struct live live;
+    struct host_tick tick; /* fn NULL: there is no live line */
+};
+
+/* Begins to watch the run that is started next. CMD_OK, or an exit status with a message; end it in
+ * any case. */
+int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm);
+/* The run is over. Removes the live line; what was recorded is complete. */
+void watch_stop(struct watch *w);
+/* Writes what is left and frees. CMD_OK, or an exit status with a message. */
+int watch_end(struct watch *w);
+
+#endif
