@@ -32,7 +32,7 @@ says "$out" '^  https://mwl.dev/v0.1/conformance/core$'
 says "$out" '^  https://mwl.dev/v0.1/conformance/expressions/cel/math$'
 expect 0 "$mwlvm" --help
 says "$out" '^usage: '
-for command in run eval check explain asm dis decompile; do
+for command in run eval check explain graph asm dis decompile; do
     says "$out" "^  $command "
     "$mwlvm" $command --help >"$err" 2>&1 || complain "$command --help: status $?"
     says "$err" "^usage: mwlvm \[*$command"

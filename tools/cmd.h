@@ -12,6 +12,7 @@
     X(eval, "EXPR", "evaluate one CEL expression")                                                 \
     X(check, "FILE...", "look for mistakes in definitions")                                        \
     X(explain, "[CODE]", "explain a diagnostic; without CODE, list all of them")                   \
+    X(graph, "FILE", "draw a definition as SVG, Mermaid or DOT")                                   \
     X(asm, "FILE", "assemble a definition into a program file")                                    \
     X(dis, "FILE", "list the code of a program or a definition")                                   \
     X(decompile, "FILE", "print the definition that a program was made of")                        \

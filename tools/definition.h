@@ -25,6 +25,7 @@ void definition_free(struct definition *d);
 
 /* --provider, --allow, --deny, --format, --color; the base is a struct definition. */
 #define DEFINITION_OPTIONS 5
+#define DEFINITION_FORMAT 3 /* where --format is, for a command that has its own */
 extern const struct option definition_options[DEFINITION_OPTIONS];
 
 /* The tables of a struct definition for a struct command_line: those options and the limits. */

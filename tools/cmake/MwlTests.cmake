@@ -154,6 +154,12 @@ if(Python3_FOUND) # `mwlvm test`
     set_property(TEST test_cases APPEND PROPERTY ENVIRONMENT MWL_SLOW=1)
   endif()
 endif()
+if(Python3_FOUND)
+  add_test(NAME graph COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/graph.py $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(graph)
+  set_property(TEST graph APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
+               "MWL_GRAPH_SECONDS=$<IF:$<BOOL:${MWL_SANITIZE}>,60,4>")
+endif()
 find_program(MWL_CLANG_FORMAT NAMES clang-format)
 if(MWL_CLANG_FORMAT)
   add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/tests/format.sh ${MWL_CLANG_FORMAT})
