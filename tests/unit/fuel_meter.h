@@ -20,6 +20,18 @@
 /* An operation that would use more ends with its fuel, which is measured as well. */
 #define METER_BUDGET (UINT64_C(1) << 22)
 
+/* A sanitizer slows some operations a hundredfold and others not at all: times say nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define METER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define METER_SANITIZED 1
+#endif
+#endif
+#ifndef METER_SANITIZED
+#define METER_SANITIZED 0
+#endif
+
 struct meter {
     mwl_heap *heap;
     mwl__functions functions;

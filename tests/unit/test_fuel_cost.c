@@ -2,24 +2,12 @@
  *
  * No list of functions stands here: the tables that a VM registers are walked, so that a function
  * which is added is measured the same day. MWL_SOAK=1 measures 16 MiB too. */
-#include "fuel_meter.h"
-#include "schema_kit.h"
+#include "fuel_cases.h"
 #include "utest.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SKIP_TIMES 1 /* a sanitizer slows some operations a hundredfold and others not at all */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SKIP_TIMES 1
-#endif
-#endif
-#ifndef SKIP_TIMES
-#define SKIP_TIMES 0
-#endif
 
 static const size_t sizes[] = {1u << 10, 1u << 20, 16u << 20};
 
-static size_t n_sizes(void) { return SKIP_TIMES ? 1 : getenv("MWL_SOAK") ? 3 : 2; }
+static size_t n_sizes(void) { return METER_SANITIZED ? 1 : getenv("MWL_SOAK") ? 3 : 2; }
 
 static const char *size_text(size_t size) {
     return size < 1u << 20 ? "1 KiB" : size < 16u << 20 ? "1 MiB" : "16 MiB";
@@ -31,21 +19,6 @@ static void summary(const struct meter *m, const char *what, size_t size) {
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
-
-struct call {
-    const mwl_function_def *def;
-    mwl_value args[4];
-    size_t n_args;
-};
-
-static uint64_t run_call(struct meter *m, void *with) {
-    struct call *c = with;
-    mwl_value out = mwl_absent();
-    meter_ready(m);
-    (void)mwl__functions_call(&m->x, c->def, c->args, c->n_args, &out);
-    meter_forget(m, out);
-    return METER_BUDGET - m->x.budget;
-}
 
 /* With three arguments the third is one of a few: what is large in it is large in the second. */
 static bool is_third(const struct operand *o) {
@@ -90,74 +63,13 @@ UTEST(fuel, bounds_the_time_of_every_function) {
         for (size_t i = 0; i < m.functions.n_defs; i++)
             measure_function(&m, &o, m.functions.defs[i], sizes[k]);
         summary(&m, "functions", sizes[k]);
-        if (!SKIP_TIMES) EXPECT_EQ(0u, m.n_broken);
+        if (!METER_SANITIZED) EXPECT_EQ(0u, m.n_broken);
         operands_free(&o, m.heap);
         meter_close(&m);
     }
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
-
-static const char *const expressions[] = {
-    "a == b",
-    "a != b",
-    "a < b",
-    "a <= b",
-    "a > b",
-    "a >= b",
-    "a + b",
-    "a - b",
-    "a * b",
-    "a / b",
-    "a % b",
-    "a in b",
-    "a[b]",
-    "a[?b]",
-    "a + b + a",
-    "a && b",
-    "a || b",
-    "a ? b : a",
-    "[a, b]",
-    "{'k': a, 'l': b}",
-    "[a, b] == [b, a]",
-    "{'k': a} == {'k': b}",
-    "{a: b}",
-    "b in {'x': a}",
-    "has(a.k1)",
-    "a.k1",
-    "-a",
-    "!a",
-    "a.map(x, x)",
-    "a.filter(x, x == b)",
-    "a.exists(x, x == b)",
-    "a.all(x, x != b)",
-    "a.exists_one(x, x == b)",
-    "a.map(x, x == b, x)",
-    "a.k1 == b",
-    "[a].exists(x, x == b)",
-    "type(a) == type(b)",
-    "a.?k1",
-    "a.transformList(i, x, x)",
-    "a.transformMap(k, x, x)",
-    "a.sortBy(x, x)",
-    "a.matches('^(x|y)*$')",
-    "a.matches('[a-w]*x$')",
-};
-
-struct evaluation {
-    const mwl__cel_code *code;
-    mwl_value values[3];
-};
-
-static uint64_t run_evaluation(struct meter *m, void *with) {
-    struct evaluation *e = with;
-    mwl_value out = mwl_absent();
-    meter_ready(m);
-    mwl__outcome outcome = mwl__cel_eval(e->code, &m->x, e->values, 3, &out);
-    if (outcome != MWL_EXEC_END && outcome != MWL_EXEC_FAULT) mwl__exec_clear(&m->x, m->x.n_regs);
-    meter_forget(m, out);
-    return METER_BUDGET - m->x.budget;
-}
 
 static void measure_expression(struct meter *m, const struct operands *o, const char *text,
                                bool as_data, size_t size) {
@@ -187,12 +99,12 @@ UTEST(fuel, bounds_the_time_of_every_operator) {
         ASSERT_TRUE(meter_open(&m, SIZE_MAX));
         operands_make(&o, m.heap, sizes[k]);
         mwl_heap_limit(m.heap, mwl_heap_used(m.heap) + 16 * sizes[k]);
-        for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
-            measure_expression(&m, &o, expressions[i], false, sizes[k]);
+        for (size_t i = 0; i < FUEL_EXPRESSIONS; i++)
+            measure_expression(&m, &o, fuel_expressions[i], false, sizes[k]);
         measure_expression(&m, &o, "a", true, sizes[k]);
         measure_expression(&m, &o, "[a, 1, b]", true, sizes[k]);
         summary(&m, "operators", sizes[k]);
-        if (!SKIP_TIMES) EXPECT_EQ(0u, m.n_broken);
+        if (!METER_SANITIZED) EXPECT_EQ(0u, m.n_broken);
         operands_free(&o, m.heap);
         meter_close(&m);
     }
@@ -200,83 +112,11 @@ UTEST(fuel, bounds_the_time_of_every_operator) {
 
 /* ---- schemas --------------------------------------------------------------------------------- */
 
-static const char *const schemas[] = {
-    "{'type':'string'}",
-    "{'maxLength':5}",
-    "{'minLength':5}",
-    "{'pattern':'^(x|y)*$'}",
-    "{'pattern':'(?=[a-w]*x)[a-w]'}",
-    "{'pattern':'(?![a-w]*$)[a-w]'}",
-    "{'pattern':'(x+)+$'}",
-    "{'pattern':'(x*)\\\\\\\\1y'}",
-    "{'pattern':'^[^y]*y'}",
-    "{'enum':['a',1,[1],{'a':1}]}",
-    "{'const':[1,2,3]}",
-    "{'uniqueItems':true}",
-    "{'items':{'type':'integer'}}",
-    "{'contains':{'const':-1}}",
-    "{'contains':{'type':'string'},'maxContains':2}",
-    "{'propertyNames':{'pattern':'^k'}}",
-    "{'patternProperties':{'^k[0-9]':{'type':'string'}}}",
-    "{'additionalProperties':false}",
-    "{'unevaluatedProperties':false}",
-    "{'unevaluatedItems':false}",
-    "{'required':['k1','k2']}",
-    "{'minProperties':3}",
-    "{'dependentRequired':{'k1':['k2']}}",
-    "{'prefixItems':[{'type':'string'}]}",
-    "{'anyOf':[{'type':'null'},{'items':{'type':'null'}},{'items':{'type':'string'}}]}",
-    "{'not':{'items':{'type':'integer'}}}",
-    "{'items':{'$ref':'#'}}",
-    "{'multipleOf':3}",
-    "{'format':'date-time'}",
-    "{'format':'date'}",
-    "{'format':'time'}",
-    "{'format':'duration'}",
-    "{'format':'email'}",
-    "{'format':'idn-email'}",
-    "{'format':'hostname'}",
-    "{'format':'idn-hostname'}",
-    "{'format':'ipv4'}",
-    "{'format':'ipv6'}",
-    "{'format':'uri'}",
-    "{'format':'uri-reference'}",
-    "{'format':'iri'}",
-    "{'format':'iri-reference'}",
-    "{'format':'uuid'}",
-    "{'format':'uri-template'}",
-    "{'format':'json-pointer'}",
-    "{'format':'relative-json-pointer'}",
-    "{'format':'regex'}",
-};
-
-struct validation {
-    struct kit *kit;
-    mwl_value v;
-    bool report;
-};
-
-static uint64_t run_validation(struct meter *m, void *with) {
-    struct validation *s = with;
-    uint64_t fuel = METER_BUDGET;
-    mwl__schema_env env = {.heap = m->heap, .scratch = s->kit->scratch, .fuel = &fuel};
-    bool valid = false;
-    mwl_value report = mwl_absent();
-    (void)mwl__schema_check(s->kit->schema, s->v, &env, &valid, s->report ? &report : NULL);
-    mwl_value_drop(m->heap, report);
-    return METER_BUDGET - fuel;
-}
-
 static void measure_schema(struct meter *m, const struct operands *o, const char *text,
                            size_t size) {
     struct kit kit;
-    char json[200];
-    size_t n = 0;
-    for (; text[n] && n + 1 < sizeof json; n++) json[n] = text[n] == '\'' ? '"' : text[n];
-    json[n] = '\0';
-    kit_open(&kit, json, (mwl__schema_options){.assert_formats = true});
-    if (kit.status != MWL_OK) {
-        printf("%s is not a schema\n", json);
+    if (!fuel_schema(&kit, text)) {
+        printf("%s is not a schema\n", text);
         m->n_broken++;
         kit_close(&kit);
         return;
@@ -298,10 +138,9 @@ UTEST(fuel, bounds_the_time_of_every_schema_keyword) {
         ASSERT_TRUE(meter_open(&m, SIZE_MAX));
         operands_make(&o, m.heap, sizes[k]);
         mwl_heap_limit(m.heap, mwl_heap_used(m.heap) + 16 * sizes[k]);
-        for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
-            measure_schema(&m, &o, schemas[i], sizes[k]);
+        for (size_t i = 0; i < FUEL_SCHEMAS; i++) measure_schema(&m, &o, fuel_schemas[i], sizes[k]);
         summary(&m, "schemas", sizes[k]);
-        if (!SKIP_TIMES) EXPECT_EQ(0u, m.n_broken);
+        if (!METER_SANITIZED) EXPECT_EQ(0u, m.n_broken);
         operands_free(&o, m.heap);
         meter_close(&m);
     }

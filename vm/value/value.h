@@ -200,9 +200,14 @@ static inline mwl_value mwl__borrow(mwl_value v) {
 }
 /* *to := *from, copied as two words. If a value was just written in two halves and is then read as
  * a whole, the processor waits; this avoids it. _lent borrows, _owned counts. The empty asm
- * statement keeps the compiler from joining the two. */
+ * statements keep the compiler from joining the two. They are two, because clang 14 with coverage
+ * for fuzzing put both operands of one into the same register. */
 #if defined(__GNUC__)
-#define MWL__APART(a, b) __asm__("" : "+r"(a), "+r"(b))
+#define MWL__APART(a, b)                                                                           \
+    do {                                                                                           \
+        __asm__("" : "+r"(a));                                                                     \
+        __asm__("" : "+r"(b));                                                                     \
+    } while (0)
 #else
 #define MWL__APART(a, b) ((void)0)
 #endif
