@@ -4,14 +4,13 @@
  * come from (input.h), how programs are made (definition.h), time and signals (host_uv.h), wording
  * (explain.h). */
 #include "cmd.h"
+#include "each.h"
 #include "explain.h"
 #include "host_uv.h"
 #include "input.h"
-#include "io_host.h"
 #include "json_out.h"
-#include "mwl_std.h"
 #include "run_options.h"
-#include "stub_provider.h"
+#include "run_vm.h"
 #include "vm/program/program.h"
 #include "watch.h"
 
@@ -24,7 +23,8 @@
 struct job {
     struct run_options options;
     mwl_program *program;
-    mwl_vm *vm;
+    struct run_vm *made;
+    mwl_vm *vm; /* its VM */
     mwl_heap *heap;
     mwl_value input, arguments;
     struct watch watch;
@@ -34,34 +34,13 @@ struct job {
 /* ---- making ready ---------------------------------------------------------------------------- */
 
 static int make_vm(struct job *s) {
-    mwl_config config = mwl_config_default();
-    mwl_error error = {MWL_OK, NULL, 0};
-    config.clock = host_clock();
-    config.virtual_time = s->options.virtual_time;
-    config.seed = s->options.seed;
-    if (!config.seed && !config.virtual_time) { /* else ids and jitter would repeat, unasked */
-        mwl_instant now;
-        config.clock.read(config.clock.ctx, &now);
-        config.seed =
-            (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^ (uint64_t)now.mono_ns << 20;
-    }
-    mwl_status status = mwl_vm_new(&config, &s->vm);
-    if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
-    if (status < 0) {
-        cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
-        return CMD_LIMIT;
-    }
+    const struct run_vm_host host = {host_loop(), NULL, NULL, false};
+    if (!host.loop) return CMD_USAGE;
+    int status = run_vm_new(&s->options, s->program, &host, &s->made);
+    if (status != CMD_OK) return status;
+    s->vm = s->made->vm;
     s->heap = mwl_vm_heap(s->vm);
     return CMD_OK;
-}
-
-static int add_stubs(struct job *s) {
-    const struct definition *d = &s->options.definition;
-    int status = CMD_OK;
-    for (size_t i = 0; i < d->n_providers && status == CMD_OK; i++)
-        status = stub_provider_add(s->vm, d->providers[i].file, d->providers[i].text,
-                                   d->providers[i].len);
-    return status;
 }
 
 static int read_values(struct job *s) {
@@ -186,7 +165,7 @@ static int run_program(struct job *s) {
     }
     int signal_number = 0;
     s->watch.live.run = run;
-    status = host_drive(s->vm, run, s->options.virtual_time,
+    status = host_drive(s->made, run, s->options.virtual_time,
                         s->watch.tick.fn ? &s->watch.tick : NULL, &signal_number);
     watch_stop(&s->watch);
     if (signal_number) cmd_end_by_signal(signal_number);
@@ -195,11 +174,8 @@ static int run_program(struct job *s) {
     return answer;
 }
 
-static int run_job(struct job *s) {
-    int status = definition_load(&s->options.definition, s->options.definition.path, &s->program);
-    if (status == CMD_OK) status = make_vm(s);
-    if (status == CMD_OK) status = io_host_open(s->vm, s->program);
-    if (status == CMD_OK) status = add_stubs(s);
+static int run_one(struct job *s) {
+    int status = make_vm(s);
     if (status == CMD_OK) status = read_values(s);
     if (status == CMD_OK) status = run_program(s);
     int watched = watch_end(&s->watch);
@@ -207,10 +183,20 @@ static int run_job(struct job *s) {
     if (s->vm) {
         mwl_value_drop(s->heap, s->input);
         mwl_value_drop(s->heap, s->arguments);
-        io_host_close();
-        mwl_vm_free(s->vm);
+    }
+    if (s->made) {
+        run_vm_free(s->made);
+        uv_loop_close(host_loop());
     }
     mwl__source_free(&s->source);
+    return status;
+}
+
+static int run_job(struct job *s) {
+    struct run_options *o = &s->options;
+    int status = binds_read(&o->binds, &o->bind_words, &o->definition);
+    if (status == CMD_OK) status = definition_load(&o->definition, o->definition.path, &s->program);
+    if (status == CMD_OK) status = o->each ? each_command(o, s->program) : run_one(s);
     mwl_program_release(s->program);
     return status;
 }

@@ -58,17 +58,26 @@ static int take_deny(void *base, const char *name) {
     return take_level(&d->deny, &d->n_deny, name, false);
 }
 
+static bool grow_providers(struct definition *d) {
+    return grow(&d->providers, d->n_providers, sizeof *d->providers) &&
+           grow(&d->texts, d->n_providers, sizeof *d->texts);
+}
+
 static int take_provider(void *base, const char *path) {
     struct definition *d = base;
-    if (!grow(&d->providers, d->n_providers, sizeof *d->providers) ||
-        !grow(&d->texts, d->n_providers, sizeof *d->texts))
-        return cmd_fail("out of memory");
+    if (!grow_providers(d)) return cmd_fail("out of memory");
     struct file_text *text = &d->texts[d->n_providers];
     int status = file_in(&d->limits, path, text);
     if (status != CMD_OK) return status;
     d->providers[d->n_providers] =
         (mwl_asm_provider){.file = file_in_name(path), .text = text->data, .len = text->size};
-    d->n_providers++;
+    d->n_given = ++d->n_providers;
+    return CMD_OK;
+}
+
+int definition_add_document(struct definition *d, const char *file, const char *text, size_t len) {
+    if (!grow_providers(d)) return cmd_fail("out of memory");
+    d->providers[d->n_providers++] = (mwl_asm_provider){.file = file, .text = text, .len = len};
     return CMD_OK;
 }
 

@@ -14,6 +14,7 @@ struct definition {
     struct file_text *texts;    /* of the providers */
     const char **allow, **deny; /* NULL-terminated */
     size_t n_providers, n_allow, n_deny;
+    size_t n_given; /* providers that are files of --provider: the first ones */
     struct limits limits;
     const char *path; /* the FILE of a command that takes one */
     bool runs;        /* --fuel is for the run alone */
@@ -31,6 +32,10 @@ extern const struct option definition_options[DEFINITION_OPTIONS];
 /* The tables of a struct definition for a struct command_line: those options and the limits. */
 #define DEFINITION_TABLES(d)                                                                       \
     {definition_options, DEFINITION_OPTIONS, (d)}, { limits_options, LIMITS_OPTIONS, &(d)->limits }
+
+/* Adds a document that is not a file. `file` names it in diagnostics. Both are lent until
+ * definition_free. CMD_OK, or a status with a message. */
+int definition_add_document(struct definition *d, const char *file, const char *text, size_t len);
 
 /* For struct command_line: the one FILE; ctx is the struct definition. */
 int definition_operand(void *ctx, const char *word);

@@ -8,7 +8,7 @@
 
 #include "cmd.h"
 #include "interrupt.h"
-#include "io_host.h"
+#include "run_vm.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,6 +28,7 @@ struct host {
     uv_loop_t *loop;
     uv_timer_t timer, tick;
     uv_async_t wake;
+    const struct run_vm *vm;
     mwl_run *run;
     int n_answered;
 };
@@ -67,7 +68,9 @@ mwl_clock host_clock(void) {
     return clock;
 }
 
-static void on_timer(uv_timer_t *handle) { (void)handle; }
+/* uv_run runs timers that are due before it waits for events, and would then wait without one: the
+ * thread may have been late. */
+static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
 
 static void on_tick(uv_timer_t *handle) {
     const struct host_tick *tick = handle->data;
@@ -91,7 +94,8 @@ static void wait_until(struct host *host, int64_t due_ns) {
     uv_timer_stop(&host->timer);
 }
 
-static void drive_real(struct host *host, mwl_vm *vm) {
+static void drive_real(struct host *host) {
+    mwl_vm *vm = host->vm->vm;
     while (!is_over(host->run)) {
         int64_t due = mwl_vm_pump(vm, BUDGET_NS);
         if (is_over(host->run)) break;
@@ -103,7 +107,8 @@ static void drive_real(struct host *host, mwl_vm *vm) {
 }
 
 /* Under virtual time a budget is virtual too: 0 is one slice, and more lets time skip so far. */
-static void drive_virtual(struct host *host, mwl_vm *vm) {
+static void drive_virtual(struct host *host) {
+    mwl_vm *vm = host->vm->vm;
     int64_t skip = 0;
     while (!is_over(host->run)) {
         int64_t due = mwl_vm_pump(vm, skip);
@@ -111,7 +116,7 @@ static void drive_virtual(struct host *host, mwl_vm *vm) {
         mwl_vm_now(vm, &now);
         skip = due > now.mono_ns && due != MWL_NEVER ? due - now.mono_ns : 0;
         if (is_over(host->run)) break;
-        bool busy = io_host_pending() > 0; /* real work is not skipped */
+        bool busy = run_vm_pending(host->vm) > 0; /* real work is not skipped */
         if (busy) skip = 0;
         uv_run(host->loop, busy || due == MWL_NEVER ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     }
@@ -129,21 +134,24 @@ static void close_all(struct host *host) {
     while (open) uv_run(host->loop, UV_RUN_NOWAIT);
 }
 
-mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, const struct host_tick *tick,
-                      int *signal_number) {
-    struct host host = {.run = run};
-    *signal_number = 0;
+uv_loop_t *host_loop(void) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < FILES_MIN) {
         cmd_fail("event loop: %d open files must be allowed (ulimit -n), not %d", FILES_MIN,
                  (int)files.rlim_cur);
-        return MWL_E_IO;
+        return NULL;
     }
-    host.loop = uv_default_loop(); /* providers that use a loop are there already */
-    if (!host.loop) {
-        cmd_fail("event loop: out of memory");
-        return MWL_E_IO;
-    }
+    uv_loop_t *loop = uv_default_loop();
+    if (!loop) cmd_fail("event loop: out of memory");
+    return loop;
+}
+
+mwl_status host_drive(const struct run_vm *vm, mwl_run *run, bool virtual_time,
+                      const struct host_tick *tick, int *signal_number) {
+    struct host host = {.vm = vm, .run = run};
+    *signal_number = 0;
+    host.loop = host_loop(); /* providers that use a loop are there already */
+    if (!host.loop) return MWL_E_IO;
     uv_timer_init(host.loop, &host.timer);
     uv_timer_init(host.loop, &host.tick);
     if (tick) {
@@ -161,9 +169,9 @@ mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, const struct 
         cmd_fail("signals: %s", strerror(why));
     } else {
         if (virtual_time)
-            drive_virtual(&host, vm);
+            drive_virtual(&host);
         else
-            drive_real(&host, vm);
+            drive_real(&host);
         interrupt_unwatch();
         *signal_number = interrupt_first();
     }

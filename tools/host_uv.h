@@ -4,8 +4,13 @@
 
 #include "mwl.h"
 
+#include <uv.h>
+
 /* For mwl_config.clock: the loop's monotonic clock beside the system's wall clock. */
 mwl_clock host_clock(void);
+
+/* Returns the loop of the command, the same each time. NULL after a message. */
+uv_loop_t *host_loop(void);
 
 /* What is done about ten times a second while a run goes on. */
 struct host_tick {
@@ -19,7 +24,8 @@ enum { HOST_TICK_MS = 100 };
  *
  * The first request of interrupt.h cancels the run, with its cleanup; the second one aborts it.
  * *signal_number is the first signal that came, or 0: the command is to end by it. */
-mwl_status host_drive(mwl_vm *vm, mwl_run *run, bool virtual_time, const struct host_tick *tick,
-                      int *signal_number);
+struct run_vm;
+mwl_status host_drive(const struct run_vm *vm, mwl_run *run, bool virtual_time,
+                      const struct host_tick *tick, int *signal_number);
 
 #endif

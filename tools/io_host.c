@@ -9,9 +9,14 @@
 #if defined(MWL_HAVE_IO)
 #include "mwl_io.h"
 
-static mwl_io *io; /* of the one VM that the command has */
-
 const mwl_asm_document *io_host_documents(void) { return mwl_io_documents(); }
+
+static bool answers_one(const struct binds *binds) {
+    const mwl_io_provider *p;
+    for (size_t k = 0; (p = mwl_io_provider_at(k)); k++)
+        if (binds_uses(binds, p->uri)) return true;
+    return false;
+}
 
 static bool imports_one(const mwl_program *program) {
     const mwl__flow_tables *t = &program->tables;
@@ -24,32 +29,39 @@ static bool imports_one(const mwl_program *program) {
     return false;
 }
 
-int io_host_open(mwl_vm *vm, const mwl_program *program) {
+int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
+                 const struct binds *binds) {
     mwl_error error = {MWL_OK, NULL, 0};
-    if (!imports_one(program)) return CMD_OK;
-    uv_loop_t *loop = uv_default_loop();
-    if (!loop) return cmd_fail("event loop: out of memory");
-    mwl_status status = mwl_io_open(vm, loop, NULL, &io, &error);
+    h->loop = loop;
+    if (!imports_one(program) && !answers_one(binds)) return CMD_OK;
+    mwl_status status = mwl_io_open(vm, loop, NULL, &h->io, &error);
     if (status == MWL_OK) return CMD_OK;
     cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
     return CMD_LIMIT;
 }
 
-size_t io_host_pending(void) { return mwl_io_pending(io); }
+size_t io_host_pending(const struct io_host *h) { return h->io ? mwl_io_pending(h->io) : 0; }
 
-void io_host_close(void) {
-    if (!io) return;
-    mwl_io_close(io, NULL, NULL);
-    io = NULL;
-    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
-    uv_loop_close(uv_default_loop());
+static void on_closed(void *ctx) { *(bool *)ctx = true; }
+
+void io_host_close(struct io_host *h) {
+    bool closed = false;
+    if (!h->io) return;
+    mwl_io_close(h->io, on_closed, &closed);
+    h->io = NULL;
+    while (!closed && uv_run(h->loop, UV_RUN_ONCE)) {
+    }
 }
 #else
 const mwl_asm_document *io_host_documents(void) { return NULL; }
-int io_host_open(mwl_vm *vm, const mwl_program *program) {
-    (void)vm, (void)program;
+int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
+                 const struct binds *binds) {
+    (void)h, (void)vm, (void)loop, (void)program, (void)binds;
     return CMD_OK;
 }
-size_t io_host_pending(void) { return 0; }
-void io_host_close(void) {}
+size_t io_host_pending(const struct io_host *h) {
+    (void)h;
+    return 0;
+}
+void io_host_close(struct io_host *h) { (void)h; }
 #endif

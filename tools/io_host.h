@@ -5,17 +5,27 @@
 #ifndef MWL_TOOLS_IO_HOST_H
 #define MWL_TOOLS_IO_HOST_H
 
+#include "bind.h"
 #include "mwl_asm.h"
+
+#include <uv.h>
 
 /* Documents for mwl_asm_options.library; NULL if the command has none. */
 const mwl_asm_document *io_host_documents(void);
 
-/* Adds the providers to the VM if the program imports one of them: their loop is the default loop
- * of libuv. CMD_OK, or a status with a message. */
-int io_host_open(mwl_vm *vm, const mwl_program *program);
+/* The providers of one VM. All zero: none. */
+struct io_host {
+    struct mwl_io *io;
+    uv_loop_t *loop;
+};
+
+/* Adds the providers to the VM if the program imports one of them, or a bound provider is answered
+ * by one. CMD_OK, or a status with a message. */
+int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
+                 const struct binds *binds);
 /* How many calls are in progress. */
-size_t io_host_pending(void);
-/* Ends what is in progress, before the VM is freed. */
-void io_host_close(void);
+size_t io_host_pending(const struct io_host *h);
+/* Ends what is in progress, before the VM is freed. The loop stays. */
+void io_host_close(struct io_host *h);
 
 #endif

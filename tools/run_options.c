@@ -4,6 +4,7 @@
 #include "run_options.h"
 
 #include "cmd.h"
+#include "each.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +20,44 @@ static int take_seed(void *base, const char *word) {
     if (errno == ERANGE) return cmd_usage("--seed: %s is too large", word);
     if (n == 0) return cmd_usage("--seed must not be 0");
     o->seed = n;
+    return CMD_OK;
+}
+
+static int take_each(void *base, const char *word) {
+    struct run_options *o = base;
+    if (o->each) return cmd_usage("--each is given twice");
+    o->each = true;
+    if (*word) o->each_file = word;
+    return CMD_OK;
+}
+
+static int take_count(const char *name, const char *word, uint32_t most, uint32_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end)
+        return cmd_usage("%s needs a number, not '%s'", name, word);
+    if (errno == ERANGE || n == 0 || n > most)
+        return cmd_usage("%s is a number from 1 to %u", name, most);
+    *out = (uint32_t)n;
+    return CMD_OK;
+}
+
+static int take_jobs(void *base, const char *word) {
+    return take_count("-j", word, EACH_THREADS_MOST, &((struct run_options *)base)->jobs);
+}
+
+static int take_concurrency(void *base, const char *word) {
+    return take_count("--concurrency", word, EACH_CONCURRENCY_MOST,
+                      &((struct run_options *)base)->concurrency);
+}
+
+/* FILE, and with --each the file of inputs behind it. */
+static int take_operand(void *ctx, const char *word) {
+    struct run_options *o = ctx;
+    if (!o->definition.path) return definition_operand(&o->definition, word);
+    if (o->second) return cmd_usage("too many files: '%s'", word);
+    o->second = word;
     return CMD_OK;
 }
 
@@ -59,7 +98,24 @@ static const struct option options[] = {
      NULL},
     {"-v", OPTION_FLAG, AT(verbose), "", "print Steps, calls, waits and failures as they happen",
      NULL},
-    {"--quiet", OPTION_FLAG, AT(quiet), "", "no live line on a terminal", NULL},
+    {"--quiet", OPTION_FLAG, AT(quiet), "",
+     "no live line on a terminal; with --each, no progress bar and no summary", NULL},
+    {"--bind", OPTION_LIST, AT(bind_words), "URI=TARGET",
+     "answer calls of the provider URI by another provider (a URI), or by\n"
+     "scripted answers (a JSON file); may be repeated",
+     NULL},
+    {"--each", OPTION_FORM, 0, "=FILE",
+     "one run for each line of FILE, or of standard input: a JSON input on\n"
+     "each line, a Result on each line of standard output",
+     take_each},
+    {"-j", OPTION_CALL, 0, "N", "with --each: threads; the default is one for each processor",
+     take_jobs},
+    {"--concurrency", OPTION_CALL, 0, "N",
+     "with --each: runs in flight in one thread; the default is 100", take_concurrency},
+    {"--unordered", OPTION_FLAG, AT(unordered), "",
+     "with --each: write Results as they come, with the number of their line", NULL},
+    {"--fail-fast", OPTION_FLAG, AT(fail_fast), "",
+     "with --each: cancel everything when a run has failed", NULL},
 #undef AT
 };
 
@@ -87,8 +143,10 @@ static const char foot[] =
 
 /* Standard input is one thing at most. */
 static int one_reader(struct run_options *o) {
-    static const char *const names[] = {"the definition", "the arguments", "the input"};
-    const char *words[] = {o->definition.path, o->arguments, o->input};
+    static const char *const names[] = {"the definition", "the arguments", "the input",
+                                        "the inputs"};
+    const char *words[] = {o->definition.path, o->arguments, o->input,
+                           o->each && !o->each_file ? "-" : o->each_file};
     const char *taken = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!words[i] || strcmp(words[i], "-") != 0) continue;
@@ -99,6 +157,21 @@ static int one_reader(struct run_options *o) {
     return CMD_OK;
 }
 
+/* What makes no sense with many runs. */
+static int check_each(struct run_options *o) {
+    if (o->second && o->each_file)
+        return cmd_usage("the inputs are one file, not '%s' and '%s'", o->each_file, o->second);
+    if (o->second) o->each_file = o->second;
+    const char *wrong = o->input        ? "--input"
+                        : o->pretty     ? "--pretty"
+                        : o->trace      ? "--trace"
+                        : o->trace_file ? "--trace-file"
+                        : o->verbose    ? "-v"
+                                        : NULL;
+    if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);
+    return CMD_OK;
+}
+
 int run_options_parse(struct run_options *o, int argc, char **argv) {
     memset(o, 0, sizeof *o);
     definition_init(&o->definition);
@@ -106,8 +179,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
         head,
         foot,
         {{options, sizeof options / sizeof *options, o}, DEFINITION_TABLES(&o->definition)},
-        definition_operand,
-        &o->definition,
+        take_operand,
+        o,
         false};
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
@@ -115,10 +188,18 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
     if (!file) return cmd_usage("no FILE to run");
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
-    return one_reader(o);
+    if (o->each)
+        status = check_each(o);
+    else if (o->second)
+        status = cmd_usage("one FILE is wanted, not '%s' and '%s'", file, o->second);
+    else if (o->jobs || o->concurrency || o->unordered || o->fail_fast)
+        status = cmd_usage("-j, --concurrency, --unordered and --fail-fast are for --each");
+    return status == CMD_OK ? one_reader(o) : status;
 }
 
 void run_options_free(struct run_options *o) {
+    binds_free(&o->binds, &o->definition);
     word_list_free(&o->args);
+    word_list_free(&o->bind_words);
     definition_free(&o->definition);
 }

@@ -2,6 +2,7 @@
 #ifndef MWL_TOOLS_RUN_OPTIONS_H
 #define MWL_TOOLS_RUN_OPTIONS_H
 
+#include "bind.h"
 #include "definition.h"
 
 #include <stdbool.h>
@@ -12,11 +13,16 @@ enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
     const char *input, *arguments, *id, *trace_file;
-    struct word_list args;
+    struct word_list args, bind_words;
+    struct binds binds; /* of bind_words, when they are read */
     uint64_t seed;
     enum trace_form trace;
     bool stdin_taken; /* something reads standard input: the input does not, unasked */
     bool virtual_time, whole_result, pretty, compact, verbose, quiet;
+    /* --each */
+    bool each, unordered, fail_fast;
+    const char *each_file, *second; /* NULL: standard input; second: the word behind FILE */
+    uint32_t jobs, concurrency;     /* 0: the defaults */
 };
 
 /* As options_parse. Free in any case. */

@@ -20,23 +20,27 @@ static void fail_phase(mwl_phase *phase, void *user) {
     mwl_phase_fail(phase, NULL, STUB_CODE, STUB_MESSAGE, mwl_absent());
 }
 
-int stub_provider_add(mwl_vm *vm, const char *file, const char *document, size_t len) {
+int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *given, const struct binds *binds,
+                      bool silent) {
+    const char *file = given->file, *document = given->text;
     static const char middleware[] = "mwl:provider.middleware/";
     mwl_heap *heap = mwl_vm_heap(vm);
     mwl_value tree = mwl_absent();
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = mwl_json_parse(heap, document, len, &tree, &error);
+    mwl_status status = mwl_json_parse(heap, document, given->len, &tree, &error);
     if (status == MWL_OK) {
         mwl_value v = mwl_object_get(tree, "uri", 3);
         const char *uri = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, NULL) : "";
-        if (strncmp(uri, middleware, sizeof middleware - 1) == 0) {
+        if (binds_has(binds, uri)) {
+            silent = true;
+        } else if (strncmp(uri, middleware, sizeof middleware - 1) == 0) {
             mwl_middleware m = {.uri = uri, .document = document, .entry = fail_phase};
             status = mwl_vm_provide_middleware(vm, &m, 1, NULL, &error);
         } else {
             mwl_call_provider p = {.uri = uri, .document = document, .start = fail_call};
             status = mwl_vm_provide(vm, &p, 1, NULL, &error);
         }
-        if (status == MWL_OK)
+        if (status == MWL_OK && !silent)
             cmd_note("%s: nothing implements %s here; a call of it fails", file, uri);
     }
     mwl_value_drop(heap, tree);

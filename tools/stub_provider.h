@@ -5,10 +5,13 @@
 #ifndef MWL_TOOLS_STUB_PROVIDER_H
 #define MWL_TOOLS_STUB_PROVIDER_H
 
-#include "mwl.h"
+#include "bind.h"
 
-/* Registers a stub for the document, with a note on standard error. Returns CMD_OK, or CMD_REJECTED
- * after a message. The text must outlive the VM. */
-int stub_provider_add(mwl_vm *vm, const char *file, const char *document, size_t len);
+/* Registers a stub for the document, with a note on standard error unless `silent`. A provider that
+ * is bound gets none. Returns CMD_OK, or CMD_REJECTED after a message. The text must outlive the
+ * VM.
+ */
+int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *document, const struct binds *binds,
+                      bool silent);
 
 #endif

@@ -136,21 +136,34 @@ static size_t terminal_columns(void) {
     return 80;
 }
 
-/* The last column stays free: some terminals begin a new line when it is written. */
-void term_status(const char *text) {
-    size_t room = terminal_columns() - 1, used = 0, at = 0, len = strlen(text), cut = 0;
-    while (at < len) {
+/* Writes as much of the text as fits in `room` columns. Returns whether that is all. */
+static bool put_status(const char *text, size_t room, bool write) {
+    static const char *const styles[] = {"", "\033[31m", "\033[32m", "\033[0m"};
+    bool colour = term_colour(STDERR_FILENO);
+    for (size_t at = 0, used = 0, len = strlen(text); at < len;) {
         uint32_t c = 0;
         size_t width = mwl__utf8_decode(text + at, len - at, &c);
-        if (!width || steers(c)) break; /* callers give names: the rest is left out */
-        if (used + columns_of(c) > room) break;
-        used += columns_of(c);
-        if (used + 3 <= room) cut = at + width;
-        at += width;
+        if (c > 0 && c < sizeof styles / sizeof *styles) {
+            if (write && colour) fputs(styles[c], stderr);
+        } else {
+            bool odd = !width || steers(c);
+            used += odd ? 1 : columns_of(c);
+            if (used > room) return false;
+            if (write) fwrite(odd ? "?" : text + at, 1, odd ? 1 : width, stderr);
+        }
+        at += width ? width : 1;
     }
+    return true;
+}
+
+/* The last column stays free: some terminals begin a new line when it is written. */
+void term_status(const char *text) {
+    size_t room = terminal_columns() - 1;
+    bool whole = put_status(text, room, false);
     fputs("\r", stderr);
-    fwrite(text, 1, at < len ? cut : len, stderr);
-    fputs(at < len ? "...\033[K" : "\033[K", stderr);
+    put_status(text, whole || room < 3 ? room : room - 3, true);
+    if (!whole && room >= 3) fputs(term_colour(STDERR_FILENO) ? "\033[0m..." : "...", stderr);
+    fputs("\033[K", stderr);
     fflush(stderr);
     status_shown = true;
 }

@@ -32,8 +32,12 @@ int term_colour_option(void *ctx, const char *word);
 
 /* A line at the end of standard error that is written again and again: what happens now. Only where
  * term_status_possible() is true: standard error is a terminal that is not "dumb". The text is cut
- * at the width of the terminal, and at a character that steers it. Messages (cmd_note and so on)
- * remove the line first; it comes back when it is next written. */
+ * at the width of the terminal. A character that steers it becomes a question mark, except for the
+ * styles below, which take effect where there is colour. Messages (cmd_note and so on) remove the
+ * line first; it comes back when it is next written. */
+#define TERM_RED "\1"
+#define TERM_GREEN "\2"
+#define TERM_PLAIN "\3"
 bool term_status_possible(void);
 void term_status(const char *text);
 void term_status_clear(void);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static void listen(void *ctx, const mwl_trace_event *event) {
+static void hear(void *ctx, const mwl_trace_event *event) {
     struct watch *w = ctx;
     if (w->trace.form) trace_event(&w->trace, event);
     if (w->events) events_listen(w->events, event);
@@ -58,7 +58,7 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm) {
     w->trace.heap = heap;
     w->trace.form = o->trace;
     mwl_vm_now(vm, &w->trace.start);
-    if (w->trace.form || w->events) mwl_vm_trace(vm, listen, w);
+    if (w->trace.form || w->events) mwl_vm_trace(vm, hear, w);
     return status;
 }
 

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""each.py MWLVM [LINES]: `run --each`: order, memory, bad lines, broken pipes, signals, statuses.
+
+LINES (200,000 unless told) is how many go through in limited memory; the soak takes a million.
+"""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MWLVM = sys.argv[1]
+LINES = int(sys.argv[2]) if len(sys.argv) > 2 else 200000
+SCHEMA = "https://mwl.dev/v0.1/flow/schema.json"
+MOCK = "mwl:provider.call/mwl/mock/v1"
+FOLDER = tempfile.mkdtemp(prefix="each-")
+failures = []
+
+
+def expect(good, *words):
+    if not good:
+        failures.append(" ".join(str(w)[:400] for w in words))
+
+
+def flow(name, steps, **more):
+    path = os.path.join(FOLDER, name + ".json")
+    with open(path, "w") as f:
+        json.dump({"$schema": SCHEMA, "entrypoint": "a", "steps": {**steps, "z": {"action": "Return"}}, **more}, f)
+    return path
+
+
+SAME = flow("same", {"a": {"action": "Pass", "next": "z"}})
+SLEEPS = flow("sleeps", {"a": {"action": "Sleep", "for": "{{ step.input.wait }}", "next": "z"}})
+RAISES = flow("raises", {"a": {"action": "Call", "next": "z", "call": {"provider": MOCK, "with": {
+    "failure": "{{ step.input.code == '' ? null : {'code': step.input.code} }}"}}}})
+FOREVER = flow("forever", {"a": {"action": "Sleep", "for": "PT1H", "next": "z"}})
+CLEANS = flow("cleans", {"a": {"action": "Call", "next": "z", "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
+                               "middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {
+                                   "call": {"provider": MOCK, "with": {"delay": "PT1H"}}}}}]}})
+STUCK = flow("stuck", {"a": {"action": "Pass", "next": "a"}})
+
+
+def run(*words, text="", status=0, **more):
+    got = subprocess.run([MWLVM, "run", *words], input=text.encode() if isinstance(text, str) else text,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200, **more)
+    expect(got.returncode == status, words, "status", got.returncode, "instead of", status, got.stderr.decode())
+    return got.stdout.decode(), got.stderr.decode()
+
+
+def results(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def lines(values):
+    return "".join(json.dumps(v) + "\n" for v in values)
+
+
+def order():
+    """Results come in the order of their inputs, whatever the runs take, on one thread and on four."""
+    rng = random.Random(7)
+    values = [{"n": i, "wait": f"PT0.{rng.randrange(300):03}S"} for i in range(600)]
+    for options in (["-j", "1"], ["-j", "4", "--concurrency", "37"], ["-j", "2", "--concurrency", "1000"]):
+        out, err = run(SLEEPS, "--each", *options, text=lines(values))
+        expect([r["value"]["n"] for r in results(out)] == list(range(600)), options, "not in order")
+        expect("600 runs in " in err and "600 succeeded, 0 failed" in err, options, err)
+    out, err = run(SLEEPS, "--each", "--unordered", "--quiet", text=lines(values))
+    got = results(out)
+    expect(sorted(r["line"] for r in got) == list(range(1, 601)), "unordered: the numbers of lines")
+    expect(all(r["value"]["n"] == r["line"] - 1 for r in got), "unordered: another line's Result")
+    expect([r["line"] for r in got] != list(range(1, 601)), "unordered: it waited")
+    expect(err == "", "quiet:", err)
+
+
+def files():
+    path = os.path.join(FOLDER, "inputs.ndjson")
+    with open(path, "w") as f:
+        f.write("1\n\n  \r\n[2]\r\n\"3\"")  # blank lines have no Result; the last line has no line feed
+    for words in ((SAME, "--each", path), (SAME, f"--each={path}"), ("--each", SAME, path)):
+        out, _ = run(*words)
+        expect([r["value"] for r in results(out)] == [1, [2], "3"], words, out)
+    out, err = run(SAME, "--each", text="")
+    expect(out == "" and "0 runs" in err, "no input:", out, err)
+    run(SAME, "--each", os.path.join(FOLDER, "missing"), status=2)
+    run(SAME, "--each", FOLDER, status=2)
+    for words in ((SAME, "x"), (SAME, "-j", "2"), (SAME, "--each", "--input", "1"), (SAME, "--each", "-v"), (SAME, "--each", "-j", "0"),
+                  (SAME, "--each", "--concurrency", "x"), (SAME, "--each", "a", "b"), ("-", "--each"),
+                  (SAME, "--each=a", "b"), (SAME, "--each", "--trace-file", "t")):
+        run(*words, status=2)
+
+
+def bad_lines():
+    """A line that is not JSON is one failed Result with its number; the others are not touched."""
+    values = [json.dumps({"n": i}) for i in range(2001)]
+    values[1000] = '{"n": 1000,, "quote": "\\"'
+    values[1500] = "\"\xff\xfe\""
+    text = "\n".join(values).encode("latin-1")
+    for more in ([], ["-j", "3", "--concurrency", "5"]):
+        out, err = run(SAME, "--each", *more, text=text, status=1)
+        got = results(out)
+        expect(len(got) == 2001, "bad line:", len(got), "Results")
+        for i, r in enumerate(got):
+            if i in (1000, 1500):
+                expect(r["type"] == "error" and r["code"] == "Mwlvm.InvalidInput" and r["details"]["line"] == i + 1
+                       and f"line {i + 1}: " in r["message"], "bad line:", r)
+            else:
+                expect(r == {"type": "success", "value": {"n": i}}, "beside a bad line:", r)
+        expect("1,999 succeeded, 2 failed" in err and "2  Mwlvm.InvalidInput" in err, err)
+    deep = "[" * 100000
+    out, _ = run(SAME, "--each", text=f"1\n{deep}\n2\n", status=1)
+    expect([r["type"] for r in results(out)] == ["success", "error", "success"], "deep:", out[:300])
+    long = "\"" + "x" * (9 << 20) + "\""
+    out, _ = run(SAME, "--each", "--memory", "4M", text=f"1\n{long}\n2\n", status=1)
+    expect([r["type"] for r in results(out)] == ["success", "error", "success"], "long:", out[:300])
+    expect("too long" in results(out)[1]["message"], "long:", out[:300])
+
+
+def codes():
+    names = ["", "A.One", "B.Two", "A.One", "C", "A.One", ""] * 3
+    out, err = run(RAISES, "--each", "-j", "2", text=lines({"code": c} for c in names), status=1)
+    expect([r.get("code", "") for r in results(out)] == names, "codes:", out)
+    at = [err.index(w) for w in ("21 runs", "9  A.One", "3  B.Two", "3  C")]
+    expect(at == sorted(at) and "6 succeeded, 15 failed" in err, "the summary:", err)
+    out, err = run(RAISES, "--each", text=lines({"code": f"Code{i}"} for i in range(2000)), status=1)
+    expect("other codes" in err and len(err.splitlines()) < 300, "very many codes:", len(err.splitlines()))
+    limits = flow("limits", {"a": {"action": "Pass", "next": "a"}})
+    out, err = run(limits, "--each", "--fuel", "10000", text="1\n2\n", status=1)
+    expect(all(r["type"] == "cancellation" and r["details"]["limit"] == "fuel" for r in results(out)), "fuel:", out)
+
+
+def fail_fast():
+    values = [{"code": ""}] * 50 + [{"code": "Bad"}] + [{"code": ""}] * 200000
+    out, err = run(RAISES, "--each", "--fail-fast", "-j", "2", text=lines(values), status=1)
+    got = results(out)
+    expect(51 <= len(got) < 150000, "fail fast:", len(got), "Results")
+    expect([r["type"] for r in got[:51]] == ["success"] * 50 + ["error"], "fail fast:", got[45:55])
+    expect(all(r["type"] in ("success", "cancellation") for r in got[51:]), "fail fast: behind it")
+    out, _ = run(SLEEPS, "--each", "--fail-fast", text='{"wait": "PT1H"}\n{"wait": "?"}\n', status=1)
+    expect([r["type"] for r in results(out)] == ["cancellation", "error"], "fail fast, in flight:", out)
+
+
+def in_flight():
+    """10,000 runs of one thread wait at the same time: two seconds, not 20,000."""
+    start = time.time()
+    out, _ = run(SLEEPS, "--each", "-j", "1", "--concurrency", "10000", text='{"wait": "PT2S"}\n' * 10000)
+    expect(out.count("success") == 10000, "in flight:", out.count("success"))
+    expect(time.time() - start < 60, "in flight:", time.time() - start, "s")
+    start = time.time()
+    out, _ = run(SLEEPS, "--each", "-j", "1", "--concurrency", "1", text='{"wait": "PT0.3S"}\n' * 5)
+    expect(time.time() - start > 1.4, "concurrency 1:", time.time() - start, "s")
+    start = time.time()
+    run(SLEEPS, "--each", "--virtual-time", text='{"wait": "PT1000H"}\n' * 5)
+    expect(time.time() - start < 20, "virtual time")
+
+
+def streaming():
+    """A Result comes out before the next line goes in, as soon as those before it are there."""
+    p = subprocess.Popen([MWLVM, SAME, "--each", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for i in range(20):
+        p.stdin.write(f"{i}\n".encode())
+        p.stdin.flush()
+        expect(json.loads(p.stdout.readline())["value"] == i, "streaming", i)
+    p.stdin.close()
+    expect(p.wait() == 0, "streaming: status")
+
+
+def memory():
+    """Many lines in little memory: the address space is limited."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
+    p = subprocess.Popen([MWLVM, SAME, "--each", "-j", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, preexec_fn=limit, env={**os.environ, "MALLOC_ARENA_MAX": "2"})
+
+    def feed():
+        for at in range(0, LINES, 1000):
+            p.stdin.write("".join(f'{{"n":{i},"text":"{"x" * 100}"}}\n' for i in range(at, min(at + 1000, LINES))).encode())
+        p.stdin.close()
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    n = 0
+    for line in p.stdout:
+        if not line.startswith(b'{"type":"success","value":{"n":%d,' % n):
+            expect(False, "memory: line", n, line)
+            break
+        n += 1
+    feeder.join()
+    p.stderr.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    expect(status == 0 and n == LINES, "memory: status", status, "lines", n)
+    expect(usage.ru_maxrss < 100 << 10, "memory:", usage.ru_maxrss, "KiB resident")
+    # the reader of the Results stops reading: nothing is collected meanwhile
+    p = subprocess.Popen([MWLVM, SAME, "--each", "-j", "2", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit)
+    os.set_blocking(p.stdin.fileno(), False)
+    sent = 0
+    idle = 0
+    while idle < 10:
+        try:
+            n = os.write(p.stdin.fileno(), b'{"text":"%s"}\n' % (b"x" * 5000) * 10)
+            sent += n
+            idle = 0
+        except BlockingIOError:
+            idle += 1
+            time.sleep(0.05)
+    expect(sent < 80 << 20, "backpressure:", sent, "bytes were read")
+    p.kill()
+    p.wait()
+
+
+def slow_head():
+    """The first run takes long; what waits for it is limited, and nothing is lost."""
+    values = ['{"wait": "PT1.5S"}'] + ['{"wait": "PT0S"}'] * 60000
+    out, _ = run(SLEEPS, "--each", "-j", "2", text="\n".join(values))
+    expect(out.count("\n") == 60001 and out.startswith('{"type":"success","value":{"wait":"PT1.5S"}}\n'), "slow head:", out.count("\n"))
+
+
+def broken_pipe():
+    """Who reads has enough: it ends quietly, as other filters do."""
+    source = subprocess.Popen(["yes", "1"], stdout=subprocess.PIPE)
+    p = subprocess.Popen([MWLVM, SAME, "--each"], stdin=source.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    source.stdout.close()
+    p.stdout.readline()
+    p.stdout.close()
+    err = p.stderr.read()
+    expect(err == b"", "broken pipe:", err)
+    expect(p.wait(timeout=60) == -signal.SIGPIPE, "broken pipe: status", p.returncode)
+    source.wait()
+    with open("/dev/full", "w") as full:
+        got = subprocess.run([MWLVM, SAME, "--each"], input=b"1\n", stdout=full, stderr=subprocess.PIPE)
+    expect(got.returncode == 2 and b"No space left" in got.stderr, "a full disk:", got)
+
+
+def interrupt(definition, n_signals, wait=0.5, number=signal.SIGINT, gap=0.3):
+    p = subprocess.Popen([MWLVM, definition, "--each", "-j", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p.stdin.write(b"".join(b"%d\n" % i for i in range(150)))
+    p.stdin.flush()
+    time.sleep(wait)
+    for _ in range(n_signals):
+        p.send_signal(number)
+        time.sleep(gap)
+    start = time.time()
+    out, err = p.stdout.read().decode(), p.stderr.read().decode()
+    status = p.wait(timeout=60)
+    p.stdin.close()
+    expect(status == -number, "interrupt: status", status, err)
+    expect(time.time() - start < 20, "interrupt:", time.time() - start, "s")
+    return results(out), err
+
+
+def signals():
+    got, err = interrupt(FOREVER, 1)
+    expect(len(got) == 150 and all(r["type"] == "cancellation" for r in got), "Ctrl-C:", len(got), got[:2])
+    expect("interrupted: cancelling" in err and "150 runs" in err and "150  System." in err, "Ctrl-C:", err)
+    got, err = interrupt(CLEANS, 2)
+    expect(len(got) == 150 and all(r["code"] == "Mwlvm.Aborted" for r in got), "Ctrl-C twice:", len(got), got[:2])
+    got, err = interrupt(STUCK, 1)
+    expect(all(r["type"] == "cancellation" for r in got), "Ctrl-C, busy:", got[:2])
+    got, err = interrupt(FOREVER, 1, number=signal.SIGTERM)
+    expect(len(got) == 150, "SIGTERM:", len(got))
+    # nobody reads the Results: the second signal ends it all the same
+    p = subprocess.Popen([MWLVM, SAME, "--each"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    os.set_blocking(p.stdin.fileno(), False)
+    idle = 0
+    while idle < 5:
+        try:
+            os.write(p.stdin.fileno(), b"1\n" * 1000)
+            idle = 0
+        except BlockingIOError:
+            idle += 1
+            time.sleep(0.05)
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    expect(p.wait(timeout=30) == -signal.SIGINT, "nobody reads: status", p.returncode)
+
+
+def repeatable():
+    """With a seed, Results do not depend on threads and order."""
+    ids = flow("ids", {"a": {"action": "Return", "value": "{{ execution.id }}"}})
+    outs = {run(ids, "--each", "--quiet", "--seed", "3", "-j", str(j), text=lines(range(500)))[0] for j in (1, 3)}
+    expect(len(outs) == 1, "seed: ids differ")
+    expect(len({r["value"] for r in results(outs.pop())}) == 500, "ids are not different")
+    out, _ = run(ids, "--each", "--quiet", "--id", "job", text="1\n2\n")
+    expect([r["value"] for r in results(out)] == ["job-1", "job-2"], "--id:", out)
+    args = flow("args", {"a": {"action": "Return", "value": "{{ vars.x }}"}},
+                parameters={"type": "object", "properties": {"x": {}}})
+    out, err = run(args, "--each", "--quiet", "--arg", "x=[7]", "-j", "2", text="1\n2\n")
+    expect([r["value"] for r in results(out)] == [[7], [7]], "--arg:", out, err)
+
+
+TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, slow_head, broken_pipe, signals, repeatable)
+start = time.time()
+for test in TESTS:
+    if len(sys.argv) > 3 and test.__name__ not in sys.argv[3:]:
+        continue
+    began = time.time()
+    test()
+    if time.time() - began > 3:
+        print(f"{test.__name__}: {time.time() - began:.1f} s")
+for line in failures[:20]:
+    print("FAIL", line)
+print(f"{len(TESTS)} tests in {time.time() - start:.1f} s, {len(failures)} failures")
+sys.exit(1 if failures else 0)
