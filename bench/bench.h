@@ -17,7 +17,8 @@
     X(scale)                                                                                       \
     X(asm)                                                                                         \
     X(value)                                                                                       \
-    X(json)
+    X(json)                                                                                        \
+    X(explore)
 
 struct bench_options {
     bool json, check; /* check: run once, with small sizes, and print only errors */

@@ -7,6 +7,8 @@
 #include "answers_read.h"
 #include "vm/base/hash.h"
 #include "vm/machine/blocking.h"
+#include "vm/machine/declared.h"
+#include "vm/machine/execution.h"
 #include "vm/machine/state.h"
 #include "vm/machine/vm.h"
 
@@ -308,10 +310,23 @@ static void unexpected(struct asked *q, const mwl_place *at, uint64_t number) {
     if (q->a->unexpected) q->a->unexpected(q->a->ctx, &call);
     snprintf(message, sizeof message, "call %llu of %.200s is not expected: %s",
              (unsigned long long)number, call.uri, q->why);
-    mwl_call_fail(q->call, NULL, ANSWERS_UNEXPECTED, message, mwl_absent());
+    /* not by mwl_call_fail: the code is in no catalog */
+    mwl__execution_fail(q->call, mwl_failure(q->a->heap, NULL, ANSWERS_UNEXPECTED, message,
+                                             mwl_absent(), mwl_absent()));
+}
+
+/* A provider that says what its document does not allow is not worth testing against. */
+static bool is_declared(struct asked *q, const struct answer *answer) {
+    if (answer->kind != ANSWER_FAILURE) return true;
+    mwl_value code = mwl_object_get(answer->value, "code", 4);
+    if (mwl__declared_has(q->call->provider->declared, code)) return true;
+    snprintf(q->why, sizeof q->why, "the failure catalog of its document does not have '%.200s'",
+             mwl_as_text(code, NULL));
+    return false;
 }
 
 static bool prepare(struct asked *q, const struct answer *answer) {
+    if (!is_declared(q, answer)) return false;
     if (!mwl_is_absent(answer->metadata))
         mwl_call_set_metadata(q->call, mwl_value_keep(answer->metadata));
     if (answer->kind != ANSWER_COMPUTED) return true;

@@ -125,7 +125,7 @@ static void show(struct job *j) {
 
 static void *work(void *ctx) {
     struct job *j = ctx;
-    const struct test_run how = {j->programs, j->seed, j->update};
+    const struct test_run how = {.programs = j->programs, .seed = j->seed, .update = j->update};
     for (;;) {
         pthread_mutex_lock(&j->lock);
         size_t i = j->next++;

@@ -150,6 +150,9 @@ if(Python3_FOUND) # `mwlvm test`
   add_test(NAME test_cases COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/test_cases.py
            $<TARGET_FILE:mwlvm> tests/cases tests/regression ../shared/suites/mwl/conformance)
   mwl_test_setup(test_cases)
+  add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
+           $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(explore_mistakes)
   if(MWL_SANITIZE)
     set_property(TEST test_cases APPEND PROPERTY ENVIRONMENT MWL_SLOW=1)
   endif()

@@ -65,13 +65,20 @@ static void pump_until(mwl_vm *vm, mwl_run *run, int64_t stop_ns) {
     }
 }
 
+/* The cancellation comes when everything of its instant is done, so that PT0S means: at the first
+ * wait. */
+static void cancel_at(const struct control *c, mwl_vm *vm, mwl_run *run) {
+    mwl_instant now;
+    int64_t due = 0;
+    mwl_vm_now(vm, &now);
+    int64_t at = now.mono_ns + c->cancel_after_ns;
+    pump_until(vm, run, at);
+    while (due <= at && mwl_run_get_state(run) < MWL_RUN_DONE) due = mwl_vm_pump(vm, 0);
+    mwl_run_cancel(run, c->reason);
+}
+
 bool control_drive(const struct control *c, mwl_vm *vm, mwl_run *run) {
-    if (c->cancel_after_ns >= 0) {
-        mwl_instant now;
-        mwl_vm_now(vm, &now);
-        pump_until(vm, run, now.mono_ns + c->cancel_after_ns);
-        mwl_run_cancel(run, c->reason);
-    }
+    if (c->cancel_after_ns >= 0) cancel_at(c, vm, run);
     pump_until(vm, run, MWL_NEVER);
     return mwl_run_get_state(run) >= MWL_RUN_DONE;
 }

@@ -239,6 +239,37 @@ static void write_update(struct running *r, const struct outcome *o) {
     mwl_value_drop(r->heap, whole);
 }
 
+/* What the run did, for a person. */
+static void tell(struct running *r, const char *ended) {
+    struct matcher m = {r->heap, NULL, &r->out->story, 0};
+    mwl_value calls = seen_calls(&r->seen, false);
+    for (size_t i = 0; i < mwl_count(calls); i++) {
+        mwl_value c = mwl_array_at(calls, i), failure = mwl_object_get(c, "failure", 7),
+                  value = mwl_object_get(c, "value", 5);
+        mwl__buf_printf(m.out, "%s: Step '%s' calls %s",
+                        mwl_as_text(mwl_object_get(c, "at", 2), NULL),
+                        mwl_as_text(mwl_object_get(c, "step", 4), NULL),
+                        mwl_as_text(mwl_object_get(c, "provider", 8), NULL));
+        mwl__buf_puts(m.out, mwl_is_absent(mwl_object_get(c, "cleanup", 7)) ? "" : " to clean up");
+        mwl__buf_puts(m.out, "\n  with ");
+        match_put(&m, mwl_object_get(c, "with", 4), 200);
+        mwl__buf_puts(m.out, "\n  input ");
+        match_put(&m, mwl_object_get(c, "input", 5), 200);
+        mwl__buf_puts(m.out, !mwl_is_absent(failure) ? "\n  failure " : "\n  value ");
+        match_put(&m, !mwl_is_absent(failure) ? failure : value, 400);
+        mwl__buf_putc(m.out, '\n');
+    }
+    mwl_value_drop(r->heap, calls);
+    mwl_value took = seen_duration(r->heap, r->seen.end.mono_ns - r->seen.start.mono_ns);
+    mwl__buf_printf(m.out, "%s: ", mwl_as_text(took, NULL));
+    mwl_value_drop(r->heap, took);
+    if (ended)
+        mwl__buf_puts(m.out, ended);
+    else
+        match_put(&m, mwl_run_result(r->run), 2000);
+    mwl__buf_putc(m.out, '\n');
+}
+
 static bool judge(struct running *r, const char *ended) {
     struct expr_env env;
     expr_env_init(&env, r->heap);
@@ -248,6 +279,7 @@ static bool judge(struct running *r, const char *ended) {
     const struct outcome o = {&r->seen, member(r, "input"),
                               ended ? mwl_absent() : mwl_run_result(r->run), ended};
     struct matcher m = {r->heap, &env, &r->out->text, 0};
+    if (r->how->story) tell(r, ended);
     bool good = expect_check(&m, member(r, "expect"), &o);
     trace_lines_end(&r->trace);
     if (*r->trace.why) good = fail(r, "trace", r->trace.why);
@@ -278,7 +310,7 @@ void test_run_case(const struct test_run *how, const struct test_case *c,
     r.c = c;
     r.out = out;
     r.spec = mwl_absent();
-    out->text = out->updated = mwl__buf_make(mwl_alloc_default());
+    out->text = out->updated = out->story = mwl__buf_make(mwl_alloc_default());
     clock_gettime(CLOCK_MONOTONIC, &from);
     bool good = mwl_heap_new(NULL, &r.reader) == MWL_OK;
     r.spec_heap = r.reader;
@@ -296,4 +328,5 @@ void test_run_case(const struct test_run *how, const struct test_case *c,
 void test_outcome_free(struct test_outcome *o) {
     mwl__buf_free(&o->text);
     mwl__buf_free(&o->updated);
+    mwl__buf_free(&o->story);
 }

@@ -40,6 +40,7 @@ const struct test_program *test_programs_at(const struct test_programs *p, size_
 struct test_outcome {
     enum { TEST_PASSED, TEST_FAILED } status;
     mwl__buf text;    /* what is wrong, lines with two spaces before them */
+    mwl__buf story;   /* with `story`: the calls and the Result, a line each */
     mwl__buf updated; /* with `update`: the file's text as it should be; empty: no change */
     int64_t took_ns;  /* of the wall clock */
 };
@@ -47,9 +48,12 @@ struct test_outcome {
 struct test_run {
     struct test_programs *programs;
     uint64_t seed;
-    bool update;
+    bool update, story;
 };
 void test_run_case(const struct test_run *how, const struct test_case *c, struct test_outcome *out);
 void test_outcome_free(struct test_outcome *o);
+
+/* Runs the case of a file and prints its story and what differs. Returns an exit status. */
+int test_replay(const char *file);
 
 #endif

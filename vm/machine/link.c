@@ -149,6 +149,7 @@ void mwl__link_free(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->with_ok, with_ok_size(t));
     for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
     mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
+    mwl__mem_free(a, l->places, t->n_steps * sizeof *l->places);
     mwl__mem_free(a, l->timed, t->n_flows);
     if (vm->exec.program == l->program) { /* its address may be used by another program */
         vm->exec.program = NULL;

@@ -28,7 +28,9 @@
  *   trace      trace events
  *   exec       the loop: an instruction to its function
  *   nest       what each instruction of the machine may take for granted
- *   invariant  what holds when a run is over */
+ *   invariant  what holds when a run is over
+ *   clone      copies of a parked run
+ *   fingerprint  what decides how a parked run goes on, as a number */
 #ifndef MWL_STATE_H
 #define MWL_STATE_H
 
@@ -284,6 +286,11 @@ typedef struct mwl__provider {
  * record: no fields are evaluated, no arms run, no instant is kept. */
 enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_CALL_DIRECT };
 
+/* Where a Step is in the definition; line 0: not looked up yet, or not known. */
+typedef struct mwl__step_place {
+    uint32_t line, column;
+} mwl__step_place;
+
 /* A program linked to a VM. */
 typedef struct mwl__link {
     struct mwl_vm *vm;
@@ -295,8 +302,9 @@ typedef struct mwl__link {
     uint8_t *timed;                     /* by FLOWS index: frames of it keep instants */
     mwl_value *prepared; /* by ENTRIES index: what the middleware made of onEntry's constant
                             arguments, or absent */
-    size_t n_runs;       /* not freed yet */
-    bool forget;         /* freed with its last run */
+    struct mwl__step_place *places; /* by STEPS index, for events; made with the first one */
+    size_t n_runs;                  /* not freed yet */
+    bool forget;                    /* freed with its last run */
     struct mwl__link *next;
 } mwl__link;
 

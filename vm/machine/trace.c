@@ -40,14 +40,27 @@ static uint32_t branch_of(const mwl__frame *f, uint32_t branch[BRANCH_MAX]) {
 
 /* ---- making an event ------------------------------------------------------------------------- */
 
+/* A lookup reads a block of positions, so each Step is looked up once. */
+static mwl__step_place place_of(const mwl__frame *f, const mwl_program *p) {
+    mwl__link *link = f->run->link;
+    if (!link->places)
+        link->places =
+            mwl__mem_zero(&link->vm->config.alloc, p->tables.n_steps, sizeof *link->places);
+    mwl__step_place *known = link->places ? &link->places[f->step] : NULL;
+    if (known && known->line) return *known;
+    mwl__where w = {0, 0, 0, 0};
+    mwl__program_where(p, p->tables.steps[f->step].pc, 0, &w);
+    mwl__step_place place = {w.line, w.column};
+    if (known) *known = place;
+    return place;
+}
+
 static void fill_place(mwl_trace_event *e, const mwl__frame *f, const mwl_program *p) {
     if (f->step == MWL_NONE) return;
-    const mwl__step_rec *step = &p->tables.steps[f->step];
-    mwl__where w = {0, 0, 0, 0};
-    e->step = name_at(p, step->name_k);
-    mwl__program_where(p, step->pc, 0, &w);
-    e->line = w.line;
-    e->column = w.column;
+    mwl__step_place at = place_of(f, p);
+    e->step = name_at(p, p->tables.steps[f->step].name_k);
+    e->line = at.line;
+    e->column = at.column;
 }
 
 static void fill_entry(mwl_trace_event *e, const mwl__frame *f, const mwl__entry *entry) {

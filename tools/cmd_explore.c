@@ -1,0 +1,308 @@
+/* cmd_explore.c: `mwlvm explore FLOW`: tries everything that the providers of a workflow can do.
+ *
+ * Owns: options, the VM of the search, cases that are written. Refuses to know: the search
+ * (explore/). */
+#include "cmd.h"
+#include "explore/report.h"
+#include "explore/script.h"
+#include "file_out.h"
+#include "input.h"
+#include "mwl_std.h"
+#include "options.h"
+#include "term.h"
+#include "test/test_case.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct job {
+    const char *flow, *input, *arguments, *answers, *write_case, *replay;
+    struct word_list args, documents, invariants, allow;
+    bool no_cancel;
+    struct budget budget;
+    struct limits limits;
+
+    struct testable testable;
+    struct search search;
+    struct observer observer;
+    struct graph graph;
+    mwl_value input_value, arguments_value, answers_value;
+};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int take_states(void *base, const char *word) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    if (!isdigit((unsigned char)*word) || *end || errno || n < 1 || n > 1000000000)
+        return cmd_usage("--max-states needs a number from 1 to 1000000000, not '%s'", word);
+    ((struct job *)base)->budget.states = n;
+    return CMD_OK;
+}
+
+static int take_duration(const char *option, const char *word, int64_t *out) {
+    if (mwl_duration_parse(word, strlen(word), out) == MWL_OK && *out > 0) return CMD_OK;
+    return cmd_usage("%s needs a duration such as PT30S, not '%s'", option, word);
+}
+
+static int take_time(void *base, const char *word) {
+    return take_duration("--max-time", word, &((struct job *)base)->budget.wall_ns);
+}
+
+static int take_virtual(void *base, const char *word) {
+    return take_duration("--max-virtual-time", word, &((struct job *)base)->budget.virtual_ns);
+}
+
+static int take_allow(void *base, const char *word) {
+    for (int i = 0; i < FINDING_KINDS; i++)
+        if (strcmp(word, finding_kind_name(i)) == 0)
+            return word_list_add(&((struct job *)base)->allow, word);
+    return cmd_usage("there is no finding '%s'; --help lists them", word);
+}
+
+static const struct option options[] = {
+#define AT(field) offsetof(struct job, field)
+    {"--input", OPTION_WORD, AT(input), "JSON|@FILE|-", "the input; null unless given", NULL},
+    {"--arg", OPTION_LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated",
+     NULL},
+    {"--args", OPTION_WORD, AT(arguments), "JSON|@FILE|-", "arguments: an object", NULL},
+    {"--answers", OPTION_WORD, AT(answers), "FILE",
+     "what providers may answer, as in a case of `mwlvm test`: its values and failures", NULL},
+    {"--provider", OPTION_LIST, AT(documents), "FILE",
+     "a provider definition document; may be repeated", NULL},
+    {"--invariant", OPTION_LIST, AT(invariants), "CEL",
+     "what must hold after every Step and at the end; it sees vars, step, flow, ended,\n"
+     "result, and calls('STEP OR URI'): how often that was called; may be repeated",
+     NULL},
+    {"--no-cancel", OPTION_FLAG, AT(no_cancel), "", "do not try cancellations from outside", NULL},
+    {"--allow", OPTION_CALL, 0, "KIND", "do not report findings of this kind; may be repeated",
+     take_allow},
+    {"--max-states", OPTION_CALL, 0, "N", "1000000 unless given", take_states},
+    {"--max-time", OPTION_CALL, 0, "DURATION", "of the search; PT60S unless given", take_time},
+    {"--max-virtual-time", OPTION_CALL, 0, "DURATION", "of one run; P366D unless given",
+     take_virtual},
+    {"--write-case", OPTION_WORD, AT(write_case), "DIR",
+     "write the way to each finding as a case of `mwlvm test`", NULL},
+    {"--replay", OPTION_WORD, AT(replay), "FILE", "run a case that was written, and show it", NULL},
+    {"--color", OPTION_CALL, 0, "WHEN",
+     "auto (on a terminal, unless NO_COLOR is set), always or never", term_colour_option},
+#undef AT
+};
+
+static const char head[] =
+    "usage: mwlvm explore FLOW [OPTIONS]\n"
+    "       mwlvm explore --replay FILE\n\n"
+    "Tries every answer that the documents of the providers allow: values, each failure of the\n"
+    "catalog, no answer until something bounds the wait, answers just before a bound; and a\n"
+    "cancellation from outside at every wait. Equal states are visited once. Reports the Results\n"
+    "and what is wrong, each with the shortest script that leads there. tools/TESTING.md teaches\n"
+    "it.\n\n"
+    "Example: mwlvm explore tools/examples/testing/order.json --input '{\"amount\": 12}' \\\n"
+    "           --provider tools/examples/testing/pay.provider.json\n\n";
+
+static const char foot[] =
+    "\nFindings: invariant, uncaught, fault, cleanup-fails, cleanup-skipped, never-ends, unbounded,\n"
+    "limit, unreached, attempts.\n\n"
+    "Exit status: 0 no findings; 1 findings; 2 wrong usage, or a file that cannot be read or\n"
+    "written; 3 rejected; 6 no findings, but the budget was used up, or out of memory.\n";
+
+static int operand(void *ctx, const char *word) {
+    struct job *j = ctx;
+    if (j->flow) return cmd_usage("one FLOW is wanted, not '%s' and '%s'", j->flow, word);
+    j->flow = word;
+    return CMD_OK;
+}
+
+/* ---- making ready ---------------------------------------------------------------------------- */
+
+static int load(struct job *j) {
+    mwl__buf problems = mwl__buf_make(mwl_alloc_default());
+    mwl_status status =
+        testable_load(&j->testable, j->flow, j->documents.words, j->documents.count, &problems);
+    if (problems.len) term_lines(stderr, problems.data, problems.len);
+    mwl__buf_free(&problems);
+    return status == MWL_OK ? CMD_OK : status == MWL_E_IO ? CMD_USAGE : CMD_REJECTED;
+}
+
+static int read_values(struct job *j) {
+    struct input in = {j->search.heap, &j->limits};
+    int status = CMD_OK;
+    if (j->input) status = input_word(&in, "--input", j->input, &j->input_value);
+    j->arguments_value = mwl_object(j->search.heap, 0);
+    if (status == CMD_OK && j->arguments)
+        status = input_arguments(&in, j->arguments, &j->arguments_value);
+    for (size_t i = 0; i < j->args.count && status == CMD_OK; i++)
+        status = input_argument(&in, j->args.words[i], &j->arguments_value);
+    if (status == CMD_OK && j->answers)
+        status = input_word(&in, "--answers", j->answers, &j->answers_value);
+    return status;
+}
+
+static int make_vm(struct job *j) {
+    struct search *s = &j->search;
+    mwl_config config = mwl_config_default();
+    mwl_error error = {MWL_OK, NULL, 0};
+    config.virtual_time = true;
+    config.seed = 1;
+    s->testable = &j->testable;
+    s->program = j->testable.program;
+    s->budget = j->budget;
+    s->cancels = !j->no_cancel;
+    mwl_status status = mwl_vm_new(&config, &s->vm);
+    if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
+    if (status == MWL_OK) s->heap = mwl_vm_heap(s->vm);
+    if (status == MWL_OK) status = search_bind(s, &error);
+    if (status == MWL_OK) return CMD_OK;
+    cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
+    return CMD_REJECTED;
+}
+
+static int make_watch(struct job *j) {
+    char why[300] = "";
+    if (!observer_init(&j->observer, &j->search)) {
+        cmd_fail("out of memory");
+        return CMD_LIMIT;
+    }
+    j->search.observer = &j->observer;
+    for (size_t i = 0; i < j->invariants.count; i++)
+        if (observer_invariant(&j->observer, j->invariants.words[i], why, sizeof why) != MWL_OK)
+            return cmd_usage("--invariant '%s': %s", j->invariants.words[i], why);
+    mwl_vm_trace(j->search.vm, observer_event, &j->observer);
+    j->search.menus = menus_new(&j->testable, j->search.heap, j->answers_value);
+    return j->search.menus ? CMD_OK : CMD_LIMIT;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static mwl_value document_names(struct job *j) {
+    mwl_heap *h = j->search.heap;
+    mwl_value list = mwl_array(h, j->documents.count);
+    for (size_t i = 0; i < j->documents.count; i++) {
+        char *path = realpath(j->documents.words[i], NULL);
+        const char *name = path ? path : j->documents.words[i];
+        list = mwl_array_push(h, list, mwl_string(h, name, strlen(name)));
+        free(path);
+    }
+    return list;
+}
+
+static int write_case(struct job *j, const struct finding *f, size_t number) {
+    struct search *s = &j->search;
+    const mwl_start start = {.input = j->input_value, .arguments = j->arguments_value};
+    uint32_t *edges = malloc(graph_way_max(&j->graph) * sizeof *edges);
+    char *flow = realpath(j->flow, NULL), path[4096], *text = NULL;
+    size_t len = 0;
+    mwl_value documents = document_names(j), made = mwl_absent();
+    int status = CMD_LIMIT;
+    if (edges && flow)
+        made = script_case(s, &start, edges, graph_way(&j->graph, f->edge, f->state, edges), flow,
+                           documents, f->text);
+    if (!mwl_is_absent(made) && mwl_json_write(s->heap, made, MWL_JSON_PRETTY, &text, &len) == 0) {
+        snprintf(path, sizeof path, "%s/%02zu-%s.json", j->write_case, number,
+                 finding_kind_name(f->kind));
+        status = file_out(path, text, len);
+        if (status == CMD_OK) term_printf(stdout, "wrote %s", path), putchar('\n');
+    } else {
+        cmd_fail("out of memory");
+    }
+    mwl_text_free(s->heap, text, len);
+    mwl_value_drop(s->heap, made);
+    mwl_value_drop(s->heap, documents);
+    free(flow);
+    free(edges);
+    return status;
+}
+
+static int write_cases(struct job *j, const struct explore_report *r) {
+    int status = CMD_OK;
+    size_t n = 0;
+    mwl_vm_trace(j->search.vm, NULL, NULL);
+    if (mkdir(j->write_case, 0777) != 0 && errno != EEXIST) {
+        cmd_fail("%s: %s", j->write_case, strerror(errno));
+        return CMD_USAGE;
+    }
+    for (size_t i = 0; i < j->observer.n_findings && status == CMD_OK; i++) {
+        const struct finding *f = &j->observer.findings[i];
+        if (explore_report_shows(r, f) && (f->edge != MWL_NONE || f->state != MWL_NONE))
+            status = write_case(j, f, ++n);
+    }
+    return status;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int explore(struct job *j) {
+    char why[300] = "";
+    struct timespec from, to;
+    const mwl_start start = {.input = j->input_value, .arguments = j->arguments_value};
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    mwl_status status = search_run(&j->search, &start, why, sizeof why);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    if (status != MWL_OK || !findings_finish(&j->graph, &j->search)) {
+        cmd_fail("%s: %s", j->flow, *why ? why : mwl_status_text(MWL_E_NOMEM));
+        return status == MWL_E_NOT_FOUND || status == MWL_E_NOT_JSON ? CMD_REJECTED : CMD_LIMIT;
+    }
+    const struct explore_report r = {.search = &j->search,
+                                     .graph = &j->graph,
+                                     .file = j->flow,
+                                     .seconds = (double)(to.tv_sec - from.tv_sec) +
+                                                (double)(to.tv_nsec - from.tv_nsec) / 1e9,
+                                     .allow = j->allow.words,
+                                     .n_allow = j->allow.count,
+                                     .colour = term_colour(STDOUT_FILENO)};
+    size_t n = explore_report(&r);
+    int answer = n ? CMD_FAILED : j->search.stopped || j->search.n_too_long ? CMD_LIMIT : CMD_OK;
+    if (j->write_case) {
+        int written = write_cases(j, &r);
+        if (written != CMD_OK) return written;
+    }
+    return answer;
+}
+
+static void finish(struct job *j) {
+    struct search *s = &j->search;
+    mwl_vm_trace(s->vm, NULL, NULL);
+    search_free(s);
+    graph_free(&j->graph);
+    menus_free(s->menus);
+    observer_free(&j->observer);
+    mwl_value_drop(s->heap, j->input_value);
+    mwl_value_drop(s->heap, j->arguments_value);
+    mwl_value_drop(s->heap, j->answers_value);
+    mwl_vm_free(s->vm);
+}
+
+int cmd_explore(int argc, char **argv) {
+    struct job j;
+    memset(&j, 0, sizeof j);
+    j.limits = limits_default();
+    j.budget = (struct budget){1000000, INT64_C(60000000000), INT64_C(366) * 86400 * 1000000000};
+    const struct command_line line = {
+        head, foot, {{options, sizeof options / sizeof *options, &j}}, operand, &j, false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && !j.flow == !j.replay)
+        status = cmd_usage(j.flow ? "FLOW and --replay exclude each other" : "no FLOW to explore");
+    if (status == CMD_OK && j.replay) {
+        status = test_replay(j.replay);
+    } else if (status == CMD_OK) {
+        status = load(&j);
+        if (status == CMD_OK) status = make_vm(&j);
+        if (status == CMD_OK) status = read_values(&j);
+        if (status == CMD_OK) status = make_watch(&j);
+        if (status == CMD_OK) status = explore(&j);
+        if (j.search.vm) finish(&j);
+    }
+    testable_free(&j.testable);
+    word_list_free(&j.args);
+    word_list_free(&j.documents);
+    word_list_free(&j.invariants);
+    word_list_free(&j.allow);
+    return status;
+}
