@@ -2,6 +2,7 @@
  *
  * Owns: the exit status, which is the highest of those of the files. All files share one list of
  * diagnostics, so that the machine-readable forms are one document. */
+#include "bounds.h"
 #include "cmd.h"
 #include "check_files.h"
 #include "definition.h"
@@ -25,7 +26,7 @@ typedef struct check {
     struct word_list paths;
     struct check_files files;
     mwl__source *providers;
-    bool fix, diff;
+    bool fix, diff, bounds;
 } check;
 
 static const struct option options[] = {
@@ -35,6 +36,10 @@ static const struct option options[] = {
      NULL},
     {"--diff", OPTION_FLAG, offsetof(check, diff), "",
      "print what --fix would change, as `diff -u` does, and change nothing", NULL},
+    {"--bounds", OPTION_FLAG, offsetof(check, bounds), "",
+     "print how often each Step tries and how long each Step and Flow can take, as far\n"
+     "as literal policies and bounds say",
+     NULL},
 };
 
 static const char head[] =
@@ -187,6 +192,43 @@ static int repair_all(check *k) {
     return status;
 }
 
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static mwl_status write_bounds(check *k, const struct check_file *f, mwl__buf *out) {
+    const mwl_asm_options how = {.alloc = k->alloc,
+                                 .file = f->path,
+                                 .providers = k->how.providers,
+                                 .n_providers = k->how.n_providers,
+                                 .library = io_host_documents()};
+    mwl_asm_result made;
+    mwl_program *program = NULL;
+    struct bounds b;
+    mwl_status status = mwl_assemble(f->source.text, f->source.len, &how, &made);
+    if (status == MWL_OK)
+        status = mwl_program_load(&k->alloc, made.image, made.image_size, MWL_COPY, &program, NULL);
+    if (status == MWL_OK) {
+        if (!bounds_init(&b, program)) status = MWL_E_NOMEM;
+        if (status == MWL_OK) bounds_write(&b, file_in_name(f->path), out);
+        bounds_free(&b);
+    }
+    mwl_program_release(program);
+    mwl_asm_free(&made);
+    return status;
+}
+
+static int print_bounds(check *k) {
+    int status = CMD_OK;
+    for (size_t i = 0; i < k->files.n_items && status == CMD_OK; i++) {
+        const struct check_file *f = k->files.items[i];
+        mwl__buf out = mwl__buf_make(mwl_alloc_default());
+        mwl_status wrote = f->is_provider ? MWL_OK : write_bounds(k, f, &out);
+        if (wrote != MWL_OK) status = definition_failed(&k->how, f->path, wrote);
+        if (out.len) term_output(out.data, out.len);
+        mwl__buf_free(&out);
+    }
+    return status;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int print(check *k) {
@@ -214,6 +256,7 @@ static int run(check *k) {
         status = worst(status, check_all(k));
         status = worst(status, print(k));
     }
+    if (k->bounds && !k->sink.n_errors && status == CMD_OK) status = print_bounds(k);
     return worst(status, k->sink.n_errors ? CMD_REJECTED : CMD_OK);
 }
 

@@ -8,6 +8,7 @@
 #include "file_out.h"
 #include "input.h"
 #include "mwl_std.h"
+#include "io_host.h"
 #include "options.h"
 #include "term.h"
 #include "test/test_case.h"
@@ -31,7 +32,7 @@ struct job {
     struct testable testable;
     struct search search;
     struct observer observer;
-    struct graph graph;
+    struct ways graph;
     mwl_value input_value, arguments_value, answers_value;
 };
 
@@ -196,13 +197,13 @@ static mwl_value document_names(struct job *j) {
 static int write_case(struct job *j, const struct finding *f, size_t number) {
     struct search *s = &j->search;
     const mwl_start start = {.input = j->input_value, .arguments = j->arguments_value};
-    uint32_t *edges = malloc(graph_way_max(&j->graph) * sizeof *edges);
+    uint32_t *edges = malloc(ways_max(&j->graph) * sizeof *edges);
     char *flow = realpath(j->flow, NULL), path[4096], *text = NULL;
     size_t len = 0;
     mwl_value documents = document_names(j), made = mwl_absent();
     int status = CMD_LIMIT;
     if (edges && flow)
-        made = script_case(s, &start, edges, graph_way(&j->graph, f->edge, f->state, edges), flow,
+        made = script_case(s, &start, edges, ways_to(&j->graph, f->edge, f->state, edges), flow,
                            documents, f->text);
     if (!mwl_is_absent(made) && mwl_json_write(s->heap, made, MWL_JSON_PRETTY, &text, &len) == 0) {
         snprintf(path, sizeof path, "%s/%02zu-%s.json", j->write_case, number,
@@ -270,7 +271,7 @@ static void finish(struct job *j) {
     struct search *s = &j->search;
     mwl_vm_trace(s->vm, NULL, NULL);
     search_free(s);
-    graph_free(&j->graph);
+    ways_free(&j->graph);
     menus_free(s->menus);
     observer_free(&j->observer);
     mwl_value_drop(s->heap, j->input_value);
@@ -286,6 +287,7 @@ int cmd_explore(int argc, char **argv) {
     j.budget = (struct budget){1000000, INT64_C(60000000000), INT64_C(366) * 86400 * 1000000000};
     const struct command_line line = {
         head, foot, {{options, sizeof options / sizeof *options, &j}}, operand, &j, false};
+    testable_use(io_host_documents());
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && !j.flow == !j.replay)
         status = cmd_usage(j.flow ? "FLOW and --replay exclude each other" : "no FLOW to explore");

@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "diff.h"
 #include "file_out.h"
+#include "io_host.h"
 #include "options.h"
 #include "term.h"
 #include "test/programs.h"
@@ -348,6 +349,7 @@ int cmd_test(int argc, char **argv) {
     j.min_coverage = -1;
     const struct command_line line = {
         head, foot, {{options, sizeof options / sizeof *options, &j}}, operand, &j, false};
+    testable_use(io_host_documents());
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && j.names + j.dots + j.tap > 1)
         status = cmd_usage("--names, --dots and --tap exclude each other");

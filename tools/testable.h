@@ -30,6 +30,10 @@ void testable_free(struct testable *t);
 /* The document of a URI, or NULL. */
 const struct testable_document *testable_document(const struct testable *t, const char *uri);
 
+/* Names a library of documents, which definitions may use without giving them; NULL: none. Before
+ * the first definition is loaded. */
+void testable_use(const mwl_asm_document *library);
+
 /* Reads a file: malloc'd text with a NUL behind it, or NULL. */
 char *testable_read(const char *path, size_t *len);
 /* `name` as seen from the folder of the file `from`; malloc'd, or NULL. */

@@ -13,7 +13,7 @@ static unsigned rank_of(const struct choice *c) {
     return c->kind == CHOICE_CANCEL ? 3 : c->kind == CHOICE_TIME ? 1 : c->late ? 2 : 0;
 }
 
-static bool breadth_first(struct graph *g) {
+static bool breadth_first(struct ways *g) {
     const struct search *s = g->search;
     uint32_t *queue = malloc((s->n_states + 1) * sizeof *queue);
     size_t head = 0, tail = 0;
@@ -37,9 +37,9 @@ static bool breadth_first(struct graph *g) {
     return true;
 }
 
-size_t graph_way_max(const struct graph *g) { return g->search->n_states + 1; }
+size_t ways_max(const struct ways *g) { return g->search->n_states + 1; }
 
-size_t graph_way(const struct graph *g, uint32_t edge, uint32_t state, uint32_t *edges) {
+size_t ways_to(const struct ways *g, uint32_t edge, uint32_t state, uint32_t *edges) {
     size_t n = 0;
     if (edge != MWL_NONE) {
         edges[n++] = edge;
@@ -57,7 +57,7 @@ size_t graph_way(const struct graph *g, uint32_t edge, uint32_t state, uint32_t 
     return n;
 }
 
-static void choose_nearest(struct graph *g, struct observer *w) {
+static void choose_nearest(struct ways *g, struct observer *w) {
     uint32_t *best = malloc((w->n_findings + 1) * sizeof *best);
     for (size_t i = 0; best && i < w->n_findings; i++) best[i] = MWL_NONE;
     for (size_t i = 0; best && i < w->n_occurrences; i++) {
@@ -147,7 +147,7 @@ static const char *step_name(const struct search *s, uint32_t step) {
 }
 
 /* Each Step whose answers keep a run inside a component is named once. */
-static void note_endless(struct graph *g, const struct components *c) {
+static void note_endless(struct ways *g, const struct components *c) {
     const struct search *s = g->search;
     for (uint32_t i = 0; i < s->n_edges; i++) {
         const struct edge *e = &s->edges[i];
@@ -172,7 +172,7 @@ static void note_endless(struct graph *g, const struct components *c) {
 
 /* ---- the longest run ------------------------------------------------------------------------- */
 
-static bool measure_ways(struct graph *g, const struct components *c) {
+static bool measure_ways(struct ways *g, const struct components *c) {
     const struct search *s = g->search;
     /* components have numbers from the ends to the root: one pass over states in that order */
     int64_t *ns = calloc(c->n + 1, sizeof *ns);
@@ -205,7 +205,7 @@ static bool measure_ways(struct graph *g, const struct components *c) {
     return good;
 }
 
-static void measure_states(struct graph *g) {
+static void measure_states(struct ways *g) {
     const struct search *s = g->search;
     for (size_t i = 0; i < s->n_states; i++) {
         if (s->states[i].n_pending > g->measures.most_pending)
@@ -221,7 +221,7 @@ static void measure_states(struct graph *g) {
 
 /* ---- what was never reached ------------------------------------------------------------------ */
 
-static void note_unreached(struct graph *g) {
+static void note_unreached(struct ways *g) {
     const struct search *s = g->search;
     const struct coverage *c = s->observer->coverage;
     for (size_t i = 0; i < c->n_items; i++) {
@@ -241,7 +241,7 @@ static void note_unreached(struct graph *g) {
     }
 }
 
-static void note_attempts(struct graph *g) {
+static void note_attempts(struct ways *g) {
     const struct search *s = g->search;
     const struct coverage *c = s->observer->coverage;
     const mwl_program *p = s->program;
@@ -267,7 +267,7 @@ static void note_attempts(struct graph *g) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static void note_outcomes(struct graph *g) {
+static void note_outcomes(struct ways *g) {
     const struct search *s = g->search;
     for (size_t i = 0; i < s->n_outcomes; i++) {
         const struct outcome *o = &s->outcomes[i];
@@ -277,7 +277,7 @@ static void note_outcomes(struct graph *g) {
     }
 }
 
-static void note_unbounded(struct graph *g) {
+static void note_unbounded(struct ways *g) {
     const struct search *s = g->search;
     for (uint32_t i = 0; i < s->n_states; i++) {
         const struct state *state = &s->states[i];
@@ -292,7 +292,7 @@ static void note_unbounded(struct graph *g) {
     }
 }
 
-bool findings_finish(struct graph *g, struct search *s) {
+bool findings_finish(struct ways *g, struct search *s) {
     struct components c;
     memset(g, 0, sizeof *g);
     g->search = s;
@@ -313,7 +313,7 @@ bool findings_finish(struct graph *g, struct search *s) {
     return measured && !s->observer->failed;
 }
 
-void graph_free(struct graph *g) {
+void ways_free(struct ways *g) {
     free(g->via);
     free(g->steps);
     memset(g, 0, sizeof *g);

@@ -15,7 +15,7 @@ struct measures {
     size_t n_open; /* states that were not expanded */
 };
 
-struct graph {
+struct ways {
     const struct search *search;
     uint32_t *via;   /* by state: the edge of a shortest way to it; MWL_NONE */
     uint32_t *steps; /* by state: its length */
@@ -25,12 +25,12 @@ struct graph {
 /* Analyses the graph and adds findings to the watch: uncaught failures, waits without a bound, what
  * comes again and, after a complete search, what was never reached. Then every finding has its
  * nearest occurrence. Returns false if memory runs out. */
-bool findings_finish(struct graph *g, struct search *s);
-void graph_free(struct graph *g);
+bool findings_finish(struct ways *g, struct search *s);
+void ways_free(struct ways *g);
 
 /* Writes the edges of the shortest way to a finding, first to last, and returns how many there are.
- * `edges` has room for graph_way_max. */
-size_t graph_way(const struct graph *g, uint32_t edge, uint32_t state, uint32_t *edges);
-size_t graph_way_max(const struct graph *g);
+ * `edges` has room for ways_max. */
+size_t ways_to(const struct ways *g, uint32_t edge, uint32_t state, uint32_t *edges);
+size_t ways_max(const struct ways *g);
 
 #endif

@@ -21,10 +21,10 @@ static void put(const mwl__buf *text) {
 
 /* The shortest way to it. */
 static void put_way(const struct explore_report *r, uint32_t edge, uint32_t state) {
-    uint32_t *edges = malloc(graph_way_max(r->graph) * sizeof *edges);
+    uint32_t *edges = malloc(ways_max(r->graph) * sizeof *edges);
     mwl__buf text = mwl__buf_make(mwl_alloc_default());
     if (edges && (edge != MWL_NONE || state != MWL_NONE)) {
-        size_t n = graph_way(r->graph, edge, state, edges);
+        size_t n = ways_to(r->graph, edge, state, edges);
         script_text(r->search, edges, n, &text);
         put(&text);
     }

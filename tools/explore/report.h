@@ -6,7 +6,7 @@
 
 struct explore_report {
     struct search *search;
-    struct graph *graph;
+    struct ways *graph;
     const char *file;
     double seconds;
     const char *const *allow; /* kinds of findings that are not reported */
