@@ -17,15 +17,19 @@ static mwl_value to_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
         return mwl_absent();
     }
     mwl__buf out = mwl__buf_make(mwl__heap_account(h));
-    uint64_t fuel = fn->x->budget, before = fuel;
-    mwl_status status = mwl__json_write(data, MWL_JSON_CANONICAL, &out, &fuel);
+    uint64_t lent = 0, left;
+    mwl_status status;
+    do { /* what was written is charged, also if it failed then */
+        out.len = 0;
+        left = lent = mwl__exec_lend(fn->x, lent);
+        status = mwl__json_write(data, MWL_JSON_CANONICAL, &out, &left);
+    } while (mwl__exec_again(fn->x, lent - left, status));
     if (status == MWL_E_NOMEM) status = h->why; /* or the run's limit */
     mwl__drop(h, data);
     mwl_value text = mwl_absent();
-    bool paid = mwl_fn_charge(fn, before - fuel); /* what was written, also if it failed then */
     if (status != MWL_OK)
         (void)mwl__cel_failed(fn, status, "toJson: not a value of the data model");
-    else if (paid)
+    else
         text = mwl__str_new(h, mwl__buf_cstr(&out), out.len);
     mwl__buf_free(&out);
     return text;

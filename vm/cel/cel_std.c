@@ -5,12 +5,13 @@
  * interpreter has the operators. A constant pattern is compiled into the program and is not handled
  * here; other patterns use the pattern cache of the scratch. */
 #include "vm/cel/cel_lib.h"
+#include "vm/cel/ops.h"
 #include "vm/regex/regex.h"
 #include "vm/value/set.h"
 
 mwl_value mwl__cel_failed(mwl_fn *fn, mwl_status status, const char *what) {
     if (status == MWL_E_FUEL) {
-        (void)mwl_fn_charge(fn, UINT64_MAX);
+        fn->x->halt = MWL_EXEC_FUEL;
         return mwl_absent();
     }
     if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) {
@@ -27,14 +28,7 @@ static bool charge_used(mwl_fn *fn, mwl_status status, uint64_t left) {
 }
 
 bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal) {
-    int fast = mwl__equal_fast(a, b);
-    if (fast >= 0) {
-        *equal = fast != 0;
-        return true;
-    }
-    uint64_t fuel = fn->x->budget;
-    mwl_status status = mwl__value_equal(a, b, &fuel, equal);
-    return charge_used(fn, status, fuel);
+    return mwl__compare_equal(fn->x, a, b, equal);
 }
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -142,9 +136,15 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (status == MWL_OK)
         status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, &re, &error);
     bool refused = status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG;
-    if (status == MWL_OK) status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);
     if (!mwl_fn_charge(fn, before - fuel))
         return mwl_absent(); /* a refused pattern is charged too */
+    if (status == MWL_OK) {
+        uint64_t lent = 0;
+        do {
+            fuel = lent = mwl__exec_lend(x, lent);
+            status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);
+        } while (mwl__exec_again(x, lent - fuel, status));
+    }
     if (refused)
         return mwl_fn_fail(fn, "invalid pattern: %s at byte %zu", error.message, error.offset);
     if (status != MWL_OK) return mwl__cel_failed(fn, status, "the pattern cannot be matched");

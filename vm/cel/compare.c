@@ -11,11 +11,12 @@ bool mwl__compare_equal(mwl__exec *x, mwl_value a, mwl_value b, bool *out) {
         *out = fast != 0;
         return true;
     }
-    uint64_t before = x->budget, left = before;
-    mwl_status status = mwl__value_equal(a, b, &left, out);
-    uint64_t used = before - left;
-    x->slice -= (int64_t)(used < (1u << 30) ? used : 1u << 30);
-    if (before != UINT64_MAX) x->budget = left;
+    uint64_t lent = 0, left;
+    mwl_status status;
+    do {
+        left = lent = mwl__exec_lend(x, lent);
+        status = mwl__value_equal(a, b, &left, out);
+    } while (mwl__exec_again(x, lent - left, status));
     if (status == MWL_OK) return true;
     x->halt = MWL_EXEC_FUEL;
     return false;

@@ -14,6 +14,7 @@ mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
     memset(x, 0, sizeof *x);
     x->heap = heap;
     x->slice = INT64_MAX;
+    x->poll = INT64_MIN;
     x->budget = UINT64_MAX;
     x->fault = x->product = mwl_absent();
     return MWL_OK;
@@ -29,6 +30,24 @@ void mwl__exec_done(mwl__exec *x) {
     x->n_regs = 0;
     mwl__regex_scratch_free(x->regex);
     x->regex = NULL;
+}
+
+bool mwl__exec_poll(mwl__exec *x) {
+    int64_t now;
+    mwl__exec_watch(x);
+    x->late = x->frame && x->context->bound_in(x, &now) <= 0;
+    return x->late;
+}
+
+uint64_t mwl__exec_lend_more(mwl__exec *x, uint64_t before) {
+    int64_t now, left_ns = x->context->bound_in(x, &now);
+    uint64_t more = before < UINT64_MAX / 8 ? before * 4 : UINT64_MAX;
+    if (x->tried_ns && left_ns < INT64_MAX && now > x->tried_ns) {
+        double rate = (double)before / (double)(now - x->tried_ns), most = rate * (double)left_ns;
+        if (most < (double)more) more = (uint64_t)most + MWL_SLICE;
+    }
+    x->tried_ns = now;
+    return more < x->budget ? more : x->budget;
 }
 
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs) {

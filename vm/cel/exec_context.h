@@ -37,6 +37,10 @@ typedef struct mwl__context_ops {
     bool (*run_count)(struct mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
     /* The instant of the construct being executed, wall nanoseconds: what now() returns. */
     int64_t (*now)(const struct mwl__exec *x);
+    /* Returns in how many nanoseconds a bound interrupts the frame; 0 or less: it has elapsed, so
+     * the present operation's result will not be used; INT64_MAX: none does. *now is the instant.
+     */
+    int64_t (*bound_in)(const struct mwl__exec *x, int64_t *now);
 } mwl__context_ops;
 
 typedef struct mwl__exec {
@@ -47,9 +51,12 @@ typedef struct mwl__exec {
     uint32_t n_regs; /* allocated; at least the program's */
     int64_t slice;   /* instructions left before a yield; can become negative */
     int64_t turn;    /* the slice that the turn began with */
+    int64_t poll; /* below this slice an operation reads the clock; INT64_MIN: no bound is around */
     uint64_t budget; /* left for the run; UINT64_MAX: no limit */
     uint32_t pc;
     bool in_block;        /* at a yield: registers are live */
+    bool late;            /* an operation was given up, because a bound has elapsed */
+    int64_t tried_ns;     /* mwl__exec_lend: when the present try began, or 0 */
     mwl_value fault;      /* a FAULT if the outcome is MWL_EXEC_FAULT; given to the caller */
     mwl_value product;    /* of END: given to the caller */
     const mwl_value *env; /* variables of an expression outside a Flow, lent */
@@ -103,10 +110,17 @@ static inline void mwl__exec_stop(mwl__exec *x) {
     x->slice = -1;
 }
 
-/* Charges work of about n instructions inside one operation. Returns false if the run's budget is
- * used up. */
+/* From now on an operation that takes longer than a slice reads the clock after each: a bound is
+ * around it, and must not be noticed later than that. */
+static inline void mwl__exec_watch(mwl__exec *x) { x->poll = x->slice - MWL_SLICE; }
+/* Reads the clock. Returns true, with x->late, if a bound has elapsed. */
+bool mwl__exec_poll(mwl__exec *x);
+
+/* Charges work of about n instructions inside one operation. Returns false if the operation must be
+ * given up: the run's budget is used up, or a bound has elapsed. */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     x->slice -= (int64_t)(n < (1u << 30) ? n : (1u << 30));
+    if (x->slice < x->poll && mwl__exec_poll(x)) return false;
     if (x->budget == UINT64_MAX) return true;
     if (x->budget < n) {
         x->budget = 0;
@@ -114,6 +128,27 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
     }
     x->budget -= n;
     return true;
+}
+
+/* For an operation that counts its fuel itself and cannot read the clock. It is lent a part, and is
+ * done again with more if that was too little and no bound has elapsed meanwhile:
+ *
+ *     do {
+ *         left = lent = mwl__exec_lend(x, lent);
+ *         status = operation(..., &left);
+ *     } while (mwl__exec_again(x, lent - left, status));
+ *
+ * lent is 0 at first. Without a bound all is lent. Otherwise four times as much at each try, but
+ * not more than can be used until the bound elapses. */
+uint64_t mwl__exec_lend_more(mwl__exec *x, uint64_t before);
+static inline uint64_t mwl__exec_lend(mwl__exec *x, uint64_t before) {
+    if (x->poll == INT64_MIN) return x->budget;
+    if (before) return mwl__exec_lend_more(x, before);
+    x->tried_ns = 0;
+    return 16 * MWL_SLICE < x->budget ? 16 * MWL_SLICE : x->budget;
+}
+static inline bool mwl__exec_again(mwl__exec *x, uint64_t used, mwl_status status) {
+    return mwl__exec_charge(x, used) && status == MWL_E_FUEL && x->budget > 0;
 }
 
 /* Charges the work that the value layer recorded (mwl__heap_work). Call it after an operation that

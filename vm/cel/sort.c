@@ -22,11 +22,43 @@ static bool after(mwl_value keys, uint32_t a, uint32_t b) {
     return order == 1;
 }
 
-/* Merges the sorted parts from[lo, mid) and from[mid, hi) into `to`. */
-static void merge(mwl_value keys, const uint32_t *from, uint32_t *to, size_t lo, size_t mid,
+/* What is sorted, and what moving `piece` of its elements costs. It is charged in pieces, so that a
+ * long sort can be interrupted. */
+struct sorting {
+    mwl_fn *fn;
+    mwl_value keys;
+    size_t n, since;
+    uint64_t piece_cost;
+};
+enum { PIECE = 1024 };
+
+/* Merges the sorted parts from[lo, mid) and from[mid, hi) into `to`. False: it is not paid for. */
+static bool merge(struct sorting *s, const uint32_t *from, uint32_t *to, size_t lo, size_t mid,
                   size_t hi) {
-    for (size_t i = lo, j = mid, k = lo; k < hi; k++)
-        to[k] = i < mid && (j >= hi || !after(keys, from[i], from[j])) ? from[i++] : from[j++];
+    for (size_t i = lo, j = mid, k = lo; k < hi; k++) {
+        if (++s->since == PIECE) {
+            s->since = 0;
+            if (!mwl_fn_charge(s->fn, s->piece_cost)) return false;
+        }
+        to[k] = i < mid && (j >= hi || !after(s->keys, from[i], from[j])) ? from[i++] : from[j++];
+    }
+    return true;
+}
+
+/* Sorts the indexes in `from` with the help of `to`. Returns the one that has them in the end, or
+ * NULL: it is not paid for. */
+static uint32_t *sort_indexes(struct sorting *s, uint32_t *from, uint32_t *to) {
+    size_t n = s->n;
+    for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
+    for (size_t w = 1; w < n; w *= 2) {
+        for (size_t lo = 0; lo < n; lo += 2 * w)
+            if (!merge(s, from, to, lo, lo + w < n ? lo + w : n, lo + 2 * w < n ? lo + 2 * w : n))
+                return NULL;
+        uint32_t *t = from;
+        from = to;
+        to = t;
+    }
+    return from;
 }
 
 /* Returns how many bytes comparisons may have to read. */
@@ -41,28 +73,22 @@ static uint64_t compared_bytes(mwl_value keys, size_t n) {
 mwl_value mwl_fn_sort(mwl_fn *fn, mwl_value list, mwl_value keys) {
     if (mwl_value_kind(list) != MWL_KIND_ARRAY || mwl_value_kind(keys) != MWL_KIND_ARRAY)
         return mwl_fn_no_overload(fn);
-    size_t n = mwl_count(list), levels = 1;
+    size_t n = mwl_count(list);
     if (mwl_count(keys) != n) return mwl_fn_fail(fn, "as many keys as elements are needed");
     if (n == 0) return mwl_value_keep(list);
     if (mwl_is_absent(same_type(fn, keys, n))) return mwl_absent();
-    for (size_t w = 1; w < n; w *= 2) levels++;
-    if (!mwl_fn_charge(fn, (n + compared_bytes(keys, n) / 8) * levels)) return mwl_absent();
+    uint64_t bytes = compared_bytes(keys, n);
+    if (!mwl_fn_charge(fn, n + bytes / 8)) return mwl_absent();
     mwl_heap *h = mwl_fn_heap(fn);
     size_t size = 2 * n * sizeof(uint32_t);
-    uint32_t *from = mwl_heap_resize(h, NULL, 0, size), *block = from;
-    if (!from) return mwl_absent();
-    uint32_t *to = from + n;
-    for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
-    for (size_t w = 1; w < n; w *= 2) {
-        for (size_t lo = 0; lo < n; lo += 2 * w)
-            merge(keys, from, to, lo, lo + w < n ? lo + w : n, lo + 2 * w < n ? lo + 2 * w : n);
-        uint32_t *t = from;
-        from = to;
-        to = t;
-    }
-    mwl_value sorted = mwl_array(h, n);
+    uint32_t *block = mwl_heap_resize(h, NULL, 0, size);
+    if (!block) return mwl_absent();
+    struct sorting s = {.fn = fn, .keys = keys, .n = n};
+    s.piece_cost = PIECE + bytes / 8 * PIECE / n;
+    const uint32_t *order = sort_indexes(&s, block, block + n);
+    mwl_value sorted = order ? mwl_array(h, n) : mwl_absent();
     for (size_t i = 0; i < n && !mwl_is_absent(sorted); i++)
-        sorted = mwl_array_push(h, sorted, mwl_value_keep(mwl_array_at(list, from[i])));
+        sorted = mwl_array_push(h, sorted, mwl_value_keep(mwl_array_at(list, order[i])));
     (void)mwl_heap_resize(h, block, size, 0);
     return sorted;
 }

@@ -46,13 +46,17 @@ uint32_t mwl__arguments_check(mwl__frame *f, const mwl__schema *schema, mwl_valu
                     (mwl_value_kind(args) == MWL_KIND_OBJECT && mwl_count(args) == 0);
         return none ? next_pc : refuse_undeclared(f, args, who);
     }
-    uint64_t left = vm->exec.budget;
+    uint64_t lent = 0, left = 0;
     mwl__schema_env env = {&vm->heap, vm->regex, &left};
     bool valid = false;
     mwl_value report = mwl_absent();
     mwl_value instance = mwl_is_absent(args) ? vm->empty : args;
-    mwl_status st = mwl__schema_check(schema, instance, &env, &valid, &report);
-    (void)mwl__exec_charge(&vm->exec, vm->exec.budget - left);
+    mwl_status st;
+    do {
+        left = lent = mwl__exec_lend(&vm->exec, lent);
+        mwl__replace(&vm->heap, &report, mwl_absent());
+        st = mwl__schema_check(schema, instance, &env, &valid, &report);
+    } while (mwl__exec_again(&vm->exec, lent - left, st));
     if (st == MWL_OK && valid) return next_pc;
     if (st == MWL_E_FUEL) return MWL_PC_FUEL; /* the arguments were not refused */
     if (st == MWL_E_NOMEM || (st == MWL_OK && mwl_is_absent(report))) return MWL_PC_NOMEM;

@@ -10,6 +10,8 @@
 #include "vm/machine/entry.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/run.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/unwind.h"
 
 #include <stdio.h>
 
@@ -317,4 +319,10 @@ static int64_t now_ns(const mwl__exec *x) {
     return t ? f->construct == MWL_IN_FRAME ? t->entered_ns : t->step_entered_ns : 0;
 }
 
-const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, now_ns};
+static int64_t bound_in(const mwl__exec *x, int64_t *now) {
+    *now = mwl__clock_mono(x->vm);
+    int64_t at = mwl__unwind_due(x->frame);
+    return at == MWL_NEVER ? INT64_MAX : at < *now ? 0 : at - *now + 1;
+}
+
+const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, now_ns, bound_in};

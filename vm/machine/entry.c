@@ -141,7 +141,10 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     e->output = mwl__keep(f->in_flight);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
     e->state = MWL_ENTRY_INNER;
-    if (e->armed && e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
+    if (e->armed) {
+        if (e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
+        mwl__exec_watch(&mwl__vm_of(f)->exec);
+    }
     f->run->owed++;
     if (e->verdict == MWL_VERDICT_EMIT) {
         mwl_value v = e->emit.v;

@@ -40,12 +40,13 @@ static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *o
         x->halt = MWL_EXEC_NOMEM;
         return false;
     }
-    uint64_t before = x->budget, left = before;
+    uint64_t lent = 0, left;
     const mwl__str *s = mwl__as_str(subject);
-    mwl_status status = mwl__regex_search(re, x->regex, s->s, s->len, &left, out);
-    uint64_t used = before - left;
-    x->slice -= (int64_t)(used < (1u << 30) ? used : 1u << 30);
-    if (before != UINT64_MAX) x->budget = left;
+    mwl_status status;
+    do {
+        left = lent = mwl__exec_lend(x, lent);
+        status = mwl__regex_search(re, x->regex, s->s, s->len, &left, out);
+    } while (mwl__exec_again(x, lent - left, status));
     if (status == MWL_OK) return true;
     x->halt = status == MWL_E_FUEL ? MWL_EXEC_FUEL : MWL_EXEC_NOMEM;
     return false;

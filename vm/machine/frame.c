@@ -47,7 +47,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
     x->pc = MWL_NONE;
     if (schema || !mwl_is_absent(args))
         pc = mwl__arguments_check(f, schema, args, "parameters", pc);
-    if (pc == MWL_PC_NOMEM) return false;
+    if (pc == MWL_PC_NOMEM || (pc == MWL_PC_FUEL && x->late)) return false;
     if (pc ==
         MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
         x->budget = 0;
@@ -290,6 +290,9 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
         vm->heap.why = MWL_E_NOMEM;
         return MWL_PC_NOMEM;
     }
+    x->late = false;
+    x->poll = INT64_MIN;
+    if (mwl__unwind_bounded(f)) mwl__exec_watch(x);
     vm->executing = f->run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
@@ -343,6 +346,15 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
     if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
 }
 
+/* An operation was given up, because a bound around the frame has elapsed. */
+static void overdue(mwl__frame *f, mwl__exec *x) {
+    f->pc = x->pc;
+    f->state = MWL_FRAME_READY;
+    mwl__exec_clear(x, mwl__program_of(f)->n_regs);
+    mwl__unwind_overdue(f);
+    if (!f->queued && !(f->extra && f->extra->awaiting)) end_at_limit(f, x, MWL_E_FUEL);
+}
+
 /* Charges the run for its turn. Charged work is in budget and slice, the machine's instructions are
  * in the slice only. */
 static void pay(mwl_run *run, mwl__exec *x) {
@@ -370,11 +382,13 @@ void mwl__frame_run(mwl__frame *f) {
     }
     if (pc != MWL_PC_FUEL) pay(run, x);
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
+    bool late = x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM);
+    x->poll = INT64_MIN; /* what is done between turns belongs to no frame */
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_used(run, vm->turn_used);
     size_t used = vm->heap.used;
-    switch (outcome) {
+    switch (late ? MWL_EXEC_END : outcome) {
     case MWL_EXEC_PARK:
     case MWL_EXEC_END: break;
     case MWL_EXEC_YIELD: yielded(f, x); break;
@@ -382,6 +396,7 @@ void mwl__frame_run(mwl__frame *f) {
     case MWL_EXEC_FUEL: end_at_limit(f, x, MWL_E_FUEL); break;
     case MWL_EXEC_NOMEM: end_at_limit(f, x, mwl__run_limit_of(&vm->heap)); break;
     }
+    if (late) overdue(f, x);
     mwl__run_used(run, used);
 }
 

@@ -59,12 +59,14 @@ static void rose_at(mwl__result *failure, int64_t mono_ns) {
     failure->rose = stamp(mono_ns) & (STAMPS - 1);
 }
 
+bool mwl__unwind_bounded(const mwl__frame *f) {
+    for (; f; f = f->parent)
+        if (f->entries && f->entries->least_ns != MWL_NEVER) return true;
+    return false;
+}
+
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
-    for (const mwl__frame *g = f; g; g = g->parent)
-        if (g->entries && g->entries->least_ns != MWL_NEVER) {
-            rose_at(failure, mwl__clock_mono(mwl__vm_of(f)));
-            return;
-        }
+    if (mwl__unwind_bounded(f)) rose_at(failure, mwl__clock_mono(mwl__vm_of(f)));
 }
 
 /* Was the failure in flight at this instant? One that rose later would not have been there, if the
@@ -247,6 +249,28 @@ bool mwl__unwind_bounds_due(mwl__frame *f) {
     if (!e || mwl__clock_mono(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
     return f->extra && (f->extra->resume || f->extra->awaiting);
+}
+
+/* A cleanup keeps the bounds outside it waiting. */
+int64_t mwl__unwind_due(const mwl__frame *f) {
+    int64_t first = MWL_NEVER;
+    for (; f; f = f->parent) {
+        const mwl__entry *e = mwl__frame_bound(f);
+        if (e && e->bound_ns < first) first = e->bound_ns;
+        if (cleaning(f) || mwl__unwinds(f)) break;
+    }
+    return first;
+}
+
+void mwl__unwind_overdue(mwl__frame *f) {
+    int64_t first = mwl__unwind_due(f);
+    if (first >= mwl__clock_mono(mwl__vm_of(f))) return;
+    for (; f; f = f->parent) {
+        mwl__entry *e = mwl__frame_bound(f);
+        if (!e || e->bound_ns != first) continue;
+        mwl__unwind_bound(f, e);
+        return;
+    }
 }
 
 /* ---- going on -------------------------------------------------------------------------------- */

@@ -145,7 +145,7 @@ static mwl_value apart(mwl_heap *h, mwl_value take_list, mwl_value added) {
     uint32_t n = take_list.aux;
     if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_list.tag & MWL_HEAP) || l->used != n ||
         ((take_list.tag & MWL_OWNED) && l->rc == 1) ||
-        !mwl__value_reaches(added, l, mwl_count(added)))
+        !mwl__value_reaches(h, added, l, mwl_count(added)))
         return take_list;
     mwl__list *copy = copied(h, l, n, n);
     mwl__drop(h, take_list);

@@ -263,7 +263,7 @@ static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
     if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
-        ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(added, m, 0))
+        ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(h, added, m, 0))
         return take_map;
     mwl__map *copy = copied(h, m, n, n);
     mwl__drop(h, take_map);

@@ -379,16 +379,20 @@ bool mwl_value_equal(mwl_value a, mwl_value b) {
 
 /* ---- what holds what ------------------------------------------------------------------------- */
 
-bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
-    enum { LEVELS = 32, NODES = 4096 };
+enum { REACH_NODES = 4096 };
+
+/* *left is how many more nodes may be looked at. */
+static bool reaches(mwl_value v, const void *buffer, size_t *left) {
+    enum { LEVELS = 32 };
     struct {
         mwl_value v;
         uint32_t at;
     } path[LEVELS];
-    size_t depth = 0, left = nodes + NODES;
+    size_t depth = 0;
     for (;;) {
         uint32_t kind = mwl_value_kind(v);
-        if (left-- == 0) return true;
+        if (*left == 0) return true;
+        --*left;
         if ((v.tag & MWL_HEAP) && kind >= MWL_KIND_ARRAY) {
             if (v.as.p == buffer || depth == LEVELS) return true;
             path[depth].v = v;
@@ -410,6 +414,13 @@ bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes) {
             break;
         }
     }
+}
+
+bool mwl__value_reaches(mwl_heap *h, mwl_value v, const void *buffer, size_t nodes) {
+    size_t left = nodes + REACH_NODES;
+    bool found = reaches(v, buffer, &left);
+    mwl__heap_work(h, nodes + REACH_NODES - left);
+    return found;
 }
 
 /* ---- for hosts ------------------------------------------------------------------------------- */

@@ -493,7 +493,7 @@ static inline bool mwl__list_claim(mwl_value *list, mwl_value *item) {
 /* Returns whether v may contain, at any depth, a version of this buffer (of a list or a map). Then
  * v must not be added to the buffer in place: the buffer would contain itself and would never be
  * freed. Looks at about `nodes` nodes; returns true if that is not enough. */
-bool mwl__value_reaches(mwl_value v, const void *buffer, size_t nodes);
+bool mwl__value_reaches(mwl_heap *h, mwl_value v, const void *buffer, size_t nodes);
 
 /* Hashes v under a secret: equal values have the same hash (value_hash.c). Charges one fuel per
  * node and per 8 bytes of text (fuel NULL: unlimited). Returns MWL_OK, or MWL_E_FUEL with *fuel 0.
