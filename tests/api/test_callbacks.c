@@ -371,6 +371,63 @@ UTEST(callbacks, the_run_is_ended_when_an_answer_comes) {
     }
 }
 
+/* ---- a program that is started while it is linked -------------------------------------------- */
+
+#define PREPARES "mwl:provider.middleware/acme/prepares/v1"
+static const char prepares_doc[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" PREPARES "\","
+    "\"codePrefix\":\"Prepares\",\"description\":\"d\",\"attachment\":[\"step\"],\"phases\":{"
+    "\"onEntry\":{\"action\":{\"kind\":\"control\",\"description\":\"d\"},\"parameters\":{"
+    "\"type\":\"object\"}}},\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+static void enters(mwl_phase *phase, void *user) { (void)phase, (void)user; }
+
+static mwl_value starts_itself(mwl_heap *heap, mwl_value arguments, void *user) {
+    (void)heap, (void)arguments;
+    host *h = user;
+    if (!h->done++ && mwl_run_start(h->f.vm, h->f.program, NULL, &h->begun, NULL) < 0)
+        h->begun = NULL;
+    return mwl_null();
+}
+
+/* In the turn of the inner run: nothing of its program may go. */
+static void frees_the_outer(mwl_call *call, void *user) {
+    host *h = user;
+    if (mwl_call_run(call) == h->begun) {
+        mwl_run_free(h->f.run);
+        h->f.run = NULL;
+        mwl_vm_forget(h->f.vm, h->f.program);
+    }
+    mwl_call_succeed(call, mwl_null());
+}
+
+UTEST(callbacks, prepare_starts_the_program_that_is_being_linked) {
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {
+        {"inside", document, sizeof document - 1},
+        {"prepares", prepares_doc, sizeof prepares_doc - 1}};
+    const mwl_call_provider p = {.uri = URI, .document = document, .start = frees_the_outer};
+    const mwl_middleware m = {
+        .uri = PREPARES, .document = prepares_doc, .entry = enters, .prepare = starts_itself};
+    host h;
+    memset(&h, 0, sizeof h);
+    ASSERT_TRUE(flow_vm(&h.f, 1));
+    h.f.documents = documents;
+    h.f.n_documents = 2;
+    ASSERT_EQ((int)mwl_vm_provide(h.f.vm, &p, 1, &h, NULL), (int)MWL_OK);
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h.f.vm, &m, 1, &h, NULL), (int)MWL_OK);
+    ASSERT_TRUE(flow_load(
+        &h.f, FLOW("'a':" CALL(",'middleware':[{'provider':'" PREPARES "'}],"
+                               "'output':'{{ {}.none }}','next':'z'") ",'z':{'action':'Return'}")));
+    ASSERT_TRUE(flow_start(&h.f, "5"));
+    ASSERT_TRUE(h.begun != NULL);
+    mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+    EXPECT_TRUE(h.f.run == NULL);
+    mwl_value code = mwl_object_get(mwl_run_result(h.begun), "code", 4);
+    EXPECT_STREQ(mwl_as_text(code, NULL), "System.ExpressionEvaluationError");
+    close_host(&h);
+}
+
 /* ---- a listener that comes and goes ---------------------------------------------------------- */
 
 static void ignore(void *ctx, const mwl_trace_event *event) { (void)ctx, (void)event; }

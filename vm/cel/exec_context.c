@@ -21,6 +21,7 @@ mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
 }
 
 void mwl__exec_done(mwl__exec *x) {
+    if (!x->heap) return; /* it was never initialised */
     mwl__exec_clear(x, x->n_regs);
     mwl__drop(x->heap, x->fault);
     mwl__drop(x->heap, x->product);

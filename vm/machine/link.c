@@ -171,24 +171,28 @@ void mwl__link_free_forgotten(mwl_vm *vm) {
     }
 }
 
+static mwl__link *find(const mwl_vm *vm, const mwl_program *program) {
+    mwl__link *l = vm->links;
+    while (l && l->program != program) l = l->next;
+    return l;
+}
+
 mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program) {
-    for (mwl__link *l = vm->links; l; l = l->next) {
-        if (l->program != program) continue;
-        l->forget = true;
-        mwl__link_free_forgotten(vm);
-        return MWL_OK;
-    }
-    return MWL_E_NOT_FOUND;
+    mwl__link *l = find(vm, program);
+    if (!l) return MWL_E_NOT_FOUND;
+    l->forget = true;
+    mwl__link_free_forgotten(vm);
+    return MWL_OK;
 }
 
 mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
-    for (mwl__link *l = vm->links; l; l = l->next)
-        if (l->program == program) {
-            l->forget = false;
-            *out = l;
-            return MWL_OK;
-        }
-    mwl__link *l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
+    mwl__link *l = find(vm, program);
+    if (l) {
+        l->forget = false;
+        *out = l;
+        return MWL_OK;
+    }
+    l = mwl__mem_zero(&vm->config.alloc, 1, sizeof *l);
     if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     l->vm = vm;
     l->program = mwl__program_keep(program);
@@ -198,6 +202,13 @@ mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, 
         if (error && error->status == MWL_OK) refuse(error, st, mwl_status_text(st));
         mwl__link_free(vm, l);
         return st;
+    }
+    mwl__link *other = find(vm, program);
+    if (other) { /* a middleware has started the program in `prepare`; a program has one link */
+        mwl__link_free(vm, l);
+        other->forget = false;
+        *out = other;
+        return MWL_OK;
     }
     l->next = vm->links;
     vm->links = l;

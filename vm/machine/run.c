@@ -131,8 +131,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     vm->next_run++;
     if (run->limits && !mwl_is_absent(run->id)) {
         run->budget = run->limits->fuel;
-        mwl__exec *x =
-            &vm->exec; /* this may be a callback of another run, whose turn goes on afterwards */
+        mwl__exec *x = &vm->exec;
         const mwl_program *their_program = x->program;
         uint64_t their_budget = x->budget;
         int64_t their_slice = x->slice;
@@ -141,10 +140,12 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         run->root = mwl__frame_new(run, NULL, NULL, program->tables.root_flow, given.input,
                                    given.arguments);
         run->budget = x->budget;
-        x->budget = their_budget;
-        x->slice = their_slice;
-        x->program = their_program;
-        x->pc = their_pc;
+        if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
+            x->budget = their_budget;
+            x->slice = their_slice;
+            x->program = their_program;
+            x->pc = their_pc;
+        }
     } else {
         drop_given(vm, &given);
     }

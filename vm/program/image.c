@@ -145,7 +145,8 @@ mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record,
     size_t size = image->section[id].size, where = at ? (size_t)(at - image->bytes) : 0;
     if (size % record != 0) return bad(error, "a section is not a whole number of records", where);
     if (size / record >= UINT32_MAX) return bad(error, "too many records in a section", where);
-    *data = at;
+    static const uint64_t nothing; /* so that adding 0 to the array is defined */
+    *data = at ? at : (const void *)&nothing;
     *count = (uint32_t)(size / record);
     return MWL_OK;
 }

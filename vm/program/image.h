@@ -58,8 +58,8 @@ typedef struct mwl__image {
  * E_VERSION with the reason and the offset in `error`. The caller checks the instruction set. */
 mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_error *error);
 
-/* Returns a section as an array of records of `record` bytes. E_IMAGE if its size is not a multiple
- * of that. */
+/* Returns a section as an array of records of `record` bytes; never NULL, also if the section is
+ * absent. E_IMAGE if its size is not a multiple of that. */
 mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
                             uint32_t *count, mwl_error *error);
 
