@@ -17,7 +17,8 @@
  * to another thread, synchronise the two threads as for any other memory (a lock, a join); the
  * first call there must be mwl_vm_pump() or mwl_run_start(). The functions that any thread may call
  * say "Any thread". Among them are mwl_assemble(), those that load, keep and release programs, and
- * the mwl_token_* functions.
+ * the mwl_token_* functions. A thread that runs a VM, assembles or loads programs needs a C stack
+ * of at least 256 KiB.
  *
  * Wrong use. A function returns an error status where it can detect wrong use. Builds without
  * NDEBUG also stop the process with a message. */

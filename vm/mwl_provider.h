@@ -5,9 +5,10 @@
  *
  * Callbacks. The library calls them on the VM's thread, from inside mwl_vm_pump(). (`cancel` is
  * also called from mwl_run_cancel(), mwl_run_abort() and the functions that free a run or a VM.) A
- * callback must not pump or free the VM. It may start, cancel, abort and free runs. What it asks of
- * the run that it works for happens after the current callback has returned. Exceptions of other
- * languages must not leave a callback. */
+ * callback must not pump or free the VM. It may start, cancel, abort and free runs, settle, wake
+ * and resume other calls, and forget programs. What it asks of the run that it works for happens
+ * after the current callback has returned. Exceptions of other languages must not leave a callback.
+ */
 #ifndef MWL_PROVIDER_H
 #define MWL_PROVIDER_H
 

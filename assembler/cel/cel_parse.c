@@ -448,13 +448,17 @@ static mwl__cel_node *parse_unary(mwl__cel_parser *p) {
 
 enum { LEVEL_MUL, LEVEL_ADD, LEVEL_RELATION, LEVEL_AND, LEVEL_OR };
 
-/* Returns the binary operator of the token at this level, or KIND_COUNT. */
-static mwl__cel_kind binary_kind(mwl__cel_token_kind token, int level) {
-    static const struct {
-        mwl__cel_token_kind token;
-        int level;
-        mwl__cel_kind kind;
-    } table[] = {
+/* A binary operator that is a node with two kids. */
+typedef struct binary {
+    mwl__cel_token_kind token;
+    int level;
+    mwl__cel_kind kind;
+} binary;
+
+/* Returns the operator of the token if it binds as tightly as this level or more; otherwise NULL.
+ */
+static const binary *binary_of(mwl__cel_token_kind token, int level) {
+    static const binary table[] = {
         {MWL__CEL_T_STAR, LEVEL_MUL, MWL__CEL_MUL},    {MWL__CEL_T_SLASH, LEVEL_MUL, MWL__CEL_DIV},
         {MWL__CEL_T_PERCENT, LEVEL_MUL, MWL__CEL_MOD}, {MWL__CEL_T_PLUS, LEVEL_ADD, MWL__CEL_ADD},
         {MWL__CEL_T_MINUS, LEVEL_ADD, MWL__CEL_SUB},   {MWL__CEL_T_LT, LEVEL_RELATION, MWL__CEL_LT},
@@ -463,23 +467,23 @@ static mwl__cel_kind binary_kind(mwl__cel_token_kind token, int level) {
         {MWL__CEL_T_NE, LEVEL_RELATION, MWL__CEL_NE},  {MWL__CEL_T_IN, LEVEL_RELATION, MWL__CEL_IN},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].token == token && table[i].level == level) return table[i].kind;
-    return MWL__CEL_KIND_COUNT;
+        if (table[i].token == token && table[i].level <= level) return &table[i];
+    return NULL;
 }
 
-/* Reads left-associative operators of one level: a loop that builds a left-deep spine. */
+/* Reads left-associative operators that bind as tightly as this level or more: a loop that builds a
+ * left-deep spine. One call for all levels, because each bracket around it needs its C stack. */
 static mwl__cel_node *parse_binary(mwl__cel_parser *p, int level) {
-    if (level < LEVEL_MUL) return parse_unary(p);
     uint32_t begin = p->tok.begin;
-    mwl__cel_node *left = parse_binary(p, level - 1);
+    mwl__cel_node *left = parse_unary(p);
     while (left) {
-        mwl__cel_kind kind = binary_kind(p->tok.kind, level);
-        if (kind == MWL__CEL_KIND_COUNT) break;
+        const binary *op = binary_of(p->tok.kind, level);
+        if (!op) break;
         uint32_t at = p->tok.begin;
         next(p);
-        mwl__cel_node *kids[2] = {left, parse_binary(p, level - 1)};
+        mwl__cel_node *kids[2] = {left, parse_binary(p, op->level - 1)};
         if (!kids[1]) return NULL;
-        left = node_at(p, kind, begin, at);
+        left = node_at(p, op->kind, begin, at);
         if (left) left = mwl__cel_adopt(p, left, 2, kids);
     }
     return left;
