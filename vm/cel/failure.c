@@ -217,18 +217,20 @@ static const char *field_error(mwl_value key, mwl_value v) {
     return NULL; /* details: anything */
 }
 
+/* One walk over the members, because every failure that a host gives passes here. */
 const char *mwl__failure_error(mwl_value v) {
-    static const mwl__word optional[] = {MWL_WORD_MESSAGE, MWL_WORD_RETRYABLE, MWL_WORD_PREVIOUS};
     if (mwl_value_kind(v) != MWL_KIND_OBJECT) return "a failure must be an object";
-    const char *wrong =
-        field_error(mwl__word_value(MWL_WORD_TYPE), mwl__word_get(v, MWL_WORD_TYPE));
-    if (!wrong)
-        wrong = field_error(mwl__word_value(MWL_WORD_CODE), mwl__word_get(v, MWL_WORD_CODE));
-    for (size_t i = 0; !wrong && i < sizeof optional / sizeof *optional; i++) {
-        mwl_value member = mwl__word_get(v, optional[i]);
-        if (!mwl_is_absent(member)) wrong = field_error(mwl__word_value(optional[i]), member);
+    const mwl__map *m = mwl__as_map(v);
+    bool type = false, code = false;
+    for (uint32_t i = 0; i < v.aux; i++) {
+        mwl_value key = m->member[i].key;
+        const char *wrong = field_error(key, m->member[i].val);
+        if (wrong) return wrong;
+        type = type || is_word(key, MWL_WORD_TYPE);
+        code = code || is_word(key, MWL_WORD_CODE);
     }
-    return wrong;
+    if (!type) return "a failure's `type` must be a string";
+    return code ? NULL : "a failure's `code` must be a string";
 }
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,

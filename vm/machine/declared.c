@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mwl__declared {
-    size_t size, n; /* of the whole in bytes; of the codes */
-    bool any;       /* the whole code space is open */
-    mwl__declared_code code[];
-};
-
 /* Open prefixes and closed codes are two lists in one. */
 static int compare(const void *a, const void *b) {
     const mwl__declared_code *l = a, *r = b;

@@ -5,15 +5,19 @@
 #include "vm/base/mem.h"
 #include "vm/value/value.h"
 
-/* Codes and open prefixes, sorted. */
-typedef struct mwl__declared mwl__declared;
-
 /* One entry of a catalog: a closed code, or an open one with the `.*` at its end. */
 typedef struct mwl__declared_code {
     const char *text;
     uint32_t len;
     bool open; /* set by mwl__declared_new */
 } mwl__declared_code;
+
+/* Codes and open prefixes, sorted. */
+typedef struct mwl__declared {
+    size_t size, n; /* of the whole in bytes; of the codes */
+    bool any;       /* the whole code space is open */
+    mwl__declared_code code[];
+} mwl__declared;
 
 /* Makes a set of n entries; the texts are copied, and the array is sorted. Returns NULL if out of
  * memory. */

@@ -178,7 +178,6 @@ mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider
 
 /* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
 static void check_metadata(mwl_call *c) {
-    if (mwl_is_absent(c->metadata)) return;
     mwl_heap *h = &c->vm->heap;
     bool valid = false;
     char text[8]; /* nobody reads the reason */
@@ -255,7 +254,7 @@ void mwl__execution_deliver(mwl_call *c) {
 /* It has its Result. */
 static void settled(mwl_call *c) {
     c->settled = true;
-    check_metadata(c);
+    if (!mwl_is_absent(c->metadata)) check_metadata(c);
     /* else the code that started it takes the Result, or its function has not returned yet */
     if (!c->starting && !c->native) mwl__execution_deliver(c);
 }
@@ -278,10 +277,7 @@ mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
     if (c->settled || c->cancelled)
         mwl__drop(&c->vm->heap, take); /* a cancelled one's Result is not used */
     if (c->settled) return MWL_E_STATE;
-    if (!c->cancelled) {
-        c->res.v = mwl__given_result(&c->vm->heap, c->provider, &ok, take);
-        c->res.ok = ok;
-    }
+    if (!c->cancelled) mwl__given_result(&c->vm->heap, c->provider, ok, take, &c->res);
     settled(c);
     return MWL_OK;
 }

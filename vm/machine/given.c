@@ -14,12 +14,8 @@ mwl_value mwl__given_refused(mwl_heap *h, const char *reason) {
     return mwl_failure(h, NULL, "Mwlvm.ResultRefused", reason, mwl_absent(), mwl_absent());
 }
 
-mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value *out, char *text,
-                           size_t size) {
-    if (!mwl__value_odd(v)) {
-        *out = mwl__keep(v);
-        return MWL_OK;
-    }
+mwl_status mwl__given_convert(mwl_heap *h, const char *what, mwl_value v, mwl_value *out,
+                              char *text, size_t size) {
     mwl__refusal why;
     mwl_status st = mwl__boundary_convert(h, v, out, &why);
     if (st == MWL_E_NOT_JSON) snprintf(text, size, "%s%s", what, why.text);
@@ -41,6 +37,7 @@ static mwl_value absent_value(mwl_heap *h, bool *refused) {
 /* spec: providers, the failure catalog: a provider emits only codes that its catalog declares. What
  * it emitted is kept as `previous`, because its message is what helps. */
 static mwl_value undeclared(mwl_heap *h, const mwl__provider *from, mwl_value take, bool *refused) {
+    if (from->declared->any) return take;
     mwl_value code = mwl__word_get(take, MWL_WORD_CODE);
     if (mwl__declared_has(from->declared, code)) return take;
     char text[480];
@@ -64,4 +61,10 @@ mwl_value mwl__given_check(mwl_heap *h, const mwl__provider *from, bool ok, mwl_
         return ok || !from || mwl_is_absent(data) ? data : undeclared(h, from, data, refused);
     *refused = true;
     return mwl__given_refused(h, reason);
+}
+
+void mwl__given_check_result(mwl_heap *h, const mwl__provider *from, mwl__result *result) {
+    bool refused = false;
+    result->v = mwl__given_check(h, from, result->ok, result->v, &refused);
+    if (refused) result->ok = false;
 }

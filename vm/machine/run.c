@@ -93,6 +93,27 @@ static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_star
     return set_error(error, st, st == MWL_E_NOT_JSON ? vm->message : mwl_status_text(st));
 }
 
+/* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
+ * goes on afterwards. */
+static void make_root(mwl_run *run, const mwl__given_start *give) {
+    mwl_vm *vm = run->link->vm;
+    mwl__exec *x = &vm->exec;
+    const mwl_program *their_program = x->program;
+    uint64_t their_budget = x->budget;
+    int64_t their_slice = x->slice;
+    uint32_t their_pc = x->pc;
+    x->budget = run->limits->fuel;
+    run->root = mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
+                               give->arguments);
+    run->budget = x->budget;
+    if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
+        x->budget = their_budget;
+        x->slice = their_slice;
+        x->program = their_program;
+        x->pc = their_pc;
+    }
+}
+
 mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
                          mwl_error *error) {
     static const mwl_start nothing;
@@ -129,26 +150,10 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     run->id =
         start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
     vm->next_run++;
-    if (run->limits && !mwl_is_absent(run->id)) {
-        run->budget = run->limits->fuel;
-        mwl__exec *x = &vm->exec;
-        const mwl_program *their_program = x->program;
-        uint64_t their_budget = x->budget;
-        int64_t their_slice = x->slice;
-        uint32_t their_pc = x->pc;
-        x->budget = run->budget; /* arguments are validated at this run's cost */
-        run->root = mwl__frame_new(run, NULL, NULL, program->tables.root_flow, given.input,
-                                   given.arguments);
-        run->budget = x->budget;
-        if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
-            x->budget = their_budget;
-            x->slice = their_slice;
-            x->program = their_program;
-            x->pc = their_pc;
-        }
-    } else {
+    if (run->limits && !mwl_is_absent(run->id))
+        make_root(run, &given);
+    else
         drop_given(vm, &given);
-    }
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
     vm->runs = run;
@@ -422,7 +427,7 @@ void mwl_run_free(mwl_run *run) {
         if (vm->failure_sites[i].run == run)
             vm->failure_sites[i].run = NULL; /* its place may be taken by another */
     mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
-    mwl_run_abort(run);
+    if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
     mwl__drop(&vm->heap, run->id);

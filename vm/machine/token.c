@@ -241,6 +241,12 @@ static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok, bool *refu
     return t->ok ? v : mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
 }
 
+static void answer_blocking(mwl_call *c, bool ok, bool refused, mwl_value take) {
+    mwl__result res = {.v = take, .ok = ok};
+    if (!refused) mwl__given_result(&c->vm->heap, NULL, ok, take, &res);
+    mwl__blocking_answer(c, res.ok, res.v);
+}
+
 static void adopt(mwl_token *t) {
     mwl_call *c = t->call;
     mwl_vm *vm = c->vm;
@@ -251,7 +257,7 @@ static void adopt(mwl_token *t) {
     bool ok, refused;
     mwl_value v = answer_of(&vm->heap, t, &ok, &refused);
     if (c->native)
-        mwl__blocking_answer(c, ok, refused ? v : mwl__given_result(&vm->heap, NULL, &ok, v));
+        answer_blocking(c, ok, refused, v);
     else if (refused)
         mwl__execution_fail(c, v);
     else
