@@ -120,6 +120,12 @@ mwl_status mwl__schema_find_equal(mwl_heap *heap, mwl_value array, uint64_t *fue
     *found = false;
     if (array.aux <= FEW) return find_by_pairs(array, fuel, found, at);
     mwl_set set;
+    uint64_t table = array.aux / 4; /* what making the table costs */
+    if (fuel && *fuel < table) {
+        *fuel = 0;
+        return MWL_E_FUEL;
+    }
+    if (fuel) *fuel -= table;
     mwl_status st = mwl__set_init(&set, heap, array);
     if (st < 0) return st;
     for (at[1] = 0; st == MWL_OK && at[1] < array.aux; at[1]++) {
