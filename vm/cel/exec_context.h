@@ -110,11 +110,17 @@ static inline void mwl__exec_stop(mwl__exec *x) {
     x->slice = -1;
 }
 
+#if defined(__GNUC__)
+#define MWL__COLD __attribute__((cold))
+#else
+#define MWL__COLD
+#endif
+
 /* From now on an operation that takes longer than a slice reads the clock after each: a bound is
  * around it, and must not be noticed later than that. */
 static inline void mwl__exec_watch(mwl__exec *x) { x->poll = x->slice - MWL_SLICE; }
 /* Reads the clock. Returns true, with x->late, if a bound has elapsed. */
-bool mwl__exec_poll(mwl__exec *x);
+MWL__COLD bool mwl__exec_poll(mwl__exec *x);
 
 /* Charges work of about n instructions inside one operation. Returns false if the operation must be
  * given up: the run's budget is used up, or a bound has elapsed. */
@@ -140,7 +146,7 @@ static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {
  *
  * lent is 0 at first. Without a bound all is lent. Otherwise four times as much at each try, but
  * not more than can be used until the bound elapses. */
-uint64_t mwl__exec_lend_more(mwl__exec *x, uint64_t before);
+MWL__COLD uint64_t mwl__exec_lend_more(mwl__exec *x, uint64_t before);
 static inline uint64_t mwl__exec_lend(mwl__exec *x, uint64_t before) {
     if (x->poll == INT64_MIN) return x->budget;
     if (before) return mwl__exec_lend_more(x, before);

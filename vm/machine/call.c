@@ -25,7 +25,7 @@ mwl__call_state *mwl__call_state_new(mwl_heap *h) {
     return r;
 }
 
-static void clear(mwl_heap *h, mwl_value *place) {
+static inline void clear(mwl_heap *h, mwl_value *place) {
     if (mwl_is_absent(*place)) return;
     mwl__replace(h, place, mwl_absent());
 }

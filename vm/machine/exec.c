@@ -31,15 +31,19 @@
 
 /* ---- what the loop calls --------------------------------------------------------------------- */
 
-static bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
+/* Makes the memory that a search needs, once. */
+MWL__COLD static bool make_scratch(mwl__exec *x) {
+    mwl_alloc account = mwl__heap_account(x->heap);
+    if (mwl__regex_scratch_new(&account, &x->regex) == MWL_OK) return true;
+    x->halt = MWL_EXEC_NOMEM;
+    return false;
+}
+
+static inline bool match(mwl__exec *x, const mwl__regex *re, mwl_value subject, bool *out) {
     if (mwl_value_kind(subject) != MWL_KIND_STRING)
         return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "no such overload: %s.matches(string)",
                                mwl__type_name(subject));
-    mwl_alloc account = mwl__heap_account(x->heap);
-    if (!x->regex && mwl__regex_scratch_new(&account, &x->regex) != MWL_OK) {
-        x->halt = MWL_EXEC_NOMEM;
-        return false;
-    }
+    if (!x->regex && !make_scratch(x)) return false;
     uint64_t lent = 0, left;
     const mwl__str *s = mwl__as_str(subject);
     mwl_status status;

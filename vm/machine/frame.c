@@ -91,6 +91,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
     f->step = MWL_NONE;
     f->depth = parent ? parent->depth + 1 : 0;
     f->entries_around = parent ? mwl__entries_around(parent) : 0;
+    f->bounded = parent && mwl__unwind_bounded(parent);
     f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
     run->live++;
@@ -401,11 +402,6 @@ void mwl__frame_run(mwl__frame *f) {
 }
 
 /* ---- completion ------------------------------------------------------------------------------ */
-
-void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {
-    mwl__frame_set_res(f, false, take_failure);
-    mwl__unwind_rises(f, &f->res);
-}
 
 uint32_t mwl__frame_ascend(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);

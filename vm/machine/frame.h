@@ -3,6 +3,7 @@
 #define MWL_FRAME_H
 
 #include "vm/machine/state.h"
+#include "vm/machine/unwind.h"
 
 /* slot: of the parent's Gather, which it fills, or NULL. NULL: out of memory. It is not queued
  * yet. */
@@ -35,6 +36,10 @@ static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     f->res = (mwl__result){.v = take, .ok = ok};
     if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
-void mwl__frame_raise(mwl__frame *f, mwl_value take_failure); /* a failure begins to rise */
+/* A failure begins to rise. */
+static inline void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {
+    mwl__frame_set_res(f, false, take_failure);
+    if (mwl__unwind_bounded(f)) mwl__unwind_rises(f, &f->res);
+}
 
 #endif

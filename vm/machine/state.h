@@ -209,7 +209,8 @@ struct mwl__frame {
     uint32_t entries_around;          /* number of entries in those */
     uint8_t state, construct, awaits; /* mwl__frame_state, mwl__construct, mwl__awaits */
     bool queued : 1, step_done : 1;
-    bool timed : 1; /* mwl__times follow the frame: something in its Flow can read them */
+    bool timed : 1;   /* mwl__times follow the frame: something in its Flow can read them */
+    bool bounded : 1; /* a bound of a caller is around it */
     mwl_value vars, input, step_input;
     mwl_value in_flight; /* the value that the next construct receives, or absent */
     mwl__result res;     /* the Result that rises; of a Match Step: its shaped input */

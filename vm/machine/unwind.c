@@ -59,12 +59,6 @@ static void rose_at(mwl__result *failure, int64_t mono_ns) {
     failure->rose = stamp(mono_ns) & (STAMPS - 1);
 }
 
-bool mwl__unwind_bounded(const mwl__frame *f) {
-    for (; f; f = f->parent)
-        if (f->entries && f->entries->least_ns != MWL_NEVER) return true;
-    return false;
-}
-
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
     if (mwl__unwind_bounded(f)) rose_at(failure, mwl__clock_mono(mwl__vm_of(f)));
 }

@@ -7,11 +7,14 @@
 /* Imposes a cancellation, lent, on the whole frame. It came at this instant (monotonic). */
 void mwl__unwind_frame(mwl__frame *f, mwl_value cancel, int64_t at_ns);
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner); /* its bound has elapsed */
-bool mwl__unwind_bounded(const mwl__frame *f); /* is a bound around it, in it or its callers? */
-int64_t mwl__unwind_due(const mwl__frame *f);  /* when a bound interrupts it, or MWL_NEVER */
-void mwl__unwind_overdue(mwl__frame *f);       /* fire the bound that has elapsed */
-bool mwl__unwind_bounds_due(mwl__frame *f);    /* fire what has elapsed; true: something did */
-void mwl__unwind_resolved(mwl__frame *f);      /* a target execution resolved: go on when all did */
+/* Is a bound around what the frame does, in it or in its callers? */
+static inline bool mwl__unwind_bounded(const mwl__frame *f) {
+    return f->bounded || (f->entries && f->entries->least_ns != MWL_NEVER);
+}
+int64_t mwl__unwind_due(const mwl__frame *f); /* when a bound interrupts it, or MWL_NEVER */
+void mwl__unwind_overdue(mwl__frame *f);      /* fire the bound that has elapsed */
+bool mwl__unwind_bounds_due(mwl__frame *f);   /* fire what has elapsed; true: something did */
+void mwl__unwind_resolved(mwl__frame *f);     /* a target execution resolved: go on when all did */
 /* In an unwind, the Flow that the frame's call runs has resolved with this Result. */
 void mwl__unwind_returned(mwl__frame *f, mwl__result take);
 /* The failure begins to rise in the frame now: sets its `rose`. */
