@@ -9,6 +9,7 @@
 #include "diff.h"
 #include "file_out.h"
 #include "io_host.h"
+#include "permissions.h"
 #include "term.h"
 #include "assembler/check/model.h"
 #include "tool_functions.h"
@@ -26,7 +27,7 @@ typedef struct check {
     struct word_list paths;
     struct check_files files;
     mwl__source *providers;
-    bool fix, diff, bounds;
+    bool fix, diff, bounds, permissions;
 } check;
 
 static const struct option options[] = {
@@ -40,6 +41,8 @@ static const struct option options[] = {
      "print how often each Step tries and how long each Step and Flow can take, as far\n"
      "as literal policies and bounds say",
      NULL},
+    {"--permissions", OPTION_FLAG, offsetof(check, permissions), "",
+     "print what the definitions ask for when they run: the options of `mwlvm run`", NULL},
 };
 
 static const char head[] =
@@ -243,6 +246,16 @@ static int print(check *k) {
 
 static int worst(int a, int b) { return a > b ? a : b; }
 
+static int list_permissions(const check *k) {
+    int status = CMD_OK;
+    for (size_t i = 0; i < k->files.n_items; i++) {
+        const struct check_file *f = k->files.items[i];
+        if (!f->is_provider)
+            status = worst(status, permissions_list(f->path, f->source.text, f->source.len));
+    }
+    return status;
+}
+
 static int run(check *k) {
     int status = open_providers(k);
     if (status != CMD_OK) return status;
@@ -257,6 +270,7 @@ static int run(check *k) {
         status = worst(status, print(k));
     }
     if (k->bounds && !k->sink.n_errors && status == CMD_OK) status = print_bounds(k);
+    if (k->permissions) status = worst(status, list_permissions(k));
     return worst(status, k->sink.n_errors ? CMD_REJECTED : CMD_OK);
 }
 

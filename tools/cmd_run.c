@@ -196,6 +196,8 @@ static int run_job(struct job *s) {
     struct run_options *o = &s->options;
     int status = binds_read(&o->binds, &o->bind_words, &o->definition);
     if (status == CMD_OK) status = definition_load(&o->definition, o->definition.path, &s->program);
+    if (status == CMD_OK)
+        status = permissions_check(&o->permissions, o->definition.path, s->program, &o->binds);
     if (status == CMD_OK) status = o->each ? each_command(o, s->program) : run_one(s);
     mwl_program_release(s->program);
     return status;

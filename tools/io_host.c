@@ -2,6 +2,7 @@
 #include "io_host.h"
 
 #include "cmd.h"
+#include "permissions.h"
 #include "vm/program/program.h"
 
 #include <string.h>
@@ -18,6 +19,8 @@ static bool answers_one(const struct binds *binds) {
     return false;
 }
 
+static bool is_bound(const void *ctx, const char *uri) { return binds_has(ctx, uri); }
+
 static bool imports_one(const mwl_program *program) {
     const mwl__flow_tables *t = &program->tables;
     for (uint32_t i = 0; i < t->n_imports; i++) {
@@ -30,11 +33,13 @@ static bool imports_one(const mwl_program *program) {
 }
 
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
-                 const struct binds *binds) {
+                 const struct io_host_options *how) {
     mwl_error error = {MWL_OK, NULL, 0};
     h->loop = loop;
-    if (!imports_one(program) && !answers_one(binds)) return CMD_OK;
-    mwl_status status = mwl_io_open(vm, loop, NULL, &h->io, &error);
+    if (!imports_one(program) && !answers_one(how->binds)) return CMD_OK;
+    const mwl_io_options options = {
+        .policy = how->allowed->policy, .without = is_bound, .without_ctx = how->binds};
+    mwl_status status = mwl_io_open(vm, loop, &options, &h->io, &error);
     if (status == MWL_OK) return CMD_OK;
     cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
     return CMD_LIMIT;
@@ -49,14 +54,13 @@ void io_host_close(struct io_host *h) {
     if (!h->io) return;
     mwl_io_close(h->io, on_closed, &closed);
     h->io = NULL;
-    while (!closed && uv_run(h->loop, UV_RUN_ONCE)) {
-    }
+    while (!closed) uv_run(h->loop, UV_RUN_ONCE);
 }
 #else
 const mwl_asm_document *io_host_documents(void) { return NULL; }
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
-                 const struct binds *binds) {
-    (void)h, (void)vm, (void)loop, (void)program, (void)binds;
+                 const struct io_host_options *how) {
+    (void)h, (void)vm, (void)loop, (void)program, (void)how;
     return CMD_OK;
 }
 size_t io_host_pending(const struct io_host *h) {

@@ -19,10 +19,17 @@ struct io_host {
     uv_loop_t *loop;
 };
 
+/* What is allowed, and what is bound to something else (--bind). Lent until the end. */
+struct permissions;
+struct io_host_options {
+    const struct binds *binds;
+    const struct permissions *allowed;
+};
+
 /* Adds the providers to the VM if the program imports one of them, or a bound provider is answered
  * by one. CMD_OK, or a status with a message. */
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
-                 const struct binds *binds);
+                 const struct io_host_options *how);
 /* How many calls are in progress. */
 size_t io_host_pending(const struct io_host *h);
 /* Ends what is in progress, before the VM is freed. The loop stays. */

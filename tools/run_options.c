@@ -175,13 +175,14 @@ static int check_each(struct run_options *o) {
 int run_options_parse(struct run_options *o, int argc, char **argv) {
     memset(o, 0, sizeof *o);
     definition_init(&o->definition);
-    const struct command_line line = {
-        head,
-        foot,
-        {{options, sizeof options / sizeof *options, o}, DEFINITION_TABLES(&o->definition)},
-        take_operand,
-        o,
-        false};
+    const struct command_line line = {head,
+                                      foot,
+                                      {{options, sizeof options / sizeof *options, o},
+                                       {permission_options, n_permission_options, &o->permissions},
+                                       DEFINITION_TABLES(&o->definition)},
+                                      take_operand,
+                                      o,
+                                      false};
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     const char *file = o->definition.path;
@@ -201,5 +202,6 @@ void run_options_free(struct run_options *o) {
     binds_free(&o->binds, &o->definition);
     word_list_free(&o->args);
     word_list_free(&o->bind_words);
+    permissions_free(&o->permissions);
     definition_free(&o->definition);
 }

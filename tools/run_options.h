@@ -4,6 +4,7 @@
 
 #include "bind.h"
 #include "definition.h"
+#include "permissions.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@ struct run_options {
     const char *input, *arguments, *id, *trace_file;
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */
+    struct permissions permissions;
     uint64_t seed;
     enum trace_form trace;
     bool stdin_taken; /* something reads standard input: the input does not, unasked */

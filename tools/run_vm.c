@@ -51,7 +51,8 @@ int run_vm_new(const struct run_options *o, const mwl_program *program,
         cmd_fail("%s", error.message ? error.message : mwl_status_text(made));
         return CMD_LIMIT;
     }
-    int status = io_host_open(&v->io, v->vm, host->loop, program, &o->binds);
+    const struct io_host_options how = {&o->binds, &o->permissions};
+    int status = io_host_open(&v->io, v->vm, host->loop, program, &how);
     if (status == CMD_OK) status = add_stubs(o, v->vm, host->silent);
     if (status == CMD_OK) status = binds_apply(&o->binds, &o->definition, v->vm, v->answers);
     return status;

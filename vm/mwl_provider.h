@@ -164,6 +164,11 @@ MWL_API mwl_run *mwl_call_run(mwl_call *call);
 /* Writes where the call is made: the Flow and the Step, for messages and for tests. Returns false,
  * and writes nothing, if the run does not wait for this call any more. */
 MWL_API bool mwl_call_place(const mwl_call *call, mwl_place *out);
+/* Writes an id of the call to out, with a NUL, cut to cap bytes: "EXECUTION/STEP", or
+ * "EXECUTION/STEP/INDEX" in a Gather. It is the same each time a Retry of the Step makes the call
+ * again, and no other Step of the run has it. Returns its length, or 0 if the run does not wait for
+ * this call any more. */
+MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
 

@@ -49,9 +49,12 @@ const mwl_asm_document *mwl_io_documents(void) { return documents; }
 
 static mwl_status add_all(mwl_io *io, mwl_error *error) {
     mwl_status status = MWL_OK;
-    for (size_t i = 0; i < N_ROWS && status == MWL_OK; i++)
+    const mwl_io_options *o = &io->options;
+    for (size_t i = 0; i < N_ROWS && status == MWL_OK; i++) {
+        if (o->without && o->without(o->without_ctx, rows[i].shown.uri)) continue;
         status = rows[i].call ? mwl_vm_provide(io->vm, rows[i].call, 1, io, error)
                               : mwl_vm_provide_middleware(io->vm, rows[i].middleware, 1, io, error);
+    }
     return status;
 }
 
@@ -156,6 +159,10 @@ void mwl__io_op_end(mwl__io_op *op) {
     if (op->next) op->next->at = op->at;
     op->next = NULL;
     io->n_ops--;
+    if (io->options.settled)
+        io->options.settled(io->options.settled_ctx);
+    else
+        uv_stop(io->loop); /* the loop could wait for ever now */
     close_states(io);
 }
 

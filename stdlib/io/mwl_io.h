@@ -62,6 +62,10 @@ MWL_API mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, s
                                       const char *folder, mwl_error *error);
 /* Returns whether the policy allows something of this right. */
 MWL_API bool mwl_io_policy_any(const mwl_io_policy *policy, mwl_io_right right);
+/* Returns whether the policy allows this: "host:port", a program, a path or a name. Of a path only
+ * the text is looked at; links are checked when it is opened. */
+MWL_API bool mwl_io_policy_allows(const mwl_io_policy *policy, mwl_io_right right,
+                                  const char *what);
 /* Returns "http" and so on. Constant. */
 MWL_API const char *mwl_io_right_name(mwl_io_right right);
 
@@ -74,6 +78,12 @@ typedef struct mwl_io_provider {
 } mwl_io_provider;
 /* Returns provider i, or NULL after the last one. Constant. Any thread. */
 MWL_API const mwl_io_provider *mwl_io_provider_at(size_t i);
+/* Finds out what a use of a provider in a definition asks for. `member` is the JSON object of a
+ * call or of a middleware entry: {"provider": URI, "with": {...}}. Calls ask(ctx, right, what) for
+ * each thing; what is NULL if it is known only when the program runs. Does nothing for other
+ * objects. */
+MWL_API void mwl_io_asks(mwl_value member,
+                         void (*ask)(void *ctx, mwl_io_right right, const char *what), void *ctx);
 /* Returns all documents, for mwl_asm_options.library. Constant. Any thread. */
 MWL_API const mwl_asm_document *mwl_io_documents(void);
 
@@ -88,6 +98,13 @@ typedef enum mwl_io_level { MWL_IO_DEBUG, MWL_IO_INFO, MWL_IO_WARN, MWL_IO_ERROR
 typedef struct mwl_io_options {
     /* Lent until the providers are closed; must not change meanwhile. NULL: nothing is allowed. */
     const mwl_io_policy *policy;
+    /* Leaves out a provider for which it returns true: the host has another one with this URI. */
+    bool (*without)(const void *ctx, const char *uri);
+    const void *without_ctx;
+    /* Called when a call has settled in a callback of the loop: pump the VM soon. NULL: uv_stop()
+     * is called, so that uv_run() returns before it waits again. */
+    void (*settled)(void *ctx);
+    void *settled_ctx;
     /* Gets each line of the providers log: a JSON object without a line break. Secrets have been
      * replaced. NULL: the lines go to standard error. */
     void (*log)(void *ctx, mwl_io_level level, const char *line, size_t len);
@@ -105,8 +122,9 @@ typedef struct mwl_io_options {
 
 /* Adds all providers to a VM, before its first run; *out is given: close it. The loop is lent until
  * it is closed, and must run on the VM's thread. Providers settle their calls in callbacks of the
- * loop, so pump the VM after each uv_run(). options is copied; NULL means all zero. The VM must not
- * have been freed when the providers are closed. Returns MWL_OK or an error of mwl_vm_provide(). */
+ * loop: pump the VM after each uv_run(), or see `settled`. options is copied; NULL means all zero.
+ * The VM must not have been freed when the providers are closed. Returns MWL_OK or an error of
+ * mwl_vm_provide(). */
 MWL_API mwl_status mwl_io_open(mwl_vm *vm, uv_loop_t *loop, const mwl_io_options *options,
                                mwl_io **out, mwl_error *error);
 /* Stops everything that is in progress, and closes what is open. Runs that still wait get failures.

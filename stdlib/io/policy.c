@@ -222,24 +222,23 @@ mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, size_t le
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-bool mwl__io_may(const mwl_io *io, mwl_io_right right, const char *what) {
-    const mwl__grants *g = &io->options.policy->of[right];
-    char path[PATH_MAX];
-    if (g->everything) return true;
-    if (right == MWL_IO_EXEC && strchr(what, '/')) {
-        if (!mwl__path_absolute(NULL, what, path, sizeof path)) return false;
-        what = path;
-    }
-    for (size_t i = 0; i < g->n; i++) {
-        size_t len = strlen(g->entries[i]);
-        bool open = right == MWL_IO_ENV && len && g->entries[i][len - 1] == '*';
-        if (open ? strncmp(g->entries[i], what, len - 1) == 0 : strcmp(g->entries[i], what) == 0)
-            return true;
-    }
-    return false;
+/* Whether a path lies in an entry, by their texts. */
+static bool path_inside(const char *entry, const char *path) {
+    size_t n = strlen(entry);
+    return n == 1 || (strncmp(entry, path, n) == 0 && (path[n] == '\0' || path[n] == '/'));
 }
 
-/* The port of an entry, 0 for all; *len is the length of the host, without brackets at *host. */
+static bool entry_allows(mwl_io_right right, const char *entry, const char *what) {
+    size_t len = strlen(entry);
+    if (right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE)
+        return path_inside(entry, what);
+    if (right == MWL_IO_ENV && len && entry[len - 1] == '*')
+        return strncmp(entry, what, len - 1) == 0;
+    return strcmp(entry, what) == 0;
+}
+
+/* The port of "host:port", 0 without one; *len is the length of the host, without brackets at
+ * *host. */
 static unsigned split_entry(const char *entry, const char **host, size_t *len) {
     const char *end = entry[0] == '[' ? strchr(entry, ']') : strchr(entry, ':');
     *host = entry + (entry[0] == '[');
@@ -248,10 +247,10 @@ static unsigned split_entry(const char *entry, const char **host, size_t *len) {
     return end && *end == ':' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
 }
 
-bool mwl__io_may_http(const mwl_io *io, const char *host, unsigned port, bool *named) {
-    const mwl_io_policy *policy = io->options.policy;
+/* As mwl__io_may_http; host has n bytes. */
+static bool allows_host(const mwl_io_policy *policy, const char *host, size_t n, unsigned port,
+                        bool *named) {
     const mwl__grants *g = &policy->of[MWL_IO_HTTP];
-    size_t n = strlen(host);
     *named = policy->all;
     bool allowed = g->everything;
     for (size_t i = 0; i < g->n && !*named; i++) {
@@ -267,4 +266,33 @@ bool mwl__io_may_http(const mwl_io *io, const char *host, unsigned port, bool *n
         }
     }
     return allowed || *named;
+}
+
+bool mwl_io_policy_allows(const mwl_io_policy *policy, mwl_io_right right, const char *what) {
+    const mwl__grants *g = &policy->of[right];
+    char path[PATH_MAX];
+    bool named;
+    if (g->everything) return true;
+    if (right == MWL_IO_HTTP) {
+        const char *host;
+        size_t len;
+        unsigned port = split_entry(what, &host, &len);
+        return allows_host(policy, host, len, port, &named);
+    }
+    bool is_path = right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE;
+    if (is_path || (right == MWL_IO_EXEC && strchr(what, '/'))) {
+        if (!mwl__path_absolute(NULL, what, path, sizeof path)) return false;
+        what = path;
+    }
+    for (size_t i = 0; i < g->n; i++)
+        if (entry_allows(right, g->entries[i], what)) return true;
+    return false;
+}
+
+bool mwl__io_may(const mwl_io *io, mwl_io_right right, const char *what) {
+    return mwl_io_policy_allows(io->options.policy, right, what);
+}
+
+bool mwl__io_may_http(const mwl_io *io, const char *host, unsigned port, bool *named) {
+    return allows_host(io->options.policy, host, strlen(host), port, named);
 }

@@ -9,6 +9,7 @@
 #define MWL__IO_MAY(right) (1u << MWL_IO_##right)
 
 #define MWL__IO_CALLS(X)                                                                           \
+    X(http, "http", MWL__IO_MAY(HTTP) | MWL__IO_MAY(READ))                                         \
     X(log, "log", 0)                                                                               \
     X(uuid, "uuid", 0)
 

@@ -164,6 +164,45 @@ UTEST(given, what_a_call_settles_with) {
     }
 }
 
+/* ---- ids ------------------------------------------------------------------------------------- */
+
+static char ids[8][64];
+static size_t n_ids;
+
+/* Fails twice, then succeeds: each attempt notes the id of the call. */
+static void gives_id(mwl_call *c) {
+    size_t len = mwl_call_id(c, ids[n_ids], sizeof ids[0]);
+    if (len != strlen(ids[n_ids])) abort();
+    if (n_ids++ % 3 < 2)
+        mwl_call_fail(c, NULL, "Acme.No", NULL, mwl_absent());
+    else
+        mwl_call_succeed(c, mwl_null());
+}
+
+UTEST(given, the_id_of_a_call_is_that_of_its_Step) {
+    flow f;
+    settle = gives_id;
+    n_ids = 0;
+    ASSERT_TRUE(open_with(&f, 0));
+    ASSERT_TRUE(flow_load(
+        &f, FLOW("'a':{'action':'Call','call':{'provider':'" ODD "'},'middleware':[{'provider':"
+                 "'mwl:provider.middleware/mwl/retry/v1','onEntry':{'with':{'policies':[{'match':"
+                 "{'codes':['*']},'attempts':3}]}}}],'next':'g'},'g':{'action':'Gather','over':'{{"
+                 "[1,2,3]}}','completion':{'successes':0},'call':{'provider':'" ODD
+                 "'},'next':'z'},'z':{'action':'Return'}")));
+    flow_again(&f, "null");
+    ASSERT_EQ(n_ids, 6u);
+    EXPECT_STREQ(ids[0], ids[1]);
+    EXPECT_STREQ(ids[0], ids[2]);
+    for (size_t i = 3; i < 6; i++)
+        for (size_t k = 0; k < i; k++)
+            if (k == 0 || k > 2) {
+                EXPECT_STRNE(ids[i], ids[k]);
+            }
+    EXPECT_STREQ(strrchr(ids[5], '/'), "/2");
+    flow_close(&f);
+}
+
 UTEST(given, a_refused_value_can_be_caught) {
     flow f;
     settle = gives_bytes;

@@ -104,4 +104,4 @@ class Case(unittest.TestCase):
 
 
 def main():
-    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=1)
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=int(os.environ.get("MWL_VERBOSE", "1")))

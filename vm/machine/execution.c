@@ -351,6 +351,15 @@ bool mwl_call_place(const mwl_call *c, mwl_place *out) {
     mwl__run_place(mwl__program_of(c->frame), c->frame->flow, c->frame->step, out);
     return true;
 }
+size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
+    if (!c->frame) return 0;
+    const mwl__gather *g = mwl__gather_of(c->frame);
+    unsigned long long step = c->frame->step_id + 1;
+    const char *run = mwl_run_id(c->frame->run);
+    int n = c->slot && g ? snprintf(out, cap, "%s/%llu/%td", run, step, c->slot - g->slots)
+                         : snprintf(out, cap, "%s/%llu", run, step);
+    return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+}
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }

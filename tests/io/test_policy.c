@@ -1,0 +1,343 @@
+/* test_policy.c: what a policy allows, files inside allowed folders, and secrets. */
+#include "utest.h"
+
+#include "mwl_io.h"
+#include "mwl_std.h"
+#include "stdlib/io/io.h"
+#include "stdlib/io/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static mwl_io_policy *with(mwl_io_right right, const char *list) {
+    mwl_io_policy *p = NULL;
+    mwl_error error;
+    if (mwl_io_policy_new(&p) < 0 || mwl_io_policy_allow(p, right, list, &error) < 0) abort();
+    return p;
+}
+
+UTEST(policy, a_new_one_allows_nothing) {
+    mwl_io_policy *p = NULL;
+    ASSERT_EQ(mwl_io_policy_new(&p), MWL_OK);
+    for (int r = 0; r < MWL_IO_N_RIGHTS; r++) {
+        EXPECT_FALSE(mwl_io_policy_any(p, (mwl_io_right)r));
+        EXPECT_FALSE(mwl_io_policy_allows(p, (mwl_io_right)r, "x"));
+    }
+    mwl_io_policy_allow_all(p);
+    for (int r = 0; r < MWL_IO_N_RIGHTS; r++)
+        EXPECT_TRUE(mwl_io_policy_allows(p, (mwl_io_right)r, "x"));
+    mwl_io_policy_free(p);
+}
+
+UTEST(policy, what_entries_stand_for) {
+    static const struct {
+        mwl_io_right right;
+        const char *list, *what;
+        bool allowed;
+    } rows[] = {
+        {MWL_IO_HTTP, "example.org", "example.org", true},
+        {MWL_IO_HTTP, "Example.ORG", "example.org:8080", true},
+        {MWL_IO_HTTP, "example.org:443", "example.org:8080", false},
+        {MWL_IO_HTTP, "example.org:8080", "example.org:8080", true},
+        {MWL_IO_HTTP, "example.org", "a.example.org", false},
+        {MWL_IO_HTTP, "*.example.org", "a.example.org", true},
+        {MWL_IO_HTTP, "*.example.org", "a.b.example.org:1", true},
+        {MWL_IO_HTTP, "*.example.org", "example.org", false},
+        {MWL_IO_HTTP, "*.example.org", "badexample.org", false},
+        {MWL_IO_HTTP, "[::1]:80", "[::1]:80", true},
+        {MWL_IO_HTTP, "[::1]:80", "[::1]:81", false},
+        {MWL_IO_HTTP, "a,b:1", "b:1", true},
+        {MWL_IO_EXEC, "git", "git", true},
+        {MWL_IO_EXEC, "git", "/usr/bin/git", false},
+        {MWL_IO_EXEC, "/usr/bin/git", "/usr/bin/../bin/git", true},
+        {MWL_IO_EXEC, "git", "gitk", false},
+        {MWL_IO_ENV, "HOME", "HOME", true},
+        {MWL_IO_ENV, "HOME", "HOMER", false},
+        {MWL_IO_ENV, "AWS_*", "AWS_KEY", true},
+        {MWL_IO_ENV, "AWS_*", "AW", false},
+        {MWL_IO_READ, "/a/b", "/a/b", true},
+        {MWL_IO_READ, "/a/b", "/a/b/c/d", true},
+        {MWL_IO_READ, "/a/b/", "/a/b/c", true},
+        {MWL_IO_READ, "/a/b", "/a/bc", false},
+        {MWL_IO_READ, "/a/b", "/a/b/../c", false},
+        {MWL_IO_READ, "/", "/x", true},
+        {MWL_IO_SQLITE, "/a/x.db", "/a/./x.db", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mwl_io_policy *p = with(rows[i].right, rows[i].list);
+        EXPECT_EQ_MSG(mwl_io_policy_allows(p, rows[i].right, rows[i].what), rows[i].allowed,
+                      rows[i].what);
+        mwl_io_policy_free(p);
+    }
+}
+
+UTEST(policy, entries_that_are_refused) {
+    static const char *const hosts[] = {"a,,b", "http://x", "x/y", "x:0",   "x:70000", "x:1a",
+                                        "[::1", "a*.org",   "*",   "*.*.x", ":80",     ","};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        mwl_io_policy *p = NULL;
+        mwl_error error = {MWL_OK, NULL, 0};
+        ASSERT_EQ(mwl_io_policy_new(&p), MWL_OK);
+        EXPECT_EQ_MSG(mwl_io_policy_allow(p, MWL_IO_HTTP, hosts[i], &error), MWL_E_SYNTAX,
+                      hosts[i]);
+        EXPECT_TRUE(error.message != NULL);
+        mwl_io_policy_free(p);
+    }
+}
+
+UTEST(policy, a_file_is_relative_to_its_folder) {
+    static const char text[] = "{\"allow\": {\"read\": [\"data\", \"/etc/x\"], \"env\": true}}";
+    mwl_io_policy *p = NULL;
+    ASSERT_EQ(mwl_io_policy_new(&p), MWL_OK);
+    EXPECT_EQ(mwl_io_policy_read(p, text, sizeof text - 1, "/srv/app/", NULL), MWL_OK);
+    EXPECT_TRUE(mwl_io_policy_allows(p, MWL_IO_READ, "/srv/app/data/x"));
+    EXPECT_TRUE(mwl_io_policy_allows(p, MWL_IO_READ, "/etc/x"));
+    EXPECT_FALSE(mwl_io_policy_allows(p, MWL_IO_READ, "/srv/app/x"));
+    EXPECT_FALSE(mwl_io_policy_allows(p, MWL_IO_WRITE, "/srv/app/data"));
+    EXPECT_TRUE(mwl_io_policy_allows(p, MWL_IO_ENV, "ANY"));
+    mwl_io_policy_free(p);
+}
+
+/* ---- a VM with providers --------------------------------------------------------------------- */
+
+typedef struct host {
+    uv_loop_t loop;
+    mwl_vm *vm;
+    mwl_io *io;
+    mwl_io_policy *policy;
+} host;
+
+static void host_open(host *h, mwl_io_policy *take_policy) {
+    memset(h, 0, sizeof *h);
+    h->policy = take_policy;
+    uv_loop_init(&h->loop);
+    const mwl_io_options options = {.policy = take_policy};
+    if (mwl_vm_new(NULL, &h->vm) < 0 || mwl_std_register(h->vm, NULL) < 0 ||
+        mwl_io_open(h->vm, &h->loop, &options, &h->io, NULL) < 0)
+        abort();
+}
+
+static void on_closed(void *ctx) { *(bool *)ctx = true; }
+
+static bool host_close(host *h) {
+    bool closed = false;
+    mwl_io_close(h->io, on_closed, &closed);
+    while (!closed) uv_run(&h->loop, UV_RUN_ONCE);
+    mwl_vm_free(h->vm);
+    mwl_io_policy_free(h->policy);
+    return uv_loop_close(&h->loop) == 0;
+}
+
+UTEST(io, opens_and_closes_without_a_call) {
+    host h;
+    host_open(&h, NULL);
+    EXPECT_EQ(mwl_io_pending(h.io), 0u);
+    EXPECT_TRUE(host_close(&h));
+    mwl_io_close(NULL, NULL, NULL);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+struct folder {
+    char root[64];
+    host h;
+};
+
+static void put(const char *root, const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *f = fopen(path, "w");
+    fputs(text, f);
+    fclose(f);
+}
+
+static void make_link(const char *root, const char *name, const char *to) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    if (symlink(to, path) != 0) abort();
+}
+
+static void make_folder(const char *root, const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    if (mkdir(path, 0700) != 0) abort();
+}
+
+UTEST_F_SETUP(folder) {
+    struct folder *f = utest_fixture;
+    char allowed[80];
+    (void)utest_result;
+    snprintf(f->root, sizeof f->root, "/tmp/mwl-policy-XXXXXX");
+    ASSERT_TRUE(mkdtemp(f->root) != NULL);
+    make_folder(f->root, "in");
+    make_folder(f->root, "in/deep");
+    make_folder(f->root, "out");
+    put(f->root, "in/a", "inside");
+    put(f->root, "in/deep/b", "inside");
+    put(f->root, "out/secret", "outside");
+    make_link(f->root, "in/good", "deep/b");
+    make_link(f->root, "in/deep/up", "../a");
+    make_link(f->root, "in/bad", "../out/secret");
+    make_link(f->root, "in/worse", "../out");
+    make_link(f->root, "in/root", "/etc");
+    make_link(f->root, "in/self", "self");
+    make_link(f->root, "in/around", "deep/../../in/a");
+    snprintf(allowed, sizeof allowed, "%s/in", f->root);
+    host_open(&f->h, with(MWL_IO_READ, allowed));
+}
+
+UTEST_F_TEARDOWN(folder) {
+    struct folder *f = utest_fixture;
+    char command[100];
+    (void)utest_result;
+    EXPECT_TRUE(host_close(&f->h));
+    snprintf(command, sizeof command, "rm -r %s", f->root);
+    EXPECT_EQ(system(command), 0);
+}
+
+static const struct {
+    const char *path;
+    int result; /* 0, or an errno */
+} opens[] = {
+    {"in/a", 0},         {"in/deep/b", 0},           {"in/deep/../a", 0},
+    {"in/good", 0},      {"in/deep/up", 0},          {"in/missing", ENOENT},
+    {"in/a/b", ENOTDIR}, {"out/secret", EPERM},      {"in/../out/secret", EPERM},
+    {"in/bad", EXDEV},   {"in/worse/secret", EXDEV}, {"in/root/passwd", EXDEV},
+    {"in/self", ELOOP},  {"in/around", EXDEV},       {"inside", EPERM},
+};
+
+UTEST_F(folder, what_opens) {
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+        char path[256], text[16] = "";
+        snprintf(path, sizeof path, "%s/%s", utest_fixture->root, opens[i].path);
+        int fd = mwl__io_file_open(utest_fixture->h.io, MWL_IO_READ, path, O_RDONLY, 0);
+        EXPECT_EQ_MSG(fd < 0 ? -fd : 0, opens[i].result, opens[i].path);
+        if (fd < 0) continue;
+        EXPECT_EQ(read(fd, text, sizeof text - 1), 6);
+        EXPECT_STREQ(text, "inside");
+        close(fd);
+    }
+}
+
+/* Where the kernel has no openat2, the same by hand. */
+UTEST_F(folder, the_walk_opens_the_same) {
+    char in[100];
+    snprintf(in, sizeof in, "%s/in", utest_fixture->root);
+    int root = open(in, O_PATH | O_DIRECTORY);
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+        if (strncmp(opens[i].path, "in/", 3) != 0 || opens[i].result == EPERM) continue;
+        int fd = mwl__confine_walk(root, opens[i].path + 3, O_RDONLY, 0);
+        EXPECT_EQ_MSG(fd < 0 ? -fd : 0, opens[i].result, opens[i].path);
+        if (fd >= 0) close(fd);
+    }
+    close(root);
+}
+
+UTEST_F(folder, another_right_is_not_this_one) {
+    char path[256];
+    const char *name;
+    snprintf(path, sizeof path, "%s/in/a", utest_fixture->root);
+    EXPECT_EQ(mwl__io_file_open(utest_fixture->h.io, MWL_IO_WRITE, path, O_WRONLY, 0), -EPERM);
+    EXPECT_EQ(mwl__io_file_parent(utest_fixture->h.io, MWL_IO_WRITE, path, &name), -EPERM);
+}
+
+UTEST_F(folder, parents) {
+    static const struct {
+        const char *path, *name;
+        int result;
+    } rows[] = {{"in/a", "a", 0},           {"in/new", "new", 0},
+                {"in/deep/new", "new", 0},  {"in/worse/new", "", EXDEV},
+                {"out/new", "", EPERM},     {"in/deep/..", "", EISDIR},
+                {"in/none/new", "", ENOENT}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[256];
+        const char *name = "";
+        snprintf(path, sizeof path, "%s/%s", utest_fixture->root, rows[i].path);
+        int fd = mwl__io_file_parent(utest_fixture->h.io, MWL_IO_READ, path, &name);
+        EXPECT_EQ_MSG(fd < 0 ? -fd : 0, rows[i].result, rows[i].path);
+        if (fd < 0) continue;
+        EXPECT_STREQ(name, rows[i].name);
+        close(fd);
+    }
+}
+
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+typedef struct out {
+    char text[4096];
+    size_t len;
+} out;
+
+static mwl_status keep(void *ctx, const char *text, size_t len) {
+    out *o = ctx;
+    if (o->len + len >= sizeof o->text) return MWL_E_TOO_BIG;
+    memcpy(o->text + o->len, text, len);
+    o->text[o->len += len] = '\0';
+    return MWL_OK;
+}
+
+/* What a redactor makes of a text that comes in pieces of n bytes. */
+static const char *redacted(const mwl_io *io, const char *text, size_t n) {
+    static out o;
+    mwl_io_redactor *r;
+    o.len = 0;
+    o.text[0] = '\0';
+    if (mwl_io_redactor_new(io, keep, &o, &r) < 0) abort();
+    for (size_t at = 0, len = strlen(text); at < len; at += n)
+        mwl_io_redactor_write(r, text + at, len - at < n ? len - at : n);
+    mwl_io_redactor_flush(r);
+    mwl_io_redactor_free(r);
+    return o.text;
+}
+
+UTEST(secret, every_form_is_replaced) {
+    static const char *const rows[][2] = {
+        {"nothing here", "nothing here"},
+        {"key=hunter2+hunter2;", "key=[secret];"},
+        {"hunter2+hunter", "hunter2+hunter"},
+        {"xhunter2+hunter2hunter2+hunter2y", "x[secret][secret]y"},
+        {"?k=hunter2%2Bhunter2&", "?k=[secret]&"},
+        {"?k=hunter2%2bhunter2&", "?k=[secret]&"},
+        {"Basic aHVudGVyMitodW50ZXIy", "Basic [secret]"},
+        {"line\\nbreak\\\"", "[secret]"},
+        {"{\"a\":\"xy\"}", "{\"a\":\"[secret]\"}"},
+        {"xyz", "xyz"},
+        {"{\"pin\":123456,\"n\":[123456]}", "{\"pin\":\"[secret]\",\"n\":[\"[secret]\"]}"},
+    };
+    host h;
+    host_open(&h, NULL);
+    EXPECT_FALSE(mwl_io_has_secrets(h.io));
+    EXPECT_STREQ(redacted(h.io, "hunter2+hunter2", 4), "hunter2+hunter2");
+    static const char *const secrets[] = {"hunter2+hunter2", "line\nbreak\"", "xy", "123456", ""};
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        EXPECT_EQ(mwl_io_secret(h.io, secrets[i], strlen(secrets[i])), MWL_OK);
+    EXPECT_TRUE(mwl_io_has_secrets(h.io));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t n = 1; n < 40; n += 3) {
+            EXPECT_STREQ(redacted(h.io, rows[i][0], n), rows[i][1]);
+        }
+    EXPECT_TRUE(host_close(&h));
+}
+
+/* "user:" before the secret moves it inside the base64 text. */
+UTEST(secret, base64_at_every_position) {
+    static const char *const texts[] = {"b3BlbnNlc2FtZSE=", "eG9wZW5zZXNhbWUh",
+                                        "eHhvcGVuc2VzYW1lIQ=="};
+    host h;
+    host_open(&h, NULL);
+    ASSERT_EQ(mwl_io_secret(h.io, "opensesame!", 11), MWL_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = redacted(h.io, texts[i], 5);
+        EXPECT_TRUE_MSG(strstr(text, "[secret]") != NULL, text);
+        EXPECT_TRUE_MSG(strlen(text) < 8 + 8, text);
+    }
+    EXPECT_TRUE(host_close(&h));
+}
+
+UTEST_MAIN()
