@@ -67,11 +67,11 @@ static bool type_is(mwl_value result, const char *type) {
     return text && len == strlen(type) && memcmp(text, type, len) == 0;
 }
 
-static int print_json(struct job *s, mwl_value v) {
+static int print_json(struct job *s, mwl_value v, bool success) {
     bool terminal = isatty(STDOUT_FILENO);
     bool pretty = s->options.pretty || (!s->options.compact && terminal);
     const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
-    mwl_status status = json_out(&how, s->heap, v);
+    mwl_status status = success ? json_out_value(&how, s->heap, v) : json_out(&how, s->heap, v);
     putchar('\n');
     fflush(stdout); /* before what is said about it */
     if (status == MWL_OK) return CMD_OK;
@@ -116,7 +116,7 @@ static int report(struct job *s, const mwl_run *run) {
     if (success || !explains_only(s)) {
         mwl_value shown = result;
         if (success && !s->options.whole_result) shown = mwl_object_get(result, "value", 5);
-        int status = print_json(s, shown);
+        int status = print_json(s, shown, success);
         if (status != CMD_OK) return status;
     }
     if (why < 0) return report_limit(s, &e, why);

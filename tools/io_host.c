@@ -3,8 +3,10 @@
 
 #include "cmd.h"
 #include "permissions.h"
+#include "redact.h"
 #include "vm/program/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(MWL_HAVE_IO)
@@ -37,8 +39,11 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
     mwl_error error = {MWL_OK, NULL, 0};
     h->loop = loop;
     if (!imports_one(program) && !answers_one(how->binds)) return CMD_OK;
-    const mwl_io_options options = {
-        .policy = how->allowed->policy, .without = is_bound, .without_ctx = how->binds};
+    const mwl_io_options options = {.policy = how->allowed->policy,
+                                    .without = is_bound,
+                                    .without_ctx = how->binds,
+                                    .secrets = redact_secrets()};
+    if (!options.secrets) return cmd_fail("out of memory");
     mwl_status status = mwl_io_open(vm, loop, &options, &h->io, &error);
     if (status == MWL_OK) return CMD_OK;
     cmd_fail("%s", error.message ? error.message : mwl_status_text(status));

@@ -1,6 +1,7 @@
 /* json_out.c: see json_out.h. */
 #include "json_out.h"
 
+#include "redact.h"
 #include "term.h"
 #include "vm/base/utf8.h"
 
@@ -65,11 +66,21 @@ static mwl_status take(void *ctx, const char *text, size_t len) {
     return ferror(s->how->to) ? STOP : MWL_OK;
 }
 
-mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v) {
+static mwl_status write_value(const struct json_out *how, mwl_heap *heap, mwl_value v,
+                              bool redact) {
     struct stream s = {how, how->most ? how->most : SIZE_MAX, {0}, 0};
-    mwl_status status = mwl_json_write_to(heap, v, how->style, take, &s);
+    mwl_status status = redact ? redact_json(heap, v, how->style, take, &s)
+                               : mwl_json_write_to(heap, v, how->style, take, &s);
     if (status == STOP && !ferror(how->to)) fputs(" ...", how->to);
     return status == STOP ? MWL_OK : status;
+}
+
+mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v) {
+    return write_value(how, heap, v, true);
+}
+
+mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value v) {
+    return write_value(how, heap, v, false);
 }
 
 /* ---- inside a larger JSON text -----------------------------------------------------------------
@@ -117,7 +128,7 @@ static mwl_status hold(void *ctx, const char *text, size_t len) {
 void json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most) {
     enum { SHOWN = 200 };
     struct held h = {NULL, 0, most};
-    mwl_status status = mwl_json_write_to(heap, v, MWL_JSON_COMPACT, hold, &h);
+    mwl_status status = redact_json(heap, v, MWL_JSON_COMPACT, hold, &h);
     if (status == MWL_OK) {
         fwrite(h.text, 1, h.len, to);
     } else if (status == STOP) {

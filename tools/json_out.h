@@ -17,6 +17,9 @@ struct json_out {
 /* Returns MWL_OK, or why the value could not be written, perhaps after a part of it was written. A
  * failure of the stream is not reported here; use ferror. */
 mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v);
+/* The same for the value of a success, which is what the program was asked for: secrets in it are
+ * shown. All other functions replace them (redact.h). */
+mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value v);
 
 /* The value as JSON text of at most `most` bytes. If it is longer, a string with its first
  * characters stands for it; if it has no JSON form, {"$type": ...} does. So what is written is

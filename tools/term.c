@@ -2,6 +2,7 @@
 #include "term.h"
 
 #include "cmd.h"
+#include "redact.h"
 #include "vm/base/mem.h"
 #include "vm/base/utf8.h"
 
@@ -46,8 +47,16 @@ static void put(FILE *to, const char *text, size_t len, bool keep_lines) {
     fwrite(text + plain, 1, len - plain, to);
 }
 
-void term_text(FILE *to, const char *text, size_t len) { put(to, text, len, false); }
-void term_lines(FILE *to, const char *text, size_t len) { put(to, text, len, true); }
+/* What goes to standard output is what was asked for; elsewhere secrets are replaced. */
+static void put_shown(FILE *to, const char *text, size_t len, bool keep_lines) {
+    size_t n = 0;
+    char *shown = to == stdout ? NULL : redact_text(text, len, &n);
+    put(to, shown ? shown : text, shown ? n : len, keep_lines);
+    free(shown);
+}
+
+void term_text(FILE *to, const char *text, size_t len) { put_shown(to, text, len, false); }
+void term_lines(FILE *to, const char *text, size_t len) { put_shown(to, text, len, true); }
 
 void term_output(const char *text, size_t len) {
     if (isatty(STDOUT_FILENO))

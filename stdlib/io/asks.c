@@ -73,6 +73,7 @@ static void ask_exec(const asking *a, mwl_value with) {
     if (mwl_value_kind(argv) == MWL_KIND_ARRAY) first = mwl_array_at(argv, 0);
     a->ask(a->ctx, MWL_IO_EXEC, constant(first));
     ask_value(a, MWL_IO_READ, mwl__io_arg(with, "cwd"));
+    ask_each(a, MWL_IO_ENV, mwl__io_arg(with, "inherit"));
 }
 
 static void ask_file(const asking *a, mwl_value with) {

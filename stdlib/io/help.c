@@ -119,7 +119,7 @@ static mwl_status line_add(void *ctx, const char *text, size_t len) {
 /* The text of the record with secrets replaced. */
 static mwl_status write_redacted(const mwl_io *io, mwl_heap *heap, mwl_value record, line *out) {
     mwl_io_redactor *r;
-    mwl_status status = mwl_io_redactor_new(io, line_add, out, &r);
+    mwl_status status = mwl_io_redactor_new(io->secrets, line_add, out, &r);
     if (status < 0) return status;
     char *text;
     size_t len;

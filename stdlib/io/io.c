@@ -60,7 +60,7 @@ static mwl_status add_all(mwl_io *io, mwl_error *error) {
 
 static void free_record(mwl_io *io) {
     mwl_io_policy_free(io->nothing);
-    mwl__secrets_free(io->secrets);
+    mwl_io_secrets_free(io->own_secrets);
     free(io);
 }
 
@@ -78,6 +78,8 @@ mwl_status mwl_io_open(mwl_vm *vm, uv_loop_t *loop, const mwl_io_options *option
         status = mwl_io_policy_new(&io->nothing);
         io->options.policy = io->nothing;
     }
+    if (status == MWL_OK && !io->options.secrets) status = mwl_io_secrets_new(&io->own_secrets);
+    io->secrets = io->own_secrets ? io->own_secrets : io->options.secrets;
     if (status == MWL_OK) status = add_all(io, error);
     if (status == MWL_OK)
         *out = io;

@@ -4,15 +4,14 @@
 
 #include "io.h"
 
-typedef struct mwl__secrets mwl__secrets; /* secret.c */
-
 struct mwl_io {
     mwl_vm *vm;
     uv_loop_t *loop;
     mwl_io_options options;
-    mwl_io_policy *nothing; /* the policy if the options have none */
-    mwl__secrets *secrets;  /* NULL before the first one */
-    mwl__io_op *ops;        /* in progress */
+    mwl_io_policy *nothing;      /* the policy if the options have none */
+    mwl_io_secrets *secrets;     /* those of the options, or own_secrets */
+    mwl_io_secrets *own_secrets; /* or NULL */
+    mwl__io_op *ops;             /* in progress */
     size_t n_ops;
     size_t holds; /* 1 until it is closed, and one for each handle that is being closed */
     size_t busy;  /* callbacks that still use the providers */
@@ -21,7 +20,5 @@ struct mwl_io {
     void *closed_ctx;
     void *state[MWL__IO_N_SLOTS + 1];
 };
-
-void mwl__secrets_free(mwl__secrets *secrets); /* NULL is ignored */
 
 #endif

@@ -87,6 +87,9 @@ MWL_API void mwl_io_asks(mwl_value member,
 /* Returns all documents, for mwl_asm_options.library. Constant. Any thread. */
 MWL_API const mwl_asm_document *mwl_io_documents(void);
 
+/* A set of secrets; see below. */
+typedef struct mwl_io_secrets mwl_io_secrets;
+
 /* ---- one VM's providers ---------------------------------------------------------------------- */
 
 typedef struct mwl_io mwl_io;
@@ -98,6 +101,9 @@ typedef enum mwl_io_level { MWL_IO_DEBUG, MWL_IO_INFO, MWL_IO_WARN, MWL_IO_ERROR
 typedef struct mwl_io_options {
     /* Lent until the providers are closed; must not change meanwhile. NULL: nothing is allowed. */
     const mwl_io_policy *policy;
+    /* The set of secrets, lent until the providers are closed; several VMs may share one. NULL:
+     * they have their own. */
+    mwl_io_secrets *secrets;
     /* Leaves out a provider for which it returns true: the host has another one with this URI. */
     bool (*without)(const void *ctx, const char *uri);
     const void *without_ctx;
@@ -138,22 +144,29 @@ MWL_API size_t mwl_io_pending(const mwl_io *io);
 
 /* ---- secrets --------------------------------------------------------------------------------- */
 
-/* Values that providers have read as secret (env, prompt) are known to `io`. The host passes every
+/* Values that providers have read as secret (env, prompt) are kept in a set. The host passes every
  * text that people or files may keep (traces, reports, logs, messages) through a redactor, which
- * replaces secrets by "[secret]". Secrets are found as they are, inside JSON text, percent-encoded
- * and as base64. A secret of less than four bytes is found only as a whole JSON string. */
+ * replaces them by "[secret]". Secrets are found as they are, inside JSON text, percent-encoded
+ * and as base64. A secret of less than four bytes is found only as a whole JSON string.
+ *
+ * The functions with a set may be called by any thread, also several at the same time. */
 
-/* Marks a text as secret, from now on. Returns MWL_OK or MWL_E_NOMEM. */
+/* Creates a set; *out is given. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_secrets_new(mwl_io_secrets **out);
+MWL_API void mwl_io_secrets_free(mwl_io_secrets *secrets); /* NULL is ignored */
+/* Returns whether there is a secret. If not, texts need no redactor. */
+MWL_API bool mwl_io_secrets_any(const mwl_io_secrets *secrets);
+/* Returns the set of a VM's providers: that of the options, or their own. Lent by `io`. */
+MWL_API mwl_io_secrets *mwl_io_secrets_of(mwl_io *io);
+/* Marks a text as secret, from now on. On the VM's thread. Returns MWL_OK or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len);
-/* Returns whether there is a secret. If not, texts need no redactor. io may be NULL. */
-MWL_API bool mwl_io_has_secrets(const mwl_io *io);
 
-/* Replaces secrets in a text that comes in pieces. */
+/* Replaces secrets in a text that comes in pieces. One thread at a time. */
 typedef struct mwl_io_redactor mwl_io_redactor;
-/* Creates one; *out is given. What is left over goes to sink, with ctx. io is lent until it is
- * freed. Returns MWL_OK or MWL_E_NOMEM. */
-MWL_API mwl_status mwl_io_redactor_new(const mwl_io *io, mwl_json_sink *sink, void *ctx,
-                                       mwl_io_redactor **out);
+/* Creates one; *out is given. The text goes on to sink, with ctx. The set is lent until the
+ * redactor is freed. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_redactor_new(const mwl_io_secrets *secrets, mwl_json_sink *sink,
+                                       void *ctx, mwl_io_redactor **out);
 /* Takes a piece of text. Returns MWL_OK, MWL_E_NOMEM or what the sink returned. */
 MWL_API mwl_status mwl_io_redactor_write(mwl_io_redactor *r, const char *text, size_t len);
 /* Passes on what was held back because a secret could have begun there. */

@@ -5,7 +5,7 @@
  * of its text once: a table by the first three bytes has the forms that can begin there. */
 #include "io_impl.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { KEY = 3, BUCKETS = 4096, WHOLE = 4 /* bytes; shorter secrets are found with quotes */ };
@@ -17,10 +17,37 @@ typedef struct form {
     char text[];
 } form;
 
-struct mwl__secrets {
+struct mwl_io_secrets {
+    pthread_mutex_t lock;
     form *buckets[BUCKETS];
     size_t longest;
+    atomic_bool any;
 };
+
+mwl_status mwl_io_secrets_new(mwl_io_secrets **out) {
+    *out = calloc(1, sizeof **out);
+    if (!*out) return MWL_E_NOMEM;
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return MWL_OK;
+}
+
+void mwl_io_secrets_free(mwl_io_secrets *s) {
+    if (!s) return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (form *f = s->buckets[i], *next; f; f = next) {
+            next = f->next;
+            free(f);
+        }
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+bool mwl_io_secrets_any(const mwl_io_secrets *s) { return atomic_load(&s->any); }
+mwl_io_secrets *mwl_io_secrets_of(mwl_io *io) { return io->secrets; }
+
+/* The set does not change for its user when it is locked. */
+static void lock(const mwl_io_secrets *s) { pthread_mutex_lock((pthread_mutex_t *)&s->lock); }
+static void unlock(const mwl_io_secrets *s) { pthread_mutex_unlock((pthread_mutex_t *)&s->lock); }
 
 static unsigned bucket_of(const char *p) {
     const unsigned char *b = (const unsigned char *)p;
@@ -29,7 +56,7 @@ static unsigned bucket_of(const char *p) {
 
 /* ---- forms ----------------------------------------------------------------------------------- */
 
-static mwl_status add_form(mwl__secrets *s, const char *text, size_t len) {
+static mwl_status add_form(mwl_io_secrets *s, const char *text, size_t len) {
     if (len < KEY) return MWL_OK;
     form **at = &s->buckets[bucket_of(text)];
     for (; *at && (*at)->len >= len; at = &(*at)->next)
@@ -47,7 +74,7 @@ static mwl_status add_form(mwl__secrets *s, const char *text, size_t len) {
     return MWL_OK;
 }
 
-static mwl_status add_json(mwl__secrets *s, mwl_heap *heap, const char *text, size_t len) {
+static mwl_status add_json(mwl_io_secrets *s, mwl_heap *heap, const char *text, size_t len) {
     mwl_value v = mwl__io_text(heap, text, len);
     char *json = NULL;
     size_t n = 0;
@@ -60,7 +87,7 @@ static mwl_status add_json(mwl__secrets *s, mwl_heap *heap, const char *text, si
     return status;
 }
 
-static mwl_status add_percent(mwl__secrets *s, const char *text, size_t len, const char *digits) {
+static mwl_status add_percent(mwl_io_secrets *s, const char *text, size_t len, const char *digits) {
     char *out = malloc(len * 3 + 1);
     size_t n = 0;
     if (!out) return MWL_E_NOMEM;
@@ -83,7 +110,7 @@ static mwl_status add_percent(mwl__secrets *s, const char *text, size_t len, con
 
 /* The base64 text that the secret has with `skip` bytes before it, without the characters at both
  * ends that depend on its neighbours. */
-static mwl_status add_base64(mwl__secrets *s, const char *text, size_t len, size_t skip,
+static mwl_status add_base64(mwl_io_secrets *s, const char *text, size_t len, size_t skip,
                              const char *last_two) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     size_t bits = (skip + len) * 8, n = 0;
@@ -103,12 +130,8 @@ static mwl_status add_base64(mwl__secrets *s, const char *text, size_t len, size
     return status;
 }
 
-mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
-    if (len == 0) return MWL_OK;
-    if (!io->secrets) io->secrets = calloc(1, sizeof *io->secrets);
-    mwl__secrets *s = io->secrets;
-    if (!s) return MWL_E_NOMEM;
-    mwl_status status = add_json(s, mwl_vm_heap(io->vm), text, len);
+static mwl_status add_all(mwl_io_secrets *s, mwl_heap *heap, const char *text, size_t len) {
+    mwl_status status = add_json(s, heap, text, len);
     if (len < WHOLE || status < 0) return status;
     status = add_form(s, text, len);
     if (status == MWL_OK) status = add_percent(s, text, len, "0123456789ABCDEF");
@@ -120,34 +143,33 @@ mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
     return status;
 }
 
-bool mwl_io_has_secrets(const mwl_io *io) { return io && io->secrets; }
-
-void mwl__secrets_free(mwl__secrets *s) {
-    if (!s) return;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (form *f = s->buckets[i], *next; f; f = next) {
-            next = f->next;
-            free(f);
-        }
-    free(s);
+mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
+    if (len == 0) return MWL_OK;
+    lock(io->secrets);
+    mwl_status status = add_all(io->secrets, mwl_vm_heap(io->vm), text, len);
+    atomic_store(&io->secrets->any, true);
+    unlock(io->secrets);
+    return status;
 }
 
 /* ---- redactors ------------------------------------------------------------------------------- */
 
 struct mwl_io_redactor {
-    const mwl_io *io;
+    const mwl_io_secrets *secrets;
     mwl_json_sink *sink;
     void *ctx;
     char *held; /* a secret may begin here */
     size_t n_held, cap;
+    char *out; /* what is passed on */
+    size_t n_out, out_cap;
     char before; /* the last byte that was passed on */
 };
 
-mwl_status mwl_io_redactor_new(const mwl_io *io, mwl_json_sink *sink, void *ctx,
+mwl_status mwl_io_redactor_new(const mwl_io_secrets *secrets, mwl_json_sink *sink, void *ctx,
                                mwl_io_redactor **out) {
     mwl_io_redactor *r = *out = calloc(1, sizeof *r);
     if (!r) return MWL_E_NOMEM;
-    r->io = io;
+    r->secrets = secrets;
     r->sink = sink;
     r->ctx = ctx;
     r->before = ' ';
@@ -157,10 +179,11 @@ mwl_status mwl_io_redactor_new(const mwl_io *io, mwl_json_sink *sink, void *ctx,
 void mwl_io_redactor_free(mwl_io_redactor *r) {
     if (!r) return;
     free(r->held);
+    free(r->out);
     free(r);
 }
 
-static const form *match(const mwl__secrets *s, const char *p, size_t left) {
+static const form *match(const mwl_io_secrets *s, const char *p, size_t left) {
     if (left < KEY) return NULL;
     for (const form *f = s->buckets[bucket_of(p)]; f; f = f->next)
         if (f->len <= left && memcmp(f->text, p, f->len) == 0) return f;
@@ -174,12 +197,29 @@ static const char *instead(const form *f, char before, char after) {
     return quoted || number ? "\"[secret]\"" : "[secret]";
 }
 
-/* Passes on what is decided: everything at the end, otherwise all but the last bytes. */
-static mwl_status pass(mwl_io_redactor *r, bool end) {
-    const mwl__secrets *s = r->io->secrets;
+static bool reserve(char **text, size_t *cap, size_t wanted) {
+    if (wanted <= *cap) return true;
+    char *grown = realloc(*text, wanted * 2);
+    if (!grown) return false;
+    *text = grown;
+    *cap = wanted * 2;
+    return true;
+}
+
+static bool add_out(mwl_io_redactor *r, const char *text, size_t len) {
+    if (!reserve(&r->out, &r->out_cap, r->n_out + len)) return false;
+    memcpy(r->out + r->n_out, text, len);
+    r->n_out += len;
+    return true;
+}
+
+/* Decides about everything at the end, otherwise about all but the last bytes. Returns false if out
+ * of memory. */
+static bool decide(mwl_io_redactor *r, bool end) {
+    const mwl_io_secrets *s = r->secrets;
     size_t from = 0, at = 0, keep = end ? 0 : s->longest + 1;
-    mwl_status status = MWL_OK;
-    while (at < r->n_held && r->n_held - at > keep && status == MWL_OK) {
+    bool good = true;
+    while (good && at < r->n_held && r->n_held - at > keep) {
         const form *f = match(s, r->held + at, r->n_held - at);
         if (!f) {
             at++;
@@ -188,26 +228,29 @@ static mwl_status pass(mwl_io_redactor *r, bool end) {
         char before = at ? r->held[at - 1] : r->before;
         char after = at + f->len < r->n_held ? r->held[at + f->len] : '\n';
         const char *text = instead(f, before, after);
-        if (at > from) status = r->sink(r->ctx, r->held + from, at - from);
-        if (status == MWL_OK) status = r->sink(r->ctx, text, strlen(text));
+        good = add_out(r, r->held + from, at - from) && add_out(r, text, strlen(text));
         from = at += f->len;
     }
-    if (at > from && status == MWL_OK) status = r->sink(r->ctx, r->held + from, at - from);
+    good = good && add_out(r, r->held + from, at - from);
     if (at) r->before = r->held[at - 1];
     memmove(r->held, r->held + at, r->n_held - at);
     r->n_held -= at;
-    return status;
+    return good;
+}
+
+/* The set is not locked while the sink is called, because the sink may use it. */
+static mwl_status pass(mwl_io_redactor *r, bool end) {
+    r->n_out = 0;
+    lock(r->secrets);
+    bool good = decide(r, end);
+    unlock(r->secrets);
+    if (!good) return MWL_E_NOMEM;
+    return r->n_out ? r->sink(r->ctx, r->out, r->n_out) : MWL_OK;
 }
 
 mwl_status mwl_io_redactor_write(mwl_io_redactor *r, const char *text, size_t len) {
-    if (!mwl_io_has_secrets(r->io) && r->n_held == 0) return r->sink(r->ctx, text, len);
-    if (r->n_held + len > r->cap) {
-        size_t cap = (r->n_held + len) * 2;
-        char *grown = realloc(r->held, cap);
-        if (!grown) return MWL_E_NOMEM;
-        r->held = grown;
-        r->cap = cap;
-    }
+    if (!mwl_io_secrets_any(r->secrets) && r->n_held == 0) return r->sink(r->ctx, text, len);
+    if (!reserve(&r->held, &r->cap, r->n_held + len)) return MWL_E_NOMEM;
     memcpy(r->held + r->n_held, text, len);
     r->n_held += len;
     return pass(r, false);

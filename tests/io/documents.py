@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 from flow import MWLVM, ROOT, main
@@ -37,6 +38,34 @@ def undescribed(schema, at):
         if not member.get("description"):
             yield f"{at}/{name}"
         yield from undescribed(member, f"{at}/{name}")
+
+
+class Pages(unittest.TestCase):
+    def test_each_is_what_the_command_makes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([MWLVM, "providers", "--pages", folder], check=True)
+            made = sorted(os.listdir(folder))
+            there = [os.path.basename(p) for p in sorted(glob.glob(os.path.join(FOLDER, "*_*.md")))]
+            self.assertEqual(made, there, "run: build/mwlvm providers --pages stdlib/io")
+            for name in made:
+                with open(os.path.join(folder, name)) as one, open(os.path.join(FOLDER, name)) as other:
+                    self.assertEqual(one.read(), other.read(), "run: build/mwlvm providers --pages stdlib/io")
+
+    def test_the_list_one_in_full_and_json(self):
+        def run(*words):
+            return subprocess.run([MWLVM, "providers", *words], capture_output=True, text=True)
+
+        table = run().stdout
+        for _, _, document in documents():
+            self.assertIn(document["uri"], table)
+        self.assertIn("mwl:provider.call/mwl/mock/v1", table)
+        page = run("mwl:provider.call/mwlvm/uuid/v1").stdout
+        self.assertIn("| `version` | `4`, `7`, default `4` |", page)
+        self.assertIn("| `Provider.Call.Uuid.NoEntropy` | The system returned no random bits.", page)
+        self.assertEqual(run("uuid").stdout, page)
+        rows = json.loads(run("--json").stdout)
+        self.assertEqual({row["document"]["uri"] for row in rows}, {row["uri"] for row in rows})
+        self.assertEqual(run("nothing").returncode, 2)
 
 
 class Documents(unittest.TestCase):
