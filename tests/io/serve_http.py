@@ -6,7 +6,7 @@
 
 It speaks raw HTTP/1.1 on asyncio streams in a thread of its own, so that it can be slow, wrong and
 rude. `server.seen` is the list of requests (method, path, headers, body); `server.open` counts
-connections that are open, `server.connections` all that there were.
+connections that are open, `server.most_open` the most at a time, `server.connections` all that there were.
 """
 import asyncio
 import email.utils
@@ -21,7 +21,7 @@ import urllib.parse
 
 class Server:
     def __init__(self, certificate=None, host="127.0.0.1"):
-        self.host, self.seen, self.open, self.connections = host, [], 0, 0
+        self.host, self.seen, self.open, self.most_open, self.connections = host, [], 0, 0, 0
         self.counts = {}
         self.context = None
         if certificate:
@@ -62,6 +62,7 @@ class Server:
 
     async def client(self, reader, writer):
         self.open += 1
+        self.most_open = max(self.most_open, self.open)
         self.connections += 1
         try:
             while await self.request(reader, writer):
@@ -201,6 +202,17 @@ class Server:
         if self.counts[parts[1]] <= int(parts[0]):
             return await self.reply(w, b"", 503, Retry_After="0")
         return await self.reply(w, json.dumps(self.counts[parts[1]]).encode())
+
+    async def on_pages(self, w, parts, **_):
+        """/pages/N/LAST: a page of ten items, with the URL of the next one; each third page is refused at first."""
+        page, last = int(parts[0]), int(parts[1])
+        self.counts[f"page {page}"] = self.counts.get(f"page {page}", 0) + 1
+        if page % 3 == 2 and self.counts[f"page {page}"] < 3:
+            return await self.reply(w, b"", 429 if page % 2 else 503, Retry_After="0")
+        body = {"items": [{"id": page * 10 + i} for i in range(10)]}
+        if page < last:
+            body["next"] = self.url(f"/pages/{page + 1}/{last}")
+        return await self.reply(w, json.dumps(body).encode())
 
 
 def certificates(folder):
