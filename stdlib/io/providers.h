@@ -9,6 +9,7 @@
 #define MWL__IO_MAY(right) (1u << MWL_IO_##right)
 
 #define MWL__IO_CALLS(X)                                                                           \
+    X(exec, "exec", MWL__IO_MAY(EXEC) | MWL__IO_MAY(READ) | MWL__IO_MAY(ENV))                      \
     X(http, "http", MWL__IO_MAY(HTTP) | MWL__IO_MAY(READ))                                         \
     X(log, "log", 0)                                                                               \
     X(uuid, "uuid", 0)

@@ -40,6 +40,33 @@ def flow(steps, entrypoint, **members):
     return {"$schema": SCHEMA, "entrypoint": entrypoint, "steps": steps, **members}
 
 
+TIMED_OUT = "Provider.Middleware.Timeout.Exceeded"
+
+
+def entry(name, with_=None, namespace="mwlvm", **phases):
+    """An entry of a Step's middleware; with_ is for onEntry."""
+    if with_ is not None:
+        phases["onEntry"] = {"with": with_}
+    return {"provider": uri(name, "middleware", namespace), **phases}
+
+
+def timeout(seconds):
+    return entry("timeout", {"duration": f"PT{seconds}S"}, "mwl")
+
+
+def retry(attempts, code="*"):
+    return entry("retry", {"policies": [{"match": {"codes": [code]}, "attempts": attempts}]}, "mwl")
+
+
+def gather(name, with_, over="{{ step.input }}", concurrency=None, middleware=None):
+    """A definition that calls the provider for each item, which is call.input."""
+    step = {"action": "Gather", "over": over, "concurrency": concurrency, "next": "end",
+            "call": {"provider": uri(name), "with": with_}}
+    if middleware:
+        step["middleware"] = middleware
+    return flow({"g": step, "end": {"action": "Return"}}, "g")
+
+
 class Run:
     """What one run of the command left: status, the Result, standard error."""
 
@@ -56,7 +83,7 @@ class Run:
 
     @property
     def code(self):
-        return self.result.get("code")
+        return self.result and self.result.get("code")
 
     def log(self):
         """The lines of the log on standard error."""
@@ -85,7 +112,7 @@ class Case(unittest.TestCase):
         path = content if isinstance(content, str) else self.definition(content)
         return [MWLVM, "run", path, "--result", "--compact", *options]
 
-    def run_flow(self, content, *options, input=None, timeout=60, env=None, cwd=None):
+    def run_flow(self, content, *options, input=None, timeout=20, env=None, cwd=None):
         done = subprocess.run(self.command(content, *options), input="" if input is None else json.dumps(input),
                               capture_output=True, text=True, timeout=timeout, env=env, cwd=cwd or self.folder)
         return Run(done)
@@ -98,8 +125,8 @@ class Case(unittest.TestCase):
     def fails(self, content, code, *options, **how):
         """The failure, whose code must be this one."""
         run = self.run_flow(content, *options, **how)
-        self.assertEqual(run.status, 1, run)
         self.assertEqual(run.code, code, run)
+        self.assertEqual(run.status, 5 if run.result["type"] == "timeout" else 1, run)
         return run.result
 
 

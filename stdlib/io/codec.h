@@ -1,0 +1,65 @@
+/* codec.h: bytes that grow, and the forms in which files and programs hold values: JSON, text,
+ * lines, base64, NDJSON, CSV. */
+#ifndef MWL_IO_CODEC_H
+#define MWL_IO_CODEC_H
+
+#include "io.h"
+
+/* ---- bytes that grow; any thread --------------------------------------------------------------*/
+
+typedef struct mwl__bytes {
+    char *data; /* NULL while it is empty */
+    size_t len, cap;
+} mwl__bytes;
+
+/* Each returns false if there is no memory; the bytes stay as they were. */
+bool mwl__bytes_room(mwl__bytes *b, size_t n); /* room for n more, and for a NUL after them */
+bool mwl__bytes_add(mwl__bytes *b, const void *data, size_t len);
+bool mwl__bytes_base64(mwl__bytes *b, const void *data, size_t len);
+void mwl__bytes_free(mwl__bytes *b);
+/* An mwl_json_sink that adds to the mwl__bytes ctx. */
+mwl_status mwl__bytes_sink(void *ctx, const char *text, size_t len);
+/* Adds the bytes of a base64 text, of either alphabet, with or without padding. Returns MWL_OK,
+ * MWL_E_SYNTAX or MWL_E_NOMEM. */
+mwl_status mwl__base64_decode(mwl__bytes *b, const char *text, size_t len);
+
+/* ---- values; on the VM's thread -------------------------------------------------------------- */
+
+typedef enum mwl__form {
+    MWL__FORM_JSON,
+    MWL__FORM_TEXT,
+    MWL__FORM_LINES,
+    MWL__FORM_BASE64,
+    MWL__FORM_NDJSON,
+    MWL__FORM_CSV,
+    MWL__FORM_NONE
+} mwl__form;
+
+/* How a table in CSV looks. */
+typedef struct mwl__csv {
+    char separator;
+    bool header; /* the first row has the names of the columns, and rows are objects */
+} mwl__csv;
+
+enum { MWL__WHY = 200 };
+
+/* The form with this name: "json", "text", "lines", "base64", "ndjson", "csv", "none". */
+mwl__form mwl__form_named(const char *name, mwl__form otherwise);
+/* Makes a value of bytes; given. Absent if they do not have this form, with the reason in `why`; if
+ * there is no memory, why is "". csv is read for CSV alone. */
+mwl_value mwl__decode(mwl_heap *heap, mwl__form form, const char *data, size_t len,
+                      const mwl__csv *csv, char why[MWL__WHY]);
+/* Adds the form of a value to `out`. Returns MWL_OK, MWL_E_NOMEM, or MWL_E_NOT_JSON with the
+ * reason in `why` if the value cannot have this form. */
+mwl_status mwl__encode(mwl_heap *heap, mwl__form form, mwl_value v, const mwl__csv *csv,
+                       mwl__bytes *out, char why[MWL__WHY]);
+/* A text as it is, any other value as JSON. */
+mwl_status mwl__encode_plain(mwl_heap *heap, mwl_value v, mwl__bytes *out);
+
+/* csv.c */
+mwl_value mwl__csv_decode(mwl_heap *heap, const char *data, size_t len, const mwl__csv *csv,
+                          char why[MWL__WHY]);
+mwl_status mwl__csv_encode(mwl_heap *heap, mwl_value rows, const mwl__csv *csv, mwl__bytes *out,
+                           char why[MWL__WHY]);
+
+#endif
