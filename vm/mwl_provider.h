@@ -169,6 +169,9 @@ MWL_API bool mwl_call_place(const mwl_call *call, mwl_place *out);
  * again, and no other Step of the run has it. Returns its length, or 0 if the run does not wait for
  * this call any more. */
 MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
+/* Returns a random number from 0 to below 1, made from the run's seed; 0 if the run does not wait
+ * for this call any more. */
+MWL_API double mwl_call_random(mwl_call *call);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
 

@@ -9,9 +9,15 @@
 #define MWL__IO_MAY(right) (1u << MWL_IO_##right)
 
 #define MWL__IO_CALLS(X)                                                                           \
+    X(env, "env", MWL__IO_MAY(ENV))                                                                \
     X(exec, "exec", MWL__IO_MAY(EXEC) | MWL__IO_MAY(READ) | MWL__IO_MAY(ENV))                      \
+    X(file, "file", MWL__IO_MAY(READ) | MWL__IO_MAY(WRITE))                                        \
+    X(hash, "hash", 0)                                                                             \
     X(http, "http", MWL__IO_MAY(HTTP) | MWL__IO_MAY(READ))                                         \
     X(log, "log", 0)                                                                               \
+    X(random, "random", 0)                                                                         \
+    X(sqlite, "sqlite", MWL__IO_MAY(SQLITE))                                                       \
+    X(template, "template", 0)                                                                     \
     X(uuid, "uuid", 0)
 
 #define MWL__IO_MIDDLEWARE(X)

@@ -203,6 +203,34 @@ UTEST(given, the_id_of_a_call_is_that_of_its_Step) {
     flow_close(&f);
 }
 
+static double drawn[3];
+
+static void draws(mwl_call *c) {
+    for (size_t i = 0; i < 3; i++) drawn[i] = mwl_call_random(c);
+    mwl_call_succeed(c, mwl_null());
+}
+
+UTEST(given, random_numbers_of_a_call_come_from_the_seed_of_the_run) {
+    double first[3] = {0, 0, 0};
+    for (int round = 0; round < 2; round++) {
+        flow f;
+        settle = draws;
+        ASSERT_TRUE(open_with(&f, 0));
+        ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Call','call':{'provider':'" ODD
+                                       "'},'next':'z'},'z':{'action':'Return'}")));
+        flow_again(&f, "null");
+        for (size_t i = 0; i < 3; i++) {
+            EXPECT_TRUE(drawn[i] >= 0 && drawn[i] < 1);
+            if (round)
+                EXPECT_EQ(drawn[i], first[i]);
+            else
+                first[i] = drawn[i];
+        }
+        EXPECT_NE(drawn[0], drawn[1]);
+        flow_close(&f);
+    }
+}
+
 UTEST(given, a_refused_value_can_be_caught) {
     flow f;
     settle = gives_bytes;

@@ -190,7 +190,7 @@ class Stopping(Exec):
         self.fails(call("exec", {"argv": ["sh", "-c", text]}, middleware=[timeout(0.5)]),
                    TIMED_OUT, ALL)
         self.all_gone(self.wait_for("pids"))
-        self.assertEqual(open(self.path("term")).read(), "term\n")
+        self.assertEqual(self.text("term"), "term\n")
 
     def test_who_ignores_sigterm_is_killed_after_the_grace_time(self):
         text = f"trap '' TERM; echo $$ > {self.path('pids')}; while :; do sleep 0.05; done"
@@ -224,7 +224,7 @@ class Stopping(Exec):
         text = f"sh {self.path('child.sh')} & trap 'exit 0' TERM; while :; do sleep 0.02; done"
         self.fails(call("exec", {"argv": ["sh", "-c", text], "grace": "PT20S"}, middleware=[timeout(0.7)]),
                    TIMED_OUT, ALL)
-        self.assertEqual(open(self.path("clean")).read(), "clean\n")
+        self.assertEqual(self.text("clean"), "clean\n")
         self.all_gone(self.wait_for("pids"))
 
     def test_a_flood_is_cancelled(self):
@@ -246,7 +246,7 @@ class Stopping(Exec):
     def test_retry_runs_it_again(self):
         text = f"echo x >> {self.path('count')}; test $(wc -l < {self.path('count')}) = 3"
         self.succeeds(call("exec", {"argv": ["sh", "-c", text]}, middleware=[retry(5, PREFIX + "NonZeroExit")]), ALL)
-        self.assertEqual(open(self.path("count")).read(), "x\n" * 3)
+        self.assertEqual(self.text("count"), "x\n" * 3)
 
     def test_a_gather_of_a_hundred(self):
         got = self.run_flow(gather("exec", {"argv": ["echo", "{{ string(call.input) }}"]}, concurrency=20), ALL,

@@ -103,6 +103,16 @@ class Case(unittest.TestCase):
     def path(self, *names):
         return os.path.join(self.folder, *names)
 
+    def text(self, name):
+        """The content of a file in the folder."""
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def put(self, name, content, mode="w"):
+        with open(self.path(name), mode) as f:
+            f.write(content)
+        return self.path(name)
+
     def definition(self, content, name="definition.json"):
         with open(self.path(name), "w") as f:
             json.dump(content, f)

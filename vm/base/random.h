@@ -6,5 +6,9 @@
 
 /* The next number. *state is all it keeps: any seed will do, and equal seeds give equal numbers. */
 uint64_t mwl__random(uint64_t *state);
+/* A number from 0 to below 1. */
+static inline double mwl__random_unit(uint64_t *state) {
+    return (double)(mwl__random(state) >> 11) * 0x1p-53;
+}
 
 #endif

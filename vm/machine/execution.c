@@ -7,6 +7,7 @@
  *                    \--posted by a token (token.c)--> settles in the next pump
  *                    \--cancelled--> its `cancel` is called; resolves as the cancellation when it
  * settles (without a `cancel` callback: at once, and whatever it settles with later is dropped) */
+#include "vm/base/random.h"
 #include "vm/machine/execution.h"
 
 #include "vm/base/usage.h"
@@ -360,6 +361,7 @@ size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
                          : snprintf(out, cap, "%s/%llu", run, step);
     return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }
+double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }

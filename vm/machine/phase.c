@@ -93,9 +93,7 @@ bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
 uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
 void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of(p->frame), out); }
-double mwl_phase_random(mwl_phase *p) {
-    return (double)(mwl__random(&p->frame->run->rng) >> 11) * 0x1p-53;
-}
+double mwl_phase_random(mwl_phase *p) { return mwl__random_unit(&p->frame->run->rng); }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
 /* A middleware gave an absent value. If its constructor was out of memory, or at a limit, the run
