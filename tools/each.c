@@ -191,7 +191,9 @@ static void draw(void *ctx) {
     uint64_t done, failed;
     if (!v->shown) return;
     totals(v->each, &done, &failed);
-    each_bar_draw(&v->bar, done, failed, each_in_position(v->each->in));
+    uint64_t lines = each_in_lines(v->each->in), taken = each_in_position(v->each->in);
+    double part = lines ? (double)done / (double)lines : 0; /* the rest of them is in flight */
+    each_bar_draw(&v->bar, done, failed, (uint64_t)((double)taken * (part < 1 ? part : 1)));
 }
 
 static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }

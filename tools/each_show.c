@@ -99,7 +99,7 @@ void each_bar_draw(struct each_bar *b, uint64_t done, uint64_t failed, uint64_t 
                             failed ? TERM_PLAIN : "", each_number((uint64_t)rate, r));
     double byte_rate = seconds > 0 ? (double)(position - first.position) / seconds : 0;
     if (b->size > position && byte_rate > 0) {
-        int64_t left = (int64_t)((double)(b->size - position) / byte_rate);
+        int64_t left = (int64_t)((double)(b->size - position) / byte_rate) + 1;
         if (left < 3600)
             snprintf(text + len, sizeof text - len, ", ETA %d:%02d", (int)(left / 60),
                      (int)(left % 60));

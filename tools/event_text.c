@@ -59,7 +59,7 @@ void event_text_time(int64_t ns, char *out, size_t size) {
     if (ns < 1000000000)
         snprintf(out, size, "%.1f ms", (double)ns / 1e6);
     else if (s < 60)
-        snprintf(out, size, "%.1f s", (double)(ns / 100000000) / 10);
+        snprintf(out, size, "%.1f s", (double)ns / 1e9);
     else if (s < 3600)
         snprintf(out, size, "%" PRId64 ":%02d min", s / 60, (int)(s % 60));
     else

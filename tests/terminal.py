@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""terminal.py MWLVM: what a person sees on a terminal: the live line, the progress bar, colours,
+Ctrl-C. The command runs on a pseudo-terminal; what it draws is interpreted as a terminal does.
+"""
+import concurrent.futures
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+MWLVM = sys.argv[1]
+SCHEMA = "https://mwl.dev/v0.1/flow/schema.json"
+MOCK = "mwl:provider.call/mwl/mock/v1"
+FOLDER = tempfile.mkdtemp(prefix="terminal-")
+ENV = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR")}
+failures = []
+
+
+def expect(good, *words):
+    if not good:
+        failures.append(" ".join(str(w)[:600] for w in words))
+
+
+def flow(name, steps, **more):
+    path = os.path.join(FOLDER, name + ".json")
+    with open(path, "w") as f:
+        json.dump({"$schema": SCHEMA, "entrypoint": "a", "steps": {**steps, "z": {"action": "Return"}}, **more}, f)
+    return path
+
+
+def middleware(name, **arguments):
+    return {"provider": f"mwl:provider.middleware/mwl/{name}/v1", "onEntry": {"with": arguments}}
+
+
+SLEEP = flow("sleep", {"a": {"action": "Sleep", "for": "PT2.5S", "next": "z"}})
+HOUR = flow("hour", {"a": {"action": "Sleep", "for": "PT1H", "next": "z"}})
+POLICIES = [{"match": {"codes": ["*"]}, "attempts": 2, "backoff": {"initial": "PT1S"}}]
+RETRY = flow("retry", {"a": {"action": "Call", "call": {"flow": "sub"}, "next": "z"}}, flows={"sub": {
+    "entrypoint": "fetch", "steps": {"fetch": {
+        "action": "Call", "middleware": [middleware("retry", policies=POLICIES)], "next": "end",
+        "call": {"provider": MOCK, "with": {"delay": "PT1.2S", "failure": {"code": "Http.500"}}},
+        "catch": [{"match": {"codes": ["*"]}, "next": "end"}]}, "end": {"action": "Return"}}}})
+GATHER = flow("gather", {"a": {"action": "Gather", "over": ["PT0.5S", "PT2S", "PT2S"], "next": "z", "call": {
+    "provider": MOCK, "with": {"delay": "{{ call.input }}"}}}})
+TIMES_OUT = flow("timesout", {"a": {"action": "Call", "next": "z", "middleware": [middleware("timeout", duration="PT2.2S")],
+                                    "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
+                                    "catch": [{"match": {"codes": ["*"]}, "next": "z"}]}})
+RAISE = flow("raise", {"a": {"action": "Raise", "result": {"code": "Bad", "message": "no"}}})
+CLEANS = flow("cleans", {"a": {"action": "Call", "next": "z", "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
+                               "middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {
+                                   "call": {"provider": MOCK, "with": {"delay": "PT1H"}}}}}]}})
+NAMES = flow("names", {"a": {"action": "Call", "call": {"flow": "f"}, "next": "z"}}, flows={"f": {
+    "entrypoint": "w\u001b[31m\u4e16\u754c", "steps": {
+        "w\u001b[31m\u4e16\u754c": {"action": "Sleep", "for": "PT1.5S", "next": "e"}, "e": {"action": "Return"}}}})
+
+
+class Screen:
+    """Enough of a terminal: text, line feeds, returns, erasing to the end of the line, colours."""
+
+    def __init__(self, columns):
+        self.columns, self.rows, self.at, self.states, self.wrapped = columns, [""], 0, [], False
+        self.colours = set()
+
+    def feed(self, text):
+        for part in re.split(r"(\x1b\[[0-9;]*[A-Za-z]|\r|\n)", text):
+            if part == "\r":
+                self.at = 0
+            elif part == "\n":
+                self.rows.append("")
+            elif part == "\x1b[K":
+                self.rows[-1] = self.rows[-1][:self.at]
+                self.states.append((time.time(), self.rows[-1]))
+            elif part.startswith("\x1b["):
+                expect(part.endswith("m"), "an unknown sequence:", repr(part))
+                self.colours.add(part)
+            elif part:
+                row = self.rows[-1]
+                self.rows[-1] = row[:self.at] + part + row[self.at + len(part):]
+                self.at += len(part)
+                wide = sum(2 if ord(c) > 0x2e80 else 1 for c in self.rows[-1])
+                if wide >= self.columns:
+                    self.wrapped = True
+
+
+def run(*words, columns=80, env=None, keys=(), stdin=None, stdout_file=None, status=0, limit=60):
+    """Runs the command with a terminal. keys: (seconds, bytes to type). Returns the screen."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        if stdin is not None:
+            os.dup2(os.open(stdin, os.O_RDONLY), 0)
+        if stdout_file is not None:
+            os.dup2(os.open(stdout_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+        os.execve(MWLVM, [MWLVM, *words], {**ENV, "TERM": "xterm", **(env or {})})
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    screen, start, raw = Screen(columns), time.time(), b""
+    keys = list(keys)
+    while time.time() - start < limit:
+        if keys and time.time() - start > keys[0][0]:
+            os.write(fd, keys.pop(0)[1])
+        ready, _, _ = select.select([fd], [], [], 0.05)
+        if not ready:
+            continue
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        raw += piece
+        screen.feed(piece.decode("utf-8", "replace"))
+    os.close(fd)
+    _, code = os.waitpid(pid, 0)
+    got = -os.WTERMSIG(code) if os.WIFSIGNALED(code) else os.WEXITSTATUS(code)
+    expect(got == status, words, "status", got, "instead of", status, raw[-300:])
+    screen.raw, screen.took = raw.decode("utf-8", "replace"), time.time() - start
+    return screen
+
+
+def lines_of(screen):
+    return [text for _, text in screen.states if text]
+
+
+def live_line():
+    s = run(SLEEP)
+    seen = lines_of(s)
+    expect(seen and all(re.match(r"\[0:0\d\] a, sleeps until \d\d:\d\d:\d\d \(\d s left\)$", t) for t in seen), "sleep:", seen[:3])
+    times = [at for at, text in s.states if text]
+    expect(len(times) < 25 and times[-1] - times[0] > 0.5, "drawn", len(times), "times")
+    expect(s.rows[0] == "null" and s.states[-1][1] == "", "the line is not gone:", s.rows)
+    expect(not s.wrapped, "it wraps")
+    seen = lines_of(run(RETRY))
+    expect(any("a/fetch, attempt 1, waits for mock until " in t for t in seen), "retry:", seen)
+    expect(any("a/fetch, waits for attempt 2 until " in t for t in seen), "retry:", seen)
+    expect(any("a/fetch, attempt 2, waits for mock until " in t for t in seen), "retry:", seen)
+    seen = lines_of(run(GATHER))
+    expect(any("a, 1 of 3 dispatches done, 2 in flight" in t for t in seen), "gather:", seen)
+    seen = lines_of(run(TIMES_OUT))
+    expect(any("a, waits for mock, times out at " in t for t in seen), "timeout:", seen)
+    s = run(NAMES, columns=30)
+    expect(any("a/w?[31m\u4e16\u754c" in t for t in lines_of(s)) and not s.wrapped, "names:", lines_of(s)[:2])
+    expect(all(len(t) <= 29 for t in lines_of(s)) and any(t.endswith("...") for t in lines_of(s)), "narrow:", lines_of(s)[:2])
+
+
+def no_live_line():
+    for words, env in (((SLEEP, "--quiet"), {}), ((SLEEP,), {"TERM": "dumb"}), ((SLEEP,), {"TERM": ""})):
+        s = run(*words, env=env)
+        expect(s.raw == "null\r\n", words, env, repr(s.raw))
+    quick = flow("quick", {"a": {"action": "Sleep", "for": "PT0.3S", "next": "z"}})
+    expect(run(quick).raw == "null\r\n", "a short run shows something")
+    got = subprocess.run([MWLVM, SLEEP], stdin=subprocess.DEVNULL, capture_output=True, env={**ENV, "TERM": "xterm"})
+    expect(got.stderr == b"" and got.stdout == b"null\n", "not a terminal:", got)
+    s = run(SLEEP, "-v", env={"NO_COLOR": "1"})
+    expect("a  null" in s.raw and "sleep: 2.5 s" in s.raw and "\x1b" not in s.raw, "-v:", repr(s.raw))
+    s = run(SLEEP, "-v")
+    expect("\x1b[1ma\x1b[0m" in s.raw and "\r\x1b" not in s.raw.replace("\r\n", ""), "-v in colour:", repr(s.raw))
+
+
+def live_interrupts():
+    s = run(HOUR, keys=[(1.6, b"\x03")], status=-signal.SIGINT)
+    expect("mwlvm: interrupted: cancelling the run" in s.raw, "Ctrl-C:", s.raw)
+    expect(any(r.startswith("mwlvm: interrupted") for r in s.rows), "the message shares a line:", s.rows)
+    s = run(CLEANS, keys=[(1.6, b"\x03"), (2.2, b"\x03")], status=-signal.SIGINT)
+    expect(s.took < 20 and "ended without a Result" in s.raw, "Ctrl-C twice:", s.raw)
+
+
+def colours():
+    s = run(RAISE, status=1)
+    expect(any(c != "\x1b[0m" for c in s.colours) or "Bad" in s.raw, "a failure:", s.raw)
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        s = run(RAISE, status=1, env=env)
+        expect("\x1b" not in s.raw and "Bad" in s.raw, env, repr(s.raw))
+
+
+def bar():
+    path, out = os.path.join(FOLDER, "in.ndjson"), os.path.join(FOLDER, "out.ndjson")
+    waits = flow("waits", {"a": {"action": "Sleep", "for": "PT0.02S", "next": "b"}, "b": {
+        "action": "Call", "next": "z", "call": {"provider": MOCK, "with": {
+            "failure": "{{ step.input == 7 ? {'code': 'Seven'} : null }}"}}}})
+    with open(path, "w") as f:
+        f.write("".join(f"{i}\n" for i in range(200)))
+    more = ["--each", path, "-j", "1", "--concurrency", "4"]
+    s = run("run", waits, *more, stdout_file=out, status=1)
+    seen = lines_of(s)
+    form = r"\[#*>? *\] +\d+%  [\d,]+ done, [01] failed, [\d,]+/s(, ETA \d+:\d\d)?$"
+    expect(len(seen) > 5 and all(re.match(form, t) for t in seen), "bar:", seen[:3])
+    expect(any("ETA" in t for t in seen), "no ETA:", seen)
+    expect("\x1b[32m" in s.colours and "\x1b[31m" in s.colours, "bar colours:", s.colours)
+    times = [at for at, text in s.states if text]
+    expect(len(times) / max(times[-1] - times[0], 0.1) < 15, "drawn too often")
+    expect(any(re.match(r"mwlvm: 200 runs in .* 199 succeeded, 1 failed$", r) for r in s.rows), "summary:", s.rows)
+    expect(any(re.match(r"mwlvm: +1  Seven$", r) for r in s.rows), "summary:", s.rows)
+    expect(sum(1 for _ in open(out)) == 200, "Results")
+    s = run("run", waits, *more, stdout_file=out, status=1, env={"NO_COLOR": "1"})
+    expect(not s.colours and lines_of(s), "NO_COLOR:", s.colours)
+    for extra, env in ((["--quiet"], {}), ([], {"TERM": "dumb"})):
+        s = run("run", waits, *more, *extra, stdout_file=out, status=1, env=env)
+        expect(not s.states and ("runs in" in s.raw) == (not extra), "no bar:", repr(s.raw))
+    # Results on the same terminal: each is a row of its own
+    s = run("run", waits, *more, status=1, env={"NO_COLOR": "1"})
+    rows = [r for r in s.rows if r.startswith('{"type"')]
+    expect(len(rows) == 200 and all(json.loads(r) for r in rows), "Results and the bar:", len(rows), s.rows[:5])
+    # from a pipe: no size, so no gauge
+    s = run("run", waits, "--each", "-j", "1", "--concurrency", "4", stdin=path, stdout_file=out, status=1)
+    expect(lines_of(s), "from a redirected file")
+
+
+def bar_interrupts():
+    path, out = os.path.join(FOLDER, "many.ndjson"), os.path.join(FOLDER, "many.out")
+    with open(path, "w") as f:
+        f.write("".join(f"{i}\n" for i in range(400)))
+    s = run("run", HOUR, "--each", path, "-j", "2", stdout_file=out, keys=[(0.8, b"\x03")], status=-signal.SIGINT)
+    expect("interrupted: cancelling the runs in flight" in s.raw and "200 runs in" in s.raw, "Ctrl-C:", s.raw[-500:])
+    s = run("run", CLEANS, "--each", path, stdout_file=out, keys=[(0.8, b"\x03"), (1.3, b"\x03")], status=-signal.SIGINT)
+    expect("Mwlvm.Aborted" in s.raw and s.took < 20, "Ctrl-C twice:", s.raw[-500:])
+
+
+def attempt(test):
+    test()
+    return failures
+
+
+if __name__ == "__main__":
+    begun = time.time()
+    tests = [t for t in (live_line, no_live_line, live_interrupts, colours, bar, bar_interrupts)
+             if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
+    with concurrent.futures.ProcessPoolExecutor(len(tests)) as pool: # they wait most of the time
+        found = [line for some in pool.map(attempt, tests) for line in some]
+    for line in found[:20]:
+        print("FAIL", line)
+    print(f"{len(tests)} tests in {time.time() - begun:.1f} s, {len(found)} failures")
+    sys.exit(1 if found else 0)
