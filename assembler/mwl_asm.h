@@ -36,6 +36,9 @@ typedef struct mwl_asm_provider {
 typedef struct mwl_asm_document {
     const char *uri;  /* of the provider, the same as in the document */
     const char *text; /* JSON text with a NUL at its end */
+    /* Nothing real is behind it, for example in a test: then it may be of the namespace `example`.
+     */
+    bool stands_in;
 } mwl_asm_document;
 
 /* The form of the diagnostics: text for people, JSON, or SARIF for editors and code hosts. */

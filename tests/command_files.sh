@@ -274,3 +274,37 @@ if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>
 else
     echo "script(1) is not here: what a terminal sees is not tested"
 fi
+
+# ---- --bind: who answers for a provider
+http=mwl:provider.call/example/http/v1
+mock=mwl:provider.call/mwl/mock/v1
+retry=tools/examples/patterns/retry.json
+answers=tools/examples/patterns/declined.json
+expect 0 "$mwlvm" $retry --virtual-time --bind "$http=$answers"
+says "$out" '^"the card was declined"$'
+expect 3 "$mwlvm" $retry --virtual-time
+says "$err" 'example/http'
+flow bound '"steps": {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/acme/x/v1",
+  "with": {"value": 7}}, "next": "b"}, "b": {"action": "Return"}}'
+expect 0 "$mwlvm" "$dir/bound.json" --bind "mwl:provider.call/acme/x/v1=$mock"
+[ "$(cat "$out")" = 7 ] || complain "mock does not answer for another provider"
+flow mocked '"steps": {"a": {"action": "Call", "call": {"provider": "'$mock'"}, "next": "b"}, "b": {"action": "Return"}}'
+printf '[{"value": 1}, {"value": 2}]' >"$dir/two.json"
+expect 0 "$mwlvm" "$dir/mocked.json" --bind "$mock=$dir/two.json"
+[ "$(cat "$out")" = 1 ] || complain "answers do not come before the provider itself"
+expect 2 "$mwlvm" $retry --bind "$http"
+says "$err" 'needs URI=URI or URI=FILE.json'
+expect 2 "$mwlvm" $retry --bind "$http=no/such.json"
+says "$err" 'No such file'
+expect 2 "$mwlvm" $retry --bind "$http=mwl:provider.call/acme/none/v1"
+says "$err" "has no call provider 'mwl:provider.call/acme/none/v1'"
+expect 2 "$mwlvm" $retry --bind "mwl:provider.middleware/mwl/retry/v1=$answers"
+says "$err" 'is not the URI of a call provider'
+expect 2 "$mwlvm" $retry --bind "$http=$answers" --bind "$http=$mock"
+says "$err" 'is bound twice'
+printf '{"value": 1' >"$dir/broken.json"
+expect 2 "$mwlvm" $retry --bind "$http=$dir/broken.json"
+says "$err" 'broken.json: '
+printf '{"valu": 1}' >"$dir/odd.json"
+expect 2 "$mwlvm" $retry --bind "$http=$dir/odd.json"
+says "$err" 'odd.json: '

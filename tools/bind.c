@@ -1,6 +1,7 @@
 /* bind.c: see bind.h. */
 #include "bind.h"
 
+#include "assembler/provider/provide.h"
 #include "cmd.h"
 #include "io_host.h"
 #include "stdlib/documents.h"
@@ -103,7 +104,7 @@ static int read_one(struct binds *b, const char *word, struct definition *d, mwl
     if (status != CMD_OK) return status;
     status = item->is_file ? read_file(item, d, heap) : read_uri(item, d, heap);
     if (status == CMD_OK && item->document)
-        status = definition_add_document(d, "--bind", item->document, strlen(item->document));
+        status = definition_add_library(d, item->uri, item->document);
     return status;
 }
 
@@ -149,6 +150,12 @@ static int refused(const struct bind *b, mwl_status status, const mwl_error *err
     return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
 }
 
+/* Never called: the answers come first. */
+static void no_answer(mwl_call *call, void *user) {
+    (void)user;
+    mwl_call_fail(call, NULL, ANSWERS_UNEXPECTED, "nothing answers this call", mwl_absent());
+}
+
 static int apply_file(const struct bind *b, const struct definition *d, mwl_vm *vm,
                       struct answers **out) {
     mwl_heap *heap = mwl_vm_heap(vm);
@@ -167,12 +174,14 @@ static int apply_file(const struct bind *b, const struct definition *d, mwl_vm *
         cmd_fail("%s: %s", file_in_name(b->target), *why ? why : mwl_status_text(status));
         return CMD_USAGE;
     }
+    status = MWL_OK;
     const mwl_asm_provider *document = b->document ? NULL : given(heap, d, b->uri);
-    status = answers_bind(*out, b->uri,
-                          b->document ? b->document
-                          : document  ? document->text
-                                      : NULL,
-                          &error);
+    if (b->document) {
+        const mwl_call_provider none = {.uri = b->uri, .document = b->document, .start = no_answer};
+        status = mwl__provide_trusted(vm, &none, &error);
+    }
+    if (status == MWL_OK)
+        status = answers_bind(*out, b->uri, document ? document->text : NULL, &error);
     return status == MWL_OK ? CMD_OK : refused(b, status, &error);
 }
 
@@ -192,9 +201,10 @@ static int apply_uri(const struct bind *b, mwl_vm *vm) {
     mwl_call_provider call = p->call;
     call.uri = b->uri;
     call.document = b->document;
-    call.deferred = false;
-    mwl_status status = mwl_vm_provide(vm, &call, 1, p->user, &error);
-    return status == MWL_OK ? CMD_OK : refused(b, status, &error);
+    mwl_status status = mwl__provide_trusted(vm, &call, &error);
+    if (status < 0) return refused(b, status, &error);
+    mwl__vm_provider(vm, b->uri, strlen(b->uri))->user = p->user;
+    return CMD_OK;
 }
 
 int binds_apply(const struct binds *b, const struct definition *d, mwl_vm *vm,

@@ -75,7 +75,7 @@ int cmd_asm(int argc, char **argv) {
     definition_init(&o.definition);
     const struct command_line line = {
         head,
-        CMD_STATUSES,
+        "\nExample:\n  mwlvm asm tools/examples/hello.json -o hello.mwlb\n" CMD_STATUSES,
         {{options, sizeof options / sizeof *options, &o}, DEFINITION_TABLES(&o.definition)},
         definition_operand,
         &o.definition,

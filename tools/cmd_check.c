@@ -53,6 +53,8 @@ static const char head[] =
     "\"$schema\" begins with https://mwl.dev/; names that begin with a dot are left out.\n\n";
 
 static const char foot[] =
+    "\nExample:\n"
+    "  mwlvm check --deny warnings tools/examples/hello.json\n"
     "\nWhat is certain to fail when it runs is a warning, as the language has it: in a build,\n"
     "`--deny warnings` is wanted.\n\n"
     "Exit status, the highest that a file causes: 0 clean or warnings only; 2 wrong usage, or a\n"

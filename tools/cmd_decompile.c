@@ -15,7 +15,12 @@ int cmd_decompile(int argc, char **argv) {
     mwl_program *program = NULL;
     definition_init(&d);
     const struct command_line line = {
-        head, CMD_STATUSES, {DEFINITION_TABLES(&d)}, definition_operand, &d, false};
+        head,
+        "\nExample:\n  mwlvm asm tools/examples/hello.json -o - | mwlvm decompile -\n" CMD_STATUSES,
+        {DEFINITION_TABLES(&d)},
+        definition_operand,
+        &d,
+        false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && !d.path) status = cmd_usage("no FILE to decompile");
     if (status == CMD_OK) status = definition_load(&d, d.path, &program);

@@ -100,6 +100,11 @@ static const char head[] =
     "follows the word `--`.\n\n";
 
 static const char foot[] =
+    "\nExamples:\n"
+    "  mwlvm eval 'step.input.n * 2.0' --input '{\"n\": 21}'\n"
+    "      42\n"
+    "  mwlvm eval 'vars.names.map(n, n.size())' --vars '{\"names\": [\"Ada\", \"Grace\"]}'\n"
+    "      [3,5]\n"
     "\nWithout --input, a file or a pipe on standard input is read, as `mwlvm run` does.\n\n"
     "Exit status: 0 a value; 1 a fault; 2 wrong usage, or a file that cannot be read; 3 not an\n"
     "expression of CEL; 6 a limit was reached.\n";

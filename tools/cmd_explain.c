@@ -42,7 +42,10 @@ static int unknown(const char *code) {
 
 int cmd_explain(int argc, char **argv) {
     const char *code = NULL;
-    const struct command_line line = {.head = head, .foot = "", .operand = operand, .ctx = &code};
+    const struct command_line line = {.head = head,
+                                      .foot = "\nExample:\n  mwlvm explain unknown-step\n",
+                                      .operand = operand,
+                                      .ctx = &code};
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     if (!code) return list_all();

@@ -58,27 +58,32 @@ static int take_deny(void *base, const char *name) {
     return take_level(&d->deny, &d->n_deny, name, false);
 }
 
-static bool grow_providers(struct definition *d) {
-    return grow(&d->providers, d->n_providers, sizeof *d->providers) &&
-           grow(&d->texts, d->n_providers, sizeof *d->texts);
-}
-
 static int take_provider(void *base, const char *path) {
     struct definition *d = base;
-    if (!grow_providers(d)) return cmd_fail("out of memory");
+    if (!grow(&d->providers, d->n_providers, sizeof *d->providers) ||
+        !grow(&d->texts, d->n_providers, sizeof *d->texts))
+        return cmd_fail("out of memory");
     struct file_text *text = &d->texts[d->n_providers];
     int status = file_in(&d->limits, path, text);
     if (status != CMD_OK) return status;
     d->providers[d->n_providers] =
         (mwl_asm_provider){.file = file_in_name(path), .text = text->data, .len = text->size};
-    d->n_given = ++d->n_providers;
+    d->n_providers++;
     return CMD_OK;
 }
 
-int definition_add_document(struct definition *d, const char *file, const char *text, size_t len) {
-    if (!grow_providers(d)) return cmd_fail("out of memory");
-    d->providers[d->n_providers++] = (mwl_asm_provider){.file = file, .text = text, .len = len};
+static int add_library(struct definition *d, mwl_asm_document document) {
+    if (!grow(&d->library, d->n_library, sizeof *d->library)) return cmd_fail("out of memory");
+    d->library[d->n_library++] = document;
     return CMD_OK;
+}
+
+int definition_add_library(struct definition *d, const char *uri, const char *text) {
+    int status = CMD_OK;
+    const mwl_asm_document *own = d->library ? NULL : io_host_documents();
+    for (; own && own->uri && status == CMD_OK; own++) status = add_library(d, *own);
+    if (status != CMD_OK) return status;
+    return add_library(d, (mwl_asm_document){.uri = uri, .text = text, .stands_in = true});
 }
 
 static int take_format(void *base, const char *name) {
@@ -121,6 +126,7 @@ void definition_free(struct definition *d) {
     for (size_t i = 0; i < d->n_providers; i++) file_in_free(&d->limits, &d->texts[i]);
     free(d->providers);
     free(d->texts);
+    free(d->library);
     free(d->allow);
     free(d->deny);
     memset(d, 0, sizeof *d);
@@ -178,7 +184,7 @@ int definition_assemble(struct definition *d, const char *path, const char *text
     d->options.colour = term_colour(STDERR_FILENO);
     d->options.alloc = limits_alloc(&d->limits);
     d->options.guide = cmd_guide;
-    d->options.library = io_host_documents();
+    d->options.library = d->library ? d->library : io_host_documents();
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;

@@ -14,7 +14,9 @@ struct definition {
     struct file_text *texts;    /* of the providers */
     const char **allow, **deny; /* NULL-terminated */
     size_t n_providers, n_allow, n_deny;
-    size_t n_given; /* providers that are files of --provider: the first ones */
+    mwl_asm_document
+        *library; /* what definition_add_library added and io_host_documents; or NULL */
+    size_t n_library;
     struct limits limits;
     const char *path; /* the FILE of a command that takes one */
     bool runs;        /* --fuel is for the run alone */
@@ -33,9 +35,9 @@ extern const struct option definition_options[DEFINITION_OPTIONS];
 #define DEFINITION_TABLES(d)                                                                       \
     {definition_options, DEFINITION_OPTIONS, (d)}, { limits_options, LIMITS_OPTIONS, &(d)->limits }
 
-/* Adds a document that is not a file. `file` names it in diagnostics. Both are lent until
- * definition_free. CMD_OK, or a status with a message. */
-int definition_add_document(struct definition *d, const char *file, const char *text, size_t len);
+/* Adds a document that the command makes itself, beside those of its own providers. Any namespace
+ * is allowed. Both texts are lent until definition_free. CMD_OK, or a status with a message. */
+int definition_add_library(struct definition *d, const char *uri, const char *text);
 
 /* For struct command_line: the one FILE; ctx is the struct definition. */
 int definition_operand(void *ctx, const char *word);

@@ -127,6 +127,11 @@ static const char head[] =
 
 static const char foot[] =
     "\n"
+    "Examples:\n"
+    "  mwlvm run tools/examples/hello.json --input '{\"name\": \"Ada\"}'\n"
+    "      {\"greeting\":\"Hello, Ada!\"}\n"
+    "  echo '{\"name\": \"Bob\"}' | mwlvm run tools/examples/hello.json --each --quiet\n"
+    "      {\"type\":\"success\",\"value\":{\"greeting\":\"Hello, Bob!\"}}\n\n"
     "--input takes JSON text; a word that is not JSON is the name of a file, and @FILE is always\n"
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
     "when there is something in it; else the input is null. Ctrl-C cancels the run, with its\n"

@@ -31,7 +31,7 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
 static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
     const struct definition *d = &o->definition;
     int status = CMD_OK;
-    for (size_t i = 0; i < d->n_given && status == CMD_OK; i++)
+    for (size_t i = 0; i < d->n_providers && status == CMD_OK; i++)
         status = stub_provider_add(vm, &d->providers[i], &o->binds, silent);
     return status;
 }

@@ -23,6 +23,7 @@ typedef struct entry {
     const char *text;   /* read when it is found; NULL for the documents of the caller */
     mwl__diags *sink;   /* for its errors; NULL for the language's own */
     document *document; /* NULL before it was read */
+    bool stands_in;     /* any namespace is allowed */
 } entry;
 
 struct mwl__catalog {
@@ -415,7 +416,7 @@ static mwl_status add(mwl__catalog *c, document *d, mwl__source *source, mwl__di
                          "'%.*s' is in the catalog already", MWL__NODE_TEXT(n));
         return sink->status < 0 ? sink->status : MWL_E_REJECTED;
     }
-    c->list[c->n++] = (entry){{k->uri, k->uri_len, k->is_middleware}, NULL, NULL, d};
+    c->list[c->n++] = (entry){{k->uri, k->uri_len, k->is_middleware}, NULL, NULL, d, false};
     return MWL_OK;
 }
 
@@ -461,13 +462,14 @@ mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__d
 }
 
 /* Adds a document that is read when it is first looked up. */
-static mwl_status add_later(mwl__catalog *c, const char *uri, const char *text, mwl__diags *sink) {
+static mwl_status add_later(mwl__catalog *c, const char *uri, const char *text, bool stands_in,
+                            mwl__diags *sink) {
     mwl__uri parts;
     size_t len = strlen(uri);
     mwl_status status = reserve(c);
     if (status < 0) return status;
     (void)mwl__uri_parse(uri, len, &parts);
-    c->list[c->n++] = (entry){{uri, len, parts.is_middleware}, text, sink, NULL};
+    c->list[c->n++] = (entry){{uri, len, parts.is_middleware}, text, sink, NULL, stands_in};
     return MWL_OK;
 }
 
@@ -479,7 +481,7 @@ mwl__catalog *mwl__catalog_new(const mwl_alloc *alloc) {
     mwl__diags_init(&c->sink, a);
     const mwl__std_document *own;
     for (size_t i = 0; (own = mwl__std_document_at(i)); i++)
-        if (add_later(c, own->uri, own->text, NULL) < 0) {
+        if (add_later(c, own->uri, own->text, false, NULL) < 0) {
             mwl__catalog_free(c);
             return NULL;
         }
@@ -490,7 +492,7 @@ mwl_status mwl__catalog_library(mwl__catalog *c, const mwl_asm_document *list, m
     mwl_status status = MWL_OK;
     for (; status == MWL_OK && list && list->uri; list++)
         if (!find(c, list->uri, strlen(list->uri)))
-            status = add_later(c, list->uri, list->text, sink);
+            status = add_later(c, list->uri, list->text, list->stands_in, sink);
     return status;
 }
 
@@ -526,7 +528,7 @@ static mwl_status read_later(mwl__catalog *c, entry *e) {
                                          e->text, strlen(e->text));
     if (status == MWL_OK)
         status = mwl__contract_read(&d->contract, &d->tree, c->alloc, &d->source,
-                                    own ? &c->sink : e->sink, own);
+                                    own ? &c->sink : e->sink, own || e->stands_in);
     if (status == MWL_OK) status = check_announced(d, e);
     if (status == MWL_OK) {
         e->document = d;

@@ -34,13 +34,13 @@ static const row rows[] = {
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static const mwl_asm_document documents[] = {
-#define MWL_X(name, uri_name, rights) {MWL__IO_CALL_URI(uri_name), mwl__io_doc_call_##name},
+#define MWL_X(name, uri_name, rights) {MWL__IO_CALL_URI(uri_name), mwl__io_doc_call_##name, false},
     MWL__IO_CALLS(MWL_X)
 #undef MWL_X
-#define MWL_X(name, uri_name, rights) {MWL__IO_MW_URI(uri_name), mwl__io_doc_mw_##name},
+#define MWL_X(name, uri_name, rights) {MWL__IO_MW_URI(uri_name), mwl__io_doc_mw_##name, false},
         MWL__IO_MIDDLEWARE(MWL_X)
 #undef MWL_X
-            {NULL, NULL}};
+            {NULL, NULL, false}};
 
 const mwl_io_provider *mwl_io_provider_at(size_t i) { return i < N_ROWS ? &rows[i].shown : NULL; }
 const mwl_asm_document *mwl_io_documents(void) { return documents; }

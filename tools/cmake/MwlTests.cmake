@@ -137,7 +137,7 @@ if(Python3_FOUND)
 endif()
 # The command with a listener to its runs, on a terminal, and with many inputs.
 if(Python3_FOUND)
-  foreach(check trace_file each terminal)
+  foreach(check trace_file each terminal examples)
     add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/${check}.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(${check})
   endforeach()
