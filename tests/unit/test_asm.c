@@ -299,6 +299,35 @@ UTEST(asm, a_text_of_any_size) {
     mwl_asm_free(&result);
 }
 
+/* ---- libraries ------------------------------------------------------------------------------- */
+
+/* The namespace `example` is for documentation: only a document that nothing real is behind may
+ * have it. */
+UTEST(asm, a_stand_in_may_be_of_the_namespace_example) {
+    static const char flow[] =
+        FLOW_HEAD "\"steps\": {\"a\": {\"action\": \"Call\", \"call\": {\"provider\": "
+                  "\"mwl:provider.call/example/x/v1\"}, \"next\": \"z\"}, \"z\": {\"action\": "
+                  "\"Return\"}}}";
+    mwl_asm_document library[] = {
+        {.uri = "mwl:provider.call/example/x/v1",
+         .text = "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\", \"uri\": "
+                 "\"mwl:provider.call/example/x/v1\", \"codePrefix\": \"X\", \"description\": "
+                 "\"one\", \"parameters\": {\"type\": \"object\"}, \"metadata\": {\"type\": "
+                 "\"object\"}, \"failureCatalog\": {\"closed\": [], \"open\": [\"*\"]}}"},
+        {.uri = NULL}};
+    mwl_asm_options options;
+    memset(&options, 0, sizeof options);
+    options.library = library;
+    mwl_asm_result result;
+    EXPECT_EQ((int)mwl_assemble(flow, strlen(flow), &options, &result), (int)MWL_E_REJECTED);
+    EXPECT_TRUE(strstr(result.diagnostics, "MWL0410") != NULL);
+    mwl_asm_free(&result);
+    library[0].stands_in = true;
+    EXPECT_EQ((int)mwl_assemble(flow, strlen(flow), &options, &result), (int)MWL_OK);
+    EXPECT_STREQ(result.diagnostics ? result.diagnostics : "", "");
+    mwl_asm_free(&result);
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* A sum of n terms in a text with an escape, so that places need more than an addition. */
