@@ -10,11 +10,11 @@
 enum { STACK_MAX = 64 };
 enum { UNKNOWN, OPEN, KNOWN };
 
-static struct bound nothing(void) { return (struct bound){0, 0, ""}; }
+static struct bound nothing(void) { return (struct bound){0, 0, 0, ""}; }
 
 __attribute__((format(printf, 2, 3))) static struct bound endless(double attempts,
                                                                   const char *format, ...) {
-    struct bound out = {INFINITY, attempts, ""};
+    struct bound out = {INFINITY, attempts, attempts, ""};
     va_list args;
     va_start(args, format);
     vsnprintf(out.why, sizeof out.why, format, args);
@@ -122,6 +122,7 @@ static struct bound retried(struct bounds *b, const mwl__entry_rec *e, uint32_t 
     *reruns |= r.runs > 1;
     struct bound out = inner;
     out.attempts = inner.attempts * r.runs;
+    out.calls = inner.calls * r.runs;
     out.ns = inner.ns * r.runs + r.waits_ns;
     if (isinf(out.ns) && !*out.why && r.why) snprintf(out.why, sizeof out.why, "%s", r.why);
     return out;
@@ -181,6 +182,7 @@ static struct bound around(struct bounds *b, uint32_t ix, uint32_t enter_pc, str
         if (e->struct_pc[phase] == MWL_NONE) continue;
         struct bound cleanup = of_code(b, e->struct_pc[phase]);
         out.ns += cleanup.ns;
+        out.calls += cleanup.calls;
         keep_why(&out, &cleanup);
     }
     return out;
@@ -201,7 +203,7 @@ static struct bound of_call(struct bounds *b, uint32_t call) {
         double ns = 0;
         mwl_value with = c->with_k == MWL_NONE ? mwl_absent() : b->program->consts[c->with_k];
         (void)duration(member(with, "delay"), &ns);
-        return (struct bound){ns, 1, ""};
+        return (struct bound){ns, 1, 1, ""};
     }
     return endless(1, "nothing bounds the wait for %s", uri_of(b->program, c->import));
 }
@@ -266,9 +268,10 @@ static struct bound of_gather(struct bounds *b, const mwl__step_rec *s) {
         if (one.ns > out.ns) out.ns = one.ns;
         keep_why(&out, &one);
         out.attempts += 1;
+        out.calls += one.calls;
     }
     bool over = g->flags & MWL_GATHER_OVER;
-    if (over) out.attempts = INFINITY;
+    if (over) out.attempts = out.calls = INFINITY;
     if (g->concurrency == MWL_NONE || out.ns == 0) return out;
     if (over && !isinf(out.ns))
         return endless(INFINITY, "the number of its dispatches, %u at a time, is computed",
@@ -286,7 +289,7 @@ static struct bound of_sleep(struct bounds *b, const mwl__step_rec *s) {
         if (op != MWL_OP_SLEEP_FOR) continue;
         const mwl__ins *before = &p->code[pc - 1];
         if (before->op == MWL_OP_LOAD_K && duration(p->consts[mwl__ins_x(*before)], &ns))
-            return (struct bound){ns, 0, ""};
+            return (struct bound){ns, 0, 0, ""};
         return endless(0, "how long it sleeps is computed");
     }
     return nothing();
@@ -339,7 +342,7 @@ static void find_rest(struct bounds *b, uint32_t step, uint8_t *state) {
     }
     const struct bound *own = &b->steps[step];
     b->rest[step] = own->ns + longest;
-    b->rest_calls[step] = own->attempts + calls;
+    b->rest_calls[step] = own->calls + calls;
     if (isinf(own->ns))
         snprintf(b->rest_why[step], sizeof b->rest_why[step], "Step '%s': %.120s",
                  text_k(p, p->tables.steps[step].name_k), own->why);
@@ -367,7 +370,7 @@ static struct bound of_flow(struct bounds *b, uint32_t flow) {
         uint32_t first = mwl__ins_x(p->code[pc]);
         find_rest(b, first, state);
         out.ns = b->rest[first];
-        out.attempts = b->rest_calls[first];
+        out.calls = b->rest_calls[first];
         snprintf(out.why, sizeof out.why, "%s", isinf(out.ns) ? b->rest_why[first] : "");
     }
     free(state);
@@ -420,12 +423,12 @@ static void put_time(double ns, mwl__buf *out) {
         mwl__buf_printf(out, "%.9g s", s);
 }
 
-static void put_bound(const struct bound *x, const char *count, mwl__buf *out) {
-    if (isinf(x->attempts))
+static void put_bound(const struct bound *x, double n, const char *count, mwl__buf *out) {
+    if (isinf(n))
         mwl__buf_printf(out, "any number of %ss", count);
-    else if (x->attempts > 0)
-        mwl__buf_printf(out, "at most %g %s%s", x->attempts, count, x->attempts == 1 ? "" : "s");
-    if (x->attempts > 0) mwl__buf_puts(out, ", ");
+    else if (n > 0)
+        mwl__buf_printf(out, "at most %g %s%s", n, count, n == 1 ? "" : "s");
+    if (n > 0) mwl__buf_puts(out, ", ");
     if (isinf(x->ns)) {
         mwl__buf_printf(out, "unbounded time: %s\n", x->why);
         return;
@@ -447,14 +450,14 @@ void bounds_write(const struct bounds *b, const char *file, mwl__buf *out) {
             mwl__program_where(p, s->pc, 0, &w);
             mwl__buf_printf(out, "%s:%u:%u: Step '%s%s%s': ", file, w.line, w.column, name,
                             *name ? "/" : "", text_k(p, s->name_k));
-            put_bound(&b->steps[k], "attempt", out);
+            put_bound(&b->steps[k], b->steps[k].attempts, "attempt", out);
         }
         if (*name)
             mwl__buf_printf(out, "%s: Flow '%s': ", file, name);
         else
             mwl__buf_printf(out, "%s: %s: ", file,
                             i == p->tables.root_flow ? "the Flow" : "an inline Flow");
-        put_bound(&b->flows[i], "call", out);
+        put_bound(&b->flows[i], b->flows[i].calls, "call", out);
     }
     const char *at = b->warnings.data, *end = at + b->warnings.len;
     while (at && at < end) {

@@ -11,10 +11,10 @@
 #include "vm/program/program.h"
 
 struct bound {
-    double ns; /* INFINITY: unbounded */
-    double
-        attempts;  /* of the Step's own call; of a Flow: calls of providers. INFINITY: unbounded */
-    char why[200]; /* the reason of the first that is unbounded, or "" */
+    double ns;       /* INFINITY: unbounded */
+    double attempts; /* of the Step's own call; INFINITY: unbounded */
+    double calls;    /* of providers, with those of called Flows and of cleanup */
+    char why[200];   /* why the time is unbounded, or "" */
 };
 
 struct bounds {

@@ -25,7 +25,7 @@
 struct job {
     const char *flow, *input, *arguments, *answers, *write_case, *replay;
     struct word_list args, documents, invariants, allow;
-    bool no_cancel;
+    bool no_cancel, no_merge;
     struct budget budget;
     struct limits limits;
 
@@ -83,9 +83,11 @@ static const struct option options[] = {
      "result, and calls('STEP OR URI'): how often that was called; may be repeated",
      NULL},
     {"--no-cancel", OPTION_FLAG, AT(no_cancel), "", "do not try cancellations from outside", NULL},
+    {"--no-merge", OPTION_FLAG, AT(no_merge), "",
+     "visit equal states again: slow; the Results must be the same", NULL},
     {"--allow", OPTION_CALL, 0, "KIND", "do not report findings of this kind; may be repeated",
      take_allow},
-    {"--max-states", OPTION_CALL, 0, "N", "1000000 unless given", take_states},
+    {"--max-states", OPTION_CALL, 0, "N", "300000 unless given", take_states},
     {"--max-time", OPTION_CALL, 0, "DURATION", "of the search; PT60S unless given", take_time},
     {"--max-virtual-time", OPTION_CALL, 0, "DURATION", "of one run; P366D unless given",
      take_virtual},
@@ -156,6 +158,7 @@ static int make_vm(struct job *j) {
     s->program = j->testable.program;
     s->budget = j->budget;
     s->cancels = !j->no_cancel;
+    s->no_merge = j->no_merge;
     mwl_status status = mwl_vm_new(&config, &s->vm);
     if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
     if (status == MWL_OK) s->heap = mwl_vm_heap(s->vm);
@@ -208,7 +211,8 @@ static int write_case(struct job *j, const struct finding *f, size_t number) {
     if (!mwl_is_absent(made) && mwl_json_write(s->heap, made, MWL_JSON_PRETTY, &text, &len) == 0) {
         snprintf(path, sizeof path, "%s/%02zu-%s.json", j->write_case, number,
                  finding_kind_name(f->kind));
-        status = file_out(path, text, len);
+        text[len] = '\n'; /* in the place of its NUL */
+        status = file_out(path, text, len + 1);
         if (status == CMD_OK) term_printf(stdout, "wrote %s", path), putchar('\n');
     } else {
         cmd_fail("out of memory");
@@ -247,7 +251,10 @@ static int explore(struct job *j) {
     mwl_status status = search_run(&j->search, &start, why, sizeof why);
     clock_gettime(CLOCK_MONOTONIC, &to);
     if (status != MWL_OK || !findings_finish(&j->graph, &j->search)) {
-        cmd_fail("%s: %s", j->flow, *why ? why : mwl_status_text(MWL_E_NOMEM));
+        if (status == MWL_E_NOT_FOUND)
+            cmd_fail("%s needs '%s', which explore does not have", j->flow, why);
+        else
+            cmd_fail("%s: %s", j->flow, *why ? why : mwl_status_text(MWL_E_NOMEM));
         return status == MWL_E_NOT_FOUND || status == MWL_E_NOT_JSON ? CMD_REJECTED : CMD_LIMIT;
     }
     const struct explore_report r = {.search = &j->search,
@@ -284,7 +291,7 @@ int cmd_explore(int argc, char **argv) {
     struct job j;
     memset(&j, 0, sizeof j);
     j.limits = limits_default();
-    j.budget = (struct budget){1000000, INT64_C(60000000000), INT64_C(366) * 86400 * 1000000000};
+    j.budget = (struct budget){300000, INT64_C(60000000000), INT64_C(366) * 86400 * 1000000000};
     const struct command_line line = {
         head, foot, {{options, sizeof options / sizeof *options, &j}}, operand, &j, false};
     testable_use(io_host_documents());

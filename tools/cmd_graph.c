@@ -3,6 +3,7 @@
 #include "definition_model.h"
 #include "file_out.h"
 #include "graph/graph.h"
+#include "input.h"
 #include "term.h"
 #include "vm/program/program.h"
 
@@ -11,7 +12,7 @@
 
 struct drawing {
     struct definition how;
-    const char *out;
+    const char *out, *coverage;
     void (*write)(const struct graph *g, mwl__buf *out);
 };
 
@@ -33,6 +34,8 @@ static const struct option options[] = {
     {"--format", OPTION_CALL, 0, "FORM", "svg (the default), mermaid or dot", take_format},
     {"-o", OPTION_WORD, offsetof(struct drawing, out), "OUT",
      "write to this file instead of standard output", NULL},
+    {"--coverage", OPTION_WORD, offsetof(struct drawing, coverage), "FILE",
+     "colour what cases took and missed: a file of `mwlvm test --coverage-file` (svg)", NULL},
 };
 
 static const char head[] =
@@ -59,6 +62,20 @@ static int write_out(const struct drawing *w, const struct graph *g) {
     return status;
 }
 
+static int mark(struct drawing *w, struct graph *g, mwl__source *source) {
+    mwl_heap *heap = NULL;
+    mwl_value coverage = mwl_absent();
+    if (!w->coverage) return CMD_OK;
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return CMD_LIMIT;
+    struct input in = {heap, &w->how.limits};
+    int status = input_word(&in, "--coverage", w->coverage, &coverage);
+    if (status == CMD_OK && !graph_mark(g, source, coverage))
+        cmd_note("%s says nothing about %s", w->coverage, file_in_name(w->how.path));
+    mwl_value_drop(heap, coverage);
+    mwl_heap_free(heap);
+    return status;
+}
+
 static int draw(struct drawing *w, const char *text, size_t len) {
     struct definition_model m;
     struct graph g;
@@ -67,8 +84,9 @@ static int draw(struct drawing *w, const char *text, size_t len) {
     if (status == CMD_OK) {
         mwl_status built = graph_build(&g, &m.model);
         if (built == MWL_OK) built = graph_layout(&g);
-        status =
-            built == MWL_OK ? write_out(w, &g) : definition_failed(&w->how, w->how.path, built);
+        status = built == MWL_OK ? mark(w, &g, &m.source)
+                                 : definition_failed(&w->how, w->how.path, built);
+        if (status == CMD_OK) status = write_out(w, &g);
     }
     graph_free(&g);
     definition_model_free(&m);

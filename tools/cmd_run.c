@@ -12,6 +12,7 @@
 #include "run_options.h"
 #include "run_vm.h"
 #include "vm/program/program.h"
+#include "test/record.h"
 #include "watch.h"
 
 #include <signal.h>
@@ -170,6 +171,12 @@ static int run_program(struct job *s) {
     watch_stop(&s->watch);
     if (signal_number) cmd_end_by_signal(signal_number);
     int answer = status < 0 ? CMD_USAGE : report(s, run);
+    if (s->watch.record) {
+        const struct record_of of = {s->options.definition.path, s->input, s->arguments,
+                                     mwl_run_result(run)};
+        int written = record_write(s->watch.record, s->options.record, &of);
+        if (written != CMD_OK) answer = written;
+    }
     mwl_run_free(run);
     return answer;
 }

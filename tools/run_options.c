@@ -89,6 +89,8 @@ static const struct option options[] = {
     {"--seed", OPTION_CALL, 0, "N",
      "of jitter and generated ids; a run with the same one repeats them", take_seed},
     {"--id", OPTION_WORD, AT(id), "ID", "the execution's id", NULL},
+    {"--record", OPTION_WORD, AT(record), "FILE",
+     "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},
     {"--trace", OPTION_FORM, 0, "=FORM",
      "report what happens on standard error; `full`: with whole values;\n"
      "`json`: a JSON object on each line",
@@ -171,6 +173,7 @@ static int check_each(struct run_options *o) {
                         : o->pretty     ? "--pretty"
                         : o->trace      ? "--trace"
                         : o->trace_file ? "--trace-file"
+                        : o->record     ? "--record"
                         : o->verbose    ? "-v"
                                         : NULL;
     if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);

@@ -48,13 +48,25 @@ char *testable_read(const char *path, size_t *len) {
     return text;
 }
 
+/* Removes the last folder of "a/b/"; false if it has no name that could be removed. */
+static bool shorten(char *folder) {
+    size_t n = strlen(folder);
+    if (n < 2 || (n >= 3 && strcmp(folder + n - 3, "../") == 0) || strcmp(folder, "./") == 0)
+        return false;
+    for (n--; n && folder[n - 1] != '/';) n--;
+    folder[n] = '\0';
+    return true;
+}
+
 char *testable_beside(const char *from, const char *name) {
     const char *slash = strrchr(from, '/');
     size_t folder = slash && *name != '/' ? (size_t)(slash - from) + 1 : 0;
     char *path = malloc(folder + strlen(name) + 1);
     if (!path) return NULL;
     memcpy(path, from, folder);
-    strcpy(path + folder, name);
+    path[folder] = '\0';
+    while (strncmp(name, "../", 3) == 0 && shorten(path)) name += 3;
+    strcat(path, name);
     return path;
 }
 

@@ -4,6 +4,7 @@
 #include "cmd.h"
 #include "event_lines.h"
 #include "term.h"
+#include "test/record.h"
 #include "trace_file.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ static void hear(void *ctx, const mwl_trace_event *event) {
     struct watch *w = ctx;
     if (w->trace.form) trace_event(&w->trace, event);
     if (w->events) events_listen(w->events, event);
+    if (w->record) record_event(w->record, event);
 }
 
 static int no_memory(void) {
@@ -58,7 +60,11 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm) {
     w->trace.heap = heap;
     w->trace.form = o->trace;
     mwl_vm_now(vm, &w->trace.start);
-    if (w->trace.form || w->events) mwl_vm_trace(vm, hear, w);
+    if (status == CMD_OK && o->record) {
+        w->record = record_new(heap, &w->trace.start);
+        if (!w->record) status = no_memory();
+    }
+    if (w->trace.form || w->events || w->record) mwl_vm_trace(vm, hear, w);
     return status;
 }
 
@@ -75,6 +81,7 @@ int watch_end(struct watch *w) {
     if (w->vm) mwl_vm_trace(w->vm, NULL, NULL);
     int status = trace_file_close(w->file);
     event_lines_free(w->lines);
+    record_free(w->record);
     events_free(w->events);
     memset(w, 0, sizeof *w);
     return status;

@@ -1,4 +1,5 @@
-/* watch.h: who watches a run: --trace, -v, --trace-file and the live line, as the options ask.
+/* watch.h: who watches a run: --trace, -v, --trace-file, --record and the live line, as the options
+ * ask.
  *
  * Owns: the one listener of the VM and what it is connected to. Refuses to know: what each of them
  * shows. */
@@ -17,6 +18,7 @@ struct watch {
     struct events *events; /* NULL: only --trace, or nothing, watches */
     struct event_lines *lines;
     struct trace_file *file;
+    struct record *record; /* of --record, or NULL */
     struct live live;
     struct host_tick tick; /* fn NULL: there is no live line */
 };

@@ -8,6 +8,7 @@ case, must lead to the same end in `mwlvm test`.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,8 +53,51 @@ def one(name):
           f"{name}: something in the corrected twin:\n{out}")
 
 
+def bounds(name, twin):
+    """What is known without running is never below what the search finds."""
+    flow = os.path.join(HERE, "mistakes", name, twin + ".json")
+    expect = json.load(open(os.path.join(HERE, "mistakes", name, "expect.json")))
+    words = [MWLVM, "check", "--bounds", flow]
+    for document in expect["providers"]:
+        words += ["--provider", os.path.join(HERE, "providers", document + ".json")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    known = re.search(r": the Flow: (at most (\d+) calls?|any number of calls), "
+                      r"(at most ([\d.]+) (s|h|days)|unbounded time: .)", done.stdout)
+    check(done.returncode == 0 and known, f"{name}: no bounds:\n{done.stdout}{done.stderr}")
+    seen = re.search(r"virtual time ([\d.]+) s.*\n  calls of one run (\d+)", explore(flow, expect)[1])
+    check(seen, f"{name}: no measures")
+    if not known or not seen:
+        return
+    calls = float(known.group(2) or "inf")
+    seconds = float(known.group(4) or "inf") * {"s": 1, "h": 3600, "days": 86400, None: 1}[known.group(5)]
+    check(float(seen.group(1)) <= seconds, f"{name}: {seen.group(1)} s are above {seconds} s")
+    check(int(seen.group(2)) <= calls, f"{name}: {seen.group(2)} calls are above {calls}")
+
+
+def codes(out):
+    """The Results of a report, without how many ways lead to each."""
+    part = out.split("Results:")[1].split("\n\n")[0]
+    return sorted(line.split(":")[0].strip() for line in part.splitlines() if ":" in line)
+
+
+def merging(name, twin):
+    """Visiting equal states once loses no Result and no finding."""
+    flow = os.path.join(HERE, "mistakes", name, twin + ".json")
+    expect = json.load(open(os.path.join(HERE, "mistakes", name, "expect.json")))
+    whole = explore(flow, expect, "--no-merge", "--max-states", "20000")[1]
+    once = explore(flow, expect)[1]
+    check(codes(whole) == codes(once), f"{name}: other Results without merging:\n{whole}\n{once}")
+    kinds = [sorted(re.findall(r": ([a-z-]+): .*", out)) for out in (whole, once)]
+    if "; complete" in whole:
+        check(kinds[0] == kinds[1], f"{name}: other findings without merging:\n{whole}\n{once}")
+
+
 names = sorted(os.listdir(os.path.join(HERE, "mistakes")))
 for name in names:
     one(name)
+    bounds(name, "mistake")
+    bounds(name, "fixed")
+    merging(name, "mistake")
+    merging(name, "fixed")
 print(f"{len(names)} mistakes and their twins, {failures} failed")
 sys.exit(1 if failures or len(names) < 10 else 0)

@@ -7,9 +7,11 @@ that 1,000 cases take.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as xml
 
@@ -170,13 +172,63 @@ def coverage():
             check(line in out, f"missing '{line}' in\n{out}")
         data = json.load(open(os.path.join(folder, "c.json")))
         check(data[0]["taken"] == 4 and len(data[0]["items"]) == 8, "coverage as data")
+        svg = subprocess.run([MWLVM, "graph", ORDER, "--provider", ORDER.replace("order", "pay.provider"),
+                              "--coverage", "c.json"], cwd=folder, capture_output=True, text=True).stdout
+        classes = re.findall(r'class="([^"]* (?:taken|missed))"', svg)
+        check(sorted(classes) == ["b step call-step taken", "b step return handler missed", "b step return taken",
+                                  "e catch missed", "e next taken"], f"colours of the graph: {classes}")
         status, out, err = run(".", "--min-coverage", "60", cwd=folder)
         check(status == 1 and "--min-coverage wants 60.0 %" in err, err)
         check(run(".", "--min-coverage", "50", cwd=folder)[0] == 0, "enough coverage")
 
 
+def record():
+    mock = "mwl:provider.call/mwl/mock/v1"
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "flow.json", {
+            "$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "fan", "steps": {
+                "fan": {"action": "Gather", "over": "{{ step.input }}", "next": "one", "call": {
+                    "provider": mock, "with": {"delay": "PT2S"}}},
+                "one": {"action": "Call", "next": "end", "call": {
+                    "provider": mock, "with": {"failure": {"code": "X.Y"}, "delay": "PT1S"}},
+                    "catch": [{"match": {"codes": ["X.Y"]}, "next": "end"}]},
+                "end": {"action": "Return", "value": "{{ step.input }}"}}})
+        done = subprocess.run([MWLVM, "run", "flow.json", "--input", "[1,2]", "--virtual-time", "--record",
+                               "case.json"], cwd=folder, capture_output=True, text=True)
+        check(done.returncode == 0, "run --record: " + done.stderr)
+        case = json.load(open(os.path.join(folder, "case.json")))
+        check([a["value"] for a in case["answers"]["fan"]] == [1, 2], "the answers of a Gather")
+        check(case["answers"]["one"][0]["failure"]["code"] == "X.Y" and
+              case["answers"]["one"][0]["delay"] == "PT1S", "a failure with its delay")
+        check(run("case.json", cwd=folder)[0] == 0, "a recorded run passes as a case")
+        case["answers"]["one"] = [{"value": 5}]
+        write(folder, "case.json", case)
+        check("got 5" in run("case.json", cwd=folder)[1], "the answers are used, not mock itself")
+
+
+def watch():
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "one.json", dict(BAD, expect={"calls": 1}))
+        process = subprocess.Popen([MWLVM, "test", "--watch"], cwd=folder, stdout=subprocess.PIPE, text=True)
+        late = threading.Timer(60, process.kill)
+        late.start()
+        seen = []
+        for line in process.stdout:
+            seen.append(line)
+            if line.startswith("watching") and len([s for s in seen if s.startswith("watching")]) == 1:
+                write(folder, "one.json", dict(BAD, expect={"calls": 99}))
+            elif line.startswith("watching"):
+                break
+        late.cancel()
+        process.terminate()
+        process.communicate()
+        check("ok   one\n" in seen and "FAIL one\n" in seen, f"--watch: {seen}")
+
+
 suites()
 thousand()
+watch()
+record()
 differences()
 formats()
 update()

@@ -153,6 +153,9 @@ if(Python3_FOUND) # `mwlvm test`
   add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
            $<TARGET_FILE:mwlvm>)
   mwl_test_setup(explore_mistakes)
+  add_test(NAME testing_pages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/pages.py
+           $<TARGET_FILE:mwlvm> tools/TESTING.md README.md)
+  mwl_test_setup(testing_pages)
   if(MWL_SANITIZE)
     set_property(TEST test_cases APPEND PROPERTY ENVIRONMENT MWL_SLOW=1)
   endif()

@@ -56,7 +56,8 @@ void observer_note(struct observer *w, enum finding_kind kind, uint32_t step, ui
         return;
     }
     struct finding *f = &w->findings[at];
-    if (f->n++ == 0 && step != MWL_NONE) {
+    f->n++;
+    if (!f->line && step != MWL_NONE) {
         mwl__where where = {0, 0, 0, 0};
         mwl__program_where(w->search->program, w->search->program->tables.steps[step].pc, 0,
                            &where);
@@ -165,8 +166,7 @@ static void check_invariants(struct observer *w, mwl_value vars, const char *flo
         char why[200] = "";
         if (expr_holds(&w->env, &w->invariants[i].expr, roots, N_ROOTS, why, sizeof why)) continue;
         observer_note(w, FINDING_INVARIANT, step_ix, w->edge, MWL_NONE,
-                      "the invariant does not hold%s: %s%s%s",
-                      mwl_is_absent(result) ? "" : " at the end", w->invariants[i].text,
+                      "the invariant does not hold: %s%s%s", w->invariants[i].text,
                       *why ? ": " : "", why);
     }
     current = NULL;
@@ -304,7 +304,7 @@ void observer_event(void *ctx, const mwl_trace_event *event) {
 
 void observer_end(struct observer *w, mwl_run *run) {
     mwl_value result = mwl_run_result(run);
-    if (mwl_is_absent(result))
+    if (mwl_run_why(run) < 0)
         observer_note(w, FINDING_LIMIT, MWL_NONE, w->edge, MWL_NONE,
                       "a limit of the machine ends the run: %s", mwl_status_text(mwl_run_why(run)));
     else

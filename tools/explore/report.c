@@ -43,8 +43,8 @@ static void put_seconds(int64_t ns) {
 static void put_head(const struct explore_report *r) {
     const struct search *s = r->search;
     size_t n = s->n_states - s->n_outcomes - 1; /* without the ends and the beginning */
-    printf("%s: %zu states, %" PRIu64 " transitions in %.2f s", r->file, n, s->n_transitions,
-           r->seconds);
+    printf("%s: %zu state%s, %" PRIu64 " transitions in %.2f s", r->file, n, n == 1 ? "" : "s",
+           s->n_transitions, r->seconds);
     if (!s->stopped && !s->n_too_long) {
         puts("; complete");
         return;

@@ -195,6 +195,7 @@ mwl_value script_case(struct search *s, const mwl_start *start, const uint32_t *
     s->vm->now = s->began;
     if (mwl_run_start(s->vm, s->program, start, &run, NULL) == MWL_OK) {
         run->rng = 1;
+        run->budget = UINT64_C(20000000);
         int64_t due;
         do due = mwl_vm_pump(s->vm, 0);
         while (due <= s->vm->now.mono_ns);

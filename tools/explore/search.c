@@ -11,6 +11,8 @@
 
 enum { PENDING_MAX = 256 };
 #define SEED 1 /* of jitter: every wait is computed with the same draw */
+/* Work of one transition: a loop that never waits uses it up and is found. */
+#define FUEL UINT64_C(20000000)
 
 /* ---- the provider ---------------------------------------------------------------------------- */
 
@@ -95,6 +97,7 @@ bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
     s->vm->thread = pthread_self();
     s->n_calls = 0;
     run->rng = SEED;
+    run->budget = FUEL;
     if (mwl__run_thaw(run) != MWL_OK) return false;
     switch (choice->kind) {
     case CHOICE_ANSWER: answer(s, run, choice); break;
@@ -134,7 +137,8 @@ static uint32_t find_state(struct search *s, mwl__fingerprint print, bool *is_ne
     if (mwl__table_reserve(&s->table, &alloc, s->n_states + 1) != MWL_OK) return MWL_NONE;
     mwl__probe p = mwl__probe_make(&s->table, print.a);
     for (uint32_t i; mwl__table_next(&s->table, &p, &i);)
-        if (s->states[i].print.a == print.a && s->states[i].print.b == print.b) return i;
+        if (!s->no_merge && s->states[i].print.a == print.a && s->states[i].print.b == print.b)
+            return i;
     uint32_t at = new_state(s, print);
     if (at != MWL_NONE) mwl__table_put(&s->table, &p, at);
     *is_new = true;
@@ -370,6 +374,7 @@ mwl_status search_run(struct search *s, const mwl_start *start_with, char *why, 
         return status;
     }
     run->rng = SEED;
+    run->budget = FUEL;
     settle(s);
     if (arrive(s, root, &(struct choice){.kind = CHOICE_TIME}, run))
         status = explore(s);

@@ -75,7 +75,8 @@ struct search {
     mwl_heap *heap;
     mwl__readable readable;
     struct menus *menus;
-    bool cancels; /* cancellation from outside is one of the choices */
+    bool cancels;  /* cancellation from outside is one of the choices */
+    bool no_merge; /* equal states are visited again: only to check the search itself */
     struct budget budget;
 
     struct state *states;

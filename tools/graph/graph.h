@@ -32,6 +32,8 @@ enum { GRAPH_EDGE_KINDS = 4 };
 enum graph_lane { GRAPH_HAPPY, GRAPH_HANDLER, GRAPH_UNREACHED, GRAPH_LANES };
 
 enum { GRAPH_LINES = 3 };
+/* What a coverage file says. */
+enum graph_taken { GRAPH_UNKNOWN, GRAPH_TAKEN, GRAPH_NOT_TAKEN };
 enum graph_font { GRAPH_BOLD, GRAPH_PLAIN, GRAPH_MONO };
 
 struct graph_text { /* one or a few lines in one font */
@@ -61,6 +63,7 @@ struct graph_node {
     const struct graph_node *calls; /* the FLOW that is drawn elsewhere, or NULL */
     struct graph_rect at;
     uint32_t mark; /* of whoever walks the tree */
+    enum graph_taken taken;
 };
 
 struct graph_edge {
@@ -73,6 +76,7 @@ struct graph_edge {
     struct graph_point *points; /* from the border of `from` to that of `to`, at right angles */
     uint32_t n_points;
     struct graph_rect label_at;
+    enum graph_taken taken;
 };
 
 struct graph {
@@ -97,6 +101,10 @@ mwl_status graph_build(struct graph *g, mwl__model *model);
 
 /* Gives everything a place; `g` was built. MWL_OK or MWL_E_NOMEM. */
 mwl_status graph_layout(struct graph *g);
+
+/* Marks Steps and edges as taken or not, by the array that `mwlvm test --coverage-file` writes.
+ * False if it says nothing about a definition of this name. */
+bool graph_mark(struct graph *g, mwl__source *source, mwl_value coverage);
 
 /* Size of a node's own text: title and details. */
 void graph_text_size(const struct graph_node *n, double *w, double *h);

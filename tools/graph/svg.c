@@ -42,6 +42,13 @@ static const struct colour {
     {".l{fill:%s}", "#3c4652", "#c3ccd5"},
     {".catch .l{fill:%s}", "#a8352a", "#f0968b"},
     {".unreached rect{stroke:%s}", "#b5bdc6", "#4a545f"},
+    {".step.taken rect{stroke:%s}", "#2e9e4f", "#4cc26f"},
+    {".step.missed rect{fill:%s}", "#fde3cf", "#4a2a12"},
+    {".step.missed rect{stroke:%s}", "#d9480f", "#ff8a4c"},
+    {".e.taken .line{stroke:%s}", "#2e9e4f", "#4cc26f"},
+    {".e.taken .tip{fill:%s}", "#2e9e4f", "#4cc26f"},
+    {".e.missed .line{stroke:%s}", "#d9480f", "#ff8a4c"},
+    {".e.missed .tip{fill:%s}", "#d9480f", "#ff8a4c"},
 };
 
 static void put_colours(mwl__buf *out, bool dark) {
@@ -122,6 +129,7 @@ static void put_rect(mwl__buf *out, const char *class, const struct graph_rect *
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+static const char *const taken_class[] = {"", " taken", " missed"};
 static const char *const kinds[] = {"flow", "body", "frame", "step", "call", "start"};
 static const char *const actions[] = {"call-step", "gather", "match", "pass",
                                       "sleep",     "return", "raise"};
@@ -149,7 +157,7 @@ static void put_node(mwl__buf *out, const struct graph_node *n) {
     if (n->kind == GRAPH_BODY) return;
     bool ends = n->kind == GRAPH_STEP && !n->first &&
                 (n->action == MWL_ACTION_RETURN || n->action == MWL_ACTION_RAISE);
-    mwl__buf_printf(out, "<g id=\"n%u\" class=\"%s %s%s%s%s\" data-in=\"n%u\">", n->id,
+    mwl__buf_printf(out, "<g id=\"n%u\" class=\"%s %s%s%s%s%s\" data-in=\"n%u\">", n->id,
                     n->kind == GRAPH_START ? "s"
                     : n->first             ? "g"
                                            : "b",
@@ -158,6 +166,7 @@ static void put_node(mwl__buf *out, const struct graph_node *n) {
                     n->lane == GRAPH_UNREACHED ? " unreached"
                     : n->lane == GRAPH_HANDLER ? " handler"
                                                : "",
+                    taken_class[n->taken],
                     n->parent && n->parent->kind == GRAPH_BODY ? n->parent->parent->id
                     : n->parent                                ? n->parent->id
                                                                : n->id);
@@ -231,8 +240,8 @@ static const char *const edge_kinds[] = {"entry", "next", "match", "catch"};
 static void put_edge(mwl__buf *out, const struct graph_edge *e) {
     const struct graph_point *end = &e->points[e->n_points - 1];
     struct graph_point last = *end;
-    mwl__buf_printf(out, "<g id=\"e%u\" class=\"e %s\" data-from=\"n%u\" data-to=\"n%u\">", e->id,
-                    edge_kinds[e->kind], e->from->id, e->to->id);
+    mwl__buf_printf(out, "<g id=\"e%u\" class=\"e %s%s\" data-from=\"n%u\" data-to=\"n%u\">", e->id,
+                    edge_kinds[e->kind], taken_class[e->taken], e->from->id, e->to->id);
     if (e->tip) {
         mwl__buf_puts(out, "<title>");
         put_escaped(out, e->tip);

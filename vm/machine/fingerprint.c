@@ -77,6 +77,8 @@ static void add_value(print *p, mwl_value v) {
 
 static void add_result(print *p, const mwl__result *r) {
     add(p, 1u | (uint64_t)r->ok << 1 | (uint64_t)r->cleanup << 2 | (uint64_t)r->severed << 3);
+    /* when it rose, as unwind.c stamps it: how long ago that was decides about later bounds */
+    add(p, r->rose ? ((uint64_t)p->vm->now.mono_ns >> 20) + 1 - r->rose : 0);
     add_value(p, r->v);
 }
 

@@ -308,7 +308,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     if (next || frame) {
         mwl__result flight = f->res; /* of a cancellation only what it has displaced */
         if (own) flight.v = displaced(f->res.v);
-        mwl__keep(flight.v);
+        flight.v = mwl__keep(flight.v);
         bool good = impose(f, &flight, next ? next->cancel : u->cancel,
                            next ? next->bound_ns : u->cancel_ns);
         mwl__drop(mwl__heap_of(f), flight.v);

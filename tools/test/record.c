@@ -1,0 +1,96 @@
+/* record.c: see record.h. */
+#include "record.h"
+
+#include "../cmd.h"
+#include "../file_out.h"
+#include "seen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct record {
+    struct seen seen;
+};
+
+struct record *record_new(mwl_heap *heap, const mwl_instant *now) {
+    struct record *r = calloc(1, sizeof *r);
+    if (r) seen_begin(&r->seen, heap, now);
+    return r;
+}
+
+void record_free(struct record *r) {
+    if (r) seen_free(&r->seen);
+    free(r);
+}
+
+void record_event(struct record *r, const mwl_trace_event *event) { seen_event(&r->seen, event); }
+
+static mwl_value member(mwl_value object, const char *name) {
+    return mwl_object_get(object, name, strlen(name));
+}
+
+static mwl_value put(mwl_heap *h, mwl_value take_o, const char *name, mwl_value lent) {
+    if (mwl_is_absent(lent)) return take_o;
+    return mwl_object_set(h, take_o, name, strlen(name), mwl_value_keep(lent));
+}
+
+static mwl_value exactly(mwl_heap *h, mwl_value lent) {
+    return put(h, mwl_object(h, 1), "$exact", lent);
+}
+
+/* By order, and by what was asked: calls of a Gather may come in another order next time. */
+static mwl_value answer_of(mwl_heap *h, mwl_value call) {
+    mwl_value o = mwl_object(h, 6), with = member(call, "with"), input = member(call, "input"),
+              value = member(call, "value"), failure = member(call, "failure");
+    if (!mwl_is_absent(with)) o = mwl_object_set(h, o, "with", 4, exactly(h, with));
+    if (!mwl_is_absent(input)) o = mwl_object_set(h, o, "input", 5, exactly(h, input));
+    o = put(h, o, "value", value);
+    o = put(h, o, "failure", failure);
+    if (mwl_is_absent(value) && mwl_is_absent(failure)) /* it was cancelled */
+        o = mwl_object_set(h, o, "never", 5, mwl_bool(true));
+    o = put(h, o, "metadata", member(call, "metadata"));
+    return put(h, o, "delay", member(call, "took"));
+}
+
+static mwl_value answers_of(struct record *r) {
+    mwl_heap *h = r->seen.heap;
+    mwl_value calls = seen_calls(&r->seen, false), all = mwl_object(h, 4);
+    for (size_t i = 0; i < mwl_count(calls); i++) {
+        mwl_value call = mwl_array_at(calls, i), step = member(call, "step");
+        const char *key = mwl_as_text(step, NULL);
+        if (!key || !*key || key[strlen(key) - 1] == '/')
+            key = mwl_as_text(member(call, "provider"), NULL);
+        mwl_value old = member(all, key);
+        mwl_value list = mwl_is_absent(old) ? mwl_array(h, 2) : mwl_value_keep(old);
+        all = mwl_object_set(h, all, key, strlen(key), mwl_array_push(h, list, answer_of(h, call)));
+    }
+    mwl_value_drop(h, calls);
+    return all;
+}
+
+int record_write(struct record *r, const char *path, const struct record_of *of) {
+    mwl_heap *h = r->seen.heap;
+    char *definition = realpath(of->definition, NULL), *text = NULL;
+    const char *name = definition ? definition : of->definition;
+    size_t len = 0;
+    mwl_value o = mwl_object(h, 5);
+    o = mwl_object_set(h, o, "definition", 10, mwl_string(h, name, strlen(name)));
+    o = put(h, o, "input", of->input);
+    if (mwl_count(of->arguments)) o = put(h, o, "arguments", of->arguments);
+    o = mwl_object_set(h, o, "answers", 7, answers_of(r));
+    o = mwl_object_set(h, o, "expect", 6, put(h, mwl_object(h, 1), "result", of->result));
+    mwl_status status = mwl_json_write(h, o, MWL_JSON_PRETTY, &text, &len);
+    int answer = CMD_OK;
+    if (status == MWL_OK && !r->seen.failed) {
+        text[len] = '\n'; /* in the place of its NUL */
+        answer = file_out(path, text, len + 1);
+    } else {
+        cmd_fail("%s: %s", path, mwl_status_text(status == MWL_OK ? MWL_E_NOMEM : status));
+        answer = CMD_LIMIT;
+    }
+    mwl_text_free(h, text, len);
+    mwl_value_drop(h, o);
+    free(definition);
+    return answer;
+}
