@@ -125,4 +125,29 @@ UTEST(clone, states_that_differ_have_other_fingerprints) {
     flow_close(&f);
 }
 
+/* A timer that is over leaves no trace, though it has a number of its own. */
+UTEST(clone, what_is_over_does_not_count) {
+    mwl__fingerprint prints[2];
+    flow f;
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},"
+                                   "'b':{'action':'Call','call':{'provider':" MOCK
+                                   ",'with':{'delay':'PT5S'}},'next':'c'},"
+                                   "'c':{'action':'Return'}")));
+    const mwl__readable readable = mwl__readable_of(f.program);
+    for (int i = 0; i < 2; i++) {
+        ASSERT_TRUE(flow_start(&f, "null"));
+        settle(f.vm);
+        mwl_vm_pump(f.vm, 1000000000);
+        settle(f.vm);
+        prints[i] = mwl__run_fingerprint(f.run, &readable);
+        ASSERT_EQ(mwl__run_freeze(f.run), MWL_OK);
+        ASSERT_TRUE(same(prints[i], mwl__run_fingerprint(f.run, &readable)));
+        mwl_run_free(f.run);
+        f.run = NULL;
+    }
+    ASSERT_TRUE(same(prints[0], prints[1]));
+    flow_close(&f);
+}
+
 UTEST_MAIN()

@@ -133,6 +133,7 @@ mwl_status mwl__run_freeze(mwl_run *run) {
             t.list[i]->order = (uint64_t)due;
             t.list[i]->order_low = (uint16_t)(i + 1);
         }
+        run->frozen = true;
     }
     collect_end(&t);
     return t.status;
@@ -161,6 +162,7 @@ mwl_status mwl__run_thaw(mwl_run *run) {
     const visitor v = {collect_frozen_frame, collect_frozen_execution, &t};
     walk(&v, run->root);
     sort(&t, placed_later);
+    run->frozen = false;
     for (size_t i = 0; i < t.n && t.status == MWL_OK; i++)
         t.status = mwl__timer_arm(&vm->timers, t.list[i], (int64_t)t.list[i]->order,
                                   t.list[i]->class_, rank_of(t.list[i]));

@@ -7,6 +7,7 @@ typedef struct print {
     mwl__fingerprint f;
     const mwl_vm *vm;
     const mwl__readable *readable;
+    bool frozen;
 } print;
 
 /* Both halves of the product, joined. */
@@ -85,19 +86,19 @@ static void add_result(print *p, const mwl__result *r) {
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static void add_left(print *p, int64_t mono_ns) {
-    add(p, (uint64_t)(mono_ns - p->vm->now.mono_ns));
+    add(p, (uint64_t)mono_ns - (uint64_t)p->vm->now.mono_ns);
 }
 
 /* An instant that was kept because something can read it; 0: it was not. */
 static void add_instant(print *p, int64_t wall_ns) {
-    add(p, wall_ns ? (uint64_t)(wall_ns - p->vm->now.wall_ns) | 1u : 0);
+    add(p, wall_ns ? ((uint64_t)wall_ns - (uint64_t)p->vm->now.wall_ns) | 1u : 0);
 }
 
 /* Armed, or frozen (clone.c). */
 static void add_timer(print *p, const mwl__timer *t) {
     if (t->at)
         add_left(p, mwl__timer_due(&p->vm->timers, t));
-    else if (t->order_low)
+    else if (p->frozen && t->order_low)
         add_left(p, (int64_t)t->order);
     else
         add(p, 0);
@@ -229,7 +230,7 @@ static void add_frame(print *p, const mwl__frame *f) {
 }
 
 mwl__fingerprint mwl__run_fingerprint(const mwl_run *run, const mwl__readable *readable) {
-    print p = {{0x243F6A8885A308D3u, 0x13198A2E03707344u}, run->link->vm, readable};
+    print p = {{0x243F6A8885A308D3u, 0x13198A2E03707344u}, run->link->vm, readable, run->frozen};
     add(&p, (uint64_t)run->limit_hit | (uint64_t)run->cancel_asked << 1);
     if (readable->clock) add(&p, (uint64_t)p.vm->now.wall_ns);
     if (readable->step_id) add(&p, run->next_step_id);

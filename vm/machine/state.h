@@ -254,6 +254,7 @@ struct mwl_run {
     bool limit_hit;
     bool cancel_asked; /* while busy: done when it is no longer busy */
     bool free_asked;   /* likewise */
+    bool frozen;       /* its timers are not armed; see clone.h */
     uint16_t busy;     /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
