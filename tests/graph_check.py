@@ -64,17 +64,25 @@ def hits(rect, seg):
 
 
 class Index:
-    """Rectangles by their top, to find those that a stretch of y may meet."""
+    """Rectangles, to find those that another one may meet: small ones by their left side or by their top, whichever is
+    narrower there, and the few large ones (groups) always."""
 
     def __init__(self, items):
-        self.items = sorted(items, key=lambda i: i[1].y)
-        self.tops = [r.y for _, r in self.items]
-        self.tallest = max((r.h for _, r in self.items), default=0)
+        sizes = sorted(max(r.w, r.h) for _, r in items)
+        self.limit = 2 * sizes[len(sizes) // 2] if sizes else 0
+        small = [i for i in items if max(i[1].w, i[1].h) <= self.limit]
+        self.large = [i for i in items if max(i[1].w, i[1].h) > self.limit]
+        self.by_x = sorted(small, key=lambda i: i[1].x)
+        self.by_y = sorted(small, key=lambda i: i[1].y)
+        self.xs = [r.x for _, r in self.by_x]
+        self.ys = [r.y for _, r in self.by_y]
 
     def near(self, rect):
-        low = bisect.bisect_left(self.tops, rect.y - self.tallest - 1)
-        high = bisect.bisect_right(self.tops, rect.b + 1)
-        return self.items[low:high]
+        if rect.w < rect.h:
+            starts, items, low, high = self.xs, self.by_x, rect.x, rect.r
+        else:
+            starts, items, low, high = self.ys, self.by_y, rect.y, rect.b
+        return items[bisect.bisect_left(starts, low - self.limit - 1):bisect.bisect_right(starts, high + 1)] + self.large
 
 
 class Picture:

@@ -174,9 +174,11 @@ static int run_program(struct job *s) {
     if (s->watch.record) {
         const struct record_of of = {s->options.definition.path, s->input, s->arguments,
                                      mwl_run_result(run)};
-        int written = record_write(s->watch.record, s->options.record, &of);
-        if (written != CMD_OK) answer = written;
+        int recorded = record_write(s->watch.record, s->options.record, &of);
+        if (recorded != CMD_OK) answer = recorded;
     }
+    int written = watch_report(&s->watch, &s->options, s->program, run);
+    if (answer == CMD_OK) answer = written;
     mwl_run_free(run);
     return answer;
 }

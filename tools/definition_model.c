@@ -2,6 +2,7 @@
 #include "definition_model.h"
 
 #include "cmd.h"
+#include "io_host.h"
 #include "term.h"
 #include "tool_functions.h"
 
@@ -21,7 +22,8 @@ static mwl_status add_providers(struct definition_model *m, const struct definit
     mwl_status status = MWL_OK;
     m->catalog = mwl__catalog_new(&m->alloc);
     if (!m->catalog) return MWL_E_NOMEM;
-    if (!d->n_providers) return MWL_OK;
+    status = mwl__catalog_library(m->catalog, io_host_documents(), &m->sink);
+    if (status < 0 || !d->n_providers) return status;
     m->providers = mwl__mem_zero(&m->alloc, d->n_providers, sizeof *m->providers);
     if (!m->providers) return MWL_E_NOMEM;
     m->n_providers = d->n_providers;

@@ -98,6 +98,10 @@ static const struct option options[] = {
     {"--trace-file", OPTION_WORD, AT(trace_file), "FILE",
      "write what happens as Chrome trace-event JSON, for Perfetto\n(https://ui.perfetto.dev)",
      NULL},
+    {"--report", OPTION_WORD, AT(report), "FILE",
+     "write a page (HTML) of the run: its graph with the way taken, a timeline with a bar\n"
+     "for each attempt, inputs, Results, variables, failures",
+     NULL},
     {"-v", OPTION_FLAG, AT(verbose), "", "print Steps, calls, waits and failures as they happen",
      NULL},
     {"--quiet", OPTION_FLAG, AT(quiet), "",
@@ -174,6 +178,7 @@ static int check_each(struct run_options *o) {
                         : o->trace      ? "--trace"
                         : o->trace_file ? "--trace-file"
                         : o->record     ? "--record"
+                        : o->report     ? "--report"
                         : o->verbose    ? "-v"
                                         : NULL;
     if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);

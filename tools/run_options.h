@@ -13,7 +13,7 @@ enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
-    const char *input, *arguments, *id, *trace_file, *record;
+    const char *input, *arguments, *id, *trace_file, *record, *report;
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */
     struct permissions permissions;

@@ -6,6 +6,7 @@
 #include "term.h"
 #include "test/record.h"
 #include "trace_file.h"
+#include "vm/program/program.h"
 
 #include <string.h>
 #include <time.h>
@@ -37,6 +38,13 @@ static int add_file(struct watch *w, const struct run_options *o, mwl_heap *heap
     return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
 }
 
+static int add_report(struct watch *w, mwl_heap *heap) {
+    w->report = report_new(heap);
+    if (!w->report) return no_memory();
+    struct event_sink sink = report_sink(w->report);
+    return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
+}
+
 static void add_live(struct watch *w, const struct run_options *o) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -50,12 +58,13 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm) {
     int status = CMD_OK;
     memset(w, 0, sizeof *w);
     w->vm = vm;
-    if (o->verbose || o->trace_file) {
+    if (o->verbose || o->trace_file || o->report) {
         w->events = events_new(heap);
         if (!w->events) return no_memory();
     }
     if (o->verbose) status = add_lines(w, heap);
     if (status == CMD_OK && o->trace_file) status = add_file(w, o, heap);
+    if (status == CMD_OK && o->report) status = add_report(w, heap);
     if (live) add_live(w, o);
     w->trace.heap = heap;
     w->trace.form = o->trace;
@@ -77,11 +86,24 @@ void watch_stop(struct watch *w) {
     if (events_failed(w->events)) cmd_note("out of memory: not all that happened was recorded");
 }
 
+int watch_report(struct watch *w, struct run_options *o, const mwl_program *program,
+                 const mwl_run *run) {
+    if (!w->report) return CMD_OK;
+    const struct report_about about = {.path = o->report,
+                                       .definition = &o->definition,
+                                       .source = program->source,
+                                       .source_len = program->source_size,
+                                       .run = run,
+                                       .virtual_time = o->virtual_time};
+    return report_write(w->report, &about);
+}
+
 int watch_end(struct watch *w) {
     if (w->vm) mwl_vm_trace(w->vm, NULL, NULL);
     int status = trace_file_close(w->file);
     event_lines_free(w->lines);
     record_free(w->record);
+    report_free(w->report);
     events_free(w->events);
     memset(w, 0, sizeof *w);
     return status;

@@ -1,5 +1,5 @@
-/* watch.h: who watches a run: --trace, -v, --trace-file, --record and the live line, as the options
- * ask.
+/* watch.h: who watches a run: --trace, -v, --trace-file, --record, --report and the live line, as
+ * the options ask.
  *
  * Owns: the one listener of the VM and what it is connected to. Refuses to know: what each of them
  * shows. */
@@ -9,6 +9,7 @@
 #include "events.h"
 #include "host_uv.h"
 #include "live.h"
+#include "report/report.h"
 #include "run_options.h"
 #include "trace.h"
 
@@ -19,6 +20,7 @@ struct watch {
     struct event_lines *lines;
     struct trace_file *file;
     struct record *record; /* of --record, or NULL */
+    struct report *report;
     struct live live;
     struct host_tick tick; /* fn NULL: there is no live line */
 };
@@ -28,6 +30,10 @@ struct watch {
 int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm);
 /* The run is over. Removes the live line; what was recorded is complete. */
 void watch_stop(struct watch *w);
+/* Writes the page of --report, if there is one. The run has ended and watch_stop was called.
+ * CMD_OK, or an exit status with a message. */
+int watch_report(struct watch *w, struct run_options *o, const mwl_program *program,
+                 const mwl_run *run);
 /* Writes what is left and frees. CMD_OK, or an exit status with a message. */
 int watch_end(struct watch *w);
 

@@ -170,6 +170,11 @@ if(Python3_FOUND)
   set_property(TEST graph APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
                "MWL_GRAPH_SECONDS=${MWL_GRAPH_SECONDS}")
 endif()
+if(Python3_FOUND AND NOT MWL_SANITIZE) # Chromium is driven; what the command does is in the other tests too
+  add_test(NAME report COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/report.py $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(report)
+  set_property(TEST report APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+endif()
 find_program(MWL_CLANG_FORMAT NAMES clang-format)
 if(MWL_CLANG_FORMAT)
   add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/tests/format.sh ${MWL_CLANG_FORMAT})

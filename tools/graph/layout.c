@@ -49,7 +49,7 @@ static bool lay_out_body(struct graph *g, struct graph_node *body) {
     struct level l = {.g = g, .body = body};
     for (struct graph_node *n = body->first; n; n = n->next) n->mark = l.n_boxes++;
     for (struct graph_edge *e = body->edges; e; e = e->next) l.n_edges++;
-    l.n_points = l.cap_points = l.n_boxes;
+    l.n_points = l.n_boxes;
     l.points = graph_new(g, l.n_boxes, sizeof *l.points);
     l.edges = graph_new(g, l.n_edges, sizeof *l.edges);
     if (!l.points || !l.edges) return false;

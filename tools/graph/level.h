@@ -59,9 +59,9 @@ struct level {
     struct graph *g;
     struct graph_node *body;
     struct level_point *points;
-    uint32_t n_points, n_boxes, cap_points; /* boxes come first */
+    uint32_t n_points, n_boxes; /* boxes come first */
     struct level_link *links;
-    uint32_t n_links, cap_links;
+    uint32_t n_links;
     uint32_t *ups, *downs; /* links of each point */
     struct level_edge *edges;
     uint32_t n_edges;

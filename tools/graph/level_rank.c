@@ -157,30 +157,27 @@ static bool make_bundles(struct level *l) {
 
 /* ---- points and links ------------------------------------------------------------------------ */
 
-static bool grow(struct level *l, void *array, uint32_t *cap, uint32_t need, size_t size) {
-    void *old, *grown;
-    if (need <= *cap) return true;
-    uint32_t more = need < 64 ? 64 : need * 2;
-    memcpy(&old, array, sizeof old);
-    grown = graph_new(l->g, more, size);
-    if (!grown) return false;
-    if (old) memcpy(grown, old, *cap * size);
-    memcpy(array, &grown, sizeof grown);
-    *cap = more;
+/* Room for all points and links: every bundle has at most one point in each of its ranks. */
+static bool reserve(struct level *l) {
+    size_t n = (size_t)l->n_boxes + l->n_edges;
+    for (uint32_t i = 0; i < l->n_bundles; i++) n += l->bundles[i].high - l->bundles[i].low + 1;
+    if (n > UINT32_MAX / 4) n = SIZE_MAX; /* more than fits: no memory */
+    struct level_point *points = graph_new(l->g, n, sizeof *points);
+    l->links = graph_new(l->g, n == SIZE_MAX ? n : n + l->n_edges, sizeof *l->links);
+    if (!points || !l->links) return false;
+    memcpy(points, l->points, l->n_boxes * sizeof *points);
+    l->points = points;
     return true;
 }
 
 static uint32_t add_point(struct level *l, uint32_t rank, enum graph_lane lane, uint32_t seq) {
-    if (!grow(l, &l->points, &l->cap_points, l->n_points + 1, sizeof *l->points)) return LEVEL_NONE;
     struct level_point *p = &l->points[l->n_points];
     *p = (struct level_point){.rank = rank, .lane = lane, .seq = seq, .partner = LEVEL_NONE};
     return l->n_points++;
 }
 
-static bool add_link(struct level *l, uint32_t upper, uint32_t lower) {
-    if (!grow(l, &l->links, &l->cap_links, l->n_links + 1, sizeof *l->links)) return false;
+static void add_link(struct level *l, uint32_t upper, uint32_t lower) {
     l->links[l->n_links++] = (struct level_link){upper, lower, false};
-    return true;
 }
 
 /* The bundle's point in a rank, made if it is not there, linked with the ranks up to its target:
@@ -189,16 +186,16 @@ static uint32_t reach(struct level *l, struct level_bundle *b, uint32_t rank, ui
     uint32_t to = l->points[b->to].rank, wanted = LEVEL_NONE, before = LEVEL_NONE;
     for (uint32_t r = rank;; r = b->back ? r - 1 : r + 1) {
         if (r == to && !b->back) {
-            if (before != LEVEL_NONE) return add_link(l, before, b->to) ? wanted : LEVEL_NONE;
-            return b->to;
+            if (before == LEVEL_NONE) return b->to;
+            add_link(l, before, b->to);
+            return wanted;
         }
         uint32_t *at = &b->at[r - b->low];
         bool made = *at == LEVEL_NONE;
-        if (made && (*at = add_point(l, r, b->lane, seq)) == LEVEL_NONE) return LEVEL_NONE;
+        if (made) *at = add_point(l, r, b->lane, seq);
         if (wanted == LEVEL_NONE) wanted = *at;
-        if (before != LEVEL_NONE &&
-            !(b->back ? add_link(l, *at, before) : add_link(l, before, *at)))
-            return LEVEL_NONE;
+        if (before != LEVEL_NONE && b->back) add_link(l, *at, before);
+        if (before != LEVEL_NONE && !b->back) add_link(l, before, *at);
         if (!made) return wanted;
         if (b->back && r == to) {
             l->points[*at].partner = b->to;
@@ -208,48 +205,48 @@ static uint32_t reach(struct level *l, struct level_bundle *b, uint32_t rank, ui
     }
 }
 
-static bool add_label(struct level *l, struct level_edge *e, uint32_t rank) {
-    enum graph_lane lane = lane_of(l, e);
-    e->label = add_point(l, rank, lane, l->points[e->from].seq);
-    if (e->label == LEVEL_NONE) return false;
+static void add_label(struct level *l, struct level_edge *e, uint32_t rank) {
+    e->label = add_point(l, rank, lane_of(l, e), l->points[e->from].seq);
     l->points[e->label].label = e->edge;
     l->points[e->label].w = e->edge->label_at.w;
     l->points[e->label].h = e->edge->label_at.h;
-    return true;
 }
 
-static bool thread_forward(struct level *l, struct level_edge *e) {
+static void thread_forward(struct level *l, struct level_edge *e) {
     uint32_t rank = l->points[e->from].rank, at = e->from, seq = l->points[e->from].seq;
     if (e->edge->label.n_lines) {
-        rank++;
-        if (!add_label(l, e, rank) || !add_link(l, at, e->label)) return false;
+        add_label(l, e, ++rank);
+        add_link(l, at, e->label);
         at = e->label;
     }
-    uint32_t next = reach(l, &l->bundles[e->bundle], rank + 1, seq);
-    return next != LEVEL_NONE && add_link(l, at, next);
+    add_link(l, at, reach(l, &l->bundles[e->bundle], rank + 1, seq));
 }
 
-static bool thread_back(struct level *l, struct level_edge *e) {
+static void thread_back(struct level *l, struct level_edge *e) {
     uint32_t rank = l->points[e->from].rank, seq = l->points[e->from].seq;
     uint32_t to = l->points[e->to].rank, at = LEVEL_NONE;
     if (e->edge->label.n_lines) {
-        if (!add_label(l, e, rank)) return false;
+        add_label(l, e, rank);
         l->points[e->label].partner = e->from;
-        if (rank == to) return true; /* it turns above its own rank */
+        if (rank == to) return; /* it turns above its own rank */
         at = e->label;
         rank--;
     }
     uint32_t next = reach(l, &l->bundles[e->bundle], rank, seq);
-    if (next == LEVEL_NONE) return false;
-    if (at != LEVEL_NONE) return add_link(l, next, at);
-    if (l->points[next].partner == LEVEL_NONE) l->points[next].partner = e->from;
-    return true;
+    if (at != LEVEL_NONE)
+        add_link(l, next, at);
+    else if (l->points[next].partner == LEVEL_NONE)
+        l->points[next].partner = e->from;
 }
 
 static bool thread_edges(struct level *l) {
+    if (!reserve(l)) return false;
     for (uint32_t i = 0; i < l->n_edges; i++) {
         struct level_edge *e = &l->edges[i];
-        if (!(e->back ? thread_back(l, e) : thread_forward(l, e))) return false;
+        if (e->back)
+            thread_back(l, e);
+        else
+            thread_forward(l, e);
     }
     return true;
 }

@@ -442,11 +442,14 @@ static bool find_tracks(struct routing *r) {
     t.nets = graph_new(g, r->n_nets, sizeof *t.nets);
     t.heap = graph_new(g, (size_t)r->n_nets * 2, sizeof *t.heap);
     t.first_above = graph_new(g, r->n_nets, sizeof *t.first_above);
-    t.cap_above = r->n_pins * 4;
+    uint32_t most = 0; /* pins in one channel */
+    for (uint32_t c = 0; c <= r->l->n_ranks; c++)
+        if (r->pin_at[c + 1] - r->pin_at[c] > most) most = r->pin_at[c + 1] - r->pin_at[c];
+    t.cap_above = most * 4;
     t.above = graph_new(g, t.cap_above, sizeof *t.above);
-    t.xs = graph_new(g, (size_t)r->n_pins * 2 + 1, sizeof *t.xs);
-    t.tree = graph_new(g, ((size_t)r->n_pins * 2 + 1) * 4, sizeof *t.tree);
-    t.lazy = graph_new(g, ((size_t)r->n_pins * 2 + 1) * 4, sizeof *t.lazy);
+    t.xs = graph_new(g, most, sizeof *t.xs);
+    t.tree = graph_new(g, (size_t)most * 4, sizeof *t.tree);
+    t.lazy = graph_new(g, (size_t)most * 4, sizeof *t.lazy);
     if (g->failed) return false;
     for (uint32_t i = 0; i < r->n_nets; i++) t.first_above[i] = LEVEL_NONE;
     for (uint32_t c = 0; c <= r->l->n_ranks; c++) {

@@ -171,7 +171,7 @@ static void add_gather(struct graph *g, const mwl__m_step *s, const mwl__tree *t
         mwl__buf_puts(&b, "each of ");
         put_condition(s->over, tree, &b);
     } else {
-        mwl__buf_printf(&b, "%u calls", s->n_calls);
+        mwl__buf_printf(&b, "%u call%s", s->n_calls, s->n_calls == 1 ? "" : "s");
     }
     add_line(g, out, &b, DETAIL);
     b = scratch(g);
@@ -217,8 +217,8 @@ void words_entry(struct graph *g, const mwl__m_entry *e, struct graph_node *out)
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* Breaks a text into lines of at most LABEL characters, at blanks where there are some; the last
- * line is cut. */
+/* Breaks a text into lines of at most LABEL characters, at blanks or dots where there are some; the
+ * last line is cut. */
 static void set_label(struct graph *g, mwl__buf *b, struct graph_edge *out) {
     const char *text = keep(g, b, 0);
     size_t len = strlen(text);
@@ -228,7 +228,9 @@ static void set_label(struct graph *g, mwl__buf *b, struct graph_edge *out) {
         if (out->label.n_lines == GRAPH_LINES - 2) end = most = len;
         if (most < len)
             while (end && text[end] != ' ') end--;
-        if (!end) end = most;
+        if (!end) /* behind a dot, or anywhere */
+            for (end = most; end > 1 && text[end - 1] != '.';) end--;
+        if (end <= 1) end = most;
         out->label.line[out->label.n_lines++] = words_cut(g, text, end, LABEL);
         text += end;
         len -= end;

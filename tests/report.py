@@ -1,0 +1,468 @@
+#!/usr/bin/env python3
+"""report.py MWLVM [FOLDER]: the page of `mwlvm run --report`, in a real browser (Chromium, headless).
+
+It opens without a message on the console; a click on a bar, the keys and the search do what they should, in light and
+dark, wide and narrow; 10,000 events are usable; texts cannot leave the data; every scenario of the conformance suite
+opens. Chromium is driven by chromedriver through plain WebDriver requests. Without both the test is left out.
+FOLDER keeps pictures of the pages.
+"""
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+SUITES = os.environ.get("MWL_SUITES", os.path.join(ROOT, "../shared/suites"))
+MWLVM = os.path.abspath(sys.argv[1])
+PICTURES = sys.argv[2] if len(sys.argv) > 2 else None
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL", text)
+
+
+# ---- the browser ------------------------------------------------------------------------------
+
+class Browser:
+    """One session; the part of WebDriver that is needed."""
+
+    def __init__(self, folder):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       text=True)
+        port = None
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                port = int(line.rsplit("port", 1)[1].strip(" .\n"))
+                break
+        if not port:
+            raise RuntimeError("chromedriver does not start")
+        self.base = f"http://127.0.0.1:{port}"
+        words = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+                 f"--user-data-dir={folder}/profile"]
+        if os.geteuid() == 0:
+            words.append("--no-sandbox")  # Chromium refuses to run as root with it
+        options = {"args": words}
+        binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if binary:
+            options["binary"] = binary
+        answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
+        self.base += "/session/" + answer["sessionId"]
+        self.ask("POST", "/timeouts", {"script": 240000, "pageLoad": 240000})  # a loaded machine
+
+    def ask(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=280) as reply:
+                return json.load(reply)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(error.read().decode()[:500]) from None
+
+    def close(self):
+        try:
+            self.ask("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            self.driver.stdout.close()
+
+    def open(self, file):
+        self.ask("POST", "/url", {"url": "file://" + file})
+
+    def run(self, script, *args):
+        return self.ask("POST", "/execute/sync", {"script": script, "args": list(args)})
+
+    def messages(self):
+        return [m["message"] for m in self.ask("POST", "/se/log", {"type": "browser"})]
+
+    def find(self, css):
+        return next(iter(self.ask("POST", "/element", {"using": "css selector", "value": css}).values()))
+
+    def click(self, css):
+        self.ask("POST", f"/element/{self.find(css)}/click", {})
+
+    def frame(self):
+        """Waits until the page has drawn."""
+        self.run("return new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+    def click_bar(self, label):
+        """The bar with this name, as a person finds it: by scrolling."""
+        css = f".bar[aria-label^='{label}']"
+        for part in range(0, 40):
+            self.run("document.getElementById('rows').scrollTop = arguments[0]", part * 100)
+            self.frame()
+            if self.run("""const b = document.querySelector(arguments[0]), r = document.getElementById('rows');
+                    if (!b) return false;
+                    const at = b.getBoundingClientRect(), in_ = r.getBoundingClientRect();
+                    return at.top >= in_.top && at.bottom <= in_.bottom;""", css):
+                return self.click(css)
+        raise RuntimeError(f"there is no bar {label}")
+
+    def keys(self, text):
+        """To what has the focus, as a person types."""
+        self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "k", "actions": [
+            {"type": t, "value": c} for c in text for t in ("keyDown", "keyUp")]}]})
+
+    def media(self, dark):
+        self.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
+            "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]}})
+
+    def size(self, width, height):
+        self.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
+        self.frame()
+
+    def picture(self, name):
+        if PICTURES:
+            os.makedirs(PICTURES, exist_ok=True)
+            with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
+                file.write(base64.b64decode(self.ask("GET", "/screenshot")))
+
+
+DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE = "\ue015", "\ue013", "\ue012", "\ue014", "\ue007", "\ue00c"
+
+# ---- runs -------------------------------------------------------------------------------------
+
+MOCK = "mwl:provider.call/mwl/mock/v1"
+MIDDLEWARE = "mwl:provider.middleware/mwl/"
+
+
+def flow(steps, entrypoint, **more):
+    return {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": entrypoint, "steps": steps, **more}
+
+
+def retry(attempts, initial, rate=2):
+    return {"provider": MIDDLEWARE + "retry/v1", "onEntry": {"with": {"policies": [
+        {"match": {"codes": ["*"]}, "attempts": attempts, "backoff": {"initial": initial, "rate": rate}}]}}}
+
+
+def order():
+    """A run with all that the page shows: retries, waits, a catch, a Gather, a subflow, cleanup, a failure."""
+    ship = {"entrypoint": "label", "steps": {
+        "label": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT0.4S", "value": "{{ call.input }}"}},
+                  "assign": {"shipped": True}, "next": "done"},
+        "done": {"action": "Return", "value": "{{ step.input }}"}}}
+    cleanup = {"provider": MIDDLEWARE + "finally/v1", "onAlways": {"with": {"call": {
+        "provider": MOCK, "with": {"delay": "PT0.1S"}}}}}
+    return flow({
+        "reserve": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT0.3S", "failure": {
+            "code": "Shop.Busy", "message": "no free line", "retryable": True}}}, "middleware": [retry(3, "PT1S")],
+            "catch": [{"match": {"codes": ["Provider.Middleware.Retry.*"]}, "next": "pause", "output": "{{ step.input }}"}], "next": "ship"},
+        "pause": {"action": "Sleep", "for": "PT2H", "next": "note"},
+        "note": {"action": "Pass", "assign": {"waited": True}, "next": "ship"},
+        "ship": {"action": "Gather", "over": "{{ step.input.items }}", "concurrency": 2,
+                 "call": {"flow": ship, "input": "{{ call.input }}"}, "next": "check"},
+        "check": {"action": "Match", "cases": [{"when": "{{ size(step.input) > 2 }}", "next": "charge"}],
+                  "default": {"next": "done"}},
+        "charge": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT1S", "failure": {
+            "code": "Card.Declined", "message": "</script><script>window.broken=1</script><img src=x onerror=window.broken=1>"}}},
+            "middleware": [cleanup], "assign": {"total": "{{ 3 * 7 }}"}, "next": "done"},
+        "done": {"action": "Return"}}, "reserve", middleware=[
+            {"provider": MIDDLEWARE + "timeout/v1", "onEntry": {"with": {"duration": "P1D"}}}])
+
+
+ITEMS = json.dumps({"items": [{"id": i, "note": "<b>&amp;'\"\u2028</b>"} for i in range(4)]})
+
+
+def loop(times):
+    """Each round is several events: frame, Step, call, phases."""
+    body = {"entrypoint": "ask", "steps": {
+        "ask": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT0.5S", "value": "{{ call.input }}"}},
+                "next": "nap"},
+        "nap": {"action": "Sleep", "for": "PT1S", "next": "out"}, "out": {"action": "Return"}}}
+    return flow({"all": {"action": "Gather", "over": "{{ range }}".replace("range", "step.input"),
+                         "concurrency": 4, "call": {"flow": body}, "next": "end"},
+                 "end": {"action": "Return", "value": "{{ size(step.input) }}"}}, "all"), json.dumps(list(range(times)))
+
+
+def run(folder, name, value, *words, status=None, given=None):
+    file = os.path.join(folder, name + ".json")
+    page = os.path.join(folder, name + ".html")
+    if isinstance(value, dict):
+        json.dump(value, open(file, "w"))
+    else:
+        file = value
+    done = subprocess.run([MWLVM, "run", file, "--report", page, "--compact", *words], capture_output=True, text=True,
+                          input=given if given is not None else "")
+    if status is not None and done.returncode != status:
+        fail(f"{name}: status {done.returncode}: {done.stderr[:400]}")
+    if done.returncode not in (2, 3) and not os.path.exists(page):
+        fail(f"{name}: no page: {done.stderr[:400]}")
+    return page
+
+
+def scenarios():
+    top = os.path.join(SUITES, "mwl/conformance")
+    if not os.path.isdir(top):
+        print(f"no conformance suite in {top}: our own cases serve")
+        top = os.path.join(ROOT, "tests/cases/retry")
+    for case in sorted(os.listdir(top)):
+        folder = os.path.join(top, case, "scenarios")
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            words = []
+            for option, file in (("--input", "input.json"), ("--args", "arguments.json")):
+                if os.path.exists(os.path.join(folder, name, file)):
+                    words += [option, "@" + os.path.join(folder, name, file)]
+            yield f"{case}-{name}", os.path.join(top, case, "definition.json"), words
+
+
+# ---- the checks -------------------------------------------------------------------------------
+
+def opened(browser, page, name):
+    """The page is there and said nothing."""
+    browser.open(page)
+    ready = browser.run("return document.body.dataset.ready")
+    for message in browser.messages():
+        fail(f"{name}: console: {message}")
+    if ready is None:
+        fail(f"{name}: the page is not ready")
+    return ready
+
+
+def expect(browser, name, script, want):
+    got = browser.run("return " + script)
+    if got != want:
+        fail(f"{name}: {script}: {got!r} instead of {want!r}")
+
+
+def check_page(browser, page):
+    browser.size(1400, 900)
+    browser.media(False)
+    opened(browser, page, "order")
+    expect(browser, "order", "document.getElementById('state').textContent", "✗ failed")
+    expect(browser, "order", "document.getElementById('failure').textContent.includes('Card.Declined')", True)
+    expect(browser, "order", "document.querySelectorAll('#failure pre.source').length > 0", True)
+    expect(browser, "order", "window.broken === undefined && !document.querySelector('img')", True)
+    # one bar for each attempt, and the waits between them
+    names = browser.run("return [...document.querySelectorAll('.bar')].map(b => b.getAttribute('aria-label') || '')")
+    attempts = [n for n in names if n.startswith("Attempt run")]
+    if len(attempts) != 3 or not all("failed" in n for n in attempts):
+        fail(f"attempts: {attempts}")
+    waits = [n for n in names if n.startswith("Wait wait before run")]
+    if len(waits) != 2 or not all("waiting" in n for n in waits):
+        fail(f"waits: {waits}")
+    expect(browser, "idle", "document.querySelectorAll('#axis-time .gap').length", 1)
+    expect(browser, "idle", "document.querySelector('#axis-time .gap').title.includes('2 h')", True)
+    # the way taken
+    way = browser.run("return [...document.querySelectorAll('.mwl .step.visited .t')].map(t => t.textContent)")
+    if not {"reserve", "pause", "ship", "check", "charge"} <= set(way) or "done" not in way:
+        fail(f"visited Steps: {way}")
+    expect(browser, "way", "document.querySelectorAll('.mwl .e.visited.catch').length", 1)
+    browser.picture("order-light")
+    check_click(browser)
+    check_keys(browser)
+    check_looks(browser)
+
+
+def check_click(browser):
+    browser.click_bar("Step charge")
+    expect(browser, "click", "document.getElementById('details').hidden", False)
+    for words in ("Card.Declined", "order.json:", "Input", "Result", "Variables"):
+        expect(browser, "click", f"document.getElementById('details').textContent.includes({json.dumps(words)})", True)
+    expect(browser, "click", "document.querySelector('#details pre.source').textContent.includes('charge')", True)
+    browser.click_bar("Step note")
+    expect(browser, "variables", "[...document.querySelectorAll('#details tr.changed')].map(r => r.textContent).join()",
+           "waited–true")
+    browser.click_bar("Step reserve")
+    expect(browser, "caught", "document.getElementById('details').textContent.includes('handled by a catch')", True)
+    expect(browser, "chain", "document.querySelectorAll('#details ol.chain li').length >= 2", True)
+    expect(browser, "graph", "document.querySelector('.mwl .now .t').textContent", "reserve")
+    browser.picture("order-details")
+    browser.run("document.querySelector('.mwl .step.pause, .mwl .step.sleep').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    expect(browser, "graph click", "document.querySelector('#details h2').textContent", "Step pause")
+    browser.click("#details button")
+    expect(browser, "close", "document.getElementById('details').hidden", True)
+
+
+def check_keys(browser):
+    title = "document.querySelector('#details h2').textContent"
+    browser.keys(DOWN)
+    expect(browser, "down", title, "Flow order.json")
+    browser.keys(DOWN + DOWN)
+    expect(browser, "down", title, "Step reserve")
+    browser.keys(DOWN)
+    expect(browser, "down", title, "Attempt run 1")
+    browser.keys(RIGHT)
+    expect(browser, "right", title, "Wait wait before run 2")
+    browser.keys(RIGHT + LEFT)
+    expect(browser, "left", title, "Wait wait before run 2")
+    browser.keys(UP)
+    expect(browser, "up", title, "Step reserve")
+    expect(browser, "active", "document.getElementById('rows').getAttribute('aria-activedescendant') === "
+           "document.querySelector('.bar.selected').id", True)
+    browser.keys(ENTER)
+    expect(browser, "Enter", "document.activeElement.id", "details")
+    browser.keys(ESCAPE)
+    expect(browser, "Esc", "document.activeElement.id", "rows")
+    browser.keys(ESCAPE)
+    expect(browser, "Esc", "document.getElementById('details').hidden", True)
+    browser.keys("/Declined" + ENTER)
+    expect(browser, "search", "document.getElementById('found').textContent.startsWith('1 of ')", True)
+    expect(browser, "search", "document.getElementById('details').textContent.includes('Card.Declined')", True)
+    browser.keys(ESCAPE + ESCAPE)
+    expect(browser, "search", "document.getElementById('search').value + document.querySelectorAll('.hit').length", "0")
+    rows = browser.run("return document.querySelectorAll('.row').length")
+    browser.keys(DOWN + " ")
+    browser.frame()
+    if browser.run("return document.querySelectorAll('.row').length") >= rows:
+        fail("Space does not fold")
+    browser.keys(" t")
+    expect(browser, "true time", "document.getElementById('mode').getAttribute('aria-pressed')", "true")
+    browser.frame()
+    expect(browser, "true time", "document.querySelectorAll('#axis-time .gap').length", 0)
+    browser.keys("t" + ESCAPE)
+
+
+# WCAG's contrast of the text with what it stands on, for the parts that a reader needs.
+CONTRAST = """
+const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
+const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)|transparent/.test(c)) return c; } return 'rgb(255,255,255)'; };
+return ['h1', '#facts dt', '.name .what', '#legend span', '#details pre', '#details h3', '#failure .code'].map(q => {
+  const e = document.querySelector(q); if (!e) return [q, 0];
+  const a = light(getComputedStyle(e).color), b = light(ground(e));
+  return [q, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]; });
+"""
+
+
+def check_looks(browser):
+    browser.click_bar("Step charge")
+    for dark in (False, True):
+        browser.media(dark)
+        colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+        if (sum(int(c) for c in colour[4:-1].split(",")) < 200) != dark:
+            fail(f"dark {dark}: the page is {colour}")
+        for what, ratio in browser.run(CONTRAST):
+            if ratio < 4.5:
+                fail(f"dark {dark}: {what} has a contrast of {ratio:.1f}")
+        for width, height in ((1800, 1000), (390, 844)):
+            browser.size(width, height)
+            if browser.run("return document.documentElement.scrollWidth > innerWidth"):
+                fail(f"{width} wide: the page is wider than the window")
+            browser.picture(f"order-{'dark' if dark else 'light'}-{width}")
+    browser.media(False)
+    browser.size(1400, 900)
+
+
+def check_large(browser, folder):
+    """10,000 events: quick to open, to scroll and to move in, and few elements."""
+    value, given = loop(1000)
+    page = run(folder, "large", value, "--virtual-time", status=0, given=given)
+    ready = opened(browser, page, "large")
+    n = browser.run("return JSON.parse(document.getElementById('data').textContent).spans.length")
+    if n < 5000:
+        fail(f"large: only {n} spans")
+    took = browser.run("""
+        const rows = document.getElementById('rows'), began = performance.now(), n = 10;
+        return new Promise(done => { let i = 0; const step = () => {
+          rows.scrollTop = rows.scrollHeight * i / n;
+          if (i++ < n) requestAnimationFrame(step); else done((performance.now() - began) / n); };
+          step(); });""")
+    elements = browser.run("return document.querySelectorAll('*').length")
+    began = time.monotonic()
+    browser.keys(DOWN * 10)
+    keys = (time.monotonic() - began) / 10
+    began = time.monotonic()
+    browser.keys("/500")
+    found = browser.run("return document.getElementById('found').textContent")
+    searched = time.monotonic() - began
+    print(f"{2 * n} events ({n} spans, {os.path.getsize(page) / 1e6:.1f} MB): ready in {ready} ms, a frame of scrolling "
+          f"{took:.0f} ms, a key {keys * 1000:.0f} ms, a search {searched * 1000:.0f} ms, {elements} elements")
+    if int(ready) > 20000 or took > 5000 or keys > 10 or searched > 20 or elements > 12000 or "found" not in found:
+        fail("10,000 events are too slow, or too many elements")  # times for a very loaded machine
+    browser.picture("large")
+
+
+def check_ends(browser, folder):
+    """Written also when the run fails, is cancelled, times out or meets a limit; an unwritable page is a message."""
+    slow = flow({"s": {"action": "Sleep", "for": "PT60S", "next": "r"}, "r": {"action": "Return"}}, "s")
+    page = run(folder, "timeout", dict(slow, middleware=[{"provider": MIDDLEWARE + "timeout/v1", "onEntry": {
+        "with": {"duration": "PT1S"}}}]), "--virtual-time", status=5)
+    opened(browser, page, "timeout")
+    expect(browser, "timeout", "document.getElementById('state').textContent", "✗ timed out")
+    file, page = os.path.join(folder, "slow.json"), os.path.join(folder, "slow.html")
+    json.dump(slow, open(file, "w"))
+    process = subprocess.Popen([MWLVM, "run", file, "--report", page, "-v"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for line in process.stderr:  # until it waits: then it listens to signals
+        if b"sleep" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    process.stderr.read()
+    process.wait()
+    process.stderr.close()
+    opened(browser, page, "cancelled")
+    expect(browser, "cancelled", "document.getElementById('state').textContent", "⊘ cancelled")
+    page = run(folder, "fuel", flow({"a": {"action": "Pass", "next": "a"}}, "a"), "--fuel", "20K", status=6)
+    opened(browser, page, "limit")
+    expect(browser, "limit", "document.getElementById('state').textContent", "✗ a limit ended it")
+    program = os.path.join(folder, "stripped.mwlb")
+    subprocess.run([MWLVM, "asm", os.path.join(ROOT, "tools/examples/hello.json"), "--strip", "-o", program], check=True)
+    page = run(folder, "stripped", program, status=0)
+    opened(browser, page, "stripped")
+    expect(browser, "stripped", "document.getElementById('notes').textContent.includes('no graph')", True)
+    done = subprocess.run([MWLVM, "run", os.path.join(ROOT, "tools/examples/hello.json"), "--report",
+                           os.path.join(folder, "no/such.html")], capture_output=True, text=True, input="")
+    if done.returncode != 2 or "no/such.html" not in done.stderr or not done.stdout:
+        fail(f"a page that cannot be written: status {done.returncode}, {done.stdout!r}, {done.stderr!r}")
+
+
+def check_example(browser, folder):
+    """The line of tools/README.md."""
+    text = open(os.path.join(ROOT, "tools/README.md")).read()
+    line = re.search(r"^    mwlvm (run .* --report )(\S+)$", text, re.M)
+    if not line:
+        return fail("tools/README.md has no example of --report")
+    page = os.path.join(folder, line.group(2))
+    done = subprocess.run([MWLVM, *line.group(1).split(), page], cwd=ROOT, capture_output=True, text=True, input="")
+    if done.returncode or done.stderr:
+        fail(f"the example: status {done.returncode}: {done.stderr}")
+    opened(browser, page, "example")
+    expect(browser, "example", "document.getElementById('state').textContent", "✓ succeeded")
+
+
+def check_conformance(browser, folder):
+    n = 0
+    for name, file, words in scenarios():
+        page = run(folder, name, file, "--virtual-time", *words)
+        if os.path.exists(page):
+            opened(browser, page, name)
+            n += 1
+    print(f"{n} scenarios opened")
+    if n < 20:
+        fail(f"only {n} scenarios")
+
+
+def main():
+    if not shutil.which("chromedriver") or not (shutil.which("chromium") or shutil.which("google-chrome")):
+        print("not tested: no chromium or no chromedriver")
+        print("[  SKIPPED ] 1 tests")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser(folder)
+        try:
+            page = run(folder, "order", order(), "--virtual-time", status=1, given=ITEMS)
+            check_page(browser, page)
+            check_large(browser, folder)
+            check_ends(browser, folder)
+            check_example(browser, folder)
+            check_conformance(browser, folder)
+        finally:
+            browser.close()
+    print(f"{len(failures)} problems")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+/* report.h: --report: a run as one HTML page that needs nothing else.
+ *
+ * record.c is a sink of the events (events.h): it keeps every span with the texts of its values.
+ * write.c writes the page when the run has ended, however it ended: the parts of the page
+ * (page.html, page.css, page.js, which the build makes into C data), the graph of the definition,
+ * and the data as JSON. Nothing in the page is fetched from anywhere. */
+#ifndef MWL_TOOLS_REPORT_H
+#define MWL_TOOLS_REPORT_H
+
+#include "definition.h"
+#include "events.h"
+
+struct report;
+
+/* NULL if memory runs out. The heap is the VM's. */
+struct report *report_new(mwl_heap *heap);
+void report_free(struct report *r); /* NULL is ignored */
+/* The sink; lent by the report. */
+struct event_sink report_sink(struct report *r);
+
+/* What the page says about the run besides its events. */
+struct report_about {
+    const char *path;              /* the page */
+    struct definition *definition; /* FILE and how to assemble it */
+    const char *source;            /* the definition's text, or NULL: stripped */
+    size_t source_len;
+    const mwl_run *run;
+    bool virtual_time;
+};
+
+/* Writes the page; events_finish was called. CMD_OK, or an exit status with a message. */
+int report_write(struct report *r, const struct report_about *about);
+
+#endif
