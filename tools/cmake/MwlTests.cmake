@@ -145,6 +145,8 @@ endif()
 if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)
+  add_test(NAME hostile COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/hostile.py $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(hostile)
 endif()
 if(Python3_FOUND) # `mwlvm test`
   add_test(NAME test_cases COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/test_cases.py

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""hostile.py MWLVM: definitions, programs and work that were made to do harm.
+
+Every command that reads a definition or a program (check, asm, eval, run) ends by itself under its default limits, in
+little processor time, with a status that it documents; under a small limit it refuses and says which one. Two Ctrl-C,
+or one SIGTERM, end the command within a second, whatever the machine is doing.
+"""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SCHEMA = "https://mwl.dev/v0.1/flow/schema.json"
+SECONDS = 20 if "asan" in sys.argv[1] or "tsan" in sys.argv[1] else 8  # of processor time
+STATUS = {0, 1, 2, 3, 6}
+
+
+def flow(steps, entry="a", **more):
+    return json.dumps({"$schema": SCHEMA, "entrypoint": entry, "steps": steps, **more})
+
+
+def returning(value):
+    return flow({"a": {"action": "Return", "value": value}})
+
+
+def leaf_schema(n):
+    return {"type": "object", "properties": {f"q{i}": {"type": "string", "pattern": "^[a-z]{1,50}$"} for i in range(n)}}
+
+
+DEFINITIONS = {
+    "deep nesting": returning(0).replace(": 0", ": " + "[" * 100000 + "]" * 100000),
+    "many names": flow({**{f"s{i}": {"action": "Pass", "next": f"s{i + 1}"} for i in range(50000)},
+                        "s50000": {"action": "Return"}}, "s0"),
+    "a giant schema": flow({"a": {"action": "Return"}}, parameters={
+        "type": "object", "properties": {f"p{i}": leaf_schema(50) for i in range(200)}}),
+    "a giant expression": returning("{{ " + " + ".join(["1.0"] * 100000) + " }}"),
+    "deep parentheses": returning("{{ " + "(" * 100000 + "1" + ")" * 100000 + " }}"),
+    "many diagnostics": flow({f"s{i}": {"action": "Pass", "next": f"x{i}", "nope": 1} for i in range(30000)}, "s0"),
+    "a constant that never ends": returning("{{ lists.range(100000).all(i, lists.range(100000).all(j, j >= 0)) }}"),
+    "a class of many classes": returning("{{ 'x'.matches('[" + r"\\\\pL" * 20000 + "]') }}"),
+    "one text of many escapes": returning("\u0001" * 300000),
+}
+
+# Work that does not end for long.
+WORK = {
+    "a loop": "lists.range(1000000).all(i, lists.range(1000000).all(j, j >= 0))",
+    "sorting": "lists.range(100).map(k, lists.range(3000000).map(i, i * 7919 % 1000003).sort().size())",
+    "a pattern": "lists.range(1000).map(k, lists.range(2000000).map(i, 'x').join().matches('(x|xx|xxx)*[a-z]{1,20}y'))",
+    "text": "lists.range(1000).map(k, '%s'.format([lists.range(2000000)]).size())",
+}
+
+wrong = []
+
+
+def run(what, command, allowed=STATUS, cwd=None):
+    def limits():
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    with subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=limits) as p:
+        out, err = p.communicate()
+    if p.returncode not in allowed:
+        wrong.append(f"{what}: status {p.returncode}: {err[-300:].decode(errors='replace')}")
+    return p.returncode, (out + err).decode(errors="replace")
+
+
+def definitions(mwlvm, folder):
+    for name, text in DEFINITIONS.items():
+        path = os.path.join(folder, "d.json")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        run(f"check of {name}", [mwlvm, "check", path])
+        run(f"asm of {name}", [mwlvm, "asm", path, "-o", os.path.join(folder, "d.mwlb")])
+        for limit in (["--fuel", "1000"], ["--memory", "1M"]):
+            status, said = run(f"check of {name}, {limit[0]}", [mwlvm, "check", *limit, path], {0, 3, 6})
+            if status == 6 and limit[0] not in said:
+                wrong.append(f"check of {name}: the message does not name {limit[0]}: {said[-200:]}")
+    status, said = run("eval", [mwlvm, "eval", "--fuel", "1M", WORK["a loop"]], {6})
+    if "--fuel" not in said:
+        wrong.append(f"eval: the message does not name --fuel: {said[-200:]}")
+
+
+def programs(mwlvm, folder):
+    """Programs with bytes changed, and cut: refused, or they run to an end that is documented."""
+    source, good = os.path.join(folder, "p.json"), os.path.join(folder, "p.mwlb")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(flow({"a": {"action": "Pass", "assign": {"x": "{{ [1, 2].map(i, i + 1) }}"}, "next": "b"},
+                      "b": {"action": "Return", "value": "{{ string(vars.x.size()).matches('[0-9]+') }}"}}))
+    run("asm", [mwlvm, "asm", source, "-o", good], {0})
+    image = open(good, "rb").read()
+    random.seed(1)
+    bad = os.path.join(folder, "bad.mwlb")
+    for i in range(60):
+        data = bytearray(image)
+        if i % 3 == 0:
+            del data[random.randrange(len(data)):]
+        else:
+            for _ in range(random.randrange(1, 4)):
+                data[random.randrange(len(data))] = random.randrange(256)
+        with open(bad, "wb") as f:
+            f.write(data)
+        run(f"a changed program, {i}", [mwlvm, "run", bad, "--input", "null", "--fuel", "1M"])
+
+
+def ended(name, mwlvm, path, signals):
+    with subprocess.Popen([mwlvm, "run", path, "--input", "null"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as p:
+        time.sleep(0.6)
+        for one in signals:
+            time.sleep(0.2)
+            p.send_signal(one)
+        begin = time.monotonic()
+        try:
+            p.wait(10)
+        except subprocess.TimeoutExpired:
+            p.kill()
+        took = time.monotonic() - begin
+    words = "+".join(signal.Signals(s).name for s in signals)
+    if p.returncode not in (-signals[-1], 128 + signals[-1]):
+        wrong.append(f"{name}, {words}: status {p.returncode}")
+    return took
+
+
+def signals(mwlvm, folder):
+    path = os.path.join(folder, "w.json")
+    for name, work in WORK.items():
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(returning("{{ " + work + " }}"))
+        for which in ([signal.SIGINT, signal.SIGINT], [signal.SIGTERM]):
+            took = ended(name, mwlvm, path, which)
+            if took > 1:  # the machine may be busy with others
+                took = min(ended(name, mwlvm, path, which) for _ in range(3))
+            if took > 1:
+                wrong.append(f"{name}: {took:.1f} s after the last signal")
+
+
+def main():
+    mwlvm = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        definitions(mwlvm, folder)
+        programs(mwlvm, folder)
+        signals(mwlvm, folder)
+    for line in wrong:
+        print(line)
+    print(f"{len(DEFINITIONS)} definitions, 60 programs, {len(WORK)} kinds of work: {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
