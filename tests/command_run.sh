@@ -256,3 +256,12 @@ says "$out" '^FAIL group/one/base: previous: expected {"type":"error"}, got noth
 printf '{"cancelAfter": "soon"}' >"$base/control.json"
 expect 1 "$suite" mwl "$cases"
 says "$out" "'cancelAfter' is unknown or wrong"
+
+# ---- ids: a seed repeats them under virtual time only
+flow id '"steps": {"a": {"action": "Return", "value": "{{ execution.id }}"}}'
+for _ in 1 2; do "$mwlvm" "$dir/id.json" --seed 5 --input null; done >"$out" 2>"$err"
+[ "$(sort -u "$out" | wc -l)" -eq 2 ] || complain "--seed repeats an id in real time: $(cat "$out")"
+for _ in 1 2; do "$mwlvm" "$dir/id.json" --seed 5 --input null --virtual-time; done >"$out" 2>"$err"
+[ "$(sort -u "$out" | wc -l)" -eq 1 ] || complain "--seed does not repeat an id under virtual time: $(cat "$out")"
+for _ in 1 2; do "$mwlvm" "$dir/id.json" --id one --input null; done >"$out" 2>"$err"
+[ "$(sort -u "$out")" = '"one"' ] || complain "--id is not the id: $(cat "$out")"

@@ -471,8 +471,8 @@ typedef struct mwl_config {
     bool virtual_time;
     /* Wall time at the start of virtual time; 0 means 2026-01-01T00:00:00Z. */
     int64_t virtual_start_ns;
-    /* For jitter and generated ids; a run may have its own (mwl_start). 0: jitter uses a fixed
-     * seed, and so do ids under virtual time. */
+    /* For jitter, and for generated ids under virtual time; a run may have its own (mwl_start). 0
+     * means a fixed seed. In real time generated ids never repeat. */
     uint64_t seed;
     /* A secret for the hashes of tables, so that a sender of data cannot choose keys that collide.
      * 0 means one secret for the process, made by the generator of the system. Set it if runs must

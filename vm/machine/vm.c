@@ -5,6 +5,7 @@
  * completion of an instant is accepted before a bound of that instant fires. Under virtual time
  * bounds fire, and time moves, only when nothing is ready. */
 #include "vm/machine/vm.h"
+#include "vm/base/hash.h"
 
 #include "vm/base/usage.h"
 #include "vm/cel/cel_lib.h"
@@ -48,6 +49,13 @@ static void fill_config(mwl_config *c) {
     if (!l->cleanup_ns) l->cleanup_ns = MWL_CLEANUP_NS;
 }
 
+/* DECISIONS.md 16: a generated id repeats only under virtual time. In real time the same one for
+ * two runs would give them the same idempotency keys, whatever the seed is. */
+static uint64_t unique_seed(int64_t wall_ns) {
+    static _Atomic uint64_t n_vms;
+    return mwl__hash_word(mwl__hash_secret(), (uint64_t)wall_ns, atomic_fetch_add(&n_vms, 1));
+}
+
 mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     mwl_config c = config ? *config : mwl_config_default();
     fill_config(&c);
@@ -58,9 +66,7 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
-    vm->id_seed = vm->rng; /* under virtual time a run repeats to the letter */
-    if (!c.virtual_time && !c.seed)
-        vm->id_seed ^= (uint64_t)vm->now.wall_ns ^ (uint64_t)(uintptr_t)vm;
+    vm->id_seed = c.virtual_time ? vm->rng : unique_seed(vm->now.wall_ns);
     mwl__timers_init(&vm->timers, c.alloc);
     mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
     mwl__functions_init(&vm->functions, &c.alloc);
