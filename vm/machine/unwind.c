@@ -307,8 +307,7 @@ static uint32_t seam(mwl__frame *f, mwl__entry *owner) {
     if (next && !fire(f, next)) return MWL_PC_NOMEM;
     if (next || frame) {
         mwl__result flight = f->res; /* of a cancellation only what it has displaced */
-        if (own) flight.v = displaced(f->res.v);
-        flight.v = mwl__keep(flight.v);
+        flight.v = mwl__keep(own ? displaced(f->res.v) : f->res.v);
         bool good = impose(f, &flight, next ? next->cancel : u->cancel,
                            next ? next->bound_ns : u->cancel_ns);
         mwl__drop(mwl__heap_of(f), flight.v);
