@@ -55,7 +55,7 @@ static bool initialise(mwl__frame *f, mwl_value args) {
         pc = flow->pc;
     }
     if (pc == MWL_PC_FAULT) {
-        f->res.v = mwl__failure_from_fault(x, x->fault);
+        mwl__frame_raise(f, mwl__failure_from_fault(x, x->fault));
         x->fault = mwl_absent();
         f->pc = MWL_NONE;
         f->vars = mwl__keep(vm->empty);
