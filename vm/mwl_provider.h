@@ -376,6 +376,11 @@ typedef struct mwl_middleware {
     /* Called when the bound of mwl_phase_arm() elapsed before a Result was accepted. It calls
      * mwl_phase_interrupt(). NULL if the middleware sets no bound. */
     void (*elapsed)(mwl_phase *phase, void *user);
+    /* Optional. Called when an entry that has set its state is left, in every case: after onAlways,
+     * if onEntry failed or was interrupted, if the run is aborted. `state` is lent. It gives back
+     * what the entry holds outside of the run (a place in a queue, a permit), and must not use the
+     * run. */
+    void (*left)(mwl_value state, void *user);
     /* Optional. Called once per program and VM for an entry whose onEntry arguments are constant
      * and valid, before the first run. mwl_phase_prepared() lends the value that it returns, as
      * long as the VM has the program. Computed arguments skip it, so the middleware must work
@@ -392,6 +397,8 @@ MWL_API mwl_heap *mwl_phase_heap(mwl_phase *phase);
 MWL_API mwl_value mwl_phase_arguments(const mwl_phase *phase);
 /* Returns the value that `prepare` returned for this entry, in every phase; or absent. */
 MWL_API mwl_value mwl_phase_prepared(const mwl_phase *phase);
+/* Returns the run, lent. */
+MWL_API mwl_run *mwl_phase_run(const mwl_phase *phase);
 /* Returns middleware.input. */
 MWL_API mwl_value mwl_phase_input(const mwl_phase *phase);
 /* Returns true if the rising Result is a success. */
@@ -456,6 +463,18 @@ MWL_API mwl_status mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t d
 /* Side-effect: dispatch the structural parameter `call` of this phase. If that call fails, the
  * phase fails. */
 MWL_API mwl_status mwl_phase_dispatch(mwl_phase *phase);
+/* At onEntry: not yet. The entry waits, and `entry` is called again after ns (MWL_NEVER: only when
+ * it is woken). An interruption ends the wait: `entry` is not called again then, but `left` is, if
+ * the state was set. */
+MWL_API mwl_status mwl_phase_wait(mwl_phase *phase, int64_t ns);
+/* An entry that waits. */
+typedef struct mwl_waiter mwl_waiter;
+/* Returns what mwl_waiter_wake() takes, for the wait that this callback begins. Lent until `entry`
+ * is called again or `left` is called. */
+MWL_API mwl_waiter *mwl_phase_waiter(mwl_phase *phase);
+/* Ends the wait: the next pump calls `entry` again. Call it on the VM's thread, also from
+ * callbacks. No effect if the wait has ended. */
+MWL_API void mwl_waiter_wake(mwl_waiter *waiter);
 /* Concurrent control, at onEntry: set a bound, which races the inner scope from establishment on.
  * In mwl_phase_arm() it is an instant of the monotonic clock, in mwl_phase_arm_for() a time from
  * now. */

@@ -378,7 +378,10 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 void mwl__entry_pop(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
+    const mwl__provider *p = provider_of(f, e->ix);
     f->entries = e->outer;
+    if (p->middleware.left && mwl_value_kind(e->own_state) != MWL_KIND_NULL)
+        p->middleware.left(e->own_state, p->user);
     mwl__drop(h, e->input);
     mwl__drop(h, e->output);
     mwl__drop(h, e->args);

@@ -9,6 +9,7 @@
 #include "vm/base/usage.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
+#include "vm/machine/frame.h"
 #include "vm/machine/given.h"
 #include "vm/machine/raise.h"
 #include "vm/value/words.h"
@@ -21,6 +22,8 @@ struct mwl_phase {
     bool dispatch, elapsed;
     bool decided; /* a verdict was given */
     bool nomem;   /* an absent value was given: its constructor was out of memory */
+    bool waits;   /* the callback is called again after wait_ns */
+    int64_t wait_ns;
 };
 
 static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
@@ -48,28 +51,39 @@ static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase
     return rec->struct_pc[phase];
 }
 
-/* The callback failed, dispatched its call, or was out of memory. */
+/* The frame waits at the ACTION instruction, which then runs once more. */
+static uint32_t wait_at_entry(mwl__frame *f, mwl__entry *e, int64_t ns, uint32_t next_pc) {
+    int64_t due = ns == MWL_NEVER ? MWL_NEVER
+                                  : mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), ns > 0 ? ns : 0);
+    e->waits = true;
+    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc - 1, due);
+}
+
+/* The callback failed, dispatched its call, waits, or was out of memory. */
 static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
     if (ph->nomem) {
         mwl__drop(mwl__heap_of(f), ph->instead);
         return MWL_PC_NOMEM;
     }
     if (!mwl_is_absent(ph->instead)) return fail_phase(f, e, ph->phase, ph->instead);
+    if (ph->waits) return wait_at_entry(f, e, ph->wait_ns, next_pc);
     return dispatch_structural(f, e, ph->phase, next_pc);
 }
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
     if (!p->act[phase]) return next_pc;
-    mwl_phase ph = {f, e, phase, mwl_absent(), false, false, false, false};
+    mwl_phase ph = {.frame = f, .entry = e, .phase = phase, .instead = mwl_absent()};
+    e->waits = false;
     p->act[phase](&ph, p->user);
-    bool said = ph.nomem | ph.dispatch | !mwl_is_absent(ph.instead);
+    bool said = ph.nomem | ph.dispatch | ph.waits | !mwl_is_absent(ph.instead);
     return said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
-    mwl_phase ph = {f, e, MWL_ON_ENTRY, mwl_absent(), false, true, false, false};
+    mwl_phase ph = {
+        .frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent(), .elapsed = true};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
         mwl__replace(mwl__heap_of(f), &ph.instead, mwl_absent());
@@ -88,6 +102,7 @@ mwl_value mwl_phase_arguments(const mwl_phase *p) {
 mwl_value mwl_phase_prepared(const mwl_phase *p) {
     return mwl__borrow(p->frame->run->link->prepared[p->entry->ix]);
 }
+mwl_run *mwl_phase_run(const mwl_phase *p) { return p->frame->run; }
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
 bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
@@ -286,6 +301,22 @@ mwl_status mwl_phase_dispatch(mwl_phase *p) {
     mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS, MWL_ACTION_NONE);
     if (st == MWL_OK) p->dispatch = true;
     return st;
+}
+
+mwl_status mwl_phase_wait(mwl_phase *p, int64_t ns) {
+    mwl_status st = decide(p, AT_ENTRY, MWL_ACTION_NONE);
+    if (st < 0) return st;
+    p->waits = true;
+    p->wait_ns = ns;
+    return MWL_OK;
+}
+
+/* The frame is what waits; the entry is its innermost one. */
+mwl_waiter *mwl_phase_waiter(mwl_phase *p) { return (mwl_waiter *)(void *)p->frame; }
+
+void mwl_waiter_wake(mwl_waiter *waiter) {
+    mwl__frame *f = (mwl__frame *)(void *)waiter;
+    if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->entries->waits) mwl__frame_ready(f);
 }
 
 mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {

@@ -76,6 +76,7 @@ struct mwl__entry {
     bool around_call;        /* the inner scope is the call itself */
     bool armed, fired;       /* its bound is set; it elapsed and its cancellation is imposed */
     bool gated;              /* `when` was false at the phase now running */
+    bool waits;              /* onEntry waits, and its action will run once more */
     bool outer_running;      /* in onAlways: saved extra->running, restored when it ends */
     mwl__entry *outer_owner; /* in onAlways: saved extra->owner, restored when it ends */
     mwl_value input;         /* middleware.input */
