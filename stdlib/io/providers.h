@@ -15,12 +15,19 @@
     X(hash, "hash", 0)                                                                             \
     X(http, "http", MWL__IO_MAY(HTTP) | MWL__IO_MAY(READ))                                         \
     X(log, "log", 0)                                                                               \
+    X(prompt, "prompt", 0)                                                                         \
     X(random, "random", 0)                                                                         \
     X(sqlite, "sqlite", MWL__IO_MAY(SQLITE))                                                       \
     X(template, "template", 0)                                                                     \
     X(uuid, "uuid", 0)
 
-#define MWL__IO_MIDDLEWARE(X)
+#define MWL__IO_MIDDLEWARE(X)                                                                      \
+    X(cache, "cache", 0)                                                                           \
+    X(circuit_breaker, "circuit-breaker", 0)                                                       \
+    X(concurrency, "concurrency", 0)                                                               \
+    X(log, "log", 0)                                                                               \
+    X(rate_limit, "rate-limit", 0)                                                                 \
+    X(redact, "redact", 0)
 
 typedef enum mwl__io_slot {
 #define MWL_X(name, uri_name, rights) MWL__IO_CALL_##name,

@@ -58,12 +58,10 @@ def retry(attempts, code="*"):
     return entry("retry", {"policies": [{"match": {"codes": [code]}, "attempts": attempts}]}, "mwl")
 
 
-def gather(name, with_, over="{{ step.input }}", concurrency=None, middleware=None):
+def gather(name, with_, over="{{ step.input }}", concurrency=None):
     """A definition that calls the provider for each item, which is call.input."""
     step = {"action": "Gather", "over": over, "concurrency": concurrency, "next": "end",
             "call": {"provider": uri(name), "with": with_}}
-    if middleware:
-        step["middleware"] = middleware
     return flow({"g": step, "end": {"action": "Return"}}, "g")
 
 

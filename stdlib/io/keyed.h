@@ -1,0 +1,41 @@
+/* keyed.h: records by key, for middleware that shares something between runs of a VM. */
+#ifndef MWL_IO_KEYED_H
+#define MWL_IO_KEYED_H
+
+#include "io.h"
+
+#include <stdlib.h>
+
+/* The first member of a record. */
+typedef struct mwl__keyed_row {
+    struct mwl__keyed_row *next; /* in its bucket */
+    uint64_t hash;
+    size_t len;
+    char *key; /* after the record */
+} mwl__keyed_row;
+
+/* A table; all zero is an empty one. */
+typedef struct mwl__keyed {
+    mwl__keyed_row **buckets;
+    size_t cap, n;
+} mwl__keyed;
+
+/* Returns the record of a key, or NULL. */
+void *mwl__keyed_find(const mwl__keyed *t, const char *key, size_t len);
+/* Returns the record of a key; a new one is zeroed and has `size` bytes. NULL: out of memory. */
+void *mwl__keyed_get(mwl__keyed *t, const char *key, size_t len, size_t size);
+/* Removes a record and frees it. */
+void mwl__keyed_remove(mwl__keyed *t, void *record);
+/* Frees all records; the table is empty then. drop (or NULL) is called for each before it is freed.
+ */
+void mwl__keyed_empty(mwl__keyed *t, void (*drop)(void *record));
+
+/* The table of a middleware in this mwl_io, made at its first use; NULL: out of memory. `close` of
+ * its life empties and frees it. */
+static inline mwl__keyed *mwl__keyed_of(mwl_io *io, mwl__io_slot slot) {
+    mwl__keyed *t = mwl__io_state(io, slot);
+    if (!t) mwl__io_set_state(io, slot, t = calloc(1, sizeof *t));
+    return t;
+}
+
+#endif
