@@ -294,6 +294,8 @@ static const char head[] = "usage: mwlvm providers [NAME|URI] [OPTIONS]\n\n"
                            "Lists the providers that this command has; with a NAME, shows one in\n"
                            "full: its parameters, metadata and failures.\n\n";
 
+static const char foot[] = "\nExample:\n  mwlvm providers http\n" CMD_STATUSES;
+
 static int operand(void *ctx, const char *word) {
     struct providers *s = ctx;
     if (s->name) return cmd_usage("one NAME is wanted, not '%s' and '%s'", s->name, word);
@@ -305,7 +307,7 @@ int cmd_providers(int argc, char **argv) {
     struct providers s;
     memset(&s, 0, sizeof s);
     const struct command_line line = {
-        head, CMD_STATUSES, {{options, sizeof options / sizeof *options, &s}}, operand, &s, false};
+        head, foot, {{options, sizeof options / sizeof *options, &s}}, operand, &s, false};
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     if (mwl_heap_new(NULL, &s.heap) != MWL_OK) return cmd_fail("out of memory");
