@@ -7,6 +7,7 @@
 
 #include "assembler/source/diag.h"
 #include "cmd.h"
+#include "redact.h"
 #include "run_vm.h"
 #include "vm/value/value.h"
 
@@ -74,6 +75,14 @@ static mwl_status put_whole(mwl__buf *to, mwl_value result, uint64_t *fuel) {
     size_t at = --to->len;
     char last = to->data[at];
     mwl_status status = mwl__json_write(result, MWL_JSON_COMPACT, to, fuel);
+    size_t len = 0;
+    char *shown =
+        status == MWL_OK && !to->failed ? redact_text(to->data + at, to->len - at, &len) : NULL;
+    if (shown) { /* secrets are replaced in failures */
+        to->len = at;
+        mwl__buf_put(to, shown, len);
+        free(shown);
+    }
     if (status == MWL_OK) to->data[at] = last;
     mwl__buf_putc(to, '\n');
     return status;

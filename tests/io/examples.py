@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""examples.py MWLVM: the complete examples of tools/examples, against real servers."""
+"""examples.py MWLVM: the complete examples of tools/examples, against real servers and files."""
+import json
 import os
 
 from flow import ROOT, Case, main
@@ -32,6 +33,30 @@ class Health(Case):
             run = self.sweep(server, 8, ["/status/404"] * 2)
             self.assertEqual((run.status, run.result["code"]), (1, "System.GatherCompletionUnmet"), run)
             self.assertEqual(self.sweep(server, 8, ["/status/404"] * 2, enough=0.8).value["up"], 8)
+
+
+class Paginate(Case):
+    def test_all_pages_with_failures_between(self):
+        with Server() as server:
+            os.mkdir(self.path("out"))
+            run = self.run_flow(example("paginate.json"), server.allow(), "--allow-write=out",
+                                input={"url": server.url("/pages/0/9"), "file": "out/items.ndjson"})
+            self.assertEqual(run.status, 0, run)
+            self.assertEqual(run.value, {"pages": 10, "items": 100, "file": "out/items.ndjson"})
+        with open(self.path("out", "items.ndjson")) as f:
+            self.assertEqual([json.loads(line)["id"] for line in f], list(range(100)))
+
+    def test_a_failure_leaves_the_old_file(self):
+        os.mkdir(self.path("out"))
+        with open(self.path("out", "x"), "w") as f:
+            f.write("old")
+        with Server() as server:
+            run = self.run_flow(example("paginate.json"), server.allow(), "--allow-write=out",
+                                input={"url": server.url("/status/404"), "file": "out/x"})
+            self.assertEqual(run.result["code"], "Provider.Call.Http.NonSuccessStatus", run)
+        with open(self.path("out", "x")) as f:
+            self.assertEqual(f.read(), "old")
+        self.assertEqual(os.listdir(self.path("out")), ["x"])
 
 
 main()

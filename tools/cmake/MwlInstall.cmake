@@ -45,3 +45,11 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/mwlvm-config.cmake ${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
         DESTINATION ${MWL_CMAKE_DIR})
+
+# The providers of stdlib/io: an archive beside libmwlvm, which uses its public functions alone.
+if(MWL_HAVE_IO)
+  install(TARGETS mwlvm_io ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES stdlib/io/mwl_io.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-io.pc.in ${CMAKE_BINARY_DIR}/mwlvm-io.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/mwlvm-io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

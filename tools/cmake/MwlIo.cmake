@@ -39,7 +39,7 @@ add_custom_command(OUTPUT ${MWL_IO_EMBEDDED}
 
 add_library(mwlvm_io STATIC ${MWL_IO_SOURCES} ${MWL_IO_EMBEDDED})
 set_target_properties(mwlvm_io PROPERTIES OUTPUT_NAME mwlvm-io EXPORT_NAME io POSITION_INDEPENDENT_CODE ON)
-target_link_libraries(mwlvm_io PRIVATE mwl_flags PUBLIC PkgConfig::LIBUV ${CMAKE_DL_LIBS})
+target_link_libraries(mwlvm_io PRIVATE mwl_flags PUBLIC PkgConfig::LIBUV ${CMAKE_DL_LIBS} m)
 foreach(prefix CURL SQLITE CRYPTO)
   target_include_directories(mwlvm_io SYSTEM PRIVATE ${${prefix}_INCLUDE_DIRS})
 endforeach()

@@ -1,6 +1,8 @@
 /* record.c: the events of a run, kept for the report. See record.h. */
 #include "record.h"
 
+#include "redact.h"
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text, size_t len) {
@@ -74,7 +76,7 @@ static mwl_status hold(void *ctx, const char *text, size_t len) {
 uint32_t record_value(struct report *r, mwl_value v) {
     if (mwl_is_absent(v)) return RECORD_NONE;
     mwl__buf b = mwl__buf_make(r->alloc);
-    mwl_status status = mwl_json_write_to(r->heap, v, MWL_JSON_COMPACT, hold, &b);
+    mwl_status status = redact_json(r->heap, v, MWL_JSON_COMPACT, hold, &b);
     uint32_t ix = RECORD_NONE;
     if (status == MWL_E_CANCELLED) { /* not in the middle of a character */
         while (b.len && ((unsigned char)b.data[b.len - 1] & 0xC0u) == 0x80u) b.len--;
