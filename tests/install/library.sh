@@ -25,6 +25,15 @@ for name in $needed; do
         *) echo "$name is needed, and should not be"; status=1 ;;
     esac
 done
+# Every function that a public header declares can be linked.
+exported=$(nm -D --defined-only "$shared" | sed 's/.* //')
+for name in $(cat vm/mwl.h vm/mwl_provider.h assembler/mwl_asm.h stdlib/mwl_std.h | sed -n 's/^MWL_API.*\b\(mwl_[a-z0-9_]*\)(.*/\1/p'); do
+    echo "$exported" | grep -qx "$name" || {
+        echo "$name is in a public header and not in the shared library"
+        status=1
+    }
+done
+
 # shellcheck disable=SC2086  # a list of words
 echo "needs:" $needed
 

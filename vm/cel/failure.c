@@ -7,6 +7,7 @@
 #include "vm/cel/failure.h"
 
 #include "vm/base/utf8.h"
+#include "mwl_provider.h" /* mwl_failure is public */
 #include "vm/cel/exec_context.h"
 #include "vm/program/tables.h"
 #include "vm/value/words.h"
