@@ -3,14 +3,18 @@
 
 LINES (200,000 unless told) is how many go through in limited memory; the soak takes a million.
 """
+import fcntl
 import json
 import os
 import random
+import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -233,11 +237,24 @@ def broken_pipe():
     expect(got.returncode == 2 and b"No space left" in got.stderr, "a full disk:", got)
 
 
-def interrupt(definition, n_signals, wait=0.5, number=signal.SIGINT, gap=0.3):
+def settle(p):
+    """Until the command answers signals and has read its lines, and a little longer."""
+    start = time.time()
+    while time.time() - start < 60:
+        with open(f"/proc/{p.pid}/status") as f:
+            caught = int(re.search(r"SigCgt:\s+(\w+)", f.read()).group(1), 16)
+        left = struct.unpack("i", fcntl.ioctl(p.stdin.fileno(), termios.FIONREAD, b"\0\0\0\0"))[0]
+        if caught >> signal.SIGINT - 1 & 1 and not left:
+            break
+        time.sleep(0.02)
+    time.sleep(0.7)
+
+
+def interrupt(definition, n_signals, number=signal.SIGINT, gap=0.3):
     p = subprocess.Popen([MWLVM, definition, "--each", "-j", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdin.write(b"".join(b"%d\n" % i for i in range(150)))
     p.stdin.flush()
-    time.sleep(wait)
+    settle(p)
     for _ in range(n_signals):
         p.send_signal(number)
         time.sleep(gap)
