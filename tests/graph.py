@@ -324,9 +324,36 @@ def command(folder):
         if done.returncode != status or stdout not in done.stdout or stderr not in done.stderr or \
                 bool(done.stdout) != bool(stdout) or bool(done.stderr) != bool(stderr):
             fail(f"{' '.join(words)}: status {done.returncode}, out {done.stdout[:80]!r}, err {done.stderr[:200]!r}")
+    unknown = os.path.join(folder, "unknown.json")
+    json.dump(flow({"s0": {"action": "Call", "call": {"provider": "mwl:provider.call/acme/ship/v2"}, "next": "s1"},
+                    "s1": {"action": "Return"}}), open(unknown, "w"))
+    done = run("graph", unknown)
+    if done.returncode or "acme/ship v2" not in done.stdout or "no document of" not in done.stderr:
+        fail(f"a provider without a document: status {done.returncode}: {done.stderr}")
+    json.dump(flow({"s0": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mok/v1"}, "next": "s1"},
+                    "s1": {"action": "Return"}}), open(unknown, "w"))
+    if run("graph", unknown).returncode != 3:
+        fail("a provider of the language that does not exist is drawn")
+    large = os.path.join(folder, "memory.json")
+    json.dump(handlers(100), open(large, "w"))
+    for size in (16, 50, 100, 200, 400, 600, 100000):  # wherever memory runs out: a message, and no output
+        done = run("graph", large, "--memory", f"{size}K")
+        if done.returncode not in (0, 6) or bool(done.stdout) != (done.returncode == 0) or \
+                (done.returncode == 6 and "memory" not in done.stderr) or (size == 100000) != (done.returncode == 0):
+            fail(f"--memory {size}K: status {done.returncode}: {done.stderr[:200]}")
     same = run("graph", hello, "-o", hello)
     if same.returncode != 2 or "overwrite" not in same.stderr:
         fail("-o may overwrite the definition")
+
+
+def examples(folder):
+    """The graphs beside the examples are what the command draws."""
+    patterns = os.path.join(ROOT, "tools/examples/patterns")
+    for name in ("retry", "polling"):
+        out = os.path.join(folder, name + ".svg")
+        run("graph", os.path.join("tools/examples/patterns", name + ".json"), "-o", out, cwd=ROOT)
+        if open(out).read() != open(os.path.join(patterns, name + ".svg")).read():
+            fail(f"tools/examples/patterns/{name}.svg: draw it again with `mwlvm graph`")
 
 
 def main():
@@ -339,6 +366,7 @@ def main():
         checker(folder)
         speed(folder)
         command(folder)
+        examples(folder)
     print(f"{n} definitions drawn, {len(failures)} problems")
     return 1 if failures or n < 250 else 0
 

@@ -418,6 +418,24 @@ def check_ends(browser, folder):
         fail(f"a page that cannot be written: status {done.returncode}, {done.stdout!r}, {done.stderr!r}")
 
 
+def check_secrets(folder):
+    """What the provider env read is not in the page, in whatever value it came."""
+    secret = 'hunter2-"quoted"-ä'
+    env = {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/env/v1", "with": {"names": "TOKEN"}, "onSuccess": {
+        "assign": {"t": "{{ call.result.value }}"}}}, "next": "use"}
+    use = {"action": "Call", "call": {"provider": MOCK, "with": {"failure": {
+        "code": "A.B", "message": "{{ 'with ' + vars.t }}"}}}, "next": "end"}
+    file, page = os.path.join(folder, "secret.json"), os.path.join(folder, "secret.html")
+    json.dump(flow({"read": env, "use": use, "end": {"action": "Return"}}, "read"), open(file, "w"))
+    done = subprocess.run([MWLVM, "run", file, "--report", page, "--allow-env=TOKEN"], capture_output=True, text=True, input="",
+                          env={**os.environ, "TOKEN": secret})
+    if done.returncode == 3:
+        return print("no provider env in this build: secrets are not tested")
+    text = open(page, encoding="utf-8").read() if os.path.exists(page) else ""
+    if done.returncode != 1 or "A.B" not in text or "[secret]" not in text or "hunter2" in text:
+        fail(f"secrets: status {done.returncode}: {done.stderr[:300]}")
+
+
 def check_example(browser, folder):
     """The line of tools/README.md."""
     text = open(os.path.join(ROOT, "tools/README.md")).read()
@@ -456,6 +474,7 @@ def main():
             check_page(browser, page)
             check_large(browser, folder)
             check_ends(browser, folder)
+            check_secrets(folder)
             check_example(browser, folder)
             check_conformance(browser, folder)
         finally:

@@ -14,6 +14,8 @@ struct definition_model {
     mwl__catalog *catalog;
     mwl__source *providers; /* of the struct definition */
     size_t n_providers;
+    char **made; /* documents of providers that have none */
+    size_t n_made, cap_made;
     mwl__source source;
     mwl__tree tree;
     mwl__model model;
@@ -22,7 +24,10 @@ struct definition_model {
 /* Reads and checks the text, with the providers and levels of `d`. The diagnostics go to standard
  * error, as the other commands print them; `quiet` leaves them out. Returns CMD_OK, also with
  * warnings; CMD_REJECTED; or another exit status with a message. Free in any case; the text and `d`
- * must outlive it. */
+ * must outlive it.
+ *
+ * A call provider of another namespace than `mwl` needs no document here: what it accepts does not
+ * change the picture. A note names it. */
 int definition_model_read(struct definition_model *m, struct definition *d, const char *path,
                           const char *text, size_t len, bool quiet);
 void definition_model_free(struct definition_model *m);

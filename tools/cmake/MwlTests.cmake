@@ -175,7 +175,7 @@ if(Python3_FOUND)
   set_property(TEST graph APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
                "MWL_GRAPH_SECONDS=${MWL_GRAPH_SECONDS}")
 endif()
-if(Python3_FOUND AND NOT MWL_SANITIZE) # Chromium is driven; what the command does is in the other tests too
+if(Python3_FOUND)
   add_test(NAME report COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/report.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(report)
   set_property(TEST report APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")

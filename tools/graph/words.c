@@ -211,6 +211,12 @@ void words_entry(struct graph *g, const mwl__m_entry *e, struct graph_node *out)
     b = scratch(g);
     const mwl__node *with = e->phase[MWL_ON_ENTRY].with;
     if (with) put_leaves(g->model->tree, with, &b);
+    for (size_t i = 0; i < 4; i++) {
+        const mwl__node *when = e->phase[i].when;
+        if (!when) continue;
+        mwl__buf_puts(&b, b.len ? " \xC2\xB7 when " : "when ");
+        put_condition(when, g->model->tree, &b);
+    }
     out->tip = b.failed || !b.len ? NULL : words_cut(g, b.data, b.len, 0);
     add_line(g, out, &b, DETAIL);
 }

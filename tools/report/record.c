@@ -3,6 +3,8 @@
 
 #include "redact.h"
 
+#include <stdlib.h>
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text, size_t len) {
@@ -44,7 +46,7 @@ static uint32_t add_text(struct report *r, size_t slot, const char *text, size_t
     return (uint32_t)r->n_text++;
 }
 
-uint32_t record_text(struct report *r, const char *text, size_t len, bool cut) {
+static uint32_t keep_text(struct report *r, const char *text, size_t len, bool cut) {
     if (r->failed) return RECORD_NONE;
     if (r->texts.len + len > RECORD_TEXTS) {
         r->values_left_out = true;
@@ -59,13 +61,21 @@ uint32_t record_text(struct report *r, const char *text, size_t len, bool cut) {
     for (; r->table[at] != RECORD_NONE; at = (at + 1) & (r->n_table - 1)) {
         const struct record_text *t = &r->text[r->table[at]];
         if (t->hash == hash && t->len == len && t->cut == cut &&
-            memcmp(r->texts.data + t->at, text, len) == 0)
+            (!len || memcmp(r->texts.data + t->at, text, len) == 0))
             return r->table[at];
     }
     return add_text(r, at, text, len, hash, cut);
 }
 
-/* A value's text until it is long enough. */
+uint32_t record_text(struct report *r, const char *text, size_t len, bool cut) {
+    size_t shown_len = 0;
+    char *shown = redact_text(text, len, &shown_len);
+    uint32_t ix = shown ? keep_text(r, shown, shown_len, cut) : keep_text(r, text, len, cut);
+    free(shown);
+    return ix;
+}
+
+/* A value's text until it is long enough. Secrets are replaced before it is cut. */
 static mwl_status hold(void *ctx, const char *text, size_t len) {
     mwl__buf *b = ctx;
     size_t room = RECORD_VALUE - b->len;

@@ -48,8 +48,8 @@ struct report {
     mwl_instant start;
 };
 
-/* The index of a text; RECORD_NONE if there is no room for it. This is the one place that every
- * text of a run passes on its way into the page. */
+/* The index of a text, with secrets replaced; RECORD_NONE if there is no room for it. This is the
+ * one place that every text of a run passes on its way into the page. */
 uint32_t record_text(struct report *r, const char *text, size_t len, bool cut);
 /* The same for a value as JSON; absent: RECORD_NONE. */
 uint32_t record_value(struct report *r, mwl_value v);
