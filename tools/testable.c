@@ -12,11 +12,10 @@ static const mwl_asm_document *library;
 
 void testable_use(const mwl_asm_document *documents) { library = documents; }
 
-/* The library's document, or one that allows everything; malloc'd. */
-static char *document_of(const char *uri) {
+static const char *library_text(const char *uri) {
     for (const mwl_asm_document *d = library; d && d->uri; d++)
-        if (strcmp(d->uri, uri) == 0) return strdup(d->text);
-    return answers_document(uri);
+        if (strcmp(d->uri, uri) == 0) return d->text;
+    return NULL;
 }
 
 char *testable_read(const char *path, size_t *len) {
@@ -88,7 +87,7 @@ static bool add(struct testable *t, const char *uri, const char *file, char *tex
         free(text);
         return false;
     }
-    t->documents[t->n_documents++] = (struct testable_document){name, path, text, len};
+    t->documents[t->n_documents++] = (struct testable_document){name, path, text, len, false};
     return true;
 }
 
@@ -121,8 +120,10 @@ static bool add_named(struct testable *t, mwl_value v) {
             bool names = uri && strcmp(name, "provider") == 0 &&
                          strncmp(uri, kind, sizeof kind - 1) == 0 &&
                          strncmp(uri, own, sizeof own - 1) != 0 && !testable_document(t, uri);
-            char *text = names ? document_of(uri) : NULL;
+            const char *ready = names ? library_text(uri) : NULL;
+            char *text = ready ? strdup(ready) : names ? answers_document(uri) : NULL;
             if (names && !add(t, uri, NULL, text, text ? strlen(text) : 0)) return false;
+            if (ready) t->documents[t->n_documents - 1].of_library = true;
         }
         if ((mwl_value_kind(value) == MWL_KIND_ARRAY || mwl_value_kind(value) == MWL_KIND_OBJECT) &&
             !add_named(t, value))
@@ -134,11 +135,14 @@ static bool add_named(struct testable *t, mwl_value v) {
 static mwl_status assemble(struct testable *t, const char *text, size_t len, mwl__buf *problems) {
     mwl_asm_provider *providers = calloc(t->n_documents + 1, sizeof *providers);
     if (!providers) return MWL_E_NOMEM;
+    size_t n = 0;
     for (size_t i = 0; i < t->n_documents; i++)
-        providers[i] = (mwl_asm_provider){t->documents[i].file ? t->documents[i].file : "document",
-                                          t->documents[i].text, t->documents[i].len};
+        if (!t->documents[i].of_library)
+            providers[n++] =
+                (mwl_asm_provider){t->documents[i].file ? t->documents[i].file : "document",
+                                   t->documents[i].text, t->documents[i].len};
     const mwl_asm_options options = {
-        .file = t->path, .providers = providers, .n_providers = t->n_documents};
+        .file = t->path, .providers = providers, .n_providers = n, .library = library};
     mwl_asm_result result;
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_status status = mwl_assemble(text, len, &options, &result);

@@ -12,6 +12,7 @@
 struct testable_document {
     char *uri, *file, *text; /* malloc'd; file: of a given one, else NULL */
     size_t len;
+    bool of_library; /* the assembler has it already */
 };
 
 struct testable {
