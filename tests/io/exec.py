@@ -149,9 +149,11 @@ class Environment(Exec):
         definition = call("exec", {"argv": ["printenv", "SEEN"], "inherit": ["SEEN", "NOT_SET"]})
         env = {**os.environ, "SEEN": "yes"}
         self.assertEqual(self.succeeds(definition, ALL, "--allow-env=SEEN,NOT_SET", env=env), "yes\n")
-        run = self.run_flow(definition, ALL, env=env)  # known before it starts, so it does not start
-        self.assertEqual(run.status, 2)
-        self.assertIn("--allow-env=SEEN", run.err)
+        refused = self.run_flow(definition, ALL, env=env)  # known before it runs
+        self.assertEqual((refused.status, "\n  --allow-env=SEEN\n" in refused.err), (2, True), refused)
+        failure = self.fails(call("exec", {"argv": ["printenv"], "inherit": "{{ ['SEEN'] }}"}), PREFIX + "NotPermitted",
+                             ALL, "--allow-env=OTHER", env=env)
+        self.assertEqual(failure["details"]["flag"], "--allow-env=SEEN")
 
     def test_variables_of_the_loader_need_the_right_to_everything(self):
         definition = call("exec", {"argv": ["true"], "env": {"LD_PRELOAD": "/x.so"}})
