@@ -560,6 +560,10 @@ typedef struct mwl_start {
     mwl_value arguments;      /* lent; an object, or absent */
     uint64_t seed;            /* 0: derived from the VM's seed */
     const mwl_limits *limits; /* copied; NULL: the limits of the VM */
+    /* Called instead of the function of mwl_vm_ended(), and by its rules: for a provider that
+     * starts runs. NULL: that function is called. */
+    void (*ended)(void *ctx, mwl_run *run);
+    void *ended_ctx;
 } mwl_start;
 
 typedef enum mwl_run_state {

@@ -405,4 +405,21 @@ UTEST(surface, every_end_of_a_run_is_reported_once) {
     flow_close(&f);
 }
 
+UTEST(surface, a_run_with_its_own_function_is_reported_there_alone) {
+    flow f;
+    int of_vm[4] = {0}, own[4] = {0};
+    mwl_run *runs[2];
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Return'}")));
+    mwl_vm_ended(f.vm, count_ended, of_vm);
+    const mwl_start start = {.ended = count_ended, .ended_ctx = own};
+    ASSERT_EQ((int)mwl_run_start(f.vm, f.program, &start, &runs[0], NULL), (int)MWL_OK);
+    ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &runs[1], NULL), (int)MWL_OK);
+    mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ(own[MWL_RUN_DONE], 1);
+    EXPECT_EQ(of_vm[MWL_RUN_DONE], 1);
+    for (int i = 0; i < 2; i++) mwl_run_free(runs[i]);
+    flow_close(&f);
+}
+
 UTEST_MAIN()

@@ -143,6 +143,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     }
     memset(run, 0, sizeof *run);
     run->link = link;
+    run->ended = start->ended;
+    run->ended_ctx = start->ended_ctx;
     link->n_runs++;
     vm->started = true;
     run->limits = limits_of(vm, start->limits);
@@ -264,7 +266,10 @@ static void drop_deadline(mwl_run *run) {
 
 static void tell_ended(mwl_run *run) {
     const mwl_vm *vm = run->link->vm;
-    if (vm->ended) vm->ended(vm->ended_ctx, run);
+    if (run->ended)
+        run->ended(run->ended_ctx, run);
+    else if (vm->ended)
+        vm->ended(vm->ended_ctx, run);
 }
 
 void mwl_vm_ended(mwl_vm *vm, void (*ended)(void *ctx, mwl_run *run), void *ctx) {

@@ -242,8 +242,10 @@ struct mwl_run {
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
     size_t memory_used;
-    const mwl_limits *limits; /* the VM's, or its own copy */
-    mwl_run *next, *prev;     /* vm->runs */
+    const mwl_limits *limits;               /* the VM's, or its own copy */
+    mwl_run *next, *prev;                   /* vm->runs */
+    void (*ended)(void *ctx, mwl_run *run); /* of mwl_start, or NULL */
+    void *ended_ctx;
     void *user;
     mwl_run_state state;
     mwl_status why;
