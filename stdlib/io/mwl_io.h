@@ -133,7 +133,8 @@ typedef struct mwl_io_options {
  * MWL_OK or an error of mwl_vm_provide(). */
 MWL_API mwl_status mwl_io_open(mwl_vm *vm, uv_loop_t *loop, const mwl_io_options *options,
                                mwl_io **out, mwl_error *error);
-/* Stops everything that is in progress, and closes what is open. Runs that still wait get failures.
+/* Stops everything that is in progress, and closes what is open. Runs that still wait for a call
+ * get failures. No run may be inside a middleware of this library: end or abort such runs first.
  * `closed` is called with ctx when all of it has ended, perhaps before this returns, otherwise by
  * the loop; then `io` has been freed. NULL: no call. The loop must run until then. io may be NULL.
  */

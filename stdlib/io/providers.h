@@ -17,6 +17,7 @@
     X(log, "log", 0)                                                                               \
     X(prompt, "prompt", 0)                                                                         \
     X(random, "random", 0)                                                                         \
+    X(run, "run", MWL__IO_MAY(READ))                                                               \
     X(sqlite, "sqlite", MWL__IO_MAY(SQLITE))                                                       \
     X(template, "template", 0)                                                                     \
     X(uuid, "uuid", 0)

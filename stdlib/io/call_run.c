@@ -1,0 +1,273 @@
+/* call_run.c: run: another definition as its own run in the same VM.
+ *
+ * A pool thread reads the file and assembles it. Then the run is started. While it goes on, the
+ * call is not an op: the run may wait for virtual time, which an op would hold up. When the run has
+ * ended, the VM says so in the middle of a pump; the call is settled by a timer of the loop, after
+ * the pump. */
+#include "file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PREFIX "Provider.Call.Run"
+enum { DEPTH = 16 };
+
+typedef struct call_run {
+    mwl__io_job job;
+    mwl__file_work file;
+    mwl_program *program;
+    char *diagnostics; /* of an assembly that failed, or NULL */
+    mwl_run *run;
+    unsigned depth;
+    struct call_run *next, **at; /* in the list of runs, or of those that have ended */
+    bool listed;
+    char path[];
+} call_run;
+
+typedef struct runs {
+    mwl_io *io;
+    call_run *going, *ended;
+    uv_timer_t timer;
+} runs;
+
+static void list(call_run *c, call_run **head) {
+    if (c->listed) {
+        *c->at = c->next;
+        if (c->next) c->next->at = c->at;
+    }
+    c->listed = head != NULL;
+    if (!head) return;
+    c->next = *head;
+    c->at = head;
+    if (c->next) c->next->at = &c->next;
+    *head = c;
+}
+
+static void free_record(call_run *c) {
+    list(c, NULL);
+    mwl_run_free(c->run);
+    mwl_program_release(c->program);
+    mwl__file_work_free(&c->file);
+    free(c->diagnostics);
+    free(c);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static mwl_value execution_member(mwl_heap *heap, mwl_run *run) {
+    const char *id = mwl_run_id(run);
+    return mwl__io_set(heap, mwl_object(heap, 2), "execution", mwl_string(heap, id, strlen(id)));
+}
+
+static void settle_failed(mwl_call *call, call_run *c) {
+    mwl_heap *heap = mwl_call_heap(call);
+    mwl_value inner = mwl_run_result(c->run), retryable = mwl__io_arg(inner, "retryable");
+    mwl_value details = execution_member(heap, c->run);
+    char message[300];
+    if (mwl_is_absent(inner)) {
+        mwl_status why = mwl_run_why(c->run);
+        const char *text = why == MWL_OK ? "aborted" : mwl_status_text(why);
+        details = mwl__io_set(heap, details, "reason", mwl_string(heap, text, strlen(text)));
+        mwl__io_fail(call, PREFIX ".Aborted", false, details, "the run was ended: %s", text);
+        return;
+    }
+    snprintf(message, sizeof message, "the run failed: %s", mwl__io_arg_text(inner, "code", ""));
+    mwl_value failure =
+        mwl_failure(heap, NULL, PREFIX ".Failed", message, details, mwl_value_keep(inner));
+    if (mwl_value_kind(retryable) == MWL_KIND_BOOL)
+        failure = mwl__io_set(heap, failure, "retryable", retryable);
+    mwl_call_settle(call, failure);
+}
+
+static void settle(call_run *c) {
+    mwl_call *call = c->job.op.call;
+    mwl_call_set_metadata(call, execution_member(mwl_call_heap(call), c->run));
+    if (mwl_run_succeeded(c->run))
+        mwl_call_succeed(call, mwl_value_keep(mwl_run_value(c->run)));
+    else
+        settle_failed(call, c);
+}
+
+static void no_stop(mwl__io_op *op) { (void)op; }
+
+static void on_timer(uv_timer_t *timer) {
+    runs *all = timer->data;
+    while (all->ended) {
+        call_run *c = all->ended;
+        mwl_io *io = all->io;
+        mwl__io_hold(io);
+        mwl__io_op_begin(&c->job.op, io, c->job.op.call, no_stop); /* so that the host pumps */
+        settle(c);
+        mwl__io_op_end(&c->job.op);
+        free_record(c);
+        mwl__io_release(io);
+    }
+}
+
+static void on_ended(void *ctx, mwl_run *run) {
+    (void)run;
+    call_run *c = ctx;
+    runs *all = mwl__io_state(c->job.op.io, MWL__IO_CALL_run);
+    if (!all) return; /* it is aborted because the providers are closed */
+    list(c, &all->ended);
+    uv_timer_start(&all->timer, on_timer, 0, 0);
+}
+
+static void run_cancel(mwl_call *call, void *user) {
+    call_run *c = mwl_call_user(call);
+    if (c && c->run)
+        mwl_run_cancel(c->run, "cancelled by its caller");
+    else
+        mwl__io_op_cancel(call, user);
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+static void run_work(mwl__io_job *job) {
+    call_run *c = (call_run *)job;
+    mwl__file_do(&c->file);
+    if (c->file.error || mwl__io_options(job->op.io)->load) return;
+    const mwl_asm_options options = {.library = mwl_io_documents()};
+    mwl_asm_result result;
+    mwl_error error = {MWL_OK, NULL, 0};
+    mwl_status status = mwl_assemble(c->file.bytes.data ? c->file.bytes.data : "",
+                                     c->file.bytes.len, &options, &result);
+    if (status == MWL_OK)
+        status =
+            mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &c->program, &error);
+    if (status != MWL_OK)
+        c->diagnostics = strdup(result.diagnostics ? result.diagnostics : mwl_status_text(status));
+    mwl_asm_free(&result);
+}
+
+/* The host's own way to load a program. */
+static void load_by_host(call_run *c, mwl_io *io) {
+    const mwl_io_options *options = mwl__io_options(io);
+    char why[400] = "";
+    if (!options->load || c->file.error) return;
+    mwl_status status =
+        options->load(options->load_ctx, c->path, c->file.bytes.data ? c->file.bytes.data : "",
+                      c->file.bytes.len, &c->program, why, sizeof why);
+    if (status != MWL_OK) c->diagnostics = strdup(*why ? why : mwl_status_text(status));
+}
+
+static void invalid(mwl_call *call, const char *path, const char *text) {
+    mwl_heap *heap = mwl_call_heap(call);
+    mwl_value details = mwl__io_set(heap, mwl_object(heap, 1), "diagnostics",
+                                    mwl__io_text(heap, text, strlen(text)));
+    mwl__io_fail(call, PREFIX ".InvalidDefinition", false, details, "%s cannot be run", path);
+}
+
+static mwl_status start_run(call_run *c, mwl_io *io, mwl_error *error) {
+    mwl_call *call = c->job.op.call;
+    mwl_value args = mwl_call_arguments(call), input = mwl__io_arg(args, "input");
+    char id[200];
+    size_t n = mwl_call_id(call, id, sizeof id);
+    const mwl_start start = {.id = n ? id : NULL,
+                             .input = mwl_is_absent(input) ? mwl_call_input(call) : input,
+                             .arguments = mwl__io_arg(args, "arguments"),
+                             .seed = 1 + (uint64_t)(mwl_call_random(call) * 0x1p53),
+                             .ended = on_ended,
+                             .ended_ctx = c};
+    return mwl_run_start(mwl__io_vm(io), c->program, &start, &c->run, error);
+}
+
+static void fail_start(call_run *c, mwl_status status, const char *message) {
+    mwl_call *call = c->job.op.call;
+    if (c->file.error == EPERM || c->file.error == EXDEV)
+        mwl__io_refuse(call, PREFIX, MWL_IO_READ, c->path);
+    else if (c->file.error || atomic_load(&c->job.stop))
+        mwl__io_fail(call, PREFIX ".Unreadable", false, mwl_absent(), "%s: %s", c->path,
+                     c->file.error ? strerror(c->file.error) : "stopped");
+    else
+        invalid(call, c->path, message ? message : mwl_status_text(status));
+    free_record(c);
+}
+
+static void run_done(mwl__io_job *job) {
+    call_run *c = (call_run *)job;
+    mwl_io *io = job->op.io;
+    runs *all = mwl__io_state(io, MWL__IO_CALL_run);
+    mwl_error error = {MWL_OK, NULL, 0};
+    load_by_host(c, io);
+    if (!c->program || atomic_load(&job->stop)) {
+        fail_start(c, MWL_E_NOMEM, c->diagnostics);
+        return;
+    }
+    mwl_status status = start_run(c, io, &error);
+    if (status != MWL_OK) {
+        fail_start(c, status, error.message);
+        return;
+    }
+    mwl_call_set_user(job->op.call, c);
+    if (c->listed) return; /* it has ended already */
+    list(c, &all->going);
+}
+
+/* How deep a call is nested in runs of this provider. */
+static unsigned depth_of(const runs *all, mwl_run *run) {
+    for (const call_run *c = all->going; c; c = c->next)
+        if (c->run == run) return c->depth + 1;
+    return 1;
+}
+
+static runs *runs_of(mwl_io *io) {
+    runs *all = mwl__io_state(io, MWL__IO_CALL_run);
+    if (all || !(all = calloc(1, sizeof *all))) return all;
+    all->io = io;
+    uv_timer_init(mwl__io_loop(io), &all->timer);
+    all->timer.data = all;
+    mwl__io_set_state(io, MWL__IO_CALL_run, all);
+    return all;
+}
+
+static void run_start(mwl_call *call, void *user) {
+    mwl_io *io = user;
+    runs *all = runs_of(io);
+    size_t len = 0;
+    const char *path = mwl_as_text(mwl__io_arg(mwl_call_arguments(call), "path"), &len);
+    call_run *c = all ? calloc(1, sizeof *c + len + 1) : NULL;
+    if (!c) {
+        mwl__io_fail(call, PREFIX ".Unreadable", true, mwl_absent(), "out of memory");
+        return;
+    }
+    memcpy(c->path, path, len);
+    c->depth = depth_of(all, mwl_call_run(call));
+    if (c->depth > DEPTH) {
+        free(c);
+        mwl__io_fail(call, PREFIX ".TooDeep", false, mwl_absent(), "runs are nested too deep");
+        return;
+    }
+    c->file = (mwl__file_work){.io = io,
+                               .stop = &c->job.stop,
+                               .action = MWL__FILE_READ,
+                               .path = c->path,
+                               .max_bytes = (size_t)64 << 20};
+    c->job.work = run_work;
+    c->job.done = run_done;
+    mwl__io_job_start(&c->job, io, call);
+}
+
+static void on_closed(uv_handle_t *handle) {
+    runs *all = handle->data;
+    mwl_io *io = all->io;
+    free(all);
+    mwl__io_release(io);
+}
+
+/* Runs that still go on are aborted, and their callers get failures. */
+static void run_close(mwl_io *io, void *state) {
+    runs *all = state;
+    mwl__io_hold(io);
+    while (all->going || all->ended) {
+        call_run *c = all->going ? all->going : all->ended;
+        mwl__io_fail(c->job.op.call, PREFIX ".Aborted", false, mwl_absent(), "the host ends");
+        free_record(c);
+    }
+    uv_close((uv_handle_t *)&all->timer, on_closed);
+}
+
+const mwl_call_provider mwl__io_call_run = {MWL__IO_CALL(run, "run"), .start = run_start,
+                                            .cancel = run_cancel};
+const mwl__io_life mwl__io_call_run_life = {run_close};
