@@ -318,10 +318,11 @@ static void unexpected(struct asked *q, const mwl_place *at, uint64_t number) {
 /* A provider that says what its document does not allow is not worth testing against. */
 static bool is_declared(struct asked *q, const struct answer *answer) {
     if (answer->kind != ANSWER_FAILURE) return true;
-    mwl_value code = mwl_object_get(answer->value, "code", 4);
-    if (mwl__declared_has(q->call->provider->declared, code)) return true;
+    size_t len;
+    const char *code = mwl_as_text(mwl_object_get(answer->value, "code", 4), &len);
+    if (mwl__declared_has(q->call->provider->declared, code, len)) return true;
     snprintf(q->why, sizeof q->why, "the failure catalog of its document does not have '%.200s'",
-             mwl_as_text(code, NULL));
+             code);
     return false;
 }
 

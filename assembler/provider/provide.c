@@ -8,6 +8,7 @@
 #include "assembler/provider/catalog.h"
 #include "assembler/schema/schema_compile.h"
 #include "vm/machine/declared.h"
+#include "vm/machine/phase.h"
 #include "vm/machine/state.h"
 #include "vm/machine/vm.h"
 
@@ -218,7 +219,10 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
     mwl_status st = fit(&j, p, *text);
     if (st >= 0) st = read_codes(&j, &p->declared);
     if (st >= 0) {
-        read_kinds(&j, p->kinds);
+        uint8_t kinds[4] = {MWL_ACTION_NONE};
+        read_kinds(&j, kinds);
+        mwl__phase_allow(p, kinds);
+        p->any_code = p->trusted || p->declared->any;
         memcpy(p->parameters, j.contract.compiled, sizeof p->parameters);
         p->metadata = j.contract.compiled_metadata;
         *text = NULL;

@@ -644,8 +644,8 @@ static void give_wrong(void *ctx) {
 
 /* Nothing changes; builds without NDEBUG stop the process with the words. */
 UTEST(given, verdicts_that_are_not_allowed) {
-    static const char second[] = "a second verdict", place[] = "its phase does not allow",
-                      kind[] = "another kind than the document declares";
+    static const char second[] = "a second verdict", place[] = "does not allow",
+                      kind[] = "the kind of action that the document declares";
     static const struct {
         verdict_row row;
         const char *words;

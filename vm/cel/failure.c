@@ -47,9 +47,9 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
 
 #define ROOM 5u /* of an envelope: for a `previous` that comes later */
 
-mwl_value mwl__message(mwl_heap *h, const char *text) {
-    mwl_value v = mwl__literal(h, text);
-    if (!mwl_is_absent(v) || h->why != MWL_E_UTF8) return v;
+static mwl_value repaired(mwl_heap *h, const char *text) {
+    mwl_value v = mwl_absent();
+    if (h->why != MWL_E_UTF8) return v;
     mwl__buf out = mwl__buf_make(mwl__heap_account(h));
     for (size_t len = strlen(text); len;) {
         size_t good = mwl__utf8_valid_prefix(text, len);
@@ -66,6 +66,13 @@ mwl_value mwl__message(mwl_heap *h, const char *text) {
     return v;
 }
 
+static inline mwl_value message_of(mwl_heap *h, const char *text) {
+    mwl_value v = mwl__literal(h, text);
+    return mwl_is_absent(v) ? repaired(h, text) : v;
+}
+
+mwl_value mwl__message(mwl_heap *h, const char *text) { return message_of(h, text); }
+
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
     if (!code) {
@@ -77,7 +84,7 @@ mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const cha
     mwl_value values[ROOM] = {type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
                               mwl__literal(h, code)};
     size_t n = 2;
-    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = mwl__message(h, message);
+    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = message_of(h, message);
     if (!mwl_is_absent(take_details)) names[n] = MWL_WORD_DETAILS, values[n++] = take_details;
     if (!mwl_is_absent(take_previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = take_previous;
     return mwl__words_object(h, ROOM, n, names, values);

@@ -61,11 +61,9 @@ static bool is_engines(const char *text, size_t len) {
     return false;
 }
 
-bool mwl__declared_has(const mwl__declared *d, mwl_value code) {
-    size_t len;
-    const char *text = mwl_as_text(code, &len);
-    if (d->any || find(d, text, len, false)) return true;
+bool mwl__declared_has(const mwl__declared *d, const char *code, size_t len) {
+    if (d->any || find(d, code, len, false)) return true;
     for (size_t i = 0; i + 1 < len; i++)
-        if (text[i] == '.' && find(d, text, i, true)) return true;
-    return is_engines(text, len);
+        if (code[i] == '.' && find(d, code, i, true)) return true;
+    return is_engines(code, len);
 }

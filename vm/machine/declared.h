@@ -23,8 +23,8 @@ typedef struct mwl__declared {
  * memory. */
 mwl__declared *mwl__declared_new(const mwl_alloc *alloc, mwl__declared_code *codes, size_t n);
 void mwl__declared_free(const mwl_alloc *alloc, mwl__declared *take); /* may be NULL */
-/* Returns whether a provider may emit this code, a string: the catalog declares it, or it is a code
- * of the engine, which belongs to no catalog. */
-bool mwl__declared_has(const mwl__declared *d, mwl_value code);
+/* Returns whether a provider may emit this code: the catalog declares it, or it is a code of the
+ * engine, which belongs to no catalog. */
+bool mwl__declared_has(const mwl__declared *d, const char *code, size_t len);
 
 #endif

@@ -27,8 +27,10 @@
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define NOT_INLINE static __attribute__((noinline))
 #else
 #define ALWAYS_INLINE static inline
+#define NOT_INLINE static
 #endif
 
 /* Nobody awaits it from here on. */
@@ -49,8 +51,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
 static void discard(mwl_vm *vm, mwl_call *c) {
     clear(&vm->heap, &c->input);
     clear(&vm->heap, &c->args);
-    clear(&vm->heap, &c->state);
     clear(&vm->heap, &c->metadata);
+    if (mwl_value_kind(c->state) != MWL_KIND_NULL) mwl__replace(&vm->heap, &c->state, mwl_null());
     if (vm->spare_execution) {
         c->alive = false;
         mwl__heap_give(&vm->heap, c, sizeof *c);
@@ -67,6 +69,7 @@ static mwl_call *new_call(mwl_vm *vm) {
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
     c->vm = vm;
+    c->state = mwl_null();
     c->timer.owner = MWL_TIMER_EXECUTION;
     return c;
 }
@@ -143,7 +146,6 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
     c->provider = p;
     c->input = take_input;
     c->args = take_args;
-    c->state = mwl_null();
     c->starting = c->alive = true;
     return c;
 }
@@ -252,35 +254,54 @@ void mwl__execution_deliver(mwl_call *c) {
     mwl__run_leave(run);
 }
 
-/* It has its Result. */
-static void settled(mwl_call *c) {
-    c->settled = true;
+/* It has settled, and there is more to do than to store the Result. */
+NOT_INLINE mwl_status conclude(mwl_call *c) {
     if (!mwl_is_absent(c->metadata)) check_metadata(c);
     /* else the code that started it takes the Result, or its function has not returned yet */
     if (!c->starting && !c->native) mwl__execution_deliver(c);
+    return MWL_OK;
 }
+
+/* It has its Result. Small, because most executions settle in their start, with plain data. */
+ALWAYS_INLINE mwl_status settle(mwl_call *c, bool ok, mwl_value take) {
+    c->res.v = take;
+    c->res.ok = ok;
+    c->settled = true;
+    return c->starting && mwl_is_absent(c->metadata) ? MWL_OK : conclude(c);
+}
+
+/* A cancelled one resolves as the cancellation; its own Result is not used. */
+static mwl_status settle_unused(mwl_call *c, mwl_value take) {
+    mwl__usage(!c->settled, "mwl_call: settled twice");
+    mwl__drop(&c->vm->heap, take);
+    if (c->settled) return MWL_E_STATE;
+    c->settled = true;
+    return conclude(c);
+}
+
+static inline bool is_unused(const mwl_call *c) { return c->settled || c->cancelled; }
 
 void mwl__execution_fail(mwl_call *c, mwl_value take_failure) {
-    if (c->cancelled) {
-        mwl__drop(&c->vm->heap, take_failure); /* it resolves as the cancellation */
-    } else {
-        c->res.v = take_failure;
-        c->res.ok = false;
-    }
-    settled(c);
+    (void)(c->cancelled ? settle_unused(c, take_failure) : settle(c, false, take_failure));
 }
 
-mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
+static inline void check_caller(const mwl_call *c) {
+    (void)c;
     mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
     mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
-    mwl__usage(!c->settled, "mwl_call: settled twice");
-    if (c->settled || c->cancelled)
-        mwl__drop(&c->vm->heap, take); /* a cancelled one's Result is not used */
-    if (c->settled) return MWL_E_STATE;
-    if (!c->cancelled) mwl__given_result(&c->vm->heap, c->provider, ok, take, &c->res);
-    settled(c);
-    return MWL_OK;
+}
+
+NOT_INLINE mwl_status settle_checked(mwl_call *c, bool ok, mwl_value take) {
+    check_caller(c);
+    if (is_unused(c)) return settle_unused(c, take);
+    mwl__result res;
+    mwl__given_result(&c->vm->heap, c->provider, ok, take, &res);
+    return settle(c, res.ok, res.v);
+}
+
+mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
+    return settle_checked(c, ok, take);
 }
 
 /* ---- interruption ---------------------------------------------------------------------------- */
@@ -385,13 +406,19 @@ void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
 }
 
 mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
-    return mwl__execution_settle(c, true, take_value);
+    if (!mwl__given_plain(take_value) || is_unused(c)) return settle_checked(c, true, take_value);
+    check_caller(c);
+    return settle(c, true, take_value);
 }
 
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
-    return mwl__execution_settle(
-        c, false, mwl_failure(&c->vm->heap, type, code, message, take_details, mwl_absent()));
+    check_caller(c);
+    if (is_unused(c)) return settle_unused(c, take_details);
+    bool refused = false;
+    return settle(
+        c, false,
+        mwl__given_failure(&c->vm->heap, c->provider, type, code, message, take_details, &refused));
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {

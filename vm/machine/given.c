@@ -36,13 +36,13 @@ static mwl_value absent_value(mwl_heap *h, bool *refused) {
 
 /* spec: providers, the failure catalog: a provider emits only codes that its catalog declares. What
  * it emitted is kept as `previous`, because its message is what helps. */
-static mwl_value undeclared(mwl_heap *h, const mwl__provider *from, mwl_value take, bool *refused) {
-    if (from->declared->any) return take;
-    mwl_value code = mwl__word_get(take, MWL_WORD_CODE);
-    if (mwl__declared_has(from->declared, code)) return take;
+mwl_value mwl__given_code(mwl_heap *h, const mwl__provider *from, const char *code, mwl_value take,
+                          bool *refused) {
+    if (mwl_is_absent(take)) return absent_value(h, refused);
+    if (from->any_code || mwl__declared_has(from->declared, code, strlen(code))) return take;
     char text[480];
-    snprintf(text, sizeof text, "the code '%.160s' is not in the failure catalog of %.240s",
-             mwl_as_text(code, NULL), from->uri);
+    snprintf(text, sizeof text, "the code '%.160s' is not in the failure catalog of %.240s", code,
+             from->uri);
     *refused = true;
     return mwl_failure(h, NULL, "Mwlvm.ResultRefused", text, mwl_absent(), take);
 }
@@ -57,10 +57,36 @@ mwl_value mwl__given_check(mwl_heap *h, const mwl__provider *from, bool ok, mwl_
                                    sizeof text) == MWL_E_NOT_JSON)
         reason = text;
     mwl__drop(h, take);
-    if (!reason)
-        return ok || !from || mwl_is_absent(data) ? data : undeclared(h, from, data, refused);
-    *refused = true;
-    return mwl__given_refused(h, reason);
+    if (reason) {
+        *refused = true;
+        return mwl__given_refused(h, reason);
+    }
+    if (ok || !from || mwl_is_absent(data)) return data;
+    const char *code = mwl_as_text(mwl__word_get(data, MWL_WORD_CODE), NULL);
+    return mwl__given_code(h, from, code, data, refused);
+}
+
+mwl_value mwl__given_parts(mwl_heap *h, const mwl__provider *from, const char *type,
+                           const char *code, const char *message, mwl_value take_details,
+                           bool *refused) {
+    char text[480];
+    const char *reason = NULL;
+    mwl_value data = mwl_absent();
+    mwl_status st = MWL_OK;
+    if (type && strcmp(type, "success") == 0)
+        reason = "a failure's `type` must not be 'success'";
+    else if (!mwl_is_absent(take_details))
+        st = mwl__given_data(h, "the failure at ['details']", take_details, &data, text,
+                             sizeof text);
+    if (st == MWL_E_NOT_JSON) reason = text;
+    mwl__drop(h, take_details);
+    if (reason) {
+        *refused = true;
+        return mwl__given_refused(h, reason);
+    }
+    if (st < 0) return mwl_absent();
+    mwl_value v = mwl_failure(h, type, code, message, data, mwl_absent());
+    return mwl__given_code(h, from, code, v, refused);
 }
 
 void mwl__given_check_result(mwl_heap *h, const mwl__provider *from, mwl__result *result) {

@@ -10,17 +10,47 @@ static inline bool mwl__given_wrong(mwl_status why) {
     return why != MWL_E_NOMEM && why != MWL_E_TOO_BIG;
 }
 
+_Static_assert(offsetof(mwl__list, odd) == offsetof(mwl__map, odd), "read in one way");
+
+/* Returns whether a value is one of the data model. */
+static inline bool mwl__given_plain(mwl_value v) {
+    uint32_t kind = mwl_value_kind(v);
+    if ((1u << kind) & (1u << MWL_KIND_NULL | 1u << MWL_KIND_BOOL | 1u << MWL_KIND_STRING))
+        return true;
+    if (kind == MWL_KIND_NUMBER) return v.as.u << 1 < UINT64_C(0x7ff) << 53; /* finite */
+    return (kind == MWL_KIND_OBJECT || kind == MWL_KIND_ARRAY) && !mwl__as_list(v)->odd;
+}
+
 /* The slow part of mwl__given_either. */
 mwl_value mwl__given_check(mwl_heap *h, const mwl__provider *from, bool ok, mwl_value take,
                            bool *refused);
 
 /* Returns a Result that a host gave, as values of the data model, given: a success's value (ok), or
  * a failure. `from` is the provider, whose failure catalog must declare the code; NULL: any code.
- * If it is refused, *refused becomes true, and the failure Mwlvm.ResultRefused is returned. Absent:
- * out of memory, or at a limit. */
+ * The failures of a trusted one are not checked. If it is refused, *refused becomes true, and the
+ * failure Mwlvm.ResultRefused is returned. Absent: out of memory, or at a limit. */
 static inline mwl_value mwl__given_either(mwl_heap *h, const mwl__provider *from, bool ok,
                                           mwl_value take, bool *refused) {
-    return ok && !mwl__value_odd(take) ? take : mwl__given_check(h, from, ok, take, refused);
+    bool good = ok ? mwl__given_plain(take) : from && from->trusted && !mwl_is_absent(take);
+    return good ? take : mwl__given_check(h, from, ok, take, refused);
+}
+
+/* The slow parts of mwl__given_failure. */
+mwl_value mwl__given_parts(mwl_heap *h, const mwl__provider *from, const char *type,
+                           const char *code, const char *message, mwl_value take_details,
+                           bool *refused);
+mwl_value mwl__given_code(mwl_heap *h, const mwl__provider *from, const char *code, mwl_value take,
+                          bool *refused);
+
+/* Makes a failure of what a host gave, by the same rules. It is well-formed by construction, so
+ * only its parts are checked. */
+static inline mwl_value mwl__given_failure(mwl_heap *h, const mwl__provider *from, const char *type,
+                                           const char *code, const char *message,
+                                           mwl_value take_details, bool *refused) {
+    if (type || !(mwl_is_absent(take_details) || mwl__given_plain(take_details)))
+        return mwl__given_parts(h, from, type, code, message, take_details, refused);
+    mwl_value v = mwl_failure(h, NULL, code, message, take_details, mwl_absent());
+    return from->any_code && !mwl_is_absent(v) ? v : mwl__given_code(h, from, code, v, refused);
 }
 
 /* The slow part of mwl__given_result. */
@@ -29,9 +59,10 @@ void mwl__given_check_result(mwl_heap *h, const mwl__provider *from, mwl__result
 /* The same, into *out; if it is refused, that is a failure. */
 static inline void mwl__given_result(mwl_heap *h, const mwl__provider *from, bool ok,
                                      mwl_value take, mwl__result *out) {
+    bool good = ok ? mwl__given_plain(take) : from && from->trusted && !mwl_is_absent(take);
     out->v = take;
     out->ok = ok;
-    if (!ok || mwl__value_odd(take)) mwl__given_check_result(h, from, out);
+    if (!good) mwl__given_check_result(h, from, out);
 }
 
 /* The slow part of mwl__given_data. */
@@ -42,7 +73,7 @@ mwl_status mwl__given_convert(mwl_heap *h, const char *what, mwl_value v, mwl_va
  * MWL_E_NOT_JSON and the reason in text, which begins with `what`, or the heap's reason. */
 static inline mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value *out,
                                          char *text, size_t size) {
-    if (mwl__value_odd(v)) return mwl__given_convert(h, what, v, out, text, size);
+    if (!mwl__given_plain(v)) return mwl__given_convert(h, what, v, out, text, size);
     *out = mwl__keep(v);
     return MWL_OK;
 }

@@ -19,10 +19,11 @@ struct mwl_phase {
     mwl__entry *entry;
     unsigned phase;
     mwl_value instead; /* the action's failure, or what `elapsed` emits; or absent */
-    bool dispatch, elapsed;
-    bool decided; /* a verdict was given */
-    bool nomem;   /* an absent value was given: its constructor was out of memory */
-    bool waits;   /* the callback is called again after wait_ns */
+    uint16_t may;      /* the verdicts that are allowed now; GIVEN after the first */
+    bool said;         /* `instead`, or one of the next three, is set */
+    bool dispatch;
+    bool nomem; /* an absent value was given: its constructor was out of memory */
+    bool waits; /* the callback is called again after wait_ns */
     int64_t wait_ns;
 };
 
@@ -73,17 +74,20 @@ static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph,
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
     if (!p->act[phase]) return next_pc;
-    mwl_phase ph = {.frame = f, .entry = e, .phase = phase, .instead = mwl_absent()};
+    mwl_phase ph = {
+        .frame = f, .entry = e, .phase = phase, .instead = mwl_absent(), .may = p->verdicts[phase]};
     e->waits = false;
     p->act[phase](&ph, p->user);
-    bool said = ph.nomem | ph.dispatch | ph.waits | !mwl_is_absent(ph.instead);
-    return said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
+    return ph.said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
-    mwl_phase ph = {
-        .frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent(), .elapsed = true};
+    mwl_phase ph = {.frame = f,
+                    .entry = e,
+                    .phase = MWL_ON_ENTRY,
+                    .instead = mwl_absent(),
+                    .may = p->verdicts[4]};
     if (p->middleware.elapsed) p->middleware.elapsed(&ph, p->user);
     if (ph.nomem)
         mwl__replace(mwl__heap_of(f), &ph.instead, mwl_absent());
@@ -111,12 +115,15 @@ void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of
 double mwl_phase_random(mwl_phase *p) { return mwl__random_unit(&p->frame->run->rng); }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 
+/* The run ends after the callback has returned. */
+static void no_memory(mwl_phase *p) { p->nomem = p->said = true; }
+
 /* A middleware gave an absent value. If its constructor was out of memory, or at a limit, the run
  * ends after the callback has returned. Returns the constructor's reason. */
 static mwl_status absent(mwl_phase *p) {
     mwl_status why = mwl__heap_of(p->frame)->why;
     if (mwl__given_wrong(why)) return why < 0 ? why : MWL_E_USAGE;
-    p->nomem = true;
+    no_memory(p);
     return why;
 }
 
@@ -135,7 +142,7 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
     bool valid = false;
     mwl__schema_env env = {mwl__heap_of(p->frame), mwl__vm_of(p->frame)->regex, NULL};
     mwl_status st = mwl__schema_check(owner->metadata, contributed, &env, &valid, NULL);
-    if (st == MWL_E_NOMEM) p->nomem = true;
+    if (st == MWL_E_NOMEM) no_memory(p);
     return st == MWL_OK && valid;
 }
 
@@ -151,7 +158,7 @@ mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_v
     mwl__drop(h, take_value);
     if (st == MWL_OK && !mwl__entry_write_deadline(p->frame, p->entry)) st = MWL_E_NOMEM;
     if (st < 0) {
-        if (st != MWL_E_USAGE && st != MWL_E_NOT_JSON) p->nomem = true;
+        if (st != MWL_E_USAGE && st != MWL_E_NOT_JSON) no_memory(p);
         mwl__drop(h, data);
         return st;
     }
@@ -173,34 +180,58 @@ mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_v
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Where a verdict is allowed: bits of phases, and `elapsed`. */
+/* The verdicts, as bits. */
 enum {
-    AT_ENTRY = 1 << MWL_ON_ENTRY,
-    AT_SUCCESS = 1 << MWL_ON_SUCCESS,
-    AT_FAILURE = 1 << MWL_ON_FAILURE,
-    AT_ALWAYS = 1 << MWL_ON_ALWAYS,
-    AT_ELAPSED = 1 << 8
+    FAIL = 1,
+    SUCCESS = 2, /* substitute a success */
+    FAILURE = 4, /* substitute a failure */
+    TRANSFORM = 8,
+    RESTORE = 16, /* re-enter with MWL_REENTER_RESTORE */
+    REENTER = 32,
+    DISPATCH = 64,
+    ARM = 128,
+    INTERRUPT = 256,
+    WAIT = 512,
+    GIVEN = 1024
 };
 
-/* The one verdict of the callback: where it is allowed, and which kind of action the document must
- * declare there (MWL_ACTION_NONE: any). MWL_E_STATE: it is not allowed here, or is the second one.
- */
-static mwl_status decide(mwl_phase *p, unsigned allowed, unsigned kind) {
-    unsigned here = p->elapsed ? AT_ELAPSED : 1u << p->phase;
-    bool placed = allowed & here;
-    bool fits = kind == MWL_ACTION_NONE || provider_of(p->frame, p->entry)->kinds[p->phase] == kind;
-    mwl__usage(!p->decided, "mwl_phase: a second verdict in one callback");
-    mwl__usage(placed, "mwl_phase: a verdict that its phase does not allow");
-    mwl__usage(fits, "mwl_phase: a verdict of another kind than the document declares");
-    if (p->decided || !placed || !fits) return MWL_E_STATE;
-    p->decided = true;
+/* spec: middleware-mechanics, phases: no phase crosses the boundary between success and failure,
+ * and onAlways cannot change what rises; the three kinds of actions. */
+void mwl__phase_allow(mwl__provider *p, const uint8_t kinds[4]) {
+    unsigned again = REENTER | (p->middleware.flags & MWL_MW_RESTORES ? RESTORE : 0u);
+    const unsigned control[4] = {SUCCESS | FAILURE | ARM, SUCCESS | again, FAILURE | again, 0};
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned may = FAIL | DISPATCH | (i == MWL_ON_ENTRY ? WAIT : 0u);
+        if (kinds[i] == MWL_ACTION_CONTROL) may |= control[i];
+        if (kinds[i] == MWL_ACTION_TRANSFORM && i != MWL_ON_ALWAYS) may |= TRANSFORM;
+        p->verdicts[i] = (uint16_t)may;
+    }
+    p->verdicts[4] = kinds[MWL_ON_ENTRY] == MWL_ACTION_CONTROL ? INTERRUPT : 0;
+}
+
+static mwl_status misuse(const mwl_phase *p, unsigned verdict) {
+    bool restores = (verdict & RESTORE) && (p->may & REENTER);
+    mwl__usage(!(p->may & GIVEN), "mwl_phase: a second verdict in one callback");
+    mwl__usage(!restores, "mwl_phase_reenter: MWL_REENTER_RESTORE without MWL_MW_RESTORES");
+    mwl__usage(false,
+               "mwl_phase: a verdict that the phase, or the kind of action that the document "
+               "declares for it, does not allow");
+    return restores && !(p->may & GIVEN) ? MWL_E_USAGE : MWL_E_STATE;
+}
+
+/* The one verdict of the callback. Otherwise than MWL_OK: it is not allowed here, or is the second
+ * one. */
+static inline mwl_status decide(mwl_phase *p, unsigned verdict) {
+    if ((p->may & verdict) != verdict) return misuse(p, verdict);
+    p->may = GIVEN;
     return MWL_OK;
 }
 
 /* The phase fails, or `elapsed` explains itself, with this. */
-static mwl_status fail_with(mwl_phase *p, mwl_value take, mwl_status st) {
+static inline mwl_status fail_with(mwl_phase *p, mwl_value take, mwl_status st) {
     if (mwl_is_absent(take)) return absent(p);
-    mwl__replace(mwl__heap_of(p->frame), &p->instead, take);
+    p->instead = take; /* it was absent: there is one verdict */
+    p->said = true;
     return st;
 }
 
@@ -230,26 +261,24 @@ mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, cons
                           mwl_value take_details) {
     mwl__usage(code, "mwl_phase_fail: code is NULL");
     if (!code) return refuse(p, take_details, MWL_E_USAGE);
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS, MWL_ACTION_NONE);
+    mwl_status st = decide(p, FAIL);
     if (st < 0) return refuse(p, take_details, st);
-    mwl_value v =
-        mwl_failure(mwl__heap_of(p->frame), type, code, message, take_details, mwl_absent());
-    st = accept(p, false, &v);
-    return st < 0 ? st : fail_with(p, v, MWL_OK);
+    bool refused = false;
+    mwl_value v = mwl__given_failure(mwl__heap_of(p->frame), provider_of(p->frame, p->entry), type,
+                                     code, message, take_details, &refused);
+    return fail_with(p, v, refused ? MWL_E_NOT_JSON : MWL_OK);
 }
 
 mwl_status mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
-    mwl_status st = decide(p, AT_ELAPSED, MWL_ACTION_CONTROL);
+    mwl_status st = decide(p, INTERRUPT);
     if (st < 0) return refuse(p, take_failure, st);
     st = accept(p, false, &take_failure);
     return st < 0 ? st : fail_with(p, take_failure, MWL_OK);
 }
 
-/* spec: middleware-mechanics, phases: no phase crosses the boundary between success and failure. */
 mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
     mwl__entry *e = p->entry;
-    unsigned allowed = AT_ENTRY | (is_success ? AT_SUCCESS : AT_FAILURE);
-    mwl_status st = decide(p, allowed, MWL_ACTION_CONTROL);
+    mwl_status st = decide(p, is_success ? SUCCESS : FAILURE);
     if (st < 0) return refuse(p, take, st);
     st = accept(p, is_success, &take);
     if (st < 0) return st;
@@ -269,9 +298,9 @@ mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
 
 /* spec: middleware-mechanics, the phase block: shaping comes after the action and sees a
  * transform's effect. So onEntry's `output`, whose default is middleware.input, reads the
- * transformed value there. onAlways cannot change what rises. */
+ * transformed value there. */
 mwl_status mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE, MWL_ACTION_TRANSFORM);
+    mwl_status st = decide(p, TRANSFORM);
     if (st < 0) return refuse(p, take_value, st);
     st = accept(p, p->phase != MWL_ON_FAILURE, &take_value);
     if (st < 0) return st;
@@ -283,13 +312,11 @@ mwl_status mwl_phase_transform(mwl_phase *p, mwl_value take_value) {
 }
 
 mwl_status mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
-    bool restores = provider_of(p->frame, p->entry)->middleware.flags & MWL_MW_RESTORES;
-    bool known = !(flags & ~(unsigned)(MWL_REENTER_CARRY | MWL_REENTER_RESTORE));
+    bool known = flags <= (MWL_REENTER_CARRY | MWL_REENTER_RESTORE);
     mwl__usage(known, "mwl_phase_reenter: an unknown flag");
-    mwl__usage(restores || !(flags & MWL_REENTER_RESTORE),
-               "mwl_phase_reenter: MWL_REENTER_RESTORE without MWL_MW_RESTORES");
-    if (!known || (!restores && (flags & MWL_REENTER_RESTORE))) return MWL_E_USAGE;
-    mwl_status st = decide(p, AT_SUCCESS | AT_FAILURE, MWL_ACTION_CONTROL);
+    if (!known) return MWL_E_USAGE;
+    mwl_status st =
+        decide(p, REENTER | (flags & MWL_REENTER_RESTORE) * (RESTORE / MWL_REENTER_RESTORE));
     if (st < 0) return st;
     p->entry->verdict = MWL_VERDICT_REENTER;
     p->entry->reenter = (uint8_t)flags;
@@ -298,15 +325,15 @@ mwl_status mwl_phase_reenter(mwl_phase *p, unsigned flags, int64_t delay_ns) {
 }
 
 mwl_status mwl_phase_dispatch(mwl_phase *p) {
-    mwl_status st = decide(p, AT_ENTRY | AT_SUCCESS | AT_FAILURE | AT_ALWAYS, MWL_ACTION_NONE);
-    if (st == MWL_OK) p->dispatch = true;
+    mwl_status st = decide(p, DISPATCH);
+    if (st == MWL_OK) p->dispatch = p->said = true;
     return st;
 }
 
 mwl_status mwl_phase_wait(mwl_phase *p, int64_t ns) {
-    mwl_status st = decide(p, AT_ENTRY, MWL_ACTION_NONE);
+    mwl_status st = decide(p, WAIT);
     if (st < 0) return st;
-    p->waits = true;
+    p->waits = p->said = true;
     p->wait_ns = ns;
     return MWL_OK;
 }
@@ -320,7 +347,7 @@ void mwl_waiter_wake(mwl_waiter *waiter) {
 }
 
 mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
-    mwl_status st = decide(p, AT_ENTRY, MWL_ACTION_CONTROL);
+    mwl_status st = decide(p, ARM);
     if (st < 0) return st;
     p->entry->armed = true;
     p->entry->bound_ns = bound_mono_ns;

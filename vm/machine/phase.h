@@ -5,6 +5,11 @@
 
 #include "vm/machine/state.h"
 
+/* spec: middleware-mechanics, the three kinds of actions. */
+enum { MWL_ACTION_NONE, MWL_ACTION_SIDE_EFFECT, MWL_ACTION_CONTROL, MWL_ACTION_TRANSFORM };
+/* Notes which verdicts a middleware may give: by the kinds of its actions at the four phases. */
+void mwl__phase_allow(mwl__provider *p, const uint8_t kinds[4]);
+
 /* The action of a phase; returns a pc (state.h). */
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc);

@@ -83,8 +83,12 @@ static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_star
                              mwl_error *error) {
     mwl_value input = mwl_is_absent(start->input) ? mwl_null() : start->input;
     out->input = out->arguments = mwl_absent();
-    mwl_status st = mwl__given_data(&vm->heap, "the input", input, &out->input, vm->message,
-                                    sizeof vm->message);
+    mwl_status st = MWL_OK;
+    if (mwl__given_plain(input))
+        out->input = mwl__keep(input);
+    else
+        st = mwl__given_data(&vm->heap, "the input", input, &out->input, vm->message,
+                             sizeof vm->message);
     if (st == MWL_OK && !mwl_is_absent(start->arguments))
         st = mwl__given_data(&vm->heap, "the arguments", start->arguments, &out->arguments,
                              vm->message, sizeof vm->message);

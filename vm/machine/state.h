@@ -261,9 +261,6 @@ struct mwl_run {
     uint16_t busy;     /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
-/* spec: middleware-mechanics, the three kinds of actions. */
-enum { MWL_ACTION_NONE, MWL_ACTION_SIDE_EFFECT, MWL_ACTION_CONTROL, MWL_ACTION_TRANSFORM };
-
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`.
  */
 typedef struct mwl__provider {
@@ -278,7 +275,8 @@ typedef struct mwl__provider {
     mwl__schema *parameters[4]; /* [0] of a call; by phase of a middleware */
     mwl__schema *metadata; /* a middleware's has no `required`: contributions come one by one */
     struct mwl__declared *declared; /* what its failure catalog declares; NULL before compile */
-    uint8_t kinds[4];               /* of a middleware's actions: MWL_ACTION_* by phase */
+    bool any_code;                  /* its codes are not checked */
+    uint16_t verdicts[5]; /* what its actions may decide, by phase and in `elapsed` (phase.h) */
     /* Fills parameters and metadata; NULL when that is done. Linking a program that imports the
      * provider calls it. */
     mwl_status (*compile)(struct mwl_vm *vm, struct mwl__provider *p, mwl_error *error);
