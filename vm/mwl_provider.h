@@ -60,8 +60,8 @@ typedef struct mwl_function_def {
 
 /* Returns the heap in which the function makes its values. Lent for the call. */
 MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn);
-/* Fails with a message, which is formatted as by printf(). Returns absent, so that a function can
- * write `return mwl_fn_fail(...)`. */
+/* Fails with a message, which is formatted as by printf(); bytes that are not UTF-8 become U+FFFD.
+ * Returns absent, so that a function can write `return mwl_fn_fail(...)`. */
 MWL_API mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

@@ -287,6 +287,48 @@ UTEST(given, a_reason_that_is_not_utf8_is_repaired) {
     flow_close(&f);
 }
 
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static mwl_value fails_in_latin1(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)args, (void)n_args;
+    return mwl_fn_fail(fn, "caf\xE9");
+}
+static mwl_value returns_latin1(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    (void)args, (void)n_args;
+    return mwl_string(mwl_fn_heap(fn), "caf\xE9", 4);
+}
+static const mwl_function_def odd_functions[] = {
+    {"odd.fails", fails_in_latin1, 0, 0, MWL_FN_GLOBAL | MWL_FN_IMPURE, "odd.fails()"},
+    {"odd.returns", returns_latin1, 0, 0, MWL_FN_GLOBAL | MWL_FN_IMPURE, "odd.returns()"}};
+
+UTEST(given, texts_of_functions) {
+    static const char *const definitions[] = {
+        FLOW("'a':{'action':'Return','value':'{{ odd.fails() }}'}"),
+        FLOW("'a':{'action':'Return','value':'{{ odd.returns() }}'}")};
+    static const char *const messages[] = {
+        "'message':'caf\xEF\xBF\xBD'",
+        "'message':'odd.returns() has made no value: the text is not valid UTF-8'"};
+    const mwl_function_def *functions[] = {&odd_functions[0], &odd_functions[1], NULL};
+    const mwl_asm_options options = {.functions = functions};
+    for (size_t i = 0; i < 2; i++) {
+        flow f;
+        ASSERT_TRUE(flow_vm(&f, 1));
+        ASSERT_EQ((int)mwl_vm_functions(f.vm, odd_functions, 2), (int)MWL_OK);
+        mwl_asm_result out;
+        char *text = flow_quoted(definitions[i]);
+        ASSERT_EQ((int)mwl_assemble(text, strlen(text), &options, &out), (int)MWL_OK);
+        ASSERT_EQ(
+            (int)mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &f.program, NULL),
+            (int)MWL_OK);
+        mwl_asm_free(&out);
+        free(text);
+        const char *result = flow_again(&f, "null");
+        EXPECT_TRUE(strstr(result, "'code':'System.ExpressionEvaluationError'") != NULL);
+        if (!strstr(result, messages[i])) EXPECT_STREQ(result, messages[i]);
+        flow_close(&f);
+    }
+}
+
 /* ---- no stack -------------------------------------------------------------------------------- */
 
 UTEST(given, without_a_stack_the_call_fails_and_cleanup_runs) {

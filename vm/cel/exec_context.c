@@ -70,28 +70,15 @@ void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* Some formats cut keys at a number of bytes: bytes that are not UTF-8 any more become question
- * marks. */
-static void mend(char *text, size_t len) {
-    while (len) {
-        size_t good = mwl__utf8_valid_prefix(text, len);
-        if (good == len) return;
-        text[good] = '?';
-        text += good + 1;
-        len -= good + 1;
-    }
-}
-
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...) {
     char text[600];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    if (vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
     va_end(args);
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    mend(text, len);
     mwl__drop(x->heap, x->fault);
-    x->fault = mwl__fault_new(x->heap, code, x->pc, mwl__str_new(x->heap, text, len), mwl_null());
+    /* some formats cut keys at a number of bytes, which may be inside a character: repaired */
+    x->fault = mwl__fault_new(x->heap, code, x->pc, mwl__message(x->heap, text), mwl_null());
     x->halt = mwl_is_absent(x->fault) ? MWL_EXEC_NOMEM : MWL_EXEC_FAULT;
     return false;
 }

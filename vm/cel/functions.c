@@ -124,7 +124,13 @@ bool mwl__functions_call(mwl__exec *x, const mwl_function_def *def, const mwl_va
         mwl__drop(x->heap, *out); /* it failed in the middle and did not notice */
         return false;
     }
-    return x->halt == MWL_EXEC_END ? mwl__exec_heap_failed(x) : false;
+    if (x->halt != MWL_EXEC_END) return false;
+    mwl_status why = x->heap->why;
+    if (why == MWL_E_UTF8 ||
+        why == MWL_E_USAGE) /* a constructor refused what the function gave it */
+        return mwl__exec_raise(x, MWL_FAILURE_EXPRESSION, "%s() has made no value: %s", def->name,
+                               mwl_status_text(why));
+    return mwl__exec_heap_failed(x);
 }
 
 /* ---- the extension API ----------------------------------------------------------------------- */
