@@ -755,7 +755,7 @@ static void rh_round(rh_source source, const rh_thread *thread, rh *total) {
     total->ended += h.ended;
 }
 
-static void rh_done(void) {
+static inline void rh_done(void) {
     for (int i = 0; i < RH_PROGRAMS; i++) mwl_program_release(rh_programs[i]);
     memset(rh_programs, 0, sizeof rh_programs);
 }
