@@ -120,7 +120,7 @@ void flow_close(struct flow *f) {
 }
 
 mwl_run *flow_start(struct flow *f, mwl_value input) {
-    mwl_start how = {NULL, input, mwl_absent(), 0, NULL};
+    mwl_start how = {.input = input, .arguments = mwl_absent()};
     mwl_run *run = NULL;
     (void)mwl_run_start(f->vm, f->program, &how, &run, NULL);
     return run;

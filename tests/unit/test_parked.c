@@ -54,7 +54,7 @@ UTEST(parked, a_run_in_a_sleep_costs_at_most_512_bytes) {
     mwl_heap *h = mwl_vm_heap(vm);
     size_t before = held, live = mwl_heap_used(h);
     for (int i = 0; i < N; i++) {
-        mwl_start how = {NULL, make_input(h, i), mwl_absent(), 0, NULL};
+        mwl_start how = {.input = make_input(h, i), .arguments = mwl_absent()};
         mwl_run *run = NULL;
         ASSERT_EQ(mwl_run_start(vm, program, &how, &run, NULL), MWL_OK);
         mwl_value_drop(h, how.input);

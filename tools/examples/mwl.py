@@ -44,7 +44,7 @@ class AsmResult(c.Structure):
 
 class Start(c.Structure):
     _fields_ = [("id", c.c_char_p), ("input", Value), ("arguments", Value), ("seed", c.c_uint64),
-                ("limits", c.c_void_p)]
+                ("limits", c.c_void_p), ("ended", c.c_void_p), ("ended_ctx", c.c_void_p)]
 
 
 CALLBACK = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)

@@ -352,7 +352,7 @@ mwl_run *mwl__run_clone(const mwl_run *frozen) {
     vm->runs = run;
     run->link->n_runs++;
     if (frozen->limits && frozen->limits != &vm->config.limits)
-        run->limits = copy_block(&vm->heap, frozen->limits, sizeof *frozen->limits);
+        run->limits = copy_block(&vm->heap, frozen->limits, sizeof(mwl__run_own));
     if (frozen->limits && !run->limits) {
         mwl_run_free(run);
         return NULL;

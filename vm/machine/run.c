@@ -23,11 +23,14 @@
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
 /* The VM's limits, or a copy of them with those that the run sets itself. NULL: out of memory. */
-static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
-    if (!own) return &vm->config.limits;
-    mwl_limits *l = mwl__heap_take(&vm->heap, sizeof *l);
-    if (!l) return NULL;
-    *l = vm->config.limits;
+static const mwl_limits *limits_of(mwl_vm *vm, const mwl_start *start) {
+    static const mwl_limits nothing;
+    const mwl_limits *own = start->limits ? start->limits : &nothing;
+    if (!start->limits && !start->ended) return &vm->config.limits;
+    mwl__run_own *o = mwl__heap_take(&vm->heap, sizeof *o);
+    if (!o) return NULL;
+    *o = (mwl__run_own){vm->config.limits, start->ended, start->ended_ctx};
+    mwl_limits *l = &o->limits;
     l->fuel = default_of(own->fuel, l->fuel);
     l->memory_bytes = (size_t)default_of(own->memory_bytes, l->memory_bytes);
     l->frame_depth = (uint32_t)default_of(own->frame_depth, l->frame_depth);
@@ -36,6 +39,12 @@ static const mwl_limits *limits_of(mwl_vm *vm, const mwl_limits *own) {
     l->chain_depth = (uint32_t)default_of(own->chain_depth, l->chain_depth);
     if (own->cleanup_ns) l->cleanup_ns = own->cleanup_ns;
     return l;
+}
+
+/* NULL: it has the VM's limits and no end of its own. */
+static mwl__run_own *own_of(const mwl_run *run) {
+    bool shared = !run->limits || run->limits == &run->link->vm->config.limits;
+    return shared ? NULL : (mwl__run_own *)(uintptr_t)run->limits; /* its first member */
 }
 
 /* Most ids are never read, so an id that the host did not give is a number until then. The text has
@@ -147,11 +156,9 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     }
     memset(run, 0, sizeof *run);
     run->link = link;
-    run->ended = start->ended;
-    run->ended_ctx = start->ended_ctx;
     link->n_runs++;
     vm->started = true;
-    run->limits = limits_of(vm, start->limits);
+    run->limits = limits_of(vm, start);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
     run->id =
         start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
@@ -270,8 +277,9 @@ static void drop_deadline(mwl_run *run) {
 
 static void tell_ended(mwl_run *run) {
     const mwl_vm *vm = run->link->vm;
-    if (run->ended)
-        run->ended(run->ended_ctx, run);
+    const mwl__run_own *own = own_of(run);
+    if (own && own->ended)
+        own->ended(own->ended_ctx, run);
     else if (vm->ended)
         vm->ended(vm->ended_ctx, run);
 }
@@ -441,8 +449,8 @@ void mwl_run_free(mwl_run *run) {
     size_t used = vm->heap.used;
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
-    if (run->limits && run->limits != &vm->config.limits)
-        mwl__heap_give(&vm->heap, (void *)(uintptr_t)run->limits, sizeof *run->limits);
+    mwl__run_own *own = own_of(run);
+    if (own) mwl__heap_give(&vm->heap, own, sizeof *own);
     if (run->prev)
         run->prev->next = run->next;
     else

@@ -235,6 +235,13 @@ typedef struct mwl__deadline {
     mwl_run *run;
 } mwl__deadline;
 
+/* What only a run has that was started with limits or an end of its own. */
+typedef struct mwl__run_own {
+    mwl_limits limits;
+    void (*ended)(void *ctx, mwl_run *run); /* of mwl_start, or NULL */
+    void *ended_ctx;
+} mwl__run_own;
+
 struct mwl_run {
     struct mwl__link *link; /* the program and the VM */
     mwl_value id;           /* a string, or the number that it is made from on first use */
@@ -242,10 +249,8 @@ struct mwl_run {
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
     size_t memory_used;
-    const mwl_limits *limits;               /* the VM's, or its own copy */
-    mwl_run *next, *prev;                   /* vm->runs */
-    void (*ended)(void *ctx, mwl_run *run); /* of mwl_start, or NULL */
-    void *ended_ctx;
+    const mwl_limits *limits; /* the VM's, or those of a mwl__run_own */
+    mwl_run *next, *prev;     /* vm->runs */
     void *user;
     mwl_run_state state;
     mwl_status why;
