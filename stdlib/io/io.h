@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <uv.h>
 
 /* ---- a provider ------------------------------------------------------------------------------ */
 

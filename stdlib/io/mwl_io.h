@@ -11,11 +11,11 @@
 #include "mwl_asm.h"
 #include "mwl_provider.h"
 
-#include <uv.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct uv_loop_s; /* uv_loop_t of <uv.h> */
 
 /* ---- permissions ----------------------------------------------------------------------------- */
 
@@ -131,7 +131,7 @@ typedef struct mwl_io_options {
  * loop: pump the VM after each uv_run(), or see `settled`. options is copied; NULL means all zero.
  * The host ignores SIGPIPE. The VM must not have been freed when the providers are closed. Returns
  * MWL_OK or an error of mwl_vm_provide(). */
-MWL_API mwl_status mwl_io_open(mwl_vm *vm, uv_loop_t *loop, const mwl_io_options *options,
+MWL_API mwl_status mwl_io_open(mwl_vm *vm, struct uv_loop_s *loop, const mwl_io_options *options,
                                mwl_io **out, mwl_error *error);
 /* Stops everything that is in progress, and closes what is open. Runs that still wait for a call
  * get failures. No run may be inside a middleware of this library: end or abort such runs first.

@@ -4,7 +4,7 @@
 # library stripped, Release: 691 KiB; with -O3 everywhere 827 KiB, with -Os everywhere 559 KiB and up to 30 % more
 # instructions in the assembler.
 set(MWL_FAST vm/base vm/machine)
-set(MWL_EVEN vm/value vm/cel vm/regex vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
+set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
 foreach(source ${MWL_SOURCES})
   file(RELATIVE_PATH file ${PROJECT_SOURCE_DIR} ${source})
