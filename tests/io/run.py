@@ -61,7 +61,7 @@ class Running(Case):
         clean = {"provider": uri("log"), "with": {"message": "cleaned"}}
         finally_ = entry("finally", None, "mwl", onAlways={"with": {"call": clean}})
         self.mock({"delay": "PT1H"}, middleware=[finally_])
-        run = self.run_flow(call("run", {"path": "inner.json"}, middleware=[timeout(0.3)]), "--allow-read=.")
+        run = self.run_flow(call("run", {"path": "inner.json"}, middleware=[timeout(60)]), "--allow-read=.", "--virtual-time")
         self.assertEqual(run.code, TIMED_OUT, run)
         self.assertEqual([line["message"] for line in run.log()], ["cleaned"])
 
