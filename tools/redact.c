@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #if defined(MWL_HAVE_IO)
 #include "mwl_io.h"
