@@ -57,4 +57,5 @@ const mwl_call_provider mwl__std_mock = {
     .start = mock_start,
     .wake = mock_resolve,
     .cancel = mock_cancel,
+    .flags = MWL_CALL_LOCAL, /* its timer is all that it has in flight */
 };

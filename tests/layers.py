@@ -24,6 +24,7 @@ MAY_USE = {
     "vm/program": "vm/base vm/value vm/regex vm/schema",
     "vm/cel": "vm/base vm/value vm/regex vm/program",
     "vm/machine": "vm/base vm/value vm/native vm/regex vm/schema vm/program vm/cel",
+    "vm/snapshot": "vm/base vm/value vm/schema vm/program vm/cel vm/machine",
     "stdlib": "vm/base vm/value vm/cel vm/machine",  # their public functions only, see below
     "stdlib/io": "vm/base vm/value vm/program vm/cel vm/machine assembler assembler/provider",  # public functions only
     "assembler/source": "vm/base vm/value",

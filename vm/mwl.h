@@ -65,7 +65,7 @@ MWL_API const char *mwl_version(void);
     X(E_RANGE, -8, "a number, duration or instant is out of range")                                \
     X(E_SYNTAX, -9, "the text does not have the required form")                                    \
     X(E_IMAGE, -10, "the program image is damaged or is not a program")                            \
-    X(E_VERSION, -11, "the program image is of another version")                                   \
+    X(E_VERSION, -11, "the program image or the saved run is of another version")                  \
     X(E_FUEL, -12, "the work limit was reached")                                                   \
     X(E_NOT_JSON, -13, "the value has no JSON form")                                               \
     X(E_NOT_FOUND, -14, "not found")                                                               \
@@ -75,7 +75,8 @@ MWL_API const char *mwl_version(void);
     X(E_UNSUPPORTED, -18, "not available in this build")                                           \
     X(E_CANCELLED, -19, "the wait was cancelled")                                                  \
     X(E_FAILED, -20, "the awaited work failed")                                                    \
-    X(E_CLEANUP, -21, "the cleanup of a cancelled run took too long")
+    X(E_CLEANUP, -21, "the cleanup of a cancelled run took too long")                              \
+    X(E_SNAPSHOT, -22, "the saved run is damaged, or is of another program")
 
 typedef enum mwl_status {
 #define MWL_X(name, number, text) MWL_##name = (number),
@@ -495,6 +496,9 @@ typedef struct mwl_config {
     void *wake_ctx; /* passed to wake */
     /* For tokens and posted texts; called by several threads. fn NULL means the default. */
     mwl_alloc post_alloc;
+    /* If true, calls with effects outside the run do not start by themselves. See mwl_vm_changed().
+     */
+    bool hold;
 } mwl_config;
 
 /* Returns the default configuration. Any thread. */
@@ -639,6 +643,118 @@ MWL_API void *mwl_run_user(const mwl_run *run);
  * and returns 0. With virtual time the budget is virtual time: time advances by at most this much;
  * 0 runs one slice. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
+
+/* ---- a run as bytes ---------------------------------------------------------------------------
+ */
+
+/* Example: put a run away and go on with it later, in this process or in another one.
+ *
+ *     static mwl_run *through_bytes(mwl_vm *vm, mwl_run *run, mwl_program *program) {
+ *         void *bytes = NULL;
+ *         size_t size = 0;
+ *         mwl_error error = {MWL_OK, "", 0};
+ *         mwl_run *later = NULL;
+ *         if (mwl_run_save(run, &bytes, &size, NULL) < 0) return run; // not at rest: pump first
+ *         mwl_run_free(run);
+ *         const mwl_load how = {.program = program};
+ *         if (mwl_run_load(vm, bytes, size, &how, &later, &error) < 0)
+ *             fprintf(stderr, "%s\n", error.message);
+ *         mwl_bytes_free(vm, bytes, size);
+ *         return later;
+ *     }
+ */
+
+/* Returns true if the run can be saved now: it waits, or has not begun a turn that was cut short.
+ * After a pump that returned anything but 0, every run of the VM is at rest. */
+MWL_API bool mwl_run_at_rest(const mwl_run *run);
+/* Writes the run as bytes; *bytes is given, free it with mwl_bytes_free(). The run is not changed
+ * and goes on. The same state at the same instant has the same bytes on every machine. *version
+ * (or NULL) says which state this is, for mwl_run_release(). A run that is done can be saved with
+ * its Result. Returns MWL_OK, MWL_E_STATE (the run is not at rest, or was aborted, or this is a
+ * callback), MWL_E_NOT_JSON (a provider or a middleware keeps a value that has no bytes),
+ * MWL_E_USAGE or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *version);
+MWL_API void mwl_bytes_free(mwl_vm *vm, void *bytes, size_t size); /* NULL is ignored */
+
+enum {
+    MWL_LOAD_TIME_STOOD = 1, /* waits continue where they were; else the time since saving counts */
+    MWL_LOAD_NEW_ID = 2,     /* a copy: the VM makes a new execution.id, so keys of calls differ */
+    MWL_LOAD_FAIL_CALLS = 4  /* calls in flight fail with Mwlvm.Interrupted */
+};
+/* How to load a run. */
+typedef struct mwl_load {
+    mwl_program *program; /* lent; NULL: `lookup` finds it */
+    /* Returns the program with this id (16 bytes, see mwl_program_id()), lent; NULL: not known. */
+    mwl_program *(*lookup)(void *ctx, const uint8_t *id);
+    void *ctx;        /* passed to lookup */
+    unsigned flags;   /* MWL_LOAD_* */
+    size_t max_bytes; /* the most bytes to accept; 0 means 64 MiB */
+} mwl_load;
+/* Makes a run from bytes, which may come from an unknown source; *out is given, as by
+ * mwl_run_start(). It has the id, the limits and the position that it had, and no user pointer.
+ * Calls in flight continue as their providers declare (mwl_provider.h); their callbacks are called
+ * before this function returns. The program must be the one that the run was started with, or
+ * another image of the same definition whose tables are equal. Must not be called from a callback.
+ * Returns MWL_OK, MWL_E_SNAPSHOT (the bytes are damaged, or are of another program), MWL_E_VERSION,
+ * MWL_E_NOT_FOUND (there is no such program, or the VM does not have a provider or function of it),
+ * MWL_E_TOO_BIG, MWL_E_STATE, MWL_E_USAGE or MWL_E_NOMEM. error->message has the reason and
+ * error->offset the place; the text is constant, or lent by the program. */
+MWL_API mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
+                                mwl_run **out, mwl_error *error);
+/* Frees a run that was saved, as if the process had ended: no callback is called. Returns MWL_OK,
+ * or MWL_E_STATE if it is not at rest, or if a call of it is at work outside. */
+MWL_API mwl_status mwl_run_unload(mwl_run *run);
+
+/* What saved bytes say of themselves. */
+typedef struct mwl_saved {
+    uint8_t program[16]; /* see mwl_program_id() */
+    mwl_instant at;      /* when it was saved */
+    int64_t due_wall_ns; /* when it next has work; MWL_NEVER: it waits for calls only, or is done */
+    uint32_t n_calls;    /* provider calls in flight */
+    uint32_t n_held;     /* of these, those that have not started (mwl_config.hold) */
+    bool done;
+} mwl_saved;
+/* Reads the beginning of saved bytes, without a VM, and checks that the bytes are complete. Returns
+ * MWL_OK, MWL_E_SNAPSHOT, MWL_E_VERSION or MWL_E_USAGE. Any thread. */
+MWL_API mwl_status mwl_saved_read(const void *bytes, size_t size, mwl_saved *out);
+/* Writes the id of a program: a hash of its image, unpacked. Any thread. */
+MWL_API void mwl_program_id(const mwl_program *program, uint8_t id[16]);
+
+/* ---- durable hosts ----------------------------------------------------------------------------
+ */
+
+/* With mwl_config.hold, a call with effects outside does not start when it is dispatched. It is
+ * held until the host has stored a snapshot that contains it. So a crash can repeat a dispatch
+ * under its key (mwl_call_key), but can never send another one under the same key. The host does:
+ *
+ *     pump; for each run of mwl_vm_changed(): mwl_run_save(), store it
+ *     when it is stored: mwl_run_release(run, version), pump
+ */
+
+/* Returns the next run that has changed since it was returned here last, and is at rest; NULL if
+ * there is none. Only with mwl_config.hold. */
+MWL_API mwl_run *mwl_vm_changed(mwl_vm *vm);
+/* Says that the snapshot of this version is stored: calls that it holds start in the next pump. */
+MWL_API void mwl_run_release(mwl_run *run, uint64_t version);
+/* Returns how many calls wait for that. */
+MWL_API uint32_t mwl_run_held(const mwl_run *run);
+
+/* Settles a call from outside, by its number: a success (ok) or a failure. Inside a blocking call
+ * it is an answer (mwl_await). Returns MWL_OK, MWL_E_NOT_FOUND (no call with this number is in
+ * flight), MWL_E_STATE (it has not started, was cancelled, or this is a callback), MWL_E_USAGE (the
+ * value is absent). */
+MWL_API mwl_status mwl_run_answer(mwl_run *run, uint64_t number, bool ok, mwl_value take);
+/* One call in flight. The texts are lent until the run changes. */
+typedef struct mwl_wait {
+    uint64_t number;      /* see mwl_call_number() */
+    uint32_t attempt;     /* see mwl_call_attempt() */
+    const char *provider; /* its URI */
+    const char *name;     /* the text of its argument `name`, or "" */
+    bool held;            /* it has not started (mwl_config.hold) */
+    bool cancelled;       /* it was asked to stop */
+} mwl_wait;
+/* Describes the i-th call in flight of a run. Returns false if there are not so many. */
+MWL_API bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out);
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 

@@ -4,11 +4,11 @@
  * taken over mean the same as in mwl.h.
  *
  * Callbacks. The library calls them on the VM's thread, from inside mwl_vm_pump(). (`cancel` is
- * also called from mwl_run_cancel(), mwl_run_abort() and the functions that free a run or a VM.) A
- * callback must not pump or free the VM. It may start, cancel, abort and free runs, settle, wake
- * and resume other calls, and forget programs. What it asks of the run that it works for happens
- * after the current callback has returned. Exceptions of other languages must not leave a callback.
- */
+ * also called from mwl_run_cancel(), mwl_run_abort() and the functions that free a run or a VM;
+ * `start`, `blocking` and `restore` from mwl_run_load().) A callback must not pump or free the VM.
+ * It may start, cancel, abort and free runs, settle, wake and resume other calls, and forget
+ * programs. What it asks of the run that it works for happens after the current callback has
+ * returned. Exceptions of other languages must not leave a callback. */
 #ifndef MWL_PROVIDER_H
 #define MWL_PROVIDER_H
 
@@ -129,6 +129,16 @@ MWL_API mwl_value mwl_fn_wall_time(mwl_fn *fn);
  * pointer until it has settled, and must not use it after that. */
 typedef struct mwl_call mwl_call;
 
+/* What a call in flight means when its run is saved and loaded again (mwl_run_load). */
+enum {
+    /* The call has no effect outside its run: a computation, a wait. It is never held
+     * (mwl_config.hold). On load its timer is armed again, and nothing is called; if it has no
+     * timer, it starts again. */
+    MWL_CALL_LOCAL = 1,
+    /* The call must not be dispatched twice. On load it fails with Mwlvm.Interrupted. */
+    MWL_CALL_ONCE = 2
+};
+
 typedef struct mwl_call_provider {
     const char *uri;      /* "mwl:provider.call/acme/geo/v1" */
     const char *document; /* its provider definition document: JSON text */
@@ -151,6 +161,13 @@ typedef struct mwl_call_provider {
      * imports the provider is started, which fails if the document is not valid. For libraries of
      * many providers. */
     bool deferred;
+    unsigned flags; /* MWL_CALL_*; 0: has effects outside, and may be dispatched again */
+    /* Optional, for a provider without MWL_CALL_ONCE. Called instead of `start` for a call that was
+     * in flight when its run was saved: finds the work outside again by its key, or starts it. The
+     * arguments are valid; the state is data from outside, so check its kinds. A call that was
+     * asked to stop (mwl_call_cancelled) is only settled. NULL: `start` or `blocking` is called
+     * again, and a call that was asked to stop ends. */
+    void (*restore)(mwl_call *call, void *user);
 } mwl_call_provider;
 
 /* Returns the input of the call. Lent until the call settles. */
@@ -174,6 +191,15 @@ MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
 MWL_API double mwl_call_random(mwl_call *call);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
+/* Returns the number of the call in its run: 1 for the first provider call, then ascending. */
+MWL_API uint64_t mwl_call_number(const mwl_call *call);
+/* Returns the key of the call, "<execution.id>.<number>": the same if the call is dispatched again
+ * after its run was loaded, different for each attempt of a Retry. For services that recognise a
+ * repeated request. Given; absent if out of memory, or if the run does not wait for this call any
+ * more. */
+MWL_API mwl_value mwl_call_key(mwl_call *call);
+/* Returns how often the call was dispatched: 1, and more after its run was loaded. */
+MWL_API uint32_t mwl_call_attempt(const mwl_call *call);
 
 /* Settling. Call exactly one of the next three functions, once, on the VM's thread. The call is
  * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if
@@ -387,6 +413,10 @@ typedef struct mwl_middleware {
      * without it. */
     mwl_value (*prepare)(mwl_heap *heap, mwl_value arguments, void *user);
     bool deferred; /* as in mwl_call_provider */
+    /* Optional. Called when a run is loaded (mwl_run_load), once for each established entry,
+     * outermost first: for a middleware that holds something outside. It reads the phase, and may
+     * set the entry's state; it gives no verdict. The state is data from outside. */
+    void (*restore)(mwl_phase *phase, void *user);
 } mwl_middleware;
 
 /* Readers. All values are lent for the call. */

@@ -80,6 +80,12 @@ UTEST(header_examples, extensions) {
         if (i == 0) EXPECT_FALSE(print_result(vm, program, "\"Paris\"")); /* unknown */
         EXPECT_TRUE(print_result(vm, program, "\"Lisboa\""));
         EXPECT_FALSE(print_result(vm, program, "not JSON"));
+        mwl_run *run = NULL;
+        EXPECT_EQ((int)mwl_run_start(vm, program, NULL, &run, NULL), (int)MWL_OK);
+        run = through_bytes(vm, run, program);
+        mwl_vm_pump(vm, MWL_NO_BUDGET);
+        EXPECT_EQ((int)mwl_run_get_state(run), (int)MWL_RUN_DONE);
+        mwl_run_free(run);
         mwl_vm_free(vm);
     }
     mwl_program_release(program);

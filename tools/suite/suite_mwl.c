@@ -7,6 +7,7 @@
 
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "tools/suite/resave.h"
 #include "tools/test/match.h"
 
 #include <stdio.h>
@@ -17,14 +18,17 @@
 enum { NESTING_MAX = 8, WHY_SIZE = 2000 };
 
 struct scenario {
-    mwl_vm *vm;
-    mwl_heap *heap;
+    mwl_vm *home;   /* of the values below */
+    mwl_vm *vm;     /* of the run: the same, or another one (resave.h) */
+    mwl_heap *heap; /* of home */
     mwl_run *run;
     mwl_value input, arguments, expected;
     struct control control;
     mwl_value control_value; /* lends to control */
     mwl_heap *control_heap;
     struct trace_lines trace;
+    struct resave resave;
+    bool real_time, resaves;
     char why[WHY_SIZE]; /* what is wrong, or "" */
 };
 
@@ -59,16 +63,32 @@ static bool read_files(struct scenario *c, const char *dir) {
     return !mwl_is_absent(c->expected) || complain(c, "expected-result.json", "it is not there");
 }
 
-static bool make_vm(struct scenario *c, bool real_time) {
+static void listen(void *ctx, const mwl_trace_event *event) { trace_lines_event(ctx, event); }
+
+static mwl_vm *make_vm(void *ctx) {
+    struct scenario *c = ctx;
     mwl_config config = mwl_config_default();
     mwl_error error = {MWL_OK, NULL, 0};
-    config.virtual_time = !real_time;
+    mwl_vm *vm = NULL;
+    config.virtual_time = !c->real_time;
     config.limits = c->control.limits;
     config.seed = c->control.seed;
-    mwl_status status = mwl_vm_new(&config, &c->vm);
-    if (status == MWL_OK) status = mwl_std_register(c->vm, &error);
-    if (status < 0)
-        return complain(c, "VM", error.message ? error.message : mwl_status_text(status));
+    mwl_status status = mwl_vm_new(&config, &vm);
+    if (status == MWL_OK) status = mwl_std_register(vm, &error);
+    if (status < 0) {
+        complain(c, "VM", error.message ? error.message : mwl_status_text(status));
+        mwl_vm_free(vm);
+        return NULL;
+    }
+    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(vm, listen, &c->trace);
+    return vm;
+}
+
+static bool make_home(struct scenario *c, const struct suite *s) {
+    c->real_time = s->real_time;
+    c->resaves = s->resave;
+    c->home = c->vm = make_vm(c);
+    if (!c->vm) return false;
     c->heap = mwl_vm_heap(c->vm);
     return true;
 }
@@ -93,8 +113,11 @@ static void pump_until(struct scenario *c, int64_t stop_ns, bool real_time) {
     while (!is_over(c->run)) {
         mwl_vm_now(c->vm, &now);
         if (now.mono_ns >= stop_ns) return;
-        int64_t due =
-            mwl_vm_pump(c->vm, stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns);
+        int64_t due;
+        if (!c->resaves)
+            due = mwl_vm_pump(c->vm, stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns);
+        else if (!resave_pump(&c->resave, &c->vm, &c->run, stop_ns, &due))
+            return;
         if (due == MWL_NEVER) return;
         if (real_time && due > 0) sleep_until(c->vm, due < stop_ns ? due : stop_ns);
     }
@@ -108,16 +131,16 @@ static bool drive(struct scenario *c, bool real_time) {
         mwl_run_cancel(c->run, c->control.reason);
     }
     pump_until(c, MWL_NEVER, real_time);
+    if (*c->resave.why) return complain(c, "resave", c->resave.why);
     if (mwl_run_get_state(c->run) == MWL_RUN_DONE) return true;
     return complain(c, "run",
                     is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
 }
 
-static void listen(void *ctx, const mwl_trace_event *event) { trace_lines_event(ctx, event); }
-
 static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
     mwl_error error = {MWL_OK, NULL, 0};
     if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, listen, &c->trace);
+    c->resave = (struct resave){.make = make_vm, .ctx = c, .home = c->home, .program = program};
     const mwl_start start = {.input = c->input, .arguments = c->arguments};
     mwl_status status = mwl_run_start(c->vm, program, &start, &c->run, &error);
     if (status < 0)
@@ -136,18 +159,18 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     bool good = mwl_heap_new(NULL, &c.control_heap) == MWL_OK &&
                 suite_mwl_control_read(c.control_heap, control, &c.control_value, &c.control, c.why,
                                        sizeof c.why) &&
-                make_vm(&c, s->real_time) && read_files(&c, dir) &&
-                run_scenario(&c, program, s->real_time);
+                make_home(&c, s) && read_files(&c, dir) && run_scenario(&c, program, s->real_time);
     free(control);
     if (good)
         suite_pass(s, name);
     else
         suite_fail(s, name, "%s", c.why);
-    if (c.vm) {
+    if (c.home) {
         const mwl_value held[] = {c.input, c.arguments, c.expected, c.trace.expected};
         for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl_value_drop(c.heap, held[i]);
         mwl_run_free(c.run);
-        mwl_vm_free(c.vm);
+        if (c.vm != c.home) mwl_vm_free(c.vm);
+        mwl_vm_free(c.home);
     }
     if (c.control_heap) mwl_value_drop(c.control_heap, c.control_value);
     mwl_heap_free(c.control_heap);

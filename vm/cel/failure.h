@@ -32,6 +32,8 @@ const char *mwl__failure_code_type(mwl__failure_code code);
 mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
                          mwl_value take_message, mwl_value take_details);
 
+#define MWL_ROSE_STAMPS (UINT64_C(1) << 40) /* of mwl__result.rose */
+
 /* A Result in a record: a success's value, or a failure's envelope. What the machine knows about a
  * failure in flight is here and not in the value, so it ends where the Result is consumed, and
  * equal failures are treated alike. */

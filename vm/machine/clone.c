@@ -122,7 +122,7 @@ mwl_status mwl__run_freeze(mwl_run *run) {
     collect_begin(&t, vm);
     const visitor v = {collect_frame, collect_execution, &t};
     if (!run->root || run->busy) return MWL_E_STATE;
-    if (run->deadline) return MWL_E_UNSUPPORTED;
+    if (run->aside) return MWL_E_UNSUPPORTED;
     walk(&v, run->root);
     if (t.n >= UINT16_MAX) t.status = MWL_E_UNSUPPORTED;
     if (t.status == MWL_OK) {

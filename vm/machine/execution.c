@@ -1,9 +1,10 @@
-/* execution.c: provider executions: started, woken, settled once, cancelled.
+/* execution.c: provider executions: held, started, woken, settled once, cancelled.
  *
  * Owns: mwl_call. Refuses to know: what is done with a Result (call.c, gather.c).
  *
  *   start ---settles at once---> Result taken by the dispatch, the call is freed
  *     \--later--> awaited --settles--> delivered to the frame or slot, freed
+ *     \--held (durable.c)--> starts when the host releases it
  *                    \--posted by a token (token.c)--> settles in the next pump
  *                    \--cancelled--> its `cancel` is called; resolves as the cancellation when it
  * settles (without a `cancel` callback: at once, and whatever it settles with later is dropped) */
@@ -14,6 +15,7 @@
 #include "vm/machine/blocking.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
+#include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/given.h"
@@ -74,19 +76,46 @@ static mwl_call *new_call(mwl_vm *vm) {
     return c;
 }
 
+static mwl_call **list_of(mwl_vm *vm, const mwl_call *c) {
+    if (c->held == MWL_HELD_RELEASED) return &vm->released;
+    return c->held ? &vm->held : &vm->executions;
+}
+
+static void unlist(mwl_vm *vm, mwl_call *c) {
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        *list_of(vm, c) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    else if (c->held == MWL_HELD_RELEASED)
+        vm->released_last = c->prev;
+}
+
+/* First, or last of the released ones: they start in the order of their release. */
+static void enlist(mwl_vm *vm, mwl_call *c) {
+    mwl_call **first = list_of(vm, c);
+    c->listed = true;
+    if (first == &vm->released && *first) {
+        c->next = NULL;
+        c->prev = vm->released_last;
+        vm->released_last = c->prev->next = c;
+        return;
+    }
+    if (first == &vm->released) vm->released_last = c;
+    c->prev = NULL;
+    c->next = *first;
+    if (c->next) c->next->prev = c;
+    *first = c;
+}
+
 void mwl__execution_free(mwl_call *c) {
     mwl_vm *vm = c->vm;
     unawait(c);
     mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
     mwl__drop(&vm->heap, c->res.v);
-    if (c->listed) {
-        if (c->prev)
-            c->prev->next = c->next;
-        else
-            vm->executions = c->next;
-        if (c->next) c->next->prev = c->prev;
-    }
+    if (c->listed) unlist(vm, c);
     discard(vm, c);
 }
 
@@ -107,11 +136,7 @@ mwl__result mwl__execution_take(mwl_call *c) {
 /* It outlives its start: into the VM's list. */
 static void list(mwl_vm *vm, mwl_call *c) {
     c->frame->run->live++;
-    c->listed = true;
-    c->prev = NULL;
-    c->next = vm->executions;
-    if (c->next) c->next->prev = c;
-    vm->executions = c;
+    enlist(vm, c);
 }
 
 /* The system gives no more memory for stacks. When other calls have returned, there may be some
@@ -122,6 +147,48 @@ static mwl_value no_stack(mwl_call *c) {
     snprintf(text, sizeof text, "there is no stack for the provider %.200s", c->provider->uri);
     mwl_value v = mwl_failure(h, NULL, "Mwlvm.NoStack", text, mwl_absent(), mwl_absent());
     return mwl_object_set(h, v, "retryable", 9, mwl_bool(true));
+}
+
+static void move(mwl_call *c, uint64_t held) {
+    unlist(c->vm, c);
+    c->held = held;
+    enlist(c->vm, c);
+}
+
+void mwl__execution_release(mwl_call *c) { move(c, MWL_HELD_RELEASED); }
+
+void mwl__execution_begin(mwl_call *c, bool again) {
+    const mwl__provider *p = c->provider;
+    if (c->held) move(c, 0);
+    c->starting = true;
+    if (again && p->call.restore)
+        p->call.restore(c, p->user);
+    else if (!p->call.blocking)
+        p->call.start(c, p->user);
+    else if (mwl__blocking_start(c) < 0)
+        mwl__execution_fail(c, no_stack(c));
+    c->starting = false;
+}
+
+mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                              uint64_t held) {
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl_call *c = new_call(vm);
+    if (!c) return NULL;
+    c->frame = f;
+    c->slot = slot;
+    c->provider = p;
+    c->held = held;
+    c->alive = true;
+    list(vm, c);
+    return c;
+}
+
+static mwl_call *hold(mwl_vm *vm, mwl_call *c) {
+    c->held = mwl__durable_version(c->frame->run) + 1;
+    c->starting = false;
+    list(vm, c);
+    return c;
 }
 
 static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
@@ -147,6 +214,9 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
     c->input = take_input;
     c->args = take_args;
     c->starting = c->alive = true;
+    c->number = ++f->run->next_call;
+    c->attempt = 1;
+    c->held = 0;
     return c;
 }
 
@@ -156,6 +226,7 @@ ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provide
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
+    if (vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL)) return hold(vm, c);
     if (p->call.blocking) return start_blocking(vm, c);
     p->call.start(c, p->user);
     c->starting = false;
@@ -315,7 +386,7 @@ void mwl__execution_abandon(mwl_call *c) {
         mwl__blocking_stop(c);
         return;
     }
-    if (c->settled) { /* with an absent value, which ended the run */
+    if (c->settled || c->held) { /* with an absent value, which ended the run; or never started */
         mwl__execution_free(c);
         return;
     }
@@ -336,15 +407,21 @@ void mwl__execution_cancel(mwl_call *c, mwl_value cancel) {
         mwl__blocking_stop(c);
         return;
     }
-    if (c->provider->call.cancel) {
+    if (c->provider->call.cancel && !c->held) {
         c->provider->call.cancel(c, c->provider->user);
         return;
     }
-    mwl__frame *f = c->frame; /* without a `cancel` callback it is given up now */
+    mwl__execution_give_up(c);
+}
+
+void mwl__execution_give_up(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    mwl__frame *f = c->frame;
     mwl__slot *slot = c->slot;
     mwl__result res = c->res;
     c->res.v = mwl_absent();
     unawait(c);
+    if (c->held) mwl__execution_free(c); /* else it stays until it settles */
     if (slot) {
         mwl__gather_resolved(f, slot, MWL_SLOT_CANCELLED, res);
         return;
@@ -384,6 +461,23 @@ size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
 }
 double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
+uint64_t mwl_call_number(const mwl_call *c) { return c->number; }
+uint32_t mwl_call_attempt(const mwl_call *c) { return c->attempt; }
+
+mwl_value mwl_call_key(mwl_call *c) {
+    size_t len = 0;
+    mwl_value id = c->frame ? mwl__run_id(c->frame->run) : mwl_absent();
+    if (mwl_is_absent(id)) return id;
+    const char *text = mwl_as_text(id, &len);
+    char number[24];
+    int n = snprintf(number, sizeof number, ".%llu", (unsigned long long)c->number);
+    mwl__str *s = mwl__str_alloc(&c->vm->heap, len + (size_t)n);
+    if (!s) return mwl_absent();
+    memcpy(s->s, text, len);
+    memcpy(s->s + len, number, (size_t)n);
+    return mwl__str_seal(s);
+}
+
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }

@@ -71,17 +71,11 @@ static size_t frame_size(bool timed) {
     return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0);
 }
 
-mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
-                           mwl_value take_input, mwl_value take_args) {
-    mwl_vm *vm = run->link->vm;
+static inline mwl__frame *make(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
     bool timed = run->link->timed[flow];
     size_t size = frame_size(timed);
-    mwl__frame *f = mwl__heap_take(&vm->heap, size);
-    if (!f) {
-        mwl__drop(&vm->heap, take_input);
-        mwl__drop(&vm->heap, take_args);
-        return NULL;
-    }
+    mwl__frame *f = mwl__heap_take(&run->link->vm->heap, size);
+    if (!f) return NULL;
     memset(f, 0, size);
     f->run = run;
     f->timed = timed;
@@ -92,10 +86,26 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
     f->depth = parent ? parent->depth + 1 : 0;
     f->entries_around = parent ? mwl__entries_around(parent) : 0;
     f->bounded = parent && mwl__unwind_bounded(parent);
-    f->input = take_input;
     f->timer.owner = MWL_TIMER_FRAME;
     run->live++;
-    if (timed) mwl__times_of(f)->entered_ns = mwl__clock_wall(vm);
+    return f;
+}
+
+mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
+    return make(run, parent, slot, flow);
+}
+
+mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
+                           mwl_value take_input, mwl_value take_args) {
+    mwl_vm *vm = run->link->vm;
+    mwl__frame *f = make(run, parent, slot, flow);
+    if (!f) {
+        mwl__drop(&vm->heap, take_input);
+        mwl__drop(&vm->heap, take_args);
+        return NULL;
+    }
+    f->input = take_input;
+    if (f->timed) mwl__times_of(f)->entered_ns = mwl__clock_wall(vm);
     bool made = initialise(f, take_args);
     mwl__drop(&vm->heap, take_args);
     if (!made) {
@@ -333,7 +343,7 @@ static void end_at_limit(mwl__frame *f, mwl__exec *x, mwl_status why) {
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
     if (run->root->extra) mwl__failure_note(f, run->root->extra->cancel);
     if (f->queued || (f->extra && f->extra->awaiting)) return;
-    run->why = why;
+    run->why = (int8_t)why;
     mwl_run_abort(run);
 }
 

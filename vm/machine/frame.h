@@ -9,6 +9,8 @@
  * yet. */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
                            mwl_value take_input, mwl_value take_args);
+/* One without values, for a run that is loaded. */
+mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow);
 void mwl__frame_free(mwl__frame *f);  /* with all frames below it; executions are cancelled */
 void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
 void mwl__frame_run(mwl__frame *f);   /* one turn: until it parks, yields or is done */

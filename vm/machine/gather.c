@@ -49,7 +49,7 @@ void mwl__gather_free(mwl_heap *h, mwl__gather *g) {
     mwl__heap_give(h, g, size_of(g->n));
 }
 
-static bool make(mwl__frame *f, uint32_t ix, uint32_t n) {
+bool mwl__gather_make(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__gather *g = mwl__frame_extra(f) ? mwl__heap_take(h, size_of(n)) : NULL;
     if (!g) return false;
@@ -78,7 +78,7 @@ static mwl_value too_many_details(mwl__frame *f, size_t n) {
  * failure. */
 static uint32_t refuse_calls(mwl__frame *f, uint32_t ix, uint32_t n) {
     mwl_value d = too_many_details(f, n);
-    if (mwl_is_absent(d) || !make(f, ix, 0)) {
+    if (mwl_is_absent(d) || !mwl__gather_make(f, ix, 0)) {
         mwl__drop(mwl__heap_of(f), d);
         return MWL_PC_NOMEM;
     }
@@ -92,7 +92,7 @@ uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__gather_rec *g = &mwl__tables(f)->gathers[ix];
     uint32_t n = g->flags & MWL_GATHER_OVER ? 0 : g->n_calls;
     if (n > f->run->limits->fan_out) return refuse_calls(f, ix, n);
-    if (!make(f, ix, n)) return MWL_PC_NOMEM;
+    if (!mwl__gather_make(f, ix, n)) return MWL_PC_NOMEM;
     mwl__gather_of(f)->enumerated = !(g->flags & MWL_GATHER_OVER);
     return next_pc;
 }
@@ -107,7 +107,7 @@ uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc) {
                                 : mwl__raise(f, MWL_FAILURE_FAN_OUT_LIMIT, too_many, d);
     }
     mwl_value over = mwl__keep(v);
-    if (!make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {
+    if (!mwl__gather_make(f, mwl__gather_of(f)->ix, (uint32_t)n)) {
         mwl__drop(mwl__heap_of(f), over);
         return MWL_PC_NOMEM;
     }

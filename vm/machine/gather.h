@@ -13,6 +13,9 @@ uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix);
 uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 
+/* Makes the Gather of the frame's Step, in place of the one before. False: out of memory. */
+bool mwl__gather_make(mwl__frame *f, uint32_t ix, uint32_t n);
+
 /* A call's instructions, inside a fan-out; each returns a pc. */
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t call_ix);
 uint32_t mwl__gather_field_fault(mwl__frame *f);

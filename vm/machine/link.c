@@ -62,7 +62,7 @@ static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return MWL_OK;
 }
 
-static bool accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
+bool mwl__link_accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
     if (!schema) return mwl_count(args) == 0 && mwl_value_kind(args) == MWL_KIND_OBJECT;
     mwl__schema_env env = {&vm->heap, vm->regex, NULL};
     bool valid = false;
@@ -79,14 +79,15 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
         if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
-        if (!accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k])) continue;
+        if (!mwl__link_accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k]))
+            continue;
         l->with_ok[i] = c->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT : MWL_WITH_VALID;
     }
     for (uint32_t i = 0; i < t->n_entries; i++)
         for (uint32_t phase = 0; phase < 4; phase++) {
             uint32_t k = t->entries[i].with_k[phase];
             if (k != MWL_NONE)
-                l->with_ok[t->n_calls + i * 4 + phase] = accepts(
+                l->with_ok[t->n_calls + i * 4 + phase] = mwl__link_accepts(
                     vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
         }
     return MWL_OK;
@@ -155,6 +156,7 @@ void mwl__link_free(mwl_vm *vm, mwl__link *l) {
         vm->exec.program = NULL;
         vm->exec.count_path = NULL;
     }
+    mwl__arena_free(&l->resume_memory);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);
 }
@@ -196,6 +198,7 @@ mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, 
     if (!l) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     l->vm = vm;
     l->program = mwl__program_keep(program);
+    l->resume_memory = mwl__arena_make(vm->config.alloc);
     if (error) error->status = MWL_OK;
     mwl_status st = link_all(vm, l, error);
     if (st < 0) {

@@ -6,6 +6,8 @@
 
 /* The program's link, made on first use. On failure *error says what is missing or wrong. */
 mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error);
+/* Are these valid arguments? schema NULL: only {} is. */
+bool mwl__link_accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args);
 void mwl__link_free(mwl_vm *vm, mwl__link *link); /* not in vm->links any more */
 void mwl__link_free_forgotten(mwl_vm *vm);        /* forgotten by the host, without a run */
 

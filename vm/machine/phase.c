@@ -97,6 +97,13 @@ mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
     return ph.instead;
 }
 
+void mwl__phase_restore(mwl__frame *f, mwl__entry *e) {
+    const mwl__provider *p = provider_of(f, e);
+    mwl_phase ph = {
+        .frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent(), .decided = true};
+    if (p->middleware.restore && mwl__entry_established(e)) p->middleware.restore(&ph, p->user);
+}
+
 /* ---- what a middleware reads ----------------------------------------------------------------- */
 
 mwl_heap *mwl_phase_heap(mwl_phase *p) { return mwl__heap_of(p->frame); }

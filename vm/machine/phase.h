@@ -16,4 +16,7 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
 /* The entry's bound has elapsed: the failure that explains it, given. Absent: out of memory. */
 mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e);
 
+/* The entry's run was loaded: its middleware may take up what it holds outside. */
+void mwl__phase_restore(mwl__frame *f, mwl__entry *e);
+
 #endif

@@ -10,6 +10,7 @@
 #include "vm/base/usage.h"
 #include "vm/base/utf8.h"
 #include "vm/machine/clock.h"
+#include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/given.h"
 #include "vm/machine/invariant.h"
@@ -74,7 +75,7 @@ static mwl_status set_error(mwl_error *error, mwl_status st, const char *message
 static bool pumps_alone(const mwl_vm *vm) {
     return !vm->pumping || pthread_equal(vm->thread, pthread_self());
 }
-static bool is_there(const mwl_run *run) { return (unsigned)run->state != MWL_RUN_GONE; }
+static bool is_there(const mwl_run *run) { return run->state != MWL_RUN_GONE; }
 #endif
 
 /* What the host starts a run with, as values of the data model. */
@@ -163,7 +164,8 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     run->id =
         start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
     vm->next_run++;
-    if (run->limits && !mwl_is_absent(run->id))
+    bool noted = !vm->config.hold || mwl__durable_add(run);
+    if (run->limits && noted && !mwl_is_absent(run->id))
         make_root(run, &given);
     else
         drop_given(vm, &given);
@@ -176,13 +178,15 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     }
     mwl__run_used(run, used);
     mwl__frame_ready(run->root);
+    if (run->aside) mwl__durable_changed(run);
     *out = run;
     return MWL_OK;
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
     mwl__usage(is_there(run), "mwl_run_get_state: the run was freed");
-    if (run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return run->state;
+    if (run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED)
+        return (mwl_run_state)run->state;
     return run->root && run->root->queued ? MWL_RUN_READY : MWL_RUN_PARKED;
 }
 
@@ -208,7 +212,7 @@ mwl_value mwl_run_value(const mwl_run *run) {
     if (!mwl_run_succeeded(run)) return mwl_absent();
     return run->bare ? mwl__borrow(run->result) : mwl_object_get(run->result, "value", 5);
 }
-mwl_status mwl_run_why(const mwl_run *run) { return run->why; }
+mwl_status mwl_run_why(const mwl_run *run) { return (mwl_status)run->why; }
 const char *mwl_run_id(mwl_run *run) {
     size_t len;
     mwl_value id = mwl__run_id(run);
@@ -267,12 +271,28 @@ void mwl__run_used(mwl_run *run, size_t before) {
         run->memory_used = after; /* a host freed what the run had taken */
 }
 
+mwl__aside *mwl__run_aside(mwl_run *run) {
+    if (run->aside) return run->aside;
+    mwl__aside *a = mwl__heap_take(&run->link->vm->heap, sizeof *a);
+    if (!a) return NULL;
+    memset(a, 0, sizeof *a);
+    a->timer.owner = MWL_TIMER_RUN;
+    a->run = run;
+    return run->aside = a;
+}
+
 static void drop_deadline(mwl_run *run) {
-    mwl_vm *vm = run->link->vm;
-    if (!run->deadline) return;
-    mwl__timer_cancel(&vm->timers, &run->deadline->timer);
-    mwl__heap_give(&vm->heap, run->deadline, sizeof *run->deadline);
-    run->deadline = NULL;
+    if (!run->aside) return;
+    mwl__timer_cancel(&run->link->vm->timers, &run->aside->timer);
+    run->aside->deadline = false;
+}
+
+static void drop_aside(mwl_run *run) {
+    if (!run->aside) return;
+    drop_deadline(run);
+    mwl__durable_remove(run);
+    mwl__heap_give(&run->link->vm->heap, run->aside, sizeof *run->aside);
+    run->aside = NULL;
 }
 
 static void tell_ended(mwl_run *run) {
@@ -309,14 +329,11 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
 /* The first cancellation sets it. Of one instant it comes after every bound. */
 static bool set_deadline(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
-    if (run->limits->cleanup_ns <= 0 || run->deadline) return true;
-    mwl__deadline *d = mwl__heap_take(&vm->heap, sizeof *d);
-    if (!d) return false;
-    memset(d, 0, sizeof *d);
-    d->timer.owner = MWL_TIMER_RUN;
-    d->run = run;
-    run->deadline = d;
-    return mwl__timer_arm(&vm->timers, &d->timer,
+    if (run->limits->cleanup_ns <= 0 || (run->aside && run->aside->deadline)) return true;
+    mwl__aside *a = mwl__run_aside(run);
+    if (!a) return false;
+    a->deadline = true;
+    return mwl__timer_arm(&vm->timers, &a->timer,
                           mwl__clock_add(mwl__clock_mono(vm), run->limits->cleanup_ns), 1,
                           UINT32_MAX) == MWL_OK;
 }
@@ -369,12 +386,12 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
 void mwl__run_limit(mwl_run *run, mwl_status why) {
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
     if (run->limit_hit || why == MWL_E_NOMEM) { /* no reserve is left, or the host has no memory */
-        run->why = why;
+        run->why = (int8_t)why;
         mwl_run_abort(run);
         return;
     }
     run->limit_hit = true;
-    run->why = why;
+    run->why = (int8_t)why;
     run->budget = MWL_RUN_RESERVE_FUEL;
     run->memory_used =
         run->memory_used < run->limits->memory_bytes ? run->memory_used : run->limits->memory_bytes;
@@ -415,6 +432,7 @@ static void release(mwl_run *run) {
 void mwl__run_leave(mwl_run *run) {
     if (run->busy == 1 && run->state == MWL_RUN_ABORTED && run->root) release(run);
     if (--run->busy) return;
+    if (run->aside) mwl__durable_changed(run);
     if (run->free_asked) {
         mwl_run_free(run);
     } else if (run->state == MWL_RUN_DONE) {
@@ -447,6 +465,7 @@ void mwl_run_free(mwl_run *run) {
     if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
+    drop_aside(run);
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
     mwl__run_own *own = own_of(run);
@@ -457,7 +476,7 @@ void mwl_run_free(mwl_run *run) {
         vm->runs = run->next;
     if (run->next) run->next->prev = run->prev;
     bool last = --run->link->n_runs == 0;
-    run->state = (mwl_run_state)MWL_RUN_GONE;
+    run->state = MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);
     uncharge_current_turn(vm, run, used);
     if (last) mwl__link_free_forgotten(vm);

@@ -19,6 +19,7 @@
  *   call       calls: fields, dispatch, arms
  *   execution  provider executions
  *   blocking   provider executions on stacks of their own
+ *   durable    calls that are held, runs that have changed
  *   token      Results that other threads post
  *   gather     fan-out
  *   arguments  checking of arguments
@@ -28,6 +29,7 @@
  *   trace      trace events
  *   exec       the loop: an instruction to its function
  *   nest       what each instruction of the machine may take for granted
+ *   rest       where a run at rest continues, and what it consists of
  *   invariant  what holds when a run is over
  *   clone      copies of a parked run
  *   fingerprint  what decides how a parked run goes on, as a number */
@@ -108,6 +110,8 @@ typedef struct mwl__call_state {
     int64_t flow_entered_ns, flow_exited_ns;
 } mwl__call_state;
 
+#define MWL_HELD_RELEASED UINT64_MAX
+
 /* A provider execution; mwl_provider.h shows it as mwl_call. */
 struct mwl_call {
     struct mwl_vm *vm;
@@ -117,14 +121,18 @@ struct mwl_call {
     mwl_value input, args, state, metadata;
     mwl__result res;
     bool settled, starting, cancelled;
-    bool listed; /* in vm->executions */
-    bool alive;  /* cleared on free; detects use after free in debug builds */
+    bool listed;      /* in vm->executions */
+    bool alive;       /* cleared on free; detects use after free in debug builds */
+    uint16_t attempt; /* how often it was dispatched */
+    uint64_t number;  /* in its run */
+    uint64_t held;    /* it has not started: the version of the run that contains it first, or
+                         MWL_HELD_RELEASED; or 0 */
     mwl__timer timer;
     struct mwl__native
         *native;       /* of a blocking provider whose function has not returned, or NULL */
     mwl_token *tokens; /* without an answer yet */
     void *user;
-    mwl_call *next, *prev; /* vm->executions */
+    mwl_call *next, *prev; /* vm->executions, vm->held or vm->released */
 };
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
@@ -229,11 +237,15 @@ typedef struct mwl__times {
 
 /* ---- run and VM ------------------------------------------------------------------------------ */
 
-/* When a cancelled run must be over. A record of its own, because few runs have one. */
-typedef struct mwl__deadline {
-    mwl__timer timer;
+/* What few runs have: when a cancelled one must be over; its place in a VM with mwl_config.hold. */
+typedef struct mwl__aside {
+    mwl__timer timer; /* the deadline of its cleanup */
     mwl_run *run;
-} mwl__deadline;
+    mwl_run *next, *prev; /* vm->changed */
+    uint64_t version;     /* of the run's state: durable.c */
+    bool deadline;        /* it is set */
+    bool durable, listed; /* the VM holds calls; the run is in vm->changed */
+} mwl__aside;
 
 /* What only a run has that was started with limits or an end of its own. */
 typedef struct mwl__run_own {
@@ -248,22 +260,23 @@ struct mwl_run {
     mwl_value result;       /* when done; before that, the reason of a cancellation asked for */
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
+    uint64_t next_call; /* number of the last provider execution */
     size_t memory_used;
     const mwl_limits *limits; /* the VM's, or those of a mwl__run_own */
     mwl_run *next, *prev;     /* vm->runs */
     void *user;
-    mwl_run_state state;
-    mwl_status why;
-    mwl__deadline *deadline; /* of its cleanup, or NULL */
-    uint32_t live;           /* frames and awaited provider executions */
-    uint32_t owed;           /* established entries whose onAlways has not ended */
-    bool succeeded;          /* done, with a success */
-    bool bare; /* `result` is the success's value, the Result object is not made yet */
+    mwl__aside *aside; /* or NULL */
+    uint32_t live;     /* frames and awaited provider executions */
+    uint32_t owed;     /* established entries whose onAlways has not ended */
+    uint8_t state;     /* mwl_run_state */
+    int8_t why;        /* mwl_status */
+    bool succeeded;    /* done, with a success */
+    bool bare;         /* `result` is the success's value, the Result object is not made yet */
     bool limit_hit;
-    bool cancel_asked; /* while busy: done when it is no longer busy */
-    bool free_asked;   /* likewise */
-    bool frozen;       /* its timers are not armed; see clone.h */
-    uint16_t busy;     /* nesting depth of code that may call the host; see mwl__run_enter */
+    bool cancel_asked : 1; /* while busy: done when it is no longer busy */
+    bool free_asked : 1;   /* likewise */
+    bool frozen : 1;       /* its timers are not armed; see clone.h */
+    uint16_t busy;         /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`.
@@ -311,8 +324,10 @@ typedef struct mwl__link {
     mwl_value *prepared; /* by ENTRIES index: what the middleware made of onEntry's constant
                             arguments, or absent */
     struct mwl__step_place *places; /* by STEPS index, for events; made with the first one */
-    size_t n_runs;                  /* not freed yet */
-    bool forget;                    /* freed with its last run */
+    struct mwl__resume *resume;     /* vm/snapshot; made when a run is first saved or loaded */
+    mwl__arena resume_memory;
+    size_t n_runs; /* not freed yet */
+    bool forget;   /* freed with its last run */
     struct mwl__link *next;
 } mwl__link;
 
@@ -339,8 +354,11 @@ struct mwl_vm {
     mwl__provider *providers;
     mwl__link *links;
     mwl_run *runs;
-    mwl_call *executions;      /* that outlived their start */
-    mwl_call *spare_execution; /* kept for the next one, or NULL */
+    mwl_call *executions;               /* that outlived their start */
+    mwl_call *held;                     /* that have not started */
+    mwl_run *changed, *changed_last;    /* linked by mwl__aside */
+    mwl_call *released, *released_last; /* held before; the next pump starts them */
+    mwl_call *spare_execution;          /* kept for the next one, or NULL */
     mwl__frame *ready_head, *ready_tail;
     size_t n_ready;    /* frames queued */
     size_t round_left; /* frames that this round has still to run */

@@ -53,10 +53,9 @@ static void failed_inside(mwl__frame *f, mwl_value take_failure) {
 
 /* ---- displaced failures ---------------------------------------------------------------------- */
 
-#define STAMPS (UINT64_C(1) << 40) /* of mwl__result.rose */
-static uint64_t stamp(int64_t mono_ns) { return (((uint64_t)mono_ns >> 20) + 1) % STAMPS; }
+static uint64_t stamp(int64_t mono_ns) { return (((uint64_t)mono_ns >> 20) + 1) % MWL_ROSE_STAMPS; }
 static void rose_at(mwl__result *failure, int64_t mono_ns) {
-    failure->rose = stamp(mono_ns) & (STAMPS - 1);
+    failure->rose = stamp(mono_ns) & (MWL_ROSE_STAMPS - 1);
 }
 
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
@@ -66,7 +65,7 @@ void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
 /* Was the failure in flight at this instant? One that rose later would not have been there, if the
  * bound of that instant had been noticed in time. */
 static bool rose_before(const mwl__result *failure, int64_t at_ns) {
-    return failure->rose && (stamp(at_ns) - failure->rose) % STAMPS < STAMPS / 2;
+    return failure->rose && (stamp(at_ns) - failure->rose) % MWL_ROSE_STAMPS < MWL_ROSE_STAMPS / 2;
 }
 
 /* Is it the cancellation of a bound? Then its explanation is its `previous`. */

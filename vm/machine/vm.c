@@ -12,6 +12,7 @@
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
 #include "vm/machine/declared.h"
+#include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
@@ -112,6 +113,8 @@ void mwl_vm_free(mwl_vm *vm) {
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     while (vm->runs) mwl_run_free(vm->runs);
     while (vm->executions) mwl__execution_free(vm->executions);
+    while (vm->held) mwl__execution_free(vm->held);
+    while (vm->released) mwl__execution_free(vm->released);
     mwl__mail_close(vm);
     mwl__coro_pool_free(vm->stacks);
     if (vm->spare_execution)
@@ -183,8 +186,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl__run_used(run, used);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
-        mwl__run_overdue(
-            ((mwl__deadline *)(void *)((char *)t - offsetof(mwl__deadline, timer)))->run);
+        mwl__run_overdue(((mwl__aside *)(void *)((char *)t - offsetof(mwl__aside, timer)))->run);
     } else {
         mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
         mwl_run *run = f->run;
@@ -238,6 +240,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t stop = MWL_NEVER;
     for (bool first = true;; first = false) {
         if (vm->mail) mwl__mail_adopt(vm);
+        if (vm->released) mwl__durable_start(vm);
         mwl__clock_read(vm);
         int64_t now = vm->now.mono_ns;
         if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);

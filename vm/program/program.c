@@ -228,7 +228,7 @@ static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, boo
 }
 
 /* The checks that follow control: loops, brackets, registers. */
-static mwl_status verify_ways(const mwl_program *p, mwl_error *error) {
+static mwl_status verify_ways(mwl_program *p, mwl_error *error) {
     mwl__loops loops = {NULL, 0, 0, 0, NULL, NULL, NULL};
     mwl_status status = mwl__verify_loops(p, &loops, error);
     if (status == MWL_OK) status = mwl__verify_nest(p, &loops, error);
@@ -287,6 +287,13 @@ void mwl__program_release(mwl_program *p) {
     mwl__mem_free(&a, p->owned, p->cap_owned * sizeof *p->owned);
     mwl__mem_free(&a, p->consts, p->n_consts * sizeof *p->consts);
     mwl__heap_done(&p->trees);
+    mwl__mem_free(&a, p->places.entries, p->tables.n_entries * sizeof *p->places.entries);
+    mwl__mem_free(&a, p->places.calls, p->tables.n_calls * sizeof *p->places.calls);
+    mwl__mem_free(&a, p->places.gathers, p->tables.n_gathers * sizeof *p->places.gathers);
+    mwl__mem_free(&a, p->places.flows, p->tables.n_flows * sizeof *p->places.flows);
+    mwl__mem_free(&a, p->places.sleeps, p->tables.n_steps * sizeof *p->places.sleeps);
+    mwl__mem_free(&a, p->places.actions,
+                  (size_t)p->tables.n_entries * 4 * sizeof *p->places.actions);
     if (p->owns_bytes) mwl__mem_free(&a, (void *)(uintptr_t)p->bytes, p->size ? p->size : 1);
     mwl__mem_free(&a, p, sizeof *p);
 }

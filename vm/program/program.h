@@ -112,6 +112,28 @@ typedef enum mwl__base {
  * not be the innermost entry: a cleanup call has its own stack, and reads the `middleware` of its
  * Finally. */
 
+/* What is around an instruction, on every way to it: verify_nest.c. MWL_NONE: nothing. */
+typedef struct mwl__nesting {
+    uint32_t flow, step, entry, call, gather;
+    uint8_t entry_state, call_state, gather_state; /* mwl__entry_state; the others: verify_nest.c */
+    bool in_flight, res;                           /* there is such a value */
+} mwl__nesting;
+
+/* Where an entry, a call or a Gather begins; for a Flow, where its Steps are. */
+typedef struct mwl__known {
+    mwl__nesting outer; /* without a value in flight and without a Result */
+    bool begun;         /* false: nothing leads to it */
+    uint32_t after; /* what a way leads to, or 0: of an entry, its inner_pc; of a call, behind its
+                       DISPATCH */
+} mwl__known;
+
+/* What the verifier knows, by index. A saved run is checked against it (vm/snapshot). */
+typedef struct mwl__places {
+    mwl__known *entries, *calls, *gathers, *flows;
+    uint32_t *sleeps;  /* by Step: behind its Sleep, if a way leads there; or 0 */
+    uint32_t *actions; /* by entry * 4 + phase: behind its ACTION; or 0 */
+} mwl__places;
+
 /* A registered function (mwl_provider.h), resolved when a program is linked. */
 struct mwl_function_def;
 
@@ -150,6 +172,7 @@ struct mwl_program {
     uint32_t n_owned;
     uint32_t cap_owned;
     mwl__flow_tables tables; /* the Flow half: tables.h */
+    mwl__places places;
 };
 
 /* Returns a word of INFO, or MWL_NONE. */

@@ -37,7 +37,7 @@ mwl_status mwl__verify_loops(const mwl_program *p, mwl__loops *zeroed, mwl_error
 void mwl__verify_loops_free(const mwl_program *p, mwl__loops *l); /* also after a refusal */
 
 /* In this order, after everything above. */
-mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error);
+mwl_status mwl__verify_nest(mwl_program *p, mwl__loops *l, mwl_error *error); /* sets p->places */
 mwl_status mwl__verify_regs(const mwl_program *p, const mwl__loops *l, mwl_error *error);
 
 /* Returns how many registers the operand at this place names, from its first on. The operands that

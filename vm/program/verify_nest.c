@@ -1,6 +1,6 @@
 /* verify_nest.c: the brackets of the machine's code nest.
  *
- * Every instruction that can be reached has one place: its Flow, whether a Step has begun, the
+ * Every instruction that can be reached has one place: its Flow, the Step that has begun, the
  * innermost middleware entry and its state, the open call, the open Gather, whether a value is in
  * flight (in_flight) and whether there is a Result (res). An instruction of the machine is allowed
  * in some places and leads to others. All ways to an instruction must have the same place;
@@ -24,16 +24,8 @@
 typedef enum call_state { NO_CALL, FIELDS, ANSWERED, ARM } call_state;
 typedef enum gather_state { NO_GATHER, ENUMERATING, RUNNING, ARMING } gather_state;
 
-typedef struct place {
-    uint32_t flow, entry, call, gather;            /* MWL_NONE: none */
-    uint8_t entry_state, call_state, gather_state; /* mwl__entry_state, call_state, gather_state */
-    bool in_step, in_flight, res;
-} place;
-
-typedef struct known { /* about an entry, a call or a Gather: where it began */
-    place outer;       /* without a value in flight and without a Result */
-    bool begun;
-} known;
+typedef mwl__nesting place;
+typedef mwl__known known;
 
 typedef struct walk {
     const mwl_program *p;
@@ -43,8 +35,7 @@ typedef struct walk {
     uint32_t *open; /* per instruction: 1 + the place on the ways to it that were seen, or 0 */
     place *places;
     size_t n_places, cap_places;
-    known *entries, *calls, *gathers,
-        *flows; /* for a Flow: the place inside its entries, before a Step */
+    mwl__places at; /* for a Flow: the place inside its entries, before a Step */
     place now;
     bool live;
 } walk;
@@ -55,7 +46,7 @@ static bool same(const place *a, const place *b) {
     return a->flow == b->flow && a->entry == b->entry && a->call == b->call &&
            a->gather == b->gather && a->entry_state == b->entry_state &&
            a->call_state == b->call_state && a->gather_state == b->gather_state &&
-           a->in_step == b->in_step;
+           a->step == b->step;
 }
 
 /* Some instructions may be reached in two states; then the place has the state for both. */
@@ -112,8 +103,8 @@ static bool is_at(const walk *w, uint32_t pc, unsigned op, uint32_t x) {
 
 /* In a Step, inside the Flow's own entries and nothing else. */
 static bool is_plain(const walk *w) {
-    const known *f = &w->flows[w->now.flow];
-    return w->now.in_step && f->begun && w->now.entry == f->outer.entry &&
+    const known *f = &w->at.flows[w->now.flow];
+    return w->now.step != MWL_NONE && f->begun && w->now.entry == f->outer.entry &&
            w->now.entry_state == f->outer.entry_state && w->now.call_state == NO_CALL &&
            w->now.gather_state == NO_GATHER;
 }
@@ -142,11 +133,11 @@ static bool at_entry(const walk *w, uint32_t e, unsigned state) {
 
 static known begun_at(place outer) {
     outer.in_flight = outer.res = false;
-    return (known){outer, true};
+    return (known){outer, true, 0};
 }
 
 static place inside(const walk *w, uint32_t e, unsigned state) {
-    place at = w->entries[e].outer;
+    place at = w->at.entries[e].outer;
     at.entry = e;
     at.entry_state = (uint8_t)state;
     return at;
@@ -163,10 +154,10 @@ static const char *const no_result = "there is no Result here";
  */
 static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
     const mwl__step_rec *s = &w->t->steps[step];
-    known *f = &w->flows[s->flow];
+    known *f = &w->at.flows[s->flow];
     MUST(s->pc == pc, "a Step is not where its record says");
     if (!f->begun) {
-        MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && !w->now.in_step &&
+        MUST(w->live && w->now.flow == s->flow && is_open_ground(w) && w->now.step == MWL_NONE &&
                  !(w->now.entry_state & MWL_ENTRY_STRUCTURAL),
              "a Flow does not begin with its entries and a Step");
         *f = begun_at(w->now);
@@ -175,11 +166,12 @@ static mwl_status begin_step(walk *w, uint32_t pc, uint32_t step) {
         mwl_status status = lead(w, pc, w->t->flows[s->flow].ascend_pc, rising);
         if (status < 0) return status;
     } else if (w->live) {
-        w->now.in_step = false;
+        w->now.step = MWL_NONE;
         MUST(same(&w->now, &f->outer), disagree);
     }
     w->now = f->outer;
-    w->now.in_step = w->live = true;
+    w->now.step = step;
+    w->live = true;
     place caught = w->now;
     caught.res = true;
     for (uint32_t i = 0; i < s->n_catch; i++) {
@@ -194,7 +186,7 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     case MWL_OP_STEP: return begin_step(w, pc, x);
     case MWL_OP_OUT:
     case MWL_OP_ASSIGN: return MWL_OK;
-    case MWL_OP_PASS_INPUT: MUST(w->now.in_step, not_plain); return MWL_OK;
+    case MWL_OP_PASS_INPUT: MUST(w->now.step != MWL_NONE, not_plain); return MWL_OK;
     case MWL_OP_COMPLETE:
         MUST(w->now.flow == x && w->now.entry_state == MWL_ENTRY_NONE && is_open_ground(w),
              "a Flow completes inside something or as another");
@@ -218,7 +210,7 @@ static bool passes(const walk *w, uint32_t x, uint32_t phase_pc) {
 static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     const mwl__entry_rec *e = &w->t->entries[x];
     MUST(is_open_ground(w), "an entry begins inside a phase, a call or a Gather");
-    MUST(!w->entries[x].begun, "an entry begins twice");
+    MUST(!w->at.entries[x].begun, "an entry begins twice");
     MUST(e->inner_pc > pc && is_at(w, e->inner_pc - 1, MWL_OP_ESTABLISH, x) && e->always_pc > pc &&
              is_at(w, e->always_pc, MWL_OP_ALWAYS, x) && e->leave_pc > e->always_pc &&
              is_at(w, e->leave_pc, MWL_OP_UNWIND, x) && e->out_pc == e->leave_pc + 1,
@@ -226,7 +218,7 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
     MUST(passes(w, x, e->success_pc) == ((e->flags & MWL_ENTRY_PASSES_SUCCESS) != 0) &&
              passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0),
          "an entry's flags do not agree with its code");
-    w->entries[x] = begun_at(w->now);
+    w->at.entries[x] = begun_at(w->now);
     w->now = inside(w, x, MWL_ENTRY_ENTERING);
     return MWL_OK;
 }
@@ -273,7 +265,7 @@ static mwl_status visit_entry(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
     case MWL_OP_REENTER: MUST(at_entry(w, x, MWL_ENTRY_EITHER), other); return MWL_OK;
     case MWL_OP_UNWIND:
         MUST(at_entry(w, x, MWL_ENTRY_CLEANING) && w->t->entries[x].leave_pc == pc, other);
-        w->now = w->entries[x].outer;
+        w->now = w->at.entries[x].outer;
         return MWL_OK;
     default:
         MUST(at_entry(w, x, MWL_ENTRY_CLEANING), other);
@@ -288,7 +280,7 @@ static bool at_call(const walk *w, uint32_t c, call_state s) {
 }
 
 static place in_call(const walk *w, uint32_t c, call_state s) {
-    place at = w->calls[c].outer;
+    place at = w->at.calls[c].outer;
     at.call = c;
     at.call_state = (uint8_t)s;
     at.res = s != FIELDS;
@@ -310,7 +302,7 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
     MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0), "a call's flags do not agree with its code");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
-    w->calls[c] = begun_at(w->now);
+    w->at.calls[c] = begun_at(w->now);
     w->now = in_call(w, c, FIELDS);
     if (rec->gather == MWL_NONE || !(rec->flags & MWL_CALL_HAS_ARMS)) return MWL_OK;
     return lead_to_arms(w, pc, c); /* as GATHER_ARMS does */
@@ -337,7 +329,7 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     case MWL_OP_ARM_FAULT: MUST(at_call(w, x, ARM), other); return MWL_OK;
     default: /* CALL_END */
         MUST(at_call(w, x, ANSWERED) && w->t->calls[x].end_pc == pc, other);
-        w->now = w->calls[x].outer;
+        w->now = w->at.calls[x].outer;
         w->live = !fans_out;
         return MWL_OK;
     }
@@ -346,7 +338,7 @@ static mwl_status visit_call(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
 static place in_gather(const walk *w, uint32_t g, gather_state s) {
-    place at = w->gathers[g].outer;
+    place at = w->at.gathers[g].outer;
     at.gather = g;
     at.gather_state = (uint8_t)s;
     return at;
@@ -356,7 +348,7 @@ static mwl_status begin_gather(walk *w, uint32_t pc, uint32_t g) {
     static const char *const astray = "a Gather's code is not where its record says";
     const mwl__gather_rec *rec = &w->t->gathers[g];
     MUST(is_plain(w), not_plain);
-    MUST(!w->gathers[g].begun, "a Gather begins twice");
+    MUST(!w->at.gathers[g].begun, "a Gather begins twice");
     MUST(rec->run_pc > pc && is_at(w, rec->run_pc, MWL_OP_GATHER_RUN, g) && rec->arms_pc > pc &&
              is_at(w, rec->arms_pc, MWL_OP_GATHER_ARMS, g) && rec->end_pc > pc &&
              is_at(w, rec->end_pc, MWL_OP_GATHER_END, g),
@@ -365,7 +357,7 @@ static mwl_status begin_gather(walk *w, uint32_t pc, uint32_t g) {
         uint32_t c = w->p->keys[rec->first_call + i], at = w->t->calls[c].fields_pc;
         MUST(at > pc && is_at(w, at, MWL_OP_CALL, c), astray);
     }
-    w->gathers[g] = begun_at(w->now);
+    w->at.gathers[g] = begun_at(w->now);
     w->now = in_gather(w, g, ENUMERATING);
     return MWL_OK;
 }
@@ -383,7 +375,7 @@ static mwl_status visit_gather(walk *w, uint32_t pc, unsigned op, uint32_t x) {
     case MWL_OP_GATHER_FAULT:
         MUST(w->now.gather == x && w->now.gather_state == ENUMERATING, other);
         return MWL_OK;
-    case MWL_OP_GATHER_END: w->now = w->gathers[x].outer; return MWL_OK;
+    case MWL_OP_GATHER_END: w->now = w->at.gathers[x].outer; return MWL_OK;
     case MWL_OP_GATHER_RUN:
         MUST(w->now.gather == x && w->now.gather_state == RUNNING && w->now.call_state == NO_CALL &&
                  w->t->gathers[x].run_pc == pc,
@@ -404,19 +396,20 @@ static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
     case MWL_OP_UNWIND: {
         uint32_t at =
             ins.op == MWL_OP_ALWAYS ? w->t->entries[x].always_pc : w->t->entries[x].leave_pc;
-        if (!w->entries[x].begun || at != pc) return false;
+        if (!w->at.entries[x].begun || at != pc) return false;
         *out = inside(w, x, MWL_ENTRY_CLEANING);
         return true;
     }
     case MWL_OP_CALL: {
         uint32_t g = w->t->calls[x].gather;
-        if (g == MWL_NONE || !w->gathers[g].begun || w->t->calls[x].fields_pc != pc) return false;
+        if (g == MWL_NONE || !w->at.gathers[g].begun || w->t->calls[x].fields_pc != pc)
+            return false;
         *out = in_gather(w, g, RUNNING);
         out->in_flight = true;
         return true;
     }
     case MWL_OP_CALL_END:
-        if (!w->calls[x].begun || w->t->calls[x].end_pc != pc) return false;
+        if (!w->at.calls[x].begun || w->t->calls[x].end_pc != pc) return false;
         *out = in_call(w, x, ANSWERED);
         return true;
     case MWL_OP_GATHER_RUN:
@@ -426,7 +419,7 @@ static bool place_from_tables(const walk *w, uint32_t pc, place *out) {
         uint32_t at = ins.op == MWL_OP_GATHER_RUN    ? g->run_pc
                       : ins.op == MWL_OP_GATHER_ARMS ? g->arms_pc
                                                      : g->end_pc;
-        if (!w->gathers[x].begun || at != pc) return false;
+        if (!w->at.gathers[x].begun || at != pc) return false;
         *out = in_gather(w, x, ins.op == MWL_OP_GATHER_RUN ? RUNNING : ARMING);
         return true;
     }
@@ -479,6 +472,18 @@ static mwl_status to_handler(walk *w, uint32_t pc) {
     return join(w, pc, h->target, w->now);
 }
 
+/* Keeps what saved runs need: that a way leads to pc, and so behind it. */
+static void note(walk *w, uint32_t pc, mwl__ins ins, uint32_t x) {
+    switch (ins.op) {
+    case MWL_OP_SLEEP_FOR:
+    case MWL_OP_SLEEP_UNTIL: w->at.sleeps[w->now.step] = pc + 1; break;
+    case MWL_OP_ACTION: w->at.actions[x * 4 + ins.a] = pc + 1; break;
+    case MWL_OP_ESTABLISH: w->at.entries[x].after = pc + 1; break;
+    case MWL_OP_DISPATCH: w->at.calls[x].after = pc + 1; break;
+    default: break;
+    }
+}
+
 static mwl_status visit(walk *w, uint32_t pc) {
     mwl__ins ins = w->p->code[pc];
     const mwl__op_info *info = mwl__op_get(ins.op);
@@ -503,6 +508,7 @@ static mwl_status visit(walk *w, uint32_t pc) {
     if (status < 0) return status;
     MUST(!was_live || had_value || !(info->flags & MWL_OPF_NEEDS_VALUE), no_value);
     MUST(!was_live || had_result || !(info->flags & MWL_OPF_NEEDS_RESULT), no_result);
+    if (was_live) note(w, pc, ins, x);
     if (info->flags & MWL_OPF_NEEDS_VALUE) w->now.in_flight = false;
     if (info->flags & MWL_OPF_LEAVES_VALUE) w->now.in_flight = true;
     if (info->flags & MWL_OPF_LEAVES_RESULT) w->now.res = true;
@@ -514,8 +520,12 @@ static mwl_status visit(walk *w, uint32_t pc) {
 static mwl_status walk_code(walk *w) {
     for (uint32_t i = 0; i < w->t->n_flows; i++) {
         uint32_t pc = w->t->flows[i].pc;
-        place begins = {
-            .flow = i, .entry = MWL_NONE, .call = MWL_NONE, .gather = MWL_NONE, .in_flight = true};
+        place begins = {.flow = i,
+                        .step = MWL_NONE,
+                        .entry = MWL_NONE,
+                        .call = MWL_NONE,
+                        .gather = MWL_NONE,
+                        .in_flight = true};
         MUST(!only_tables_lead_to(w, w->p->code[pc]), "a way leads where only the machine may go");
         mwl_status status = join(w, pc, pc, begins);
         if (status < 0) return status;
@@ -527,31 +537,35 @@ static mwl_status walk_code(walk *w) {
     return MWL_OK;
 }
 
-mwl_status mwl__verify_nest(const mwl_program *p, mwl__loops *l, mwl_error *error) {
-    const mwl__flow_tables *t = &p->tables;
-    const mwl_alloc *a = &p->alloc;
-    if (t->root_flow == MWL_NONE) return MWL_OK; /* a single expression has no such code */
+static mwl_status walk_program(walk *w) {
+    const mwl__flow_tables *t = w->t;
+    const mwl_alloc *a = &w->p->alloc;
+    mwl__places *at = &w->at;
+    w->open = mwl__mem_zero(a, w->p->n_code, sizeof *w->open);
+    at->entries = mwl__mem_zero(a, t->n_entries, sizeof *at->entries);
+    at->calls = mwl__mem_zero(a, t->n_calls, sizeof *at->calls);
+    at->gathers = mwl__mem_zero(a, t->n_gathers, sizeof *at->gathers);
+    at->flows = mwl__mem_zero(a, t->n_flows, sizeof *at->flows);
+    at->sleeps = mwl__mem_zero(a, t->n_steps, sizeof *at->sleeps);
+    at->actions = mwl__mem_zero(a, (size_t)t->n_entries * 4, sizeof *at->actions);
+    bool have = w->open && at->flows && at->sleeps &&
+                ((at->entries && at->actions) || !t->n_entries) && (at->calls || !t->n_calls) &&
+                (at->gathers || !t->n_gathers);
+    if (have) return walk_code(w);
+    return mwl__image_refuse(&w->p->image, w->error, MWL_E_NOMEM, "out of memory", NULL);
+}
+
+mwl_status mwl__verify_nest(mwl_program *p, mwl__loops *l, mwl_error *error) {
+    if (p->tables.root_flow == MWL_NONE) return MWL_OK; /* a single expression has no such code */
     walk w;
     memset(&w, 0, sizeof w);
     w.p = p;
-    w.t = t;
+    w.t = &p->tables;
     w.loops = l;
     w.error = error;
-    w.open = mwl__mem_zero(a, p->n_code, sizeof *w.open);
-    w.entries = mwl__mem_zero(a, t->n_entries, sizeof *w.entries);
-    w.calls = mwl__mem_zero(a, t->n_calls, sizeof *w.calls);
-    w.gathers = mwl__mem_zero(a, t->n_gathers, sizeof *w.gathers);
-    w.flows = mwl__mem_zero(a, t->n_flows, sizeof *w.flows);
-    bool have = w.open && w.flows && (w.entries || !t->n_entries) && (w.calls || !t->n_calls) &&
-                (w.gathers || !t->n_gathers);
-    mwl_status status =
-        have ? walk_code(&w)
-             : mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
-    mwl__mem_free(a, w.places, w.cap_places * sizeof *w.places);
-    mwl__mem_free(a, w.flows, t->n_flows * sizeof *w.flows);
-    mwl__mem_free(a, w.gathers, t->n_gathers * sizeof *w.gathers);
-    mwl__mem_free(a, w.calls, t->n_calls * sizeof *w.calls);
-    mwl__mem_free(a, w.entries, t->n_entries * sizeof *w.entries);
-    mwl__mem_free(a, w.open, p->n_code * sizeof *w.open);
+    mwl_status status = walk_program(&w);
+    mwl__mem_free(&p->alloc, w.places, w.cap_places * sizeof *w.places);
+    mwl__mem_free(&p->alloc, w.open, p->n_code * sizeof *w.open);
+    p->places = w.at;
     return status;
 }

@@ -1,0 +1,506 @@
+/* test_snapshot.c: a run as bytes, as a host uses it: save, load, time, calls in flight, hold. */
+#include "utest.h"
+
+#include "faulty.h"
+#include "run_flow.h"
+
+#define S INT64_C(1000000000)
+#define URI(name) "mwl:provider.call/test/" name "/v1"
+#define DOCUMENT(name)                                                                                \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" URI(                      \
+        name) "\",\"codePrefix\":\"Test\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"," \
+              "\"properties\":{\"name\":{\"type\":\"string\"}}},"                                     \
+              "\"failureCatalog\":{\"closed\":[],\"open\":[\"Provider.Call.Test.*\"]}}"
+
+/* What the providers of the test saw, and a clock that the test moves. */
+typedef struct world {
+    mwl_call *waits[8];
+    unsigned n, started, restored, cancelled;
+    char keys[256]; /* of each start: key/attempt */
+    mwl_instant now;
+} world;
+
+static void read_clock(void *ctx, mwl_instant *out) { *out = ((const world *)ctx)->now; }
+
+static void note(world *w, mwl_call *c) {
+    mwl_value key = mwl_call_key(c);
+    size_t len = strlen(w->keys);
+    snprintf(w->keys + len, sizeof w->keys - len, "%s%s/%u", len ? " " : "", mwl_as_text(key, NULL),
+             mwl_call_attempt(c));
+    mwl_value_drop(mwl_call_heap(c), key);
+    w->waits[w->n++ % 8] = c;
+}
+
+static void start(mwl_call *c, void *user) {
+    world *w = user;
+    w->started++;
+    note(w, c);
+}
+static void restore(mwl_call *c, void *user) {
+    world *w = user;
+    w->restored++;
+    note(w, c);
+}
+static void cancel(mwl_call *c, void *user) {
+    ((world *)user)->cancelled++;
+    mwl_call_succeed(c, mwl_null());
+}
+static void blocking(mwl_call *c, void *user) {
+    world *w = user;
+    w->started++;
+    note(w, c);
+    mwl_value v = mwl_absent();
+    if (mwl_sleep(c, S) == MWL_OK && mwl_await(c, &v) == MWL_OK) mwl_call_succeed(c, v);
+}
+
+static const mwl_call_provider providers[] = {
+    {.uri = URI("plain"), .document = DOCUMENT("plain"), .start = start},
+    {.uri = URI("once"), .document = DOCUMENT("once"), .start = start, .flags = MWL_CALL_ONCE},
+    {.uri = URI("again"),
+     .document = DOCUMENT("again"),
+     .start = start,
+     .cancel = cancel,
+     .restore = restore},
+    {.uri = URI("local"), .document = DOCUMENT("local"), .start = start, .flags = MWL_CALL_LOCAL},
+    {.uri = URI("blocking"), .document = DOCUMENT("blocking"), .blocking = blocking},
+};
+enum { N_PROVIDERS = sizeof providers / sizeof *providers };
+
+static mwl_vm *make_vm(world *w, bool hold, const mwl_alloc *alloc) {
+    mwl_config c = mwl_config_default();
+    mwl_vm *vm = NULL;
+    if (alloc) c.alloc = *alloc;
+    c.clock = (mwl_clock){read_clock, w};
+    c.seed = 7;
+    c.hold = hold;
+    if (mwl_vm_new(&c, &vm) < 0) return NULL;
+    if (mwl_std_register(vm, NULL) == MWL_OK &&
+        mwl_vm_provide(vm, providers, N_PROVIDERS, w, NULL) == MWL_OK)
+        return vm;
+    mwl_vm_free(vm);
+    return NULL;
+}
+
+static mwl_program *assemble(const char *definition) {
+    mwl_asm_provider documents[N_PROVIDERS];
+    for (size_t i = 0; i < N_PROVIDERS; i++)
+        documents[i] =
+            (mwl_asm_provider){"a provider", providers[i].document, strlen(providers[i].document)};
+    flow f;
+    memset(&f, 0, sizeof f);
+    f.documents = documents;
+    f.n_documents = N_PROVIDERS;
+    if (!flow_load(&f, definition)) fprintf(stderr, "%s\n", f.result);
+    return f.program;
+}
+
+#define CALL_STEP(name)                                                                            \
+    "'a':{'action':'Call','call':{'provider':'" URI(name) "'},'next':'z'},'z':{'action':'Return'}"
+
+/* A run of the definition, pumped until it waits. */
+static mwl_run *begin(mwl_vm *vm, mwl_program *p, const char *id, const char *input) {
+    mwl_start how = {.id = id};
+    mwl_run *run = NULL;
+    char *text = flow_quoted(input);
+    (void)mwl_json_parse(mwl_vm_heap(vm), text, strlen(text), &how.input, NULL);
+    free(text);
+    if (mwl_run_start(vm, p, &how, &run, NULL) == MWL_OK) mwl_vm_pump(vm, MWL_NO_BUDGET);
+    mwl_value_drop(mwl_vm_heap(vm), how.input);
+    return run;
+}
+
+static const char *result_of(mwl_vm *vm, mwl_run *run) {
+    static char out[1024];
+    char *text = NULL;
+    size_t len = 0;
+    snprintf(out, sizeof out, "state %d", (int)mwl_run_get_state(run));
+    if (mwl_run_get_state(run) != MWL_RUN_DONE) return out;
+    if (mwl_json_write(mwl_vm_heap(vm), mwl_run_result(run), MWL_JSON_COMPACT, &text, &len) ==
+        MWL_OK)
+        snprintf(out, sizeof out, "%s", text);
+    mwl_text_free(mwl_vm_heap(vm), text, len);
+    return out;
+}
+
+typedef struct bytes {
+    void *p;
+    size_t size;
+} bytes;
+
+static bytes save(mwl_run *run) {
+    bytes b = {NULL, 0};
+    (void)mwl_run_save(run, &b.p, &b.size, NULL);
+    return b;
+}
+
+static mwl_run *load(mwl_vm *vm, bytes b, mwl_program *p, unsigned flags) {
+    mwl_run *run = NULL;
+    mwl_error error = {MWL_OK, "", 0};
+    const mwl_load how = {.program = p, .flags = flags};
+    if (mwl_run_load(vm, b.p, b.size, &how, &run, &error) < 0)
+        fprintf(stderr, "mwl_run_load: %s at %zu\n", error.message, error.offset);
+    return run;
+}
+
+/* ---- sizes and time -------------------------------------------------------------------------- */
+
+#define SLEEPER FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'},'z':{'action':'Return'}")
+
+UTEST(snapshot, a_sleeper_is_at_most_200_bytes) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(SLEEPER);
+    mwl_run *run = begin(vm, p, NULL, "{'n':1,'s':'granule-0001'}");
+    bytes b = save(run);
+    EXPECT_LE(b.size, 200u);
+    mwl_saved saved;
+    EXPECT_EQ((int)mwl_saved_read(b.p, b.size, &saved), (int)MWL_OK);
+    EXPECT_EQ(saved.due_wall_ns, (5000 + 3600) * S);
+    EXPECT_EQ(saved.n_calls, 0u);
+    EXPECT_FALSE(saved.done);
+    uint8_t id[16];
+    mwl_program_id(p, id);
+    EXPECT_EQ(memcmp(id, saved.program, 16), 0);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
+#define ORDER                                                                                      \
+    "{'order':'2026-000417','customer':{'name':'Ada Lovelace','street':'12 St James Square',"      \
+    "'city':'London','mail':'ada@example.org'},'lines':[{'sku':'GR-1001','count':2,'price':19.5}," \
+    "{'sku':'GR-1002','count':1,'price':7.25},{'sku':'GR-1003','count':12,'price':0.99}],"         \
+    "'note':'Please deliver before noon, or leave it with the neighbour at number 14.','priority':3}"
+
+UTEST(snapshot, a_call_in_retry_in_timeout_is_at_most_700_bytes) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(FLOW_WITH(
+        "'parameters':{'type':'object','properties':{'region':{'type':'string','default':'eu-west'},"
+        "'tries':{'type':'integer','default':3},'dry':{'type':'boolean','default':false}}},",
+        "'a':{'action':'Call','middleware':[{'provider':" TIMEOUT
+        ",'onEntry':{'with':{'duration':'PT30S'}}},{'provider':" RETRY
+        ",'onEntry':{'with':{'policies':[{'match':{'retryable':true},'attempts':3,'backoff':{'initial':'PT1S'}}]}}}],'call':{'provider':" MOCK
+        ",'with':{'delay':'PT5S'}},'next':'z'},'z':{'action':'Return'}"));
+    ASSERT_TRUE(p != NULL);
+    mwl_run *run = begin(vm, p, "order-2026-000417", ORDER);
+    bytes b = save(run);
+    EXPECT_GE(strlen(ORDER), 350u);
+    EXPECT_LE(b.size, 700u);
+    EXPECT_GE(b.size, 350u);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
+UTEST(snapshot, time_goes_on_or_stands_still) {
+    world w = {.now = {S, 5000 * S}}, later = {.now = {77 * S, 6000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL), *other = make_vm(&later, false, NULL);
+    mwl_program *p = assemble(SLEEPER);
+    mwl_run *run = begin(vm, p, "r", "null");
+    bytes b = save(run);
+    mwl_run *went = load(other, b, p, 0);
+    EXPECT_EQ(mwl_vm_pump(other, MWL_NO_BUDGET), (77 + 3600 - 1000) * S);
+    mwl_run_free(went);
+    mwl_run *stood = load(other, b, p, MWL_LOAD_TIME_STOOD);
+    EXPECT_EQ(mwl_vm_pump(other, MWL_NO_BUDGET), (77 + 3600) * S);
+    mwl_run_free(stood);
+    later.now.wall_ns = 4000 * S; /* a clock that went back counts as no time */
+    mwl_run *back = load(other, b, p, 0);
+    EXPECT_EQ(mwl_vm_pump(other, MWL_NO_BUDGET), (77 + 3600) * S);
+    mwl_run_free(back);
+    later.now.wall_ns = 50000 * S; /* it is due */
+    mwl_run *due = load(other, b, p, 0);
+    mwl_vm_pump(other, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(other, due), "{\"type\":\"success\",\"value\":null}");
+    EXPECT_STREQ(mwl_run_id(due), "r");
+    mwl_run_free(due);
+    mwl_run *copy = load(other, b, p, MWL_LOAD_NEW_ID);
+    EXPECT_STRNE(mwl_run_id(copy), "r");
+    mwl_run_free(copy);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+    mwl_vm_free(other);
+}
+
+UTEST(snapshot, the_same_state_has_the_same_bytes_and_a_result_is_kept) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(SLEEPER);
+    mwl_run *run = begin(vm, p, "r", "[1,2]");
+    bytes a = save(run), b = save(run);
+    EXPECT_TRUE(a.size == b.size && memcmp(a.p, b.p, a.size) == 0);
+    mwl_bytes_free(vm, a.p, a.size);
+    w.now.mono_ns += 3600 * S;
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    a = save(run);
+    mwl_run *done = load(vm, a, p, 0);
+    EXPECT_STREQ(result_of(vm, done), "{\"type\":\"success\",\"value\":[1,2]}");
+    mwl_saved saved;
+    EXPECT_EQ((int)mwl_saved_read(a.p, a.size, &saved), (int)MWL_OK);
+    EXPECT_TRUE(saved.done && saved.due_wall_ns == MWL_NEVER);
+    mwl_run_free(done);
+    mwl_bytes_free(vm, a.p, a.size);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
+/* ---- calls in flight ------------------------------------------------------------------------- */
+
+/* Saves a run of one call, loads it into another VM. */
+typedef struct trip {
+    world here, there;
+    mwl_vm *vm, *other;
+    mwl_program *p;
+    mwl_run *run, *copy;
+    bytes b;
+} trip;
+
+static bool travel(trip *t, const char *definition, unsigned flags) {
+    memset(t, 0, sizeof *t);
+    t->here.now = t->there.now = (mwl_instant){S, 5000 * S};
+    t->vm = make_vm(&t->here, false, NULL);
+    t->other = make_vm(&t->there, false, NULL);
+    t->p = assemble(definition);
+    if (!t->p) return false;
+    t->run = begin(t->vm, t->p, "job", "null");
+    t->b = save(t->run);
+    t->copy = t->b.p ? load(t->other, t->b, t->p, flags) : NULL;
+    return t->copy != NULL;
+}
+
+static void return_home(trip *t) {
+    mwl_bytes_free(t->vm, t->b.p, t->b.size);
+    mwl_run_free(t->run);
+    mwl_run_free(t->copy);
+    mwl_program_release(t->p);
+    mwl_vm_free(t->vm);
+    mwl_vm_free(t->other);
+}
+
+UTEST(snapshot, a_call_starts_again_under_its_key) {
+    trip t;
+    ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("plain")), 0));
+    EXPECT_STREQ(t.here.keys, "job.1/1");
+    EXPECT_STREQ(t.there.keys, "job.1/2");
+    EXPECT_EQ(mwl_call_number(t.there.waits[0]), 1u);
+    EXPECT_TRUE(mwl_run_at_rest(t.copy));
+    EXPECT_EQ((int)mwl_call_succeed(t.there.waits[0], mwl_number(5)), (int)MWL_OK);
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(t.other, t.copy), "{\"type\":\"success\",\"value\":5}");
+    EXPECT_EQ((int)mwl_run_unload(t.run), (int)MWL_E_STATE); /* it is at work outside */
+    return_home(&t);
+}
+
+UTEST(snapshot, a_provider_finds_its_work_again) {
+    trip t;
+    ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("again")), 0));
+    EXPECT_EQ(t.there.started, 0u);
+    EXPECT_EQ(t.there.restored, 1u);
+    EXPECT_STREQ(t.there.keys, "job.1/2");
+    mwl_run_cancel(t.copy, "enough");
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_EQ(t.there.cancelled, 1u);
+    EXPECT_EQ((int)mwl_run_get_state(t.copy), (int)MWL_RUN_DONE);
+    return_home(&t);
+}
+
+UTEST(snapshot, a_call_that_must_not_be_repeated_fails) {
+    trip t;
+    ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("once")), 0));
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_EQ(t.there.started, 0u);
+    EXPECT_TRUE(strstr(result_of(t.other, t.copy), "Mwlvm.Interrupted") != NULL);
+    return_home(&t);
+    ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("plain")), MWL_LOAD_FAIL_CALLS));
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_TRUE(strstr(result_of(t.other, t.copy), "\"retryable\":false") != NULL);
+    return_home(&t);
+}
+
+UTEST(snapshot, a_blocking_call_begins_again) {
+    trip t;
+    ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("blocking")), 0));
+    EXPECT_STREQ(t.there.keys, "job.1/2");
+    t.there.now.mono_ns += S;
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_EQ((int)mwl_run_answer(t.copy, 1, true, mwl_number(8)), (int)MWL_OK);
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(t.other, t.copy), "{\"type\":\"success\",\"value\":8}");
+    return_home(&t);
+}
+
+UTEST(snapshot, an_answer_by_number) {
+    trip t;
+    ASSERT_TRUE(
+        travel(&t,
+               FLOW("'a':{'action':'Call','call':{'provider':'" URI(
+                   "local") "','with':{'name':'approval'}},'next':'z'},'z':{'action':'Return'}"),
+               0));
+    mwl_wait wait;
+    EXPECT_TRUE(mwl_run_waits(t.copy, 0, &wait));
+    EXPECT_STREQ(wait.name, "approval");
+    EXPECT_STREQ(wait.provider, URI("local"));
+    EXPECT_EQ(wait.number, 1u);
+    EXPECT_FALSE(mwl_run_waits(t.copy, 1, &wait));
+    EXPECT_EQ((int)mwl_run_answer(t.copy, 2, true, mwl_null()), (int)MWL_E_NOT_FOUND);
+    EXPECT_EQ((int)mwl_run_answer(t.copy, 1, true, mwl_bool(true)), (int)MWL_OK);
+    mwl_vm_pump(t.other, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(t.other, t.copy), "{\"type\":\"success\",\"value\":true}");
+    EXPECT_EQ((int)mwl_run_answer(t.copy, 1, true, mwl_null()), (int)MWL_E_NOT_FOUND);
+    EXPECT_EQ((int)mwl_run_unload(t.run), (int)MWL_OK); /* it has no effect outside */
+    t.run = NULL;
+    return_home(&t);
+}
+
+/* ---- hold ------------------------------------------------------------------------------------ */
+
+UTEST(snapshot, a_held_call_starts_when_its_snapshot_is_stored) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, true, NULL);
+    mwl_program *p = assemble(
+        FLOW("'a':{'action':'Gather','calls':[{'provider':'" URI("plain") "'},{'provider':'" URI(
+            "again") "'},{'provider':'" URI("local") "'}],'next':'z'},'z':{'action':'Return'}"));
+    mwl_run *run = begin(vm, p, "job", "null");
+    EXPECT_STREQ(w.keys, "job.3/1"); /* only what has no effect outside */
+    EXPECT_EQ(mwl_run_held(run), 2u);
+    EXPECT_TRUE(mwl_vm_changed(vm) == run);
+    EXPECT_TRUE(mwl_vm_changed(vm) == NULL);
+    bytes b = {NULL, 0};
+    uint64_t version = 0;
+    ASSERT_EQ((int)mwl_run_save(run, &b.p, &b.size, &version), (int)MWL_OK);
+    mwl_saved saved;
+    EXPECT_EQ((int)mwl_saved_read(b.p, b.size, &saved), (int)MWL_OK);
+    EXPECT_EQ(saved.n_calls, 3u);
+    EXPECT_EQ(saved.n_held, 2u);
+    mwl_run_release(run, version - 1); /* another state, which does not know them */
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_EQ(w.started, 1u);
+    EXPECT_EQ((int)mwl_run_answer(run, 1, true, mwl_null()), (int)MWL_E_STATE);
+    mwl_run_release(run, version);
+    EXPECT_EQ(w.started, 1u); /* not before the next pump */
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_STREQ(w.keys, "job.3/1 job.1/1 job.2/1");
+    EXPECT_EQ(mwl_run_held(run), 0u);
+    EXPECT_TRUE(mwl_vm_changed(vm) == run);
+    mwl_run *copy = load(vm, b, p, 0); /* as after a crash: held again, under the same keys */
+    EXPECT_EQ(mwl_run_held(copy), 2u);
+    EXPECT_TRUE(mwl_vm_changed(vm) == copy);
+    mwl_run_cancel(copy, "enough"); /* held calls were never started: nobody is asked to stop */
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_EQ((int)mwl_run_get_state(copy), (int)MWL_RUN_DONE);
+    EXPECT_EQ(w.cancelled, 0u);
+    mwl_run_free(copy);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+UTEST(snapshot, what_is_refused_before_the_body) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(SLEEPER), *other = assemble(FLOW(CALL_STEP("plain")));
+    mwl_run *run = begin(vm, p, "r", "null"), *out = NULL;
+    bytes b = save(run);
+    mwl_load how = {.program = other};
+    mwl_error error;
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &out, &error), (int)MWL_E_SNAPSHOT);
+    EXPECT_STREQ(error.message, "the saved run is of another program");
+    how.program = NULL;
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &out, &error), (int)MWL_E_NOT_FOUND);
+    how.program = p;
+    how.max_bytes = b.size - 1;
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &out, &error), (int)MWL_E_TOO_BIG);
+    how.max_bytes = 0;
+    for (size_t n = 0; n < b.size; n++)
+        EXPECT_EQ((int)mwl_run_load(vm, b.p, n, &how, &out, &error), (int)MWL_E_SNAPSHOT);
+    unsigned char *bytes_of = b.p;
+    for (size_t i = 0; i < b.size; i++) { /* the checksum finds any changed byte */
+        bytes_of[i] ^= 1;
+        EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &out, &error),
+                  i == 4 || i == 5 ? (int)MWL_E_VERSION : (int)MWL_E_SNAPSHOT);
+        bytes_of[i] ^= 1;
+    }
+    EXPECT_EQ((int)mwl_run_load(vm, NULL, 0, &how, &out, &error), (int)MWL_E_USAGE);
+    mwl_run_abort(run);
+    EXPECT_EQ((int)mwl_run_save(run, &b.p, &b.size, NULL), (int)MWL_E_STATE);
+    mwl_bytes_free(vm, bytes_of, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_program_release(other);
+    mwl_vm_free(vm);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Everything that a frame can have: entries, a record, a Gather with frames and calls below, a
+ * failure context. */
+static const char rich[] = FLOW_WITH(
+    "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1H'}}}],",
+    "'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'X.Y'}}},"
+    "'catch':[{'match':{'codes':['X.Y']},'next':'b'}],'next':'b'},"
+    "'b':{'action':'Gather','over':'{{ [1, 2, 3] }}','call':{'flow':{'entrypoint':'x','steps':{'x':"
+    "{'action':'Call','middleware':[{'provider':" RETRY
+    ",'onEntry':{'with':{'policies':[{'match':{'retryable':true},'attempts':2}]}}}],'call':{'provider':" MOCK
+    ",'with':{'delay':'PT5S'}},'next':'y'},'y':{'action':'Return'}}},"
+    "'onSuccess':{'value':'{{ flow.input }}'}},'next':'z'},'z':{'action':'Return'}");
+
+UTEST(snapshot, every_allocation_fails_once) {
+    mwl_program *p = assemble(rich);
+    ASSERT_TRUE(p != NULL);
+    world w = {.now = {S, 5000 * S}};
+    struct faulty memory;
+    memset(&memory, 0, sizeof memory);
+    const mwl_alloc alloc = {faulty_fn, &memory};
+    mwl_vm *vm = make_vm(&w, false, &alloc);
+    mwl_run *run = begin(vm, p, "r", "{'a':['some text','some text']}");
+    for (int mode = 0; mode < 2; mode++) {
+        bytes b = {NULL, 0}, first = save(run);
+        ASSERT_TRUE(first.p != NULL);
+        size_t live = memory.live_bytes;
+        memory.for_good = mode;
+        mwl_status st = MWL_E_NOMEM;
+        for (size_t n = 1; st == MWL_E_NOMEM && n < 1000; n++) {
+            memory.fail_at = memory.calls + n;
+            st = mwl_run_save(run, &b.p, &b.size, NULL);
+            memory.fail_at = 0;
+            if (st == MWL_E_NOMEM) EXPECT_EQ(memory.live_bytes, live);
+        }
+        EXPECT_EQ((int)st, (int)MWL_OK);
+        EXPECT_TRUE(b.size == first.size && memcmp(b.p, first.p, b.size) == 0);
+        mwl_bytes_free(vm, b.p, b.size);
+        const mwl_load how = {.program = p};
+        mwl_run *copy = NULL;
+        mwl_run_free(load(vm, first, p, 0)); /* the heap keeps one call and some names */
+        live = mwl_heap_used(mwl_vm_heap(vm));
+        st = MWL_E_NOMEM;
+        size_t failed = 0;
+        for (size_t n = 1; st == MWL_E_NOMEM && n < 5000; n++) {
+            memory.fail_at = memory.calls + n;
+            st = mwl_run_load(vm, first.p, first.size, &how, &copy, NULL);
+            memory.fail_at = 0;
+            failed += st == MWL_E_NOMEM;
+            if (st == MWL_E_NOMEM) EXPECT_EQ(mwl_heap_used(mwl_vm_heap(vm)), live);
+        }
+        EXPECT_EQ((int)st, (int)MWL_OK);
+        EXPECT_GT(failed, 0u);
+        mwl_run_free(copy);
+        mwl_bytes_free(vm, first.p, first.size);
+    }
+    EXPECT_FALSE(memory.wrong);
+    mwl_run_free(run);
+    mwl_vm_free(vm);
+    EXPECT_EQ(memory.live_bytes, 0u);
+    mwl_program_release(p);
+}
+
+UTEST_MAIN()
