@@ -15,6 +15,7 @@
     X(schema)                                                                                      \
     X(coro)                                                                                        \
     X(scale)                                                                                       \
+    X(snapshot)                                                                                    \
     X(asm)                                                                                         \
     X(value)                                                                                       \
     X(json)                                                                                        \

@@ -18,7 +18,9 @@
     X(dis, "FILE", "list the code of a program or a definition")                                   \
     X(decompile, "FILE", "print the definition that a program was made of")                        \
     X(test, "[FILE]", "run the cases of workflows, without any service")                           \
-    X(explore, "FILE", "try everything that providers can do to a workflow")
+    X(explore, "FILE", "try everything that providers can do to a workflow")                       \
+    X(resume, "FILE", "go on with a run that `run --save` saved")                                  \
+    X(show, "FILE", "describe a saved run: where it is, what it waits for")
 
 /* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. A
  * command that a signal ended dies by that signal: a shell sees 128 and the signal's number. */

@@ -11,6 +11,7 @@
 #include "json_out.h"
 #include "run_options.h"
 #include "run_vm.h"
+#include "saved.h"
 #include "vm/program/program.h"
 #include "test/record.h"
 #include "watch.h"
@@ -29,6 +30,8 @@ struct job {
     mwl_heap *heap;
     mwl_value input, arguments;
     struct watch watch;
+    struct saved saved; /* of `resume` */
+    bool resumes;
     mwl__source source; /* the definition, for snippets */
 };
 
@@ -140,6 +143,40 @@ static bool limit_run(const struct job *s, mwl_limits *out) {
     return false;
 }
 
+/* Starts the run, or loads it. */
+static mwl_status begin(struct job *s, mwl_run **run, mwl_error *error) {
+    if (s->resumes) {
+        const mwl_load how = {.program = s->program};
+        return mwl_run_load(s->vm, s->saved.run, s->saved.size, &how, run, error);
+    }
+    mwl_limits limits;
+    if (!limit_run(s, &limits)) return MWL_E_TOO_BIG;
+    const mwl_start start = {
+        .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};
+    return mwl_run_start(s->vm, s->program, &start, run, error);
+}
+
+static int save(struct job *s, mwl_run *run) {
+    int status = saved_write(s->options.save, s->program, run);
+    if (status == CMD_OK) cmd_note("saved; `mwlvm resume %s` goes on with it", s->options.save);
+    return status;
+}
+
+/* Pumps it until it is over, or is to be saved. */
+static int drive(struct job *s, mwl_run *run) {
+    struct save_when when = {s->options.save_at};
+    const struct host_pause pause = {save_now, &when};
+    int signal_number = 0;
+    if (s->options.save) save_watch();
+    mwl_status status =
+        host_drive(s->made, run, s->options.virtual_time, s->watch.tick.fn ? &s->watch.tick : NULL,
+                   s->options.save ? &pause : NULL, &signal_number);
+    watch_stop(&s->watch);
+    if (signal_number) cmd_end_by_signal(signal_number);
+    if (status < 0) return CMD_USAGE;
+    return mwl_run_get_state(run) < MWL_RUN_DONE ? save(s, run) : report(s, run);
+}
+
 static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
@@ -147,13 +184,10 @@ static int run_program(struct job *s) {
     if (s->program->source)
         mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
                          s->program->source, s->program->source_size);
-    mwl_limits limits;
-    if (!limit_run(s, &limits)) return CMD_LIMIT;
     int watching = watch_begin(&s->watch, &s->options, s->vm);
     if (watching != CMD_OK) return watching;
-    const mwl_start start = {
-        .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};
-    mwl_status status = mwl_run_start(s->vm, s->program, &start, &run, &error);
+    mwl_status status = begin(s, &run, &error);
+    if (status == MWL_E_TOO_BIG && !error.message) return CMD_LIMIT; /* after a message */
     if (status == MWL_E_NOT_FOUND) {
         cmd_fail("%s needs '%s', which this command does not have", s->options.definition.path,
                  error.message);
@@ -164,13 +198,12 @@ static int run_program(struct job *s) {
                  error.message ? error.message : mwl_status_text(status));
         return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_REJECTED;
     }
-    int signal_number = 0;
     s->watch.live.run = run;
-    status = host_drive(s->made, run, s->options.virtual_time,
-                        s->watch.tick.fn ? &s->watch.tick : NULL, &signal_number);
-    watch_stop(&s->watch);
-    if (signal_number) cmd_end_by_signal(signal_number);
-    int answer = status < 0 ? CMD_USAGE : report(s, run);
+    int answer = drive(s, run);
+    if (mwl_run_get_state(run) < MWL_RUN_DONE) { /* it was saved */
+        mwl_run_free(run);
+        return answer;
+    }
     if (s->watch.record) {
         const struct record_of of = {s->options.definition.path, s->input, s->arguments,
                                      mwl_run_result(run)};
@@ -185,7 +218,7 @@ static int run_program(struct job *s) {
 
 static int run_one(struct job *s) {
     int status = make_vm(s);
-    if (status == CMD_OK) status = read_values(s);
+    if (status == CMD_OK && !s->resumes) status = read_values(s);
     if (status == CMD_OK) status = run_program(s);
     int watched = watch_end(&s->watch);
     if (status == CMD_OK) status = watched;
@@ -204,21 +237,35 @@ static int run_one(struct job *s) {
 static int run_job(struct job *s) {
     struct run_options *o = &s->options;
     int status = binds_read(&o->binds, &o->bind_words, &o->definition);
-    if (status == CMD_OK) status = definition_load(&o->definition, o->definition.path, &s->program);
+    if (status == CMD_OK && s->resumes) {
+        status = saved_read(&o->definition.limits, o->definition.path, &s->saved);
+        s->program = mwl_program_keep(s->saved.program);
+    } else if (status == CMD_OK) {
+        status = definition_load(&o->definition, o->definition.path, &s->program);
+    }
     if (status == CMD_OK)
         status = permissions_check(&o->permissions, o->definition.path, s->program, &o->binds);
     if (status == CMD_OK) status = o->each ? each_command(o, s->program) : run_one(s);
     mwl_program_release(s->program);
+    if (s->resumes) saved_free(&o->definition.limits, &s->saved);
     return status;
 }
 
-int cmd_run(int argc, char **argv) {
+static int command(int argc, char **argv, bool resumes) {
     struct job s;
     memset(&s, 0, sizeof s);
+    s.resumes = resumes;
     s.input = s.arguments = mwl_absent();
     int status = run_options_parse(&s.options, argc, argv);
     s.options.definition.runs = true;
+    const struct run_options *o = &s.options;
+    if (status == CMD_OK && resumes &&
+        (o->input || o->arguments || o->args.count || o->id || o->each))
+        status = cmd_usage("a saved run has its input, arguments and id already");
     if (status == CMD_OK) status = run_job(&s);
     run_options_free(&s.options);
     return status;
 }
+
+int cmd_run(int argc, char **argv) { return command(argc, argv, false); }
+int cmd_resume(int argc, char **argv) { return command(argc, argv, true); }

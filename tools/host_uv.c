@@ -30,6 +30,8 @@ struct host {
     uv_async_t wake;
     const struct run_vm *vm;
     mwl_run *run;
+    const struct host_pause *pause; /* or NULL */
+    bool paused;
     int n_answered;
 };
 
@@ -74,12 +76,14 @@ static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
 
 static void on_tick(uv_timer_t *handle) {
     const struct host_tick *tick = handle->data;
-    tick->fn(tick->ctx);
+    if (tick) tick->fn(tick->ctx);
 }
 
-static bool is_over(const mwl_run *run) {
-    mwl_run_state state = mwl_run_get_state(run);
-    return state == MWL_RUN_DONE || state == MWL_RUN_ABORTED;
+static bool is_over(struct host *host) {
+    mwl_run_state state = mwl_run_get_state(host->run);
+    if (state == MWL_RUN_DONE || state == MWL_RUN_ABORTED) return true;
+    if (!host->paused && host->pause) host->paused = host->pause->fn(host->pause->ctx, host->run);
+    return host->paused;
 }
 
 /* Sleep until the instant, a signal, or for ever. */
@@ -96,9 +100,9 @@ static void wait_until(struct host *host, int64_t due_ns) {
 
 static void drive_real(struct host *host) {
     mwl_vm *vm = host->vm->vm;
-    while (!is_over(host->run)) {
+    while (!is_over(host)) {
         int64_t due = mwl_vm_pump(vm, BUDGET_NS);
-        if (is_over(host->run)) break;
+        if (is_over(host)) break;
         if (due == 0)
             uv_run(host->loop, UV_RUN_NOWAIT);
         else
@@ -110,12 +114,12 @@ static void drive_real(struct host *host) {
 static void drive_virtual(struct host *host) {
     mwl_vm *vm = host->vm->vm;
     int64_t skip = 0;
-    while (!is_over(host->run)) {
+    while (!is_over(host)) {
         int64_t due = mwl_vm_pump(vm, skip);
         mwl_instant now;
         mwl_vm_now(vm, &now);
         skip = due > now.mono_ns && due != MWL_NEVER ? due - now.mono_ns : 0;
-        if (is_over(host->run)) break;
+        if (is_over(host)) break;
         bool busy = run_vm_pending(host->vm) > 0; /* real work is not skipped */
         if (busy) skip = 0;
         uv_run(host->loop, busy || due == MWL_NEVER ? UV_RUN_ONCE : UV_RUN_NOWAIT);
@@ -147,14 +151,15 @@ uv_loop_t *host_loop(void) {
 }
 
 mwl_status host_drive(const struct run_vm *vm, mwl_run *run, bool virtual_time,
-                      const struct host_tick *tick, int *signal_number) {
-    struct host host = {.vm = vm, .run = run};
+                      const struct host_tick *tick, const struct host_pause *pause,
+                      int *signal_number) {
+    struct host host = {.vm = vm, .run = run, .pause = pause};
     *signal_number = 0;
     host.loop = host_loop(); /* providers that use a loop are there already */
     if (!host.loop) return MWL_E_IO;
     uv_timer_init(host.loop, &host.timer);
     uv_timer_init(host.loop, &host.tick);
-    if (tick) {
+    if (tick || pause) {
         host.tick.data = (void *)(uintptr_t)tick;
         uv_timer_start(&host.tick, on_tick, HOST_TICK_MS, HOST_TICK_MS);
     }

@@ -19,13 +19,21 @@ struct host_tick {
 };
 enum { HOST_TICK_MS = 100 };
 
-/* Pumps the VM until the run is done or aborted. tick may be NULL. MWL_OK, or E_IO with a message
- * when the loop cannot be made.
+/* Asked between two pumps, about ten times a second while the run waits. true: the run is left as
+ * it is. */
+struct host_pause {
+    bool (*fn)(void *ctx, const mwl_run *run);
+    void *ctx;
+};
+
+/* Pumps the VM until the run is done or aborted, or `pause` wants it to be left. tick and pause may
+ * be NULL. MWL_OK, or E_IO with a message when the loop cannot be made.
  *
  * The first request of interrupt.h cancels the run, with its cleanup; the second one aborts it.
  * *signal_number is the first signal that came, or 0: the command is to end by it. */
 struct run_vm;
 mwl_status host_drive(const struct run_vm *vm, mwl_run *run, bool virtual_time,
-                      const struct host_tick *tick, int *signal_number);
+                      const struct host_tick *tick, const struct host_pause *pause,
+                      int *signal_number);
 
 #endif

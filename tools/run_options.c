@@ -111,6 +111,10 @@ static const struct option options[] = {
      "answer calls of the provider URI by another provider (a URI), or by\n"
      "scripted answers (a JSON file); may be repeated",
      NULL},
+    {"--save", OPTION_WORD, AT(save), "FILE",
+     "on Ctrl-\\ save the run and end; `mwlvm resume FILE` goes on with it", NULL},
+    {"--save-at", OPTION_WORD, AT(save_at), "STEP", "with --save: when the run waits in this Step",
+     NULL},
     {"--each", OPTION_FORM, 0, "=FILE",
      "one run for each line of FILE, or of standard input: a JSON input on\n"
      "each line, a Result on each line of standard output",
@@ -143,6 +147,8 @@ static const char foot[] =
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
     "when there is something in it; else the input is null. Ctrl-C cancels the run, with its\n"
     "cleanup; once more ends it.\n\n"
+    "`mwlvm resume FILE` continues a run that --save wrote, and takes the same options, but for\n"
+    "those of its start. Time has gone on meanwhile. Calls that were in flight start again.\n\n"
     "Exit status:\n"
     "  0  success\n"
     "  1  the Result is a failure\n"
@@ -181,6 +187,7 @@ static int check_each(struct run_options *o) {
                         : o->record     ? "--record"
                         : o->report     ? "--report"
                         : o->verbose    ? "-v"
+                        : o->save       ? "--save"
                                         : NULL;
     if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);
     return CMD_OK;
@@ -203,6 +210,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
     if (!file) return cmd_usage("no FILE to run");
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
+    if (o->save_at && !o->save) return cmd_usage("--save-at needs --save FILE");
     if (o->each)
         status = check_each(o);
     else if (o->second)

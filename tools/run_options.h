@@ -14,6 +14,7 @@ enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
     const char *input, *arguments, *id, *trace_file, *record, *report;
+    const char *save, *save_at; /* FILE; a Step */
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */
     struct permissions permissions;

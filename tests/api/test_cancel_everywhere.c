@@ -7,9 +7,11 @@
  * await point is one where a frame of the run waits: for time, a provider, a subflow or its
  * dispatches. The conformance cases are cancelled and aborted at every point, without exception;
  * our own at some points, evenly, and with MWL_SOAK in the environment at every one of the first
- * POINTS_MAX. MWL_ONLY selects the cases whose path contains that text. */
+ * POINTS_MAX. MWL_ONLY selects the cases whose path contains that text. With MWL_RESAVE, runs are
+ * moved through bytes: where they are stopped, after the cancellation, and on the way. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "tools/suite/resave.h"
 #include "utest.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/state.h"
@@ -138,16 +140,42 @@ typedef struct went {
 /* The VM has only this run, so whatever exists and is not ready waits. */
 static bool awaits(const mwl_run *run) { return run->live > run->link->vm->n_ready; }
 
-static went go(mwl_vm *vm, const mwl_run *run, unsigned at) {
+/* The VM that the run is in now, and how to move it to another one. */
+typedef struct stage {
+    mwl_vm *vm;
+    mwl_run *run;
+    uint32_t slice;
+    struct resave resave;
+} stage;
+
+static mwl_vm *make_vm(void *ctx) {
+    mwl_config config = mwl_config_default();
+    mwl_vm *vm = NULL;
+    config.virtual_time = true;
+    config.seed = 7;
+    config.slice = ((const stage *)ctx)->slice;
+    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    mwl_vm_trace(vm, listen, NULL);
+    return vm;
+}
+
+static void move(stage *g) {
+    static int resaves = -1;
+    if (resaves < 0) resaves = getenv("MWL_RESAVE") != NULL;
+    if (resaves && !*g->resave.why) (void)resave_move(&g->resave, &g->vm, &g->run);
+}
+
+static went go(stage *g, unsigned at) {
     went w = {0, 0, false, false};
-    while (w.turns < at && !is_over(run)) {
-        bool at_await = awaits(run);
-        if (!turn(vm)) break;
+    while (w.turns < at && !is_over(g->run)) {
+        bool at_await = awaits(g->run);
+        if (!turn(g->vm)) break;
         w.turns++;
         w.awaits += at_await;
+        if (w.turns % 16 == 5) move(g);
     }
-    w.stopped = !is_over(run) && w.turns == at;
-    w.at_await = w.stopped && awaits(run);
+    w.stopped = !is_over(g->run) && w.turns == at;
+    w.at_await = w.stopped && awaits(g->run);
     return w;
 }
 
@@ -166,36 +194,35 @@ static void judge(const struct scene *s, stop how, unsigned at, const mwl_run *r
 
 /* Runs it, stops it after `at` turns, and checks what must be true at the end of every run. */
 static went stop_after(const struct scene *s, stop how, unsigned at) {
-    mwl_config config = mwl_config_default();
-    mwl_vm *vm = NULL;
-    config.virtual_time = true;
-    config.seed = 7;
-    config.slice = s->slice;
-    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
-    mwl_heap *h = mwl_vm_heap(vm);
+    stage g = {.slice = s->slice};
+    mwl_vm *home = g.vm = make_vm(&g);
+    g.resave = (struct resave){.make = make_vm, .ctx = &g, .home = home, .program = s->program};
+    mwl_heap *h = mwl_vm_heap(home);
     const mwl_start start = {.input = read_value(h, s->dir, "input.json"),
                              .arguments = read_value(h, s->dir, "arguments.json")};
-    mwl_run *run = NULL;
     went w = {0, 0, false, false};
     snprintf(now_at, sizeof now_at, "%s: %s after turn %u, slice %u\n", s->name,
              how == CANCEL ? "cancel" : "abort", at, s->slice);
     events_done = 0;
-    mwl_vm_trace(vm, listen, NULL);
-    if (mwl_run_start(vm, s->program, &start, &run, NULL) == MWL_OK) {
-        w = go(vm, run, at);
+    if (mwl_run_start(home, s->program, &start, &g.run, NULL) == MWL_OK) {
+        w = go(&g, at);
+        if (w.stopped) move(&g);
         if (w.stopped && how == CANCEL) {
-            mwl_run_cancel(run, "everywhere");
-            mwl_run_cancel(run, "twice is once");
-            (void)go(vm, run, TURNS_MAX);
+            mwl_run_cancel(g.run, "everywhere");
+            move(&g);
+            mwl_run_cancel(g.run, "twice is once");
+            (void)go(&g, TURNS_MAX);
         } else if (w.stopped) {
-            mwl_run_abort(run);
+            mwl_run_abort(g.run);
         }
-        judge(s, how, at, run, &w);
+        judge(s, how, at, g.run, &w);
+        if (*g.resave.why) complain(s, how, at, g.resave.why);
     }
-    mwl_run_free(run);
+    mwl_run_free(g.run);
+    if (g.vm != home) mwl_vm_free(g.vm);
     mwl_value_drop(h, start.input);
     mwl_value_drop(h, start.arguments);
-    mwl_vm_free(vm);
+    mwl_vm_free(home);
     return w;
 }
 

@@ -7,9 +7,12 @@
  * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has its own VM. Without
  * `cancelAfter`, time is the virtual time of the VM. With it, time is a clock that this program
  * moves: from one instant that the VM waits for to the next, and the cancellation comes after all
- * work of its instant. */
+ * work of its instant.
+ *
+ * `mwl-batch --resave`: resave.h. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
+#include "tools/suite/resave.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +29,11 @@ typedef struct job {
     mwl_instant start;
     unsigned n_events;
     FILE *events;
+    mwl_config config;
+    struct resave resave;
 } job;
+
+static bool resaves; /* --resave: every run is moved through bytes whenever it is at rest */
 
 static void read_clock(void *ctx, mwl_instant *out) { *out = ((const job *)ctx)->now; }
 
@@ -92,12 +99,28 @@ static mwl_program *load(const job *j) {
     return program;
 }
 
+static mwl_vm *make_vm(void *ctx) {
+    job *j = ctx;
+    mwl_vm *vm = NULL;
+    if (mwl_vm_new(&j->config, &vm) != MWL_OK || mwl_std_register(vm, NULL) != MWL_OK) abort();
+    if (listens(j)) mwl_vm_trace(vm, listen, j);
+    return vm;
+}
+
+/* Under virtual time. */
+static void pump_and_move(job *j) {
+    int64_t due = 0;
+    while (mwl_run_get_state(j->run) < MWL_RUN_DONE && due != MWL_NEVER)
+        if (!resave_pump(&j->resave, &j->vm, &j->run, MWL_NEVER, &due)) return;
+}
+
 /* Moves the clock from instant to instant, and cancels at the right time. */
 static void pump_by_hand(job *j, int64_t cancel_ns) {
     bool cancelled = false;
     while (mwl_run_get_state(j->run) != MWL_RUN_DONE &&
            mwl_run_get_state(j->run) != MWL_RUN_ABORTED) {
         int64_t next = mwl_vm_pump(j->vm, MWL_NO_BUDGET);
+        if (resaves && !resave_move(&j->resave, &j->vm, &j->run)) return;
         if (next == 0) continue;
         if (next > j->now.mono_ns) {
             int64_t cancel_at = j->start.mono_ns + cancel_ns;
@@ -109,6 +132,7 @@ static void pump_by_hand(job *j, int64_t cancel_ns) {
                 }
                 cancelled = true;
                 mwl_run_cancel(j->run, "from outside");
+                if (resaves && !resave_move(&j->resave, &j->vm, &j->run)) return;
                 continue;
             }
             if (next == MWL_NEVER) return;
@@ -122,7 +146,9 @@ static void print_result(const job *j, const char *events) {
     mwl_heap *heap = mwl_vm_heap(j->vm);
     char *text = NULL;
     size_t len = 0;
-    if (mwl_run_get_state(j->run) != MWL_RUN_DONE) {
+    if (*j->resave.why) {
+        print_text(j, "broken", j->resave.why);
+    } else if (mwl_run_get_state(j->run) != MWL_RUN_DONE) {
         char why[64];
         snprintf(why, sizeof why, "state %d, why %d", (int)mwl_run_get_state(j->run),
                  (int)mwl_run_why(j->run));
@@ -156,16 +182,19 @@ static void run(job *j) {
     j->now.wall_ns = START_NS;
     j->n_events = 0;
     j->events = open_memstream(&events, &size);
-    if (!j->events || mwl_vm_new(&config, &j->vm) != MWL_OK) abort();
-    if (mwl_std_register(j->vm, &error) != MWL_OK) abort();
-    if (listens(j)) mwl_vm_trace(j->vm, listen, j);
+    if (!j->events) abort();
+    j->config = config;
+    mwl_vm *home = j->vm = make_vm(j);
+    j->resave = (struct resave){.make = make_vm, .ctx = j, .home = home, .program = program};
     mwl_vm_now(j->vm, &j->start);
     start.input = carried(j, "input");
     start.arguments = carried(j, "arguments");
     if (mwl_run_start(j->vm, program, &start, &j->run, &error) != MWL_OK) {
         print_text(j, "broken", error.message);
     } else {
-        if (config.virtual_time)
+        if (config.virtual_time && resaves)
+            pump_and_move(j);
+        else if (config.virtual_time)
             mwl_vm_pump(j->vm, MWL_NO_BUDGET);
         else
             pump_by_hand(j, (int64_t)mwl_as_number(cancel));
@@ -173,9 +202,10 @@ static void run(job *j) {
         print_result(j, events);
     }
     mwl_run_free(j->run);
-    mwl_value_drop(mwl_vm_heap(j->vm), start.input);
-    mwl_value_drop(mwl_vm_heap(j->vm), start.arguments);
-    mwl_vm_free(j->vm);
+    if (j->vm != home) mwl_vm_free(j->vm);
+    mwl_value_drop(mwl_vm_heap(home), start.input);
+    mwl_value_drop(mwl_vm_heap(home), start.arguments);
+    mwl_vm_free(home);
     mwl_program_release(program);
     fclose(j->events);
     free(events);
@@ -183,7 +213,8 @@ static void run(job *j) {
     j->run = NULL;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    resaves = argc > 1 && strcmp(argv[1], "--resave") == 0;
     char *text = NULL;
     size_t room = 0;
     ssize_t len = 0;

@@ -26,7 +26,7 @@ class Machine:
 
     def run(self, job):
         if self.process is None:
-            self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.process = subprocess.Popen(self.path.split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             self.process.stdin.write(json.dumps(job).encode() + b"\n")
             self.process.stdin.flush()

@@ -74,6 +74,8 @@ mwl_test_setup(utest_selfcheck)
 
 set(MWL_EXAMPLE_worker_pool 20000 2)
 set(MWL_EXAMPLE_game_loop 300 600)
+set(MWL_EXAMPLE_saved_game ${CMAKE_CURRENT_BINARY_DIR}/saved_game.save)
+set(MWL_EXAMPLE_rollback 2)
 set(MWL_EXAMPLE_tool_config ${PROJECT_SOURCE_DIR}/tools/examples/tool_config.json
     ${PROJECT_SOURCE_DIR}/LICENSE no-such-file)
 include(CheckLanguage)
@@ -113,10 +115,24 @@ add_test(NAME command COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command.sh $<TARGET
          $<TARGET_FILE:mwl-suite>)
 mwl_test_setup(command)
 
+add_test(NAME command_save COMMAND sh ${PROJECT_SOURCE_DIR}/tests/command_save.sh $<TARGET_FILE:mwlvm>)
+mwl_test_setup(command_save)
+
 # The benchmarks' answers, and how counts are compared; nothing is measured. m_start starts the command.
 add_test(NAME bench COMMAND sh ${PROJECT_SOURCE_DIR}/tests/bench.sh $<TARGET_FILE:mwl-bench>)
 mwl_test_setup(bench)
 add_dependencies(mwl-bench mwlvm)
+
+# Every run of the cases, and of some generated programs, is moved through bytes whenever it is at rest.
+foreach(cases cases regression)
+  add_test(NAME resave_${cases} COMMAND mwl-suite --resave mwl ${PROJECT_SOURCE_DIR}/tests/${cases})
+  mwl_test_setup(resave_${cases})
+endforeach()
+if(Python3_FOUND)
+  add_test(NAME resave_model COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/model/compare.py --count 150
+           --batch "$<TARGET_FILE:mwl-batch> --resave" --keep ${CMAKE_CURRENT_BINARY_DIR}/disagreements)
+  mwl_test_setup(resave_model)
+endif()
 
 # Checks of the tree itself: the table of the specification's requirements names tests that exist, the
 # texts of the mutations are there, folders use only what is below them, tools/dev and the presets agree, and the

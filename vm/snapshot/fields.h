@@ -1,8 +1,8 @@
 /* fields.h: the members of every record of a saved run, in their order in the bytes.
  *
  * Owns: which members there are, their kinds, and what a single member must satisfy. The writer
- * (save.c), the reader (load.c), `mwlvm show --fields` and the tests go through these tables, so
- * they cannot disagree. What must hold between members is in fit.c. FORMAT.md describes the bytes.
+ * (save.c), the reader (records.c) and the tests go through these tables, so they cannot disagree.
+ * What must hold between members is in fit.c. FORMAT.md describes the bytes.
  *
  * X(record type, member, kind, limit). Kinds:
  *   NUMBER8 NUMBER32 NUMBER64   a number below `limit` (0: any)

@@ -352,8 +352,8 @@ static bool get_frame(mwl__loader *l, mwl__frame *f) {
         !mwl__reader_index(&l->r, MWL_NONE, &order))
         return false;
     f->queued = order != MWL_NONE;
-    bool good = mwl__fit_frame(&l->r, f, (mwl__point)point, at) &&
-                (!mwl__gather_of(f) || mwl__fit_gather(&l->r, f, mwl__gather_of(f))) &&
+    bool good = (!mwl__gather_of(f) || mwl__fit_gather(&l->r, f, mwl__gather_of(f))) &&
+                mwl__fit_frame(&l->r, f, (mwl__point)point, at) &&
                 check_executions(l, f, (mwl__point)point, at) &&
                 mwl__fit_timer(&l->r, f, armed, bound, due) &&
                 (!f->queued || place_later(l, &l->queue, (mwl__placed){f, order, false, 0}));

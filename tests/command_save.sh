@@ -1,0 +1,60 @@
+#!/bin/sh
+# command_save.sh MWLVM: `run --save`, `resume` and `show`, as a person uses them.
+set -eu
+mwlvm=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+same() { # same WHAT WANTED GOT
+    [ "$2" = "$3" ] && return 0
+    echo "$1: expected"; echo "$2"; echo "got"; echo "$3"
+    failed=1
+}
+
+cat >flow.json <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "ask",
+ "parameters": {"type": "object", "properties": {"who": {"default": "Ada"}}},
+ "steps": {
+  "ask": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT0.1S", "value": 5}},
+          "assign": {"who": "Bob"}, "next": "nap"},
+  "nap": {"action": "Sleep", "for": "PT0.2S", "next": "end"},
+  "end": {"action": "Return", "value": "{{ [vars.who, step.input, frame.input] }}"}}}
+EOF
+"$mwlvm" asm flow.json -o flow.mwlb
+
+"$mwlvm" run flow.mwlb --input 7 --id job --save saved --save-at nap 2>note || same "status of --save-at" 0 $?
+same "the note" 'mwlvm: saved; `mwlvm resume saved` goes on with it' "$(cat note)"
+same "show: where it is" "  Step nap of the root Flow: sleep" "$("$mwlvm" show saved | grep Step | sed 's/, until.*//')"
+same "show: the id" "run job" "$("$mwlvm" show saved | head -n 1 | cut -d, -f1)"
+same "show --json" '"step": "nap",' "$("$mwlvm" show --json saved | grep '"step"' | tr -s ' ' | sed 's/^ //')"
+rm flow.json flow.mwlb # the saved run has its program
+same "resume" '["Bob",5,7]' "$("$mwlvm" resume saved)"
+same "resume again, with the clock skipping" '["Bob",5,7]' "$("$mwlvm" resume saved --virtual-time)"
+
+# Ctrl-\
+cat >long.json <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "nap", "steps": {
+ "nap": {"action": "Sleep", "for": "PT1H", "next": "end"}, "end": {"action": "Return"}}}
+EOF
+"$mwlvm" run long.json --input 1 --save quit 2>/dev/null &
+process=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do # its handler may not be there yet
+    sleep 0.3
+    kill -QUIT "$process" 2>/dev/null || break
+done
+kill -9 "$process" 2>/dev/null || true # only if it did not end
+wait "$process" || same "status of Ctrl-\\" 0 $?
+same "resume after Ctrl-\\" 1 "$("$mwlvm" resume quit --virtual-time)"
+
+# what is refused
+status=0; "$mwlvm" resume long.json 2>note || status=$?
+same "a definition is not a saved run" "3 mwlvm: long.json: this is not a saved run" "$status $(cat note)"
+head -c 200 quit >cut
+status=0; "$mwlvm" resume cut 2>note || status=$?
+same "a file that was cut" "3 mwlvm: cut: the saved run is not complete" "$status $(cat note)"
+status=0; "$mwlvm" run long.json --save-at nap 2>/dev/null || status=$?
+same "--save-at without --save" 2 "$status"
+status=0; "$mwlvm" resume quit --input 1 2>/dev/null || status=$?
+same "resume with an input" 2 "$status"
+exit $failed

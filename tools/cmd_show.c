@@ -1,0 +1,226 @@
+/* cmd_show.c: `mwlvm show FILE`: where a saved run is, what it waits for, its variables. Nothing of
+ * the run is executed. */
+#include "cmd.h"
+#include "host_uv.h"
+#include "json_out.h"
+#include "run_vm.h"
+#include "saved.h"
+#include "term.h"
+#include "vm/machine/rest.h"
+#include "vm/machine/run.h"
+#include "vm/snapshot/silent.h"
+
+#include <string.h>
+
+struct show {
+    struct run_options options;
+    const char *path;
+    bool json;
+    struct saved saved;
+    struct run_vm *made;
+    mwl_vm *vm;
+    mwl_heap *heap;
+    mwl_run *run;
+};
+
+static const char head[] =
+    "usage: mwlvm show FILE [OPTIONS]\n\n"
+    "Describes a run that `mwlvm run --save` saved: in which Steps it is, what it waits for, and\n"
+    "its variables. Nothing is executed.\n\n";
+
+static const struct option options[] = {
+    {"--json", OPTION_FLAG, offsetof(struct show, json), "", "print one JSON object", NULL},
+};
+
+static int operand(void *ctx, const char *word) {
+    struct show *s = ctx;
+    if (s->path) return cmd_usage("too many files: '%s'", word);
+    s->path = word;
+    return CMD_OK;
+}
+
+/* ---- as a value ------------------------------------------------------------------------------ */
+
+static const char *const points[] = {
+#define X(name, text) text,
+    MWL_POINTS(X)
+#undef X
+};
+
+static mwl_value put(struct show *s, mwl_value o, const char *name, mwl_value take) {
+    return mwl_object_set(s->heap, o, name, strlen(name), take);
+}
+static mwl_value text(struct show *s, const char *t) { return mwl_string(s->heap, t, strlen(t)); }
+
+static const char *name_of(const mwl_program *p, uint32_t k) {
+    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], NULL);
+}
+
+static mwl_value call_value(struct show *s, const mwl_call *c) {
+    mwl_value o = mwl_object(s->heap, 5);
+    o = put(s, o, "number", mwl_number((double)c->number));
+    o = put(s, o, "attempt", mwl_number(c->attempt));
+    o = put(s, o, "provider", text(s, c->provider->uri));
+    o = put(s, o, "held", mwl_bool(c->held != 0));
+    o = put(s, o, "cancelled", mwl_bool(c->cancelled));
+    return put(s, o, "input", mwl_value_keep(c->input));
+}
+
+static mwl_value due_of(struct show *s, const mwl__timer *t) {
+    int64_t due = mwl__timer_due(&s->vm->timers, t);
+    mwl_instant now;
+    mwl_vm_now(s->vm, &now);
+    if (due == MWL_NEVER) return mwl_null();
+    return mwl_timestamp_text(s->heap, now.wall_ns + (due - now.mono_ns));
+}
+
+static mwl_value entries_value(struct show *s, const mwl__frame *f) {
+    mwl_value list = mwl_array(s->heap, 4);
+    for (const mwl__entry *e = f->entries; e; e = e->outer) {
+        mwl_value o = mwl_object(s->heap, 3);
+        uint32_t import = mwl__tables(f)->entries[e->ix].import;
+        o = put(s, o, "provider", text(s, f->run->link->providers[import]->uri));
+        o = put(s, o, "runs", mwl_number((double)e->runs));
+        list = mwl_array_push(s->heap, list, o);
+    }
+    return list;
+}
+
+static mwl_value frame_value(struct show *s, const mwl__frame *f) {
+    const mwl_program *p = mwl__program_of(f);
+    mwl__point point = MWL_POINT_START;
+    uint32_t at;
+    (void)mwl__rest_point(f, &point, &at);
+    mwl_value o = mwl_object(s->heap, 8);
+    o = put(s, o, "depth", mwl_number(f->depth));
+    o = put(s, o, "flow", text(s, name_of(p, p->tables.flows[f->flow].name_k)));
+    o = put(s, o, "step",
+            f->step == MWL_NONE ? mwl_null()
+                                : text(s, name_of(p, p->tables.steps[f->step].name_k)));
+    if (point == MWL_POINT_DIRECT)
+        point = MWL_POINT_CALL; /* how it is called is not its business */
+    o = put(s, o, "at", text(s, points[point]));
+    o = put(s, o, "due", f->queued ? mwl_null() : due_of(s, &f->timer));
+    o = put(s, o, "middleware", entries_value(s, f));
+    o = put(s, o, "input", mwl_value_keep(f->input));
+    return put(s, o, "vars", mwl_value_keep(f->vars));
+}
+
+static mwl_value run_value(struct show *s, const mwl_saved *saved) {
+    char id[33];
+    mwl_value frames = mwl_array(s->heap, 4), calls = mwl_array(s->heap, 4), o;
+    for (int i = 0; i < 16; i++) snprintf(id + 2 * i, 3, "%02x", saved->program[i]);
+    for (const mwl__frame *f = s->run->root; f; f = mwl__rest_next_frame(f))
+        frames = mwl_array_push(s->heap, frames, frame_value(s, f));
+    for (const mwl_call *c = NULL; s->run->root && (c = mwl__rest_next_call(s->run, c));)
+        calls = mwl_array_push(s->heap, calls, call_value(s, c));
+    o = put(s, mwl_object(s->heap, 8), "id", text(s, mwl_run_id(s->run)));
+    o = put(s, o, "program", text(s, id));
+    o = put(s, o, "savedAt", mwl_timestamp_text(s->heap, saved->at.wall_ns));
+    o = put(s, o, "due",
+            saved->due_wall_ns == MWL_NEVER ? mwl_null()
+                                            : mwl_timestamp_text(s->heap, saved->due_wall_ns));
+    o = put(s, o, "bytes", mwl_number((double)s->saved.size));
+    if (saved->done) o = put(s, o, "result", mwl_value_keep(mwl_run_result(s->run)));
+    o = put(s, o, "frames", frames);
+    return put(s, o, "calls", calls);
+}
+
+/* ---- as text --------------------------------------------------------------------------------- */
+
+static const char *member(mwl_value o, const char *name) {
+    const char *t = mwl_as_text(mwl_object_get(o, name, strlen(name)), NULL);
+    return t ? t : "";
+}
+
+static void print_value(struct show *s, const char *name, mwl_value o) {
+    const struct json_out how = {stdout, MWL_JSON_COMPACT, true, 2000};
+    printf("    %s: ", name);
+    (void)json_out(&how, s->heap, mwl_object_get(o, name, strlen(name)));
+    putchar('\n');
+}
+
+static void print_text(struct show *s, mwl_value o) {
+    mwl_value frames = mwl_object_get(o, "frames", 6), calls = mwl_object_get(o, "calls", 5);
+    term_printf(stdout, "run %s", member(o, "id"));
+    printf(", saved at %s\n", member(o, "savedAt"));
+    if (*member(o, "due")) printf("has work at %s\n", member(o, "due"));
+    for (size_t i = 0; i < mwl_count(frames); i++) {
+        mwl_value f = mwl_array_at(frames, i);
+        const char *flow = member(f, "flow"), *due = member(f, "due");
+        printf("  ");
+        term_printf(stdout, "Step %s of %s%s: ", *member(f, "step") ? member(f, "step") : "(none)",
+                    *flow ? "the Flow "
+                    : i   ? "a Flow without a name"
+                          : "the root Flow",
+                    flow);
+        printf("%s%s%s\n", member(f, "at"), *due ? ", until " : "", due);
+        mwl_value entries = mwl_object_get(f, "middleware", 10);
+        for (size_t k = 0; k < mwl_count(entries); k++)
+            term_printf(stdout, "    in %s", member(mwl_array_at(entries, k), "provider")),
+                putchar('\n');
+        print_value(s, "input", f);
+        print_value(s, "vars", f);
+    }
+    for (size_t i = 0; i < mwl_count(calls); i++) {
+        mwl_value c = mwl_array_at(calls, i);
+        term_printf(stdout, "  waits for call %.0f: %s",
+                    mwl_as_number(mwl_object_get(c, "number", 6)), member(c, "provider"));
+        putchar('\n');
+    }
+    if (!mwl_is_absent(mwl_object_get(o, "result", 6))) print_value(s, "result", o);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* By default time goes on, so instants that are still to come keep their wall time. */
+static int open_run(struct show *s, mwl_saved *saved) {
+    const struct run_vm_host host = {host_loop(), NULL, NULL, false};
+    mwl_error error = {MWL_OK, "", 0};
+    const mwl_load how = {.program = s->saved.program};
+    if (!host.loop) return CMD_USAGE;
+    int status = run_vm_new(&s->options, s->saved.program, &host, &s->made);
+    if (status != CMD_OK) return status;
+    s->vm = s->made->vm;
+    mwl_status st = mwl_saved_read(s->saved.run, s->saved.size, saved);
+    if (st == MWL_OK)
+        st = mwl__run_load(s->vm, s->saved.run, s->saved.size, &how, true, &s->run, &error);
+    if (st == MWL_OK) return CMD_OK;
+    cmd_fail("%s: %s%s", s->path, st == MWL_E_NOT_FOUND ? "this command does not have " : "",
+             *error.message ? error.message : mwl_status_text(st));
+    return CMD_REJECTED;
+}
+
+static void print(struct show *s, const mwl_saved *saved) {
+    s->heap = mwl_vm_heap(s->vm);
+    mwl_value o = run_value(s, saved);
+    const struct json_out how = {stdout, MWL_JSON_PRETTY, true, 0};
+    if (!s->json)
+        print_text(s, o);
+    else if (json_out(&how, s->heap, o) == MWL_OK)
+        putchar('\n');
+    mwl_value_drop(s->heap, o);
+}
+
+int cmd_show(int argc, char **argv) {
+    struct show s;
+    mwl_saved saved;
+    memset(&s, 0, sizeof s);
+    struct definition *d = &s.options.definition;
+    definition_init(d);
+    const struct command_line line = {
+        head, CMD_STATUSES, {{options, 1, &s}, DEFINITION_TABLES(d)}, operand, &s, false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && !s.path) status = cmd_usage("no FILE to show");
+    if (status == CMD_OK) status = saved_read(&d->limits, s.path, &s.saved);
+    if (status == CMD_OK) status = open_run(&s, &saved);
+    if (status == CMD_OK) print(&s, &saved);
+    if (s.run) mwl__run_unload(s.run);
+    if (s.made) {
+        run_vm_free(s.made);
+        uv_loop_close(host_loop());
+    }
+    saved_free(&d->limits, &s.saved);
+    definition_free(d);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* saved.c: see saved.h. The file is: MWLR and a version (8 bytes), the length of the image (8
+ * bytes, little-endian), the image, the run's bytes. */
+#include "saved.h"
+
+#include "cmd.h"
+#include "file_out.h"
+#include "vm/machine/rest.h"
+#include "vm/program/program.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const char magic[8] = "MWLR\0\0\0\1";
+enum { HEAD = 16 };
+
+int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
+    void *bytes = NULL;
+    size_t size = 0;
+    mwl_vm *vm = run->link->vm;
+    mwl_status st = mwl_run_save(run, &bytes, &size, NULL);
+    if (st < 0) return cmd_fail("the run cannot be saved: %s", mwl_status_text(st));
+    mwl__buf out = mwl__buf_make(mwl_alloc_default());
+    mwl__buf_put(&out, magic, sizeof magic);
+    for (int i = 0; i < 8; i++) mwl__buf_putc(&out, (char)((uint64_t)program->size >> (8 * i)));
+    mwl__buf_put(&out, program->bytes, program->size);
+    mwl__buf_put(&out, bytes, size);
+    int status = out.failed ? CMD_LIMIT : file_out(path, out.data, out.len);
+    if (out.failed) cmd_fail("%s: out of memory", path);
+    mwl__buf_free(&out);
+    mwl_bytes_free(vm, bytes, size);
+    return status;
+}
+
+static int refuse(const char *path, const char *why) {
+    cmd_fail("%s: %s", path, why);
+    return CMD_REJECTED;
+}
+
+int saved_read(struct limits *l, const char *path, struct saved *out) {
+    memset(out, 0, sizeof *out);
+    int status = file_in(l, path, &out->text);
+    if (status != CMD_OK) return status;
+    const unsigned char *at = (const unsigned char *)out->text.data;
+    uint64_t image = 0;
+    if (out->text.size < HEAD || memcmp(at, magic, sizeof magic) != 0)
+        return refuse(path, "this is not a saved run");
+    for (int i = 0; i < 8; i++) image |= (uint64_t)at[8 + i] << (8 * i);
+    if (image > out->text.size - HEAD) return refuse(path, "the saved run is not complete");
+    mwl_error error = {MWL_OK, "", 0};
+    const mwl_alloc alloc = limits_alloc(l);
+    if (mwl_program_load(&alloc, at + HEAD, (size_t)image, MWL_COPY, &out->program, &error) < 0)
+        return refuse(path, error.message);
+    out->run = at + HEAD + image;
+    out->size = out->text.size - HEAD - (size_t)image;
+    return CMD_OK;
+}
+
+void saved_free(struct limits *l, struct saved *s) {
+    mwl_program_release(s->program);
+    file_in_free(l, &s->text);
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t asked;
+static void on_quit(int number) {
+    (void)number;
+    asked = 1;
+}
+
+void save_watch(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_quit;
+    sigaction(SIGQUIT, &action, NULL);
+}
+
+static bool is_in(const mwl__frame *f, const char *step) {
+    if (f->step == MWL_NONE) return false;
+    mwl_value name = mwl__program_of(f)->consts[mwl__tables(f)->steps[f->step].name_k];
+    return strcmp(mwl_as_text(name, NULL), step) == 0;
+}
+
+bool save_now(void *ctx, const mwl_run *run) {
+    const struct save_when *when = ctx;
+    if (!asked && !when->step) return false;
+    if (!mwl_run_at_rest(run)) return false;
+    if (asked) return true;
+    for (const mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
+        if (is_in(f, when->step)) return true;
+    return false;
+}
