@@ -191,15 +191,16 @@ MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
 MWL_API double mwl_call_random(mwl_call *call);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
-/* Returns the number of the call in its run: 1 for the first provider call, then ascending. */
-MWL_API uint64_t mwl_call_number(const mwl_call *call);
+/* Returns the number of the call in its run: from 1 on, ascending. Calls that settle before `start`
+ * returns, and do not ask for it, have none. */
+MWL_API uint64_t mwl_call_number(mwl_call *call);
 /* Returns the key of the call, "<execution.id>.<number>": the same if the call is dispatched again
  * after its run was loaded, different for each attempt of a Retry. For services that recognise a
  * repeated request. Given; absent if out of memory, or if the run does not wait for this call any
  * more. */
 MWL_API mwl_value mwl_call_key(mwl_call *call);
 /* Returns how often the call was dispatched: 1, and more after its run was loaded. */
-MWL_API uint32_t mwl_call_attempt(const mwl_call *call);
+MWL_API uint32_t mwl_call_attempt(mwl_call *call);
 
 /* Settling. Call exactly one of the next three functions, once, on the VM's thread. The call is
  * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if

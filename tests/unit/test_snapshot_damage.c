@@ -169,14 +169,14 @@ static node *of_run(node *run, const char *name) {
     X(flow, SLEEP, tree_uint(of_frame(r, "flow", -1), 9), "a number is too large")                 \
     X(step, SLEEP, tree_uint(of_frame(r, "step", -1), 1), "there is no such Sleep")                \
     X(no_step, SLEEP, NULLED(of_frame(r, "step", -1)), "there is no such Sleep")                   \
-    X(point, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 8), "a number is too large")     \
+    X(point, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 9), "a number is too large")     \
     X(index, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 0),                                 \
       "a point has no index, or one too many")                                                     \
     X(start, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 0),                              \
       "a frame begins without its input")                                                          \
     X(refused, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 1),                            \
       "a frame was refused without a failure")                                                     \
-    X(unwind, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 7),                             \
+    X(unwind, SLEEP, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 8),                             \
       "an unwind is not under way")                                                                \
     X(state, SLEEP, tree_uint(of_frame(r, "state", -1), 3), "a frame has another state")           \
     X(frame_state, SLEEP, tree_uint(of_frame(r, "state", -1), 5), "a number is too large")         \

@@ -61,6 +61,7 @@ static void discard(mwl_vm *vm, mwl_call *c) {
         return;
     }
     c->settled = c->starting = c->cancelled = c->listed = c->alive = false;
+    if (c->number) c->number = c->held = 0;
     c->res.v = mwl_absent();
     c->user = NULL;
     vm->spare_execution = c;
@@ -133,8 +134,18 @@ mwl__result mwl__execution_take(mwl_call *c) {
     return res;
 }
 
+/* A call that settles at once and does not ask for its number needs none. */
+static uint64_t number(mwl_call *c) {
+    if (!c->number && c->frame) {
+        c->number = ++c->frame->run->next_call;
+        c->attempt = 1;
+    }
+    return c->number;
+}
+
 /* It outlives its start: into the VM's list. */
 static void list(mwl_vm *vm, mwl_call *c) {
+    (void)number(c);
     c->frame->run->live++;
     enlist(vm, c);
 }
@@ -179,9 +190,14 @@ mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provide
     c->slot = slot;
     c->provider = p;
     c->held = held;
+    c->number = 1; /* it has one: the caller sets it */
     c->alive = true;
     list(vm, c);
     return c;
+}
+
+static bool holds(const mwl_vm *vm, const mwl__provider *p) {
+    return vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL);
 }
 
 static mwl_call *hold(mwl_vm *vm, mwl_call *c) {
@@ -214,9 +230,6 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
     c->input = take_input;
     c->args = take_args;
     c->starting = c->alive = true;
-    c->number = ++f->run->next_call;
-    c->attempt = 1;
-    c->held = 0;
     return c;
 }
 
@@ -226,8 +239,7 @@ ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provide
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
-    if (vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL)) return hold(vm, c);
-    if (p->call.blocking) return start_blocking(vm, c);
+    if (p->indirect) return p->call.blocking && !holds(vm, p) ? start_blocking(vm, c) : hold(vm, c);
     p->call.start(c, p->user);
     c->starting = false;
     if (!c->settled) list(vm, c);
@@ -461,20 +473,20 @@ size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
 }
 double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
-uint64_t mwl_call_number(const mwl_call *c) { return c->number; }
-uint32_t mwl_call_attempt(const mwl_call *c) { return c->attempt; }
+uint64_t mwl_call_number(mwl_call *c) { return number(c); }
+uint32_t mwl_call_attempt(mwl_call *c) { return number(c) ? c->attempt : 1; }
 
 mwl_value mwl_call_key(mwl_call *c) {
     size_t len = 0;
     mwl_value id = c->frame ? mwl__run_id(c->frame->run) : mwl_absent();
     if (mwl_is_absent(id)) return id;
     const char *text = mwl_as_text(id, &len);
-    char number[24];
-    int n = snprintf(number, sizeof number, ".%llu", (unsigned long long)c->number);
+    char end[24];
+    int n = snprintf(end, sizeof end, ".%llu", (unsigned long long)number(c));
     mwl__str *s = mwl__str_alloc(&c->vm->heap, len + (size_t)n);
     if (!s) return mwl_absent();
     memcpy(s->s, text, len);
-    memcpy(s->s + len, number, (size_t)n);
+    memcpy(s->s + len, end, (size_t)n);
     return mwl__str_seal(s);
 }
 

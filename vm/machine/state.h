@@ -285,7 +285,8 @@ typedef struct mwl__provider {
     char *uri;
     size_t uri_len;
     bool is_middleware;
-    bool trusted; /* its document, and what it contributes, are not checked again */
+    bool indirect; /* a call provider whose `start` is not simply called: blocking, or held */
+    bool trusted;  /* its document, and what it contributes, are not checked again */
     mwl_call_provider call;
     mwl_middleware middleware;
     void (*act[4])(mwl_phase *phase, void *user); /* its actions by phase, or NULL */

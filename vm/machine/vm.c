@@ -161,6 +161,8 @@ mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
     take->act[MWL_ON_ALWAYS] = take->middleware.always;
     take->run_count_len =
         take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
+    take->indirect =
+        take->call.blocking || (vm->config.hold && !(take->call.flags & MWL_CALL_LOCAL));
     take->next = vm->providers;
     vm->providers = take;
     return MWL_OK;

@@ -120,15 +120,18 @@ static mwl_status start(mwl__loader *l, unsigned flags, mwl_error *error) {
     return gone ? refuse(error, MWL_E_CANCELLED, "a callback freed the run", 0) : MWL_OK;
 }
 
-/* So that freeing the run calls nobody: neither `cancel` of its calls nor `left` of its entries. */
+/* So that freeing the run, which need not be complete, calls nobody: neither `cancel` of its calls
+ * nor `left` of its entries. */
 static void silence(mwl_run *run) {
     mwl_heap *h = &run->link->vm->heap;
-    for (mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));) c->settled = true;
-    for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
+    for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f)) {
+        if (f->awaits == MWL_AWAITS_FRAME && !f->target.frame) f->awaits = MWL_AWAITS_NOTHING;
         for (mwl__entry *e = f->entries; e; e = e->outer) {
             if (e->ix >= mwl__tables(f)->n_entries) e->ix = 0; /* it was refused for that */
             mwl__replace(h, &e->own_state, mwl_null());
         }
+    }
+    for (mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));) c->settled = true;
 }
 
 mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,

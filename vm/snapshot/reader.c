@@ -156,7 +156,7 @@ static bool take_text(mwl__reader *r, uint64_t n, const char **text) {
 }
 
 static bool read_text(mwl__reader *r, const item *it, bool key, mwl_value *out) {
-    const char *text;
+    const char *text = NULL;
     if (!take_text(r, it->n, &text)) return false;
     if (it->major == MWL_CBOR_BYTES)
         *out = mwl_bytes(r->heap, text, (size_t)it->n);
@@ -202,7 +202,7 @@ static bool read_extension(mwl__reader *r, mwl_value *out) {
     mwl_value type = mwl_absent();
     mwl__major major;
     uint64_t n;
-    const char *data;
+    const char *data = NULL;
     if (!mwl__reader_array(r, 2) || !read_name(r, &type)) return false;
     if (!next(r, &major, &n) ||
         (major != MWL_CBOR_BYTES && !damaged(r, "an extension has no data")) ||

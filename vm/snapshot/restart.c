@@ -85,8 +85,11 @@ static void restore_entries(mwl__frame *f) {
 
 /* An entry that only its middleware would wake asks again: who would wake it is not known here. */
 static void wake_waiting(mwl_run *run) {
-    for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
-        if (!f->queued && f->state == MWL_FRAME_WAIT_TIME && !f->timer.at) mwl__frame_ready(f);
+    for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f)) {
+        bool unwinds = f->extra && f->extra->awaiting;
+        if (!f->queued && !unwinds && f->state == MWL_FRAME_WAIT_TIME && !f->timer.at)
+            mwl__frame_ready(f);
+    }
 }
 
 static mwl_value interrupted(mwl_call *c) {
@@ -139,7 +142,9 @@ void mwl__load_restart(mwl__loader *l, unsigned flags) {
     wake_waiting(run);
     for (size_t i = 0; i < calls->n; i++) {
         bool lives = run->state != MWL_RUN_ABORTED;
-        calls->list[i].p = lives ? take_up(calls->list[i].p, flags) : NULL;
+        mwl_call *c = calls->list[i].p;
+        if (!lives) c->settled = true; /* its provider does not know it */
+        calls->list[i].p = lives ? take_up(c, flags) : NULL;
     }
     for (size_t i = 0; i < calls->n && run->state != MWL_RUN_ABORTED; i++)
         if (calls->list[i].p) mwl__execution_deliver(calls->list[i].p);
