@@ -70,9 +70,10 @@ static bool open_world(world *w) {
         mwl_vm_functions(w->vm, functions, 1) < 0)
         return false;
     for (int i = 0; i < SCRIPTS; i++) {
-        char text[64];
-        mwl_start how = {0};
+        char text[64], id[32];
+        mwl_start how = {.id = id};
         mwl_error error = {MWL_OK, "", 0};
+        snprintf(id, sizeof id, "script-%d", i);
         int n = snprintf(text, sizeof text, "{\"rest\": \"PT0.%03dS\"}", 17 + i % 50);
         if (mwl_json_parse(mwl_vm_heap(w->vm), text, (size_t)n, &how.input, NULL) < 0) return false;
         mwl_status status = mwl_run_start(w->vm, w->program, &how, &w->scripts[i], &error);
