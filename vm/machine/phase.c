@@ -99,9 +99,9 @@ mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
 
 void mwl__phase_restore(mwl__frame *f, mwl__entry *e) {
     const mwl__provider *p = provider_of(f, e);
-    mwl_phase ph = {
-        .frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent(), .decided = true};
+    mwl_phase ph = {.frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent()};
     if (p->middleware.restore && mwl__entry_established(e)) p->middleware.restore(&ph, p->user);
+    mwl__drop(mwl__heap_of(f), ph.instead); /* it gives no verdict */
 }
 
 /* ---- what a middleware reads ----------------------------------------------------------------- */
