@@ -28,6 +28,10 @@ static const char head[] =
     "Describes a run that `mwlvm run --save` saved: in which Steps it is, what it waits for, and\n"
     "its variables. Nothing is executed.\n\n";
 
+static const char foot[] =
+    "\nExample:\n"
+    "  mwlvm run tools/examples/nap.json --save saved --save-at nap && mwlvm show saved\n" CMD_STATUSES;
+
 static const struct option options[] = {
     {"--json", OPTION_FLAG, offsetof(struct show, json), "", "print one JSON object", NULL},
 };
@@ -208,8 +212,8 @@ int cmd_show(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     struct definition *d = &s.options.definition;
     definition_init(d);
-    const struct command_line line = {
-        head, CMD_STATUSES, {{options, 1, &s}, DEFINITION_TABLES(d)}, operand, &s, false};
+    const struct command_line line = {head,    foot, {{options, 1, &s}, DEFINITION_TABLES(d)},
+                                      operand, &s,   false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && !s.path) status = cmd_usage("no FILE to show");
     if (status == CMD_OK) status = saved_read(&d->limits, s.path, &s.saved);

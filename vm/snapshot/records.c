@@ -423,8 +423,9 @@ static bool get_limits(mwl__loader *l) {
     uint64_t n[6];
     mwl_run *run = l->run;
     if (mwl__reader_is_null(&l->r)) return true;
-    mwl_limits *own = make(l, sizeof *own);
-    if (!own) return false;
+    mwl__run_own *block = make(l, sizeof *block);
+    if (!block) return false;
+    mwl_limits *own = &block->limits;
     *own = l->vm->config.limits;
     run->limits = own;
     if (!mwl__reader_array(&l->r, 7)) return false;
