@@ -231,7 +231,9 @@ static node *of_run(node *run, const char *name) {
       "an entry has no variables, or too many")                                                    \
     X(entry_state, CALL, tree_uint(of_entry(r, 0, "state"), 6), "an entry has no such state")      \
     X(entry_none, CALL, tree_uint(of_entry(r, 0, "state"), 0), "an entry has no such state")       \
-    X(entry_phase, CALL, tree_uint(of_entry(r, 1, "state"), 4), "an entry has no Result")          \
+    X(entry_phase, CALL, tree_uint(of_entry(r, 1, "state"), 4),                                    \
+      "the entries of a frame are not those of its place")                                         \
+    X(entry_result, CLEANUP, UNDEFINED(of_entry(r, 0, "res")), "an entry has no Result")           \
     X(structural, CALL, tree_uint(of_entry(r, 1, "state"), 9),                                     \
       "an entry has no call of its own in this phase")                                             \
     X(entering, CALL, tree_uint(of_entry(r, 1, "state"), 1), "an entry has no value")              \

@@ -58,6 +58,12 @@ static bool result_fits(const mwl__entry *e, unsigned state) {
     }
 }
 
+/* A phase that was interrupted in its code will not go on: its values do not matter. Only an unwind
+ * can be there (mwl__fit_frame). */
+static bool is_left(const mwl__entry *e) {
+    return !e->waits && !(e->state & MWL_ENTRY_STRUCTURAL) && e->state != MWL_ENTRY_INNER;
+}
+
 bool mwl__fit_entry(mwl__reader *r, const mwl__frame *f, const mwl__entry *e) {
     const mwl_program *p = mwl__program_of(f);
     MUST(e->ix < p->tables.n_entries && p->places.entries[e->ix].begun,
@@ -77,8 +83,8 @@ bool mwl__fit_entry(mwl__reader *r, const mwl__frame *f, const mwl__entry *e) {
     bool restores = established && (m->middleware.flags & MWL_MW_RESTORES);
     MUST(here(e->input) && here(e->output) == established, "an entry has no value");
     MUST(here(e->vars) == restores, "an entry has no variables, or too many");
-    MUST(result_fits(e, state), "an entry has no Result");
-    MUST(verdict_fits(e, state), "an entry has a verdict that its phase cannot give");
+    MUST(is_left(e) || result_fits(e, state), "an entry has no Result");
+    MUST(is_left(e) || verdict_fits(e, state), "an entry has a verdict that its phase cannot give");
     MUST(restores || !(e->reenter & MWL_REENTER_RESTORE), "an entry has no variables to restore");
     MUST(here(e->own_state), "an entry has no state");
     MUST(!e->waits || e->state == MWL_ENTRY_ENTERING, "an entry waits outside of onEntry");
@@ -88,7 +94,7 @@ bool mwl__fit_entry(mwl__reader *r, const mwl__frame *f, const mwl__entry *e) {
          "an entry has contributed something else than an object");
     MUST(e->fired == here(e->cancel), "an entry has fired without its cancellation");
     if (e->fired && !mwl__fit_failure(r, mwl__word_get(e->cancel, MWL_WORD_PREVIOUS))) return false;
-    MUST(args_fit(f, e), "the arguments of an entry are not valid");
+    MUST(is_left(e) || args_fit(f, e), "the arguments of an entry are not valid");
     return true;
 }
 
@@ -146,6 +152,7 @@ static bool check_slot(mwl__reader *r, const mwl__frame *f, const mwl__gather *g
 
 /* How many there are is decided by what is enumerated, or by the calls that are written. */
 static bool size_fits(const mwl__gather_rec *rec, const mwl__gather *g) {
+    if (!g->enumerated) return g->n == 0 && !here(g->over); /* it was interrupted before that */
     if (here(g->over))
         return (rec->flags & MWL_GATHER_OVER) && mwl_value_kind(g->over) == MWL_KIND_ARRAY &&
                mwl_count(g->over) == g->n;
@@ -158,7 +165,7 @@ bool mwl__fit_gather(mwl__reader *r, const mwl__frame *f, const mwl__gather *g) 
     uint32_t over = 0;
     MUST(f->step == rec->step && mwl__program_of(f)->places.gathers[g->ix].begun,
          "a Gather is not that of its Step");
-    MUST(size_fits(rec, g) && g->enumerated, "a Gather has another number of dispatches");
+    MUST(size_fits(rec, g), "a Gather has another number of dispatches");
     MUST(g->faulted == here(g->raised), "a Gather has failed without a failure");
     MUST(!g->faulted || (g->next == g->n && g->active == 0), "a Gather that failed goes on");
     MUST(g->need >= 0 && g->arm_at <= g->next, "a Gather counts wrongly");
@@ -186,6 +193,13 @@ static bool owner_fits(const mwl__frame *f, const mwl__entry *owner, const mwl__
             mwl_value_kind(mwl__word_get(res->v, MWL_WORD_PREVIOUS)) == MWL_KIND_OBJECT);
 }
 
+/* An unwind does not pass through a cleanup that is running: it waits for its end. */
+static bool passes(const mwl__entry *from, const mwl__entry *owner) {
+    for (; from && from != owner; from = from->outer)
+        if (mwl__entry_cleaning(from)) return false;
+    return !from || !mwl__entry_cleaning(from);
+}
+
 static bool check_owners(mwl__reader *r, const mwl__frame *f) {
     for (const mwl__entry *e = f->entries; e; e = e->outer) {
         MUST(!e->outer_owner || e->outer_owner->rank < e->rank,
@@ -193,6 +207,8 @@ static bool check_owners(mwl__reader *r, const mwl__frame *f) {
         MUST(!e->outer_running ||
                  (mwl__entry_cleaning(e) && owner_fits(f, e->outer_owner, &e->res)),
              "an unwind has no cause");
+        MUST(!e->outer_running || passes(e->outer, e->outer_owner),
+             "an unwind passes through a cleanup");
     }
     return true;
 }
@@ -214,7 +230,8 @@ static bool find_call(mwl__reader *r, mwl__frame *f, uint32_t at, bool direct, w
     w->pc = direct ? c->end_pc + 1 : p->places.calls[at].after;
     w->wait = MWL_FRAME_WAIT_CALL;
     if (direct) {
-        MUST(!f->record && c->import != MWL_NONE, "a call without a record has one");
+        MUST(!f->record && (f->state == MWL_FRAME_READY || c->import != MWL_NONE),
+             "a call without a record has one");
     } else {
         MUST(f->record && f->record->ix == at && f->record->index == -1 && here(f->record->input),
              "the record of a call is of another one");
@@ -230,6 +247,7 @@ static bool find_unwind(mwl__reader *r, mwl__frame *f, want *w) {
     MUST(x->resume ? f->queued && !outstanding(f) : outstanding(f), "an unwind waits for nothing");
     MUST(here(f->res.v) && !f->res.ok && owner_fits(f, x->owner, &f->res),
          "an unwind has no cause");
+    MUST(passes(f->entries, x->owner), "an unwind passes through a cleanup");
     w->pc = p->tables.flows[f->flow].pc; /* not used */
     if (!f->entries) return true;
     const mwl__nesting *outer = &p->places.entries[f->entries->ix].outer;
@@ -265,7 +283,7 @@ static bool find_point(mwl__reader *r, mwl__frame *f, mwl__point point, uint32_t
     case MWL_POINT_CALL:
     case MWL_POINT_DIRECT: return find_call(r, f, at, point == MWL_POINT_DIRECT, w);
     case MWL_POINT_GATHER:
-        MUST(g && g->ix == at && !g->arming && !g->faulted && g->arm_at == 0,
+        MUST(g && g->ix == at && g->enumerated && !g->arming && !g->faulted && g->arm_at == 0,
              "there is no such Gather");
         w->place = &p->places.gathers[at].outer;
         w->pc = p->tables.gathers[at].run_pc;
