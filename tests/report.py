@@ -231,7 +231,12 @@ def opened(browser, page, name):
 
 
 def expect(browser, name, script, want):
+    """The page draws in a later frame, so it has some seconds to become what is wanted."""
+    until = time.monotonic() + 10
     got = browser.run("return " + script)
+    while got != want and time.monotonic() < until:
+        time.sleep(0.05)
+        got = browser.run("return " + script)
     if got != want:
         fail(f"{name}: {script}: {got!r} instead of {want!r}")
 
@@ -314,9 +319,7 @@ def check_keys(browser):
     expect(browser, "search", "document.getElementById('search').value + document.querySelectorAll('.hit').length", "0")
     rows = browser.run("return document.querySelectorAll('.row').length")
     browser.keys(DOWN + " ")
-    browser.frame()
-    if browser.run("return document.querySelectorAll('.row').length") >= rows:
-        fail("Space does not fold")
+    expect(browser, "Space folds", f"document.querySelectorAll('.row').length < {rows}", True)
     browser.keys(" t")
     expect(browser, "true time", "document.getElementById('mode').getAttribute('aria-pressed')", "true")
     browser.frame()
