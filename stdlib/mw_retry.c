@@ -106,14 +106,14 @@ static void retry_entry(mwl_phase *phase, void *user) {
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
 /* Returns the first policy that matches the failure, and its number; NULL if none does. `room` is
- * for a policy that is not prepared. */
+ * for a policy that is not prepared. The policies are from the entry's state, which is data from
+ * outside if the run was loaded. */
 static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure,
                                  policy *room, size_t *at) {
     size_t n = mwl_count(policies);
+    if (prepared && n > mwl_count(prepared->policies)) n = mwl_count(prepared->policies);
     for (*at = 0; *at < n; ++*at) {
-        if (!prepared)
-            (void)read_policy(mwl_array_at(policies, *at),
-                              room); /* cannot fail: onEntry has checked it */
+        if (!prepared && !read_policy(mwl_array_at(policies, *at), room)) continue;
         const policy *p = prepared ? &prepared->policy[*at] : room;
         if (mwl_failure_matches(p->match, failure)) return p;
     }

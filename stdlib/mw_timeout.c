@@ -33,10 +33,11 @@ static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
     mwl_value details = mwl_phase_state(phase);
     char message[64] = "not finished within ";
-    size_t len, at = strlen(message);
+    size_t len = 0, at = strlen(message);
     const char *text = mwl_as_text(mwl_object_get(details, "duration", 8), &len);
+    if (!text) len = 0; /* the state of a loaded run is data from outside */
     if (len > 40) len = 40;
-    memcpy(message + at, text, len);
+    if (len) memcpy(message + at, text, len);
     message[at + len] = '\0';
     mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
                                            "Provider.Middleware.Timeout.Exceeded", message,

@@ -406,6 +406,9 @@ static node *nth(node *t, size_t *at) {
 
 /* What a hostile sender would try first. */
 static void mutate(node *t, unsigned how) {
+    static node nulls[40];
+    const node many = {.major = MWL_CBOR_ARRAY, .kid = nulls, .n_kids = 40};
+    for (size_t i = 0; i < 40; i++) NULLED(&nulls[i]);
     switch (how) {
     case 0: NULLED(t); break;
     case 1: UNDEFINED(t); break;
@@ -423,10 +426,11 @@ static void mutate(node *t, unsigned how) {
         break;
     case 11: t->n ^= 1; break;
     case 12: t->n += 1; break;
-    default: t->n = 5; break;
+    case 13: t->n = 5; break;
+    default: *t = many; break;
     }
 }
-enum { MUTATIONS = 14 };
+enum { MUTATIONS = 15 };
 
 static void run_out(bench *b, mwl_run *run) {
     for (int i = 0; i < 200 && mwl_run_get_state(run) < MWL_RUN_DONE; i++)
