@@ -43,15 +43,15 @@ def middleware(name, **arguments):
 
 SLEEP = flow("sleep", {"a": {"action": "Sleep", "for": "PT2.5S", "next": "z"}})
 HOUR = flow("hour", {"a": {"action": "Sleep", "for": "PT1H", "next": "z"}})
-POLICIES = [{"match": {"codes": ["*"]}, "attempts": 2, "backoff": {"initial": "PT1S"}}]
+POLICIES = [{"match": {"codes": ["*"]}, "attempts": 2, "backoff": {"initial": "PT2S"}}]
 RETRY = flow("retry", {"a": {"action": "Call", "call": {"flow": "sub"}, "next": "z"}}, flows={"sub": {
     "entrypoint": "fetch", "steps": {"fetch": {
         "action": "Call", "middleware": [middleware("retry", policies=POLICIES)], "next": "end",
-        "call": {"provider": MOCK, "with": {"delay": "PT1.2S", "failure": {"code": "Http.500"}}},
+        "call": {"provider": MOCK, "with": {"delay": "PT2S", "failure": {"code": "Http.500"}}},
         "catch": [{"match": {"codes": ["*"]}, "next": "end"}]}, "end": {"action": "Return"}}}})
-GATHER = flow("gather", {"a": {"action": "Gather", "over": ["PT0.5S", "PT2S", "PT2S"], "next": "z", "call": {
+GATHER = flow("gather", {"a": {"action": "Gather", "over": ["PT0.5S", "PT3S", "PT3S"], "next": "z", "call": {
     "provider": MOCK, "with": {"delay": "{{ call.input }}"}}}})
-TIMES_OUT = flow("timesout", {"a": {"action": "Call", "next": "z", "middleware": [middleware("timeout", duration="PT2.2S")],
+TIMES_OUT = flow("timesout", {"a": {"action": "Call", "next": "z", "middleware": [middleware("timeout", duration="PT3S")],
                                     "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
                                     "catch": [{"match": {"codes": ["*"]}, "next": "z"}]}})
 RAISE = flow("raise", {"a": {"action": "Raise", "result": {"code": "Bad", "message": "no"}}})
@@ -60,7 +60,7 @@ CLEANS = flow("cleans", {"a": {"action": "Call", "next": "z", "call": {"provider
                                    "call": {"provider": MOCK, "with": {"delay": "PT1H"}}}}}]}})
 NAMES = flow("names", {"a": {"action": "Call", "call": {"flow": "f"}, "next": "z"}}, flows={"f": {
     "entrypoint": "w\u001b[31m\u4e16\u754c", "steps": {
-        "w\u001b[31m\u4e16\u754c": {"action": "Sleep", "for": "PT1.5S", "next": "e"}, "e": {"action": "Return"}}}})
+        "w\u001b[31m\u4e16\u754c": {"action": "Sleep", "for": "PT2.5S", "next": "e"}, "e": {"action": "Return"}}}})
 
 
 class Screen:
@@ -133,9 +133,13 @@ def lines_of(screen):
 def live_line():
     s = run(SLEEP)
     seen = lines_of(s)
-    expect(seen and all(re.match(r"\[0:0\d\] a, sleeps until \d\d:\d\d:\d\d \(\d s left\)$", t) for t in seen), "sleep:", seen[:3])
+    until = re.compile(r"\[0:\d\d\] a, sleeps until \d\d:\d\d:\d\d \(\d s left\)$")
+    late = re.compile(r"\[0:\d\d\] a, sleeps$") # the instant has passed, and the machine was busy
+    expect(any(until.match(t) for t in seen), "sleep:", seen)
+    expect(all(until.match(t) or late.match(t) for t in seen), "sleep:", seen)
     times = [at for at, text in s.states if text]
-    expect(len(times) < 25 and times[-1] - times[0] > 0.5, "drawn", len(times), "times")
+    expect(len(times) <= 10 * (times[-1] - times[0]) + 5, "drawn", len(times), "times in", times[-1] - times[0], "s")
+    expect(times[-1] - times[0] > 0.5, "drawn for", times[-1] - times[0], "s")
     expect(s.rows[0] == "null" and s.states[-1][1] == "", "the line is not gone:", s.rows)
     expect(not s.wrapped, "it wraps")
     seen = lines_of(run(RETRY))

@@ -1,7 +1,14 @@
 # Unit tests and small hosts (one executable per tests/unit/test_*.c and tests/api/test_*.c), example hosts, and the installation test.
 
+# They measure the real clock, so a busy machine can make them fail. `tools/dev test` runs them after the others.
+set(MWL_CLOCK_TESTS command each hostile io_examples io_exec io_file io_http io_middleware io_prompt io_run
+  io_sqlite report terminal test_flood test_fuel_cost test_host test_late test_timely)
+
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
+  if(test IN_LIST MWL_CLOCK_TESTS)
+    set_tests_properties(${test} PROPERTIES LABELS clock)
+  endif()
   set_tests_properties(${test} PROPERTIES TIMEOUT 300 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0;UBSAN_OPTIONS=print_stacktrace=1")
 endfunction()
