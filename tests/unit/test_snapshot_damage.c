@@ -387,6 +387,23 @@ UTEST(damage, each_is_refused_with_its_reason) {
     close_bench(&b);
 }
 
+/* Reserved heads and indefinite lengths, and numbers that are not in their shortest form. */
+UTEST(damage, heads_that_are_not_used) {
+    unsigned char bytes[128];
+    mwl__major major;
+    uint64_t n;
+    for (unsigned first = 0; first < 256; first++) {
+        memset(bytes, 0, sizeof bytes);
+        bytes[0] = (unsigned char)first;
+        mwl__cbor c = {bytes, bytes + sizeof bytes};
+        unsigned low = first & 31;
+        bool simple = first >> 5 == MWL_CBOR_SIMPLE;
+        bool good = simple ? low >= MWL_CBOR_FALSE && low <= MWL_CBOR_UNDEFINED : low < 24;
+        EXPECT_EQ(mwl__cbor_next(&c, &major, &n), good);
+        EXPECT_EQ((size_t)(c.at - bytes), good ? 1u : 0u);
+    }
+}
+
 /* ---- everything else ------------------------------------------------------------------------- */
 
 static size_t count_nodes(const node *t) {

@@ -121,7 +121,8 @@ bool mwl__cbor_next(mwl__cbor *c, mwl__major *major, uint64_t *n) {
     if (c->at >= c->end) return false;
     unsigned first = *c->at, low = first & 31;
     *major = (mwl__major)(first >> 5);
-    unsigned bytes = low < 24 ? 0 : low <= 27 ? 1u << (low - 24) : 99;
+    if (low > 27) return false; /* reserved, or of indefinite length */
+    unsigned bytes = low < 24 ? 0 : 1u << (low - 24);
     if (bytes > (size_t)(c->end - c->at - 1)) return false;
     uint64_t v = low;
     if (bytes) v = 0;
