@@ -689,6 +689,10 @@ typedef struct mwl_load {
     void *ctx;        /* passed to lookup */
     unsigned flags;   /* MWL_LOAD_* */
     size_t max_bytes; /* the most bytes to accept; 0 means 64 MiB */
+    /* The limits of the run from now on, copied; 0 in a field means the VM's. NULL: those that it
+     * had. Give them if the bytes come from an unknown source, which has chosen the limits in them
+     * too. The fuel that it has used counts. */
+    const mwl_limits *limits;
 } mwl_load;
 /* Makes a run from bytes, which may come from an unknown source; *out is given, as by
  * mwl_run_start(). It has the id, the limits and the position that it had, and no user pointer.

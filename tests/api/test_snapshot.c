@@ -3,6 +3,7 @@
 
 #include "faulty.h"
 #include "run_flow.h"
+#include "vm/snapshot/header.h"
 
 #define S INT64_C(1000000000)
 #define URI(name) "mwl:provider.call/test/" name "/v1"
@@ -437,6 +438,64 @@ UTEST(snapshot, what_is_refused_before_the_body) {
     mwl_run_free(run);
     mwl_program_release(p);
     mwl_program_release(other);
+    mwl_vm_free(vm);
+}
+
+/* A sender chooses the limits in the bytes too; those of the caller hold from the first byte on. */
+UTEST(snapshot, limits_are_kept_or_replaced) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(
+        FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},'b':{'action':'Return','value':"
+             "'{{ lists.range(1000).map(i, i * 2).size() }}'}"));
+    const mwl_limits own = {.fuel = 1000000, .memory_bytes = 1 << 20, .frame_depth = 3};
+    const mwl_start start = {.limits = &own};
+    mwl_run *run = NULL, *later = NULL;
+    ASSERT_EQ((int)mwl_run_start(vm, p, &start, &run, NULL), (int)MWL_OK);
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    bytes b = save(run), again = {NULL, 0};
+    mwl_load how = {.program = p};
+    ASSERT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, NULL), (int)MWL_OK);
+    again = save(later);
+    EXPECT_TRUE(again.size == b.size && memcmp(again.p, b.p, b.size) == 0);
+    mwl_run_free(later);
+    mwl_bytes_free(vm, again.p, again.size);
+    const mwl_limits little = {.fuel = 500}, less = {.memory_bytes = 100};
+    how.limits = &little;
+    ASSERT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, NULL), (int)MWL_OK);
+    w.now.mono_ns += S;
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_TRUE(strstr(result_of(vm, later), "\"limit\":\"fuel\"") != NULL);
+    EXPECT_TRUE(strstr(result_of(vm, run), "\"value\":1000") != NULL);
+    mwl_run_free(later);
+    how.limits = &less;
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, NULL), (int)MWL_E_TOO_BIG);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
+/* Whatever the header says of the clocks: an instant becomes one that exists. */
+UTEST(snapshot, clocks_of_a_hostile_header) {
+    static const int64_t clocks[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(SLEEPER);
+    mwl_run *run = begin(vm, p, "r", "null");
+    bytes b = save(run);
+    for (size_t i = 0; i < 36; i++)
+        for (unsigned flags = 0; flags < 2; flags++) {
+            memcpy((char *)b.p + 48, &clocks[i / 6], 8);
+            memcpy((char *)b.p + 56, &clocks[i % 6], 8);
+            mwl__saved_reseal(b.p, b.size);
+            mwl_saved saved;
+            EXPECT_EQ((int)mwl_saved_read(b.p, b.size, &saved), (int)MWL_OK);
+            mwl_run_free(load(vm, b, p, flags));
+        }
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
     mwl_vm_free(vm);
 }
 

@@ -23,8 +23,7 @@
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
-/* The VM's limits, or a copy of them with those that the run sets itself. NULL: out of memory. */
-static const mwl_limits *limits_of(mwl_vm *vm, const mwl_start *start) {
+const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start) {
     static const mwl_limits nothing;
     const mwl_limits *own = start->limits ? start->limits : &nothing;
     if (!start->limits && !start->ended) return &vm->config.limits;
@@ -159,7 +158,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     run->link = link;
     link->n_runs++;
     vm->started = true;
-    run->limits = limits_of(vm, start);
+    run->limits = mwl__run_limits(vm, start);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
     run->id =
         start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);

@@ -18,6 +18,9 @@ void mwl__run_used(mwl_run *run, size_t before);
 
 /* Writes names and position of a Step; step MWL_NONE: none. */
 void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_place *out);
+/* The VM's limits, or a mwl__run_own with those that the run sets itself; given. NULL: out of
+ * memory. */
+const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start);
 mwl__aside *mwl__run_aside(mwl_run *run);            /* made on first use; NULL: out of memory */
 mwl_value mwl__run_id(mwl_run *run);                 /* lent; absent: out of memory */
 void mwl__run_done(mwl_run *run, mwl__result *take); /* its root frame has completed */

@@ -46,29 +46,35 @@ static mwl_status find_program(mwl_vm *vm, const mwl__saved_header *h, const mwl
     return refuse(error, MWL_E_SNAPSHOT, "the saved run is of another program", 24);
 }
 
+/* Any readings, also those of a hostile header. */
+static int64_t since(int64_t later_ns, int64_t earlier_ns) {
+    return mwl__clock_add(later_ns, earlier_ns > INT64_MIN ? -earlier_ns : INT64_MAX);
+}
+
 /* By how much instants are moved: the time that went by, unless it stood still. */
 static int64_t shift_of(mwl_vm *vm, const mwl__saved_header *h, unsigned flags) {
     int64_t passed = 0;
     mwl__clock_read(vm);
     if (!(flags & MWL_LOAD_TIME_STOOD) && vm->now.wall_ns > h->at.wall_ns)
-        passed = mwl__clock_add(vm->now.wall_ns, -h->at.wall_ns);
-    return mwl__clock_add(mwl__clock_add(vm->now.mono_ns, -h->at.mono_ns), -passed);
+        passed = since(vm->now.wall_ns, h->at.wall_ns);
+    return since(since(vm->now.mono_ns, h->at.mono_ns), passed);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static mwl_run *make_run(mwl_vm *vm, mwl__link *link) {
+static mwl_run *make_run(mwl_vm *vm, mwl__link *link, const mwl_limits *limits) {
+    const mwl_start start = {.limits = limits};
     mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
     if (!run) return NULL;
     memset(run, 0, sizeof *run);
     run->link = link;
     link->n_runs++;
     vm->started = true;
-    run->limits = &vm->config.limits;
+    run->limits = mwl__run_limits(vm, &start);
     run->next = vm->runs;
     if (run->next) run->next->prev = run;
     vm->runs = run;
-    if (!vm->config.hold || mwl__durable_add(run)) return run;
+    if (run->limits && (!vm->config.hold || mwl__durable_add(run))) return run;
     mwl_run_free(run);
     return NULL;
 }
@@ -149,7 +155,8 @@ mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_l
     mwl__loader l;
     memset(&l, 0, sizeof l);
     l.vm = vm;
-    l.run = make_run(vm, link);
+    l.run = make_run(vm, link, how->limits);
+    l.limited = how->limits != NULL;
     if (!l.run) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0);
     l.shift_ns = shift_of(vm, &h, how->flags);
     l.r.link = link;

@@ -20,6 +20,7 @@ typedef struct mwl__loader {
     mwl__reader r;
     mwl_vm *vm;
     mwl_run *run;
+    bool limited;     /* the limits are the caller's, not those in the bytes */
     int64_t shift_ns; /* of instants */
     int64_t due_ns;   /* as the bytes say; MWL_NEVER */
     mwl__placing timers, queue;

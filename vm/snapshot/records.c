@@ -112,47 +112,46 @@ static bool get_timer(mwl__loader *l, mwl__timer *t, bool *armed, bool *bound, i
 
 /* ---- entries and extra ----------------------------------------------------------------------- */
 
-/* While the entries of a frame are read, `rank` of each has its outer_owner's distance. */
-static bool set_owner(mwl__loader *l, const mwl__frame *f, uint32_t at, mwl__entry **owner) {
+/* The entry at this distance from the outermost one; MWL_NONE: the frame. */
+static bool set_owner(mwl__loader *l, mwl__entry *const *entries, uint32_t n, uint32_t at,
+                      mwl__entry **owner) {
     *owner = NULL;
     if (at == MWL_NONE) return true;
-    for (mwl__entry *e = f->entries; e; e = e->outer)
-        if (e->rank - f->entries_around == at) *owner = e;
-    return *owner || damaged(l, "an owner is not an entry of the frame");
+    if (at >= n) return damaged(l, "an owner is not an entry of the frame");
+    *owner = entries[at];
+    return true;
 }
 
-static bool link_entries(mwl__loader *l, mwl__frame *f, uint32_t n) {
+/* What follows from the program and from the entries around this one. */
+static void complete_entry(mwl__frame *f, mwl__entry *e, uint32_t at, int64_t *least_ns) {
     const mwl__places *places = &mwl__program_of(f)->places;
-    uint32_t *owners = mwl__mem_new(&l->vm->config.alloc, n * sizeof *owners);
-    if (!owners) return mwl__reader_refuse(&l->r, MWL_E_NOMEM, "out of memory");
+    e->rank = f->entries_around + at;
+    e->around_call = mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL;
+    if (e->state & MWL_ENTRY_STRUCTURAL)
+        e->resume_pc = places->actions[e->ix * 4 + (e->state & 7u) - MWL_ENTRY_ENTERING];
+    if (mwl__entry_established(e)) {
+        f->run->owed++;
+        if (e->armed && e->bound_ns < *least_ns) *least_ns = e->bound_ns;
+    }
+    e->least_ns = *least_ns;
+}
+
+/* While the entries of a frame are read, `rank` of each has its outer_owner's distance. */
+static bool link_entries(mwl__loader *l, mwl__frame *f, uint32_t n) {
+    const mwl_alloc *a = &l->vm->config.alloc;
+    mwl__entry **entries = mwl__mem_new(a, n * sizeof *entries);
+    if (!entries) return mwl__reader_refuse(&l->r, MWL_E_NOMEM, "out of memory");
     uint32_t at = n;
     bool good = true;
-    for (mwl__entry *e = f->entries; e; e = e->outer) {
-        owners[--at] = e->rank;
-        e->rank = f->entries_around + at;
-    }
-    for (mwl__entry *e = f->entries; e && good; e = e->outer) {
-        good = set_owner(l, f, owners[e->rank - f->entries_around], &e->outer_owner) &&
-               mwl__fit_entry(&l->r, f, e);
-        if (!good) break;
-        e->around_call = mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL;
-        if (e->state & MWL_ENTRY_STRUCTURAL)
-            e->resume_pc = places->actions[e->ix * 4 + (e->state & 7u) - MWL_ENTRY_ENTERING];
-        if (mwl__entry_established(e)) f->run->owed++;
-    }
-    mwl__mem_free(&l->vm->config.alloc, owners, n * sizeof *owners);
-    return good;
-}
-
-/* From the outermost one inwards. */
-static void set_least(mwl__frame *f, uint32_t n) {
     int64_t least = MWL_NEVER;
-    for (uint32_t at = 0; at < n; at++) {
-        mwl__entry *e = f->entries;
-        while (e->rank - f->entries_around != at) e = e->outer;
-        if (e->armed && mwl__entry_established(e) && e->bound_ns < least) least = e->bound_ns;
-        e->least_ns = least;
+    for (mwl__entry *e = f->entries; e; e = e->outer) entries[--at] = e;
+    for (; at < n && good; at++) {
+        mwl__entry *e = entries[at];
+        good = set_owner(l, entries, n, e->rank, &e->outer_owner) && mwl__fit_entry(&l->r, f, e);
+        if (good) complete_entry(f, e, at, &least);
     }
+    mwl__mem_free(a, entries, n * sizeof *entries);
+    return good;
 }
 
 static bool get_entries(mwl__loader *l, mwl__frame *f) {
@@ -169,10 +168,17 @@ static bool get_entries(mwl__loader *l, mwl__frame *f) {
             !get_record(l, MWL_RECORD_ENTRY, e, f))
             return false;
     }
-    if (n == 0) return true;
-    if (!link_entries(l, f, n)) return false;
-    set_least(f, n);
-    return true;
+    return n == 0 || link_entries(l, f, n);
+}
+
+static bool get_owner(mwl__loader *l, mwl__frame *f) {
+    uint32_t at;
+    if (!mwl__reader_index(&l->r, MWL_NONE, &at)) return false;
+    if (at == MWL_NONE) return true;
+    mwl__entry *e = f->entries;
+    while (e && e->rank - f->entries_around != at) e = e->outer;
+    f->extra->owner = e;
+    return e || damaged(l, "an owner is not an entry of the frame");
 }
 
 static bool get_extra(mwl__loader *l, mwl__frame *f) {
@@ -421,26 +427,27 @@ static bool get_frames(mwl__loader *l) {
 
 static bool get_limits(mwl__loader *l) {
     uint64_t n[6];
-    mwl_run *run = l->run;
+    mwl_limits own = l->vm->config.limits;
     if (mwl__reader_is_null(&l->r)) return true;
-    mwl__run_own *block = make(l, sizeof *block);
-    if (!block) return false;
-    mwl_limits *own = &block->limits;
-    *own = l->vm->config.limits;
-    run->limits = own;
     if (!mwl__reader_array(&l->r, 7)) return false;
     for (int i = 0; i < 6; i++) {
         if (!mwl__reader_uint(&l->r, i < 2 ? 0 : UINT32_MAX, &n[i])) return false;
         if (n[i] == 0) return damaged(l, "a limit is 0");
     }
-    own->fuel = n[0];
-    own->memory_bytes = n[1] < SIZE_MAX ? (size_t)n[1] : SIZE_MAX;
-    own->frame_depth = (uint32_t)n[2];
-    own->entry_depth = (uint32_t)n[3];
-    own->fan_out = (uint32_t)n[4];
-    own->chain_depth = (uint32_t)n[5];
-    if (own->chain_depth > MWL_CHAIN_LIMIT_MAX) return damaged(l, "a limit is too large");
-    return mwl__reader_int(&l->r, &own->cleanup_ns);
+    own.fuel = n[0];
+    own.memory_bytes = n[1] < SIZE_MAX ? (size_t)n[1] : SIZE_MAX;
+    own.frame_depth = (uint32_t)n[2];
+    own.entry_depth = (uint32_t)n[3];
+    own.fan_out = (uint32_t)n[4];
+    own.chain_depth = (uint32_t)n[5];
+    if (own.chain_depth > MWL_CHAIN_LIMIT_MAX) return damaged(l, "a limit is too large");
+    if (!mwl__reader_int(&l->r, &own.cleanup_ns)) return false;
+    if (l->limited) return true;
+    mwl__run_own *block = make(l, sizeof *block);
+    if (!block) return false;
+    block->limits = own;
+    l->run->limits = &block->limits;
+    return true;
 }
 
 static bool get_fuel(mwl__loader *l) {
@@ -559,8 +566,7 @@ static bool get_part(mwl__loader *l, enum mwl__record_id id, const mwl__field *f
     case MWL_FIELD_OWNER:
         if (id == MWL_RECORD_ENTRY)
             return mwl__reader_index(&l->r, MWL_NONE, &((mwl__entry *)record)->rank);
-        uint32_t at;
-        return mwl__reader_index(&l->r, MWL_NONE, &at) && set_owner(l, f, at, &f->extra->owner);
+        return get_owner(l, f);
     default: return id != MWL_RECORD_RUN || get_run_part(l, field);
     }
 }
