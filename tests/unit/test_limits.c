@@ -206,6 +206,34 @@ UTEST(limits, chain_depth_truncates) {
     EXPECT_EQ(why, MWL_OK);
 }
 
+/* A Step that fails, is caught and tried again for long: the chain is cut each time, so it does not
+ * grow beyond its limit in depth or size either. A called Flow may cite it all the same. */
+UTEST(limits, a_chain_is_cut_for_ever) {
+#define AGAIN(call)                                                                                \
+    FLOW_WITH("'parameters':{'type':'object','properties':{'n':{'default':0}}},",                  \
+              "'a':{'action':'Call','input':'{{ failure }}','call':" call                          \
+              ",'catch':[{'match':{'codes':['E.stop']},'next':'y'},{'match':{'codes':['*']},"      \
+              "'assign':{'n':'{{ vars.n + 1.0 }}'},'next':'a'}],'next':'z'},'y':{'action':"        \
+              "'Return','value':'{{ [failure.code, failure.previous.code, vars.n] }}'}," DONE)
+#define CODE "'{{ vars.n < 2000.0 ? \\'E.x\\' : \\'E.stop\\' }}'"
+    flow f;
+    mwl_status why;
+    EXPECT_STREQ(with_limits(&f,
+                             AGAIN("{'provider':" MOCK ",'with':{'failure':{'code':" CODE "}}}"),
+                             (mwl_limits){.chain_depth = 64}, &why),
+                 SUCCESS("['E.stop','E.x',2000]"));
+    EXPECT_EQ(why, MWL_OK);
+    EXPECT_STREQ(
+        with_limits(&f,
+                    AGAIN("{'with':{'stop':'{{ vars.n >= 2000.0 }}'},'flow':{'parameters':{'type':"
+                          "'object','properties':{'stop':{}}},'entrypoint':'r','steps':{'r':{"
+                          "'action':'Raise','result':{'code':'{{ vars.stop ? \\'E.stop\\' : "
+                          "\\'E.x\\' }}','previous':'{{ step.input }}'}}}}}"),
+                    (mwl_limits){.chain_depth = 64}, &why),
+        SUCCESS("['E.stop','E.x',2000]"));
+    EXPECT_EQ(why, MWL_OK);
+}
+
 /* ---- cleanup --------------------------------------------------------------------------------- */
 
 #define SLOW_CLEANUP                                                                               \

@@ -213,6 +213,23 @@ UTEST(map, limits) {
     mwl_heap_free(h);
 }
 
+/* An object whose member is set to something that contains the object as it was before: it is as
+ * deep as what it has now, not as everything that it ever had. */
+UTEST(map, depth_is_that_of_the_present_members) {
+    mwl_heap *h = NULL;
+    mwl_heap_new(NULL, &h);
+    mwl_value v = mwl_object_set(h, mwl_object(h, 0), "n", 1, mwl_null());
+    for (int i = 0; i < 3 * MWL_DEPTH_LIMIT; i++) {
+        v = mwl_object_set(h, v, "a", 1, mwl_null());
+        mwl_value around = mwl_array_push(h, mwl_array(h, 1), mwl_value_keep(v));
+        v = mwl_object_set(h, v, "a", 1, around);
+        ASSERT_EQ(mwl__value_depth(v), 3u);
+    }
+    mwl_value_drop(h, v);
+    ASSERT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
 static bool build(mwl_alloc alloc) {
     mwl_heap *h = NULL;
     if (mwl_heap_new(&alloc, &h) < 0) return false;

@@ -208,6 +208,20 @@ static void weigh_again(mwl__map *m) {
     if (m->weight > MWL_WEIGHT_LIMIT) m->weight = MWL_WEIGHT_LIMIT;
 }
 
+/* A value of this depth was taken out: finds the depth again if it may have been the deepest one.
+ * If the depth stayed, an object whose member is set again and again to something that contains the
+ * object as it was would seem to grow without end. */
+static void deepen_again(mwl_heap *h, mwl__map *m, uint32_t depth) {
+    if (depth == 0 || depth + 1 < m->depth) return;
+    uint32_t i = 0, deepest = 0;
+    for (; i < m->used && deepest < depth; i++) {
+        uint32_t below = mwl__value_depth(m->member[i].val);
+        if (below > deepest) deepest = below;
+    }
+    mwl__heap_work(h, i);
+    m->depth = (uint16_t)(deepest + 1);
+}
+
 static void cut(mwl_heap *h, mwl__map *m, uint32_t n) {
     bool known = true;
     while (m->used > n) {
@@ -375,8 +389,11 @@ bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_v
     else
         weigh_again(m);
     m->weight--;
+    uint16_t depth = m->depth;
+    deepen_again(h, m, mwl__value_depth(old));
     if (!weigh(h, m, take_val)) {
         *slot = old;
+        m->depth = depth;
         weigh_again(m);
         return false;
     }
