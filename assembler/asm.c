@@ -206,7 +206,11 @@ mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_option
     start_sink(&j);
     mwl__functions_init(&j.functions, &j.alloc);
     mwl_status status = assemble(&j, definition, len, out);
-    if (status == MWL_E_NOMEM && j.account.refused) status = report_memory(&j);
+    if (j.sink.quota.spent) out->limit = MWL_E_FUEL;
+    if (status == MWL_E_NOMEM && j.account.refused) {
+        status = report_memory(&j);
+        out->limit = MWL_E_TOO_BIG;
+    }
     mwl_status said = status == MWL_E_NOMEM ? MWL_OK : render(&j, out);
     if (said < 0) status = said;
     out->n_errors = (unsigned)j.sink.n_errors;

@@ -92,6 +92,9 @@ typedef struct mwl_asm_result {
     char *diagnostics; /* text with a NUL at its end; "" if there are none; NULL if out of memory */
     size_t diagnostics_len;
     unsigned n_errors, n_warnings;
+    /* MWL_OK; MWL_E_FUEL or MWL_E_TOO_BIG if it was rejected because max_work or max_memory was
+     * reached. */
+    mwl_status limit;
     mwl_alloc alloc; /* that of the options, for mwl_asm_free() */
 } mwl_asm_result;
 

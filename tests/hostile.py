@@ -79,6 +79,18 @@ def definitions(mwlvm, folder):
             status, said = run(f"check of {name}, {limit[0]}", [mwlvm, "check", *limit, path], {0, 3, 6})
             if status == 6 and limit[0] not in said:
                 wrong.append(f"check of {name}: the message does not name {limit[0]}: {said[-200:]}")
+    # The work and the memory of assembling are limited too; the message has the place.
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(returning("{{ lists.range(1000).map(i, lists.range(1000).map(j, j)).size() }}"))
+    status, said = run("asm, --fuel", [mwlvm, "asm", "--fuel", "5K", path, "-o", os.path.join(folder, "d.mwlb")], {6})
+    if "--fuel 5K was used up" not in said or "d.json:1:" not in said:
+        wrong.append(f"asm: the message does not name --fuel and a place: {said[-200:]}")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(DEFINITIONS["many names"])
+    for command in (["check"], ["asm", "-o", os.path.join(folder, "d.mwlb")]):
+        status, said = run(f"{command[0]}, --memory", [mwlvm, *command, "--memory", "8M", path], {6})
+        if "--memory 8M was used up" not in said or "d.json:1:" not in said:
+            wrong.append(f"{command[0]}: the message does not name --memory and a place: {said[-200:]}")
     status, said = run("eval", [mwlvm, "eval", "--fuel", "1M", WORK["a loop"]], {6})
     if "--fuel" not in said:
         wrong.append(f"eval: the message does not name --fuel: {said[-200:]}")

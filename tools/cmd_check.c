@@ -111,6 +111,7 @@ static mwl_status check_file(check *k, struct check_file *f, mwl__diags *sink) {
 /* Functions and providers: what every file is checked against. */
 static int prepare(check *k) {
     const char *path = k->files.n_items ? k->files.items[0]->path : "check";
+    definition_begin(&k->how, &k->sink);
     mwl_status status = tool_add_functions(&k->functions);
     k->catalog = mwl__catalog_new(&k->alloc);
     if (!k->catalog) status = MWL_E_NOMEM;
@@ -129,9 +130,12 @@ static int prepare(check *k) {
 
 /* A status that ended the work; what was found by then is still printed. */
 static int check_all(check *k) {
+    k->how.quota = &k->sink.quota;
     for (size_t i = 0; i < k->files.n_items; i++) {
         mwl_status status = check_file(k, k->files.items[i], &k->sink);
         if (status < 0) return definition_failed(&k->how, k->files.items[i]->path, status);
+        int spent = definition_spent(&k->how, k->files.items[i]->path);
+        if (spent != CMD_OK) return spent;
     }
     return CMD_OK;
 }
@@ -144,6 +148,7 @@ static mwl_status repair_once(check *k, struct check_file *f, size_t *made) {
     mwl__buf text = mwl__buf_make(k->alloc);
     *made = 0;
     mwl__diags_init(&sink, k->alloc);
+    definition_begin(&k->how, &sink);
     mwl_status status = set_levels(k, &sink);
     if (status >= 0) status = check_file(k, f, &sink);
     if (status >= 0 && mwl__diags_fixable(&sink, &f->source)) {
@@ -167,6 +172,7 @@ static int repair(check *k, struct check_file *f, size_t *made) {
         int paid = definition_pay(&k->how, f->path, f->source.len);
         if (paid != CMD_OK) return paid;
         mwl_status status = repair_once(k, f, &now);
+        k->how.quota = NULL;
         if (status < 0) return definition_failed(&k->how, f->path, status);
         *made += now;
     }
@@ -204,7 +210,8 @@ static mwl_status write_bounds(check *k, const struct check_file *f, mwl__buf *o
                                  .file = f->path,
                                  .providers = k->how.providers,
                                  .n_providers = k->how.n_providers,
-                                 .library = io_host_documents()};
+                                 .library = io_host_documents(),
+                                 .max_work = k->how.limits.fuel};
     mwl_asm_result made;
     mwl_program *program = NULL;
     struct bounds b;

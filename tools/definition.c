@@ -4,7 +4,6 @@
 #include "cmd.h"
 #include "io_host.h"
 #include "term.h"
-#include "assembler/source/diag.h"
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
@@ -160,13 +159,39 @@ int definition_pay(struct definition *d, const char *path, size_t len) {
     return CMD_LIMIT;
 }
 
-int definition_failed(const struct definition *d, const char *path, mwl_status status) {
-    if (status == MWL_E_NOMEM && d->limits.refused) {
-        char where[300];
-        snprintf(where, sizeof where, " by %s", file_in_name(path));
-        limits_report(&d->limits, status, where);
-        return CMD_LIMIT;
+/* Units of the assembler: about one for each byte, node and instruction. */
+static uint64_t work_left(const struct definition *d) {
+    uint64_t fuel = d->limits.fuel;
+    if (d->runs && fuel < LIMITS_FUEL) fuel = LIMITS_FUEL;
+    return fuel > d->paid ? fuel - d->paid : 1;
+}
+
+void definition_begin(struct definition *d, mwl__diags *sink) {
+    d->quota = &sink->quota;
+    sink->quota.work = sink->quota.given = work_left(d);
+}
+
+/* A limit was reached; the place is known while a check is under way. */
+static int report_limit(const struct definition *d, const char *path, mwl_status why) {
+    char where[400];
+    const mwl__quota *q = d->quota;
+    if (q && q->source) {
+        mwl__place place = mwl__source_place(q->source, q->at);
+        snprintf(where, sizeof where, " at %.300s:%u:%u", q->source->name, place.line,
+                 place.column);
+    } else {
+        snprintf(where, sizeof where, " by %.300s", file_in_name(path));
     }
+    limits_report(&d->limits, why, where);
+    return CMD_LIMIT;
+}
+
+int definition_spent(const struct definition *d, const char *path) {
+    return d->quota && d->quota->spent ? report_limit(d, path, MWL_E_FUEL) : CMD_OK;
+}
+
+int definition_failed(const struct definition *d, const char *path, mwl_status status) {
+    if (status == MWL_E_NOMEM && d->limits.refused) return report_limit(d, path, status);
     cmd_fail("%s: %s", file_in_name(path), mwl_status_text(status));
     return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_FAILED;
 }
@@ -184,11 +209,18 @@ int definition_assemble(struct definition *d, const char *path, const char *text
     d->options.colour = term_colour(STDERR_FILENO);
     d->options.alloc = limits_alloc(&d->limits);
     d->options.guide = cmd_guide;
+    d->options.max_work = work_left(d);
+    /* Less than there is, so that the assembler refuses and reports the place, and its message has
+     * room. */
+    size_t left = d->limits.memory - d->limits.used;
+    d->options.max_memory = left - left / 16 ? left - left / 16 : 1;
     d->options.library = d->library ? d->library : io_host_documents();
     mwl_status status = mwl_assemble(text, len, &d->options, out);
     if (out->diagnostics_len) fwrite(out->diagnostics, 1, out->diagnostics_len, stderr);
     if (status == MWL_OK) return CMD_OK;
+    mwl_status limit = out->limit;
     mwl_asm_free(out);
+    if (limit != MWL_OK) return report_limit(d, path, limit);
     if (status == MWL_E_REJECTED) return CMD_REJECTED; /* the diagnostics have said why */
     return definition_failed(d, path, status);
 }

@@ -6,6 +6,7 @@
 #include "file_in.h"
 #include "mwl_asm.h"
 #include "options.h"
+#include "assembler/source/diag.h"
 
 /* How to assemble, collected from options. definition_init; free in any case. */
 struct definition {
@@ -18,9 +19,10 @@ struct definition {
         *library; /* what definition_add_library added and io_host_documents; or NULL */
     size_t n_library;
     struct limits limits;
-    const char *path; /* the FILE of a command that takes one */
-    bool runs;        /* --fuel is for the run alone */
-    uint64_t paid;    /* fuel, by definition_pay */
+    const char *path;  /* the FILE of a command that takes one */
+    bool runs;         /* --fuel is for the run alone */
+    uint64_t paid;     /* fuel, by definition_pay */
+    mwl__quota *quota; /* of the check under way, which knows its place; or NULL */
 };
 
 void definition_init(struct definition *d);
@@ -51,6 +53,11 @@ int definition_expect(const char *path, const char *text, size_t len);
  * since its work grows as its length does. CMD_OK, or CMD_LIMIT with a message. */
 int definition_pay(struct definition *d, const char *path, size_t len);
 
+/* A check begins that reports to this sink: it may do as much work as --fuel leaves. The sink
+ * outlives what follows. */
+void definition_begin(struct definition *d, mwl__diags *sink);
+/* CMD_OK; CMD_LIMIT with a message if the check has used up its work. */
+int definition_spent(const struct definition *d, const char *path);
 /* Says why a file could not be worked on: the memory limit, or what the status says. Returns an
  * exit status. */
 int definition_failed(const struct definition *d, const char *path, mwl_status status);

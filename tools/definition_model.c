@@ -117,10 +117,13 @@ int definition_model_read(struct definition_model *m, struct definition *d, cons
     mwl__functions_init(&m->functions, NULL);
     int paid = definition_pay(d, path, len);
     if (paid != CMD_OK) return paid;
+    definition_begin(d, &m->sink);
     mwl_status status = read_model(m, d, path, text, len, quiet);
     if (!quiet) print(m, d);
-    if (status == MWL_OK) return CMD_OK;
-    return status == MWL_E_REJECTED ? CMD_REJECTED : definition_failed(d, path, status);
+    int ended = definition_spent(d, path);
+    if (status != MWL_OK && status != MWL_E_REJECTED) ended = definition_failed(d, path, status);
+    d->quota = NULL;
+    return status == MWL_E_REJECTED && ended == CMD_OK ? CMD_REJECTED : ended;
 }
 
 void definition_model_free(struct definition_model *m) {
