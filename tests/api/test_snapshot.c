@@ -19,6 +19,11 @@ typedef struct world {
     unsigned n, started, restored, cancelled;
     char keys[256]; /* of each start: key/attempt */
     mwl_instant now;
+    /* if given, `start` tries to load this run and to save its own */
+    mwl_vm *vm;
+    const void *bytes;
+    size_t size;
+    mwl_status loaded, saved;
 } world;
 
 static void read_clock(void *ctx, mwl_instant *out) { *out = ((const world *)ctx)->now; }
@@ -36,6 +41,13 @@ static void start(mwl_call *c, void *user) {
     world *w = user;
     w->started++;
     note(w, c);
+    if (!w->bytes) return;
+    const mwl_load how = {0};
+    mwl_run *run;
+    void *bytes;
+    size_t size;
+    w->loaded = mwl_run_load(w->vm, w->bytes, w->size, &how, &run, NULL);
+    w->saved = mwl_run_save(mwl_call_run(c), &bytes, &size, NULL);
 }
 static void restore(mwl_call *c, void *user) {
     world *w = user;
@@ -432,12 +444,34 @@ UTEST(snapshot, what_is_refused_before_the_body) {
         bytes_of[i] ^= 1;
     }
     EXPECT_EQ((int)mwl_run_load(vm, NULL, 0, &how, &out, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_load(NULL, b.p, b.size, &how, &out, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, NULL, &out, &error), (int)MWL_E_USAGE);
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, NULL, &error), (int)MWL_E_USAGE);
     mwl_run_abort(run);
     EXPECT_EQ((int)mwl_run_save(run, &b.p, &b.size, NULL), (int)MWL_E_STATE);
     mwl_bytes_free(vm, bytes_of, b.size);
     mwl_run_free(run);
     mwl_program_release(p);
     mwl_program_release(other);
+    mwl_vm_free(vm);
+}
+
+UTEST(snapshot, not_in_a_callback) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(FLOW(CALL_STEP("plain")));
+    mwl_run *run = begin(vm, p, "r", "null");
+    bytes b = save(run);
+    w.vm = vm;
+    w.bytes = b.p;
+    w.size = b.size;
+    mwl_run *second = begin(vm, p, "s", "null");
+    EXPECT_EQ((int)w.loaded, (int)MWL_E_STATE);
+    EXPECT_EQ((int)w.saved, (int)MWL_E_STATE);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_run_free(second);
+    mwl_program_release(p);
     mwl_vm_free(vm);
 }
 
@@ -501,65 +535,125 @@ UTEST(snapshot, clocks_of_a_hostile_header) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Everything that a frame can have: entries, a record, a Gather with frames and calls below, a
- * failure context. */
-static const char rich[] = FLOW_WITH(
-    "'middleware':[{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1H'}}}],",
-    "'a':{'action':'Call','call':{'provider':" MOCK ",'with':{'failure':{'code':'X.Y'}}},"
-    "'catch':[{'match':{'codes':['X.Y']},'next':'b'}],'next':'b'},"
-    "'b':{'action':'Gather','over':'{{ [1, 2, 3] }}','call':{'flow':{'entrypoint':'x','steps':{'x':"
-    "{'action':'Call','middleware':[{'provider':" RETRY
-    ",'onEntry':{'with':{'policies':[{'match':{'retryable':true},'attempts':2}]}}}],'call':{'provider':" MOCK
-    ",'with':{'delay':'PT5S'}},'next':'y'},'y':{'action':'Return'}}},"
-    "'onSuccess':{'value':'{{ flow.input }}'}},'next':'z'},'z':{'action':'Return'}");
+#define FAILING "{'provider':" MOCK ",'with':{'failure':{'code':'X.Y'}}}"
+#define TIMED "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'PT1H'}}}"
+#define RETRIED                                                                                    \
+    "{'provider':" RETRY                                                                           \
+    ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':2,'backoff':{'initial':'PT9S'}}]}}}"
+#define CLEANED(call) "{'provider':" FINALLY ",'onAlways':{'with':{'call':" call "}}}"
+#define DELAYED "{'provider':" MOCK ",'with':{'delay':'PT5S'}}"
+#define END "'z':{'action':'Return'}"
+
+static const struct shape {
+    const char *definition;
+    bool cancel;
+} shapes[] = {
+    /* entries, a failure context, a Gather with frames, calls and records below */
+    {FLOW_WITH(
+         "'middleware':[" TIMED "],",
+         "'a':{'action':'Call','call':" FAILING
+         ",'catch':[{'match':{'codes':['X.Y']},'next':'b'}],'next':'b'},'b':{'action':'Gather',"
+         "'over':'{{ [1, 2, 3] }}','call':{'flow':{'entrypoint':'x','steps':{'x':{'action':'Call',"
+         "'middleware':[" RETRIED "],'call':" DELAYED ",'next':'y'},'y':{'action':'Return'}}},"
+         "'onSuccess':{'value':'{{ flow.input }}'}},'next':'z'}," END),
+     false},
+    /* a Sleep: one timer */
+    {SLEEPER, false},
+    /* the gap of a Retry, after a chain of failures */
+    {FLOW(
+         "'a':{'action':'Call','call':" FAILING
+         ",'catch':[{'match':{'codes':['*']},'next':'b'}],'next':'b'},'b':{'action':'Call','call':" FAILING
+         ",'catch':[{'match':{'codes':['*']},'next':'c'}],'next':'c'},"
+         "'c':{'action':'Call','middleware':[" RETRIED "],'call':" FAILING ",'next':'z'}," END),
+     false},
+    /* an unwind: a cleanup has failed, another one is running */
+    {FLOW_WITH("'middleware':[" CLEANED(DELAYED) "," CLEANED(FAILING) "],",
+               "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
+     true},
+    /* an unwind of a Gather, whose dispatches clean up */
+    {FLOW(
+         "'a':{'action':'Gather','over':'{{ [1, 2] }}','concurrency':1,'call':{'flow':{'middleware':[" CLEANED(
+             DELAYED) "],'entrypoint':'b','steps':{'b':{'action':'Sleep','for':'PT1H','next':'c'},"
+                      "'c':{'action':'Return'}}}},'next':'z'}," END),
+     true},
+    /* a call that others answer */
+    {FLOW(CALL_STEP("again")), false},
+    /* a run that is done */
+    {FLOW("'a':{'action':'Call','call':" FAILING ",'next':'z'}," END), false},
+};
+
+/* Fails the n-th allocation of saving, for every n. Returns false if something was wrong. */
+static bool save_fails(struct faulty *memory, mwl_vm *vm, mwl_run *run, bytes first) {
+    bytes b = {NULL, 0};
+    size_t live = memory->live_bytes, n = 1;
+    mwl_status st = MWL_E_NOMEM;
+    bool good = true;
+    for (; st == MWL_E_NOMEM && n < 1000; n++) {
+        memory->fail_at = memory->calls + n;
+        st = mwl_run_save(run, &b.p, &b.size, NULL);
+        memory->fail_at = 0;
+        good = good && (st == MWL_OK || memory->live_bytes == live);
+    }
+    good =
+        good && st == MWL_OK && n > 2 && b.size == first.size && memcmp(b.p, first.p, b.size) == 0;
+    mwl_bytes_free(vm, b.p, b.size);
+    return good;
+}
+
+/* The same for loading. What loads at last is the run as it was: it has the same bytes, but for
+ * calls, which are dispatched once more. */
+static bool load_fails(struct faulty *memory, mwl_vm *vm, mwl_program *p, bytes first, bool same) {
+    const mwl_load how = {.program = p};
+    mwl_run *copy = NULL;
+    mwl_run_free(load(vm, first, p, 0)); /* the heap keeps one call and some names */
+    size_t live = mwl_heap_used(mwl_vm_heap(vm)), n = 1;
+    mwl_status st = MWL_E_NOMEM;
+    bool good = true;
+    for (; st == MWL_E_NOMEM && n < 5000; n++) {
+        memory->fail_at = memory->calls + n;
+        st = mwl_run_load(vm, first.p, first.size, &how, &copy, NULL);
+        memory->fail_at = 0;
+        good = good && (st == MWL_OK || mwl_heap_used(mwl_vm_heap(vm)) == live);
+    }
+    good = good && st == MWL_OK && n > 2;
+    bytes b = save(copy);
+    if (same) good = good && b.size == first.size && memcmp(b.p, first.p, b.size) == 0;
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(copy);
+    return good;
+}
 
 UTEST(snapshot, every_allocation_fails_once) {
-    mwl_program *p = assemble(rich);
-    ASSERT_TRUE(p != NULL);
-    world w = {.now = {S, 5000 * S}};
-    struct faulty memory;
-    memset(&memory, 0, sizeof memory);
-    const mwl_alloc alloc = {faulty_fn, &memory};
-    mwl_vm *vm = make_vm(&w, false, &alloc);
-    mwl_run *run = begin(vm, p, "r", "{'a':['some text','some text']}");
-    for (int mode = 0; mode < 2; mode++) {
-        bytes b = {NULL, 0}, first = save(run);
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+        const struct shape *shape = &shapes[i / 2];
+        mwl_program *p = assemble(shape->definition);
+        ASSERT_TRUE(p != NULL);
+        world w = {.now = {S, 5000 * S}};
+        struct faulty memory;
+        memset(&memory, 0, sizeof memory);
+        const mwl_alloc alloc = {faulty_fn, &memory};
+        mwl_vm *vm = make_vm(&w, false, &alloc);
+        mwl_run *run = begin(vm, p, "r", "{'a':['some text','some text']}");
+        if (shape->cancel) mwl_run_cancel(run, "enough");
+        mwl_vm_pump(vm, MWL_NO_BUDGET);
+        bytes first = save(run);
         ASSERT_TRUE(first.p != NULL);
-        size_t live = memory.live_bytes;
-        memory.for_good = mode;
-        mwl_status st = MWL_E_NOMEM;
-        for (size_t n = 1; st == MWL_E_NOMEM && n < 1000; n++) {
-            memory.fail_at = memory.calls + n;
-            st = mwl_run_save(run, &b.p, &b.size, NULL);
-            memory.fail_at = 0;
-            if (st == MWL_E_NOMEM) EXPECT_EQ(memory.live_bytes, live);
+        memory.for_good = i % 2;
+        EXPECT_TRUE(save_fails(&memory, vm, run, first));
+        EXPECT_TRUE(load_fails(&memory, vm, p, first, w.started == 0));
+        if (w.started) mwl_call_succeed(w.waits[0], mwl_null());
+        for (int hours = 0; hours < 5; hours++) { /* the run itself goes on as if nothing was */
+            w.now.mono_ns += 3600 * S;
+            mwl_vm_pump(vm, MWL_NO_BUDGET);
         }
-        EXPECT_EQ((int)st, (int)MWL_OK);
-        EXPECT_TRUE(b.size == first.size && memcmp(b.p, first.p, b.size) == 0);
-        mwl_bytes_free(vm, b.p, b.size);
-        const mwl_load how = {.program = p};
-        mwl_run *copy = NULL;
-        mwl_run_free(load(vm, first, p, 0)); /* the heap keeps one call and some names */
-        live = mwl_heap_used(mwl_vm_heap(vm));
-        st = MWL_E_NOMEM;
-        size_t failed = 0;
-        for (size_t n = 1; st == MWL_E_NOMEM && n < 5000; n++) {
-            memory.fail_at = memory.calls + n;
-            st = mwl_run_load(vm, first.p, first.size, &how, &copy, NULL);
-            memory.fail_at = 0;
-            failed += st == MWL_E_NOMEM;
-            if (st == MWL_E_NOMEM) EXPECT_EQ(mwl_heap_used(mwl_vm_heap(vm)), live);
-        }
-        EXPECT_EQ((int)st, (int)MWL_OK);
-        EXPECT_GT(failed, 0u);
-        mwl_run_free(copy);
+        EXPECT_EQ((int)mwl_run_get_state(run), (int)MWL_RUN_DONE);
         mwl_bytes_free(vm, first.p, first.size);
+        EXPECT_FALSE(memory.wrong);
+        mwl_run_free(run);
+        mwl_vm_free(vm);
+        EXPECT_EQ(memory.live_bytes, (size_t)0);
+        mwl_program_release(p);
     }
-    EXPECT_FALSE(memory.wrong);
-    mwl_run_free(run);
-    mwl_vm_free(vm);
-    EXPECT_EQ(memory.live_bytes, 0u);
-    mwl_program_release(p);
 }
 
 UTEST_MAIN()

@@ -8,6 +8,9 @@
 #include "cbor_tree.h"
 #include "run_flow.h"
 #include "vm/machine/invariant.h"
+#include "vm/machine/link.h"
+#include "vm/snapshot/reader.h"
+#include "vm/snapshot/resume.h"
 
 #define S INT64_C(1000000000)
 #define SLOW_URI "mwl:provider.call/test/slow/v1"
@@ -24,6 +27,20 @@ static void slow_cancel(mwl_call *c, void *user) { (void)c, (void)user; }
 static const mwl_call_provider slow = {
     .uri = SLOW_URI, .document = slow_document, .start = slow_start, .cancel = slow_cancel};
 
+#define GATE_URI "mwl:provider.middleware/test/gate/v1"
+static const char gate_document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" GATE_URI
+    "\",\"codePrefix\":\"Gate\",\"description\":\"d\",\"attachment\":[\"step\"],\"phases\":{\"onEntry\":{"
+    "\"action\":{\"kind\":\"control\",\"description\":\"d\"}}},\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+/* Nobody gets in before a minute has passed. */
+static void gate_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    (void)mwl_phase_wait(phase, 60 * S);
+}
+static const mwl_middleware gate = {
+    .uri = GATE_URI, .document = gate_document, .entry = gate_entry};
+
 #define RETRY_ENTRY                                                                                \
     "{'provider':" RETRY                                                                           \
     ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':3,'backoff':{'initial':'PT9S'}}]}}}"
@@ -34,22 +51,47 @@ static const mwl_call_provider slow = {
     ",'with':{'delay':'PT5S'},'onSuccess':{'assign':{'x':'{{ call.result.value }}'}}}"
 #define END "'z':{'action':'Return'}"
 
-typedef enum source { SLEEP, CALL, GATHER, GAP, BELOW, CLEANUP, AWAIT, DONE, N_SOURCES } source;
+#define FINALLY_ENTRY(call) "{'provider':" FINALLY ",'onAlways':{'with':{'call':" call "}}}"
+
+typedef enum source {
+    SLEEP,
+    CALL,
+    GATHER,
+    CALLS,
+    GAP,
+    BELOW,
+    CLEANUP,
+    AWAIT,
+    UNWIND,
+    INSIDE,
+    WAIT,
+    START,
+    DONE,
+    N_SOURCES
+} source;
+
+static const mwl_limits own_limits = {.fuel = 150000}, slow_cleanup = {.cleanup_ns = 3600 * S};
 
 static const struct {
     const char *definition;
     bool cancel; /* after it has parked */
+    bool waits;  /* it is not pumped: nothing has begun */
+    const mwl_limits *limits;
 } sources[N_SOURCES] = {
     [SLEEP] = {FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," END), false},
     [CALL] = {FLOW_WITH("'parameters':{'type':'object','properties':{'x':{'default':0}}},",
                         "'a':{'action':'Call','middleware':[" TIMEOUT_ENTRY "," RETRY_ENTRY
-                        "],'call':" ARMED ",'next':'z'}," END),
+                        "],'call':" ARMED ",'next':'b'},'b':{'action':'Call','call':" SLOW
+                        ",'next':'z'}," END),
               false},
     [GATHER] = {FLOW_WITH(
                     "'parameters':{'type':'object','properties':{'x':{'default':0}}},",
                     "'a':{'action':'Gather','over':'{{ [1, 2, 3] }}','concurrency':2,'call':" ARMED
                     ",'next':'z'}," END),
                 false},
+    [CALLS] = {FLOW_WITH("'parameters':{'type':'object','properties':{'x':{'default':0}}},",
+                         "'a':{'action':'Gather','calls':[" ARMED "," DELAYED "],'next':'z'}," END),
+               false},
     [GAP] = {FLOW("'a':{'action':'Call','middleware':[" RETRY_ENTRY "],'call':{'provider':" MOCK
                   ",'with':{'failure':{'code':'X.Y'}}},'next':'z'}," END),
              false},
@@ -61,8 +103,20 @@ static const struct {
     [CLEANUP] = {FLOW_WITH("'middleware':[{'provider':" FINALLY
                            ",'onAlways':{'with':{'call':" DELAYED "}}}],",
                            "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
-                 true},
+                 true, false, &slow_cleanup},
     [AWAIT] = {FLOW("'a':{'action':'Call','call':" SLOW ",'next':'z'}," END), true},
+    [UNWIND] = {FLOW("'a':{'action':'Call','middleware':[" TIMEOUT_ENTRY "," RETRY_ENTRY
+                     "],'call':" SLOW ",'next':'z'}," END),
+                true},
+    [INSIDE] = {FLOW("'a':{'action':'Call','call':{'flow':{'middleware':[" TIMEOUT_ENTRY
+                     "],'entrypoint':'b','steps':{'b':{'action':'Call','call':" SLOW
+                     ",'next':'c'},'c':{'action':'Return'}}}},'next':'z'}," END),
+                true},
+    [WAIT] = {FLOW("'a':{'action':'Call','middleware':[{'provider':'" GATE_URI "'}],'call':" DELAYED
+                   ",'next':'z'}," END),
+              false},
+    [START] = {FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," END), false, true,
+               &own_limits},
     [DONE] = {FLOW(END), false},
 };
 #undef END
@@ -75,11 +129,13 @@ typedef struct bench {
 } bench;
 
 static bool prepare(bench *b, source k) {
-    const mwl_asm_provider document = {"slow", slow_document, sizeof slow_document - 1};
+    const mwl_asm_provider documents[] = {{"slow", slow_document, sizeof slow_document - 1},
+                                          {"gate", gate_document, sizeof gate_document - 1}};
+    const mwl_start how = {.limits = sources[k].limits};
     flow f;
     memset(&f, 0, sizeof f);
-    f.documents = &document;
-    f.n_documents = 1;
+    f.documents = documents;
+    f.n_documents = 2;
     const char *definition = sources[k].definition;
     char last[512];
     if (k == DONE) {
@@ -95,8 +151,8 @@ static bool prepare(bench *b, source k) {
     b->program[k] = f.program;
     mwl_run *run = NULL;
     void *bytes = NULL;
-    if (mwl_run_start(b->vm, f.program, NULL, &run, NULL) < 0) return false;
-    while (mwl_vm_pump(b->vm, 0) == 0) continue;
+    if (mwl_run_start(b->vm, f.program, &how, &run, NULL) < 0) return false;
+    while (!sources[k].waits && mwl_vm_pump(b->vm, 0) == 0) continue;
     if (sources[k].cancel) {
         mwl_run_cancel(run, "enough");
         while (mwl_vm_pump(b->vm, 0) == 0) continue;
@@ -115,7 +171,8 @@ static bool open_bench(bench *b) {
     c.virtual_time = true;
     c.limits.fuel = 200000;
     if (mwl_vm_new(&c, &b->vm) < 0 || mwl_std_register(b->vm, NULL) < 0 ||
-        mwl_vm_provide(b->vm, &slow, 1, NULL, NULL) < 0)
+        mwl_vm_provide(b->vm, &slow, 1, NULL, NULL) < 0 ||
+        mwl_vm_provide_middleware(b->vm, &gate, 1, NULL, NULL) < 0)
         return false;
     for (int k = 0; k < N_SOURCES; k++)
         if (!prepare(b, (source)k)) return false;
@@ -164,6 +221,8 @@ static node *of_run(node *run, const char *name) {
 #define UNDEFINED(t) tree_simple(t, MWL_CBOR_UNDEFINED)
 #define NULLED(t) tree_simple(t, MWL_CBOR_NULL)
 
+#define FAR 0x0fffffff /* so far that whoever reads there without a check does not survive it */
+
 /* X(name, source, change, reason) */
 #define DAMAGES(X)                                                                                 \
     X(flow, SLEEP, tree_uint(of_frame(r, "flow", -1), 9), "a number is too large")                 \
@@ -207,11 +266,11 @@ static node *of_run(node *run, const char *name) {
       (of_frame(r, "input", -1)->major = MWL_CBOR_BYTES, of_frame(r, "input", -1)->n = 1,          \
        of_frame(r, "input", -1)->text = (const unsigned char *)"x"),                               \
       "a value is not of the data model")                                                          \
-    X(call, CALL, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 5), "there is no such call")          \
+    X(call, CALL, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), FAR), "there is no such call")        \
     X(direct, CALL, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 4),                              \
       "a call is open that is over")                                                               \
     X(record, CALL, NULLED(of_frame(r, "record", -1)), "the record of a call is of another one")   \
-    X(record_ix, CALL, tree_uint(of_record(r, "ix"), 5), "there is no such call")                  \
+    X(record_ix, CALL, tree_uint(of_record(r, "ix"), FAR), "there is no such call")                \
     X(record_index, CALL, tree_uint(of_record(r, "index"), 0),                                     \
       "the record of a call is of another one")                                                    \
     X(record_input, CALL, UNDEFINED(of_record(r, "input")),                                        \
@@ -226,7 +285,7 @@ static node *of_run(node *run, const char *name) {
     X(no_bound, CALL, NULLED(of_frame(r, "timer", -1)), "a bound has no timer")                    \
     X(entries, CALL, (of_frame(r, "entries", -1)->n_kids = 1),                                     \
       "the entries of a frame are not those of its place")                                         \
-    X(entry_ix, CALL, tree_uint(of_entry(r, 0, "ix"), 9), "there is no such middleware entry")     \
+    X(entry_ix, CALL, tree_uint(of_entry(r, 0, "ix"), FAR), "there is no such middleware entry")   \
     X(entry_order, CALL, tree_uint(of_entry(r, 0, "ix"), 0),                                       \
       "an entry has no variables, or too many")                                                    \
     X(entry_state, CALL, tree_uint(of_entry(r, 0, "state"), 6), "an entry has no such state")      \
@@ -240,6 +299,8 @@ static node *of_run(node *run, const char *name) {
     X(entry_input, CALL, UNDEFINED(of_entry(r, 1, "input")), "an entry has no value")              \
     X(entry_vars, CALL, UNDEFINED(of_entry(r, 0, "vars")),                                         \
       "an entry has no variables, or too many")                                                    \
+    X(entry_args, CALL, *of_entry(r, 0, "args") = *of_delay(),                                     \
+      "the arguments of an entry are not valid")                                                   \
     X(entry_own, CALL, UNDEFINED(of_entry(r, 0, "own_state")), "an entry has no state")            \
     X(verdict, CALL, tree_uint(of_entry(r, 0, "verdict"), 3), "a number is too large")             \
     X(restores, CALL, tree_uint(of_entry(r, 1, "reenter"), 2),                                     \
@@ -253,7 +314,7 @@ static node *of_run(node *run, const char *name) {
       "an unwind ends inside what it unwinds")                                                     \
     X(contributed, CALL, tree_uint(of_entry(r, 0, "contributed"), 3),                              \
       "an entry has contributed something else than an object")                                    \
-    X(provider, CALL, tree_uint(&of_frame(r, "target", MWL_FIELD_TARGET)->kid[0], 9),              \
+    X(provider, CALL, tree_uint(&of_frame(r, "target", MWL_FIELD_TARGET)->kid[0], FAR),            \
       "there is no such provider")                                                                 \
     X(middleware, CALL, tree_uint(&of_frame(r, "target", MWL_FIELD_TARGET)->kid[0], 1),            \
       "there is no such provider")                                                                 \
@@ -271,8 +332,8 @@ static node *of_run(node *run, const char *name) {
       "a call has a Result, or was cancelled without a cancellation")                              \
     X(step_done, CALL, tree_uint(of_frame(r, "awaits", -1), 1), "a frame is in another Step")      \
     X(constant, CALL, tree_uint(&of_call(r, "args")->kid[0], 999), "there is no such constant")    \
-    X(gather_ix, GATHER, tree_uint(&gather_of(r)->kid[0], 3), "there is no such Gather")           \
-    X(gather_n, GATHER, tree_uint(&gather_of(r)->kid[1], 4),                                       \
+    X(gather_ix, GATHER, tree_uint(&gather_of(r)->kid[0], FAR), "there is no such Gather")         \
+    X(gather_n, GATHER, tree_uint(&gather_of(r)->kid[1], FAR),                                     \
       "a Gather has another number of dispatches")                                                 \
     X(gather_less, GATHER, tree_uint(&gather_of(r)->kid[1], 2),                                    \
       "a Gather has another number of dispatches")                                                 \
@@ -312,6 +373,130 @@ static node *of_run(node *run, const char *name) {
       "an unwind has no cause")                                                                    \
     X(await_running, AWAIT, tree_uint(of_extra(r, "running"), 2), "an unwind is not under way")    \
     X(await_timer, AWAIT, timed(of_frame(r, "timer", -1)), "a frame that can go on has a timer")   \
+    X(rose, AWAIT, raised(of_frame(r, "res", -1), 0, 0), "a success does not rise")                \
+    X(rose_ok, AWAIT, raised(of_frame(r, "res", -1), 1, 5), "a success does not rise")             \
+    X(res_nothing, AWAIT,                                                                          \
+      (*of_frame(r, "res", -1) = *of_result(), UNDEFINED(&of_frame(r, "res", -1)->kid[1])),        \
+      "a Result has no value")                                                                     \
+    X(res_odd, AWAIT,                                                                              \
+      (*of_frame(r, "res", -1) = *of_result(),                                                     \
+       of_frame(r, "res", -1)->kid[1] =                                                            \
+           (node){.major = MWL_CBOR_BYTES, .n = 1, .text = (const unsigned char *)"x"}),           \
+      "a Result has no value")                                                                     \
+    X(number_zero, CALL, tree_uint(of_call(r, "number"), 0),                                       \
+      "a call has a number that was not given yet")                                                \
+    X(call_state, CALL, UNDEFINED(of_call(r, "state")), "a call has no input")                     \
+    X(call_schema, CALL, *of_call(r, "args") = *of_delay(),                                        \
+      "the arguments of a call are not valid")                                                     \
+    X(cancelled_ok, AWAIT, tree_uint(&of_call(r, "res")->kid[0], 1),                               \
+      "a call has a Result, or was cancelled without a cancellation")                              \
+    X(cancelled_held, AWAIT, tree_uint(&of_frame(r, "target", MWL_FIELD_TARGET)->kid[1], 3),       \
+      "a call that has not started cannot be cancelled")                                           \
+    X(record_other, CALL, tree_uint(of_record(r, "ix"), 1),                                        \
+      "the record of a call is of another one")                                                    \
+    X(other_provider, CALL,                                                                        \
+      (tree_uint(&of_frame(r, "target", MWL_FIELD_TARGET)->kid[0], 3),                             \
+       *of_call(r, "args") = (node){.major = MWL_CBOR_MAP}),                                       \
+      "a call has another provider")                                                               \
+    X(waits_inside, CALL, tree_uint(of_entry(r, 1, "accepted"), 2 + 32),                           \
+      "an entry waits outside of onEntry")                                                         \
+    X(call_of_gather, GATHER,                                                                      \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 3),                                           \
+       tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 0)),                                             \
+      "there is no such call")                                                                     \
+    X(direct_flow, BELOW,                                                                          \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 4), NULLED(of_frame(r, "record", -1))),       \
+      "a call without a record has one")                                                           \
+    X(slot_waits, GATHER, (tree_uint(of_slot(r, 0, "state"), 0), NULLED(of_slot(r, 0, "as"))),     \
+      "a dispatch has no Result")                                                                  \
+    X(slot_cancelled_ok, GATHER,                                                                   \
+      (over(r, 0, 3), *of_slot(r, 0, "res") = *of_result(), NULLED(of_slot(r, 0, "record"))),      \
+      "a cancelled dispatch has succeeded")                                                        \
+    X(gather_no_records, GATHER, tree_uint(of_gather(r, "determined"), 64),                        \
+      "a dispatch has a record that no arm reads")                                                 \
+    X(slot_no_arm, CALLS, (*of_slot(r, 1, "record") = *of_slot(r, 0, "record")),                   \
+      "a dispatch has a record that no arm reads")                                                 \
+    X(slot_cancelled_record, GATHER, (over(r, 0, 3), failed(of_slot(r, 0, "res"))),                \
+      "a dispatch has a record that no arm reads")                                                 \
+    X(slot_skipped_record, GATHER, over(r, 0, 4), "a dispatch has a record that no arm reads")     \
+    X(slot_other_call, CALLS,                                                                      \
+      tree_uint(tree_field(of_slot(r, 0, "record"), MWL_RECORD_RECORD, "ix", -1), 1),              \
+      "the record of a dispatch is of another call")                                               \
+    X(slot_no_input, GATHER,                                                                       \
+      UNDEFINED(tree_field(of_slot(r, 0, "record"), MWL_RECORD_RECORD, "input", -1)),              \
+      "the record of a dispatch is of another call")                                               \
+    X(gather_step, GATHER, tree_uint(of_frame(r, "step", -1), 1),                                  \
+      "a Gather is not that of its Step")                                                          \
+    X(gather_goes_on, GATHER,                                                                      \
+      (tree_uint(of_gather(r, "determined"), 4 + 32 + 64),                                         \
+       *of_gather(r, "raised") = *of_failure()),                                                   \
+      "a Gather that failed goes on")                                                              \
+    X(gather_negative, GATHER, (*of_gather(r, "need") = (node){.major = MWL_CBOR_NEGATIVE}),       \
+      "a Gather counts wrongly")                                                                   \
+    X(gather_no_count, GATHER, tree_uint(of_gather(r, "n_ok"), UINT32_MAX),                        \
+      "a number is too large")                                                                     \
+    X(gather_many, GATHER, more_slots(of_gather(r, "next")),                                       \
+      "a Gather has too many dispatches at a time")                                                \
+    X(gather_at, GATHER, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), FAR),                          \
+      "there is no such Gather")                                                                   \
+    X(gather_not_counted, GATHER, (empty_gather(r), tree_uint(of_gather(r, "determined"), 32)),    \
+      "there is no such Gather")                                                                   \
+    X(gather_faulted, GATHER,                                                                      \
+      (empty_gather(r), tree_uint(of_gather(r, "determined"), 4 + 32 + 64),                        \
+       *of_gather(r, "raised") = *of_failure()),                                                   \
+      "there is no such Gather")                                                                   \
+    X(gather_armed, GATHER, tree_uint(of_gather(r, "arm_at"), 1), "there is no such Gather")       \
+    X(gather_idle, GATHER, (of_gather(r, "next")->n_kids = 0), "a Gather waits for nothing")       \
+    X(gap_state, GAP, tree_uint(of_entry(r, 0, "state"), 3), "there is no such gap")               \
+    X(gap_nothing, SLEEP,                                                                          \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 6),                                           \
+       tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 0)),                                             \
+      "there is no such gap")                                                                      \
+    X(wait_nothing, SLEEP,                                                                         \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 7),                                           \
+       tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 0)),                                             \
+      "there is no entry that waits")                                                              \
+    X(wait_at, WAIT, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), FAR),                              \
+      "there is no entry that waits")                                                              \
+    X(wait_goes, WAIT, tree_uint(of_entry(r, 0, "accepted"), 0), "there is no entry that waits")   \
+    X(wait_verdict, WAIT, tree_uint(of_entry(r, 0, "verdict"), 1),                                 \
+      "an entry has a verdict that its phase cannot give")                                         \
+    X(deadline, CLEANUP, tree_uint(of_run(r, "aside"), 1), "a deadline has no instant")            \
+    X(unwind_in_cleanup, CLEANUP,                                                                  \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 8), NULLED(of_frame(r, "pc", MWL_FIELD_AT)),  \
+       NULLED(of_frame(r, "record", -1)), tree_uint(of_extra(r, "running"), 3),                    \
+       failed(of_frame(r, "res", -1))),                                                            \
+      "an unwind passes through a cleanup")                                                        \
+    X(await_both, AWAIT, tree_uint(of_extra(r, "running"), 7), "an unwind is not under way")       \
+    X(await_no_result, AWAIT,                                                                      \
+      (UNDEFINED(of_frame(r, "res", -1)), *of_extra(r, "cancel") = *of_failure(),                  \
+       failed(of_call(r, "res"))),                                                                 \
+      "an unwind has no cause")                                                                    \
+    X(await_no_cause, AWAIT, UNDEFINED(of_extra(r, "cancel")), "an unwind has no cause")           \
+    X(unwind_stack, UNWIND, (of_frame(r, "entries", -1)->n_kids = 1),                              \
+      "the entries of a frame are not those of a place in its Flow")                               \
+    X(unwind_step, UNWIND, tree_uint(of_frame(r, "step", -1), 1),                                  \
+      "the entries of a frame are not those of a place in its Flow")                               \
+    X(unwind_flow, INSIDE,                                                                         \
+      (tree_uint(tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "flow", -1), 0),                     \
+       NULLED(tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "step", -1))),                          \
+      "the entries of a frame are not those of a place in its Flow")                               \
+    X(owner_far, UNWIND, tree_uint(of_extra(r, "owner"), 7),                                       \
+      "an owner is not an entry of the frame")                                                     \
+    X(start_input, START, UNDEFINED(of_frame(r, "in_flight", -1)),                                 \
+      "a frame begins without its input")                                                          \
+    X(start_step, START, in_step(r), "a frame begins without its input")                           \
+    X(refused_nothing, START, tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 1),                    \
+      "a frame was refused without a failure")                                                     \
+    X(refused_success, START,                                                                      \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 1), *of_frame(r, "res", -1) = *of_result()),  \
+      "a frame was refused without a failure")                                                     \
+    X(refused_step, START,                                                                         \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 1), in_step(r),                               \
+       failed(of_frame(r, "res", -1))),                                                            \
+      "a frame was refused without a failure")                                                     \
+    X(limit_zero, START, tree_uint(&of_run(r, "limits")->kid[0], 0), "a limit is 0")               \
+    X(limit_chain, START, tree_uint(&of_run(r, "limits")->kid[5], 129), "a limit is too large")    \
     X(no_result, DONE, UNDEFINED(of_run(r, "result")),                                             \
       "a run has no frames and no Result, or both")                                                \
     X(done_flags, DONE, tree_uint(of_run(r, "limit_hit"), 4),                                      \
@@ -334,6 +519,75 @@ static void timed(node *t) {
     tree_uint(&kids[0], 0);
     tree_uint(&kids[1], 0);
     *t = (node){.major = MWL_CBOR_ARRAY, .n = 2, .kid = kids, .n_kids = 2};
+}
+
+static void text(node *t, const char *s) {
+    *t = (node){.major = MWL_CBOR_TEXT, .n = strlen(s), .text = (const unsigned char *)s};
+}
+
+/* {"type": "error", "code": "X.Y"} */
+static const node *of_failure(void) {
+    static node kids[4], failure;
+    static const char *const words[] = {"type", "error", "code", "X.Y"};
+    for (size_t i = 0; i < 4; i++) text(&kids[i], words[i]);
+    failure = (node){.major = MWL_CBOR_MAP, .kid = kids, .n_kids = 4};
+    return &failure;
+}
+
+/* {"delay": 5}: what mock does not accept. */
+static const node *of_delay(void) {
+    static node kids[2], map;
+    text(&kids[0], "delay");
+    tree_uint(&kids[1], 5);
+    map = (node){.major = MWL_CBOR_MAP, .kid = kids, .n_kids = 2};
+    return &map;
+}
+
+static void failed(node *res) {
+    *res = *of_result();
+    tree_uint(&res->kid[0], 0);
+    res->kid[1] = *of_failure();
+}
+
+/* [flags, failure, rose] */
+static void raised(node *res, unsigned flags, unsigned rose) {
+    static node kids[3];
+    tree_uint(&kids[0], flags);
+    kids[1] = *of_failure();
+    tree_uint(&kids[2], rose);
+    *res = (node){.major = MWL_CBOR_ARRAY, .kid = kids, .n_kids = 3};
+}
+
+/* The dispatch is over, in this state. */
+static void over(node *r, size_t i, unsigned state) {
+    tree_uint(of_slot(r, i, "state"), state);
+    NULLED(of_slot(r, i, "as"));
+}
+
+/* A third dispatch at the same time. */
+static void more_slots(node *slots) {
+    static node all[3], record[32], slot[32];
+    memcpy(all, slots->kid, 2 * sizeof *all);
+    all[2] = all[1];
+    memcpy(slot, all[1].kid, all[1].n_kids * sizeof *slot);
+    all[2].kid = slot;
+    node *copied = tree_field(&all[2], MWL_RECORD_SLOT, "record", -1);
+    memcpy(record, copied->kid, copied->n_kids * sizeof *record);
+    copied->kid = record;
+    tree_uint(tree_field(copied, MWL_RECORD_RECORD, "index", -1), 2);
+    slots->kid = all;
+    slots->n_kids = 3;
+}
+
+static void empty_gather(node *r) {
+    tree_uint(&gather_of(r)->kid[1], 0);
+    UNDEFINED(&gather_of(r)->kid[2]);
+    of_gather(r, "next")->n_kids = 0;
+}
+
+static void in_step(node *r) {
+    tree_uint(of_frame(r, "step", -1), 0);
+    tree_uint(of_frame(r, "step_input", -1), 0);
 }
 
 #define X(name, from, change, reason)                                                              \
@@ -384,6 +638,238 @@ UTEST(damage, each_is_refused_with_its_reason) {
         free(bytes);
         mwl__arena_free(&memory);
     }
+    close_bench(&b);
+}
+
+/* ---- single items ---------------------------------------------------------------------------- */
+
+typedef enum reading { VALUE, UINT, INT, ARRAY, LIST, INDEX, REFERENCE, COMPLETE } reading;
+#define VERSION "\xd9\x4d\x56\x82"
+#define SHARED "\xd8\x1c"
+#define REFER "\xd8\x1d"
+
+static const struct item_row {
+    reading as;
+    const char *bytes;
+    size_t size;
+    const char *reason;
+} items[] = {
+#define ROW(as, bytes, reason) {as, bytes, sizeof(bytes) - 1, reason},
+    ROW(UINT,
+        "\x61"
+        "a",
+        "this is not a number") ROW(UINT, "\x18\x64",
+                                    "a number is too large") ROW(INT,
+                                                                 "\x61"
+                                                                 "a",
+                                                                 "this is not an integer")
+        ROW(INT, "\x1b\x80\0\0\0\0\0\0\0", "this is not an integer") ROW(
+            INT, "\x3b\x80\0\0\0\0\0\0\0", "this is not an integer") ROW(ARRAY, "\x02",
+                                                                         "this is not an array")
+            ROW(ARRAY, "\x81\0", "a record has another number of members") ROW(
+                LIST, "\x83\0\0\0", "an array is too long") ROW(LIST, "\x82\0",
+                                                                "an array is too long")
+                ROW(INDEX, "\0", "a number is too large") ROW(
+                    REFERENCE, "\0", "this is no reference") ROW(REFERENCE, SHARED "\0",
+                                                                 "this is no reference")
+                    ROW(REFERENCE, REFER "\0", "a reference leads to nothing") ROW(
+                        VALUE, REFER "\x1a\x0f\xff\xff\xff", "a reference leads to nothing")
+                        ROW(VALUE, SHARED "\x81" REFER "\0", "a reference leads to nothing") ROW(
+                            COMPLETE,
+                            SHARED "\x63"
+                                   "abc",
+                            "something shared is used once only") ROW(VALUE,
+                                                                      "\x65"
+                                                                      "ab",
+                                                                      "a text is cut off")
+                            ROW(VALUE, "\x62\xff\xff", "a text is not UTF-8") ROW(
+                                VALUE, "\xd9\x4d\x43\x1a\x0f\xff\xff\xff",
+                                "there is no such constant") ROW(VALUE, "\xd9\x4d\x59\x05",
+                                                                 "a type has no name")
+                                ROW(VALUE, "\xd9\x4d\x45\x82\x61t\x05", "an extension has no data") ROW(
+                                    VALUE, "\xd9\x4d\x7a\x05",
+                                    "a tag is not known") ROW(VALUE, "\x1b\0\x20\0\0\0\0\0\x01",
+                                                              "a number is out of range")
+                                    ROW(VALUE, "\x3b\0\x20\0\0\0\0\0\0", "a number is out of range") ROW(
+                                        VALUE,
+                                        "\x82" SHARED "\x63"
+                                        "abc" VERSION "\x01" REFER "\0",
+                                        "a version is not shorter than what it is a version of")
+                                        ROW(VALUE,
+                                            "\x82" SHARED "\x82\x01\x02" VERSION "\0" REFER "\0",
+                                            "a version is not shorter than what it is a version of")
+                                            ROW(VALUE,
+                                                "\x82" SHARED "\x82\x01\x02" VERSION "\x02" REFER
+                                                "\0",
+                                                "a version is not shorter than what it is a version of")
+                                                ROW(VALUE, VERSION "\x01\x05",
+                                                    "a version of something not shared")
+                                                    ROW(VALUE, VERSION "\x01\xd9\x4d\x49\x05",
+                                                        "a version of something not shared")
+                                                        ROW(VALUE,
+                                                            VERSION "\x01" SHARED "\x63"
+                                                                    "abc",
+                                                            "a version of a text") ROW(VALUE,
+                                                                                       SHARED
+                                                                                       "\x05",
+                                                                                       "this cannot be shared")
+                                                            ROW(VALUE, SHARED "\xf6",
+                                                                "this cannot be shared")
+                                                                ROW(VALUE, SHARED "\x80",
+                                                                    "this cannot be shared")
+                                                                    ROW(VALUE, "\x81\xf7",
+                                                                        "a value is missing")
+                                                                        ROW(VALUE,
+                                                                            "\x9a\0\x01\0\0\x01",
+                                                                            "an array or object is too long")
+                                                                            ROW(VALUE,
+                                                                                "\xa2\x01\x02\x03",
+                                                                                "an array or object is too long")
+                                                                                ROW(VALUE,
+                                                                                    "\xa1\x80\x01",
+                                                                                    "this cannot be a key")
+                                                                                    ROW(VALUE,
+                                                                                        "\xa2\x61"
+                                                                                        "a\x01\x61"
+                                                                                        "a\x02",
+                                                                                        "an object has a key twice")
+#undef ROW
+};
+
+static void read_item(mwl__reader *r, reading as) {
+    uint64_t n;
+    int64_t i;
+    uint32_t count;
+    mwl_value v = mwl_absent();
+    switch (as) {
+    case UINT: (void)mwl__reader_uint(r, 100, &n); break;
+    case INT: (void)mwl__reader_int(r, &i); break;
+    case ARRAY: (void)mwl__reader_array(r, 2); break;
+    case LIST: (void)mwl__reader_list(r, 2, &count); break;
+    case INDEX: (void)mwl__reader_index(r, 0, &count); break;
+    case REFERENCE: (void)mwl__reader_reference(r, &v); break;
+    default:
+        if (mwl__reader_value(r, &v)) mwl__drop(r->heap, v);
+        if (as == COMPLETE) (void)mwl__reader_complete(r);
+        break;
+    }
+}
+
+static mwl__reader reader_of(bench *b, const void *bytes, size_t size) {
+    mwl__reader r;
+    memset(&r, 0, sizeof r);
+    (void)mwl__link_program(b->vm, b->program[CALL], &r.link, NULL);
+    r.heap = mwl_vm_heap(b->vm);
+    r.begin = bytes;
+    r.c = (mwl__cbor){r.begin, r.begin + size};
+    return r;
+}
+
+UTEST(damage, of_single_items) {
+    bench b;
+    ASSERT_TRUE(open_bench(&b));
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        size_t used = mwl_heap_used(mwl_vm_heap(b.vm));
+        mwl__reader r = reader_of(&b, items[i].bytes, items[i].size);
+        read_item(&r, items[i].as);
+        if (!r.why || strcmp(r.why, items[i].reason) != 0) printf("row %zu\n", i);
+        EXPECT_STREQ(r.why ? r.why : "nothing", items[i].reason);
+        mwl__reader_free(&r);
+        EXPECT_LE(mwl_heap_used(mwl_vm_heap(b.vm)), used + 4096); /* names are kept */
+    }
+    enum { DEEP = 200000 };
+    unsigned char *deep = malloc(DEEP);
+    memset(deep, 0x81, DEEP);
+    mwl__reader r = reader_of(&b, deep, DEEP);
+    read_item(&r, VALUE);
+    EXPECT_STREQ(r.why, "a value is nested too deeply");
+    mwl__reader_free(&r);
+    free(deep);
+    const mwl_program *p = b.program[CALL];
+    for (uint32_t k = 0; k < p->n_consts && k < 24; k++) { /* numbers are not named by an index */
+        unsigned char constant[] = {0xd9, 0x4d, 0x43, (unsigned char)k};
+        bool named = mwl__resume_is_constant(p->consts[k]);
+        r = reader_of(&b, constant, sizeof constant);
+        read_item(&r, VALUE);
+        EXPECT_STREQ(r.why ? r.why : "", named ? "" : "there is no such constant");
+        mwl__reader_free(&r);
+    }
+    close_bench(&b);
+}
+
+/* Places that no code of the program leads to. The assembler writes none, but an image from
+ * somewhere else may have them: then nothing can be there. */
+UTEST(damage, places_that_no_code_reaches) {
+    bench b;
+    ASSERT_TRUE(open_bench(&b));
+    const mwl__places *sleep = &b.program[SLEEP]->places, *call = &b.program[CALL]->places,
+                      *fan = &b.program[GATHER]->places, *gap = &b.program[GAP]->places,
+                      *wait = &b.program[WAIT]->places, *clean = &b.program[CLEANUP]->places;
+    const struct {
+        source from;
+        void *place;
+        size_t size;
+        const char *reason;
+    } rows[] = {
+        {SLEEP, &sleep->flows[0].begun, sizeof sleep->flows[0].begun, "there is no such Sleep"},
+        {SLEEP, &sleep->sleeps[0], sizeof sleep->sleeps[0], "there is no such Sleep"},
+        {CALL, &call->entries[1].begun, sizeof call->entries[1].begun,
+         "there is no such middleware entry"},
+        {CALL, &call->calls[0].begun, sizeof call->calls[0].begun, "there is no such call"},
+        {CALL, &call->calls[0].after, sizeof call->calls[0].after, "there is no such call"},
+        {GATHER, &fan->gathers[0].begun, sizeof fan->gathers[0].begun,
+         "a Gather is not that of its Step"},
+        {GAP, &gap->entries[0].after, sizeof gap->entries[0].after, "there is no such gap"},
+        {WAIT, &wait->actions[0], sizeof wait->actions[0], "there is no entry that waits"},
+        {CLEANUP, &clean->actions[3], sizeof clean->actions[3],
+         "an entry has no call of its own in this phase"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned char kept[8];
+        mwl_run *run;
+        mwl_error error;
+        memcpy(kept, rows[i].place, rows[i].size);
+        memset(rows[i].place, 0, rows[i].size);
+        EXPECT_EQ((int)try_load(&b, rows[i].from, b.bytes[rows[i].from], b.size[rows[i].from], &run,
+                                &error),
+                  (int)MWL_E_SNAPSHOT);
+        EXPECT_STREQ(error.message, rows[i].reason);
+        memcpy(rows[i].place, kept, rows[i].size);
+        EXPECT_EQ((int)try_load(&b, rows[i].from, b.bytes[rows[i].from], b.size[rows[i].from], &run,
+                                &error),
+                  (int)MWL_OK);
+        mwl_run_free(run);
+    }
+    close_bench(&b);
+}
+
+UTEST(damage, of_the_whole) {
+    bench b;
+    ASSERT_TRUE(open_bench(&b));
+    mwl_run *run;
+    mwl_error error;
+    size_t size = b.size[SLEEP] + 1;
+    unsigned char *longer = malloc(size);
+    memcpy(longer, b.bytes[SLEEP], size - 1);
+    longer[size - 1] = 0;
+    uint64_t body = size - MWL_SAVED_HEADER;
+    for (int i = 0; i < 8; i++) longer[16 + i] = (unsigned char)(body >> (8 * i));
+    mwl__saved_reseal(longer, size);
+    EXPECT_EQ((int)try_load(&b, SLEEP, longer, size, &run, &error), (int)MWL_E_SNAPSHOT);
+    EXPECT_STREQ(error.message, "there is something behind the run");
+    free(longer);
+    b.bytes[SLEEP][6] |= 2;
+    mwl__saved_reseal(b.bytes[SLEEP], b.size[SLEEP]);
+    EXPECT_EQ((int)try_load(&b, SLEEP, b.bytes[SLEEP], b.size[SLEEP], &run, &error),
+              (int)MWL_E_SNAPSHOT);
+    EXPECT_STREQ(error.message, "the saved run has flags that are not known");
+    b.bytes[SLEEP][6] = 0;
+    mwl__saved_reseal(b.bytes[SLEEP], b.size[SLEEP]);
+    uint32_t root = b.program[SLEEP]->tables.root_flow;
+    b.program[SLEEP]->tables.root_flow = MWL_NONE;
+    EXPECT_EQ((int)try_load(&b, SLEEP, b.bytes[SLEEP], b.size[SLEEP], &run, &error),
+              (int)MWL_E_USAGE);
+    b.program[SLEEP]->tables.root_flow = root;
     close_bench(&b);
 }
 

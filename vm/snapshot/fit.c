@@ -17,8 +17,7 @@
 static bool here(mwl_value v) { return !mwl_is_absent(v); }
 
 bool mwl__fit_failure(mwl__reader *r, mwl_value v) {
-    MUST(mwl_value_kind(v) == MWL_KIND_OBJECT && !mwl__failure_error(v),
-         "a failure has no envelope");
+    MUST(!mwl__failure_error(v), "a failure has no envelope");
     return true;
 }
 
@@ -114,8 +113,7 @@ static bool same_stack(const mwl_program *p, const mwl__entry *e, const mwl__nes
 
 bool mwl__fit_call(mwl__reader *r, const mwl_call *c, uint32_t import) {
     const mwl__link *link = r->link;
-    MUST(import < link->program->tables.n_imports && !link->providers[import]->is_middleware,
-         "there is no such provider");
+    MUST(!link->providers[import]->is_middleware, "there is no such provider");
     MUST(c->number > 0 && c->number <= c->frame->run->next_call && c->attempt > 0,
          "a call has a number that was not given yet");
     MUST(here(c->input) && here(c->state), "a call has no input");
@@ -230,7 +228,7 @@ static bool find_call(mwl__reader *r, mwl__frame *f, uint32_t at, bool direct, w
     w->pc = direct ? c->end_pc + 1 : p->places.calls[at].after;
     w->wait = MWL_FRAME_WAIT_CALL;
     if (direct) {
-        MUST(!f->record && (f->state == MWL_FRAME_READY || c->import != MWL_NONE),
+        MUST(f->state == MWL_FRAME_READY || c->import != MWL_NONE,
              "a call without a record has one");
     } else {
         MUST(f->record && f->record->ix == at && f->record->index == -1 && here(f->record->input),
@@ -291,9 +289,8 @@ static bool find_point(mwl__reader *r, mwl__frame *f, mwl__point point, uint32_t
         MUST(f->state == MWL_FRAME_READY || g->active, "a Gather waits for nothing");
         return true;
     case MWL_POINT_WAIT:
-        MUST(f->entries && f->entries->ix == at && f->entries->state == MWL_ENTRY_ENTERING &&
-                 f->entries->waits && p->places.actions[at * 4],
-             "there is no entry that waits");
+        MUST(f->entries && f->entries->ix == at && f->entries->waits && p->places.actions[at * 4],
+             "there is no entry that waits"); /* it enters (mwl__fit_entry) */
         w->place = &p->places.entries[at].outer;
         w->pc = p->places.actions[at * 4] - 1;
         w->wait = MWL_FRAME_WAIT_TIME;

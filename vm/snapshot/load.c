@@ -186,8 +186,7 @@ mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_lo
     if (!vm || !bytes || !how || !out)
         return refuse(error, MWL_E_USAGE, "vm, bytes, how and out are needed", 0);
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_load: the VM was freed");
-    if (vm->pumping || vm->executing)
-        return refuse(error, MWL_E_STATE, "a run cannot be loaded in a callback", 0);
+    if (vm->pumping) return refuse(error, MWL_E_STATE, "a run cannot be loaded in a callback", 0);
     vm->thread = pthread_self();
     return mwl__run_load(vm, bytes, size, how, false, out, error);
 }
