@@ -100,6 +100,8 @@ static int parse_option(const struct command_line *line, int *i, int argc, char 
     if (!row) return unknown(line, word, len);
     if (row->kind == OPTION_FLAG && value) return cmd_usage("%s takes no value", row->name);
     if (row->kind == OPTION_FLAG) return set(row, base, NULL);
+    if (value && row->kind == OPTION_FORM && !value[1]) /* an empty variable of a shell */
+        return cmd_usage("%s= has no value", row->name);
     if (value) return set(row, base, value + 1);
     if (row->kind == OPTION_FORM) return set(row, base, "");
     if (*i + 1 == argc) return cmd_usage("%s needs a value: %s", row->name, row->operand);

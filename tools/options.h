@@ -15,7 +15,7 @@ enum option_kind {
     OPTION_WORD, /* const char *; once */
     OPTION_LIST, /* struct word_list; may be repeated */
     OPTION_CALL, /* no field: `take` gets the table's base and the value; may be repeated */
-    OPTION_FORM  /* the same; the value is optional and follows "=" only; "" if there is none */
+    OPTION_FORM  /* the same; the value is optional and follows "=" only; "" if there is no "=" */
 };
 
 struct option {

@@ -25,7 +25,7 @@ static int allow(struct permissions *p, mwl_io_right right, const char *list) {
     mwl_error error = {MWL_OK, NULL, 0};
     int status = need_policy(p);
     if (status != CMD_OK) return status;
-    if (mwl_io_policy_allow(p->policy, right, list, &error) == MWL_OK) return CMD_OK;
+    if (mwl_io_policy_allow(p->policy, right, *list ? list : NULL, &error) == MWL_OK) return CMD_OK;
     return cmd_usage("--allow-%s=%s: %s", mwl_io_right_name(right), list, error.message);
 }
 
@@ -91,13 +91,26 @@ struct wants {
     bool failed;
 };
 
+/* The length of "host:port" without a port that is usual: the flag is shorter, and allows it too.
+ */
+static int without_port(const char *what, int len) {
+    static const char *const usual[] = {":443", ":80"};
+    for (size_t i = 0; i < 2; i++) {
+        int n = (int)strlen(usual[i]);
+        if (len > n && strcmp(what + len - n, usual[i]) == 0) return len - n;
+    }
+    return len;
+}
+
 static void add_flag(void *ctx, mwl_io_right right, const char *what) {
     struct wants *w = ctx;
     char flag[4400];
     if (w->policy &&
         (what ? mwl_io_policy_allows(w->policy, right, what) : mwl_io_policy_any(w->policy, right)))
         return;
-    snprintf(flag, sizeof flag, "--allow-%s%s%s", mwl_io_right_name(right), what ? "=" : "",
+    int len = what ? (int)strlen(what) : 0;
+    if (right == MWL_IO_HTTP) len = without_port(what, len);
+    snprintf(flag, sizeof flag, "--allow-%s%s%.*s", mwl_io_right_name(right), what ? "=" : "", len,
              what ? what : "");
     for (size_t i = 0; i < w->n; i++)
         if (strcmp(w->flags[i], flag) == 0) return;

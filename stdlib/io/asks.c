@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 typedef struct asking {
     void (*ask)(void *ctx, mwl_io_right right, const char *what);
@@ -21,7 +22,12 @@ static const char *constant(mwl_value v) {
 
 static bool is_computed(mwl_value v) { return !mwl_is_absent(v) && !constant(v); }
 
-/* "host" or "host:port" of a URL, as a flag names it. */
+/* A member of the arguments. If an expression computes all of them, it is that expression. */
+static mwl_value member(mwl_value with, const char *name) {
+    return mwl_value_kind(with) == MWL_KIND_STRING ? with : mwl__io_arg(with, name);
+}
+
+/* "host:port" of a URL. */
 static void ask_url(const asking *a, mwl_value v) {
     char host[300];
     const char *url = constant(v);
@@ -36,9 +42,12 @@ static void ask_url(const asking *a, mwl_value v) {
     for (size_t i = 0; i < n; i++)
         if (from[i] == '@') at = from + i;
     if (at) n -= (size_t)(at + 1 - from), from = at + 1;
-    if (n >= sizeof host) n = sizeof host - 1;
+    if (n > sizeof host - 8) n = sizeof host - 8;
     for (size_t i = 0; i < n; i++) host[i] = (char)tolower((unsigned char)from[i]);
     host[n] = '\0';
+    const char *port = strrchr(host, ':'), *bracket = strrchr(host, ']');
+    if (!port || (bracket && port < bracket))
+        strcpy(host + n, strncasecmp(url, "https:", 6) == 0 ? ":443" : ":80");
     a->ask(a->ctx, MWL_IO_HTTP, host);
 }
 
@@ -77,7 +86,7 @@ static void ask_exec(const asking *a, mwl_value with) {
 }
 
 static void ask_file(const asking *a, mwl_value with) {
-    mwl_value action = mwl__io_arg(with, "action"), path = mwl__io_arg(with, "path");
+    mwl_value action = member(with, "action"), path = member(with, "path");
     const char *name = mwl_is_absent(action) ? "read" : constant(action);
     bool writes = name && (strcmp(name, "write") == 0 || strcmp(name, "append") == 0 ||
                            strcmp(name, "remove") == 0);
@@ -90,7 +99,7 @@ static void ask_sqlite(const asking *a, mwl_value with) {
 }
 
 static void ask_env(const asking *a, mwl_value with) {
-    ask_each(a, MWL_IO_ENV, mwl__io_arg(with, "names"));
+    ask_each(a, MWL_IO_ENV, member(with, "names"));
 }
 
 static void ask_run(const asking *a, mwl_value with) {

@@ -26,6 +26,7 @@ typedef struct exec {
     uv_timer_t timer;
     int handles; /* that are not closed */
     bool exited, killed, out_ended, err_ended;
+    bool cut; /* the beginning of standard error is lost */
     ending ending;
     int64_t code;
     int signal;
@@ -77,12 +78,18 @@ static const char *signal_name(int sig) {
 /* The members code, signal and stderr. */
 static mwl_value how_it_ended(const exec *e, mwl_heap *heap) {
     size_t n = e->n_tail < TAIL ? e->n_tail : TAIL;
+    const char *shown = e->tail + e->n_tail - n;
+    const char *nl = e->cut || n < e->n_tail ? memchr(shown, '\n', n) : NULL;
+    if (nl && nl + 1 < shown + n) { /* not in the middle of a line, which may have a secret */
+        n -= (size_t)(nl + 1 - shown);
+        shown = nl + 1;
+    }
     const char *name = e->signal ? signal_name(e->signal) : "";
     mwl_value v = mwl_object(heap, 4);
     v = mwl__io_set(heap, v, "code", e->signal ? mwl_null() : mwl_number((double)e->code));
     v = mwl__io_set(heap, v, "signal",
                     e->signal ? mwl_string(heap, name, strlen(name)) : mwl_null());
-    return mwl__io_set(heap, v, "stderr", mwl__io_text(heap, e->tail + e->n_tail - n, n));
+    return mwl__io_set(heap, v, "stderr", mwl__io_text(heap, shown, n));
 }
 
 static bool is_success(const exec *e, mwl_value codes) {
@@ -229,11 +236,12 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
 
 /* Keeps the last bytes: what does not fit moves the newest TAIL bytes to the front. */
 static void keep_tail(exec *e, const char *data, size_t n) {
-    if (n > TAIL) data += n - TAIL, n = TAIL;
+    if (n > TAIL) data += n - TAIL, n = TAIL, e->cut = true;
     if (e->n_tail + n > sizeof e->tail) {
         size_t keep = TAIL - n;
         memmove(e->tail, e->tail + e->n_tail - keep, keep);
         e->n_tail = keep;
+        e->cut = true;
     }
     memcpy(e->tail + e->n_tail, data, n);
     e->n_tail += n;

@@ -26,6 +26,7 @@ static void empty_request(mwl__http_request *r) {
     mwl__http_text_free(&r->reply_headers);
     free(r->method);
     free(r->url);
+    free(r->shown);
 }
 
 static void free_request(mwl__http_request *r) {
@@ -42,20 +43,40 @@ static void end(mwl__http_request *r) {
 
 /* ---- hops ------------------------------------------------------------------------------------ */
 
+/* `--allow-http` allows public addresses, but it is the proxy that knows the address. */
+static void refuse_proxied(const mwl__http_request *r, mwl_call *call) {
+    char flag[300];
+    mwl_heap *heap = mwl_call_heap(call);
+    snprintf(flag, sizeof flag, "--allow-http=%s", r->host);
+    mwl_value details =
+        mwl__io_set(heap, mwl_object(heap, 1), "flag", mwl__io_text(heap, flag, strlen(flag)));
+    mwl__io_fail(call, MWL__HTTP "NotPermitted", false, details,
+                 "not allowed through a proxy, which may lead to a private address; %s would allow "
+                 "it",
+                 flag);
+}
+
 /* Starts the present hop. Returns false after it has settled the call. */
 static bool start_hop(mwl__http_request *r) {
     mwl_call *call = r->job.op.call;
-    mwl__http_verdict verdict = mwl__http_target(r);
+    free(r->shown);
+    r->shown = mwl__http_shown(r->url);
+    mwl__http_verdict verdict = r->shown ? mwl__http_target(r) : HTTP_NO_MEMORY;
     if (verdict == HTTP_BAD_URL) {
         mwl__io_fail(call, MWL__HTTP "InvalidRequest", false, mwl_absent(),
-                     "'%s' is not a URL of http or https", r->url);
+                     "'%s' is not a URL of http or https", r->shown);
+        return false;
+    }
+    if (verdict == HTTP_PROXIED) {
+        refuse_proxied(r, call);
         return false;
     }
     if (verdict == HTTP_NOT_ALLOWED) {
         mwl__io_refuse(call, "Provider.Call.Http", MWL_IO_HTTP, r->host);
         return false;
     }
-    if (mwl__http_set_options(r, call) && mwl__http_add_request(r)) return true;
+    if (verdict == HTTP_OK && mwl__http_set_options(r, call) && mwl__http_add_request(r))
+        return true;
     mwl_call_succeed(call, mwl_absent()); /* out of memory */
     return false;
 }
@@ -95,7 +116,7 @@ void mwl__http_hop_done(mwl__http_request *r, CURLcode code) {
     }
     if (code == CURLE_OK && is_redirect(status) && to && r->hops > 0)
         mwl__io_fail(r->job.op.call, MWL__HTTP "TooManyRedirects", false, mwl_absent(),
-                     "%s: more than %u redirects", r->url, r->hops);
+                     "%s: more than %u redirects", r->shown, r->hops);
     else
         mwl__http_settle(r, code);
     end(r);

@@ -227,6 +227,11 @@ static void run_start(mwl_call *call, void *user) {
     runs *all = runs_of(io);
     size_t len = 0;
     const char *path = mwl_as_text(mwl__io_arg(mwl_call_arguments(call), "path"), &len);
+    if (strlen(path) != len) {
+        mwl__io_fail(call, PREFIX ".Unreadable", false, mwl_absent(),
+                     "the path contains a NUL character");
+        return;
+    }
     call_run *c = all ? calloc(1, sizeof *c + len + 1) : NULL;
     if (!c) {
         mwl__io_fail(call, PREFIX ".Unreadable", true, mwl_absent(), "out of memory");

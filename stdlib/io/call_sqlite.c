@@ -344,6 +344,11 @@ static void sqlite_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     mwl_value args = mwl_call_arguments(call);
     const char *path = mwl__io_arg_text(args, "file", "");
+    if (mwl__io_has_nul(mwl__io_arg(args, "file"))) {
+        mwl__io_fail(call, PREFIX ".OpenFailed", false, mwl_absent(),
+                     "the name of the file contains a NUL character");
+        return;
+    }
     call_sqlite *c = calloc(1, sizeof *c + strlen(path) + 1);
     bool ok = c && mwl_heap_new(NULL, &c->heap) == MWL_OK;
     if (ok) {

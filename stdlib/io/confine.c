@@ -18,6 +18,7 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <linux/openat2.h>
+#include <sys/vfs.h>
 #endif
 
 #ifndef O_PATH
@@ -144,6 +145,27 @@ static const char *inside(const char *entry, const char *path) {
     return path[n] == '\0' ? path + n : path[n] == '/' ? path + n + 1 : NULL;
 }
 
+/* Refuses what the kernel shows of a process: /proc/self/environ has every variable, mem its
+ * memory. The policy must name such a file itself, or allow everything. Returns fd, or a negative
+ * errno after it has closed fd. */
+static int not_of_process(const mwl_io *io, int fd) {
+#if defined(__linux__)
+    struct statfs s;
+    char link[40], path[64];
+    enum { PROC = 0x9fa0 };
+    if (fd < 0 || io->options.policy->all || fstatfs(fd, &s) < 0 || s.f_type != PROC) return fd;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n < 0 ? 0 : n] = '\0';
+    if (n < 0 || (strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9')) {
+        close(fd);
+        return -EPERM;
+    }
+#endif
+    (void)io;
+    return fd;
+}
+
 /* Opens `path` (absolute) inside the entry. The entry itself is what the person named: links on the
  * way to it are followed. */
 static int open_entry(const char *entry, const char *below, int flags, unsigned mode) {
@@ -165,13 +187,14 @@ int mwl__io_file_open(const mwl_io *io, mwl_io_right right, const char *path, in
     int result = -EPERM;
     if (g->everything) {
         int fd = open(path, with_always(flags), mode);
-        return fd < 0 ? -errno : fd;
+        return fd < 0 ? -errno : not_of_process(io, fd);
     }
     if (!mwl__path_absolute(NULL, path, whole, sizeof whole)) return -ENAMETOOLONG;
     for (size_t i = 0; i < g->n; i++) {
         const char *below = inside(g->entries[i], whole);
         if (!below) continue;
         result = open_entry(g->entries[i], below, flags, mode);
+        if (*below) result = not_of_process(io, result);
         if (result != -EXDEV) return result; /* another entry may reach where the link leads */
     }
     return result;

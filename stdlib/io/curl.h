@@ -26,6 +26,7 @@
     X(url_cleanup)                                                                                 \
     X(url_set)                                                                                     \
     X(url_get)                                                                                     \
+    X(getdate)                                                                                     \
     X(free)
 
 /* curl_easy_init is mwl__curl.easy_init, and so on. The macros of curl.h that check the arguments

@@ -3,6 +3,7 @@
  * The input is written to a file in memory, which the program gets as its standard input. So the
  * loop does not have to feed a program that reads slowly or not at all. */
 #include "exec.h"
+#include "policy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +17,6 @@
 
 static void no_memory(mwl_call *call) {
     mwl__io_fail(call, PREFIX ".StartFailed", true, mwl_absent(), "out of memory");
-}
-
-static bool has_nul(mwl_value text) {
-    size_t len = 0;
-    const char *t = mwl_as_text(text, &len);
-    return t && strlen(t) != len;
 }
 
 /* ---- lists of texts -------------------------------------------------------------------------- */
@@ -52,7 +47,7 @@ static bool make_argv(mwl__exec_plan *plan, mwl_call *call, mwl_value argv) {
     bool ok = true, nul = false;
     for (size_t i = 0; i < mwl_count(argv); i++) {
         ok = ok && add_text(&texts, mwl_array_at(argv, i), '\0');
-        nul = nul || has_nul(mwl_array_at(argv, i));
+        nul = nul || mwl__io_has_nul(mwl_array_at(argv, i));
     }
     if (ok && !nul) plan->argv = pointers(&texts, mwl_count(argv));
     mwl__bytes_free(&texts);
@@ -81,8 +76,8 @@ static bool may_start_all(mwl_io *io) { return mwl__io_may(io, MWL_IO_EXEC, "*")
 /* NULL, or why a variable cannot be set. */
 static const char *bad_variable(mwl_value key, mwl_value value) {
     const char *name = mwl_as_text(key, NULL);
-    if (!*name || strchr(name, '=') || has_nul(key)) return "a name in env is not valid";
-    return has_nul(value) ? "a value in env contains a NUL character" : NULL;
+    if (!*name || strchr(name, '=') || mwl__io_has_nul(key)) return "a name in env is not valid";
+    return mwl__io_has_nul(value) ? "a value in env contains a NUL character" : NULL;
 }
 
 static bool refuse_names(mwl_io *io, mwl_call *call, mwl_value env, mwl_value inherit) {
@@ -94,7 +89,7 @@ static bool refuse_names(mwl_io *io, mwl_call *call, mwl_value env, mwl_value in
             return true;
         }
         if (strncmp(mwl_as_text(key, NULL), "LD_", 3) == 0 && !may_start_all(io)) {
-            mwl__io_refuse(call, PREFIX, MWL_IO_EXEC, "");
+            mwl__io_refuse(call, PREFIX, MWL_IO_EXEC, NULL);
             return true;
         }
     }
@@ -153,16 +148,12 @@ static bool find_program(mwl__exec_plan *plan, mwl_io *io, mwl_call *call) {
         mwl__io_refuse(call, PREFIX, MWL_IO_EXEC, name);
         return false;
     }
-    char folder[PATH_MAX];
-    int len = 0;
     if (!strchr(name, '/')) {
         if (*name && look_up(name, plan->path)) return true;
-    } else if (name[0] == '/') {
-        len = snprintf(plan->path, sizeof plan->path, "%s", name);
-    } else if (getcwd(folder, sizeof folder)) {
-        len = snprintf(plan->path, sizeof plan->path, "%s/%s", folder, name);
+    } else if (mwl__path_absolute(NULL, name, plan->path, sizeof plan->path)) {
+        /* the path that the policy has looked at: "link/../x" is "x" for both */
+        if (access(plan->path, F_OK) == 0) return true;
     }
-    if (len > 0 && (size_t)len < sizeof plan->path && access(plan->path, F_OK) == 0) return true;
     mwl__io_fail(call, PREFIX ".NotFound", false, mwl_absent(), "%s: no such program", name);
     return false;
 }
@@ -170,8 +161,14 @@ static bool find_program(mwl__exec_plan *plan, mwl_io *io, mwl_call *call) {
 /* ---- folder and input ------------------------------------------------------------------------ */
 
 /* The folder is entered by its descriptor, so that it is the one that was checked. */
-static bool open_folder(mwl__exec_plan *plan, mwl_io *io, mwl_call *call, const char *path) {
+static bool open_folder(mwl__exec_plan *plan, mwl_io *io, mwl_call *call, mwl_value cwd) {
+    const char *path = mwl_as_text(cwd, NULL);
     if (!path) return true;
+    if (mwl__io_has_nul(cwd)) {
+        mwl__io_fail(call, PREFIX ".StartFailed", false, mwl_absent(),
+                     "cwd contains a NUL character");
+        return false;
+    }
     plan->cwd_fd = mwl__io_file_open(io, MWL_IO_READ, path, O_RDONLY | O_DIRECTORY, 0);
     if (plan->cwd_fd >= 0) {
         snprintf(plan->cwd_text, sizeof plan->cwd_text, "/proc/self/fd/%d", plan->cwd_fd);
@@ -222,7 +219,7 @@ bool mwl__exec_plan_make(mwl__exec_plan *plan, mwl_io *io, mwl_call *call) {
     plan->cwd_fd = plan->stdin_fd = -1;
     bool ok = make_argv(plan, call, mwl__io_arg(args, "argv")) && find_program(plan, io, call) &&
               make_env(plan, io, call, args) &&
-              open_folder(plan, io, call, mwl__io_arg_text(args, "cwd", NULL)) &&
+              open_folder(plan, io, call, mwl__io_arg(args, "cwd")) &&
               make_input(plan, call, mwl__io_arg(args, "stdin"));
     if (!ok) mwl__exec_plan_free(plan);
     return ok;

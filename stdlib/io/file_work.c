@@ -25,6 +25,8 @@ static int open_at(mwl__file_work *w, int flags) {
 
 /* An error of the system after the path was found: EPERM and EXDEV say that the policy refused. */
 static int of_system(int error) { return error == EPERM ? EACCES : error == EXDEV ? EIO : error; }
+/* The same of an error of writing: EFBIG, a limit of the process, is not about maxBytes. */
+static int of_writing(int error) { return error == EFBIG ? ENOSPC : of_system(error); }
 
 static bool stopped(const mwl__file_work *w) { return atomic_load(w->stop); }
 
@@ -176,11 +178,12 @@ static int do_write(mwl__file_work *w) {
     struct stat s;
     int dir = mwl__io_file_parent(w->io, MWL_IO_WRITE, w->path, &name);
     if (dir < 0) return -dir;
-    int fd = open_temporary(dir, name, temporary, sizeof temporary, 0666), error = fd < 0 ? -fd : 0;
+    /* the file that is replaced passes its permissions on, from the first moment */
+    bool old = fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode);
+    int fd = open_temporary(dir, name, temporary, sizeof temporary, old ? s.st_mode & 0777 : 0666);
+    int error = fd < 0 ? -fd : 0;
     if (!error) {
-        /* the file that is replaced passes its permissions on */
-        if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode))
-            (void)!fchmod(fd, s.st_mode & 07777);
+        if (old) (void)!fchmod(fd, s.st_mode & 0777);
         error = write_all(w, fd, &w->bytes);
         if (!error && fsync(fd) < 0) error = errno;
         if (close(fd) < 0 && !error) error = errno;
@@ -192,7 +195,7 @@ static int do_write(mwl__file_work *w) {
             sync_folder(dir);
     }
     close(dir);
-    return of_system(error);
+    return of_writing(error);
 }
 
 /* Another call may hold the lock for long. */
@@ -220,7 +223,7 @@ static int do_append(mwl__file_work *w) {
         if (error) (void)!ftruncate(fd, s.st_size);
     }
     close(fd);
-    return of_system(error);
+    return of_writing(error);
 }
 
 static int do_remove(mwl__file_work *w) {

@@ -2,6 +2,7 @@
 #include "io_impl.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,21 +74,30 @@ mwl_value mwl__io_text(mwl_heap *heap, const char *text, size_t len) {
 
 void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value take_details,
                   const char *format, ...) {
-    char message[512];
-    va_list ap;
+    char small[512], *message = small;
+    va_list ap, again;
     va_start(ap, format);
-    vsnprintf(message, sizeof message, format, ap);
+    va_copy(again, ap);
+    int need = vsnprintf(small, sizeof small, format, ap);
+    if (need >= (int)sizeof small) { /* a message that is cut could end inside a secret */
+        message = malloc((size_t)need + 1);
+        if (message) vsnprintf(message, (size_t)need + 1, format, again);
+    }
+    va_end(again);
     va_end(ap);
     mwl_heap *heap = mwl_call_heap(call);
-    mwl_value failure = mwl_failure(heap, NULL, code, message, take_details, mwl_absent());
+    mwl_value failure = mwl_failure(heap, NULL, code, message ? message : "out of memory",
+                                    take_details, mwl_absent());
     mwl_call_settle(call, mwl__io_set(heap, failure, "retryable", mwl_bool(retryable)));
+    if (message != small) free(message);
 }
 
 void mwl__io_refuse(mwl_call *call, const char *prefix, mwl_io_right right, const char *what) {
-    char code[96], flag[400];
+    char code[96], flag[PATH_MAX + 64];
     mwl_heap *heap = mwl_call_heap(call);
     snprintf(code, sizeof code, "%s.NotPermitted", prefix);
-    snprintf(flag, sizeof flag, "--allow-%s=%s", mwl_io_right_name(right), what);
+    snprintf(flag, sizeof flag, "--allow-%s%s%s", mwl_io_right_name(right), what ? "=" : "",
+             what ? what : "");
     mwl_value details =
         mwl__io_set(heap, mwl_object(heap, 1), "flag", mwl__io_text(heap, flag, strlen(flag)));
     mwl__io_fail(call, code, false, details, "not allowed; %s would allow it", flag);

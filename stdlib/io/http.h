@@ -33,7 +33,8 @@ typedef struct mwl__http_request {
 
     /* the request */
     char *method;
-    char *url; /* of the present hop */
+    char *url;   /* of the present hop */
+    char *shown; /* the same without a name and a password, for people */
     mwl__http_text body;
     bool has_body;
     struct curl_slist *headers;
@@ -43,7 +44,7 @@ typedef struct mwl__http_request {
     bool idempotent; /* sending it twice does what sending it once does */
 
     /* where it goes */
-    bool named, proxied;  /* this host may be private; a proxy connects to it */
+    bool named, proxied;  /* the policy names this host; a proxy connects to it */
     bool private_address; /* a connection was refused for that */
     char host[256];
 
@@ -75,10 +76,13 @@ typedef enum mwl__http_verdict {
     HTTP_OK,
     HTTP_BAD_URL,
     HTTP_NOT_ALLOWED, /* r->host is "host:port" for the flag */
+    HTTP_PROXIED,     /* the same: a proxy resolves the name, so the policy must name the host */
     HTTP_NO_MEMORY
 } mwl__http_verdict;
 /* Checks the URL of the present hop against the policy, and sets named, proxied and host. */
 mwl__http_verdict mwl__http_target(mwl__http_request *r);
+/* Returns the URL without a name and a password in it; given, NULL if out of memory. */
+char *mwl__http_shown(const char *url);
 /* Returns whether the two URLs have the same scheme, host and port. */
 bool mwl__http_same_origin(const char *a, const char *b);
 /* The proxy of the environment for a URL, or "" for none. */

@@ -66,29 +66,6 @@ static mwl_value header_object(mwl_heap *heap, const mwl__http_request *r) {
 
 /* ---- Retry-After ----------------------------------------------------------------------------- */
 
-static int month_of(const char *text) {
-    static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const char *at = strstr(names, text);
-    return at && (at - names) % 3 == 0 ? (int)(at - names) / 3 : -1;
-}
-
-/* Seconds since 1970 of "Sun, 06 Nov 1994 08:49:37 GMT", or -1. */
-static int64_t read_date(const char *text) {
-    char month[4];
-    int day, year, hour, minute, second;
-    const char *comma = strchr(text, ',');
-    if (!comma || sscanf(comma + 1, " %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &day, month, &year,
-                         &hour, &minute, &second) != 6)
-        return -1;
-    int m = month_of(month);
-    if (m < 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 || year < 1970)
-        return -1;
-    int64_t y = year - (m < 2), era = y / 400, of_era = y - era * 400;
-    int64_t of_year = (153 * (m + (m > 1 ? -2 : 10)) + 2) / 5 + day - 1;
-    int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    return days * 86400 + hour * 3600 + minute * 60 + second;
-}
-
 /* The header as an ISO 8601 duration; null if there is none that can be read. */
 static mwl_value retry_after(mwl_heap *heap, mwl_io *io, const mwl__http_request *r) {
     size_t len;
@@ -101,7 +78,8 @@ static mwl_value retry_after(mwl_heap *heap, mwl_io *io, const mwl__http_request
     if (strspn(text, "0123456789") == len) {
         seconds = len > 9 ? 999999999 : strtoll(text, NULL, 10);
     } else {
-        int64_t at = read_date(text);
+        /* one of the three forms of RFC 9110; all have a time */
+        int64_t at = strchr(text, ':') ? mwl__curl.getdate(text, NULL) : -1;
         if (at < 0) return mwl_null();
         mwl_instant now;
         mwl_vm_now(mwl__io_vm(io), &now);
@@ -220,7 +198,9 @@ static mwl_value body_shown(mwl_heap *heap, mwl__http_request *r) {
     mwl_error error;
     mwl_value out = mwl_absent();
     if (r->reply.len == 0) return mwl_null();
-    if (r->reply.len > BODY_SHOWN) return mwl__io_text(heap, r->reply.data, BODY_SHOWN);
+    if (r->reply.len > BODY_SHOWN)
+        return mwl__io_text(heap, r->reply.data,
+                            mwl__io_cut(r->job.op.io, r->reply.data, r->reply.len, BODY_SHOWN));
     if (strcmp(default_form(r), "json") == 0 &&
         mwl_json_parse(heap, r->reply.data, r->reply.len, &out, &error) == MWL_OK)
         return out;
@@ -268,7 +248,7 @@ static mwl_value metadata(mwl_heap *heap, const mwl__http_request *r) {
     mwl_value out =
         mwl__io_set(heap, mwl_object(heap, 6), "status", mwl_number((double)status_of(r)));
     out = mwl__io_set(heap, out, "headers", header_object(heap, r));
-    out = mwl__io_set(heap, out, "url", mwl__io_text(heap, r->url, strlen(r->url)));
+    out = mwl__io_set(heap, out, "url", mwl__io_text(heap, r->shown, strlen(r->shown)));
     out = mwl__io_set(heap, out, "version", mwl_string(heap, version, strlen(version)));
     out = mwl__io_set(heap, out, "redirects", mwl_number(r->hops));
     return mwl__io_set(heap, out, "timings", timings(heap, r));
@@ -335,7 +315,7 @@ static void fail_status(mwl__http_request *r, long status) {
     bool throttled = status == 429;
     mwl__io_fail(call, throttled ? MWL__HTTP "Throttled" : MWL__HTTP "NonSuccessStatus",
                  status_retryable(r, status), details(mwl_call_heap(call), r), "%s %s: status %ld",
-                 r->method, r->url, status);
+                 r->method, r->shown, status);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -349,7 +329,7 @@ static void succeed(mwl__http_request *r) {
     bool undecodable = mwl_is_absent(v) && why && reason != MWL_E_NOMEM && reason != MWL_E_TOO_BIG;
     if (undecodable)
         mwl__io_fail(call, MWL__HTTP "DecodeFailed", false, details(heap, r), "%s %s: %s",
-                     r->method, r->url, why);
+                     r->method, r->shown, why);
     else
         mwl_call_succeed(call, v);
 }
@@ -367,7 +347,7 @@ void mwl__http_settle(mwl__http_request *r, CURLcode code) {
         mwl_call_succeed(call, mwl_absent()); /* ends the run: out of memory */
     else if (r->too_large)
         mwl__io_fail(call, MWL__HTTP "TooLarge", false, mwl_absent(),
-                     "%s %s: the body has more than %zu bytes", r->method, r->url, r->max_bytes);
+                     "%s %s: the body has more than %zu bytes", r->method, r->shown, r->max_bytes);
     else if (code != CURLE_OK)
         fail_transport(r, code);
     else if (status < 200 || status > 299)

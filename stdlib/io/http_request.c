@@ -206,6 +206,7 @@ static const char *take_tls(mwl__http_request *r, mwl_value tls) {
     for (int i = 0; i < TLS_FILES; i++) {
         const char *text = mwl__io_arg_text(tls, names[i], NULL);
         if (!text) continue;
+        if (mwl__io_has_nul(mwl__io_arg(tls, names[i]))) return "a path in tls has a NUL";
         if (strncmp(text, "-----BEGIN ", 11) == 0) {
             if (!mwl__http_add(&r->tls_text[i], text, strlen(text))) return "out of memory";
         } else if (!(r->tls_path[i] = strdup(text))) {
@@ -229,6 +230,9 @@ static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
     r->redirects = (long)mwl__io_arg_number(args, "redirects", REDIRECTS);
     r->max_bytes = (size_t)mwl__io_arg_number(args, "maxBytes", MAX_BYTES);
     r->tls_failed = -1;
+    static const char *const texts[] = {"method", "url"};
+    for (size_t i = 0; i < 2; i++)
+        if (mwl__io_has_nul(mwl__io_arg(args, texts[i]))) return "the url or the method has a NUL";
     const char *wrong = add_headers(r, mwl__io_arg(args, "headers"));
     if (!wrong) wrong = add_key(r, call, mwl__io_arg(args, "idempotencyKey"));
     if (!wrong) wrong = make_body(r, call);

@@ -2,7 +2,8 @@
  *
  * A host must be allowed by name, at every hop. Its address is checked when the socket is opened,
  * so that a name cannot lead to this machine or to a private network, whatever it resolves to. A
- * proxy of the environment resolves names itself: then only addresses in the URL can be checked. */
+ * proxy of the environment resolves names itself, so that the address is not seen here: then only a
+ * host that the policy names itself is allowed. */
 #include "http.h"
 
 #include <arpa/inet.h>
@@ -23,26 +24,32 @@ typedef struct range {
 
 /* Addresses that are not of the public network: RFC 6890 and what followed it. */
 static const range private_v4[] = {
-    {{0}, 8},          /* this network */
-    {{10}, 8},         /* private */
-    {{100, 64}, 10},   /* shared by providers */
-    {{127}, 8},        /* loopback */
-    {{169, 254}, 16},  /* link-local */
-    {{172, 16}, 12},   /* private */
-    {{192, 0, 0}, 24}, /* protocol assignments */
-    {{192, 168}, 16},  /* private */
-    {{198, 18}, 15},   /* benchmarks */
-    {{224}, 4},        /* multicast */
-    {{240}, 4},        /* reserved, broadcast */
+    {{0}, 8},             /* this network */
+    {{10}, 8},            /* private */
+    {{100, 64}, 10},      /* shared by providers */
+    {{127}, 8},           /* loopback */
+    {{169, 254}, 16},     /* link-local */
+    {{172, 16}, 12},      /* private */
+    {{192, 0, 0}, 24},    /* protocol assignments */
+    {{192, 0, 2}, 24},    /* documentation */
+    {{192, 168}, 16},     /* private */
+    {{198, 18}, 15},      /* benchmarks */
+    {{198, 51, 100}, 24}, /* documentation */
+    {{203, 0, 113}, 24},  /* documentation */
+    {{224}, 4},           /* multicast */
+    {{240}, 4},           /* reserved, broadcast */
 };
 static const range private_v6[] = {
-    {{0}, 96},                         /* unspecified, loopback, IPv4-compatible */
-    {{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, /* translation, local */
-    {{1}, 64},                         /* discard */
-    {{0xfc}, 7},                       /* unique local */
-    {{0xfe, 0x80}, 10},                /* link-local */
-    {{0xfe, 0xc0}, 10},                /* site-local, old */
-    {{0xff}, 8},                       /* multicast */
+    {{0}, 96},                                  /* unspecified, loopback, IPv4-compatible */
+    {{0, 0x64, 0xff, 0x9b, 0, 1}, 48},          /* translation, local */
+    {{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}, /* IPv4-translated */
+    {{1}, 64},                                  /* discard */
+    {{0x20, 0x01}, 23},                         /* protocol assignments, Teredo */
+    {{0x20, 0x01, 0x0d, 0xb8}, 32},             /* documentation */
+    {{0xfc}, 7},                                /* unique local */
+    {{0xfe, 0x80}, 10},                         /* link-local */
+    {{0xfe, 0xc0}, 10},                         /* site-local, old */
+    {{0xff}, 8},                                /* multicast */
 };
 
 static bool inside(const unsigned char *address, const range *r) {
@@ -174,6 +181,20 @@ static bool split_url(const char *url, parts *out) {
     return n > 0;
 }
 
+char *mwl__http_shown(const char *url) {
+    const char *from = strstr(url, "://"), *at = NULL;
+    size_t n = strlen(url);
+    char *shown = malloc(n + 1);
+    if (!shown) return NULL;
+    from = from ? from + 3 : url;
+    for (const char *p = from; *p && !strchr("/?#", *p); p++)
+        if (*p == '@') at = p + 1;
+    size_t before = (size_t)(from - url);
+    memcpy(shown, url, before);
+    strcpy(shown + before, at ? at : from);
+    return shown;
+}
+
 bool mwl__http_same_origin(const char *a, const char *b) {
     parts one, other;
     return split_url(a, &one) && split_url(b, &other) && one.port == other.port &&
@@ -196,6 +217,8 @@ mwl__http_verdict mwl__http_target(mwl__http_request *r) {
         r->private_address = true;
         return HTTP_NOT_ALLOWED;
     }
+    if (!r->named && r->proxied) return HTTP_PROXIED;
     mwl__curl.easy_setopt(r->easy, CURLOPT_PROXY, proxy);
+    mwl__curl.easy_setopt(r->easy, CURLOPT_NOPROXY, ""); /* that was decided here */
     return HTTP_OK;
 }

@@ -123,7 +123,8 @@ int mwl__io_file_open(const mwl_io *io, mwl_io_right right, const char *path, in
 int mwl__io_file_parent(const mwl_io *io, mwl_io_right right, const char *path, const char **name);
 
 /* Settles the call with CODE_PREFIX.NotPermitted; the message and details.flag have the flag that
- * would allow it. `prefix` is "Provider.Call.File" and so on. */
+ * would allow it. `prefix` is "Provider.Call.File" and so on. what is NULL if only the right to
+ * everything helps. */
 void mwl__io_refuse(mwl_call *call, const char *prefix, mwl_io_right right, const char *what);
 
 /* ---- help ------------------------------------------------------------------------------------ */
@@ -136,6 +137,12 @@ static inline mwl_value mwl__io_arg(mwl_value args, const char *name) {
 const char *mwl__io_arg_text(mwl_value args, const char *name, const char *otherwise);
 double mwl__io_arg_number(mwl_value args, const char *name, double otherwise);
 bool mwl__io_arg_bool(mwl_value args, const char *name, bool otherwise);
+/* Whether it is a text with a NUL character, which no path, name or URL can have. */
+static inline bool mwl__io_has_nul(mwl_value text) {
+    size_t len = 0;
+    const char *t = mwl_as_text(text, &len);
+    return t && strlen(t) != len;
+}
 /* A member that is an ISO 8601 duration, in nanoseconds. */
 int64_t mwl__io_arg_duration(mwl_value args, const char *name, int64_t otherwise);
 
@@ -146,6 +153,9 @@ mwl_value mwl__io_text(mwl_heap *heap, const char *text, size_t len);
 /* Settles the call with a failure that has `retryable`. details may be absent. */
 void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value take_details,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Returns where a text may be cut so that at most `most` bytes stay: not inside a secret. */
+size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most);
 
 /* Writes a line of the log: {"time","level","message","execution",...}. fields may be absent; its
  * members are added. run may be NULL. */

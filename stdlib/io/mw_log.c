@@ -1,6 +1,7 @@
 /* mw_log.c: log: a line when the inner scope is entered, and one when it is left.
  *
  * The state of the entry is the arguments of onEntry and the instant: {with, at}. */
+#include "codec.h"
 #include "mw.h"
 
 static mwl_io_level level_of(const char *name) {
@@ -15,14 +16,17 @@ static void write_line(mwl_phase *phase, mwl_io *io, mwl_value with, mwl_io_leve
                        const char *what, mwl_value take_fields) {
     mwl_heap *heap = mwl_phase_heap(phase);
     mwl_value fields = take_fields, more = mwl__io_arg(with, "fields"), key, value;
-    char message[512];
+    mwl__bytes message = {NULL, 0, 0};
     for (size_t i = 0;
          mwl_value_kind(more) == MWL_KIND_OBJECT && mwl_object_at(more, i, &key, &value); i++)
         if (mwl_is_absent(mwl_object_find(fields, key)))
             fields = mwl_object_put(heap, fields, mwl_value_keep(key), mwl_value_keep(value));
-    int n = snprintf(message, sizeof message, "%.480s: %s", mwl__io_arg_text(with, "message", ""),
-                     what);
-    mwl__io_log(io, level, message, (size_t)n, fields, mwl_phase_run(phase));
+    size_t len = 0;
+    const char *text = mwl_as_text(mwl__io_arg(with, "message"), &len);
+    if (mwl__bytes_add(&message, text ? text : "", len) && mwl__bytes_add(&message, ": ", 2) &&
+        mwl__bytes_add(&message, what, strlen(what)))
+        mwl__io_log(io, level, message.data, message.len, fields, mwl_phase_run(phase));
+    mwl__bytes_free(&message);
     mwl_value_drop(heap, fields);
 }
 

@@ -42,28 +42,29 @@ typedef enum mwl_io_right {
 MWL_API mwl_status mwl_io_policy_new(mwl_io_policy **out);
 MWL_API void mwl_io_policy_free(mwl_io_policy *policy); /* NULL is ignored */
 /* Allows a right: for the entries of a list that commas separate, or for everything if list is
- * NULL or "". Entries:
+ * NULL. A path with a comma can be given in a policy file. Entries:
  *   http         "host" or "host:port"; "*.example.org" stands for all names below it; an IPv6
  *                address is written in brackets. Without a port, all ports.
  *   exec         a program as the call names it: "git" or "/usr/bin/git"
  *   read, write  a file or a folder with everything below it; relative to the current folder
  *   env          the name of a variable; "AWS_*" stands for all that begin so
  *   sqlite       a database file, or a folder
- * Returns MWL_OK, MWL_E_NOMEM, or MWL_E_SYNTAX with error->message (constant) about the entry at
- * error->offset in the list. */
+ * Returns MWL_OK, MWL_E_NOMEM, or MWL_E_SYNTAX with error->message (until the next call by this
+ * thread) about the entry at error->offset in the list. */
 MWL_API mwl_status mwl_io_policy_allow(mwl_io_policy *policy, mwl_io_right right, const char *list,
                                        mwl_error *error);
 /* Allows everything, and lets http reach addresses of this machine and of private networks. */
 MWL_API void mwl_io_policy_allow_all(mwl_io_policy *policy);
 /* Adds what a policy file allows: {"allow": {"http": ["example.org"], "env": true}} or
  * {"allow": "all"}. Relative paths in it are relative to `folder`. Returns MWL_OK, MWL_E_NOMEM, or
- * an error of mwl_json_parse(), or MWL_E_SYNTAX with error->message (constant). */
+ * an error of mwl_json_parse(), or MWL_E_SYNTAX with error->message, as above. */
 MWL_API mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, size_t len,
                                       const char *folder, mwl_error *error);
 /* Returns whether the policy allows something of this right. */
 MWL_API bool mwl_io_policy_any(const mwl_io_policy *policy, mwl_io_right right);
 /* Returns whether the policy allows this: "host:port", a program, a path or a name. Of a path only
- * the text is looked at; links are checked when it is opened. */
+ * the text is looked at; links are checked when it is opened. Addresses of hosts are checked when a
+ * connection is made. */
 MWL_API bool mwl_io_policy_allows(const mwl_io_policy *policy, mwl_io_right right,
                                   const char *what);
 /* Returns "http" and so on. Constant. */

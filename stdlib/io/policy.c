@@ -6,10 +6,12 @@
 
 #include "io_impl.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 const char *mwl_io_right_name(mwl_io_right right) {
@@ -85,7 +87,7 @@ static const char *bad_host(const char *entry) {
     if (entry[0] == '[') end++;
     if (!end) end = entry + strlen(entry);
     if (end == entry) return "the host is missing";
-    if (memchr(entry, '/', (size_t)(end - entry))) return "a host is wanted, not a URL";
+    if (strchr(entry, '/')) return "a host is wanted, not a URL";
     const char *star = memchr(entry, '*', (size_t)(end - entry));
     if (star && (star != entry || entry[1] != '.' || strchr(entry + 1, '*')))
         return "a '*' stands only at the beginning: *.example.org";
@@ -93,6 +95,50 @@ static const char *bad_host(const char *entry) {
     char *after;
     long port = *end == ':' ? strtol(end + 1, &after, 10) : 0;
     return port < 1 || port > 65535 || *after ? "a port is a number from 1 to 65535" : NULL;
+}
+
+/* The port of "host:port", 0 without one; *len is the length of the host, without brackets at
+ * *host. */
+static unsigned split_entry(const char *entry, const char **host, size_t *len) {
+    const char *end = entry[0] == '[' ? strchr(entry, ']') : strchr(entry, ':');
+    *host = entry + (entry[0] == '[');
+    *len = end ? (size_t)(end - *host) : strlen(*host);
+    if (end && *end == ']') end++;
+    return end && *end == ':' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+}
+
+/* Writes the one form that a host has, as libcurl writes it: lower case, no dot at its end, IPv4
+ * addresses as four numbers ("127.1", "0x7f.1" and "2130706433" are addresses), IPv6 addresses as
+ * short as they can be. Returns false if it is too long or not an address in its brackets. */
+static bool usual_host(const char *host, size_t len, bool v6, char *out, size_t cap) {
+    char text[256];
+    unsigned char address[16];
+    struct in_addr v4;
+    if (len == 0 || len >= sizeof text || cap < sizeof text) return false;
+    if (len > 1 && !v6 && host[len - 1] == '.') len--;
+    for (size_t i = 0; i < len; i++) text[i] = (char)tolower((unsigned char)host[i]);
+    text[len] = '\0';
+    if (v6) {
+        text[strcspn(text, "%")] = '\0'; /* the zone */
+        return inet_pton(AF_INET6, text, address) == 1 &&
+               inet_ntop(AF_INET6, address, out, (socklen_t)cap);
+    }
+    if (inet_aton(text, &v4)) return inet_ntop(AF_INET, &v4, out, (socklen_t)cap);
+    memcpy(out, text, len + 1);
+    return true;
+}
+
+/* The same of "host:port". */
+static bool usual_form(const char *entry, char *out, size_t cap) {
+    const char *host;
+    char text[256];
+    size_t len;
+    unsigned port = split_entry(entry, &host, &len);
+    bool v6 = entry[0] == '[';
+    if (!usual_host(host, len, v6, text, sizeof text)) return false;
+    int n = snprintf(out, cap, v6 ? "[%s]" : "%s", text);
+    if (port) snprintf(out + n, cap - (size_t)n, ":%u", port);
+    return true;
 }
 
 static const char *add_entry(mwl_io_policy *policy, mwl_io_right right, const char *folder,
@@ -107,11 +153,11 @@ static const char *add_entry(mwl_io_policy *policy, mwl_io_right right, const ch
     const char *wrong = NULL;
     snprintf(entry, sizeof entry, "%s", word);
     if (right == MWL_IO_HTTP) {
-        for (char *p = entry; *p; p++) *p = (char)tolower((unsigned char)*p);
-        wrong = bad_host(entry);
+        wrong = bad_host(word);
+        if (!wrong && !usual_form(word, entry, sizeof entry)) wrong = "an address is not valid";
     } else if (right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE) {
         if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
-    } else if (right == MWL_IO_EXEC && strchr(word, '/') && word[0] != '/') {
+    } else if (right == MWL_IO_EXEC && strchr(word, '/')) {
         if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
     }
     if (wrong) return wrong;
@@ -129,9 +175,24 @@ static const char *add_entry(mwl_io_policy *policy, mwl_io_right right, const ch
     return NULL;
 }
 
+/* What is wrong, and where: in a text that lives until the next one of this thread. */
+static _Thread_local char explained[300];
+
+static const char *about(const char *entry, size_t len, const char *wrong) {
+    snprintf(explained, sizeof explained, "'%.*s': %s", len < 100 ? (int)len : 100, entry, wrong);
+    return explained;
+}
+
+static const char *about_right(mwl_io_right right, const char *wrong) {
+    char text[sizeof explained];
+    snprintf(text, sizeof text, "%s", wrong);
+    snprintf(explained, sizeof explained, "%s: %.280s", mwl_io_right_name(right), text);
+    return explained;
+}
+
 mwl_status mwl_io_policy_allow(mwl_io_policy *policy, mwl_io_right right, const char *list,
                                mwl_error *error) {
-    if (!list || !*list) {
+    if (!list) {
         policy->of[right].everything = true;
         return MWL_OK;
     }
@@ -140,7 +201,7 @@ mwl_status mwl_io_policy_allow(mwl_io_policy *policy, mwl_io_right right, const 
         mwl_status status;
         const char *wrong = add_entry(policy, right, NULL, p, len, &status);
         if (wrong) {
-            if (error) *error = (mwl_error){status, wrong, (size_t)(p - list)};
+            if (error) *error = (mwl_error){status, about(p, len, wrong), (size_t)(p - list)};
             return status;
         }
         p += len;
@@ -165,7 +226,7 @@ static const char *read_right(mwl_io_policy *policy, mwl_io_right right, mwl_val
         const char *text = mwl_as_text(item, &len);
         if (!text) return "a right is true, false or a list of texts";
         const char *wrong = add_entry(policy, right, folder, text, len, status);
-        if (wrong) return wrong;
+        if (wrong) return about(text, len, wrong);
     }
     *status = MWL_OK;
     return NULL;
@@ -197,7 +258,7 @@ static const char *read_tree(mwl_io_policy *policy, mwl_value tree, const char *
         if (right == MWL_IO_N_RIGHTS)
             return "the rights are http, exec, read, write, env and sqlite";
         const char *wrong = read_right(policy, (mwl_io_right)right, value, folder, status);
-        if (wrong) return wrong;
+        if (wrong) return about_right((mwl_io_right)right, wrong);
         *status = MWL_E_SYNTAX;
     }
     *status = MWL_OK;
@@ -210,11 +271,17 @@ mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, size_t le
     mwl_value tree = mwl_absent();
     mwl_status status = mwl_heap_new(NULL, &heap);
     if (status < 0) return status;
-    status = mwl_json_parse(heap, json, len, &tree, error);
+    mwl_error syntax = {MWL_OK, NULL, 0};
+    const char *wrong = NULL;
+    status = mwl_json_parse(heap, json, len, &tree, &syntax);
     if (status == MWL_OK) {
-        const char *wrong = read_tree(policy, tree, folder, &status);
-        if (wrong && error) *error = (mwl_error){status, wrong, 0};
+        wrong = read_tree(policy, tree, folder, &status);
+    } else if (syntax.message) {
+        snprintf(explained, sizeof explained, "not JSON at byte %zu: %s", syntax.offset,
+                 syntax.message);
+        wrong = explained;
     }
+    if (wrong && error) *error = (mwl_error){status, wrong, syntax.offset};
     mwl_value_drop(heap, tree);
     mwl_heap_free(heap);
     return status;
@@ -235,16 +302,6 @@ static bool entry_allows(mwl_io_right right, const char *entry, const char *what
     if (right == MWL_IO_ENV && len && entry[len - 1] == '*')
         return strncmp(entry, what, len - 1) == 0;
     return strcmp(entry, what) == 0;
-}
-
-/* The port of "host:port", 0 without one; *len is the length of the host, without brackets at
- * *host. */
-static unsigned split_entry(const char *entry, const char **host, size_t *len) {
-    const char *end = entry[0] == '[' ? strchr(entry, ']') : strchr(entry, ':');
-    *host = entry + (entry[0] == '[');
-    *len = end ? (size_t)(end - *host) : strlen(*host);
-    if (end && *end == ']') end++;
-    return end && *end == ':' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
 }
 
 /* As mwl__io_may_http; host has n bytes. */
@@ -276,7 +333,8 @@ bool mwl_io_policy_allows(const mwl_io_policy *policy, mwl_io_right right, const
     if (right == MWL_IO_HTTP) {
         const char *host;
         size_t len;
-        unsigned port = split_entry(what, &host, &len);
+        if (!usual_form(what, path, sizeof path)) return false;
+        unsigned port = split_entry(path, &host, &len);
         return allows_host(policy, host, len, port, &named);
     }
     bool is_path = right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE;

@@ -143,10 +143,24 @@ static mwl_status add_all(mwl_io_secrets *s, mwl_heap *heap, const char *text, s
     return status;
 }
 
+/* The lines of a secret that has several, a key for example, may be shown one by one. */
+static mwl_status add_lines(mwl_io_secrets *s, mwl_heap *heap, const char *text, size_t len) {
+    mwl_status status = MWL_OK;
+    for (size_t at = 0; at < len && status == MWL_OK;) {
+        const char *nl = memchr(text + at, '\n', len - at);
+        size_t n = nl ? (size_t)(nl - (text + at)) : len - at, next = at + n + 1;
+        while (n && strchr("\r\t ", text[at + n - 1])) n--;
+        if (n >= 2 * WHOLE && n < len) status = add_all(s, heap, text + at, n);
+        at = next;
+    }
+    return status;
+}
+
 mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
     if (len == 0) return MWL_OK;
     lock(io->secrets);
     mwl_status status = add_all(io->secrets, mwl_vm_heap(io->vm), text, len);
+    if (status == MWL_OK) status = add_lines(io->secrets, mwl_vm_heap(io->vm), text, len);
     atomic_store(&io->secrets->any, true);
     unlock(io->secrets);
     return status;
@@ -188,6 +202,20 @@ static const form *match(const mwl_io_secrets *s, const char *p, size_t left) {
     for (const form *f = s->buckets[bucket_of(p)]; f; f = f->next)
         if (f->len <= left && memcmp(f->text, p, f->len) == 0) return f;
     return NULL;
+}
+
+size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most) {
+    const mwl_io_secrets *s = io->secrets;
+    if (len <= most) return len;
+    lock(s);
+    size_t at = most > s->longest ? most - s->longest : 0;
+    while (at < most) {
+        const form *f = match(s, text + at, len - at);
+        if (f && at + f->len > most) break;
+        at += f ? f->len : 1;
+    }
+    unlock(s);
+    return at < most ? at : most;
 }
 
 /* A number in JSON text gets quotes, so that the text stays JSON. */

@@ -49,11 +49,12 @@ static int on_progress(void *ctx) {
     return atomic_load(w->stop);
 }
 
-/* Other files stay out of reach: ATTACH (VACUUM attaches a nameless one), folders of pragmas. */
+/* Other files stay out of reach: ATTACH (VACUUM attaches one with an empty name; a is NULL if an
+ * expression makes the name), folders of pragmas. */
 static int on_authorize(void *ctx, int action, const char *a, const char *b, const char *c,
                         const char *d) {
     (void)ctx, (void)b, (void)c, (void)d;
-    if (action == SQLITE_ATTACH) return a && *a ? SQLITE_DENY : SQLITE_OK;
+    if (action == SQLITE_ATTACH) return a && !*a ? SQLITE_OK : SQLITE_DENY;
     if (action == SQLITE_PRAGMA && a && strstr(a, "store_directory")) return SQLITE_DENY;
     return SQLITE_OK;
 }

@@ -166,13 +166,20 @@ class Failures(Http):
         self.assertEqual(failure["details"]["headers"]["retry-after"], "3")
         self.assertEqual(failure["details"]["body"], {"slow": "down"})
 
+    def test_throttled_until_a_date_in_an_old_form(self):
+        """RFC 9110 has three forms of a date; two are obsolete and still must be read."""
+        for form in ("rfc850", "asctime"):
+            after = self.get(f"/throttle/{form}/90", HTTP + "Throttled")["details"]["retryAfter"]
+            self.assertTrue(86 <= int(re.fullmatch(r"PT(\d+)S", after)[1]) <= 91, after)
+
     def test_throttled_until_a_date(self):
         after = self.get("/throttle/date/90", HTTP + "Throttled")["details"]["retryAfter"]
         self.assertTrue(86 <= int(re.fullmatch(r"PT(\d+)S", after)[1]) <= 91, after)
         self.assertEqual(self.get("/throttle/date/-90", HTTP + "Throttled")["details"]["retryAfter"], "PT0S")
 
     def test_a_header_that_cannot_be_read(self):
-        self.assertIsNone(self.get("/throttle/junk/soon", HTTP + "Throttled")["details"]["retryAfter"])
+        for value in ("soon", "-5", "1.5", "12:00", "Sun,%2099%20Foo%202020%2000:00:00%20GMT"):
+            self.assertIsNone(self.get(f"/throttle/junk/{value}", HTTP + "Throttled")["details"]["retryAfter"], value)
 
     def test_retry_takes_the_delay(self):
         delay = {"with": {"delay": "{{ middleware.result.details.retryAfter }}"}}
@@ -364,7 +371,7 @@ class Proxy(Http):
         env = {**os.environ, "http_proxy": self.server.url(""), "no_proxy": "other.invalid"}
         # a proxy gets the whole URL as its target
         content = call("http", {"url": "http://no-such-host.invalid/echo"})
-        run = self.run_flow(content, "--allow-http", env=env)
+        run = self.run_flow(content, "--allow-http=no-such-host.invalid", env=env)
         self.assertEqual(self.server.seen[0][1] if self.server.seen else run, "http://no-such-host.invalid/echo")
         self.fails(call("http", {"url": "http://other.invalid/echo"}), HTTP + "ConnectionFailed", "--allow-http",
                    env=env)

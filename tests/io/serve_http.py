@@ -194,6 +194,11 @@ class Server:
         value = parts[1]
         if parts[0] == "date":
             value = email.utils.formatdate(time.time() + float(parts[1]), usegmt=True)
+        if parts[0] in ("rfc850", "asctime"):
+            then = time.gmtime(time.time() + float(parts[1]))
+            value = time.strftime("%A, %d-%b-%y %H:%M:%S GMT", then) if parts[0] == "rfc850" else time.asctime(then)
+        if parts[0] == "junk":
+            value = urllib.parse.unquote(value)
         return await self.reply(w, b'{"slow": "down"}', 429, Retry_After=value)
 
     async def on_after(self, w, parts, **_):

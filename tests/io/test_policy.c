@@ -53,6 +53,13 @@ UTEST(policy, what_entries_stand_for) {
         {MWL_IO_HTTP, "[::1]:80", "[::1]:80", true},
         {MWL_IO_HTTP, "[::1]:80", "[::1]:81", false},
         {MWL_IO_HTTP, "a,b:1", "b:1", true},
+        {MWL_IO_HTTP, "[0:0::0:1]", "[::1]:80", true},
+        {MWL_IO_HTTP, "127.1", "127.0.0.1:80", true},
+        {MWL_IO_HTTP, "127.0.0.1", "2130706433:80", true},
+        {MWL_IO_HTTP, "127.0.0.1", "0x7f.1:80", true},
+        {MWL_IO_HTTP, "127.0.0.1", "[::ffff:127.0.0.1]:80", false},
+        {MWL_IO_HTTP, "example.org.", "example.org:80", true},
+        {MWL_IO_HTTP, "example.org", "EXAMPLE.org.:80", true},
         {MWL_IO_EXEC, "git", "git", true},
         {MWL_IO_EXEC, "git", "/usr/bin/git", false},
         {MWL_IO_EXEC, "/usr/bin/git", "/usr/bin/../bin/git", true},
@@ -78,8 +85,9 @@ UTEST(policy, what_entries_stand_for) {
 }
 
 UTEST(policy, entries_that_are_refused) {
-    static const char *const hosts[] = {"a,,b", "http://x", "x/y", "x:0",   "x:70000", "x:1a",
-                                        "[::1", "a*.org",   "*",   "*.*.x", ":80",     ","};
+    static const char *const hosts[] = {"a,,b", "http://x", "x/y",    "x:0", "x:70000",
+                                        "x:1a", "[::1",     "a*.org", "*",   "*.*.x",
+                                        ":80",  ",",        "",       "[x]", "::1"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         mwl_io_policy *p = NULL;
         mwl_error error = {MWL_OK, NULL, 0};
