@@ -70,11 +70,16 @@ static void put_failure(struct each_worker *w, mwl__buf *to, uint64_t line, cons
 
 /* A failure is written as it is: its first brace takes the place of the last byte of the head,
  * which is put back then. */
-static mwl_status put_whole(mwl__buf *to, mwl_value result, uint64_t *fuel) {
-    if (to->failed) return MWL_E_NOMEM;
+static mwl_status put_whole(mwl__buf *to, mwl_heap *heap, mwl_value result, uint64_t *fuel) {
+    mwl_value whole = redact_value(heap, result);
+    if (to->failed || mwl_is_absent(whole)) {
+        mwl_value_drop(heap, whole);
+        return MWL_E_NOMEM;
+    }
     size_t at = --to->len;
     char last = to->data[at];
-    mwl_status status = mwl__json_write(result, MWL_JSON_COMPACT, to, fuel);
+    mwl_status status = mwl__json_write(whole, MWL_JSON_COMPACT, to, fuel);
+    mwl_value_drop(heap, whole);
     size_t len = 0;
     char *shown =
         status == MWL_OK && !to->failed ? redact_text(to->data + at, to->len - at, &len) : NULL;
@@ -94,7 +99,8 @@ static mwl_status put_done(struct each_worker *w, mwl__buf *to, const struct eac
     static const char head[] = "\"type\":\"success\",\"value\":";
     uint64_t fuel = w->each->limits.memory_bytes;
     open_result(w, to, slot->line);
-    if (!mwl_run_succeeded(slot->run)) return put_whole(to, mwl_run_result(slot->run), &fuel);
+    if (!mwl_run_succeeded(slot->run))
+        return put_whole(to, w->heap, mwl_run_result(slot->run), &fuel);
     mwl__buf_put(to, head, sizeof head - 1);
     mwl_status status = mwl__json_write(mwl_run_value(slot->run), MWL_JSON_COMPACT, to, &fuel);
     mwl__buf_put(to, "}\n", 2);

@@ -51,16 +51,40 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
     return CMD_LIMIT;
 }
 
+static bool is_call(const void *ctx, const char *uri) {
+    static const char call[] = "mwl:provider.call/";
+    (void)ctx;
+    return strncmp(uri, call, sizeof call - 1) == 0;
+}
+
+static void no_log(void *ctx, mwl_io_level level, const char *line, size_t len) {
+    (void)ctx, (void)level, (void)line, (void)len;
+}
+
+mwl_status io_host_middleware(struct io_host *h, mwl_vm *vm, const mwl_program *program) {
+    const mwl_io_options options = {.without = is_call, .log = no_log};
+    if (!imports_one(program)) return MWL_OK;
+    h->loop = h->own = malloc(sizeof *h->own);
+    if (!h->own || uv_loop_init(h->own) != 0) {
+        free(h->own);
+        h->own = NULL;
+        return MWL_E_NOMEM;
+    }
+    return mwl_io_open(vm, h->loop, &options, &h->io, NULL);
+}
+
 size_t io_host_pending(const struct io_host *h) { return h->io ? mwl_io_pending(h->io) : 0; }
 
 static void on_closed(void *ctx) { *(bool *)ctx = true; }
 
 void io_host_close(struct io_host *h) {
-    bool closed = false;
-    if (!h->io) return;
-    mwl_io_close(h->io, on_closed, &closed);
+    bool closed = !h->io;
+    if (h->io) mwl_io_close(h->io, on_closed, &closed);
     h->io = NULL;
     while (!closed) uv_run(h->loop, UV_RUN_ONCE);
+    if (h->own) uv_loop_close(h->own);
+    free(h->own);
+    h->own = NULL;
 }
 #else
 const mwl_asm_document *io_host_documents(void) { return NULL; }
@@ -68,6 +92,10 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
                  const struct io_host_options *how) {
     (void)h, (void)vm, (void)loop, (void)program, (void)how;
     return CMD_OK;
+}
+mwl_status io_host_middleware(struct io_host *h, mwl_vm *vm, const mwl_program *program) {
+    (void)h, (void)vm, (void)program;
+    return MWL_OK;
 }
 size_t io_host_pending(const struct io_host *h) {
     (void)h;

@@ -8,7 +8,7 @@
 #include "bind.h"
 #include "mwl_asm.h"
 
-#include <uv.h>
+struct uv_loop_s; /* uv_loop_t of <uv.h> */
 
 /* Documents for mwl_asm_options.library; NULL if the command has none. */
 const mwl_asm_document *io_host_documents(void);
@@ -16,7 +16,8 @@ const mwl_asm_document *io_host_documents(void);
 /* The providers of one VM. All zero: none. */
 struct io_host {
     struct mwl_io *io;
-    uv_loop_t *loop;
+    struct uv_loop_s *loop;
+    struct uv_loop_s *own; /* for middleware alone, or NULL */
 };
 
 /* What is allowed, and what is bound to something else (--bind). Lent until the end. */
@@ -28,8 +29,11 @@ struct io_host_options {
 
 /* Adds the providers to the VM if the program imports one of them, or a bound provider is answered
  * by one. CMD_OK, or a status with a message. */
-int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
+int io_host_open(struct io_host *h, mwl_vm *vm, struct uv_loop_s *loop, const mwl_program *program,
                  const struct io_host_options *how);
+/* Adds the middleware alone, if the program imports one: for a run whose calls are scripted. It may
+ * touch nothing outside, and logs nothing. MWL_OK, or an error of mwl_io_open(). */
+mwl_status io_host_middleware(struct io_host *h, mwl_vm *vm, const mwl_program *program);
 /* How many calls are in progress. */
 size_t io_host_pending(const struct io_host *h);
 /* Ends what is in progress, before the VM is freed. The loop stays. */

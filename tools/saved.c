@@ -1,17 +1,36 @@
-/* saved.c: see saved.h. The file is: MWLR and a version (8 bytes), the length of the image (8
- * bytes, little-endian), the image, the run's bytes. */
+/* saved.c: see saved.h. The file is: MWLR and a version (8 bytes), the lengths of the image and of
+ * the secrets (8 bytes each, little-endian), the image, the secrets as JSON (or nothing), the run's
+ * bytes. It has the data of the run, and so only its owner may read it. */
 #include "saved.h"
 
 #include "cmd.h"
 #include "file_out.h"
+#include "redact.h"
 #include "vm/machine/rest.h"
 #include "vm/program/program.h"
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const char magic[8] = "MWLR\0\0\0\1";
-enum { HEAD = 16 };
+static const char magic[8] = "MWLR\0\0\0\2";
+enum { HEAD = 24 };
+
+static mwl_status add_piece(void *ctx, const char *text, size_t len) {
+    mwl__buf *b = ctx;
+    mwl__buf_put(b, text, len);
+    return b->failed ? MWL_E_NOMEM : MWL_OK;
+}
+
+static void put_length(mwl__buf *out, uint64_t n) {
+    for (int i = 0; i < 8; i++) mwl__buf_putc(out, (char)(n >> (8 * i)));
+}
+
+static uint64_t get_length(const unsigned char *at) {
+    uint64_t n = 0;
+    for (int i = 0; i < 8; i++) n |= (uint64_t)at[i] << (8 * i);
+    return n;
+}
 
 int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     void *bytes = NULL;
@@ -19,13 +38,19 @@ int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     mwl_status st = mwl_run_save(run, &bytes, &size, NULL);
     if (st < 0) return cmd_fail("the run cannot be saved: %s", mwl_status_text(st));
-    mwl__buf out = mwl__buf_make(mwl_alloc_default());
+    mwl__buf out = mwl__buf_make(mwl_alloc_default()), secrets = mwl__buf_make(out.alloc);
+    if (redact_save(add_piece, &secrets) < 0) out.failed = true;
     mwl__buf_put(&out, magic, sizeof magic);
-    for (int i = 0; i < 8; i++) mwl__buf_putc(&out, (char)((uint64_t)program->size >> (8 * i)));
+    put_length(&out, program->size);
+    put_length(&out, secrets.len);
     mwl__buf_put(&out, program->bytes, program->size);
+    mwl__buf_put(&out, secrets.data, secrets.len);
     mwl__buf_put(&out, bytes, size);
+    mode_t mask = umask(077);
     int status = out.failed ? CMD_LIMIT : file_out(path, out.data, out.len);
+    umask(mask);
     if (out.failed) cmd_fail("%s: out of memory", path);
+    mwl__buf_free(&secrets);
     mwl__buf_free(&out);
     mwl_bytes_free(vm, bytes, size);
     return status;
@@ -41,17 +66,20 @@ int saved_read(struct limits *l, const char *path, struct saved *out) {
     int status = file_in(l, path, &out->text);
     if (status != CMD_OK) return status;
     const unsigned char *at = (const unsigned char *)out->text.data;
-    uint64_t image = 0;
     if (out->text.size < HEAD || memcmp(at, magic, sizeof magic) != 0)
         return refuse(path, "this is not a saved run");
-    for (int i = 0; i < 8; i++) image |= (uint64_t)at[8 + i] << (8 * i);
-    if (image > out->text.size - HEAD) return refuse(path, "the saved run is not complete");
+    uint64_t image = get_length(at + 8), secrets = get_length(at + 16), rest;
+    rest = out->text.size - HEAD;
+    if (image > rest || secrets > rest - image)
+        return refuse(path, "the saved run is not complete");
     mwl_error error = {MWL_OK, "", 0};
     const mwl_alloc alloc = limits_alloc(l);
     if (mwl_program_load(&alloc, at + HEAD, (size_t)image, MWL_COPY, &out->program, &error) < 0)
         return refuse(path, error.message);
-    out->run = at + HEAD + image;
-    out->size = out->text.size - HEAD - (size_t)image;
+    if (redact_load((const char *)at + HEAD + image, (size_t)secrets) < 0)
+        return refuse(path, "the secrets of the saved run are damaged");
+    out->run = at + HEAD + image + secrets;
+    out->size = (size_t)(rest - image - secrets);
     return CMD_OK;
 }
 

@@ -4,12 +4,14 @@
 #include "cmd.h"
 #include "event_text.h"
 #include "json_out.h"
+#include "redact.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     PROCESS = 1,
@@ -25,11 +27,17 @@ struct trace_file {
     const char *title;
     mwl_instant start;
     bool virtual_time, any, started;
+    size_t secrets; /* when the file was opened */
 };
 
 /* ---- parts of an event ----------------------------------------------------------------------- */
 
-static void put_text(struct trace_file *t, const char *text) { json_out_text(t->to, text); }
+static void put_text(struct trace_file *t, const char *text) {
+    size_t len = 0;
+    char *shown = redact_text(text, strlen(text), &len);
+    json_out_text(t->to, shown ? shown : text);
+    free(shown);
+}
 
 static void open_event(struct trace_file *t, char phase, uint32_t track, const mwl_instant *at) {
     int64_t ns = at ? at->mono_ns - t->start.mono_ns : 0;
@@ -184,10 +192,21 @@ struct trace_file *trace_file_open(const char *path, const char *title, mwl_heap
         return NULL;
     }
     t->title = title;
+    t->secrets = redact_count();
     t->heap = heap;
     t->virtual_time = virtual_time;
     fputc('[', t->to);
     return t;
+}
+
+/* Replaces what became secret after it had been written. A pipe or a device keeps nothing. */
+static bool hide_late(const struct trace_file *t) {
+    struct stat s;
+    if (stat(t->path, &s) != 0 || !S_ISREG(s.st_mode)) return true;
+    FILE *file = fopen(t->path, "r+");
+    if (!file) return false;
+    bool good = redact_file(file);
+    return fclose(file) == 0 && good;
 }
 
 int trace_file_close(struct trace_file *t) {
@@ -196,6 +215,10 @@ int trace_file_close(struct trace_file *t) {
     bool failed = ferror(t->to) != 0;
     if (fclose(t->to) != 0) failed = true;
     int status = CMD_OK;
+    if (!failed && redact_count() != t->secrets && !hide_late(t)) {
+        cmd_fail("--trace-file %s: secrets cannot be replaced; the file is empty now", t->path);
+        status = CMD_USAGE;
+    }
     if (failed) {
         cmd_fail("--trace-file %s: %s", t->path, strerror(errno ? errno : EIO));
         status = CMD_USAGE;

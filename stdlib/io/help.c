@@ -160,13 +160,15 @@ void mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len
         if (mwl_is_absent(mwl_object_find(record, key))) /* ours stay */
             record = mwl_object_put(heap, record, mwl_value_keep(key), mwl_value_keep(value));
     line out = {NULL, 0, 0};
-    if (!mwl_is_absent(record) && write_redacted(io, heap, record, &out) == MWL_OK) {
+    mwl_value shown = mwl_io_shown(io->secrets, heap, record);
+    if (!mwl_is_absent(shown) && write_redacted(io, heap, shown, &out) == MWL_OK) {
         if (io->options.log)
             io->options.log(io->options.log_ctx, level, out.text, out.len);
         else
             fprintf(stderr, "%.*s\n", (int)out.len, out.text);
     }
     free(out.text);
+    mwl_value_drop(heap, shown);
     mwl_value_drop(heap, record);
 }
 

@@ -1,4 +1,6 @@
-/* mw_redact.c: redact: marks parts of values as secret. The state of the entry is its paths. */
+/* mw_redact.c: redact: marks parts of values as secret: their paths, so that no value is shown with
+ * them, and the texts that the entry sees there, so that no other text is shown with those. The
+ * state of the entry is its paths. */
 #include "mw.h"
 
 #define PREFIX "Provider.Middleware.Redact"
@@ -68,10 +70,27 @@ static bool mark_paths(mwl_phase *phase, mwl_io *io, mwl_value paths, mwl_value 
     return ok;
 }
 
+/* Nothing is shown at these paths from now on. */
+static bool add_paths(mwl_io *io, mwl_value paths) {
+    bool ok = true;
+    for (size_t i = 0; i < mwl_count(paths) && ok; i++) {
+        size_t len = 0;
+        const char *path = mwl_as_text(mwl_array_at(paths, i), &len);
+        ok = mwl_io_secrets_path(mwl_io_secrets_of(io), path, len) == MWL_OK;
+    }
+    return ok;
+}
+
+/* Constant paths are known before the run begins: so its first event does not show them. */
+static mwl_value redact_prepare(mwl_heap *heap, mwl_value args, void *user) {
+    (void)heap;
+    return mwl_bool(add_paths(user, mwl__io_arg(args, "paths")));
+}
+
 static void redact_entry(mwl_phase *phase, void *user) {
     mwl_value paths = mwl__io_arg(mwl_phase_arguments(phase), "paths");
     if (mwl_phase_set_state(phase, mwl_value_keep(paths)) != MWL_OK) return;
-    if (!mark_paths(phase, user, paths, mwl_phase_input(phase)))
+    if (!add_paths(user, paths) || !mark_paths(phase, user, paths, mwl_phase_input(phase)))
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");
 }
 
@@ -90,5 +109,6 @@ static void redact_failure(mwl_phase *phase, void *user) {
 }
 
 const mwl_middleware mwl__io_mw_redact = {MWL__IO_MW(redact, "redact"), .entry = redact_entry,
-                                          .success = redact_success, .failure = redact_failure};
+                                          .success = redact_success, .failure = redact_failure,
+                                          .prepare = redact_prepare};
 const mwl__io_life mwl__io_mw_redact_life = {NULL};

@@ -146,10 +146,11 @@ MWL_API size_t mwl_io_pending(const mwl_io *io);
 
 /* ---- secrets --------------------------------------------------------------------------------- */
 
-/* Values that providers have read as secret (env, prompt) are kept in a set. The host passes every
- * text that people or files may keep (traces, reports, logs, messages) through a redactor, which
- * replaces them by "[secret]". Secrets are found as they are, inside JSON text, percent-encoded
- * and as base64. A secret of less than four bytes is found only as a whole JSON string.
+/* Values that providers have read as secret (env, prompt), and what redact names, are kept in a
+ * set. The host passes every value that people or files may keep (traces, reports, logs, messages)
+ * through mwl_io_shown() and its text through a redactor, which replace them by "[secret]". Secret
+ * texts are found as they are, inside JSON text, percent-encoded and as base64. A text of less than
+ * four bytes is found only as a whole JSON string.
  *
  * The functions with a set may be called by any thread, also several at the same time. */
 
@@ -158,10 +159,31 @@ MWL_API mwl_status mwl_io_secrets_new(mwl_io_secrets **out);
 MWL_API void mwl_io_secrets_free(mwl_io_secrets *secrets); /* NULL is ignored */
 /* Returns whether there is a secret. If not, texts need no redactor. */
 MWL_API bool mwl_io_secrets_any(const mwl_io_secrets *secrets);
+/* Returns a number that grows with each text and each path that is marked. */
+MWL_API size_t mwl_io_secrets_count(const mwl_io_secrets *secrets);
 /* Returns the set of a VM's providers: that of the options, or their own. Lent by `io`. */
 MWL_API mwl_io_secrets *mwl_io_secrets_of(mwl_io *io);
-/* Marks a text as secret, from now on. On the VM's thread. Returns MWL_OK or MWL_E_NOMEM. */
+/* Marks a text as secret, from now on; each long line of it, too. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_secrets_add(mwl_io_secrets *secrets, const char *text, size_t len);
+/* The same for the set of a VM's providers. */
 MWL_API mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len);
+
+/* Marks a path: what it leads to, in any value and at any depth, is not shown from now on, whatever
+ * it is. "user.password" is the member password of a member user; "cards.*.number" that of each
+ * element of cards. What stands before the first name (* and numbers) does not count; a path
+ * without a name is ignored. Returns MWL_OK or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_io_secrets_path(mwl_io_secrets *secrets, const char *path, size_t len);
+/* Returns the value with "[secret]" in the place of what marked paths lead to; given. Texts that
+ * are secret are still in it: a redactor replaces them. Absent if out of memory. */
+MWL_API mwl_value mwl_io_shown(const mwl_io_secrets *secrets, mwl_heap *heap, mwl_value v);
+
+/* Writes all of a set as JSON text, so that a run that is saved can go on with its secrets. Keep
+ * the text as secret as they are. Returns MWL_OK, MWL_E_NOMEM or what the sink returned. */
+MWL_API mwl_status mwl_io_secrets_write(const mwl_io_secrets *secrets, mwl_json_sink *sink,
+                                        void *ctx);
+/* Adds what mwl_io_secrets_write() wrote. Returns MWL_OK, MWL_E_NOMEM, MWL_E_SYNTAX, or another
+ * error of mwl_json_parse(). */
+MWL_API mwl_status mwl_io_secrets_read(mwl_io_secrets *secrets, const char *json, size_t len);
 
 /* Replaces secrets in a text that comes in pieces. One thread at a time. */
 typedef struct mwl_io_redactor mwl_io_redactor;

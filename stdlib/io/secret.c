@@ -3,26 +3,20 @@
  * A secret has several forms: as it is, as JSON writes it, percent-encoded, as base64 at each of
  * the three positions that its bytes can have in a base64 text. A redactor looks at each position
  * of its text once: a table by the first three bytes has the forms that can begin there. */
+#include "secret.h"
+
 #include "io_impl.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-enum { KEY = 3, BUCKETS = 4096, WHOLE = 4 /* bytes; shorter secrets are found with quotes */ };
+enum { KEY = 3, BUCKETS = MWL__SECRET_BUCKETS, WHOLE = 4 /* shorter ones are found with quotes */ };
 
-typedef struct form {
-    struct form *next; /* in the bucket, longer ones first */
+typedef struct mwl__secret_form {
+    struct mwl__secret_form *next; /* in the bucket, longer ones first */
     size_t len;
     bool number; /* could be a JSON number */
     char text[];
 } form;
-
-struct mwl_io_secrets {
-    pthread_mutex_t lock;
-    form *buckets[BUCKETS];
-    size_t longest;
-    atomic_bool any;
-};
 
 mwl_status mwl_io_secrets_new(mwl_io_secrets **out) {
     *out = calloc(1, sizeof **out);
@@ -38,16 +32,19 @@ void mwl_io_secrets_free(mwl_io_secrets *s) {
             next = f->next;
             free(f);
         }
+    while (s->texts) {
+        mwl__secret_text *t = s->texts;
+        s->texts = t->next;
+        free(t);
+    }
+    mwl__secrets_free_paths(s);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
-bool mwl_io_secrets_any(const mwl_io_secrets *s) { return atomic_load(&s->any); }
+bool mwl_io_secrets_any(const mwl_io_secrets *s) { return atomic_load(&s->count) != 0; }
+size_t mwl_io_secrets_count(const mwl_io_secrets *s) { return atomic_load(&s->count); }
 mwl_io_secrets *mwl_io_secrets_of(mwl_io *io) { return io->secrets; }
-
-/* The set does not change for its user when it is locked. */
-static void lock(const mwl_io_secrets *s) { pthread_mutex_lock((pthread_mutex_t *)&s->lock); }
-static void unlock(const mwl_io_secrets *s) { pthread_mutex_unlock((pthread_mutex_t *)&s->lock); }
 
 static unsigned bucket_of(const char *p) {
     const unsigned char *b = (const unsigned char *)p;
@@ -156,14 +153,48 @@ static mwl_status add_lines(mwl_io_secrets *s, mwl_heap *heap, const char *text,
     return status;
 }
 
-mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
+/* Keeps the text itself; *old: it is there already. */
+static mwl_status keep_text(mwl_io_secrets *s, const char *text, size_t len, bool *old) {
+    const form *first = len >= WHOLE ? s->buckets[bucket_of(text)] : NULL;
+    *old = false;
+    for (const form *f = first; f && !*old; f = f->next) /* most marks are repeated */
+        *old = f->len == len && memcmp(f->text, text, len) == 0;
+    for (mwl__secret_text *t = *old || len < WHOLE ? s->texts : NULL; t; t = t->next)
+        if (t->len == len && memcmp(t->text, text, len) == 0) {
+            *old = true;
+            return MWL_OK;
+        }
+    *old = false;
+    mwl__secret_text *t = malloc(sizeof *t + len);
+    if (!t) return MWL_E_NOMEM;
+    t->len = len;
+    memcpy(t->text, text, len);
+    t->next = s->texts;
+    s->texts = t;
+    return MWL_OK;
+}
+
+mwl_status mwl_io_secrets_add(mwl_io_secrets *s, const char *text, size_t len) {
+    mwl_heap *heap;
+    bool old;
     if (len == 0) return MWL_OK;
-    lock(io->secrets);
-    mwl_status status = add_all(io->secrets, mwl_vm_heap(io->vm), text, len);
-    if (status == MWL_OK) status = add_lines(io->secrets, mwl_vm_heap(io->vm), text, len);
-    atomic_store(&io->secrets->any, true);
-    unlock(io->secrets);
+    mwl__secrets_lock(s);
+    mwl_status status = keep_text(s, text, len, &old);
+    if (status == MWL_OK && !old) {
+        status = mwl_heap_new(NULL, &heap);
+        if (status == MWL_OK) {
+            status = add_all(s, heap, text, len);
+            if (status == MWL_OK) status = add_lines(s, heap, text, len);
+            mwl_heap_free(heap);
+        }
+        atomic_fetch_add(&s->count, 1);
+    }
+    mwl__secrets_unlock(s);
     return status;
+}
+
+mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
+    return mwl_io_secrets_add(io->secrets, text, len);
 }
 
 /* ---- redactors ------------------------------------------------------------------------------- */
@@ -207,14 +238,14 @@ static const form *match(const mwl_io_secrets *s, const char *p, size_t left) {
 size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most) {
     const mwl_io_secrets *s = io->secrets;
     if (len <= most) return len;
-    lock(s);
+    mwl__secrets_lock(s);
     size_t at = most > s->longest ? most - s->longest : 0;
     while (at < most) {
         const form *f = match(s, text + at, len - at);
         if (f && at + f->len > most) break;
         at += f ? f->len : 1;
     }
-    unlock(s);
+    mwl__secrets_unlock(s);
     return at < most ? at : most;
 }
 
@@ -269,9 +300,9 @@ static bool decide(mwl_io_redactor *r, bool end) {
 /* The set is not locked while the sink is called, because the sink may use it. */
 static mwl_status pass(mwl_io_redactor *r, bool end) {
     r->n_out = 0;
-    lock(r->secrets);
+    mwl__secrets_lock(r->secrets);
     bool good = decide(r, end);
-    unlock(r->secrets);
+    mwl__secrets_unlock(r->secrets);
     if (!good) return MWL_E_NOMEM;
     return r->n_out ? r->sink(r->ctx, r->out, r->n_out) : MWL_OK;
 }

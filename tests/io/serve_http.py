@@ -100,6 +100,9 @@ class Server:
     async def on_json(self, w, parts, **_):
         return await self.reply(w, b'{"x": [1, 2.5, "\xc3\xa9"]}', type="application/problem+json; charset=utf-8")
 
+    async def on_session(self, w, parts, **_):
+        return await self.reply(w, b'{"session": {"token": "s3ss10n-t0ken"}}', Set_Cookie="t=s3ss10n-t0ken")
+
     async def on_text(self, w, parts, **_):
         return await self.reply(w, b"one\r\ntwo\n", type="text/plain")
 

@@ -8,11 +8,13 @@
 #include "definition_model.h"
 #include "file_out.h"
 #include "graph/graph.h"
+#include "redact.h"
 #include "report_page.h"
 #include "snippet.h"
 #include "vm/base/utf8.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -75,8 +77,12 @@ static void put_spans(mwl__buf *out, const struct report *r) {
 static void put_texts(mwl__buf *out, const struct report *r) {
     mwl__buf_puts(out, "\"texts\":[");
     for (size_t i = 0; i < r->n_text; i++) {
+        const char *text = r->texts.data + r->text[i].at;
+        size_t len = r->text[i].len, new_len = 0;
+        char *shown = redact_text(text, len, &new_len); /* what became secret later */
         if (i) mwl__buf_puts(out, ",\n");
-        put_string(out, r->texts.data + r->text[i].at, r->text[i].len);
+        put_string(out, shown ? shown : text, shown ? new_len : len);
+        free(shown);
     }
     mwl__buf_puts(out, "],\n\"cut\":[");
     const char *before = "";

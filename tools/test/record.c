@@ -3,7 +3,9 @@
 
 #include "../cmd.h"
 #include "../file_out.h"
+#include "../redact.h"
 #include "seen.h"
+#include "vm/base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,27 +71,34 @@ static mwl_value answers_of(struct record *r) {
     return all;
 }
 
+static mwl_status add_piece(void *ctx, const char *text, size_t len) {
+    mwl__buf *b = ctx;
+    mwl__buf_put(b, text, len);
+    return b->failed ? MWL_E_NOMEM : MWL_OK;
+}
+
+/* Secrets are replaced: the file is kept, and given to others. */
 int record_write(struct record *r, const char *path, const struct record_of *of) {
     mwl_heap *h = r->seen.heap;
-    char *definition = realpath(of->definition, NULL), *text = NULL;
+    char *definition = realpath(of->definition, NULL);
     const char *name = definition ? definition : of->definition;
-    size_t len = 0;
     mwl_value o = mwl_object(h, 5);
     o = mwl_object_set(h, o, "definition", 10, mwl_string(h, name, strlen(name)));
     o = put(h, o, "input", of->input);
     if (mwl_count(of->arguments)) o = put(h, o, "arguments", of->arguments);
     o = mwl_object_set(h, o, "answers", 7, answers_of(r));
     o = mwl_object_set(h, o, "expect", 6, put(h, mwl_object(h, 1), "result", of->result));
-    mwl_status status = mwl_json_write(h, o, MWL_JSON_PRETTY, &text, &len);
+    mwl__buf text = mwl__buf_make(mwl_alloc_default());
+    mwl_status status = redact_json(h, o, MWL_JSON_PRETTY, add_piece, &text);
+    mwl__buf_putc(&text, '\n');
     int answer = CMD_OK;
-    if (status == MWL_OK && !r->seen.failed) {
-        text[len] = '\n'; /* in the place of its NUL */
-        answer = file_out(path, text, len + 1);
+    if (status == MWL_OK && !text.failed && !r->seen.failed) {
+        answer = file_out(path, text.data, text.len);
     } else {
         cmd_fail("%s: %s", path, mwl_status_text(status == MWL_OK ? MWL_E_NOMEM : status));
         answer = CMD_LIMIT;
     }
-    mwl_text_free(h, text, len);
+    mwl__buf_free(&text);
     mwl_value_drop(h, o);
     free(definition);
     return answer;

@@ -2,6 +2,7 @@
  *
  * Owns: the VM of a case: virtual time, scripted answers, a listener that keeps what happens. */
 #include "../answers.h"
+#include "../io_host.h"
 #include "control.h"
 #include "expect.h"
 #include "mwl_std.h"
@@ -23,6 +24,7 @@ struct running {
     mwl_heap *heap;
     mwl_run *run;
     struct answers *answers;
+    struct io_host io; /* middleware of stdlib/io */
     struct control control;
     struct test_program *program;
     struct seen seen;
@@ -182,6 +184,7 @@ static bool make_vm(struct running *r) {
     config.seed = r->control.seed ? r->control.seed : r->how->seed;
     mwl_status status = mwl_vm_new(&config, &r->vm);
     if (status == MWL_OK) status = mwl_std_register(r->vm, &error);
+    if (status == MWL_OK) status = io_host_middleware(&r->io, r->vm, r->program->testable.program);
     if (status != MWL_OK)
         return fail(r, "VM", error.message ? error.message : mwl_status_text(status));
     r->heap = mwl_vm_heap(r->vm);
@@ -295,6 +298,7 @@ static void finish(struct running *r) {
     seen_free(&r->seen);
     mwl_run_free(r->run);
     answers_free(r->answers);
+    io_host_close(&r->io);
     if (r->spec_heap) mwl_value_drop(r->spec_heap, r->spec);
     mwl_vm_free(r->vm);
     mwl_heap_free(r->reader);
