@@ -11,6 +11,7 @@
     X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
     X(eval, "EXPR", "evaluate one CEL expression")                                                 \
     X(check, "FILE...", "look for mistakes in definitions")                                        \
+    X(fmt, "FILE...", "write definitions in their one canonical layout")                           \
     X(providers, "[NAME]", "list the providers; with NAME, show one in full")                      \
     X(explain, "[CODE]", "explain a diagnostic; without CODE, list all of them")                   \
     X(graph, "FILE", "draw a definition as SVG, Mermaid or DOT")                                   \

@@ -1,5 +1,6 @@
 /* check.c: Flows: their members, names and Steps; the order of the passes. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/members.h"
 
 #include <stdio.h>
 
@@ -45,16 +46,7 @@ void mwl__check_list_names(mwl__diag *d, const char *intro, const mwl__node *map
 
 /* ---- the members of a Flow ------------------------------------------------------------------- */
 
-static const mwl__form_field flow_fields[] = {
-    {"entrypoint", MWL__FORM_STRING, MWL__FORM_REQUIRED},
-    {"steps", MWL__FORM_OBJECT, MWL__FORM_REQUIRED},
-    {"flows", MWL__FORM_OBJECT, 0},
-    {"middleware", MWL__FORM_ARRAY, 0},
-    {"parameters", MWL__FORM_OBJECT, 0},
-    {"comment", MWL__FORM_STRING, MWL__FORM_LITERAL},
-    {"$schema", MWL__FORM_ANY, MWL__FORM_LITERAL},
-};
-enum { ENTRYPOINT = 1, STEPS = 2, FLOWS = 4, MIDDLEWARE = 8, PARAMETERS = 16 };
+static const mwl__form_field flow_fields[] = {MWL__MEMBERS_FLOW(MWL__MEMBER_FIELD)};
 static const mwl__form flow_form = MWL__FORM_WORDS("a Flow", flow_fields, MWL__WORDS_FLOW);
 
 static void check_schema_key(mwl__checker *c, const mwl__node *n, bool root) {
@@ -197,15 +189,15 @@ static void fill_flow(mwl__checker *c, mwl__flow *f) {
     c->inner_errors = 0;
     mwl__form_check(c->tree, n, &flow_form, &bad);
     if (n->kind == MWL_NODE_OBJECT) check_schema_key(c, n, n == c->tree->root);
-    const mwl__node *m = bad & PARAMETERS ? NULL : mwl__node_get(n, "parameters");
+    const mwl__node *m = mwl__form_member(n, &flow_form, bad, "parameters");
     if (m) check_parameters(c, f, m);
-    m = bad & STEPS ? NULL : mwl__node_get(n, "steps");
+    m = mwl__form_member(n, &flow_form, bad, "steps");
     if (m) declare_steps(c, f, m);
-    m = bad & FLOWS ? NULL : mwl__node_get(n, "flows");
+    m = mwl__form_member(n, &flow_form, bad, "flows");
     if (m) declare_flows(c, f, m);
-    m = bad & ENTRYPOINT ? NULL : mwl__node_get(n, "entrypoint");
+    m = mwl__form_member(n, &flow_form, bad, "entrypoint");
     if (m && f->m.n_steps) f->m.entrypoint = mwl__check_step_ref(c, f, m);
-    m = bad & MIDDLEWARE ? NULL : mwl__node_get(n, "middleware");
+    m = mwl__form_member(n, &flow_form, bad, "middleware");
     if (m && c->status == MWL_OK) {
         mwl__site site = {.flow = f};
         mwl__check_stack(c, f, m, &site, true, &f->m.stack, &f->m.n_stack);

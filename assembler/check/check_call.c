@@ -1,48 +1,21 @@
 /* check_call.c: call objects, middleware entries and their phases. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/members.h"
 
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
 
-#define REQ MWL__FORM_REQUIRED
-#define EXPR MWL__FORM_EXPR
-#define COMMENT                                                                                    \
-    { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
-#define VALUE(name)                                                                                \
-    { name, MWL__FORM_ANY, EXPR }
-#define ASSIGN                                                                                     \
-    { "assign", MWL__FORM_OBJECT, 0 }
-#define WITH                                                                                       \
-    { "with", MWL__FORM_OBJECT, EXPR }
-#define WHEN                                                                                       \
-    { "when", MWL__FORM_ANY, EXPR } /* mwl__check_condition has the kinds */
-
-static const mwl__form_field call_fields[] = {{"provider", MWL__FORM_STRING, 0},
-                                              {"flow", MWL__FORM_STRING | MWL__FORM_OBJECT, 0},
-                                              VALUE("input"),
-                                              WITH,
-                                              {"onSuccess", MWL__FORM_OBJECT, 0},
-                                              {"onFailure", MWL__FORM_OBJECT, 0},
-                                              COMMENT};
-static const mwl__form_field success_arm_fields[] = {ASSIGN, VALUE("value")};
-static const mwl__form_field failure_arm_fields[] = {ASSIGN};
-static const mwl__form_field entry_fields[] = {
-    {"onEntry", MWL__FORM_OBJECT, 0},    {"onSuccess", MWL__FORM_OBJECT, 0},
-    {"onFailure", MWL__FORM_OBJECT, 0},  {"onAlways", MWL__FORM_OBJECT, 0},
-    {"provider", MWL__FORM_STRING, REQ}, COMMENT};
-static const mwl__form_field on_entry_fields[] = {WHEN, WITH, ASSIGN, VALUE("output")};
-static const mwl__form_field on_success_fields[] = {WHEN, WITH, ASSIGN, VALUE("value")};
-static const mwl__form_field on_failure_fields[] = {WHEN,
-                                                    WITH,
-                                                    ASSIGN,
-                                                    VALUE("type"),
-                                                    VALUE("code"),
-                                                    VALUE("message"),
-                                                    VALUE("details"),
-                                                    VALUE("retryable"),
-                                                    VALUE("previous")};
-static const mwl__form_field on_always_fields[] = {WHEN, WITH, ASSIGN};
+static const mwl__form_field call_fields[] = {MWL__MEMBERS_CALL(MWL__MEMBER_FIELD)};
+static const mwl__form_field success_arm_fields[] = {MWL__MEMBERS_SUCCESS_ARM(MWL__MEMBER_FIELD)};
+static const mwl__form_field failure_arm_fields[] = {MWL__MEMBERS_FAILURE_ARM(MWL__MEMBER_FIELD)};
+static const mwl__form_field entry_fields[] = {MWL__MEMBERS_ENTRY(MWL__MEMBER_FIELD)};
+static const mwl__form_field on_entry_fields[] = {MWL__MEMBERS_ON_ENTRY(MWL__MEMBER_FIELD)};
+static const mwl__form_field on_success_fields[] = {MWL__MEMBERS_ON_SUCCESS(MWL__MEMBER_FIELD)};
+static const mwl__form_field on_failure_fields[] = {MWL__MEMBERS_ON_FAILURE(MWL__MEMBER_FIELD)};
+static const mwl__form_field on_always_fields[] = {MWL__MEMBERS_ON_ALWAYS(MWL__MEMBER_FIELD)};
+/* Of a failure, in the order of mwl__check_envelope. */
+static const mwl__form_field failure_fields[] = {MWL__MEMBERS_FAILURE(MWL__MEMBER_FIELD)};
 
 static const mwl__form call_form = MWL__FORM_WORDS("a call", call_fields, MWL__WORDS_CALL);
 static const mwl__form success_arm_form =
@@ -56,6 +29,8 @@ static const mwl__form phase_forms[4] = {
     MWL__FORM_WORDS("an onSuccess block", on_success_fields, MWL__WORDS_PHASE),
     MWL__FORM_WORDS("an onFailure block", on_failure_fields, MWL__WORDS_PHASE),
     MWL__FORM_WORDS("an onAlways block", on_always_fields, MWL__WORDS_PHASE)};
+
+static const char *const phase_names[4] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
 
 /* ---- providers ------------------------------------------------------------------------------- */
 
@@ -351,7 +326,7 @@ static void suggest_phase(mwl__diag *d, const mwl__m_entry *e) {
     for (int i = 0; i < 4; i++)
         if (e->provider->acts[i])
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " and " : "",
-                                    entry_fields[i].name);
+                                    phase_names[i]);
     if (len) mwl__diag_help(d, "'when' belongs into %s of this middleware", text);
 }
 
@@ -382,14 +357,14 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
         mwl__check_value(c, phase->with, &site);
     if (phase->shape) mwl__check_value(c, phase->shape, &site);
     for (int i = 0; i < 6 && ix == MWL_ON_FAILURE; i++)
-        phase->fields[i] = mwl__form_member(n, form, bad, on_failure_fields[i + 3].name);
+        phase->fields[i] = mwl__form_member(n, form, bad, failure_fields[i].name);
     mwl__check_envelope(c, phase->fields, &site);
     if (phase->assign) mwl__check_assign(c, phase->assign, &site);
     if (!phase->when || !e->provider || e->provider->acts[ix]) return;
     mwl__diag *d = mwl__node_report_key(c->tree, phase->when, MWL_DIAG_WHEN_WITHOUT_ACTION,
                                         "this 'when' has no effect: the middleware does nothing "
                                         "in %s that it could gate",
-                                        entry_fields[ix].name);
+                                        phase_names[ix]);
     mwl__diag_note(d, "it is not evaluated; what is shaped and assigned happens regardless");
     suggest_phase(d, e);
 }
@@ -449,7 +424,7 @@ static mwl__m_entry *check_entry(mwl__checker *c, mwl__flow *f, const mwl__node 
     mwl__site site = *around;
     site.call = NULL; /* a cleanup's stack is outside of the cleanup's call */
     for (int i = 0; i < 4; i++) {
-        e->phase[i].node = mwl__form_member(n, &entry_form, bad, entry_fields[i].name);
+        e->phase[i].node = mwl__form_member(n, &entry_form, bad, phase_names[i]);
         if (e->phase[i].node) check_phase(c, f, e, i, &site);
     }
     if (!e->provider) return NULL;

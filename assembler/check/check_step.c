@@ -1,58 +1,21 @@
 /* check_step.c: Steps: their actions, clauses, matchers. See check.h. */
 #include "assembler/check/check.h"
+#include "assembler/check/members.h"
 
 #include "vm/base/suggest.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define REQ MWL__FORM_REQUIRED
-#define EXPR MWL__FORM_EXPR
-
 /* ---- forms ----------------------------------------------------------------------------------- */
 
-#define COMMENT                                                                                    \
-    { "comment", MWL__FORM_STRING, MWL__FORM_LITERAL }
-#define ACTION                                                                                     \
-    { "action", MWL__FORM_ANY, MWL__FORM_LITERAL }
-#define VALUE(name)                                                                                \
-    { name, MWL__FORM_ANY, EXPR }
-#define ASSIGN                                                                                     \
-    { "assign", MWL__FORM_OBJECT, 0 }
-#define NEXT                                                                                       \
-    { "next", MWL__FORM_STRING, 0 }
-#define CATCH                                                                                      \
-    { "catch", MWL__FORM_ARRAY, 0 }
-
-static const mwl__form_field call_fields[] = {ACTION,
-                                              COMMENT,
-                                              NEXT,
-                                              VALUE("input"),
-                                              VALUE("output"),
-                                              ASSIGN,
-                                              CATCH,
-                                              {"middleware", MWL__FORM_ARRAY, 0},
-                                              {"call", MWL__FORM_OBJECT, REQ}};
-static const mwl__form_field gather_fields[] = {ACTION,
-                                                COMMENT,
-                                                NEXT,
-                                                VALUE("over"),
-                                                VALUE("output"),
-                                                ASSIGN,
-                                                CATCH,
-                                                {"call", MWL__FORM_OBJECT, 0},
-                                                {"calls", MWL__FORM_ARRAY, 0},
-                                                {"completion", MWL__FORM_OBJECT, 0},
-                                                {"concurrency", MWL__FORM_ANY, 0}};
-static const mwl__form_field match_fields[] = {ACTION,
-                                               COMMENT,
-                                               VALUE("input"),
-                                               {"cases", MWL__FORM_ARRAY, REQ},
-                                               {"default", MWL__FORM_OBJECT, REQ}};
-static const mwl__form_field pass_fields[] = {ACTION, COMMENT, NEXT, VALUE("output"), ASSIGN};
-static const mwl__form_field sleep_fields[] = {ACTION, COMMENT, NEXT, VALUE("for"), VALUE("until")};
-static const mwl__form_field return_fields[] = {ACTION, COMMENT, VALUE("value")};
-static const mwl__form_field raise_fields[] = {ACTION, COMMENT, {"result", MWL__FORM_OBJECT, 0}};
+static const mwl__form_field call_fields[] = {MWL__MEMBERS_CALL_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field gather_fields[] = {MWL__MEMBERS_GATHER_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field match_fields[] = {MWL__MEMBERS_MATCH_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field pass_fields[] = {MWL__MEMBERS_PASS_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field sleep_fields[] = {MWL__MEMBERS_SLEEP_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field return_fields[] = {MWL__MEMBERS_RETURN_STEP(MWL__MEMBER_FIELD)};
+static const mwl__form_field raise_fields[] = {MWL__MEMBERS_RAISE_STEP(MWL__MEMBER_FIELD)};
 
 static const char *const action_names[MWL_ACTION_COUNT] = {"Call",  "Gather", "Match", "Pass",
                                                            "Sleep", "Return", "Raise"};
@@ -81,29 +44,14 @@ static mwl__diag_code member_code(const mwl__node *m) {
     return MWL_DIAG_UNKNOWN_MEMBER;
 }
 
-static const mwl__form_field catch_fields[] = {{"match", MWL__FORM_OBJECT, REQ},
-                                               {"next", MWL__FORM_STRING, REQ},
-                                               VALUE("output"),
-                                               ASSIGN,
-                                               COMMENT};
-static const mwl__form_field case_fields[] = {{"when", MWL__FORM_ANY, REQ | EXPR},
-                                              {"next", MWL__FORM_STRING, REQ},
-                                              VALUE("output"),
-                                              ASSIGN,
-                                              COMMENT};
-static const mwl__form_field default_fields[] = {{"when", MWL__FORM_ANY, EXPR},
-                                                 {"next", MWL__FORM_STRING, REQ},
-                                                 VALUE("output"),
-                                                 ASSIGN,
-                                                 COMMENT};
-static const mwl__form_field matcher_fields[] = {
-    {"codes", MWL__FORM_ARRAY, 0}, {"types", MWL__FORM_ARRAY, 0}, {"retryable", MWL__FORM_BOOL, 0}};
-static const mwl__form_field completion_fields[] = {{"successes", MWL__FORM_NUMBER, REQ | EXPR},
-                                                    {"wait", MWL__FORM_BOOL, 0}};
-static const mwl__form_field result_fields[] = {
-    {"type", MWL__FORM_ANY, EXPR},      {"code", MWL__FORM_ANY, EXPR},
-    {"message", MWL__FORM_ANY, EXPR},   {"details", MWL__FORM_ANY, EXPR},
-    {"retryable", MWL__FORM_ANY, EXPR}, {"previous", MWL__FORM_ANY, EXPR}};
+static const mwl__form_field catch_fields[] = {MWL__MEMBERS_CLAUSE(MWL__MEMBER_FIELD)};
+static const mwl__form_field case_fields[] = {MWL__MEMBERS_CASE(MWL__MEMBER_FIELD)};
+/* A default has no `when`; one that is written gets a report of its own. */
+static const mwl__form_field default_fields[] = {{"when", MWL__FORM_ANY, MWL__FORM_EXPR},
+                                                 MWL__MEMBERS_DEFAULT(MWL__MEMBER_FIELD)};
+static const mwl__form_field matcher_fields[] = {MWL__MEMBERS_MATCHER(MWL__MEMBER_FIELD)};
+static const mwl__form_field completion_fields[] = {MWL__MEMBERS_COMPLETION(MWL__MEMBER_FIELD)};
+static const mwl__form_field result_fields[] = {MWL__MEMBERS_RESULT(MWL__MEMBER_FIELD)};
 
 static const mwl__form catch_form =
     MWL__FORM_WORDS("a catch clause", catch_fields, MWL__WORDS_CATCH);
@@ -596,7 +544,7 @@ static int action_by_members(const mwl__node *n) {
             all = i < step_forms[a].n_fields;
         }
         for (size_t i = 0; i < step_forms[a].n_fields && all; i++)
-            if ((step_forms[a].fields[i].flags & REQ) &&
+            if ((step_forms[a].fields[i].flags & MWL__FORM_REQUIRED) &&
                 !mwl__node_get(n, step_forms[a].fields[i].name))
                 all = false;
         if (!all) continue;
@@ -615,7 +563,7 @@ static void check_guessed(mwl__checker *c, const mwl__node *n, int action,
     mwl__form_field fields[24];
     char name[16];
     memcpy(fields, form.fields, form.n_fields * sizeof *fields);
-    for (size_t i = 0; i < form.n_fields; i++) fields[i].flags &= ~(unsigned)REQ;
+    for (size_t i = 0; i < form.n_fields; i++) fields[i].flags &= ~(unsigned)MWL__FORM_REQUIRED;
     if (instead) {
         snprintf(name, sizeof name, "%.*s", MWL__NODE_KEY(instead));
         fields[form.n_fields++] = (mwl__form_field){name, MWL__FORM_ANY, MWL__FORM_LITERAL};

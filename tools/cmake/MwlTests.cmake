@@ -188,6 +188,11 @@ if(Python3_FOUND) # `mwlvm test`
     set_property(TEST test_cases APPEND PROPERTY ENVIRONMENT MWL_SLOW=1)
   endif()
 endif()
+if(Python3_FOUND) # authoring
+  add_test(NAME fmt COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/fmt.py $<TARGET_FILE:mwlvm>
+           tests tools stdlib ../shared/suites/mwl)
+  mwl_test_setup(fmt)
+endif()
 if(Python3_FOUND)
   add_test(NAME graph COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/graph.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(graph)
