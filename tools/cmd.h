@@ -13,6 +13,9 @@
     X(check, "FILE...", "look for mistakes in definitions")                                        \
     X(fmt, "FILE...", "write definitions in their one canonical layout")                           \
     X(providers, "[NAME]", "list the providers; with NAME, show one in full")                      \
+    X(actions, "[NAME]", "list the actions of Steps; with NAME, its members")                      \
+    X(functions, "[NAME]", "list the functions of expressions; with NAME, one in full")            \
+    X(schema, "", "print the JSON Schema of a definition, for editors")                            \
     X(explain, "[CODE]", "explain a diagnostic; without CODE, list all of them")                   \
     X(graph, "FILE", "draw a definition as SVG, Mermaid or DOT")                                   \
     X(asm, "FILE", "assemble a definition into a program file")                                    \

@@ -3,6 +3,7 @@
 
 #include "assembler/check/members.h"
 #include "mwl_config.h"
+#include "stdlib/documents.h"
 
 #include <string.h>
 
@@ -82,7 +83,7 @@ static enum member_shape part_shape(enum member_shape around) {
 static enum member_shape argument_shape(const mwl__node *argument) {
     const mwl__node *phase = argument->parent->parent, *entry = phase ? phase->parent : NULL;
     if (!entry || !mwl__node_key_is(phase, "onAlways") ||
-        !mwl__node_is(mwl__node_get(entry, "provider"), "mwl:provider.middleware/mwl/finally/v1"))
+        !mwl__node_is(mwl__node_get(entry, "provider"), MWL__STD_FINALLY))
         return SHAPE_VALUE;
     return mwl__node_key_is(argument, "call")         ? SHAPE_CALL
            : mwl__node_key_is(argument, "middleware") ? SHAPE_ENTRIES
