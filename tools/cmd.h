@@ -11,6 +11,7 @@
     X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
     X(eval, "EXPR", "evaluate one CEL expression")                                                 \
     X(check, "FILE...", "look for mistakes in definitions")                                        \
+    X(new, "PATTERN", "begin a definition from a pattern: retry, poll, saga and others")           \
     X(fmt, "FILE...", "write definitions in their one canonical layout")                           \
     X(providers, "[NAME]", "list the providers; with NAME, show one in full")                      \
     X(actions, "[NAME]", "list the actions of Steps; with NAME, its members")                      \

@@ -197,6 +197,10 @@ if(Python3_FOUND) # authoring
            tests tools ../shared/suites/mwl)
   mwl_test_setup(schema)
   set_tests_properties(schema PROPERTIES SKIP_RETURN_CODE 77)
+  if(MWL_HAVE_IO) # the patterns call http and prompt
+    add_test(NAME new COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/new.py $<TARGET_FILE:mwlvm>)
+    mwl_test_setup(new)
+  endif()
 endif()
 if(Python3_FOUND)
   add_test(NAME graph COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/graph.py $<TARGET_FILE:mwlvm>)
