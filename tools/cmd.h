@@ -25,7 +25,9 @@
     X(test, "[FILE]", "run the cases of workflows, without any service")                           \
     X(explore, "FILE", "try everything that providers can do to a workflow")                       \
     X(resume, "FILE", "go on with a run that `run --save` saved")                                  \
-    X(show, "FILE", "describe a saved run: where it is, what it waits for")
+    X(show, "FILE", "describe a saved run: where it is, what it waits for")                        \
+    X(completion, "SHELL", "print a completion script: bash, zsh or fish")                         \
+    X(manual, "", "print the man page")
 
 /* Exit statuses. A run that ended with a Result has 0, 1, 4 or 5; one that a limit ended 6. A
  * command that a signal ended dies by that signal: a shell sees 128 and the signal's number. */
@@ -62,6 +64,9 @@ void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The texts for people that the library does not carry (cmd_explain.c). */
 extern const struct mwl__guide *const cmd_guide;
+
+/* The names of the patterns of `mwlvm new`; NULL after the last one (cmd_new.c). */
+const char *cmd_new_pattern(size_t i);
 
 /* The command ends by this signal when its work is done and its output written. */
 void cmd_end_by_signal(int number);

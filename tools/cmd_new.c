@@ -132,6 +132,8 @@ static int run(const struct new *n) {
     return status;
 }
 
+const char *cmd_new_pattern(size_t i) { return i < N_PATTERNS ? patterns[i].name : NULL; }
+
 static int list_all(void) {
     for (size_t i = 0; i < N_PATTERNS; i++)
         printf("%-10s  %s\n", patterns[i].name, patterns[i].text);

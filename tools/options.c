@@ -116,8 +116,16 @@ static bool is_option(const struct command_line *line, const char *word) {
            find(line, word, strlen(word), &base) != NULL;
 }
 
+static const struct options_visitor *visitor;
+
+void options_visit(const struct options_visitor *v) { visitor = v; }
+
 int options_parse(const struct command_line *line, int argc, char **argv) {
     bool more = true;
+    if (visitor) {
+        visitor->visit(visitor->ctx, line);
+        return OPTIONS_HELP;
+    }
     for (int i = 1; i < argc; i++) {
         int status;
         if (more && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))

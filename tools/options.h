@@ -57,4 +57,13 @@ struct command_line {
 enum { OPTIONS_HELP = -1 };
 int options_parse(const struct command_line *line, int argc, char **argv);
 
+/* For commands that describe the others (complete/): while a visitor is set, options_parse gives it
+ * the command line instead of parsing, and returns OPTIONS_HELP. The tables' rows and the texts are
+ * constant; the struct itself is lent for the call. NULL: parse again. */
+struct options_visitor {
+    void (*visit)(void *ctx, const struct command_line *line);
+    void *ctx;
+};
+void options_visit(const struct options_visitor *visitor);
+
 #endif

@@ -12,6 +12,9 @@ prefix=$work/prefix
 
 "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$prefix/bin/mwlvm" --version >/dev/null
+for file in bash-completion/completions/mwlvm zsh/site-functions/_mwlvm fish/vendor_completions.d/mwlvm.fish man/man1/mwlvm.1; do
+    [ -s "$prefix/share/$file" ] || { echo "not installed: share/$file"; exit 1; }
+done
 
 pc=$(find "$prefix" -name mwlvm.pc)
 export PKG_CONFIG_PATH="${pc%/*}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"

@@ -6,6 +6,12 @@ include(CMakePackageConfigHelpers)
 install(TARGETS mwlvm_static mwlvm_shared EXPORT mwlvm
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS mwlvm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(MWL_SHARE)
+  install(FILES ${MWL_SHARE}/bash/mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${MWL_SHARE}/zsh/_mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${MWL_SHARE}/fish/mwlvm.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${MWL_SHARE}/man/mwlvm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # How an outside program that links the static library gets the rest. The pkg-config file lists the

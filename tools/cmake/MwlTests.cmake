@@ -197,6 +197,8 @@ if(Python3_FOUND) # authoring
            tests tools ../shared/suites/mwl)
   mwl_test_setup(schema)
   set_tests_properties(schema PROPERTIES SKIP_RETURN_CODE 77)
+  add_test(NAME completion COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/completion.py $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(completion)
   if(MWL_HAVE_IO) # the patterns call http and prompt
     add_test(NAME new COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/new.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(new)
