@@ -13,13 +13,13 @@ static const char completion_head[] =
     "already where the shells look for them.\n\n";
 static const char completion_foot[] =
     "\nExample:\n"
-    "  source <(mwlvm completion bash)\n"
-    "  mwlvm completion zsh >~/.zfunc/_mwlvm\n"
-    "  mwlvm completion fish >~/.config/fish/completions/mwlvm.fish\n";
+    "  mwlvm completion bash >mwlvm.bash\n"
+    "\nThen `source mwlvm.bash` in ~/.bashrc. For zsh, call the file _mwlvm and put it into a folder\n"
+    "of fpath; for fish, put mwlvm.fish into ~/.config/fish/completions.\n";
 
 static const char manual_head[] = "usage: mwlvm manual\n\n"
-                                  "Prints the man page.\n\n";
-static const char manual_foot[] = "\nExample:\n  mwlvm manual | man -l -\n";
+                                  "Prints the man page; `man ./mwlvm.1` shows the file.\n\n";
+static const char manual_foot[] = "\nExample:\n  mwlvm manual >mwlvm.1\n";
 
 static int one_word(void *ctx, const char *word) {
     const char **shell = ctx;

@@ -38,8 +38,7 @@ static const char head[] =
     "prints the definition; without PATTERN, lists the patterns. Nothing is overwritten.\n\n";
 
 static const char foot[] = "\nExample:\n"
-                           "  mwlvm new saga order.json && mwlvm check order.json\n"
-                           "  mwlvm test order.*.case.json\n";
+                           "  mwlvm new saga order.json && mwlvm test order.*.case.json\n";
 
 static int operand(void *ctx, const char *word) {
     struct new *n = ctx;

@@ -20,10 +20,10 @@ static const char head[] =
     "that knows it completes members and marks mistakes of form while one types.\n\n";
 
 static const char foot[] =
-    "\nExample, for Visual Studio Code:\n"
-    "  mwlvm schema >.vscode/mwl.schema.json\n"
-    "  and in .vscode/settings.json:\n"
-    "  { \"json.schemas\": [{ \"fileMatch\": [\"*.flow.json\"], \"url\": \"./.vscode/mwl.schema.json\" }] }\n";
+    "\nExample:\n"
+    "  mwlvm schema >mwl.schema.json\n"
+    "\nFor Visual Studio Code, in .vscode/settings.json:\n"
+    "  { \"json.schemas\": [{ \"fileMatch\": [\"*.flow.json\"], \"url\": \"./mwl.schema.json\" }] }\n";
 
 static int operand(void *ctx, const char *word) {
     (void)ctx;
