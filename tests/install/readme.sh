@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh CMAKE BUILD: the commands that README.md's "The library" shows, in their order, as they stand.
-# Only building is not done again: the configuring line runs in a new folder and must not ask for what
+# readme.sh CMAKE BUILD: the commands that README.md's "In your program" shows, in their order, as they stand.
+# host.c is the program in that section. Only building is not done again: the configuring line runs in a new folder and must not ask for what
 # tests need; what is installed is BUILD.
 set -eu
 real=$1
@@ -24,7 +24,7 @@ cmake() {
 }
 
 section() { # section PATTERN: its lines of code that begin so
-    awk '/^## / { on = $0 == "## The library" } on && /^    /' "$root/README.md" | sed -n "s/^    \($1.*\)/\1/p"
+    awk '/^## / { on = $0 == "## In your program" } on && /^    /' "$root/README.md" | sed -n "s/^    \($1.*\)/\1/p"
 }
 section '\(cmake\|export\|cc\) ' >"$work/steps.sh"
 for word in 'cmake -S' 'cmake --build' 'cmake --install' 'export PKG_CONFIG_PATH' 'cc host.c'; do
@@ -34,11 +34,11 @@ done
 export HOME="$work/home"
 unset PKG_CONFIG_PATH
 mkdir -p "$work/mine" "$HOME"
-cp "$root/tests/install/outside.c" "$work/mine/host.c"
+awk '/^```/ { on = $0 == "```c"; next } on' "$root/README.md" >"$work/mine/host.c"
 cd "$work/mine"
 set -x
 . "$work/steps.sh"
-./host
+[ "$(./host)" = 42 ]
 "$HOME/mwlvm/bin/mwlvm" --version
 
 {
@@ -50,4 +50,4 @@ add_executable(host host.c)'
 } >CMakeLists.txt
 "$real" -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$HOME/mwlvm" >"$work/log" && "$real" --build build >>"$work/log" ||
     { cat "$work/log"; exit 1; }
-build/host
+[ "$(build/host)" = 42 ]

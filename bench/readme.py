@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""readme.py [--write]: the table "How fast" of README.md, from bench/PEERS.md.
+
+--write writes it, with the machine and the date of PEERS.md. Without it, the table is checked: every figure is within a
+factor of two of the present PEERS.md, so that README.md never claims what is not so any more.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+README = os.path.join(ROOT, "README.md")
+BEGIN, END = "<!-- from bench/PEERS.md by bench/readme.py -->\n", "<!-- end -->\n"
+ROWS = {
+    "wf/a_min": "a run of one Step, from its start to its Result",
+    "wf/b_chain10": "ten Steps with expressions",
+    "wf/c_retry": "a call that is tried three times",
+    "wf/f_timeout": "a call inside a time limit",
+    "wf/e_fan1000": "a fan-out of 1,000 calls",
+    "wf/g_parked, resident bytes": "memory of a run that waits",
+}
+COLUMNS = ["mwlvm", "Lua 5.4", "effect", "aws-local-stepfunctions"]
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1}
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def peers():
+    """(the line with machine and date, {case: {column: figure}})"""
+    text = open(os.path.join(ROOT, "bench/PEERS.md")).read()
+    where = re.search(r"^(\d{4}-\d\d-\d\d, .*)$", text, re.M).group(1)
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    names = cells(lines[0])[1:]
+    table = {}
+    for line in lines[2:]:
+        row = cells(line)
+        table[row[0]] = {name: re.sub(r" \(.*\)", "", cell) for name, cell in zip(names, row[1:])}
+    return where, table
+
+
+def number(figure):
+    value, unit = figure.split()
+    return float(value) * UNITS[unit]
+
+
+def made():
+    where, table = peers()
+    lines = [f"| {where.split(',')[0]} | {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * len(COLUMNS)]
+    for case, words in ROWS.items():
+        lines.append(f"| {words} | {' | '.join(table[case][c] for c in COLUMNS)} |")
+    return BEGIN + "\n".join(lines) + f"\n\nMeasured {where}\n" + END
+
+
+def parts():
+    text = open(README).read()
+    if BEGIN not in text or END not in text:
+        sys.exit(f"README.md has no place for the table: {BEGIN.strip()} ... {END.strip()}")
+    before, rest = text.split(BEGIN, 1)
+    return before, rest.split(END, 1)[0], rest.split(END, 1)[1]
+
+
+def main():
+    before, present, after = parts()
+    if "--write" in sys.argv:
+        open(README, "w").write(before + made() + after)
+        return 0
+    _, table = peers()
+    rows = {row[0]: row[1:] for row in map(cells, (line for line in present.split("\n") if line.startswith("|")))}
+    problems = []
+    for case, words in ROWS.items():
+        for column, figure in zip(COLUMNS, rows.get(words, [])):
+            if not 0.5 <= number(figure) / number(table[case][column]) <= 2:
+                problems.append(f"{words}, {column}: README.md says {figure}, bench/PEERS.md {table[case][column]}")
+        if words not in rows:
+            problems.append(f"README.md has no row: {words}")
+    print("\n".join(problems + [f"{len(rows) - 2} rows, {len(problems)} problems; bench/readme.py --write writes them"]))
+    return 1 if problems else 0
+
+
+sys.exit(main())
