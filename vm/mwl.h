@@ -679,7 +679,10 @@ MWL_API void mwl_bytes_free(mwl_vm *vm, void *bytes, size_t size); /* NULL is ig
 enum {
     MWL_LOAD_TIME_STOOD = 1, /* waits continue where they were; else the time since saving counts */
     MWL_LOAD_NEW_ID = 2,     /* a copy: the VM makes a new execution.id, so keys of calls differ */
-    MWL_LOAD_FAIL_CALLS = 4  /* calls in flight fail with Mwlvm.Interrupted */
+    MWL_LOAD_FAIL_CALLS = 4, /* calls in flight fail with Mwlvm.Interrupted */
+    /* From a store: calls that the bytes hold may have been released and started since. They are in
+     * flight, and continue as their providers declare. */
+    MWL_LOAD_RELEASED = 8
 };
 /* How to load a run. */
 typedef struct mwl_load {
@@ -756,9 +759,14 @@ typedef struct mwl_wait {
     const char *name;     /* the text of its argument `name`, or "" */
     bool held;            /* it has not started (mwl_config.hold) */
     bool cancelled;       /* it was asked to stop */
+    bool outside;         /* it is at work outside its run, which cannot be unloaded */
+    mwl_value arguments;  /* `with`; lent as the texts are */
 } mwl_wait;
 /* Describes the i-th call in flight of a run. Returns false if there are not so many. */
 MWL_API bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out);
+/* Calls `see` for each call in flight, until it returns false. It must not change the run. */
+MWL_API void mwl_run_each_wait(const mwl_run *run, bool (*see)(void *ctx, const mwl_wait *wait),
+                               void *ctx);
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 

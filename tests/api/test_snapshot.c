@@ -416,6 +416,36 @@ UTEST(snapshot, a_held_call_starts_when_its_snapshot_is_stored) {
     mwl_vm_free(vm);
 }
 
+static bool count_outside(void *ctx, const mwl_wait *wait) {
+    *(unsigned *)ctx += wait->outside;
+    return true;
+}
+
+/* A snapshot from a store: what it holds may have been started, and then the process ended. */
+UTEST(snapshot, a_held_call_may_have_started_since) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, true, NULL);
+    unsigned outside = 0;
+    mwl_program *p = assemble(FLOW("'a':{'action':'Gather','calls':[{'provider':'" URI(
+        "plain") "'},{'provider':'" URI("once") "'}],'next':'z'},'z':{'action':'Return'}"));
+    mwl_run *run = begin(vm, p, "job", "null");
+    mwl_run_each_wait(run, count_outside, &outside);
+    EXPECT_EQ(outside, 0u); /* they are held */
+    bytes b = save(run);
+    mwl_run_free(run);
+    EXPECT_EQ(w.started, 0u);
+    run = load(vm, b, p, MWL_LOAD_RELEASED);
+    ASSERT_TRUE(run != NULL);
+    EXPECT_EQ(mwl_run_held(run), 0u);
+    EXPECT_STREQ(w.keys, "job.1/2"); /* `once` fails: it may have been dispatched */
+    mwl_run_each_wait(run, count_outside, &outside);
+    EXPECT_EQ(outside, 1u);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 UTEST(snapshot, what_is_refused_before_the_body) {

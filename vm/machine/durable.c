@@ -120,19 +120,33 @@ mwl_status mwl_run_answer(mwl_run *run, uint64_t number, bool ok, mwl_value take
     return MWL_OK;
 }
 
+static mwl_wait describe(const mwl_call *c) {
+    mwl_value name = mwl_object_get(c->args, "name", 4);
+    const char *text = mwl_value_kind(name) == MWL_KIND_STRING ? mwl_as_text(name, NULL) : NULL;
+    const mwl_wait out = {.number = c->number,
+                          .attempt = c->attempt,
+                          .provider = c->provider->uri,
+                          .name = text ? text : "",
+                          .held = c->held != 0,
+                          .cancelled = c->cancelled,
+                          .outside = mwl__execution_is_outside(c),
+                          .arguments = c->args};
+    return out;
+}
+
+void mwl_run_each_wait(const mwl_run *run, bool (*see)(void *ctx, const mwl_wait *wait),
+                       void *ctx) {
+    for (const mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));) {
+        mwl_wait wait = describe(c);
+        if (!see(ctx, &wait)) return;
+    }
+}
+
 bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out) {
     const mwl_call *c = NULL;
     do {
         c = run->root ? mwl__rest_next_call(run, c) : NULL;
     } while (c && i-- > 0);
-    if (!c) return false;
-    mwl_value name = mwl_object_get(c->args, "name", 4);
-    const char *text = mwl_value_kind(name) == MWL_KIND_STRING ? mwl_as_text(name, NULL) : NULL;
-    *out = (mwl_wait){.number = c->number,
-                      .attempt = c->attempt,
-                      .provider = c->provider->uri,
-                      .name = text ? text : "",
-                      .held = c->held != 0,
-                      .cancelled = c->cancelled};
-    return true;
+    if (c) *out = describe(c);
+    return c != NULL;
 }

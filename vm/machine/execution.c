@@ -160,6 +160,10 @@ static mwl_value no_stack(mwl_call *c) {
     return mwl_object_set(h, v, "retryable", 9, mwl_bool(true));
 }
 
+bool mwl__execution_is_outside(const mwl_call *c) {
+    return !c->held && (c->native || !(c->provider->call.flags & MWL_CALL_LOCAL));
+}
+
 static void move(mwl_call *c, uint64_t held) {
     unlist(c->vm, c);
     c->held = held;
@@ -168,9 +172,13 @@ static void move(mwl_call *c, uint64_t held) {
 
 void mwl__execution_release(mwl_call *c) { move(c, MWL_HELD_RELEASED); }
 
+void mwl__execution_unhold(mwl_call *c) {
+    if (c->held) move(c, 0);
+}
+
 void mwl__execution_begin(mwl_call *c, bool again) {
     const mwl__provider *p = c->provider;
-    if (c->held) move(c, 0);
+    mwl__execution_unhold(c);
     c->starting = true;
     if (again && p->call.restore)
         p->call.restore(c, p->user);

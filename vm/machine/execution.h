@@ -21,6 +21,7 @@ void mwl__execution_free(mwl_call *execution);
 /* One that is awaited ends as the cancellation imposed on it, without a word of its provider. */
 void mwl__execution_give_up(mwl_call *execution);
 void mwl__execution_release(mwl_call *execution); /* a held one: the next pump starts it */
+void mwl__execution_unhold(mwl_call *execution);  /* it counts as started; nothing is called */
 /* A listed one starts: it was held, or its run was loaded (again). The caller delivers its Result
  * if it has settled and no function of it runs any more. */
 void mwl__execution_begin(mwl_call *execution, bool again);
@@ -28,6 +29,8 @@ void mwl__execution_begin(mwl_call *execution, bool again);
  * memory. held: see mwl_call. */
 mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                               uint64_t held);
+/* Whether something outside the run works for it: its provider, or a stack. */
+bool mwl__execution_is_outside(const mwl_call *execution);
 /* Settle it with what its provider gave, which is checked (given.h). It may be freed then. */
 mwl_status mwl__execution_settle(mwl_call *execution, bool ok, mwl_value take);
 /* Settle it, which has not settled, with a failure of the machine's own. It may be freed then. */

@@ -7,6 +7,7 @@
 #include "vm/base/usage.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
+#include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
 #include "vm/machine/rest.h"
@@ -193,10 +194,6 @@ mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_lo
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
-static bool is_outside(const mwl_call *c) {
-    return !c->held && (c->native || !(c->provider->call.flags & MWL_CALL_LOCAL));
-}
-
 void mwl__run_unload(mwl_run *run) {
     silence(run);
     mwl_run_free(run);
@@ -206,7 +203,7 @@ mwl_status mwl_run_unload(mwl_run *run) {
     if (!run) return MWL_E_USAGE;
     if (run->link->vm->pumping || !mwl_run_at_rest(run)) return MWL_E_STATE;
     for (mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));)
-        if (is_outside(c)) return MWL_E_STATE;
+        if (mwl__execution_is_outside(c)) return MWL_E_STATE;
     mwl__run_unload(run);
     return MWL_OK;
 }

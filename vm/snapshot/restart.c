@@ -135,6 +135,7 @@ void mwl__load_restart(mwl__loader *l, unsigned flags) {
     for (mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));) {
         c->settled = false;
         c->starting = true; /* until it is taken up nothing is delivered */
+        if (flags & MWL_LOAD_RELEASED) mwl__execution_unhold(c);
         if (c->held && vm->config.hold) c->held = mwl__durable_version(run) + 1;
         calls->list[calls->n++].p = c;
     }
