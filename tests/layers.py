@@ -2,7 +2,7 @@
 """layers.py BUILD: the order of the folders, from the objects and from the includes.
 
 Fails on an edge that MAY_USE does not allow, on a symbol of vm/ that is not public and used by
-stdlib/ or stdlib/io/, on a symbol with the public prefix that no public header has, and on a prototype that a
+stdlib/, stdlib/io/ or stdlib/durable/, on a symbol with the public prefix that no public header has, and on a prototype that a
 source file declares instead of including its header, and on a setting (#ifndef and #define) outside
 of mwl_config.h.
 vm/ARCHITECTURE.md draws the same order.
@@ -27,6 +27,7 @@ MAY_USE = {
     "vm/snapshot": "vm/base vm/value vm/schema vm/program vm/cel vm/machine",
     "stdlib": "vm/base vm/value vm/cel vm/machine",  # their public functions only, see below
     "stdlib/io": "vm/base vm/value vm/program vm/cel vm/machine assembler assembler/provider",  # public functions only
+    "stdlib/durable": "vm/base vm/value vm/program vm/cel vm/machine vm/snapshot",  # public functions only
     "assembler/source": "vm/base vm/value",
     "assembler/emit": "vm/base vm/value vm/program",
     "assembler/schema": "vm/base vm/value vm/regex vm/schema assembler/source assembler/emit",
@@ -39,7 +40,8 @@ MAY_USE = {
     "assembler": "vm/base vm/value vm/program vm/cel stdlib assembler/source assembler/emit "
     "assembler/provider assembler/check assembler/lower",
 }
-ON_PUBLIC = ("stdlib", "stdlib/io")  # use public headers and functions of other folders, nothing else
+ON_PUBLIC = ("stdlib", "stdlib/io", "stdlib/durable")  # use public headers and functions of other folders, nothing else
+BESIDE = {"stdlib/io": "mwlvm_io", "stdlib/durable": "mwlvm_durable"}  # libraries beside libmwlvm
 PUBLIC_HEADER = re.compile(r"^mwl(_\w+)?\.h$")
 PUBLIC_SYMBOL = re.compile(r"^mwl_[^_]")
 
@@ -112,7 +114,7 @@ def symbols(object_file):
 
 def public_text():
     text = ""
-    for top in ("vm", "assembler", "stdlib", "stdlib/io"):
+    for top in ("vm", "assembler", "stdlib", "stdlib/io", "stdlib/durable"):
         for name in sorted(os.listdir(os.path.join(ROOT, top))):
             if PUBLIC_HEADER.match(name):
                 text += open(os.path.join(ROOT, top, name)).read()
@@ -124,9 +126,9 @@ def check_objects(build, problems):
     public = public_text()
     for file in sources():
         if file.endswith(".c"):
-            target = "mwlvm_io" if file.startswith("stdlib/io/") else "mwl_objects"
+            target = BESIDE.get(os.path.dirname(file), "mwl_objects")
             path = os.path.join(build, f"CMakeFiles/{target}.dir", file + ".o")
-            if target == "mwlvm_io" and not os.path.exists(os.path.dirname(path)):
+            if target != "mwl_objects" and not os.path.exists(os.path.dirname(path)):
                 continue  # left out of this build
             objects[file] = symbols(path)
     home = {name: file for file, (defines, _) in objects.items() for name in defines}

@@ -59,3 +59,11 @@ if(MWL_HAVE_IO)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-io.pc.in ${CMAKE_BINARY_DIR}/mwlvm-io.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/mwlvm-io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+
+# Durable runs: the same.
+if(MWL_HAVE_DURABLE)
+  install(TARGETS mwlvm_durable ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES stdlib/durable/mwl_store.h stdlib/durable/mwl_durable.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-durable.pc.in ${CMAKE_BINARY_DIR}/mwlvm-durable.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/mwlvm-durable.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

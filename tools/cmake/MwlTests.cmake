@@ -62,6 +62,29 @@ if(MWL_HAVE_IO)
   endforeach()
 endif()
 
+# ---- stdlib/durable: tests/durable/test_*.c against the library, tests/durable/*.py against the command
+
+if(MWL_HAVE_DURABLE)
+  file(GLOB MWL_DURABLE_TESTS CONFIGURE_DEPENDS tests/durable/test_*.c)
+  foreach(source ${MWL_DURABLE_TESTS})
+    get_filename_component(test ${source} NAME_WE)
+    add_executable(${test} ${source})
+    target_include_directories(${test} PRIVATE tests/unit tests/durable)
+    target_include_directories(${test} SYSTEM PRIVATE ${SQLITE_INCLUDE_DIRS})
+    target_compile_definitions(${test} PRIVATE _GNU_SOURCE)
+    target_link_libraries(${test} PRIVATE mwl_flags mwl_test_flags mwlvm_durable mwlvm_static)
+    add_test(NAME ${test} COMMAND ${test})
+    mwl_test_setup(${test})
+  endforeach()
+  # A fleet in one process, under virtual time: tests/sim
+  file(GLOB MWL_SIM_SOURCES CONFIGURE_DEPENDS tests/sim/*.c)
+  add_executable(mwl-sim ${MWL_SIM_SOURCES})
+  target_include_directories(mwl-sim PRIVATE tests/unit tests/sim)
+  target_link_libraries(mwl-sim PRIVATE mwl_flags mwlvm_durable mwlvm_static)
+  add_test(NAME sim COMMAND mwl-sim)
+  mwl_test_setup(sim)
+endif()
+
 # The examples in the comments of the public headers, extracted without changes. test_header_examples runs them.
 set(MWL_EXAMPLES_OF ${PROJECT_SOURCE_DIR}/vm/mwl.h ${PROJECT_SOURCE_DIR}/vm/mwl_provider.h
     ${PROJECT_SOURCE_DIR}/assembler/mwl_asm.h)

@@ -1,0 +1,213 @@
+/* durable_load.c: a run that was claimed becomes a run of the VM, and gets its messages. A run that
+ * cannot be loaded is stuck, with the reason; the others go on. */
+#include "durable_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+struct loading {
+    mwl_program *program;
+    char *why;
+    size_t cap;
+};
+
+static void see_image(void *ctx, const char *name, const void *image, size_t size) {
+    struct loading *l = ctx;
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_status status = mwl_program_load(NULL, image, size, MWL_COPY, &l->program, &error);
+    if (status != MWL_OK)
+        snprintf(l->why, l->cap, "its program %s: %s", name,
+                 *error.message ? error.message : mwl_status_text(status));
+}
+
+static mwl_program *cached(mwl_durable *d, const uint8_t *id) {
+    mwl__driver_program *p;
+    pthread_mutex_lock(&d->programs_lock);
+    for (p = d->programs; p && memcmp(p->id, id, 16) != 0; p = p->next) continue;
+    pthread_mutex_unlock(&d->programs_lock);
+    return p ? p->program : NULL;
+}
+
+mwl_program *mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id, char *why,
+                                     size_t cap) {
+    struct loading l = {cached(d, id), why, cap};
+    if (l.program) return l.program;
+    mwl_status status = store->ops->get_program(store, id, see_image, &l);
+    if (status != MWL_OK) snprintf(why, cap, "its program: %s", mwl_store_why(store));
+    if (!l.program) return NULL;
+    mwl__driver_program *p = malloc(sizeof *p);
+    if (!p) {
+        mwl_program_release(l.program);
+        snprintf(why, cap, "out of memory");
+        return NULL;
+    }
+    memcpy(p->id, id, sizeof p->id);
+    p->program = l.program;
+    pthread_mutex_lock(&d->programs_lock);
+    p->next = d->programs;
+    d->programs = p;
+    pthread_mutex_unlock(&d->programs_lock);
+    return p->program;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static uint64_t number(mwl_value object, const char *name) {
+    mwl_value v = mwl_object_get(object, name, strlen(name));
+    if (mwl_value_kind(v) != MWL_KIND_NUMBER) return 0;
+    double d = mwl_as_number(v);
+    return d > 0 && d < 9007199254740992.0 ? (uint64_t)d : 0;
+}
+
+/* How a run begins: see mwl_store_start. */
+static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **out,
+                        mwl_error *error) {
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    mwl_value all = mwl_absent();
+    mwl_limits limits;
+    memset(&limits, 0, sizeof limits);
+    if (!c->start) return MWL_E_NOT_FOUND;
+    mwl_status status = mwl_json_parse(heap, c->start, c->c.start.len, &all, error);
+    if (status != MWL_OK) return status;
+    mwl_value given = mwl_object_get(all, "limits", 6);
+    limits.fuel = number(given, "fuel");
+    limits.memory_bytes = (size_t)number(given, "memory");
+    const mwl_start start = {.id = c->id,
+                             .input = mwl_object_get(all, "input", 5),
+                             .arguments = mwl_object_get(all, "arguments", 9),
+                             .seed = number(all, "seed"),
+                             .limits = mwl_is_absent(given) ? NULL : &limits};
+    status = mwl_run_start(d->vm, c->program, &start, out, error);
+    mwl_value_drop(heap, all);
+    return status;
+}
+
+/* The snapshot is in the store, so its calls may have been released: they are in flight. */
+static mwl_status take_up(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **out,
+                          mwl_error *error) {
+    const mwl_load how = {.program = c->program, .flags = MWL_LOAD_RELEASED};
+    return mwl_run_load(d->vm, c->bytes, c->c.size, &how, out, error);
+}
+
+static void refuse(mwl_durable *d, mwl__driver_run *r, mwl_status status, const char *message) {
+    char why[400];
+    if (status == MWL_E_NOT_FOUND)
+        snprintf(why, sizeof why, "this worker does not have %s", message);
+    else
+        snprintf(why, sizeof why, "it cannot be loaded: %s",
+                 *message ? message : mwl_status_text(status));
+    (void)mwl__driver_stuck(d, r, why);
+}
+
+/* It was loaded for a message, or after a crash, and has nothing to do for long. */
+static bool is_idle(const mwl_durable *d, const mwl__driver_claimed *c) {
+    mwl_saved saved;
+    mwl_instant now;
+    mwl_vm_now(d->vm, &now);
+    return mwl_saved_read(c->bytes, c->c.size, &saved) == MWL_OK && !saved.n_held && !saved.done &&
+           mwl__driver_is_far(d, saved.due_wall_ns, now.wall_ns);
+}
+
+void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *c) {
+    mwl_error error = {MWL_OK, "", 0};
+    mwl__driver_run *old = mwl__numbered_get(&d->by_seq, (uint64_t)c->c.seq);
+    if (old) mwl__driver_drop(d, old); /* it was another's meanwhile */
+    mwl__driver_run *r = mwl__driver_add(d, c);
+    if (!r) return; /* out of memory: it stays claimed until the next owner */
+    if (!c->program) {
+        (void)mwl__driver_stuck(d, r, c->why);
+        return;
+    }
+    mwl_run *run = NULL;
+    mwl_status status = c->bytes ? take_up(d, c, &run, &error) : begin(d, c, &run, &error);
+    if (status != MWL_OK) {
+        refuse(d, r, status, error.message);
+        return;
+    }
+    if (!mwl__numbered_put(&d->by_run, (uint64_t)(uintptr_t)run, r)) {
+        mwl_run_free(run);
+        mwl__driver_drop(d, r);
+        return;
+    }
+    r->run = run;
+    r->fresh = c->bytes != NULL;
+    r->looks = c->bytes && is_idle(d, c);
+    if (r->looks) mwl__driver_delay(d, r);
+    if (c->c.recoveries > 1) mwl__driver_event(d, r, "recovered", NULL);
+    if (d->options.loaded) d->options.loaded(d->options.ctx, run);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void mwl__driver_message_free(mwl__driver_message *m) {
+    free(m->name);
+    free(m->body);
+    free(m);
+}
+
+struct open_wait {
+    const char *name;
+    uint64_t number; /* 0: none */
+};
+
+static bool see_open(void *ctx, const mwl_wait *wait) {
+    struct open_wait *o = ctx;
+    bool fits = !wait->held && !wait->cancelled &&
+                strcmp(wait->provider, MWL__DURABLE_ANSWER) == 0 &&
+                strcmp(wait->name, o->name) == 0;
+    if (fits && (!o->number || wait->number < o->number)) o->number = wait->number;
+    return true;
+}
+
+static mwl_value body_of(mwl_durable *d, const mwl__driver_message *m) {
+    mwl_value v = mwl_absent();
+    if (!m->body) return mwl_null();
+    (void)mwl_json_parse(mwl_vm_heap(d->vm), m->body, m->len, &v, NULL);
+    return v;
+}
+
+static bool deliver_one(mwl_durable *d, mwl__driver_run *r, const mwl__driver_message *m) {
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    struct open_wait open = {m->name, 0};
+    if (m->kind == MWL_STORE_ANSWER) {
+        mwl_run_each_wait(r->run, see_open, &open);
+        mwl_value body = open.number ? body_of(d, m) : mwl_absent();
+        if (mwl_is_absent(body)) return false;
+        if (mwl_run_answer(r->run, open.number, true, body) != MWL_OK) return false;
+        mwl__driver_event(d, r, "answered", m->name);
+        return true;
+    }
+    mwl_value reason = body_of(d, m);
+    const char *text = mwl_is_absent(reason) ? NULL : mwl_as_text(reason, NULL);
+    mwl__driver_event(d, r, "cancelled", text);
+    mwl_run_cancel(r->run, text);
+    if (!mwl_is_absent(reason)) mwl_value_drop(heap, reason);
+    return true;
+}
+
+bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r) {
+    bool any = false;
+    for (mwl__driver_message **at = &r->inbox; *at;) {
+        mwl__driver_message *m = *at;
+        if (r->n_taken == r->cap_taken) {
+            size_t cap = r->cap_taken ? 2 * r->cap_taken : 4;
+            uint64_t *grown = realloc(r->taken, cap * sizeof *grown);
+            if (!grown) return any;
+            r->taken = grown;
+            r->cap_taken = cap;
+        }
+        if (mwl_run_get_state(r->run) >= MWL_RUN_DONE) return any;
+        if (!deliver_one(d, r, m)) {
+            at = &m->next;
+            continue;
+        }
+        any = true;
+        r->taken[r->n_taken++] = m->n;
+        *at = m->next;
+        mwl__driver_message_free(m);
+    }
+    return any;
+}

@@ -1,0 +1,303 @@
+/* durable_save.c: a run that has changed becomes a change for the store.
+ *
+ * Owns: what a change contains, and whether the run leaves memory with it. A run has at most one
+ * change that was not taken yet: a newer one replaces it, and keeps what it had to say. */
+#include "durable_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENTS_MOST = 1000,              /* of one run between two changes */
+    LOADED = 1,                      /* the version of a run that was loaded */
+    LARGE = 64 * 1024,               /* snapshots above this size are spaced out, */
+    BYTES_PER_SECOND = 16 * 1000000, /* to this rate */
+};
+#define SECOND INT64_C(1000000000)
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void *grown(void *list, size_t n, size_t *cap, size_t size) {
+    if (n < *cap) return list;
+    size_t more = *cap ? 2 * *cap : 8;
+    void *at = realloc(list, more * size);
+    if (at) *cap = more;
+    return at;
+}
+
+static void add_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
+    mwl_instant now;
+    mwl_store_event *list = grown(r->events, r->n_events, &r->cap_events, sizeof *list);
+    char *copy = text ? strdup(text) : NULL;
+    if (list) r->events = list;
+    if (!list || (text && !copy)) { /* an event is not worth a failure */
+        free(copy);
+        r->lost_events++;
+        return;
+    }
+    mwl_vm_now(d->vm, &now);
+    list[r->n_events++] = (mwl_store_event){now.wall_ns, kind, {copy, copy ? strlen(copy) : 0}};
+}
+
+void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
+    if (!d->options.events) return;
+    if (r->n_events < EVENTS_MOST)
+        add_event(d, r, kind, text);
+    else
+        r->lost_events++;
+}
+
+void mwl__driver_events_free(mwl_store_event *list, size_t n) {
+    for (size_t i = 0; i < n; i++) free((void *)(uintptr_t)list[i].text.at);
+    free(list);
+}
+
+static void free_waits(mwl__driver_change *c) {
+    for (size_t i = 0; i < c->c.n_waits; i++) {
+        free((void *)(uintptr_t)c->waits[i].name);
+        free((void *)(uintptr_t)c->waits[i].question.at);
+    }
+    free(c->waits);
+    c->waits = NULL;
+    c->c.n_waits = 0;
+}
+
+void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c) {
+    if (!c) return;
+    mwl_bytes_free(d->vm, c->bytes, c->size);
+    free_waits(c);
+    mwl__driver_events_free(c->events, c->c.n_events);
+    free(c->taken);
+    free(c->result);
+    free(c);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+struct waits {
+    mwl_durable *d;
+    mwl_store_wait *list;
+    size_t n, cap;
+    uint64_t hash;
+    bool outside, failed;
+    mwl_instant now;
+};
+
+static char *json_of(mwl_durable *d, mwl_value v, size_t *len) {
+    char *text = NULL, *copy = NULL;
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, len) != MWL_OK) return NULL;
+    copy = malloc(*len + 1);
+    if (copy) memcpy(copy, text, *len + 1);
+    mwl_text_free(heap, text, *len);
+    return copy;
+}
+
+static bool see_wait(void *ctx, const mwl_wait *wait) {
+    struct waits *w = ctx;
+    w->outside |= wait->outside;
+    if (wait->cancelled || strcmp(wait->provider, MWL__DURABLE_ANSWER) != 0) return true;
+    mwl_store_wait *list = grown(w->list, w->n, &w->cap, sizeof *list);
+    char *name = strdup(wait->name);
+    size_t len = 0;
+    char *question = json_of(w->d, wait->arguments, &len);
+    if (list) w->list = list;
+    if (!list || !name || !question) {
+        free(name);
+        free(question);
+        w->failed = true;
+        return false;
+    }
+    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}};
+    w->hash = (w->hash ^ wait->number) * UINT64_C(0x100000001b3) + 1;
+    return true;
+}
+
+/* The open waits go with a change only if they differ from those of the one before. */
+static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool *outside) {
+    struct waits w = {.d = d};
+    mwl_vm_now(d->vm, &w.now);
+    mwl_run_each_wait(r->run, see_wait, &w);
+    *outside = w.outside;
+    mwl__driver_change made = {.waits = w.list, .c.n_waits = w.n};
+    if (w.failed || (r->waits_known && w.hash == r->waits && !c->c.new_waits)) {
+        free_waits(&made);
+        return !w.failed;
+    }
+    free_waits(c);
+    c->waits = w.list;
+    c->c.n_waits = w.n;
+    c->c.new_waits = true;
+    r->waits = w.hash;
+    r->waits_known = true;
+    return true;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+/* The change that is not taken yet, or a new one. */
+static mwl__driver_change *change_of(mwl_durable *d, mwl__driver_run *r) {
+    mwl_instant now;
+    mwl_vm_now(d->vm, &now);
+    mwl__driver_change *c = r->queued ? r->queued : calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->of = r;
+    c->c.seq = r->seq;
+    c->c.epoch = r->epoch;
+    c->c.now_wall_ns = now.wall_ns;
+    return c;
+}
+
+/* What was delivered and what happened since the last change. False: out of memory, and nothing was
+ * moved; a message that was delivered must go with the change that contains its effect. */
+static bool put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
+    char text[60];
+    if (r->lost_events) {
+        snprintf(text, sizeof text, "%zu more", r->lost_events);
+        r->lost_events = 0;
+        add_event(d, r, "events", text);
+    }
+    size_t n = c->c.n_taken + r->n_taken;
+    uint64_t *taken = r->n_taken ? realloc(c->taken, n * sizeof *taken) : c->taken;
+    if (r->n_taken && !taken) return false;
+    c->taken = taken;
+    if (r->n_taken) memcpy(taken + c->c.n_taken, r->taken, r->n_taken * sizeof *taken);
+    c->c.n_taken = n;
+    r->n_taken = 0;
+    for (size_t i = 0; i < r->n_events; i++) {
+        mwl_store_event *list = grown(c->events, c->c.n_events, &c->cap_events, sizeof *list);
+        if (!list) {
+            free((void *)(uintptr_t)r->events[i].text.at);
+            continue;
+        }
+        c->events = list;
+        c->events[c->c.n_events++] = r->events[i];
+    }
+    r->n_events = 0;
+    return true;
+}
+
+static void finish(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
+    c->c.version = ++r->version;
+    c->c.taken = c->taken;
+    c->c.waits = c->waits;
+    c->c.events = c->events;
+    if (r->queued) return;
+    r->queued = c;
+    mwl__driver_queue(d, c);
+}
+
+static void set_bytes(mwl_durable *d, mwl__driver_change *c, void *bytes, size_t size) {
+    mwl_bytes_free(d->vm, c->bytes, c->size);
+    d->bytes_queued += size - c->size;
+    c->bytes = bytes;
+    c->size = size;
+    c->c.bytes = bytes;
+    c->c.size = size;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool put_end(mwl_durable *d, mwl__driver_run *r, mwl_store_state state, char *take_result,
+                    size_t len) {
+    mwl__driver_change *c = take_result ? change_of(d, r) : NULL;
+    if (!c || !put_lists(d, r, c)) {
+        if (c && c != r->queued) mwl__driver_change_free(d, c);
+        free(take_result);
+        return false;
+    }
+    set_bytes(d, c, NULL, 0);
+    c->c.kind = MWL_STORE_END;
+    c->c.state = state;
+    c->result = take_result;
+    c->c.result = (mwl_store_text){take_result, len};
+    finish(d, r, c);
+    return true;
+}
+
+static bool save_end(mwl_durable *d, mwl__driver_run *r) {
+    size_t len = 0;
+    if (mwl_run_get_state(r->run) == MWL_RUN_ABORTED) {
+        mwl_status why = mwl_run_why(r->run);
+        const char *text = why < 0 ? mwl_status_text(why) : "ended without cleanup";
+        mwl__driver_event(d, r, "aborted", text);
+        return put_end(d, r, MWL_STORE_ABORTED, strdup(text), strlen(text));
+    }
+    bool good = mwl_run_succeeded(r->run);
+    mwl_value result = mwl_run_result(r->run);
+    char *text = json_of(d, result, &len);
+    const char *code = mwl_as_text(mwl_object_get(result, "code", 4), NULL);
+    mwl__driver_event(d, r, good ? "done" : "failed", code);
+    return put_end(d, r, good ? MWL_STORE_DONE : MWL_STORE_FAILED, text, len);
+}
+
+bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why) {
+    mwl__driver_event(d, r, "stuck", why);
+    return put_end(d, r, MWL_STORE_STUCK, strdup(why), strlen(why));
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+bool mwl__driver_is_far(const mwl_durable *d, int64_t due_wall_ns, int64_t now_wall_ns) {
+    int64_t far = d->options.far_ns ? d->options.far_ns : 60 * SECOND;
+    if (far <= d->options.horizon_ns) far = d->options.horizon_ns + SECOND; /* else it comes back */
+    return due_wall_ns == MWL_NEVER || due_wall_ns - now_wall_ns > far;
+}
+
+static bool see_inside(void *ctx, const mwl_wait *wait) {
+    bool *inside = ctx;
+    *inside = !wait->outside && !wait->held;
+    return *inside;
+}
+
+bool mwl__driver_can_leave(const mwl__driver_run *r) {
+    bool inside = true;
+    mwl_run_each_wait(r->run, see_inside, &inside);
+    return inside;
+}
+
+/* A run leaves memory if it waits for long, and for nothing that works outside. */
+static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool outside) {
+    mwl_saved saved;
+    c->c.kind = MWL_STORE_SAVE;
+    if (outside || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK || saved.n_held) return;
+    if (!mwl__driver_is_far(d, saved.due_wall_ns, c->c.now_wall_ns)) return;
+    c->c.kind = MWL_STORE_PARK;
+    c->c.due_wall_ns = saved.due_wall_ns;
+    c->c.seen = r->seen;
+}
+
+/* A run that was loaded and has done nothing since is not saved again: a new version would mean
+ * that it gets on (MWL_STORE_RECOVERIES). */
+bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks) {
+    void *bytes = NULL;
+    size_t size = 0;
+    uint64_t vm_version = 0;
+    bool outside = false;
+    mwl_instant now;
+    if (mwl_run_get_state(r->run) >= MWL_RUN_DONE) return save_end(d, r);
+    mwl_status status = mwl_run_save(r->run, &bytes, &size, &vm_version);
+    if (status == MWL_E_NOMEM || status == MWL_E_STATE) return false;
+    if (status != MWL_OK) return mwl__driver_stuck(d, r, mwl_status_text(status));
+    if (r->fresh && vm_version <= LOADED && !parks) {
+        mwl_bytes_free(d->vm, bytes, size);
+        return true;
+    }
+    r->fresh = false;
+    mwl__driver_change *c = change_of(d, r);
+    if (!c || !put_waits(d, r, c, &outside) || !put_lists(d, r, c)) {
+        r->waits_known = false;
+        mwl_bytes_free(d->vm, bytes, size);
+        if (c && c != r->queued) mwl__driver_change_free(d, c);
+        return false;
+    }
+    set_bytes(d, c, bytes, size);
+    c->vm_version = vm_version;
+    choose_kind(d, r, c, outside);
+    finish(d, r, c);
+    mwl_vm_now(d->vm, &now);
+    if (size > LARGE)
+        r->not_before_ns = now.mono_ns + (int64_t)(size * (uint64_t)SECOND / BYTES_PER_SECOND);
+    return true;
+}

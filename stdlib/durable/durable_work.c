@@ -1,0 +1,80 @@
+/* durable_work.c: what is asked of the store, on whatever thread: commit a group, then poll. What a
+ * poll shows is copied, because the store lends it for the call only. */
+#include "durable_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *copy_of(const void *at, size_t len) {
+    char *copy = at ? malloc(len + 1) : NULL;
+    if (copy) {
+        memcpy(copy, at, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+static void on_run(void *ctx, const mwl_store_claimed *run) {
+    mwl_durable_work *w = ctx;
+    mwl__driver_claimed *c = calloc(1, sizeof *c);
+    if (c) {
+        c->c = *run;
+        c->id = strdup(run->id);
+        c->start = copy_of(run->start.at, run->start.len);
+        c->bytes = copy_of(run->bytes, run->size);
+    }
+    if (!c || !c->id || (run->start.at && !c->start) || (run->bytes && !c->bytes)) {
+        w->failed = true;
+        if (c) {
+            free(c->id);
+            free(c->start);
+            free(c->bytes);
+        }
+        free(c);
+        return;
+    }
+    *w->claimed_end = c;
+    w->claimed_end = &c->next;
+    w->n_claimed++;
+}
+
+static void on_message(void *ctx, const mwl_store_message *message) {
+    mwl_durable_work *w = ctx;
+    mwl__driver_message *m = calloc(1, sizeof *m);
+    if (m) {
+        m->n = message->n;
+        m->seq = message->seq;
+        m->kind = message->kind;
+        m->name = strdup(message->name);
+        m->body = copy_of(message->body.at, message->body.len);
+        m->len = message->body.len;
+    }
+    if (!m || !m->name || (message->body.at && !m->body)) { /* it comes again */
+        w->failed = true;
+        if (m) mwl__driver_message_free(m);
+        return;
+    }
+    *w->messages_end = m;
+    w->messages_end = &m->next;
+}
+
+/* The list that the store sees shares the texts of the changes. */
+mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
+    w->status = MWL_OK;
+    if (w->n && !w->committed) {
+        w->status = store->ops->commit(store, w->list, w->n, w->kept);
+        w->committed = w->status == MWL_OK;
+    }
+    if (w->status != MWL_OK || !w->poll) return w->status;
+    const mwl_store_polled sink = {w, on_run, on_message};
+    w->status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);
+    if (w->status != MWL_OK && (w->claimed || w->messages)) {
+        /* what was claimed before the error is claimed: this worker has it */
+        w->status = w->status == MWL_E_IO ? MWL_OK : w->status;
+        w->next_wall_ns = 0;
+    }
+    for (mwl__driver_claimed *c = w->claimed; c; c = c->next)
+        if (!c->program)
+            c->program = mwl__driver_program_get(w->d, store, c->c.program, c->why, sizeof c->why);
+    return w->status;
+}

@@ -1,0 +1,117 @@
+/* mwl_durable.h: runs that outlive their process: a driver between a VM and a store (mwl_store.h).
+ *
+ * The driver saves each run of the VM that has changed, and releases calls with effects outside
+ * only when the snapshot that contains them is in the store. It loads runs that are due, delivers
+ * answers and cancellations, announces a Result when it is stored, and drops runs that wait for
+ * long from memory.
+ *
+ * The VM needs mwl_config.hold. The driver takes the VM's functions mwl_vm_ended() and, with
+ * `events`, mwl_vm_trace(). It has no thread and no clock of its own: a host does, on the VM's
+ * thread,
+ *
+ *     pump; mwl_durable_collect(); work = mwl_durable_take()
+ *
+ * then mwl_durable_work_do(work, store) on any thread, and with the result mwl_durable_done(), on
+ * the VM's thread again. mwl_durable_writer does the middle part on its own thread: what changes
+ * while it commits is the next group. The words lent, given and taken over mean the same as in
+ * mwl.h. */
+#ifndef MWL_DURABLE_H
+#define MWL_DURABLE_H
+
+#include "mwl_provider.h"
+#include "mwl_store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mwl_durable mwl_durable;
+typedef struct mwl_durable_work mwl_durable_work;
+
+/* A run that is over, or stuck: the store has it. All of it is lent for the call. */
+typedef struct mwl_durable_ended {
+    const char *id;
+    mwl_store_state state;
+    mwl_store_text result; /* JSON; of ABORTED and STUCK the reason */
+    mwl_run *run;          /* NULL if it could not be loaded */
+} mwl_durable_ended;
+
+/* All zero is valid. */
+typedef struct mwl_durable_options {
+    int64_t far_ns;          /* a run that waits longer than this leaves memory; 0: a minute */
+    int64_t horizon_ns;      /* runs are loaded this long before they are due */
+    size_t most;             /* runs in memory; 0: 100,000 */
+    const char *const *only; /* ids of the runs to drive, lent; NULL: all of the store */
+    size_t n_only;
+    bool events; /* Steps, calls and failures are stored as events */
+    void (*ended)(void *ctx, const mwl_durable_ended *run); /* or NULL */
+    void (*loaded)(void *ctx, mwl_run *run);                /* or NULL: a run is in memory now */
+    void *ctx;
+} mwl_durable_options;
+
+/* Makes a driver for a VM without runs; *out is given. options is copied. Returns MWL_OK or
+ * MWL_E_NOMEM. */
+MWL_API mwl_status mwl_durable_new(mwl_vm *vm, const mwl_durable_options *options,
+                                   mwl_durable **out);
+/* Frees it and its runs, as if the process had ended: the store keeps them. Before the VM, and
+ * while no work is in progress. NULL is ignored. */
+MWL_API void mwl_durable_free(mwl_durable *d);
+
+/* After a pump: saves what has changed. Returns when to call it again: 0 if the VM has new work
+ * (pump), else an instant of the monotonic clock or MWL_NEVER. */
+MWL_API int64_t mwl_durable_collect(mwl_durable *d);
+/* Takes what the store is to do next: changes to commit, and, if `poll`, to look for runs and
+ * messages. Returns NULL if there is nothing, or out of memory. Only one at a time. Given: to
+ * mwl_durable_done(). */
+MWL_API mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll);
+/* Does it. On MWL_E_IO and MWL_E_NOMEM the same work is done again later, until it returns
+ * something else. Any thread. */
+MWL_API mwl_status mwl_durable_work_do(mwl_durable_work *work, mwl_store *store);
+/* Takes the result over: releases calls, announces Results, loads runs, delivers messages. Pump
+ * afterwards. Returns MWL_OK; MWL_E_STATE: the store has another owner, and every run was dropped;
+ * or what the store reported, for example that it is damaged. */
+MWL_API mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *take_work);
+
+/* Frees a work of which nothing is to follow, as if the process had ended: the store may have it or
+ * not. Then the driver can only be freed. */
+MWL_API void mwl_durable_forget(mwl_durable_work *take_work);
+
+/* Returns how many runs are in memory, and how many changes wait to be taken. */
+MWL_API size_t mwl_durable_runs(const mwl_durable *d);
+MWL_API size_t mwl_durable_waiting(const mwl_durable *d);
+/* Returns when the next run of the store is due, as the last poll found it; MWL_NEVER. */
+MWL_API int64_t mwl_durable_next_wall_ns(const mwl_durable *d);
+/* Returns true if the last poll claimed as many runs as it could: poll again at once. */
+MWL_API bool mwl_durable_more(const mwl_durable *d);
+
+/* ---- the writer: a thread that does the work ------------------------------------------------- */
+
+typedef struct mwl_durable_writer mwl_durable_writer;
+
+/* Starts it; *out is given. The store is lent until it has stopped, and is used by this thread
+ * only. `wake` is called on that thread when a work is done. */
+MWL_API mwl_status mwl_durable_writer_new(mwl_store *store, void (*wake)(void *ctx), void *ctx,
+                                          mwl_durable_writer **out);
+/* Gives it a work. Only if it has none. */
+MWL_API void mwl_durable_writer_give(mwl_durable_writer *w, mwl_durable_work *take_work);
+MWL_API bool mwl_durable_writer_busy(const mwl_durable_writer *w);
+/* Returns the work that is done, given, and its status; or NULL. */
+MWL_API mwl_durable_work *mwl_durable_writer_get(mwl_durable_writer *w);
+/* Copies why the store does not accept the present work, which is tried again; "" if it does.
+ * Returns how often it was refused. */
+MWL_API unsigned mwl_durable_writer_trouble(mwl_durable_writer *w, char *out, size_t cap);
+/* Stops it after what it does now, and frees it. A work that is not done is dropped: the store may
+ * have it or not. NULL is ignored. */
+MWL_API void mwl_durable_writer_stop(mwl_durable_writer *w);
+
+/* ---- waiting for an answer ------------------------------------------------------------------- */
+
+/* The provider mwl:provider.call/mwlvm/answer/v1: waits for the answer with its `name` (post of
+ * mwl_store.h). The driver delivers it. Pass it to mwl_vm_provide(), and its document to the
+ * assembler. Constant. */
+MWL_API const mwl_call_provider *mwl_durable_answer(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

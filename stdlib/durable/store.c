@@ -1,0 +1,18 @@
+/* store.c: what is the same for every store. */
+#include "mwl_store.h"
+
+const char *mwl_store_state_name(mwl_store_state state) {
+    switch (state) {
+#define MWL_X(name, text, number)                                                                  \
+    case MWL_STORE_##name: return text;
+        MWL_STORE_STATES(MWL_X)
+#undef MWL_X
+    }
+    return "unknown";
+}
+
+const char *mwl_store_why(const mwl_store *s) { return s ? s->ops->why(s) : "out of memory"; }
+
+void mwl_store_close(mwl_store *s) {
+    if (s) s->ops->close(s);
+}

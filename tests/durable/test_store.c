@@ -1,0 +1,502 @@
+/* test_store.c: what every store must do, asked of each: the one in memory and the one on SQLite.
+ */
+#include "utest.h"
+
+#include "mwl_durable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KINDS = 2 };
+static const uint8_t program_id[16] = "0123456789abcde";
+
+static int64_t fixed_now = 1000;
+static int64_t now(void *ctx) {
+    (void)ctx;
+    return fixed_now;
+}
+
+typedef struct place {
+    char path[100];
+    mwl_store_memory *memory;
+    mwl_store *s;
+} place;
+
+static bool open_place(place *p, int kind) {
+    memset(p, 0, sizeof *p);
+    fixed_now = 1000;
+    if (kind == 0)
+        return mwl_store_memory_new(now, NULL, 100, &p->memory) == MWL_OK &&
+               mwl_store_memory_open(p->memory, &p->s) == MWL_OK;
+    snprintf(p->path, sizeof p->path, "/tmp/mwl-test-store-%ld.db", (long)getpid());
+    (void)unlink(p->path);
+    mwl_status status = mwl_store_sqlite(p->path, true, &p->s);
+    if (status != MWL_OK) printf("%s\n", mwl_store_why(p->s));
+    return status == MWL_OK;
+}
+
+static void close_place(place *p) {
+    static const char *const ends[] = {"", "-wal", "-shm", "-owner"};
+    char path[120];
+    mwl_store_close(p->s);
+    mwl_store_memory_free(p->memory);
+    for (size_t i = 0; *p->path && i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, "%s%s", p->path, ends[i]);
+        (void)unlink(path);
+    }
+}
+
+/* What a poll has shown, as one text. */
+typedef struct shown {
+    char text[1000];
+    int64_t seq;
+    uint64_t epoch, version, message;
+    unsigned runs, messages;
+} shown;
+
+static void on_run(void *ctx, const mwl_store_claimed *run) {
+    shown *s = ctx;
+    size_t len = strlen(s->text);
+    snprintf(s->text + len, sizeof s->text - len, "run %s v%d %s;", run->id, (int)run->version,
+             run->bytes ? (const char *)run->bytes : "new");
+    s->seq = run->seq;
+    s->epoch = run->epoch;
+    s->version = run->version;
+    s->runs++;
+}
+
+static void on_message(void *ctx, const mwl_store_message *m) {
+    shown *s = ctx;
+    size_t len = strlen(s->text);
+    snprintf(s->text + len, sizeof s->text - len, "%s %s=%s;",
+             m->kind == MWL_STORE_ANSWER ? "answer" : "cancel", m->name,
+             m->body.at ? m->body.at : "");
+    s->message = m->n;
+    s->messages++;
+}
+
+static mwl_status poll(mwl_store *store, int64_t at, shown *out) {
+    const mwl_store_polled sink = {out, on_run, on_message};
+    static uint64_t number;
+    const mwl_store_poll ask = {.number = ++number, .most = 10, .now_wall_ns = at};
+    int64_t next;
+    memset(out, 0, sizeof *out);
+    return store->ops->poll(store, &ask, &sink, &next);
+}
+
+static mwl_status start(mwl_store *s, const char *id, const char *text) {
+    const mwl_store_start start = {id, program_id, "p", {text, strlen(text)}, 5};
+    return s->ops->start(s, &start);
+}
+
+static mwl_status commit(mwl_store *s, mwl_store_change c, bool *kept) {
+    c.now_wall_ns = 7;
+    return s->ops->commit(s, &c, 1, kept);
+}
+
+static mwl_status answer(mwl_store *s, const char *run, const char *name, const char *key) {
+    const mwl_store_message m = {
+        .run = run, .kind = MWL_STORE_ANSWER, .name = name, .key = key, .body = {"1", 1}};
+    return s->ops->post(s, &m);
+}
+
+static mwl_status post(mwl_store *s, const char *run, mwl_store_message_kind kind) {
+    const mwl_store_message m = {.run = run, .kind = kind, .name = "", .body = {"\"why\"", 5}};
+    return s->ops->post(s, &m);
+}
+
+static bool see_row(void *ctx, const mwl_store_row *row) {
+    char *out = ctx;
+    size_t len = strlen(out);
+    snprintf(out + len, 500 - len, "%s %s v%d w%zu m%zu %.*s;", row->id,
+             mwl_store_state_name(row->state), (int)row->version, row->n_waits, row->n_messages,
+             (int)row->result.len, row->result.at ? row->result.at : "");
+    return true;
+}
+
+static const char *listed(mwl_store *s, bool snapshots) {
+    static char out[500];
+    const mwl_store_query query = {.snapshots = snapshots};
+    *out = '\0';
+    if (s->ops->list(s, &query, see_row, out) != MWL_OK) return mwl_store_why(s);
+    return out;
+}
+
+UTEST(store, a_run_is_accepted_once) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK); /* repeated: the outcome was not known */
+        ASSERT_EQ(start(p.s, "a", "{ }"), MWL_E_DUPLICATE);
+        ASSERT_STREQ(listed(p.s, false), "a new v0 w0 m0 ;");
+        close_place(&p);
+    }
+}
+
+UTEST(store, programs_are_kept_by_their_id) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "image", 5, 1), MWL_OK);
+        ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "image", 5, 1), MWL_OK);
+        ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "other", 5, 1), MWL_E_DUPLICATE);
+        ASSERT_EQ(p.s->ops->get_program(p.s, (const uint8_t *)"fedcba9876543210", NULL, NULL),
+                  MWL_E_NOT_FOUND);
+        close_place(&p);
+    }
+}
+
+UTEST(store, a_worker_claims_saves_and_ends) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept = false;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_E_STATE); /* not a worker */
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "run a v0 new;");
+        mwl_store_change c = {
+            .seq = got.seq, .epoch = got.epoch, .version = 1, .bytes = "one", .size = 4};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK); /* repeated */
+        ASSERT_TRUE(kept);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_STREQ(got.text, ""); /* it has the run already */
+        c.version = 2;
+        c.kind = MWL_STORE_END;
+        c.state = MWL_STORE_DONE;
+        c.result = (mwl_store_text){"{}", 2};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_STREQ(listed(p.s, false), "a done v2 w0 m0 {};");
+        bool more = true;
+        while (more) ASSERT_EQ(p.s->ops->idle(p.s, &more), MWL_OK);
+        ASSERT_STREQ(listed(p.s, true), "a done v2 w0 m0 {};");
+        close_place(&p);
+    }
+}
+
+UTEST(store, the_newest_state_counts_also_before_the_fold) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept, more = true;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        mwl_store_change c = {.seq = got.seq, .epoch = got.epoch, .bytes = "x", .size = 2};
+        for (c.version = 1; c.version <= 3; c.version++) ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_STREQ(listed(p.s, true), "a live v3 w0 m0 ;");
+        while (more) ASSERT_EQ(p.s->ops->idle(p.s, &more), MWL_OK);
+        ASSERT_STREQ(listed(p.s, false), "a live v3 w0 m0 ;");
+        close_place(&p);
+    }
+}
+
+UTEST(store, a_parked_run_comes_back_when_it_is_due_or_has_a_message) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        mwl_store_change c = {.seq = got.seq,
+                              .epoch = got.epoch,
+                              .version = 1,
+                              .bytes = "one",
+                              .size = 4,
+                              .kind = MWL_STORE_PARK,
+                              .due_wall_ns = 50};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_EQ(poll(p.s, 49, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "");
+        ASSERT_EQ(poll(p.s, 50, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "run a v1 one;");
+        c.epoch = got.epoch;
+        c.version = 2;
+        c.due_wall_ns = MWL_NEVER;
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "");
+        ASSERT_EQ(answer(p.s, "a", "n", NULL), MWL_OK);
+        ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+        ASSERT_TRUE(strstr(got.text, "answer n=1;") != NULL);
+        /* A message that the worker knows does not wake the run; a later one does. */
+        c.epoch = got.epoch;
+        c.version = 3;
+        c.seen = got.message;
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 0u);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
+        ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+        close_place(&p);
+    }
+}
+
+UTEST(store, an_answer_is_taken_with_the_snapshot_that_contains_it) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept;
+        const mwl_store_wait wait = {.number = 4, .name = "ok", .question = {"{}", 2}};
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        mwl_store_change c = {.seq = got.seq,
+                              .epoch = got.epoch,
+                              .version = 1,
+                              .bytes = "one",
+                              .size = 4,
+                              .new_waits = true,
+                              .waits = &wait,
+                              .n_waits = 1};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_EQ(answer(p.s, "a", "ok", "k1"), MWL_OK);
+        ASSERT_EQ(answer(p.s, "a", "ok", NULL), MWL_E_DUPLICATE); /* one wait, one answer */
+        ASSERT_EQ(answer(p.s, "a", "ok", "k1"), MWL_E_DUPLICATE);
+        ASSERT_EQ(answer(p.s, "a", "later", NULL), MWL_OK); /* nothing waits: kept */
+        ASSERT_EQ(answer(p.s, "b", "ok", NULL), MWL_E_NOT_FOUND);
+        ASSERT_STREQ(listed(p.s, false), kind ? "a live v0 w1 m2 ;" : "a live v1 w1 m2 ;");
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "answer ok=1;answer later=1;");
+        uint64_t first = got.message - 1;
+        c.version = 2;
+        c.taken = &first;
+        c.n_taken = 1;
+        c.n_waits = 0;
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_EQ(answer(p.s, "a", "ok", "k1"), MWL_E_DUPLICATE); /* its key is remembered */
+        ASSERT_STREQ(listed(p.s, true), "a live v2 w0 m1 ;");
+        close_place(&p);
+    }
+}
+
+UTEST(store, a_run_that_is_over_gets_no_message) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK); /* once is enough */
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+        ASSERT_TRUE(strstr(got.text, "cancel =\"why\"") != NULL);
+        mwl_store_change c = {.seq = got.seq,
+                              .epoch = got.epoch,
+                              .version = 1,
+                              .kind = MWL_STORE_END,
+                              .state = MWL_STORE_FAILED,
+                              .result = {"{}", 2}};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_EQ(answer(p.s, "a", "ok", NULL), MWL_E_STATE);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_RESUME), MWL_E_STATE);
+        ASSERT_STREQ(listed(p.s, false), "a failed v1 w0 m0 {};");
+        close_place(&p);
+    }
+}
+
+UTEST(store, a_stuck_run_is_resumed_or_cancelled) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        mwl_store_change c = {.seq = got.seq,
+                              .epoch = got.epoch,
+                              .version = 1,
+                              .kind = MWL_STORE_END,
+                              .state = MWL_STORE_STUCK,
+                              .result = {"why", 3}};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_STREQ(listed(p.s, false), "a stuck v1 w0 m0 why;");
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_RESUME), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+        c.epoch = got.epoch;
+        c.version = 2;
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
+        ASSERT_TRUE(strncmp(listed(p.s, false), "a aborted", 9) == 0);
+        close_place(&p);
+    }
+}
+
+UTEST(store, old_runs_are_removed) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        place p;
+        shown got;
+        bool kept;
+        size_t removed = 9;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+        ASSERT_EQ(start(p.s, "b", "{}"), MWL_OK);
+        ASSERT_EQ(p.s->ops->join(p.s, "test"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        mwl_store_change c = {.seq = 1,
+                              .epoch = got.epoch,
+                              .version = 1,
+                              .kind = MWL_STORE_END,
+                              .state = MWL_STORE_DONE,
+                              .result = {"{}", 2}};
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        mwl_store_keep keep = {7, 7, 100};
+        ASSERT_EQ(p.s->ops->prune(p.s, &keep, &removed), MWL_OK);
+        ASSERT_EQ(removed, (size_t)0); /* it ended at 7, not before */
+        keep.done_before_wall_ns = 8;
+        ASSERT_EQ(p.s->ops->prune(p.s, &keep, &removed), MWL_OK);
+        ASSERT_EQ(removed, (size_t)1);
+        ASSERT_STREQ(listed(p.s, false), "b live v0 w0 m0 ;");
+        close_place(&p);
+    }
+}
+
+/* ---- SQLite alone ---------------------------------------------------------------------------- */
+
+UTEST(sqlite, one_process_owns_it) {
+    place p;
+    mwl_store *second = NULL;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(p.s->ops->join(p.s, "first"), MWL_OK);
+    ASSERT_EQ(mwl_store_sqlite(p.path, false, &second), MWL_OK);
+    ASSERT_EQ(second->ops->join(second, "second"), MWL_E_STATE);
+    ASSERT_TRUE(strstr(mwl_store_why(second), "(first)") != NULL);
+    ASSERT_EQ(start(second, "a", "{}"), MWL_OK); /* everybody may start runs */
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v0 new;");
+    ASSERT_EQ(answer(second, "a", "x", NULL), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "answer x=1;");
+    mwl_store_close(second);
+    close_place(&p);
+}
+
+UTEST(sqlite, the_next_owner_has_what_the_last_one_had) {
+    place p;
+    shown got;
+    bool kept;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "first"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    uint64_t epoch = got.epoch;
+    mwl_store_change c = {
+        .seq = got.seq, .epoch = got.epoch, .version = 3, .bytes = "three", .size = 6};
+    ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+    mwl_store_close(p.s);
+    ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "second"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v3 three;");
+    ASSERT_TRUE(got.epoch > epoch);
+    close_place(&p);
+}
+
+/* It is claimed again and again, and nothing changes: what it calls may end the process. */
+UTEST(sqlite, a_run_that_never_gets_on_is_stuck) {
+    place p;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    for (int i = 0; i <= MWL_STORE_RECOVERIES; i++) {
+        ASSERT_EQ(p.s->ops->join(p.s, "one"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, i < MWL_STORE_RECOVERIES ? 1u : 0u);
+        mwl_store_close(p.s);
+        ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+    }
+    ASSERT_TRUE(strncmp(listed(p.s, false), "a stuck", 7) == 0);
+    close_place(&p);
+}
+
+static bool write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    bool good = f && fputs(text, f) >= 0;
+    return f && fclose(f) == 0 && good;
+}
+
+UTEST(sqlite, a_file_of_another_kind_is_refused) {
+    char path[100];
+    mwl_store *s = NULL;
+    snprintf(path, sizeof path, "/tmp/mwl-test-other-%ld", (long)getpid());
+    ASSERT_EQ(mwl_store_sqlite(path, false, &s), MWL_E_NOT_FOUND);
+    mwl_store_close(s);
+    ASSERT_TRUE(write_file(path, "this is a text, and long enough to be no database at all: "
+                                 "a header of SQLite has a hundred bytes, and this has more"));
+    ASSERT_EQ(mwl_store_sqlite(path, true, &s), MWL_E_SNAPSHOT);
+    ASSERT_TRUE(strstr(mwl_store_why(s), "not a store of runs") != NULL);
+    mwl_store_close(s);
+    (void)unlink(path);
+    ASSERT_EQ(mwl_store_sqlite("/no/such/folder/runs.db", true, &s), MWL_E_NOT_FOUND);
+    mwl_store_close(s);
+}
+
+UTEST(sqlite, a_backup_is_a_store) {
+    place p;
+    char path[120];
+    mwl_store *copy = NULL;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    snprintf(path, sizeof path, "%s.copy", p.path);
+    (void)unlink(path);
+    ASSERT_EQ(p.s->ops->backup(p.s, path), MWL_OK);
+    ASSERT_EQ(p.s->ops->backup(p.s, path), MWL_E_DUPLICATE); /* nothing is written over */
+    ASSERT_EQ(mwl_store_sqlite(path, false, &copy), MWL_OK);
+    ASSERT_STREQ(listed(copy, false), "a new v0 w0 m0 ;");
+    mwl_store_close(copy);
+    (void)unlink(path);
+    close_place(&p);
+}
+
+/* ---- the store in memory alone --------------------------------------------------------------- */
+
+UTEST(memory, a_worker_that_was_taken_for_dead_writes_nothing) {
+    place p;
+    shown first, second;
+    bool kept = true;
+    mwl_store *other = NULL;
+    ASSERT_TRUE(open_place(&p, 0));
+    ASSERT_EQ(mwl_store_memory_open(p.memory, &other), MWL_OK);
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "1"), MWL_OK);
+    ASSERT_EQ(other->ops->join(other, "2"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &first), MWL_OK);
+    ASSERT_EQ(poll(other, 10, &second), MWL_OK);
+    ASSERT_EQ(second.runs, 0u);
+    fixed_now += 1000; /* the lease is over */
+    ASSERT_EQ(poll(other, 10, &second), MWL_OK);
+    ASSERT_EQ(second.runs, 1u);
+    ASSERT_EQ(second.epoch, first.epoch + 1);
+    mwl_store_change c = {.seq = 1, .epoch = first.epoch, .version = 1, .bytes = "x", .size = 2};
+    ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+    ASSERT_FALSE(kept);
+    c.epoch = second.epoch;
+    ASSERT_EQ(commit(other, c, &kept), MWL_OK);
+    ASSERT_TRUE(kept);
+    mwl_store_close(other);
+    close_place(&p);
+}
+
+UTEST_MAIN()
