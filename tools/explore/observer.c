@@ -85,15 +85,43 @@ static mwl_value count_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
 static const mwl_function_def functions[] = {
     {"calls", count_of, 1, 1, MWL_FN_GLOBAL | MWL_FN_IMPURE, "calls(string) -> int"}};
 
+/* Whether a catch clause takes every failure: its only pattern is `*`. */
+static bool takes_all(const mwl_program *p, uint32_t step, uint32_t clause) {
+    const mwl__matcher_rec *m =
+        &p->tables.matchers[p->tables.catches[p->tables.steps[step].first_catch + clause].matcher];
+    return !m->n_types && m->retryable == MWL_NONE && m->n_codes == 1 &&
+           strcmp(mwl_as_text(p->consts[p->keys[m->first_code]], NULL), "*") == 0;
+}
+
+/* Steps that people write as a cleanup: a call to which both the success and every failure of
+ * another Step lead. */
+static void find_always(struct observer *w) {
+    const struct coverage *c = w->coverage;
+    const mwl_program *p = c->program;
+    for (uint32_t i = 0; i < p->tables.n_steps; i++) w->always[i] = MWL_NONE;
+    for (size_t i = 0; i < c->n_items; i++) {
+        const struct coverage_item *item = &c->items[i];
+        if (item->kind != COVER_CATCH || !takes_all(p, item->step, item->number)) continue;
+        uint32_t action = p->tables.steps[item->to].action;
+        if (action != MWL_ACTION_CALL && action != MWL_ACTION_GATHER) continue;
+        for (size_t k = 0; k < c->n_items; k++)
+            if (c->items[k].kind == COVER_NEXT && c->items[k].step == item->step &&
+                c->items[k].to == item->to)
+                w->always[item->step] = item->to;
+    }
+}
+
 bool observer_init(struct observer *w, struct search *s) {
     memset(w, 0, sizeof *w);
     w->search = s;
     w->coverage = coverage_new(s->program);
     w->most_runs = calloc(s->program->tables.n_entries + 1, sizeof *w->most_runs);
     w->hits = w->coverage ? calloc(w->coverage->n_items + 1, sizeof *w->hits) : NULL;
+    w->always = malloc((s->program->tables.n_steps + 1) * sizeof *w->always);
     expr_env_init(&w->env, s->heap);
-    return w->coverage && w->most_runs && w->hits &&
-           expr_env_functions(&w->env, functions, 1) == MWL_OK;
+    if (!w->coverage || !w->most_runs || !w->hits || !w->always) return false;
+    find_always(w);
+    return expr_env_functions(&w->env, functions, 1) == MWL_OK;
 }
 
 void observer_free(struct observer *w) {
@@ -109,6 +137,7 @@ void observer_free(struct observer *w) {
     free(w->kept_spoiled);
     free(w->hits);
     free(w->most_runs);
+    free(w->always);
     coverage_free(w->coverage);
     expr_env_free(&w->env);
 }
@@ -267,6 +296,20 @@ static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_tra
     }
 }
 
+/* An interruption of the whole Step takes no catch clause: what was to follow in any case does not.
+ * One by the Step's own middleware ends in its Result. */
+static void check_interrupted(struct observer *w, const mwl__frame *f) {
+    const mwl_program *p = w->search->program;
+    const mwl__entry *owner = f->extra ? f->extra->owner : NULL;
+    if (f->step == MWL_NONE || w->always[f->step] == MWL_NONE) return;
+    if (owner && !(p->tables.entries[owner->ix].flags & MWL_ENTRY_FLOW_LEVEL)) return;
+    const char *step = mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL);
+    observer_note(w, FINDING_CLEANUP_SKIPPED, w->always[f->step], w->edge, MWL_NONE,
+                  "Step '%s' follows Step '%s' whether it succeeds or fails, but is skipped when "
+                  "that is interrupted",
+                  mwl_as_text(p->consts[p->tables.steps[w->always[f->step]].name_k], NULL), step);
+}
+
 static void count_runs(struct observer *w, const mwl__entry *e, uint64_t runs) {
     if (w->most_runs[e->ix] < runs) w->most_runs[e->ix] = runs;
 }
@@ -293,6 +336,7 @@ void observer_event(void *ctx, const mwl_trace_event *event) {
     case MWL_TRACE_PHASE:
     case MWL_TRACE_ATTEMPT:
     case MWL_TRACE_ENTRY_EXITED: on_entry_event(w, f, event); break;
+    case MWL_TRACE_INTERRUPTED: check_interrupted(w, f); break;
     case MWL_TRACE_CAUGHT: check_fault(w, f, event->value); break;
     case MWL_TRACE_STEP_EXITED:
         if (event->failed) check_fault(w, f, event->value);

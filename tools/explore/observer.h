@@ -47,6 +47,7 @@ struct observer {
     struct coverage *coverage;
     uint64_t *hits;
     uint64_t *most_runs; /* by entry */
+    uint32_t *always; /* by Step: the one that follows it whether it succeeds or fails; MWL_NONE */
     struct finding *findings;
     size_t n_findings, cap_findings;
     struct occurrence *occurrences;
