@@ -184,7 +184,7 @@ static int run_program(struct job *s) {
     if (s->program->source)
         mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
                          s->program->source, s->program->source_size);
-    int watching = watch_begin(&s->watch, &s->options, s->vm);
+    int watching = watch_begin(&s->watch, &s->options, s->vm, s->program);
     if (watching != CMD_OK) return watching;
     mwl_status status = begin(s, &run, &error);
     if (status == MWL_E_TOO_BIG && !error.message) return CMD_LIMIT; /* after a message */

@@ -8,6 +8,7 @@
 #include "trace_file.h"
 #include "vm/program/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,7 @@ static void hear(void *ctx, const mwl_trace_event *event) {
     struct watch *w = ctx;
     if (w->trace.form) trace_event(&w->trace, event);
     if (w->events) events_listen(w->events, event);
+    if (w->coverage) coverage_event(w->coverage, w->hits, event);
     if (w->record) record_event(w->record, event);
 }
 
@@ -38,9 +40,11 @@ static int add_file(struct watch *w, const struct run_options *o, mwl_heap *heap
     return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
 }
 
-static int add_report(struct watch *w, mwl_heap *heap) {
+static int add_report(struct watch *w, mwl_heap *heap, mwl_program *program) {
     w->report = report_new(heap);
-    if (!w->report) return no_memory();
+    w->coverage = coverage_new(program);
+    w->hits = w->coverage ? calloc(w->coverage->n_items + 1, sizeof *w->hits) : NULL;
+    if (!w->report || !w->hits) return no_memory();
     struct event_sink sink = report_sink(w->report);
     return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
 }
@@ -52,7 +56,7 @@ static void add_live(struct watch *w, const struct run_options *o) {
     w->tick = (struct host_tick){live_draw, &w->live};
 }
 
-int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm) {
+int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_program *program) {
     bool live = !o->quiet && !o->verbose && !o->trace && term_status_possible();
     mwl_heap *heap = mwl_vm_heap(vm);
     int status = CMD_OK;
@@ -64,7 +68,7 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm) {
     }
     if (o->verbose) status = add_lines(w, heap);
     if (status == CMD_OK && o->trace_file) status = add_file(w, o, heap);
-    if (status == CMD_OK && o->report) status = add_report(w, heap);
+    if (status == CMD_OK && o->report) status = add_report(w, heap, program);
     if (live) add_live(w, o);
     w->trace.heap = heap;
     w->trace.form = o->trace;
@@ -94,7 +98,9 @@ int watch_report(struct watch *w, struct run_options *o, const mwl_program *prog
                                        .source = program->source,
                                        .source_len = program->source_size,
                                        .run = run,
-                                       .virtual_time = o->virtual_time};
+                                       .virtual_time = o->virtual_time,
+                                       .coverage = w->coverage,
+                                       .hits = w->hits};
     return report_write(w->report, &about);
 }
 
@@ -104,6 +110,8 @@ int watch_end(struct watch *w) {
     event_lines_free(w->lines);
     record_free(w->record);
     report_free(w->report);
+    coverage_free(w->coverage);
+    free(w->hits);
     events_free(w->events);
     memset(w, 0, sizeof *w);
     return status;

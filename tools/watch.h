@@ -21,13 +21,15 @@ struct watch {
     struct trace_file *file;
     struct record *record; /* of --record, or NULL */
     struct report *report;
+    struct coverage *coverage; /* the ways taken, for the report; or NULL */
+    uint64_t *hits;
     struct live live;
     struct host_tick tick; /* fn NULL: there is no live line */
 };
 
 /* Begins to watch the run that is started next. CMD_OK, or an exit status with a message; end it in
  * any case. */
-int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm);
+int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_program *program);
 /* The run is over. Removes the live line; what was recorded is complete. */
 void watch_stop(struct watch *w);
 /* Writes the page of --report, if there is one. The run has ended and watch_stop was called.

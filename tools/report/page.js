@@ -488,20 +488,13 @@ const svg = document.querySelector("#graph-view svg");
 const boxOf = s => s.line && D.steps ? D.steps[s.line + ":" + s.column] : undefined;
 function markWay() {
   if (!svg || !D.steps) return;
-  const edges = new Map();
-  for (const [from, to, kind, id] of D.edges) {
-    const key = from + ">" + to + ":" + (kind === 3 ? 3 : kind === 0 ? 0 : 1);
-    if (!edges.has(key)) edges.set(key, []);
-    edges.get(key).push(id);
-    if (kind === 0) { if (!edges.has(">" + to)) edges.set(">" + to, []); edges.get(">" + to).push(id); }
-  }
   const mark = id => {
     const e = svg.getElementById ? svg.getElementById("e" + id) : $("e" + id);
     if (e) e.classList.add("visited");
     const l = svg.querySelector(`.label[data-of="e${id}"]`);
     if (l) l.classList.add("visited");
   };
-  const before = new Map(), counts = new Map(), taken = new Set();
+  const first = new Set(), counts = new Map(), begun = new Set();
   for (const s of spans) {
     const at = s.kind === KIND.STEP ? boxOf(s) : undefined;
     if (!at) continue;
@@ -511,11 +504,11 @@ function markWay() {
       if (s.status === 2) e.classList.add("bad");
       counts.set(at[0], (counts.get(at[0]) || 0) + 1);
     }
-    const last = before.get(s.parent);
-    const key = last ? boxOf(last)[1] + ">" + at[1] + ":" + (last.status === 3 || last.caught >= 0 ? 3 : 1) : ">" + at[1];
-    if (!taken.has(key)) { taken.add(key); (edges.get(key) || []).forEach(mark); }
-    before.set(s.parent, s);
+    if (!begun.has(s.parent)) first.add(at[1]);
+    begun.add(s.parent);
   }
+  // an edge of kind 0 leads from the beginning of a Flow to its first Step
+  for (const [, to, kind, id, taken] of D.edges) if (taken || (kind === 0 && first.has(to))) mark(id);
   for (const [id, n] of counts) if (n > 1) badge($("n" + id), "×" + n);
 }
 function badge(e, words) {

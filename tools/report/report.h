@@ -9,6 +9,7 @@
 
 #include "definition.h"
 #include "events.h"
+#include "test/coverage.h"
 
 struct report;
 
@@ -26,6 +27,8 @@ struct report_about {
     size_t source_len;
     const mwl_run *run;
     bool virtual_time;
+    const struct coverage *coverage; /* the ways that were taken; NULL: not known */
+    const uint64_t *hits;
 };
 
 /* Writes the page; events_finish was called. CMD_OK, or an exit status with a message. */

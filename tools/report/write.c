@@ -208,16 +208,32 @@ static void put_graph_data(mwl__buf *out, const struct graph *g, mwl__source *so
     before = "";
     for (const struct graph_node *n = g->first; n; n = graph_walk(n))
         for (const struct graph_edge *e = n->edges; e; e = e->next) {
-            mwl__buf_printf(out, "%s[%" PRIu32 ",%" PRIu32 ",%d,%" PRIu32 "]", before, e->from->id,
-                            e->to->id, e->kind, e->id);
+            mwl__buf_printf(out, "%s[%" PRIu32 ",%" PRIu32 ",%d,%" PRIu32 ",%d]", before,
+                            e->from->id, e->to->id, e->kind, e->id, e->taken == GRAPH_TAKEN);
             before = ",";
         }
     mwl__buf_puts(out, "],\n");
 }
 
+/* Marks the edges that the run took. Without memory for it none is marked. */
+static void mark_taken(struct report *r, const struct report_about *about, struct graph *g,
+                       mwl__source *source) {
+    mwl__buf text = mwl__buf_make(r->alloc);
+    mwl_value coverage = mwl_absent();
+    if (!about->coverage) return;
+    mwl__buf_putc(&text, '[');
+    coverage_write(about->coverage, g->name, about->hits, &text);
+    mwl__buf_putc(&text, ']');
+    if (!text.failed && mwl_json_parse(r->heap, text.data, text.len, &coverage, NULL) == MWL_OK)
+        (void)graph_mark(g, source, coverage);
+    mwl_value_drop(r->heap, coverage);
+    mwl__buf_free(&text);
+}
+
 /* The graph into `svg`, its data into `data`. Without a definition, or if it is too large for the
  * memory limit, there is none, and the page says so. */
-static void draw(const struct report_about *about, mwl__buf *svg, mwl__buf *data) {
+static void draw(struct report *r, const struct report_about *about, mwl__buf *svg,
+                 mwl__buf *data) {
     struct definition_model m;
     struct graph g;
     if (!about->source) return;
@@ -226,6 +242,7 @@ static void draw(const struct report_about *about, mwl__buf *svg, mwl__buf *data
     graph_init(&g, m.alloc, m.source.name ? m.source.name : "");
     if (read == CMD_OK && graph_build(&g, &m.model) == MWL_OK && graph_layout(&g) == MWL_OK) {
         graph_svg(&g, svg);
+        mark_taken(r, about, &g, &m.source);
         put_graph_data(data, &g, &m.source);
     }
     graph_free(&g);
@@ -267,7 +284,7 @@ int report_write(struct report *r, const struct report_about *about) {
     mwl__buf page = mwl__buf_make(r->alloc);
     mwl__buf_puts(&data, "{");
     put_about(&data, r, about);
-    draw(about, &svg, &data);
+    draw(r, about, &svg, &data);
     put_places(&data, r, about);
     put_spans(&data, r);
     put_texts(&data, r);

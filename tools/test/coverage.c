@@ -196,6 +196,7 @@ static unsigned phase_of(const char *name) {
 
 void coverage_event(const struct coverage *c, uint64_t *hits, const mwl_trace_event *event) {
     const mwl__frame *f = (const mwl__frame *)(uintptr_t)event->frame;
+    if (!f || mwl__tables(f) != &c->program->tables) return; /* another run of this VM */
     switch (event->kind) {
     case MWL_TRACE_STEP_ENTERED: hits[f->step]++; break; /* Steps are the first items */
     case MWL_TRACE_STEP_EXITED: { /* by a TO instruction, or by the end of the Flow */
