@@ -267,7 +267,7 @@ static bool reserve(char **text, size_t *cap, size_t wanted) {
 
 static bool add_out(mwl_io_redactor *r, const char *text, size_t len) {
     if (!reserve(&r->out, &r->out_cap, r->n_out + len)) return false;
-    memcpy(r->out + r->n_out, text, len);
+    if (len) memcpy(r->out + r->n_out, text, len);
     r->n_out += len;
     return true;
 }
