@@ -39,7 +39,8 @@ class AsmOptions(c.Structure):
 
 class AsmResult(c.Structure):
     _fields_ = [("image", c.c_void_p), ("image_size", c.c_size_t), ("diagnostics", c.c_char_p),
-                ("diagnostics_len", c.c_size_t), ("n_errors", c.c_uint), ("n_warnings", c.c_uint), ("alloc", Alloc)]
+                ("diagnostics_len", c.c_size_t), ("n_errors", c.c_uint), ("n_warnings", c.c_uint), ("limit", c.c_int),
+                ("alloc", Alloc)]
 
 
 class Start(c.Structure):
