@@ -14,6 +14,19 @@ const char *file_in_name(const char *path) {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+FILE *file_in_open(const char *path) { return strcmp(path, "-") == 0 ? stdin : fopen(path, "rb"); }
+
+bool file_in_again(FILE *file) {
+    struct stat st;
+    return fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && ftello(file) >= 0;
+}
+
+mwl_status file_in_piece(void *ctx, char *into, size_t room, size_t *got) {
+    FILE *file = ctx;
+    *got = fread(into, 1, room, file);
+    return ferror(file) ? MWL_E_STATE : MWL_OK;
+}
+
 /* A little more than the size of a regular file, so that its end is found without growing. */
 static size_t first_room(FILE *file) {
     struct stat st;
@@ -53,8 +66,8 @@ static int fail(struct limits *l, const char *path, struct file_text *t, bool fu
 }
 
 int file_in(struct limits *l, const char *path, struct file_text *out) {
-    bool is_stdin = strcmp(path, "-") == 0, full = false;
-    FILE *file = is_stdin ? stdin : fopen(path, "rb");
+    FILE *file = file_in_open(path);
+    bool full = false;
     memset(out, 0, sizeof *out);
     if (!file) return fail(l, path, out, false, errno);
     full = !grow(l, out, first_room(file));
@@ -65,7 +78,7 @@ int file_in(struct limits *l, const char *path, struct file_text *out) {
     }
     int why = errno;
     bool failed = full || ferror(file);
-    if (!is_stdin) fclose(file);
+    if (file != stdin) fclose(file);
     if (failed) return fail(l, path, out, full, why);
     out->data[out->size] = '\0';
     return CMD_OK;

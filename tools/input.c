@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "file_in.h"
 #include "snippet.h"
+#include "vm/value/value.h"
 
 #include <ctype.h>
 #include <poll.h>
@@ -58,29 +59,6 @@ static bool explain(struct input *in, const char *name, const char *text, size_t
     return found > 0;
 }
 
-/* Can the JSON text contain something that the value does not keep? This is an integer with more
- * digits than a double has, or more values than the tree has (of members with the same name only
- * the last is kept). It is one pass, so that a text without notes is not read twice. */
-static bool may_differ(const char *text, size_t len, mwl_value v) {
-    enum { EXACT_DIGITS = 15 };
-    uint64_t n_values = 1;
-    size_t digits = 0;
-    bool opened = false; /* a bracket, and nothing since but blanks */
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
-        if (digits > EXACT_DIGITS) return true;
-        if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
-        if (opened && c != ']' && c != '}') n_values++;
-        opened = c == '[' || c == '{';
-        if (c == ',') n_values++;
-        if (c != '"') continue;
-        for (i++; i < len && text[i] != '"'; i++)
-            if (text[i] == '\\') i++;
-    }
-    return n_values != mwl_value_weight(v);
-}
-
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 static int too_large(const struct input *in, const char *name) {
@@ -90,41 +68,76 @@ static int too_large(const struct input *in, const char *name) {
     return CMD_LIMIT;
 }
 
-/* Reports what mwl_json_parse returned. */
+/* What mwl__json_read returned. */
+struct reading {
+    mwl_status status;
+    mwl_error error;
+    bool differs; /* the text may contain what the value does not keep */
+};
+
+/* Reports what was found in a text. */
 static int finish(struct input *in, const char *name, const char *text, size_t len,
-                  mwl_status status, const mwl_error *error, mwl_value v) {
-    if (status == MWL_OK) {
-        if (may_differ(text, len, v)) explain(in, name, text, len, true);
+                  const struct reading *got) {
+    if (got->status == MWL_OK) {
+        if (got->differs) explain(in, name, text, len, true);
         return CMD_OK;
     }
-    if (status == MWL_E_TOO_BIG || status == MWL_E_NOMEM) return too_large(in, name);
+    if (got->status == MWL_E_TOO_BIG || got->status == MWL_E_NOMEM) return too_large(in, name);
     if (!explain(in, name, text, len, false))
         cmd_fail("%s: %s, at byte %zu", name,
-                 error->message ? error->message : mwl_status_text(status), error->offset);
+                 got->error.message ? got->error.message : mwl_status_text(got->status),
+                 got->error.offset);
     return CMD_USAGE;
 }
 
-/* Calls mwl_json_parse with the heap's limit lowered by the size of the text. */
-static mwl_status parse_within(struct input *in, const char *text, size_t len, mwl_value *out,
-                               mwl_error *error) {
+/* Reads a text, or the text of a file if there is one, with the heap's limit lowered by the texts
+ * that are in memory. */
+static struct reading read_within(struct input *in, FILE *file, const char *text, size_t len,
+                                  mwl_value *out) {
+    struct reading got = {MWL_OK, {MWL_OK, NULL, 0}, false};
     size_t left = in->limits->memory - in->limits->used;
     mwl_heap_limit(in->heap, left ? left : 1);
-    mwl_status status = mwl_json_parse(in->heap, text, len, out, error);
+    got.status = mwl__json_read(in->heap, file ? file_in_piece : NULL, file, text, len, out,
+                                &got.error, &got.differs);
     mwl_heap_limit(in->heap, 0);
-    return status;
+    return got;
 }
 
-static int parse(struct input *in, const char *name, const char *text, size_t len, mwl_value *out) {
-    mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = parse_within(in, text, len, out, &error);
-    return finish(in, name, text, len, status, &error, *out);
+/* Reads a file whose text can be read again, so that it need not be in memory. Returns false if the
+ * text is needed after all: to show a mistake in it, or what the value does not keep. */
+static bool read_pieces(struct input *in, FILE *file, mwl_value *out) {
+    off_t start = ftello(file);
+    struct reading got = read_within(in, file, NULL, 0, out);
+    size_t left = in->limits->memory - in->limits->used;
+    if (got.status == MWL_OK) {
+        size_t size = (size_t)(ftello(file) - start), held = mwl_heap_used(in->heap);
+        if (!got.differs || held > left || size > left - held) return true;
+        mwl_value_drop(in->heap, *out);
+        *out = mwl_absent();
+    }
+    (void)fseeko(file, start, SEEK_SET);
+    return false;
 }
 
-static int read_file(struct input *in, const char *path, mwl_value *out) {
+static bool is_blank(const char *text, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\r\n", text[i]) || !text[i]) return false;
+    return true;
+}
+
+/* Reads the value of a file, or of standard input. `optional`: blanks alone are an absent value. */
+static int read_file(struct input *in, const char *path, bool optional, mwl_value *out) {
+    FILE *file = file_in_open(path);
+    bool done = file && file_in_again(file) && read_pieces(in, file, out);
+    if (file && file != stdin) fclose(file);
+    if (done) return CMD_OK;
     struct file_text text;
     int status = file_in(in->limits, path, &text);
     if (status != CMD_OK) return status;
-    status = parse(in, file_in_name(path), text.data, text.size, out);
+    if (!optional || !is_blank(text.data, text.size)) {
+        struct reading got = read_within(in, NULL, text.data, text.size, out);
+        status = finish(in, file_in_name(path), text.data, text.size, &got);
+    }
     file_in_free(in->limits, &text);
     return status;
 }
@@ -136,13 +149,12 @@ static bool begins_like_json(const char *word) {
 
 int input_word(struct input *in, const char *option, const char *word, mwl_value *out) {
     size_t len = strlen(word);
-    if (strcmp(word, "-") == 0) return read_file(in, word, out);
-    if (word[0] == '@') return read_file(in, word + 1, out);
-    mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = parse_within(in, word, len, out, &error);
-    if (status != MWL_OK && access(word, F_OK) == 0) return read_file(in, word, out);
-    if (status == MWL_OK || begins_like_json(word + strspn(word, " \t\r\n")))
-        return finish(in, option, word, len, status, &error, *out);
+    if (strcmp(word, "-") == 0) return read_file(in, word, false, out);
+    if (word[0] == '@') return read_file(in, word + 1, false, out);
+    struct reading got = read_within(in, NULL, word, len, out);
+    if (got.status != MWL_OK && access(word, F_OK) == 0) return read_file(in, word, false, out);
+    if (got.status == MWL_OK || begins_like_json(word + strspn(word, " \t\r\n")))
+        return finish(in, option, word, len, &got);
     return cmd_usage("%s: '%s' is neither JSON nor a file; a string is written '\"%s\"'", option,
                      word, word);
 }
@@ -160,22 +172,10 @@ static bool brings_something(void) {
     return true;
 }
 
-static bool is_blank(const char *text, size_t len) {
-    for (size_t i = 0; i < len; i++)
-        if (!strchr(" \t\r\n", text[i]) || !text[i]) return false;
-    return true;
-}
-
 int input_stdin(struct input *in, mwl_value *out) {
     *out = mwl_absent();
     if (!brings_something()) return CMD_OK;
-    struct file_text text;
-    int status = file_in(in->limits, "-", &text);
-    if (status != CMD_OK) return status;
-    if (!is_blank(text.data, text.size))
-        status = parse(in, "standard input", text.data, text.size, out);
-    file_in_free(in->limits, &text);
-    return status;
+    return read_file(in, "-", true, out);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -210,11 +210,10 @@ int input_argument(struct input *in, const char *word, mwl_value *object) {
     char name[80];
     snprintf(name, sizeof name, "--arg %.*s", len < 60 ? len : 60, word);
     mwl_value value = mwl_absent();
-    mwl_error error = {MWL_OK, NULL, 0};
-    mwl_status status = parse_within(in, text, strlen(text), &value, &error);
-    if (status != MWL_OK && *text && !begins_like_json(text))
+    struct reading got = read_within(in, NULL, text, strlen(text), &value);
+    if (got.status != MWL_OK && *text && !begins_like_json(text))
         return cmd_usage("%s: '%s' is not JSON; a string is written '%.*s=\"%s\"'", name, text, len,
                          word, text);
-    int answer = finish(in, name, text, strlen(text), status, &error, value);
+    int answer = finish(in, name, text, strlen(text), &got);
     return answer == CMD_OK ? put(in, object, word, (size_t)len, value) : answer;
 }

@@ -348,6 +348,14 @@ MWL_API size_t mwl_number_text(double d, mwl_number_form form, int precision, ch
  * memory that reading needs counts against the limit of the heap until the function returns. */
 MWL_API mwl_status mwl_json_parse(mwl_heap *heap, const char *text, size_t len, mwl_value *out,
                                   mwl_error *error);
+/* A function that writes the next bytes of a text to `into`, at most `room` of them, and sets *got
+ * to their number; 0 is the end of the text. If it does not return MWL_OK, reading stops. */
+typedef mwl_status mwl_json_source(void *ctx, char *into, size_t room, size_t *got);
+/* Reads the same text in pieces, so that no more of it is in memory than one piece and the longest
+ * string. Calls source for each piece, with ctx. Returns what mwl_json_parse() returns, or what the
+ * source returned. error->offset counts from the beginning of the text. */
+MWL_API mwl_status mwl_json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, mwl_value *out,
+                                 mwl_error *error);
 
 typedef enum mwl_json_style {
     MWL_JSON_COMPACT,   /* members in their order, no white space */

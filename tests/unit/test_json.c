@@ -255,6 +255,7 @@ UTEST(json, wrong_use) {
     ASSERT_EQ(mwl_json_parse(h, NULL, 1, &v, NULL), MWL_E_USAGE);
     ASSERT_EQ(mwl_json_parse(h, NULL, 0, &v, NULL), MWL_E_JSON);
     ASSERT_EQ(mwl_json_parse(h, "1", 1, NULL, NULL), MWL_E_USAGE);
+    ASSERT_EQ(mwl_json_read(h, NULL, NULL, &v, NULL), MWL_E_USAGE);
     ASSERT_EQ(mwl_json_write(h, mwl_null(), (mwl_json_style)7, &out, &len), MWL_E_USAGE);
     ASSERT_EQ(mwl_json_write(h, mwl_null(), MWL_JSON_COMPACT, NULL, &len), MWL_E_USAGE);
     mwl_text_free(h, NULL, 0);
@@ -366,6 +367,202 @@ UTEST(json, pieces_need_little_memory) {
     mwl_heap_free(h);
 }
 
+/* ---- reading in pieces ----------------------------------------------------------------------- */
+
+struct feed {
+    const char *text;
+    size_t len, at, step; /* `step` bytes at a time */
+    size_t fail_at;       /* the call that fails; 0: none */
+    size_t calls;
+};
+
+static mwl_json_source give_piece;
+static mwl_status give_piece(void *ctx, char *into, size_t room, size_t *got) {
+    struct feed *f = ctx;
+    size_t n = f->len - f->at;
+    if (++f->calls == f->fail_at) return MWL_E_STATE;
+    if (n > f->step) n = f->step;
+    if (n > room) n = room;
+    memcpy(into, f->text + f->at, n);
+    f->at += n;
+    *got = n;
+    return MWL_OK;
+}
+
+/* Whether a text is read in pieces of `step` bytes as it is read whole: the same value, or the same
+ * mistake at the same place. */
+static bool same_in_pieces(const char *text, size_t len, size_t step) {
+    mwl_heap *h = heap();
+    mwl_value whole = mwl_absent(), pieces = mwl_absent();
+    mwl_error a = {MWL_OK, "", 0}, b = {MWL_OK, "", 0};
+    struct feed f = {.text = text, .len = len, .step = step};
+    mwl_status one = mwl_json_parse(h, text, len, &whole, &a);
+    mwl_status two = mwl_json_read(h, give_piece, &f, &pieces, &b);
+    bool same = one == two && a.offset == b.offset && strcmp(a.message, b.message) == 0;
+    if (one == MWL_OK && same) same = mwl_value_equal(whole, pieces);
+    mwl_value_drop(h, whole);
+    mwl_value_drop(h, pieces);
+    same = same && mwl_heap_used(h) == 0;
+    mwl_heap_free(h);
+    return same;
+}
+
+UTEST(json, the_same_in_pieces) {
+    static const char *const texts[] = {
+        "",
+        "  ",
+        "null",
+        " [true , false,null, 1, -0, 1.50, \"\", 12345678901234567890123, 1e3 ] ",
+        "{\"b\": 1, \"a\": {\"c\": []}, \"\": {}, \"b\": [2]}",
+        "[\"\\u00e9\\ud834\\udd1e\\/ and \xC3\xA9\", \"a longer text without any escape in it\"]",
+        "[{\"id\":1,\"name\":\"x\"},{\"id\":2,\"name\":\"y\"},{\"id\":3,\"nome\":\"z\"},{\"id\":4}]",
+        "-",
+        "-1.",
+        "1e",
+        "1e+",
+        "tru",
+        "trux",
+        "[1,]",
+        "[1",
+        "[1 2]",
+        "{\"a\"",
+        "{\"a\" 1}",
+        "{\"a\":1,}",
+        "{1:2}",
+        "{} x",
+        "[\"ab\xff\"]",
+        "\"\\ud800\"",
+        "\"\\udc00\\ud800\"",
+        "\"\\u12\"",
+        "\"\\x\"",
+        "\"a\nb\"",
+        "\"no end",
+        "\"no end\\",
+        "[1, 1e999]",
+        "01",
+        "[1]]",
+        "\xEF\xBB\xBF[]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t step = 1; step <= strlen(texts[i]) + 1; step++)
+            EXPECT_TRUE(same_in_pieces(texts[i], strlen(texts[i]), step));
+}
+
+/* Strings longer than what is held at a time, and lists and objects longer than what may wait. */
+UTEST(json, long_things_in_pieces) {
+    enum { N = 20000 };
+    size_t size = (size_t)N * 40, at = 0;
+    char *text = malloc(size);
+    at += (size_t)snprintf(text + at, size - at, "[\"");
+    memset(text + at, 'x', 200000);
+    at += 200000;
+    at += (size_t)snprintf(text + at, size - at, "\",[");
+    for (int i = 0; i < N; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%d", i ? "," : "", i);
+    at += (size_t)snprintf(text + at, size - at, "],{");
+    for (int i = 0; i < N; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s\"%d\":%d", i ? "," : "", i % (N - 7), i);
+    at += (size_t)snprintf(text + at, size - at, "}]");
+    mwl_heap *h = heap();
+    mwl_value v;
+    ASSERT_EQ(mwl_json_parse(h, text, at, &v, NULL), MWL_OK);
+    EXPECT_EQ(mwl_count(mwl_array_at(v, 1)), (size_t)N);
+    EXPECT_EQ(mwl_as_number(mwl_array_at(mwl_array_at(v, 1), N - 1)), N - 1);
+    EXPECT_EQ(mwl_count(mwl_array_at(v, 2)), (size_t)N - 7); /* seven names are there twice */
+    EXPECT_EQ(mwl_as_number(mwl_object_get(mwl_array_at(v, 2), "6", 1)), N - 1);
+    EXPECT_EQ(mwl_as_number(mwl_object_get(mwl_array_at(v, 2), "7", 1)), 7);
+    mwl_value_drop(h, v);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+    EXPECT_TRUE(same_in_pieces(text, at, 4096));
+    EXPECT_TRUE(same_in_pieces(text, at, 100000));
+    EXPECT_TRUE(same_in_pieces(text, at - 1, 4096));
+    free(text);
+}
+
+UTEST(json, a_source_that_fails) {
+    static const char text[] = "[1, \"two\", {\"three\": 3.5}]";
+    for (size_t fail_at = 1; fail_at <= 10; fail_at++) {
+        mwl_heap *h = heap();
+        mwl_value v = mwl_absent();
+        mwl_error error = {MWL_OK, "", 0};
+        struct feed f = {.text = text, .len = sizeof text - 1, .step = 3, .fail_at = fail_at};
+        mwl_status status = mwl_json_read(h, give_piece, &f, &v, &error);
+        EXPECT_EQ(status, MWL_E_STATE);
+        EXPECT_EQ(error.status, MWL_E_STATE);
+        EXPECT_TRUE(mwl_is_absent(v));
+        EXPECT_EQ(mwl_heap_used(h), 0u);
+        mwl_heap_free(h);
+    }
+}
+
+/* A record that resembles the one before it, and then does not. */
+UTEST(json, records_that_differ) {
+    ASSERT_STREQ(
+        COMPACT("[{\"a\":1,\"b\":2},{\"a\":1,\"b\":2,\"c\":3},{\"a\":1},{\"b\":1,\"a\":2}]"),
+        "[{\"a\":1,\"b\":2},{\"a\":1,\"b\":2,\"c\":3},{\"a\":1},{\"b\":1,\"a\":2}]");
+    ASSERT_STREQ(COMPACT("[{\"a\":1,\"b\":2},{\"a\":1,\"a\":2},{\"a\":1,\"b\":2,\"a\":3}]"),
+                 "[{\"a\":1,\"b\":2},{\"a\":2},{\"a\":3,\"b\":2}]");
+    ASSERT_STREQ(
+        COMPACT(
+            "[{\"ab\":{\"x\":[{\"k\":1}]}},{\"ab\":{\"x\":[{\"k\":2},{\"k\":3,\"l\":4}]}},{\"ab\":7}]"),
+        "[{\"ab\":{\"x\":[{\"k\":1}]}},{\"ab\":{\"x\":[{\"k\":2},{\"k\":3,\"l\":4}]}},{\"ab\":7}]");
+    /* The name a"b is one with an escape; without it the same bytes are a mistake. */
+    ASSERT_STREQ(COMPACT("[{\"a\\\"b\":1},{\"a\\\"b\":2}]"), "[{\"a\\\"b\":1},{\"a\\\"b\":2}]");
+    ASSERT_STREQ(COMPACT("[{\"a\\\"b\":1},{\"a\"b\":2}]"), "!-3@16");
+    /* Nine members have an index. */
+    ASSERT_STREQ(
+        COMPACT(
+            "[{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1},"
+            "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"a\":2}]"),
+        "[{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1},"
+        "{\"a\":2,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1}]");
+}
+
+UTEST(json, what_a_value_does_not_keep) {
+    static const struct {
+        const char *text;
+        bool differs;
+    } cases[] = {{"{\"a\":1,\"b\":[1.5,-122.41941550000001,1e15]}", false},
+                 {"9007199254740992", false},
+                 {"[123456789012345678]", true},
+                 {"-9007199254740993000", true},
+                 {"[{\"a\":1},{\"a\":1,\"a\":1}]", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mwl_heap *h = heap();
+        mwl_value v;
+        bool differs = !cases[i].differs;
+        ASSERT_EQ(
+            mwl__json_read(h, NULL, NULL, cases[i].text, strlen(cases[i].text), &v, NULL, &differs),
+            MWL_OK);
+        EXPECT_EQ(differs, cases[i].differs);
+        mwl_value_drop(h, v);
+        mwl_heap_free(h);
+    }
+}
+
+static bool read_in_pieces(mwl_alloc alloc) {
+    static char text[9000];
+    size_t at = 0;
+    at += (size_t)snprintf(text, sizeof text, "[");
+    for (int i = 0; i < 100; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "{\"id\":%d,\"name\":\"a\\tb %d\",\"tags\":[1,2,{\"x\":null}]},", i,
+                               i);
+    at += (size_t)snprintf(text + at, sizeof text - at, "0]");
+    mwl_heap *h = NULL;
+    if (mwl_heap_new(&alloc, &h) < 0) return false;
+    mwl_value v = mwl_absent();
+    struct feed f = {.text = text, .len = at, .step = 100};
+    mwl_status status = mwl_json_read(h, give_piece, &f, &v, NULL);
+    if (status != MWL_OK && status != MWL_E_NOMEM) abort();
+    mwl_value_drop(h, v);
+    if (mwl_heap_used(h)) abort();
+    mwl_heap_free(h);
+    return status == MWL_OK;
+}
+
 UTEST(json, allocation_failures) { ASSERT_TRUE(faulty_sweep(read_and_write, 2000)); }
+UTEST(json, allocation_failures_in_pieces) { ASSERT_TRUE(faulty_sweep(read_in_pieces, 2000)); }
 
 UTEST_MAIN()

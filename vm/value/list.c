@@ -130,6 +130,27 @@ bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item) {
     return true;
 }
 
+mwl_value mwl__list_extend(mwl_heap *h, mwl_value take_list, const mwl_value *take_items,
+                           size_t n) {
+    size_t i = 0;
+    mwl_value list = n && !mwl_is_absent(take_list) ? with_room(h, take_list, n) : take_list;
+    while (i < n && !mwl_is_absent(list) && mwl__list_add(h, &list, take_items[i])) i++;
+    if (i == n) return list;
+    for (; i < n; i++) mwl__drop(h, take_items[i]);
+    mwl__drop(h, list);
+    return mwl_absent();
+}
+
+mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list) {
+    mwl__list *l = mwl__as_list(take_list);
+    uint32_t n = take_list.aux;
+    if (!(take_list.tag & MWL_OWNED) || l->rc != 1 || l->used != n || n == l->cap) return take_list;
+    mwl__list *exact = mwl__heap_resize(h, l, mwl__list_size(l->cap), mwl__list_size(n));
+    if (!exact) return take_list;
+    exact->cap = n;
+    return list_value(exact, n);
+}
+
 /* The common case: the newest version has room, and the item is not a container. */
 static inline bool claims(mwl_value list, mwl_value item) {
     const mwl__list *l = mwl__as_list(list);

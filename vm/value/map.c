@@ -402,6 +402,32 @@ bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_v
     return true;
 }
 
+mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take_pairs, size_t n,
+                          bool distinct) {
+    const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
+    for (; pair < end && !mwl_is_absent(take_map); pair += 2) {
+        mwl__map *m = mwl__as_map(take_map);
+        uint32_t used = m->used, pos = distinct ? used : locate(m, used, pair[0]);
+        if (pos < used) {
+            if (!mwl__map_fill(h, take_map, &m->member[pos].val, pair[1])) break;
+            mwl__drop(h, pair[0]);
+            continue;
+        }
+        if (used == m->cap) {
+            take_map = with_room(h, take_map);
+            if (mwl_is_absent(take_map)) break;
+            m = mwl__as_map(take_map);
+        }
+        if (!weigh(h, m, pair[1])) break;
+        append(h, m, pair[0], pair[1]);
+        take_map.aux++;
+    }
+    if (pair == end) return take_map;
+    for (; pair < end; pair++) mwl__drop(h, *pair);
+    mwl__drop(h, take_map);
+    return mwl_absent();
+}
+
 /* ---- looking up ------------------------------------------------------------------------------ */
 
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {

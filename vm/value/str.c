@@ -65,6 +65,11 @@ mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_
     return make(h, MWL_KIND_STRING, text, len, mwl__utf8_count(text, len), hash);
 }
 
+mwl_value mwl__str_new_known(mwl_heap *h, const char *text, size_t len, size_t n_cp,
+                             uint32_t hash) {
+    return make(h, MWL_KIND_STRING, text, len, n_cp, hash);
+}
+
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len) {
     return make(h, MWL_KIND_TYPE, name, len, mwl__utf8_count(name, len), mwl__str_hash(name, len));
 }

@@ -287,6 +287,8 @@ mwl_value mwl__literal(mwl_heap *h, const char *text);
 mwl_value mwl__str_new(mwl_heap *h, const char *text,
                        size_t len); /* text known to be valid UTF-8 */
 mwl_value mwl__str_new_hashed(mwl_heap *h, const char *text, size_t len, uint32_t hash);
+/* The same if the number of code points is known too. */
+mwl_value mwl__str_new_known(mwl_heap *h, const char *text, size_t len, size_t n_cp, uint32_t hash);
 mwl_value mwl__str_concat(mwl_heap *h, mwl_value a,
                           mwl_value b); /* lent; both strings or both bytes */
 mwl_value mwl__type_new(mwl_heap *h, const char *name, size_t len);
@@ -364,6 +366,11 @@ mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
 /* For builders that own the newest version of a buffer with room for one more element. At a limit
  * it returns false, sets `why` and takes nothing over. */
 bool mwl__list_add(mwl_heap *h, mwl_value *list, mwl_value take_item);
+/* For builders that own the only version of a list: appends n items, all counted. Returns absent,
+ * with `why`, at a limit or if out of memory; list and items are dropped then. */
+mwl_value mwl__list_extend(mwl_heap *h, mwl_value take_list, const mwl_value *take_items, size_t n);
+/* Returns the same list in a buffer without free places, if memory for one can be had. */
+mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
 /* A buffer for n members (fewer than MWL_INDEX_FROM). The caller fills it and sets used, weight,
@@ -398,6 +405,12 @@ static inline mwl_value mwl__map_key(const mwl__member *m) {
  * `why` and takes nothing over. */
 mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
 bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
+/* For builders that own the only version of a map: adds n members, given as string keys and values
+ * in turn, all counted. The value of a key that the map has already is replaced; `distinct`: it is
+ * known that there is no such key. Returns absent, with `why`, at a limit or if out of memory; the
+ * map and the members are dropped then. */
+mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take_pairs, size_t n,
+                          bool distinct);
 
 mwl_value mwl__some(mwl_heap *h, mwl_value take); /* optional.of */
 mwl_value mwl__none(void);
@@ -523,6 +536,11 @@ int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -
 
 /* ---- JSON (json.c) --------------------------------------------------------------------------- */
 
+/* mwl_json_read() of a source, or mwl_json_parse() of a text if the source is NULL. Sets *differs
+ * if the text may contain what the value does not keep: a member name twice, or an integer that is
+ * too large for a double to be exact. */
+mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, const char *text,
+                          size_t len, mwl_value *out, mwl_error *error, bool *differs);
 /* Appends the JSON text of v to out; fuel as above. Returns MWL_OK, MWL_E_NOT_JSON, MWL_E_NOMEM or
  * MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);
