@@ -1,13 +1,12 @@
 #!/bin/sh
-# library.sh SHARED HOST IDN BUILD_TYPE STRESS COMPILER: which libraries the shared library needs, and its size, stripped;
+# library.sh SHARED HOST BUILD_TYPE STRESS COMPILER: which libraries the shared library needs, and its size, stripped;
 # also the size of HOST, a small host with the static library in it.
 set -eu
 shared=$1
 host=$2
-idn=$3
-type=$4
-stress=$5
-compiler=$6
+type=$3
+stress=$4
+compiler=$5
 status=0
 
 needed=$(readelf -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
@@ -15,13 +14,8 @@ for name in $needed; do
     case $name in
         # libpthread is libc's own, before glibc 2.34
         libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
-        libyyjson.so.* | libxxhash.so.* | libpcre2-8.so.* | libutf8proc.so.*) ;;
-        libidn2.so.*)
-            case $idn in
-                ON | 1 | TRUE | YES) ;;
-                *) echo "$name is needed, though MWL_IDN is off"; status=1 ;;
-            esac
-            ;;
+        libxxhash.so.* | libpcre2-8.so.* | libutf8proc.so.*) ;;
+        # libidn2 is loaded when a host name needs it.
         *) echo "$name is needed, and should not be"; status=1 ;;
     esac
 done

@@ -1,6 +1,5 @@
 # Finds what libmwlvm stands on. Leaves: mwl_dependencies (include paths for our objects),
-# MWL_LINK_LIBRARIES (what both libraries link), mwl_coro_header, MWL_UTEST_INCLUDE, and the
-# MWL_YYJSON_* variables that the installation needs.
+# MWL_LINK_LIBRARIES (what both libraries link), mwl_coro_header, MWL_UTEST_INCLUDE.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -23,18 +22,14 @@ if(MWL_MISSING)
   message(FATAL_ERROR "missing libraries; the Debian packages are: ${MWL_MISSING}")
 endif()
 
-include(MwlYyjson)
 include(MwlHeaders)
 
 set(MWL_LINK_LIBRARIES PkgConfig::XXHASH PkgConfig::PCRE2 PkgConfig::UTF8PROC)
-if(MWL_IDN)
-  list(APPEND MWL_LINK_LIBRARIES PkgConfig::IDN2)
-endif()
-list(APPEND MWL_LINK_LIBRARIES ${MWL_YYJSON_LINK} Threads::Threads m)
+list(APPEND MWL_LINK_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS} m)
 
 add_library(mwl_dependencies INTERFACE)
 target_link_libraries(mwl_dependencies INTERFACE ${MWL_LINK_LIBRARIES})
-target_include_directories(mwl_dependencies SYSTEM INTERFACE ${MWL_YYJSON_INCLUDE})
-if(MWL_IDN)
+if(MWL_IDN) # loaded when it is first needed (vm/schema/format_idn.c)
+  target_include_directories(mwl_dependencies SYSTEM INTERFACE ${IDN2_INCLUDE_DIRS})
   target_compile_definitions(mwl_dependencies INTERFACE MWL_HAVE_IDN2)
 endif()

@@ -4,6 +4,8 @@
 include(CheckIncludeFile)
 include(MwlDownload)
 
+set(MWL_DEPS_DIR ${CMAKE_BINARY_DIR}/deps CACHE PATH "Where downloads are kept")
+
 # mwl_header(NAME GIVEN_DIR URL SHA256 RESULT): the folder of NAME, or empty.
 function(mwl_header name given url sha256 result)
   set(dir "")

@@ -1,6 +1,5 @@
 # cmake --install: public headers, both libraries, the command, a pkg-config file and a CMake
-# package. A yyjson that the system does not have is installed beside libmwlvm, under its so-name
-# only: it is ours, and no other build finds it by accident.
+# package.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mwlvm_static mwlvm_shared EXPORT mwlvm
@@ -15,23 +14,12 @@ endif()
 install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # How an outside program that links the static library gets the rest. The pkg-config file lists the
-# libraries themselves: Requires.private would ask for a static world, down to what libidn2 uses.
-set(MWL_PC_PRIVATE ${XXHASH_LDFLAGS} ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS} ${IDN2_LDFLAGS})
+# libraries themselves: Requires.private would ask for a static world.
+set(MWL_PC_PRIVATE ${XXHASH_LDFLAGS} ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS})
+foreach(library ${CMAKE_DL_LIBS})
+  list(APPEND MWL_PC_PRIVATE -l${library})
+endforeach()
 set(MWL_CONFIG_MODULES "XXHASH=libxxhash PCRE2=libpcre2-8 UTF8PROC=libutf8proc")
-if(MWL_IDN)
-  string(APPEND MWL_CONFIG_MODULES " IDN2=libidn2")
-endif()
-set(MWL_CONFIG_YYJSON "")
-if(MWL_YYJSON_SYSTEM)
-  list(APPEND MWL_PC_PRIVATE ${YYJSON_LDFLAGS})
-  string(APPEND MWL_CONFIG_MODULES " YYJSON=yyjson")
-elseif(MWL_YYJSON_PRIVATE)
-  get_filename_component(MWL_YYJSON_FILE ${MWL_YYJSON_PRIVATE} NAME)
-  string(REGEX REPLACE "(\\.so\\.[0-9]+)\\..*" "\\1" MWL_YYJSON_FILE ${MWL_YYJSON_FILE}) # its so-name
-  install(FILES ${MWL_YYJSON_PRIVATE} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME ${MWL_YYJSON_FILE})
-  list(APPEND MWL_PC_PRIVATE "\${libdir}/${MWL_YYJSON_FILE}" "-Wl,-rpath,\${libdir}")
-  set(MWL_CONFIG_YYJSON ${MWL_YYJSON_FILE})
-endif()
 string(REPLACE ";" " " MWL_PC_PRIVATE "${MWL_PC_PRIVATE}")
 
 # From where the file lies, so that `cmake --install --prefix` and a folder that was moved are right too.

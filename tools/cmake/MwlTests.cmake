@@ -255,7 +255,7 @@ if(NOT MWL_SANITIZE)
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
   add_test(NAME library COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library.sh $<TARGET_FILE:mwlvm_shared>
-           $<TARGET_FILE:example_hello_host> "${MWL_IDN}" "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}" ${CMAKE_C_COMPILER_ID})
+           $<TARGET_FILE:example_hello_host> "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}" ${CMAKE_C_COMPILER_ID})
   mwl_test_setup(library)
   add_test(NAME readme COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/readme.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
   mwl_test_setup(readme)

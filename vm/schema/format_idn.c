@@ -2,10 +2,11 @@
  *
  * With libidn2 (MWL_HAVE_IDN2) each label is checked by its registration rules: normal form,
  * hyphens, no leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi,
- * Punycode that encodes back to itself. Without it, each "xn--" label must be valid Punycode, and
- * code points are checked by general category, compatibility mapping and the contextual rules.
- * Normal form and exact joining types are not checked then (letters of the Arabic, Syriac and N'Ko
- * blocks count as joining).
+ * Punycode that encodes back to itself. The library is loaded when the first label needs it,
+ * because it and what it uses take as long to load as all the rest of a small program. Without it,
+ * each "xn--" label must be valid Punycode, and code points are checked by general category,
+ * compatibility mapping and the contextual rules. Normal form and exact joining types are not
+ * checked then (letters of the Arabic, Syriac and N'Ko blocks count as joining).
  *
  * Both variants share separators, lengths, Punycode, and the Bidi rule over the whole name. Code
  * points are those of the Unicode version of utf8proc and libidn2. */
@@ -17,7 +18,9 @@
 #include <utf8proc.h>
 
 #ifdef MWL_HAVE_IDN2
+#include <dlfcn.h>
 #include <idn2.h>
+#include <pthread.h>
 #endif
 
 #define NAME_MAX_BYTES 253
@@ -135,21 +138,47 @@ static bool hyphens_stand_well(const label *l) {
     return !(l->n >= 4 && l->cp[2] == '-' && l->cp[3] == '-');
 }
 
+/* What libidn2 says of a label that is not ASCII: 1 a U-label, 0 not, -1 there is no library. */
 #ifdef MWL_HAVE_IDN2
 
-/* Returns whether a label that is not ASCII is a U-label. */
-static bool is_u_label(const label *l) {
-    uint8_t text[LABEL_MAX_POINTS * 4 + 1];
+static struct {
+    pthread_once_t once;
+    int (*register_u8)(const uint8_t *u_label, const uint8_t *a_label, uint8_t **out, int flags);
+    void (*free)(void *text);
+} idn2 = {.once = PTHREAD_ONCE_INIT};
+
+static void load(void) {
+    static const char *const names[] = {"libidn2.so.0", "libidn2.0.dylib", "libidn2.so"};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    void *make = dlsym(library, "idn2_register_u8"), *release = dlsym(library, "idn2_free");
+    if (!make || !release) return;
+    memcpy(&idn2.register_u8, &make,
+           sizeof make); /* POSIX: a function's address fits in a void * */
+    memcpy(&idn2.free, &release, sizeof release);
+}
+
+static int by_library(const label *l) {
+    uint8_t text[LABEL_MAX_POINTS * 4 + 1], *a_label = NULL;
     size_t len = 0;
+    if (pthread_once(&idn2.once, load) != 0 || !idn2.register_u8) return -1;
     for (size_t i = 0; i < l->n; i++) len += mwl__utf8_encode(l->cp[i], (char *)text + len);
     text[len] = 0;
-    uint8_t *a_label = NULL;
-    int rc = idn2_register_u8(text, NULL, &a_label, 0);
-    if (rc == IDN2_OK) idn2_free(a_label);
+    int rc = idn2.register_u8(text, NULL, &a_label, 0);
+    if (rc == IDN2_OK) idn2.free(a_label);
     return rc == IDN2_OK;
 }
 
 #else
+
+static int by_library(const label *l) {
+    (void)l;
+    return -1;
+}
+
+#endif
 
 static bool in(uint32_t c, uint32_t first, uint32_t last) { return c >= first && c <= last; }
 
@@ -219,7 +248,10 @@ static bool is_permitted(uint32_t c) {
     }
 }
 
+/* Returns whether a label that is not ASCII is a U-label. */
 static bool is_u_label(const label *l) {
+    int known = by_library(l);
+    if (known >= 0) return known;
     utf8proc_category_t first = utf8proc_category((utf8proc_int32_t)l->cp[0]);
     if (first == UTF8PROC_CATEGORY_MN || first == UTF8PROC_CATEGORY_MC ||
         first == UTF8PROC_CATEGORY_ME)
@@ -230,8 +262,6 @@ static bool is_u_label(const label *l) {
     }
     return true;
 }
-
-#endif
 
 static bool has_prefix(const label *l) {
     return l->n >= 4 && (l->cp[0] | 32) == 'x' && (l->cp[1] | 32) == 'n' && l->cp[2] == '-' &&
