@@ -519,6 +519,41 @@ UTEST(json, records_that_differ) {
         "{\"a\":2,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1}]");
 }
 
+/* Parts that repeat are one value; a change of one of them does not show in the others. */
+UTEST(json, repeated_parts_are_shared) {
+    static const char text[] =
+        "[{\"id\":1,\"tags\":[\"a\",\"b\",null,true,1.5],\"box\":{\"x\":1,\"y\":[]}},"
+        "{\"id\":2,\"tags\":[\"a\",\"b\",null,true,1.5],\"box\":{\"x\":1,\"y\":[]}},"
+        "{\"id\":3,\"tags\":[\"a\",\"b\",null,true,2.5],\"box\":{\"x\":1,\"y\":[0]}},"
+        "{\"id\":4,\"tags\":[\"a\",\"b\",null,true],\"box\":{\"y\":[0],\"x\":1}},"
+        "\"a text that makes this one long enough for sharing\"]";
+    mwl_heap *h = heap();
+    mwl_value v, tags[4], box[4];
+    ASSERT_EQ(mwl_json_parse(h, text, sizeof text - 1, &v, NULL), MWL_OK);
+    for (size_t i = 0; i < 4; i++) {
+        tags[i] = mwl_object_get(mwl_array_at(v, i), "tags", 4);
+        box[i] = mwl_object_get(mwl_array_at(v, i), "box", 3);
+    }
+    EXPECT_TRUE(tags[0].as.p == tags[1].as.p && box[0].as.p == box[1].as.p);
+    EXPECT_FALSE(tags[1].as.p == tags[2].as.p || box[1].as.p == box[2].as.p);
+    EXPECT_FALSE(tags[2].as.p == tags[3].as.p || box[2].as.p == box[3].as.p);
+    mwl_value longer = mwl_array_push(h, mwl_value_keep(tags[0]), mwl_number(7));
+    mwl_value other = mwl_object_set(h, mwl_value_keep(box[0]), "x", 1, mwl_number(9));
+    EXPECT_EQ(mwl_count(longer), 6u);
+    EXPECT_EQ(mwl_count(tags[1]), 5u);
+    EXPECT_EQ(mwl_as_number(mwl_object_get(box[1], "x", 1)), 1);
+    char *out = NULL;
+    size_t len = 0;
+    ASSERT_EQ(mwl_json_write(h, v, MWL_JSON_COMPACT, &out, &len), MWL_OK);
+    EXPECT_STREQ(out, text);
+    mwl_text_free(h, out, len);
+    mwl_value_drop(h, longer);
+    mwl_value_drop(h, other);
+    mwl_value_drop(h, v);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+}
+
 UTEST(json, what_a_value_does_not_keep) {
     static const struct {
         const char *text;

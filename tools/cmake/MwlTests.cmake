@@ -196,6 +196,10 @@ endif()
 if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)
+  if(NOT MWL_STRESS) # where every object is an allocation of its own
+    add_test(NAME input_memory COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/input_memory.py $<TARGET_FILE:mwlvm>)
+    mwl_test_setup(input_memory)
+  endif()
   add_test(NAME hostile COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/hostile.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(hostile)
 endif()

@@ -361,12 +361,36 @@ static inline bool hold(reader *r, mwl_value take) {
     return true;
 }
 
-/* Moves what waits for a container into it. */
+/* Returns whether the container that ends here has exactly the values of the one that it resembles:
+ * equal scalars and shared strings and containers. Others count as different, though they may be
+ * equal. */
+static bool is_repeated(const reader *r, const level *l) {
+    const mwl_value *mine = r->waiting + l->base;
+    size_t n = (r->n - l->base) / (l->object ? 2 : 1);
+    if (n == 0 || mwl_is_absent(l->like) || !mwl_is_absent(l->box) || n != mwl_count(l->like) ||
+        (l->object && !l->alike))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        mwl_value a = l->object ? mine[2 * i + 1] : mine[i];
+        mwl_value b =
+            l->object ? mwl__as_map(l->like)->member[i].val : mwl__as_list(l->like)->item[i];
+        if (a.tag != b.tag || a.aux != b.aux || a.as.u != b.as.u) return false;
+    }
+    return true;
+}
+
+/* Moves what waits for a container into it. A container that repeats another one shares it. */
 static bool deliver(reader *r, level *l) {
     mwl_heap *h = r->heap;
     const mwl_value *take = r->waiting + l->base;
     size_t n = r->n - l->base;
+    bool repeated = is_repeated(r, l);
     r->n = l->base;
+    if (repeated) {
+        for (size_t i = 0; i < n; i++) mwl__drop(h, take[i]);
+        l->box = mwl__keep(l->like);
+        return true;
+    }
     if (l->object) {
         mwl_value map = mwl_is_absent(l->box) ? mwl__map_new(h, n / 2) : l->box;
         size_t wanted = mwl_count(map) + n / 2;
