@@ -2,7 +2,7 @@
 #include "utest.h"
 
 #include "faulty.h"
-#include "tools/suite/cel_deduce.h"
+#include "tools/lsp/cel_deduce.h"
 
 static const char *const pair_params[] = {"$T", "$U"};
 static const cel_overload pair[] = {{pair_params, 2, "pair($T, $U)", false}};

@@ -2,7 +2,7 @@
 #include "suite_cel.h"
 
 #include "../tool_functions.h"
-#include "cel_deduce.h"
+#include "tools/lsp/cel_deduce.h"
 #include "vm/value/temporal.h"
 
 #include <stdio.h>

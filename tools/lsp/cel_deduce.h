@@ -1,4 +1,5 @@
-/* cel_deduce.h: the type of a CEL expression, for the suite's tests of the type checker. */
+/* cel_deduce.h: the type of a CEL expression as far as it is known before it runs: for editors, and
+ * for the suite's tests of the type checker. */
 #ifndef CEL_DEDUCE_H
 #define CEL_DEDUCE_H
 

@@ -2,7 +2,7 @@
  *
  * Owns: typing rules of operators, macros and the standard functions. Refuses to know: message
  * schemas; a selection from a message is dyn. Neither the assembler nor the machine needs types:
- * this is for the suite, which compares them. For some artificial expressions the time is
+ * an editor shows them, and the suite compares them. For some artificial expressions the time is
  * exponential in their length. */
 #include "cel_deduce.h"
 
