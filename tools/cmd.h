@@ -26,6 +26,7 @@
     X(explore, "FILE", "try everything that providers can do to a workflow")                       \
     X(resume, "FILE", "go on with a run that `run --save` saved")                                  \
     X(show, "FILE", "describe a saved run: where it is, what it waits for")                        \
+    X(debug, "FILE", "run step by step, forwards and back, and look at everything")                \
     X(lsp, "", "the language server: editors start it")                                            \
     X(completion, "SHELL", "print a completion script: bash, zsh or fish")                         \
     X(manual, "", "print the man page")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_seed(void *base, const char *word) {
+int run_options_seed(void *base, const char *word) {
     struct run_options *o = base;
     char *end;
     errno = 0;
@@ -88,7 +88,7 @@ static const struct option options[] = {
      "waits cost no time: the clock skips to the next timer", NULL},
     {"--seed", OPTION_CALL, 0, "N",
      "of jitter, from 1 on; a run with the same one repeats it, and generated ids under virtual time",
-     take_seed},
+     run_options_seed},
     {"--id", OPTION_WORD, AT(id), "ID", "the execution's id", NULL},
     {"--record", OPTION_WORD, AT(record), "FILE",
      "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},

@@ -32,4 +32,7 @@ struct run_options {
 int run_options_parse(struct run_options *o, int argc, char **argv);
 void run_options_free(struct run_options *o);
 
+/* The option --seed; the base is a struct run_options. */
+int run_options_seed(void *base, const char *word);
+
 #endif

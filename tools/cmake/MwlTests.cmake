@@ -263,6 +263,18 @@ if(Python3_FOUND)
     set_property(TEST lsp_speed APPEND PROPERTY ENVIRONMENT MWL_LSP_MS=1000)
   endif()
 endif()
+# `mwlvm debug`: its commands; every conformance case, and some of ours, forwards and with `back` after each stop.
+if(Python3_FOUND)
+  set(MWL_DEBUG_commands commands.py)
+  set(MWL_DEBUG_cases cases.py tests/cases tests/regression)
+  set(MWL_DEBUG_conformance cases.py --all ../shared/suites/mwl/conformance)
+  foreach(check commands cases conformance)
+    list(POP_FRONT MWL_DEBUG_${check} script)
+    add_test(NAME debug_${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/debug/${script}
+             $<TARGET_FILE:mwlvm> ${MWL_DEBUG_${check}})
+    mwl_test_setup(debug_${check})
+  endforeach()
+endif()
 foreach(client lsp)
   add_test(NAME npm_${client} COMMAND sh ${PROJECT_SOURCE_DIR}/tests/npm/run.sh ${client}.cjs $<TARGET_FILE:mwlvm>
            ${CMAKE_BINARY_DIR}/npm)

@@ -1,0 +1,92 @@
+/* cmd_debug.c: `mwlvm debug FILE`: a run, step by step, forwards and backwards. */
+#include "cmd.h"
+#include "debug/prompt.h"
+#include "term.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct debug {
+    struct debug_setup setup;
+    const char *script;
+    bool real_time;
+};
+
+static int take_cancel(void *base, const char *word) {
+    struct debug *d = base;
+    if (mwl_duration_parse(word, strlen(word), &d->setup.cancel_after_ns) == MWL_OK) return CMD_OK;
+    return cmd_usage("--cancel-after needs a duration such as PT1S, not '%s'", word);
+}
+
+static const struct option options[] = {
+#define AT(field) offsetof(struct debug, field)
+    {"--script", OPTION_WORD, AT(script), "FILE", "read commands from FILE (-: standard input)",
+     NULL},
+    {"--input", OPTION_WORD, AT(setup.options.input), "JSON|@FILE", "the input", NULL},
+    {"--arg", OPTION_LIST, AT(setup.options.args), "NAME=JSON",
+     "one argument of the Flow; may be repeated", NULL},
+    {"--args", OPTION_WORD, AT(setup.options.arguments), "JSON|@FILE", "arguments: an object",
+     NULL},
+    {"--real-time", OPTION_FLAG, AT(real_time), "",
+     "waits take their time; without it the clock skips them. There is no way back then", NULL},
+    {"--cancel-after", OPTION_CALL, 0, "DURATION", "cancel the run from outside at this time",
+     take_cancel},
+    {"--bind", OPTION_LIST, AT(setup.options.bind_words), "URI=TARGET",
+     "answer calls of the provider URI by another one, or by a file of answers", NULL},
+    {"--id", OPTION_WORD, AT(setup.options.id), "ID", "the execution's id", NULL},
+#undef AT
+};
+static const struct option seed = {"--seed",        OPTION_CALL, 0, "N", "of jitter, from 1 on",
+                                   run_options_seed};
+
+static const char head[] =
+    "usage: mwlvm debug FILE [OPTIONS]\n\n"
+    "Runs FILE step by step, in virtual time. Commands are read from a prompt:\n\n";
+
+static const char foot[] =
+    "\nExample:\n"
+    "  printf 'break greet\\ncontinue\\nprint step.input.name\\n' | mwlvm debug "
+    "tools/examples/hello.json --input '{\"name\": \"Ada\"}' --script -\n"
+    "\nOutput of the debugger goes to standard output. Calls of providers that touch the world are\n"
+    "made once: going back does not repeat them.\n\n"
+    "Exit status: 0 the session ended; 2 wrong usage, or a file that cannot be read; 3 the\n"
+    "definition or the program is rejected.\n";
+
+int cmd_debug(int argc, char **argv) {
+    struct debug d;
+    struct session session;
+    memset(&d, 0, sizeof d);
+    memset(&session, 0, sizeof session);
+    setup_init(&d.setup);
+    char whole[sizeof head + 4096];
+    snprintf(whole, sizeof whole, "%s%s\n", head, prompt_help);
+    const struct command_line line = {
+        .head = whole,
+        .foot = foot,
+        .tables = {{options, sizeof options / sizeof *options, &d},
+                   {&seed, 1, &d.setup.options},
+                   {permission_options, n_permission_options, &d.setup.options.permissions},
+                   DEFINITION_TABLES(&d.setup.options.definition)},
+        .operand = definition_operand,
+        .ctx = &d.setup.options.definition};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK && !d.setup.options.definition.path)
+        status = cmd_usage("no FILE to debug");
+    d.setup.options.virtual_time = !d.real_time;
+    struct prompt prompt = {NULL, term_colour(STDOUT_FILENO)};
+    if (status == CMD_OK && d.script) {
+        prompt.script = strcmp(d.script, "-") == 0 ? stdin : fopen(d.script, "r");
+        if (!prompt.script) {
+            cmd_fail("%s: %s", d.script, strerror(errno));
+            status = CMD_USAGE;
+        }
+    }
+    if (status == CMD_OK) status = setup_load(&d.setup);
+    if (status == CMD_OK) status = session_begin(&session, &d.setup, -1);
+    if (status == CMD_OK) status = prompt_run(&prompt, &session);
+    session_end(&session);
+    if (prompt.script && prompt.script != stdin) fclose(prompt.script);
+    setup_free(&d.setup);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* session.c: see session.h. */
+#include "session.h"
+
+#include "../cmd.h"
+
+/* The events at which one can stand. The others are moments between these. */
+static bool is_place(mwl_trace_kind kind) {
+    switch (kind) {
+    case MWL_TRACE_RUN_STARTED:
+    case MWL_TRACE_RUN_DONE:
+    case MWL_TRACE_TIMER:
+    case MWL_TRACE_WAITING:
+    case MWL_TRACE_ESTABLISHED:
+    case MWL_TRACE_ENTRY_EXITED: return false;
+    default: return true;
+    }
+}
+
+/* ---- on the machine's thread ----------------------------------------------------------------- */
+
+/* Has the step come to its end? */
+static bool is_there(struct session *s, const mwl_trace_event *e) {
+    switch (s->go) {
+    case GO_STEP: return true;
+    case GO_PHASE: return e->kind == MWL_TRACE_PHASE;
+    case GO_NEXT:
+        return e->frame == s->frame &&
+               (e->kind == MWL_TRACE_STEP_ENTERED || e->kind == MWL_TRACE_FRAME_EXITED);
+    case GO_OUT:
+        if (s->left) return e->frame == s->parent;
+        s->left = e->kind == MWL_TRACE_FRAME_EXITED && e->frame == s->frame;
+        return s->left && !s->parent;
+    default: return false;
+    }
+}
+
+static bool decide(void *ctx, struct machine *m, const mwl_trace_event *e) {
+    struct session *s = ctx;
+    if (!is_place(e->kind)) return false;
+    if (s->go == GO_TO) {
+        bool there = m->n_events >= s->target;
+        const struct breakpoint *b =
+            s->scans && m->n_events < s->target ? breaks_met(&s->breaks, m, e) : NULL;
+        if (b) s->scanned = m->n_events;
+        s->why = WHY_BACK;
+        return there;
+    }
+    const struct breakpoint *b = breaks_met(&s->breaks, m, e);
+    bool there = is_there(s, e), paused = machine_paused(m);
+    s->why = b ? WHY_BREAK : there ? WHY_STEP : WHY_PAUSE;
+    s->break_id = b ? b->id : 0;
+    return b || there || paused;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static int start(struct session *s) {
+    breaks_reset(&s->breaks);
+    memset(&s->machine, 0, sizeof s->machine);
+    s->machine.setup = s->setup;
+    s->machine.journal = s->journal;
+    s->machine.decide = decide;
+    s->machine.ctx = s;
+    s->machine.bell = s->bell;
+    int status = machine_start(&s->machine);
+    s->started = status == CMD_OK;
+    return status;
+}
+
+static void stop(struct session *s) {
+    if (s->started) machine_end(&s->machine);
+    s->started = false;
+}
+
+int session_begin(struct session *s, struct debug_setup *setup, int bell) {
+    memset(s, 0, sizeof *s);
+    s->setup = setup;
+    s->bell = bell;
+    s->journal = journal_new(setup->heap);
+    if (!s->journal) return cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+    return CMD_OK;
+}
+
+void session_end(struct session *s) {
+    const mwl_alloc alloc = mwl_alloc_default();
+    stop(s);
+    breaks_free(&s->breaks);
+    journal_free(s->journal);
+    mwl__mem_free(&alloc, s->stops, s->cap_stops * sizeof *s->stops);
+    memset(s, 0, sizeof *s);
+}
+
+bool session_over(const struct session *s) {
+    return s->started && s->machine.state == MACHINE_OVER;
+}
+
+const mwl_trace_event *session_event(const struct session *s) {
+    return s->started && s->machine.state == MACHINE_STANDS ? s->machine.event : NULL;
+}
+
+void session_go(struct session *s, enum session_go go) {
+    const mwl_trace_event *e = session_event(s);
+    s->go = go;
+    s->left = false;
+    s->frame = e ? e->frame : 0;
+    s->parent = e ? e->parent : 0;
+    if (e && e->kind == MWL_TRACE_FRAME_EXITED && go == GO_NEXT) s->go = GO_STEP;
+    if (e && e->kind == MWL_TRACE_FRAME_EXITED && go == GO_OUT) s->left = true;
+    if (!s->started)
+        start(s);
+    else
+        machine_go(&s->machine);
+}
+
+static void remember(struct session *s) {
+    const mwl_alloc alloc = mwl_alloc_default();
+    uint64_t at = s->machine.n_events + session_over(s);
+    if (s->n_stops && s->stops[s->n_stops - 1] == at) return;
+    if (mwl__mem_grow(&alloc, (void **)&s->stops, &s->cap_stops, s->n_stops + 1,
+                      sizeof *s->stops) == MWL_OK)
+        s->stops[s->n_stops++] = at;
+}
+
+int session_arrive(struct session *s) {
+    if (!s->started) return CMD_FAILED; /* after a message */
+    machine_wait(&s->machine);
+    if (session_over(s)) s->why = WHY_OVER;
+    if (s->machine.status == CMD_OK) remember(s);
+    return s->machine.status;
+}
+
+/* ---- back ------------------------------------------------------------------------------------ */
+
+/* Starts again and goes to this place. */
+static const char *go_to(struct session *s, uint64_t place, bool scans) {
+    stop(s);
+    journal_back(s->journal, place);
+    s->go = GO_TO;
+    s->target = place;
+    s->scans = scans;
+    s->scanned = 0;
+    while (s->n_stops && s->stops[s->n_stops - 1] >= place) s->n_stops--;
+    if (start(s) != CMD_OK || session_arrive(s) != CMD_OK) return "the run cannot be started again";
+    s->scans = false;
+    if (s->machine.n_events + session_over(s) != place)
+        return "the run went another way this time: something in it is not repeatable";
+    return NULL;
+}
+
+static const char *refuse(const struct session *s) {
+    if (!s->setup->options.virtual_time) return "going back needs virtual time";
+    return s->n_stops < 1 ? "this is the beginning" : NULL;
+}
+
+const char *session_back(struct session *s) {
+    const char *why = refuse(s);
+    if (why) return why;
+    if (s->n_stops < 2) return "this is the beginning";
+    return go_to(s, s->stops[s->n_stops - 2], false);
+}
+
+/* The last event in front of this one at which one can stand. */
+const char *session_step_back(struct session *s) {
+    const char *why = refuse(s);
+    if (why) return why;
+    uint64_t now = s->stops[s->n_stops - 1], before = 0;
+    stop(s);
+    s->go = GO_STEP;
+    if (start(s) != CMD_OK) return "the run cannot be started again";
+    for (machine_wait(&s->machine);
+         s->machine.state == MACHINE_STANDS && s->machine.n_events < now;) {
+        before = s->machine.n_events;
+        machine_go(&s->machine);
+        machine_wait(&s->machine);
+    }
+    const char *failed = go_to(s, before ? before : now, false);
+    return failed ? failed : before ? NULL : "this is the beginning";
+}
+
+const char *session_back_to_break(struct session *s) {
+    const char *why = refuse(s);
+    if (why) return why;
+    uint64_t now = s->stops[s->n_stops - 1], first = s->stops[0];
+    if (s->n_stops < 2) return "this is the beginning";
+    why = go_to(s, now, true);
+    return why ? why : go_to(s, s->scanned && s->scanned > first ? s->scanned : first, false);
+}
+
+void session_cancel(struct session *s) { journal_cancel(s->journal, s->machine.n_events); }
