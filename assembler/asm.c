@@ -4,8 +4,10 @@
 #include "mwl_config.h"
 #include "mwl_std.h"
 
+#include "vm/base/grown.h"
 #include "vm/cel/cel_lib.h"
 #include "assembler/lower/lower.h"
+#include "assembler/provider/provide.h"
 #include "vm/program/pack.h"
 
 /* The host's allocator, as far as the limit allows. */
@@ -18,6 +20,7 @@ typedef struct account {
 /* Everything that one assembly holds. */
 typedef struct job {
     const mwl_asm_options *options;
+    const mwl__offer *offer; /* of the VM that it is for, or NULL */
     account account;
     mwl_alloc alloc; /* through the account */
     mwl__diags sink;
@@ -54,10 +57,12 @@ static mwl_status collect_functions(job *j) {
     mwl_status status = MWL_OK;
     const mwl_function_def *table;
     const mwl_function_def *const *own = j->options->functions;
-    size_t n = 0;
-    for (size_t i = 0; status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
+    size_t n = 0, n_offered = j->offer ? j->offer->n_functions : 0;
+    for (size_t i = 0; status == MWL_OK && i < n_offered; i++)
+        status = mwl__functions_add(&j->functions, j->offer->functions[i], 1);
+    for (size_t i = 0; !j->offer && status == MWL_OK && (table = mwl__cel_table(i, &n)); i++)
         status = mwl__functions_add(&j->functions, table, n);
-    for (size_t i = 0; status == MWL_OK && (table = mwl_std_functions(i, &n)); i++)
+    for (size_t i = 0; !j->offer && status == MWL_OK && (table = mwl_std_functions(i, &n)); i++)
         status = mwl__functions_add(&j->functions, table, n);
     for (; status == MWL_OK && own && *own; own++)
         status = mwl__functions_add(&j->functions, *own, 1);
@@ -70,7 +75,8 @@ static mwl_status collect_providers(job *j) {
     mwl_status status = MWL_OK;
     j->catalog = mwl__catalog_new(&j->alloc);
     if (!j->catalog) return MWL_E_NOMEM;
-    status = mwl__catalog_library(j->catalog, j->options->library, &j->sink);
+    status = mwl__catalog_library(j->catalog, j->offer ? j->offer->documents : j->options->library,
+                                  &j->sink);
     if (status < 0 || n == 0) return status;
     j->sources = mwl__mem_zero(&j->alloc, n, sizeof *j->sources);
     if (!j->sources) return MWL_E_NOMEM;
@@ -191,13 +197,12 @@ static void release(job *j) {
     mwl__diags_free(&j->sink);
 }
 
-mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_options *options,
-                        mwl_asm_result *out) {
-    static const mwl_asm_options defaults;
+static mwl_status run_job(const char *definition, size_t len, const mwl_asm_options *options,
+                          const mwl__offer *offer, mwl_asm_result *out) {
     job j;
     memset(&j, 0, sizeof j);
-    memset(out, 0, sizeof *out);
-    j.options = options ? options : &defaults;
+    j.options = options;
+    j.offer = offer;
     out->alloc = j.options->alloc.fn ? j.options->alloc : mwl_alloc_default();
     j.account.inner = out->alloc;
     j.account.limit = j.options->max_memory ? j.options->max_memory : MWL_ASM_MEMORY;
@@ -224,10 +229,46 @@ mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_option
     return status;
 }
 
+mwl_status mwl_assemble_sized(const char *definition, size_t len, const mwl_asm_options *options,
+                              size_t options_size, mwl_asm_result *out, size_t out_size) {
+    mwl_asm_options known;
+    mwl_asm_result result;
+    memset(&result, 0, sizeof result);
+    memset(out, 0, out_size);
+    mwl_status st = mwl__grown_read(&known, sizeof known, options, options_size);
+    if (st == MWL_OK) st = run_job(definition, len, &known, NULL, &result);
+    memcpy(out, &result, out_size < sizeof result ? out_size : sizeof result);
+    return st;
+}
+
+mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len,
+                                  const mwl_asm_options *options, size_t options_size,
+                                  mwl_program **out) {
+    mwl_asm_options known;
+    mwl_asm_result result;
+    mwl__offer offer;
+    mwl_error error = {MWL_OK, "", 0};
+    memset(&result, 0, sizeof result);
+    mwl_status st = mwl__grown_read(&known, sizeof known, options, options_size);
+    if (st < 0) return st;
+    st = mwl__offer_make(vm, known.library, &offer);
+    if (st < 0) return st;
+    st = run_job(definition, len, &known, &offer, &result);
+    mwl__offer_free(vm, &offer);
+    mwl__offer_say(vm, result.diagnostics ? result.diagnostics : mwl_status_text(st));
+    if (st == MWL_OK && result.image)
+        st =
+            mwl_program_load(&result.alloc, result.image, result.image_size, MWL_COPY, out, &error);
+    if (error.status < 0) mwl__offer_say(vm, error.message);
+    mwl_asm_free(&result);
+    return st;
+}
+
+/* Writes the members of the first version alone: the host's struct may be shorter than ours. */
 void mwl_asm_free(mwl_asm_result *result) {
     if (!result || !result->alloc.fn) return;
     mwl__mem_free(&result->alloc, result->image, result->image_size);
     if (result->diagnostics)
         mwl__mem_free(&result->alloc, result->diagnostics, result->diagnostics_len + 1);
-    memset(result, 0, sizeof *result);
+    memset(result, 0, offsetof(mwl_asm_result, alloc) + sizeof result->alloc);
 }

@@ -105,9 +105,31 @@ typedef struct mwl_asm_result {
  *   MWL_E_REJECTED   The diagnostics contain errors.
  *   MWL_E_USAGE      `allow` or `deny` names an unknown warning, or a function is not valid.
  *   MWL_E_DUPLICATE  A function has the name, style and number of arguments of another one.
- *   MWL_E_NOMEM      Out of memory. */
-MWL_API mwl_status mwl_assemble(const char *definition, size_t len, const mwl_asm_options *options,
-                                mwl_asm_result *out);
+ *   MWL_E_NOMEM      Out of memory.
+ *   MWL_E_VERSION    See mwl.h. */
+MWL_API mwl_status mwl_assemble_sized(const char *definition, size_t len,
+                                      const mwl_asm_options *options, size_t options_size,
+                                      mwl_asm_result *out, size_t out_size);
+static inline mwl_status mwl_assemble(const char *definition, size_t len,
+                                      const mwl_asm_options *options, mwl_asm_result *out) {
+    return mwl_assemble_sized(definition, len, options, sizeof(mwl_asm_options), out,
+                              sizeof(mwl_asm_result));
+}
+/* Assembles a definition for a VM, and loads it; *out is given: release it once. The definition may
+ * use the providers and the functions that the VM has now, so that each document and each table of
+ * functions is given once. What the options name is added; options NULL means all defaults. With
+ * MWL_ASM_CHECK_ONLY, *out is not written. Errors and warnings are in mwl_vm_diagnostics(). Call it
+ * on the VM's thread. Returns what mwl_assemble() and mwl_program_load() return. */
+MWL_API mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len,
+                                          const mwl_asm_options *options, size_t options_size,
+                                          mwl_program **out);
+static inline mwl_status mwl_assemble_for(mwl_vm *vm, const char *definition, size_t len,
+                                          const mwl_asm_options *options, mwl_program **out) {
+    return mwl_assemble_for_sized(vm, definition, len, options, sizeof(mwl_asm_options), out);
+}
+/* Returns the diagnostics of the last mwl_assemble_for() of a VM, in the form that its options
+ * asked for; "" if there are none. Lent until the next one. */
+MWL_API const char *mwl_vm_diagnostics(const mwl_vm *vm);
 /* Frees what mwl_assemble() wrote, and sets it to zero. NULL is ignored. Any thread. */
 MWL_API void mwl_asm_free(mwl_asm_result *result);
 

@@ -33,7 +33,8 @@ static uint64_t explore(struct bench *b, uint64_t states, bool *complete) {
     s.cancels = true;
     s.budget = (struct budget){states, MWL_NEVER, INT64_C(100000000000000)};
     s.observer = &o;
-    bool good = mwl_vm_new(&config, &s.vm) == MWL_OK && mwl_std_register(s.vm, NULL) == MWL_OK;
+    bool good =
+        mwl_vm_new(&config, &s.vm) == MWL_OK && mwl_std_add(s.vm, MWL_STD_ALL, NULL) == MWL_OK;
     s.heap = mwl_vm_heap(s.vm);
     good = good && search_bind(&s, NULL) == MWL_OK && observer_init(&o, &s);
     s.menus = menus_new(&l->testable, s.heap, mwl_absent());

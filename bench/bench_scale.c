@@ -258,7 +258,7 @@ static void *work(void *arg) {
     config.virtual_time = true;
     f.program = w->program;
     w->right =
-        mwl_vm_new(&config, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK &&
+        mwl_vm_new(&config, &f.vm) == MWL_OK && mwl_std_add(f.vm, MWL_STD_ALL, NULL) == MWL_OK &&
         mwl_json_parse(mwl_vm_heap(f.vm), FLOW_INPUT, strlen(FLOW_INPUT), &f.input, NULL) == MWL_OK;
     pthread_barrier_wait(w->begin);
     w->start = bench_now_ns();

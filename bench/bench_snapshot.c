@@ -69,8 +69,8 @@ static void setup(struct bench *b, const struct parked *p) {
     mwl_start start = {.id = "order-2026-000417"};
     config.alloc = b->alloc;
     config.clock.read = stand_still;
-    BENCH_CHECK(b,
-                mwl_vm_new(&config, &s->vm) == MWL_OK && mwl_std_register(s->vm, NULL) == MWL_OK);
+    BENCH_CHECK(b, mwl_vm_new(&config, &s->vm) == MWL_OK &&
+                       mwl_std_add(s->vm, MWL_STD_ALL, NULL) == MWL_OK);
     BENCH_CHECK(b, mwl_assemble(p->definition, strlen(p->definition), NULL, &image) == MWL_OK);
     BENCH_CHECK(b, mwl_program_load(NULL, image.image, image.image_size, MWL_COPY, &s->program,
                                     NULL) == MWL_OK);

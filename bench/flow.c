@@ -103,7 +103,7 @@ void flow_open(struct bench *b, struct flow *f, const char *definition, const ch
     config.clock.ctx = f;
     mwl_error error = {MWL_OK, "", 0};
     mwl_status st = mwl_vm_new(&config, &f->vm);
-    if (st == MWL_OK) st = mwl_std_register(f->vm, &error);
+    if (st == MWL_OK) st = mwl_std_add(f->vm, MWL_STD_ALL, &error);
     if (st == MWL_OK) st = mwl_vm_provide(f->vm, providers, N_PROVIDERS, f, &error);
     if (st == MWL_OK) st = mwl_program_load(NULL, image, size, MWL_COPY, &f->program, &error);
     free(image);

@@ -11,10 +11,21 @@
 extern "C" {
 #endif
 
-/* Adds everything to a VM: the functions below, and the providers mock, Retry, Timeout, Loop and
- * Finally. Call it once, before the first run. After a failure the VM may have a part of it.
- * Returns MWL_OK, MWL_E_NOMEM, MWL_E_DUPLICATE (the VM has a part of it already) or MWL_E_STATE
- * (the first run was started before). error may be NULL. */
+/* The parts of the standard library. */
+enum {
+    MWL_STD_FUNCTIONS = 1, /* the functions below */
+    MWL_STD_RETRY = 2,     /* the four middlewares of the language */
+    MWL_STD_TIMEOUT = 4,
+    MWL_STD_LOOP = 8,
+    MWL_STD_FINALLY = 16,
+    MWL_STD_LANGUAGE = 31, /* all of these */
+    MWL_STD_MOCK = 32,     /* the call provider mock, which is for tests */
+    MWL_STD_ALL = 63
+};
+/* Adds parts to a VM. After a failure the VM may have some of them. Returns MWL_OK, MWL_E_NOMEM or
+ * MWL_E_DUPLICATE (the VM has a part already). error may be NULL. */
+MWL_API mwl_status mwl_std_add(mwl_vm *vm, unsigned parts, mwl_error *error);
+/* Adds MWL_STD_LANGUAGE. */
 MWL_API mwl_status mwl_std_register(mwl_vm *vm, mwl_error *error);
 
 /* Returns table i of functions, for mwl_vm_functions(), and its length in *count. The tables are:

@@ -10,7 +10,7 @@
 #include "vm/machine/declared.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/state.h"
-#include "vm/machine/vm.h"
+#include "vm/machine/providers.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -453,14 +453,14 @@ static mwl_status provide(struct binding *b, const char *uri, const char *docume
 
 mwl_status answers_bind(struct answers *a, const char *uri, const char *document,
                         mwl_error *error) {
-    mwl__provider *p = mwl__vm_provider(a->vm, uri, strlen(uri));
+    mwl__provider *p = mwl__providers_find(a->vm, uri, strlen(uri));
     struct binding *b = calloc(1, sizeof *b);
     if (!b) return MWL_E_NOMEM;
     b->answers = a;
     b->next = a->bindings;
     a->bindings = b;
     if (!p) return provide(b, uri, document, error);
-    if (a->vm->started || p->is_middleware) return MWL_E_STATE;
+    if (mwl_vm_runs(a->vm, NULL) || p->is_middleware) return MWL_E_STATE;
     b->call = p->call;
     b->user = p->user;
     b->implemented = true;

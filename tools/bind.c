@@ -6,7 +6,7 @@
 #include "io_host.h"
 #include "stdlib/documents.h"
 #include "vm/machine/state.h"
-#include "vm/machine/vm.h"
+#include "vm/machine/providers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,8 +187,8 @@ static int apply_file(const struct bind *b, const struct definition *d, mwl_vm *
 
 static int apply_uri(const struct bind *b, mwl_vm *vm) {
     mwl_error error = {MWL_OK, NULL, 0};
-    const mwl__provider *p = mwl__vm_provider(vm, b->target, strlen(b->target));
-    mwl__provider *own = mwl__vm_provider(vm, b->uri, strlen(b->uri));
+    const mwl__provider *p = mwl__providers_find(vm, b->target, strlen(b->target));
+    mwl__provider *own = mwl__providers_find(vm, b->uri, strlen(b->uri));
     if (!p) return refused(b, MWL_E_NOT_FOUND, &error);
     if (own) { /* the VM has both: the code of one stands for that of the other */
         own->call.start = p->call.start;
@@ -203,7 +203,7 @@ static int apply_uri(const struct bind *b, mwl_vm *vm) {
     call.document = b->document;
     mwl_status status = mwl__provide_trusted(vm, &call, &error);
     if (status < 0) return refused(b, status, &error);
-    mwl__vm_provider(vm, b->uri, strlen(b->uri))->user = p->user;
+    mwl__providers_find(vm, b->uri, strlen(b->uri))->user = p->user;
     return CMD_OK;
 }
 

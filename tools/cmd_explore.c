@@ -160,7 +160,7 @@ static int make_vm(struct job *j) {
     s->cancels = !j->no_cancel;
     s->no_merge = j->no_merge;
     mwl_status status = mwl_vm_new(&config, &s->vm);
-    if (status == MWL_OK) status = mwl_std_register(s->vm, &error);
+    if (status == MWL_OK) status = mwl_std_add(s->vm, MWL_STD_ALL, &error);
     if (status == MWL_OK) s->heap = mwl_vm_heap(s->vm);
     if (status == MWL_OK) status = search_bind(s, &error);
     if (status == MWL_OK) return CMD_OK;

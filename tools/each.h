@@ -64,7 +64,7 @@ struct each_worker {
     struct run_vm *vm;
     mwl_heap *heap;
     mwl_value arguments;
-    struct each_slot *slots, *free_slots, *ended, *last_ended;
+    struct each_slot *slots, *free_slots;
     uint32_t n_active;
     int stopped; /* what it has done about each->stop */
     struct each_counts counts;

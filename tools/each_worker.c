@@ -27,7 +27,7 @@ enum {
 
 /* A run in flight, or a free place for one. */
 struct each_slot {
-    struct each_slot *next; /* of those that are free, or that have ended */
+    struct each_slot *next; /* of those that are free */
     struct each_worker *worker;
     mwl_run *run; /* NULL: free */
     struct each_block *block;
@@ -137,12 +137,11 @@ static void put_ended(struct each_worker *w, mwl__buf *to, const struct each_slo
 /* Writes what has ended since the last time. Returns whether there was something. */
 static bool finish_ended(struct each_worker *w) {
     struct each_block *held = NULL;
-    struct each_slot *slot = w->ended;
-    bool any = slot != NULL;
+    bool any = false;
     mwl__buf *to = NULL;
-    w->ended = NULL;
-    for (struct each_slot *next; slot; slot = next) {
-        next = slot->next;
+    for (mwl_run *run; (run = mwl_vm_next_done(w->vm->vm));) {
+        struct each_slot *slot = mwl_run_user(run);
+        any = true;
         if (slot->block != held) {
             if (held) each_out_unlock(w->each->out, held);
             held = slot->block;
@@ -162,20 +161,6 @@ static bool finish_ended(struct each_worker *w) {
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
-
-/* In the order in which they end: a list that is turned around would make Results of one block come
- * in the wrong order, which costs time when they are written. */
-static void on_ended(void *ctx, mwl_run *run) {
-    struct each_worker *w = ctx;
-    struct each_slot *slot = mwl_run_user(run);
-    if (!slot) return; /* it ended while it was started */
-    slot->next = NULL;
-    if (w->ended)
-        w->last_ended->next = slot;
-    else
-        w->ended = slot;
-    w->last_ended = slot;
-}
 
 /* A number that depends on the seed and the line alone, never 0. */
 static uint64_t mix(uint64_t seed, uint64_t line) {
@@ -371,7 +356,7 @@ static void work(struct each_worker *w) {
             got = take_lines(w, most);
             if (got == EACH_END) end = true;
         }
-        if (!w->n_active && !w->ended && (end || atomic_load(&e->stop) != EACH_GO)) break;
+        if (!w->n_active && (end || atomic_load(&e->stop) != EACH_GO)) break;
         bool more = pump(w, &skip, &due);
         bool any = finish_ended(w);
         if (any) each_out_flush(e->out, false);
@@ -437,7 +422,6 @@ int each_worker_open(struct each_worker *w, struct each *each, bool first) {
         w->slots[i].next = w->free_slots;
         w->free_slots = &w->slots[i];
     }
-    mwl_vm_ended(w->vm->vm, on_ended, w);
     return CMD_OK;
 }
 
@@ -445,7 +429,6 @@ static void on_closed(uv_handle_t *handle) { (void)handle; }
 
 void each_worker_close(struct each_worker *w) {
     if (w->vm) {
-        mwl_vm_ended(w->vm->vm, NULL, NULL);
         mwl_value_drop(w->heap, w->arguments);
         run_vm_free(w->vm);
     }

@@ -25,7 +25,7 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
                       (uint64_t)now.mono_ns << 20 ^ (uint64_t)(uintptr_t)host->ctx;
     }
     mwl_status status = mwl_vm_new(&config, out);
-    return status == MWL_OK ? mwl_std_register(*out, error) : status;
+    return status == MWL_OK ? mwl_std_add(*out, MWL_STD_ALL, error) : status;
 }
 
 static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {

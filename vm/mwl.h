@@ -42,13 +42,28 @@ extern "C" {
 /* ---- version --------------------------------------------------------------------------------- */
 
 #define MWL_VERSION_MAJOR 0
-#define MWL_VERSION_MINOR 1
+#define MWL_VERSION_MINOR 2
 #define MWL_VERSION_PATCH 0
-#define MWL_VERSION "0.1.0"
+#define MWL_VERSION "0.2.0"
+#define MWL_VERSION_NUMBER                                                                         \
+    (MWL_VERSION_MAJOR * 1000000 + MWL_VERSION_MINOR * 1000 + MWL_VERSION_PATCH)
 
-/* Returns the version of the library that is linked, as "major.minor.patch". The text is constant.
- * Any thread. */
+/* Return the version of the library that is linked: the text "major.minor.patch", which is
+ * constant, and a number to compare with MWL_VERSION_NUMBER. Any thread. */
 MWL_API const char *mwl_version(void);
+MWL_API uint32_t mwl_version_number(void);
+
+/* A host works with every later library that has the same name: libmwlvm.so.0.2 for all of 0.2.
+ *
+ * Structs that the host fills grow at their end: mwl_config, mwl_start, mwl_load,
+ * mwl_call_provider, mwl_middleware, mwl_asm_options, mwl_asm_result, mwl_where. Set them to zero
+ * before you set members
+ * (`mwl_start start = {0}`, or names in the braces): zero in a new member always means what the
+ * version before did. The functions that read them are inline, and pass the size that the host was
+ * compiled with to a function whose name ends in _sized. A library that is older than the header
+ * accepts such a struct too, unless a member is set that it does not know: MWL_E_VERSION. Programs
+ * in other languages call the functions that end in _sized. The other structs do not change, except
+ * that mwl_trace_event, which the library lends, grows at its end. */
 
 /* ---- status: what functions return to their C caller ----------------------------------------- */
 
@@ -65,7 +80,7 @@ MWL_API const char *mwl_version(void);
     X(E_RANGE, -8, "a number, duration or instant is out of range")                                \
     X(E_SYNTAX, -9, "the text does not have the required form")                                    \
     X(E_IMAGE, -10, "the program image is damaged or is not a program")                            \
-    X(E_VERSION, -11, "the program image or the saved run is of another version")                  \
+    X(E_VERSION, -11, "the program image, the saved run or the host is of another version")        \
     X(E_FUEL, -12, "the work limit was reached")                                                   \
     X(E_NOT_JSON, -13, "the value has no JSON form")                                               \
     X(E_NOT_FOUND, -14, "not found")                                                               \
@@ -91,7 +106,8 @@ MWL_API const char *mwl_status_text(mwl_status status);
  * accepts NULL there, and writes to it only when it fails. */
 typedef struct mwl_error {
     mwl_status status;
-    /* What is wrong. Constant text, unless the function says who lends it. Never freed. */
+    /* What is wrong, for people. Valid until the next function that this thread calls with an
+     * mwl_error fails. Never freed. */
     const char *message;
     /* Byte offset in the text or image. */
     size_t offset;
@@ -226,6 +242,8 @@ static inline mwl_value mwl_timestamp(int64_t sec, uint32_t ns) {
 
 /* A string of len bytes of UTF-8, which are copied. text may be NULL when len is 0. */
 MWL_API mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len);
+/* A string from a C string. */
+MWL_API mwl_value mwl_text(mwl_heap *heap, const char *text);
 /* A bytes value. The bytes are copied. data may be NULL when len is 0. */
 MWL_API mwl_value mwl_bytes(mwl_heap *heap, const void *data, size_t len);
 /* An empty array or object, with room for `expected` elements or members. It can grow. */
@@ -238,6 +256,11 @@ MWL_API mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value
  * its position. Adding is amortised O(1). The key's bytes are copied. */
 MWL_API mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key, size_t len,
                                  mwl_value take_value);
+/* An object with these members: names, as C strings, and values in turn; the values are taken over.
+ *     mwl_make_object(heap, "latitude", mwl_number(38.7), "city", mwl_text(heap, "Lisboa")) */
+#define mwl_make_object(heap, ...) mwl_object_of((heap), __VA_ARGS__, (const char *)0)
+/* The same, as a function: the list ends with a name that is NULL. */
+MWL_API mwl_value mwl_object_of(mwl_heap *heap, ...);
 /* Like mwl_object_set(), with any key that CEL allows: string, int, uint or bool. */
 MWL_API mwl_value mwl_object_put(mwl_heap *heap, mwl_value take_object, mwl_value take_key,
                                  mwl_value take_value);
@@ -272,6 +295,8 @@ MWL_API size_t mwl_count(mwl_value v);
 MWL_API mwl_value mwl_array_at(mwl_value array, size_t i);
 /* Returns the member with this name, or absent. */
 MWL_API mwl_value mwl_object_get(mwl_value object, const char *key, size_t len);
+/* Returns the member with this name, a C string, or absent. */
+MWL_API mwl_value mwl_get(mwl_value object, const char *key);
 /* Returns the member with this key, or absent. Keys compare as in CEL: 1 finds 1u and 1.0. */
 MWL_API mwl_value mwl_object_find(mwl_value object, mwl_value key);
 /* Reads member i in insertion order; false if i is out of range. key and value may be NULL. */
@@ -390,8 +415,9 @@ typedef struct mwl_instant {
     int64_t mono_ns, wall_ns;
 } mwl_instant;
 
-/* A clock of the host: the time of a game, or of a test. It is read often, on the VM's thread. The
- * monotonic reading must never go back. The budget of mwl_vm_pump() is measured with it. */
+/* A clock of the host: the time of a game, or of a test. It is read on the VM's thread; see
+ * mwl_vm_pump(). The monotonic reading must never go back. The budget of mwl_vm_pump() is measured
+ * with it; if it stands still during a frame, use mwl_vm_pump_within(). */
 typedef struct mwl_clock {
     void (*read)(void *ctx, mwl_instant *out);
     void *ctx; /* passed to read */
@@ -467,6 +493,7 @@ typedef struct mwl_limits {
      * run. A run that takes longer is aborted with MWL_E_CLEANUP. 0 means no limit, unless the
      * build sets MWL_CLEANUP_NS. */
     int64_t cleanup_ns;
+    uint64_t reserved[4]; /* must be 0 */
 } mwl_limits;
 
 /* The configuration of a VM. All zero is valid and means the defaults. */
@@ -507,14 +534,30 @@ typedef struct mwl_config {
     /* If true, calls with effects outside the run do not start by themselves. See mwl_vm_changed().
      */
     bool hold;
+    /* Reads the data of a time zone: the bytes of a TZif file (RFC 9636) for an IANA name, as
+     * "Europe/Lisbon". Calls put(to, bytes, n), once or in pieces, and returns MWL_OK; returns
+     * MWL_E_NOT_FOUND if there is no such zone. Each zone is read once per VM. NULL: the files
+     * below $TZDIR or /usr/share/zoneinfo. To use no files at all, return MWL_E_NOT_FOUND. */
+    mwl_status (*zone)(void *ctx, const char *name,
+                       void (*put)(void *to, const void *bytes, size_t n), void *to);
+    void *zone_ctx; /* passed to zone */
 } mwl_config;
 
-/* Returns the default configuration. Any thread. */
-MWL_API mwl_config mwl_config_default(void);
+/* Returns the default configuration: all zero. */
+static inline mwl_config mwl_config_default(void) {
+#ifdef __cplusplus
+    return mwl_config();
+#else
+    return (mwl_config){0};
+#endif
+}
 /* Creates a VM; *out is given. config is copied; NULL means the default. The VM has CEL's standard
  * functions and no provider: see mwl_std_register() in mwl_std.h and mwl_vm_provide() in
- * mwl_provider.h. Returns MWL_OK or MWL_E_NOMEM. */
-MWL_API mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out);
+ * mwl_provider.h. Returns MWL_OK, MWL_E_NOMEM or MWL_E_VERSION. */
+MWL_API mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out);
+static inline mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
+    return mwl_vm_new_sized(config, sizeof(mwl_config), out);
+}
 /* Frees a VM. Runs that still exist are aborted and freed. Drop all values of its heap first. The
  * caller's references to programs remain the caller's. Must not be called from a callback. NULL is
  * ignored. */
@@ -572,10 +615,11 @@ typedef struct mwl_start {
     mwl_value arguments;      /* lent; an object, or absent */
     uint64_t seed;            /* 0: derived from the VM's seed */
     const mwl_limits *limits; /* copied; NULL: the limits of the VM */
-    /* Called instead of the function of mwl_vm_ended(), and by its rules: for a provider that
-     * starts runs. NULL: that function is called. */
-    void (*ended)(void *ctx, mwl_run *run);
-    void *ended_ctx;
+    /* Called once when the run is over (MWL_RUN_DONE or MWL_RUN_ABORTED), in a pump, after the turn
+     * in which it ended. It may read the Result, free this run and start others; it must not pump
+     * or free the VM. Not called if the run is freed first. NULL: see mwl_vm_next_done(). */
+    void (*done)(void *ctx, mwl_run *run);
+    void *done_ctx;
 } mwl_start;
 
 typedef enum mwl_run_state {
@@ -589,12 +633,16 @@ typedef enum mwl_run_state {
  * done in the next pump. start NULL means all zero. The VM keeps its own reference to the program.
  * Input and arguments are converted as the result of an expression is: an int or a uint becomes a
  * number if a double holds it exactly. Returns MWL_OK, MWL_E_NOMEM, MWL_E_USAGE, MWL_E_UTF8 (the
- * id), MWL_E_NOT_JSON (the input or the arguments have no JSON form; error->message says where,
- * lent by the VM until the next refusal), MWL_E_TOO_BIG (patterns of parameters need too much
- * memory), or MWL_E_NOT_FOUND if the program uses a provider or function that the VM does not have;
- * error->message is its name then, lent by the program. */
-MWL_API mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
-                                 mwl_run **out, mwl_error *error);
+ * id), MWL_E_VERSION, MWL_E_NOT_JSON (the input or the arguments have no JSON form; error->message
+ * says where), MWL_E_TOO_BIG (patterns of parameters need too much memory), or MWL_E_NOT_FOUND if
+ * the program uses a provider or function that the VM does not have; error->message is its name
+ * then. */
+MWL_API mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                       size_t size, mwl_run **out, mwl_error *error);
+static inline mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                       mwl_run **out, mwl_error *error) {
+    return mwl_run_start_sized(vm, program, start, sizeof(mwl_start), out, error);
+}
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
 /* Returns the Result: an object with `type`, and `value` or the members of a failure. Lent until
  * the run is freed. Absent before MWL_RUN_DONE, and when memory runs out here. */
@@ -609,20 +657,28 @@ MWL_API mwl_value mwl_run_value(const mwl_run *run);
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
 /* Asks a run to stop. Its cleanup runs in the next pumps, and its Result is a cancellation. reason
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
- * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. */
-MWL_API void mwl_run_cancel(mwl_run *run, const char *reason);
+ * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. Any
+ * thread, as long as the run is not freed meanwhile: on another thread than the one that used the
+ * VM last, the request waits for the next pump, and mwl_config.wake tells the host. Returns MWL_OK,
+ * or MWL_E_NOMEM, on such a thread alone: the run goes on. */
+MWL_API mwl_status mwl_run_cancel(mwl_run *run, const char *reason);
 /* Ends a run at once: no cleanup of the language runs, and there is no Result. Its provider
  * executions are asked to stop. No effect if the run has ended. A NULL run is ignored. */
 MWL_API void mwl_run_abort(mwl_run *run);
 /* Frees a run; aborts it first if it has not ended. When a callback of this same run calls it, the
  * run is freed after the callback has returned. NULL is ignored. */
 MWL_API void mwl_run_free(mwl_run *run);
-/* Sets the one function of a VM that is called when a run has ended: its state is MWL_RUN_DONE or
- * MWL_RUN_ABORTED. NULL removes it. A host with many runs in flight need not look at each of them
- * after a pump. It is called on the VM's thread, once for each run. It may read the run
- * (mwl_run_get_state(), mwl_run_user()) and put it on a list; it must not call other functions of
- * the VM, so the Result is read and the run is freed after the pump. */
-MWL_API void mwl_vm_ended(mwl_vm *vm, void (*ended)(void *ctx, mwl_run *run), void *ctx);
+/* Returns the next run that is over (MWL_RUN_DONE or MWL_RUN_ABORTED), in the order in which they
+ * ended, lent; NULL if there is none. Each run is returned once, except those with mwl_start.done.
+ * So a host with many runs in flight need not look at each of them after a pump. The cost does not
+ * depend on the number of runs. */
+MWL_API mwl_run *mwl_vm_next_done(mwl_vm *vm);
+/* Returns the run that follows `after` in the VM, the first one for NULL; NULL after the last one.
+ * All runs that were not freed, whoever started them, also those that are over. Lent. Do not pump,
+ * or free other runs, between two calls. */
+MWL_API mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after);
+/* Returns the VM of a run, lent. */
+MWL_API mwl_vm *mwl_run_vm(const mwl_run *run);
 /* Returns execution.id, lent by the run. "" when memory runs out here. */
 MWL_API const char *mwl_run_id(mwl_run *run);
 
@@ -649,8 +705,53 @@ MWL_API void *mwl_run_user(const mwl_run *run);
  * blocks. Returns when to pump again: 0 if work is left, an instant of the monotonic clock, or
  * MWL_NEVER if nothing waits for a time. Must not be called from a callback: it does nothing there
  * and returns 0. With virtual time the budget is virtual time: time advances by at most this much;
- * 0 runs one slice. */
+ * 0 runs one slice.
+ *
+ * A turn is one slice of work of one Flow (mwl_config.slice). The clock is read at the beginning of
+ * a pump, at most once a turn, and once more after each callback of the host if the time matters
+ * then. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
+/* The same with a second budget, in fuel (mwl_limits): it ends at the first of the two that is used
+ * up. For hosts whose clock stands still during a frame, and for machines that must do the same
+ * work in the same frame. A turn and a timer cost at least one unit; the last turn may use a slice
+ * more than is left. MWL_NO_BUDGET for either means no limit. */
+MWL_API int64_t mwl_vm_pump_within(mwl_vm *vm, int64_t budget_ns, int64_t budget_fuel);
+
+/* ---- looking in ------------------------------------------------------------------------------ */
+
+typedef enum mwl_waiting {
+    MWL_WAITING_NOTHING, /* it has work for the next pump */
+    MWL_WAITING_TIME,    /* for until_ns: a Sleep, or the delay of a Retry */
+    MWL_WAITING_ENTRY,   /* `provider` waits at its onEntry (mwl_phase_wait) */
+    MWL_WAITING_CALL,    /* for a call of `provider` */
+    MWL_WAITING_GATHER   /* for the dispatches of a Gather */
+} mwl_waiting;
+
+/* Where a run is: the innermost Flow that it executes. (A Gather executes several: then this is the
+ * Flow with the Gather.) The texts are constant, or lent by the program or the VM. */
+typedef struct mwl_where {
+    const char *flow, *step; /* names; "" for the root Flow and for inline Flows, between Steps */
+    uint32_t line, column;   /* of the Step in the definition; 0 if positions were stripped */
+    uint32_t depth;          /* of that Flow: 0 is the root; for mwl_run_vars() */
+    mwl_waiting waiting;
+    const char *phase;    /* "onEntry" and so on, of the middleware that acts now; or "" */
+    const char *provider; /* URI of what it waits for, or of that middleware; or "" */
+    /* Instants of the monotonic clock, or MWL_NEVER: when the wait ends by itself, and the earliest
+     * bound that would interrupt it. */
+    int64_t until_ns, bound_ns;
+    uint64_t runs; /* of the innermost middleware that counts them: attempt, iteration; or 0 */
+    /* Of a Gather: how many dispatches there are, have a Result, and are in flight. */
+    uint32_t total, done, active;
+} mwl_where;
+/* Writes where a run is. Returns false, and all zero, if the run is over. Must not be called from a
+ * callback of the same run. */
+MWL_API bool mwl_run_where_sized(const mwl_run *run, mwl_where *out, size_t size);
+static inline bool mwl_run_where(const mwl_run *run, mwl_where *out) {
+    return mwl_run_where_sized(run, out, sizeof(mwl_where));
+}
+/* Returns the variables of the Flow at this depth, an object, lent until the run goes on: the root
+ * has depth 0. Absent if there is none: the run is over, or not so deep. */
+MWL_API mwl_value mwl_run_vars(const mwl_run *run, uint32_t depth);
 
 /* ---- a run as bytes ---------------------------------------------------------------------------
  */
@@ -712,10 +813,16 @@ typedef struct mwl_load {
  * another image of the same definition whose tables are equal. Must not be called from a callback.
  * Returns MWL_OK, MWL_E_SNAPSHOT (the bytes are damaged, or are of another program), MWL_E_VERSION,
  * MWL_E_NOT_FOUND (there is no such program, or the VM does not have a provider or function of it),
- * MWL_E_TOO_BIG, MWL_E_STATE, MWL_E_USAGE or MWL_E_NOMEM. error->message has the reason and
- * error->offset the place; the text is constant, or lent by the program. */
-MWL_API mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
-                                mwl_run **out, mwl_error *error);
+ * MWL_E_TOO_BIG, MWL_E_STATE, MWL_E_VERSION, MWL_E_USAGE or MWL_E_NOMEM. error->message has the
+ * reason and error->offset the place. A run that was saved when it was done is not returned by
+ * mwl_vm_next_done(). */
+MWL_API mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size,
+                                      const mwl_load *how, size_t how_size, mwl_run **out,
+                                      mwl_error *error);
+static inline mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size,
+                                      const mwl_load *how, mwl_run **out, mwl_error *error) {
+    return mwl_run_load_sized(vm, bytes, size, how, sizeof(mwl_load), out, error);
+}
 /* Frees a run that was saved, as if the process had ended: no callback is called. Returns MWL_OK,
  * or MWL_E_STATE if it is not at rest, or if a call of it is at work outside. */
 MWL_API mwl_status mwl_run_unload(mwl_run *run);

@@ -18,6 +18,12 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__) && !defined(__MINGW32__)
+#define MWL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define MWL_PRINTF(text, first)
+#endif
+
 /* ---- CEL functions --------------------------------------------------------------------------- */
 
 /* Example: a function for expressions, {{ acme.twice(step.input) }}. Pass the table to
@@ -62,11 +68,7 @@ typedef struct mwl_function_def {
 MWL_API mwl_heap *mwl_fn_heap(mwl_fn *fn);
 /* Fails with a message, which is formatted as by printf(); bytes that are not UTF-8 become U+FFFD.
  * Returns absent, so that a function can write `return mwl_fn_fail(...)`. */
-MWL_API mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+MWL_API mwl_value mwl_fn_fail(mwl_fn *fn, const char *format, ...) MWL_PRINTF(2, 3);
 /* Fails because the function does not accept arguments of these kinds. Returns absent. */
 MWL_API mwl_value mwl_fn_no_overload(mwl_fn *fn);
 /* Charges fuel for about n steps of work (elements, or bytes / 8). Call it before long work.
@@ -168,6 +170,7 @@ typedef struct mwl_call_provider {
      * asked to stop (mwl_call_cancelled) is only settled. NULL: `start` or `blocking` is called
      * again, and a call that was asked to stop ends. */
     void (*restore)(mwl_call *call, void *user);
+    bool replaces; /* takes the place of the provider with this URI, if the VM has one */
 } mwl_call_provider;
 
 /* Returns the input of the call. Lent until the call settles. */
@@ -176,6 +179,8 @@ MWL_API mwl_value mwl_call_input(const mwl_call *call);
 MWL_API mwl_value mwl_call_arguments(const mwl_call *call);
 /* Returns the heap in which the provider makes its values. Lent by the VM. */
 MWL_API mwl_heap *mwl_call_heap(mwl_call *call);
+/* Returns the VM, lent. */
+MWL_API mwl_vm *mwl_call_vm(const mwl_call *call);
 /* Returns the run, lent; NULL if the run does not wait for this call any more. */
 MWL_API mwl_run *mwl_call_run(mwl_call *call);
 /* Writes where the call is made: the Flow and the Step, for messages and for tests. Returns false,
@@ -225,6 +230,9 @@ MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
  * become U+FFFD in it. details may be absent. */
 MWL_API mwl_status mwl_call_fail(mwl_call *call, const char *type, const char *code,
                                  const char *message, mwl_value take_details);
+/* The same with a message that is formatted as by printf(), the type "error" and no details. */
+MWL_API mwl_status mwl_call_failf(mwl_call *call, const char *code, const char *format, ...)
+    MWL_PRINTF(3, 4);
 /* Settles with a Result: an object with `type`, and `value` or the members of a failure. */
 MWL_API mwl_status mwl_call_settle(mwl_call *call, mwl_value take_result);
 
@@ -268,6 +276,11 @@ MWL_API mwl_status mwl_sleep(mwl_call *call, int64_t ns);
  * value, MWL_E_FAILED and the failure, or the errors of mwl_sleep() and absent. *out is given. If
  * out is NULL the answer is dropped. */
 MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
+/* Waits until a run of the same VM is over (MWL_RUN_DONE or MWL_RUN_ABORTED). Returns MWL_OK, also
+ * if it is over already; MWL_E_NOT_FOUND (the run was freed meanwhile: do not use it), MWL_E_USAGE
+ * (the run of the call itself, or of another VM), or the errors of mwl_sleep(). A run that awaits
+ * one that awaits it waits until it is cancelled. */
+MWL_API mwl_status mwl_await_run(mwl_call *call, mwl_run *run);
 /* Sends an answer to a blocking call, on the VM's thread. The function of the call may return, and
  * the call be freed, before this returns. Returns MWL_OK, MWL_E_USAGE (the call is not a blocking
  * one), MWL_E_CANCELLED (it was asked to stop) or MWL_E_NOMEM (the value is absent). */
@@ -418,6 +431,7 @@ typedef struct mwl_middleware {
      * outermost first: for a middleware that holds something outside. It reads the phase, and may
      * set the entry's state; it gives no verdict. The state is data from outside. */
     void (*restore)(mwl_phase *phase, void *user);
+    bool replaces; /* as in mwl_call_provider */
 } mwl_middleware;
 
 /* Readers. All values are lent for the call. */
@@ -471,6 +485,9 @@ MWL_API mwl_status mwl_phase_contribute(mwl_phase *phase, const char *name, mwl_
  * message may be NULL. details may be absent. */
 MWL_API mwl_status mwl_phase_fail(mwl_phase *phase, const char *type, const char *code,
                                   const char *message, mwl_value take_details);
+/* The same with a message that is formatted as by printf(), the type "error" and no details. */
+MWL_API mwl_status mwl_phase_failf(mwl_phase *phase, const char *code, const char *format, ...)
+    MWL_PRINTF(3, 4);
 /* Control: emit this success value (is_success) or this failure. At onEntry the inner scope does
  * not run, and the Result is emitted from the entry's position. At onSuccess a success replaces the
  * rising one, at onFailure a failure does; the failure that is replaced becomes its `previous`,
@@ -494,9 +511,10 @@ MWL_API mwl_status mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t d
 /* Side-effect: dispatch the structural parameter `call` of this phase. If that call fails, the
  * phase fails. */
 MWL_API mwl_status mwl_phase_dispatch(mwl_phase *phase);
-/* At onEntry: not yet. The entry waits, and `entry` is called again after ns (MWL_NEVER: only when
- * it is woken). An interruption ends the wait: `entry` is not called again then, but `left` is, if
- * the state was set. */
+/* At onEntry, whatever kind of action the document declares: not yet. The entry waits, and `entry`
+ * is called again after ns (MWL_NEVER: only when it is woken, or when its token has an answer). An
+ * interruption ends the wait: `entry` is not called again then, but `left` is, if the state was
+ * set. */
 MWL_API mwl_status mwl_phase_wait(mwl_phase *phase, int64_t ns);
 /* An entry that waits. */
 typedef struct mwl_waiter mwl_waiter;
@@ -506,6 +524,14 @@ MWL_API mwl_waiter *mwl_phase_waiter(mwl_phase *phase);
 /* Ends the wait: the next pump calls `entry` again. Call it on the VM's thread, also from
  * callbacks. No effect if the wait has ended. */
 MWL_API void mwl_waiter_wake(mwl_waiter *waiter);
+/* Makes a token for the wait that this callback begins, so that another thread can end it: a remote
+ * cache, a lock of another process. *out is given: release it once. An answer (mwl_token_succeed(),
+ * mwl_token_fail()) ends the wait. An entry has one token: a new one takes the place of the old.
+ * Returns MWL_OK, MWL_E_STATE (not at onEntry) or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_phase_token(mwl_phase *phase, mwl_token **out);
+/* Takes the answer, in the call of `entry` that follows. Returns MWL_OK and the value, MWL_E_FAILED
+ * and the failure, both given; MWL_E_NOT_FOUND if there is none; MWL_E_NOMEM or MWL_E_TOO_BIG. */
+MWL_API mwl_status mwl_phase_answer(mwl_phase *phase, mwl_value *out);
 /* Concurrent control, at onEntry: set a bound, which races the inner scope from establishment on.
  * In mwl_phase_arm() it is an instant of the monotonic clock, in mwl_phase_arm_for() a time from
  * now. */
@@ -527,25 +553,41 @@ MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* Add providers to a VM, before its first run. Each document is checked against the provider
- * meta-schema. The strings are copied, and `user` is passed to every callback. Providers before the
- * refused one stay added. Return:
+/* Add providers to a VM, at any time. Each document is checked against the provider meta-schema.
+ * The strings are copied, and `user` is passed to every callback. Providers before the refused one
+ * stay added. One that replaces another gets the calls and the middleware entries that begin from
+ * then on, also of runs that are there; what has begun keeps the old one until it ends. Return:
  *   MWL_OK
  *   MWL_E_REJECTED   The document, or the provider together with its document, is not valid.
- *   MWL_E_DUPLICATE  The VM has a provider with this URI.
- *   MWL_E_STATE      The first run was started before.
+ *   MWL_E_DUPLICATE  The VM has a provider with this URI, and the new one does not replace it.
+ *   MWL_E_VERSION    See mwl.h.
  *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing.
  *   MWL_E_NOMEM
- * error->message names the provider and the place in its document. The text is lent by the VM until
- * the next refusal. */
-MWL_API mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n,
-                                  void *user, mwl_error *error);
-MWL_API mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
-                                             void *user, mwl_error *error);
-/* Adds CEL functions to a VM, before its first run. The table, its texts and its functions must
- * outlive the VM. Functions before the refused one stay added. Returns MWL_OK, MWL_E_DUPLICATE (the
- * VM has a function with this name, style and number of arguments), MWL_E_STATE (the first run was
- * started before), MWL_E_USAGE or MWL_E_NOMEM. */
+ * error->message names the provider and the place in its document. */
+MWL_API mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, size_t size,
+                                        size_t n, void *user, mwl_error *error);
+MWL_API mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *middleware,
+                                                   size_t size, size_t n, void *user,
+                                                   mwl_error *error);
+static inline mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n,
+                                        void *user, mwl_error *error) {
+    return mwl_vm_provide_sized(vm, providers, sizeof(mwl_call_provider), n, user, error);
+}
+static inline mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware,
+                                                   size_t n, void *user, mwl_error *error) {
+    return mwl_vm_provide_middleware_sized(vm, middleware, sizeof(mwl_middleware), n, user, error);
+}
+/* Withdraws a provider. What has begun keeps it until it ends. Later calls and phases, also of runs
+ * that are there, fail with Mwlvm.ProviderWithdrawn; programs that import it cannot be started. The
+ * same URI may be provided again. Returns MWL_OK, MWL_E_NOT_FOUND, MWL_E_USAGE or MWL_E_NOMEM. */
+MWL_API mwl_status mwl_vm_withdraw(mwl_vm *vm, const char *uri);
+/* Returns how many calls and middleware entries still use a provider that was replaced or
+ * withdrawn. If it is 0, its functions and its `user` are not used any more: a library that
+ * contains them can be unloaded. It looks at every run. */
+MWL_API size_t mwl_vm_withdrawn(mwl_vm *vm);
+/* Adds CEL functions to a VM, at any time. The table, its texts and its functions must outlive the
+ * VM. Functions before the refused one stay added. Returns MWL_OK, MWL_E_DUPLICATE (the VM has a
+ * function with this name, style and number of arguments), MWL_E_USAGE or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n);
 
 #ifdef __cplusplus

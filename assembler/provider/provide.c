@@ -1,16 +1,17 @@
 /* provide.c: see provide.h. For each provider, it reads and checks the document, compiles its
  * schemas, and gives the VM what the machine needs of both.
  *
- * Errors are reported as text: the provider, the place in its document, the reason. The VM holds
- * the text. */
+ * Errors are reported as text: the provider, the place in its document, the reason. */
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
 #include "assembler/schema/schema_compile.h"
+#include "vm/base/grown.h"
+#include "vm/base/said.h"
 #include "vm/machine/declared.h"
 #include "vm/machine/phase.h"
+#include "vm/machine/providers.h"
 #include "vm/machine/state.h"
-#include "vm/machine/vm.h"
 
 #include <stdio.h>
 
@@ -38,8 +39,8 @@ static char *copy_text(const mwl_alloc *a, const char *text) {
 __attribute__((format(printf, 4, 5))) static mwl_status
 refuse(providing *j, mwl_status st, size_t offset, const char *format, ...) {
     if (!j->error) return st;
-    char *out = j->vm->message;
-    size_t cap = sizeof j->vm->message;
+    char *out = mwl__said();
+    const size_t cap = MWL__SAID_MAX;
     int n = snprintf(out, cap, "%s: ", j->uri ? j->uri : "a provider without a URI");
     va_list ap;
     va_start(ap, format);
@@ -207,16 +208,16 @@ static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
     return st < 0 ? st : match_actions(j, &p->middleware);
 }
 
-/* Gives the provider what the machine needs of its document, which is not needed afterwards. */
+/* Gives the provider what the machine needs of its document. */
 static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
-    const char **text = p->is_middleware ? &p->middleware.document : &p->call.document;
+    const char *text = p->is_middleware ? p->middleware.document : p->call.document;
     providing j;
     memset(&j, 0, sizeof j);
     j.vm = vm;
     j.error = error;
     j.uri = p->uri;
     mwl__diags_init(&j.sink, vm->config.alloc);
-    mwl_status st = fit(&j, p, *text);
+    mwl_status st = fit(&j, p, text);
     if (st >= 0) st = read_codes(&j, &p->declared);
     if (st >= 0) {
         uint8_t kinds[4] = {MWL_ACTION_NONE};
@@ -225,7 +226,6 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
         p->any_code = p->trusted || p->declared->any;
         memcpy(p->parameters, j.contract.compiled, sizeof p->parameters);
         p->metadata = j.contract.compiled_metadata;
-        *text = NULL;
         p->compile = NULL;
     } else {
         mwl__contract_free(&j.contract);
@@ -240,7 +240,7 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
 
 /* Makes everything except the schemas. Returns NULL if out of memory. */
 static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
-                                    const mwl_middleware *middleware, void *user) {
+                                    const mwl_middleware *middleware, void *user, bool trusted) {
     const mwl_alloc *a = &vm->config.alloc;
     mwl__provider *p = mwl__mem_zero(a, 1, sizeof *p);
     if (!p) return NULL;
@@ -250,7 +250,11 @@ static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
     p->compile = compile;
     p->uri = copy_text(a, uri);
     p->uri_len = strlen(uri);
-    bool made = p->uri != NULL;
+    const char *document = call ? call->document : middleware->document;
+    bool constant = trusted || (call ? call->deferred : middleware->deferred);
+    if (!constant) p->document = copy_text(a, document); /* for mwl_assemble_for */
+    p->trusted = trusted;
+    bool made = p->uri && (constant || p->document);
     if (call) {
         p->call = *call;
         p->call.uri = p->uri;
@@ -264,16 +268,17 @@ static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
         made = made && !middleware->run_count == !p->run_count &&
                !middleware->deadline == !p->deadline;
     }
+    if (p->document) p->call.document = p->middleware.document = p->document;
     if (made) return p;
-    mwl__vm_free_provider(vm, p);
+    mwl__providers_drop(vm, p);
     return NULL;
 }
 
 static mwl_status add(providing *j, mwl__provider *p) {
-    mwl_status st = mwl__vm_add_provider(j->vm, p);
+    bool replaces = p->is_middleware ? p->middleware.replaces : p->call.replaces;
+    mwl_status st = mwl__providers_put(j->vm, p, replaces);
     if (st == MWL_E_DUPLICATE) return refuse(j, st, 0, "the VM has this provider already");
-    if (st < 0) return refuse(j, st, 0, "providers must be added before the VM's first run");
-    return st;
+    return st < 0 ? refuse(j, st, 0, "%s", mwl_status_text(st)) : st;
 }
 
 /* Exactly one of the two implementations is not NULL. The document of a host is compiled here, so
@@ -296,29 +301,72 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",
                       call ? "call provider" : "middleware", type);
-    mwl__provider *p = make_provider(vm, call, middleware, user);
+    mwl__provider *p = make_provider(vm, call, middleware, user, trusted);
     if (!p) return refuse(&j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
-    p->trusted = trusted;
     bool later = trusted || (call ? call->deferred : middleware->deferred);
     mwl_status st = later ? MWL_OK : compile(vm, p, error);
     if (st >= 0) st = add(&j, p);
-    if (st < 0) mwl__vm_free_provider(vm, p);
+    if (st < 0) mwl__providers_drop(vm, p);
     return st;
 }
 
-mwl_status mwl_vm_provide(mwl_vm *vm, const mwl_call_provider *providers, size_t n, void *user,
-                          mwl_error *error) {
+/* ---- what a VM offers to definitions --------------------------------------------------------- */
+
+mwl_status mwl__offer_make(const mwl_vm *vm, const mwl_asm_document *more, mwl__offer *out) {
+    size_t n = 1;
+    for (const mwl__provider *p = vm->providers; p; p = p->next) n++;
+    for (const mwl_asm_document *d = more; d && d->uri; d++) n++;
+    *out = (mwl__offer){
+        .n_documents = n, .functions = vm->functions.defs, .n_functions = vm->functions.n_defs};
+    out->documents = mwl__mem_zero(&vm->config.alloc, n, sizeof *out->documents);
+    if (!out->documents) return MWL_E_NOMEM;
+    mwl_asm_document *to = out->documents;
+    for (const mwl__provider *p = vm->providers; p; p = p->next)
+        if (!p->trusted)
+            *to++ = (mwl_asm_document){
+                p->uri, p->is_middleware ? p->middleware.document : p->call.document, false};
+    for (const mwl_asm_document *d = more; d && d->uri; d++) *to++ = *d;
+    return MWL_OK;
+}
+
+void mwl__offer_free(const mwl_vm *vm, mwl__offer *offer) {
+    mwl__mem_free(&vm->config.alloc, offer->documents,
+                  offer->n_documents * sizeof *offer->documents);
+}
+
+void mwl__offer_say(mwl_vm *vm, const char *text) {
+    const mwl_alloc *a = &vm->config.alloc;
+    if (vm->diagnostics) mwl__mem_free(a, vm->diagnostics, strlen(vm->diagnostics) + 1);
+    vm->diagnostics = copy_text(a, text);
+}
+
+const char *mwl_vm_diagnostics(const mwl_vm *vm) { return vm->diagnostics ? vm->diagnostics : ""; }
+
+static mwl_status refuse_newer(mwl_error *error) {
+    if (error)
+        *error = (mwl_error){MWL_E_VERSION, "a provider has a member that is not known here", 0};
+    return MWL_E_VERSION;
+}
+
+mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, size_t size,
+                                size_t n, void *user, mwl_error *error) {
     mwl_status st = MWL_OK;
-    for (size_t i = 0; st >= 0 && i < n; i++)
-        st = provide(vm, &providers[i], NULL, user, false, error);
+    for (size_t i = 0; st >= 0 && i < n; i++) {
+        mwl_call_provider p;
+        st = mwl__grown_read(&p, sizeof p, mwl__grown_at(providers, size, i), size);
+        st = st < 0 ? refuse_newer(error) : provide(vm, &p, NULL, user, false, error);
+    }
     return st;
 }
 
-mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middleware *middleware, size_t n,
-                                     void *user, mwl_error *error) {
+mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *middleware,
+                                           size_t size, size_t n, void *user, mwl_error *error) {
     mwl_status st = MWL_OK;
-    for (size_t i = 0; st >= 0 && i < n; i++)
-        st = provide(vm, NULL, &middleware[i], user, false, error);
+    for (size_t i = 0; st >= 0 && i < n; i++) {
+        mwl_middleware m;
+        st = mwl__grown_read(&m, sizeof m, mwl__grown_at(middleware, size, i), size);
+        st = st < 0 ? refuse_newer(error) : provide(vm, NULL, &m, user, false, error);
+    }
     return st;
 }
 

@@ -19,12 +19,22 @@ static mwl_status add_functions(mwl_vm *vm, mwl_error *error) {
     return st;
 }
 
-mwl_status mwl_std_register(mwl_vm *vm, mwl_error *error) {
-    const mwl_middleware *const middleware[] = {&mwl__std_retry, &mwl__std_timeout, &mwl__std_loop,
-                                                &mwl__std_finally};
-    mwl_status st = add_functions(vm, error);
-    if (st >= 0) st = mwl__provide_trusted(vm, &mwl__std_mock, error);
-    for (size_t i = 0; st >= 0 && i < sizeof middleware / sizeof *middleware; i++)
-        st = mwl__provide_trusted_middleware(vm, middleware[i], error);
+mwl_status mwl_std_add(mwl_vm *vm, unsigned parts, mwl_error *error) {
+    const struct {
+        unsigned part;
+        const mwl_middleware *middleware;
+    } rows[] = {{MWL_STD_RETRY, &mwl__std_retry},
+                {MWL_STD_TIMEOUT, &mwl__std_timeout},
+                {MWL_STD_LOOP, &mwl__std_loop},
+                {MWL_STD_FINALLY, &mwl__std_finally}};
+    mwl_status st = parts & MWL_STD_FUNCTIONS ? add_functions(vm, error) : MWL_OK;
+    if (st >= 0 && (parts & MWL_STD_MOCK)) st = mwl__provide_trusted(vm, &mwl__std_mock, error);
+    for (size_t i = 0; st >= 0 && i < sizeof rows / sizeof *rows; i++)
+        if (parts & rows[i].part)
+            st = mwl__provide_trusted_middleware(vm, rows[i].middleware, error);
     return st;
+}
+
+mwl_status mwl_std_register(mwl_vm *vm, mwl_error *error) {
+    return mwl_std_add(vm, MWL_STD_LANGUAGE, error);
 }

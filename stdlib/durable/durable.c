@@ -97,14 +97,14 @@ void mwl__driver_queue(mwl_durable *d, mwl__driver_change *c) {
 
 /* ---- what the VM reports --------------------------------------------------------------------- */
 
-/* In a callback: the run is only noted. */
-static void on_ended(void *ctx, mwl_run *run) {
-    mwl_durable *d = ctx;
-    mwl__driver_run *r = find(d, run);
-    if (!r || r->ended) return;
-    r->ended = true;
-    r->next_ended = d->ended;
-    d->ended = r;
+static void note_ended(mwl_durable *d) {
+    for (mwl_run *run; (run = mwl_vm_next_done(d->vm));) {
+        mwl__driver_run *r = find(d, run);
+        if (!r || r->ended) continue;
+        r->ended = true;
+        r->next_ended = d->ended;
+        d->ended = r;
+    }
 }
 
 static void on_event(void *ctx, const mwl_trace_event *e) {
@@ -173,6 +173,7 @@ int64_t mwl_durable_collect(mwl_durable *d) {
     mwl_instant now;
     bool delivered = false;
     mwl_vm_now(d->vm, &now);
+    note_ended(d);
     for (mwl_run *run; (run = mwl_vm_changed(d->vm));) {
         mwl__driver_run *r = find(d, run);
         if (!r) {
@@ -349,7 +350,6 @@ mwl_status mwl_durable_new(mwl_vm *vm, const mwl_durable_options *options, mwl_d
     d->queue_end = &d->queue;
     d->next_wall_ns = MWL_NEVER;
     pthread_mutex_init(&d->programs_lock, NULL);
-    mwl_vm_ended(vm, on_ended, d);
     if (d->options.events) mwl_vm_trace(vm, on_event, d);
     return MWL_OK;
 }
@@ -357,7 +357,6 @@ mwl_status mwl_durable_new(mwl_vm *vm, const mwl_durable_options *options, mwl_d
 void mwl_durable_free(mwl_durable *d) {
     if (!d) return;
     while (d->runs) mwl__driver_drop(d, d->runs);
-    mwl_vm_ended(d->vm, NULL, NULL);
     if (d->options.events) mwl_vm_trace(d->vm, NULL, NULL);
     for (mwl__driver_program *p; (p = d->programs);) {
         d->programs = p->next;

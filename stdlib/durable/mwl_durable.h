@@ -5,9 +5,9 @@
  * answers and cancellations, announces a Result when it is stored, and drops runs that wait for
  * long from memory.
  *
- * The VM needs mwl_config.hold. The driver takes the VM's functions mwl_vm_ended() and, with
- * `events`, mwl_vm_trace(). It has no thread and no clock of its own: a host does, on the VM's
- * thread,
+ * The VM needs mwl_config.hold. The driver reads the VM's queue mwl_vm_next_done() and, with
+ * `events`, takes mwl_vm_trace(). It has no thread and no clock of its own: a host does, on the
+ * VM's thread,
  *
  *     pump; mwl_durable_collect(); work = mwl_durable_take()
  *

@@ -1,9 +1,7 @@
 /* call_run.c: run: another definition as its own run in the same VM.
  *
  * A pool thread reads the file and assembles it. Then the run is started. While it goes on, the
- * call is not an op: the run may wait for virtual time, which an op would hold up. When the run has
- * ended, the VM says so in the middle of a pump; the call is settled by a timer of the loop, after
- * the pump. */
+ * call is not an op: the run may wait for virtual time, which an op would hold up. */
 #include "file.h"
 
 #include <errno.h>
@@ -20,24 +18,15 @@ typedef struct call_run {
     char *diagnostics; /* of an assembly that failed, or NULL */
     mwl_run *run;
     unsigned depth;
-    struct call_run *next, **at; /* in the list of runs, or of those that have ended */
-    bool listed;
+    struct call_run *next, **at; /* in runs.going; at NULL: it has not started */
     char path[];
 } call_run;
 
 typedef struct runs {
-    mwl_io *io;
-    call_run *going, *ended;
-    uv_timer_t timer;
+    call_run *going;
 } runs;
 
 static void list(call_run *c, call_run **head) {
-    if (c->listed) {
-        *c->at = c->next;
-        if (c->next) c->next->at = c->at;
-    }
-    c->listed = head != NULL;
-    if (!head) return;
     c->next = *head;
     c->at = head;
     if (c->next) c->next->at = &c->next;
@@ -45,7 +34,10 @@ static void list(call_run *c, call_run **head) {
 }
 
 static void free_record(call_run *c) {
-    list(c, NULL);
+    if (c->at) {
+        *c->at = c->next;
+        if (c->next) c->next->at = c->at;
+    }
     mwl_run_free(c->run);
     mwl_program_release(c->program);
     mwl__file_work_free(&c->file);
@@ -80,38 +72,16 @@ static void settle_failed(mwl_call *call, call_run *c) {
     mwl_call_settle(call, failure);
 }
 
-static void settle(call_run *c) {
+static void on_done(void *ctx, mwl_run *run) {
+    (void)run;
+    call_run *c = ctx;
     mwl_call *call = c->job.op.call;
     mwl_call_set_metadata(call, execution_member(mwl_call_heap(call), c->run));
     if (mwl_run_succeeded(c->run))
         mwl_call_succeed(call, mwl_value_keep(mwl_run_value(c->run)));
     else
         settle_failed(call, c);
-}
-
-static void no_stop(mwl__io_op *op) { (void)op; }
-
-static void on_timer(uv_timer_t *timer) {
-    runs *all = timer->data;
-    while (all->ended) {
-        call_run *c = all->ended;
-        mwl_io *io = all->io;
-        mwl__io_hold(io);
-        mwl__io_op_begin(&c->job.op, io, c->job.op.call, no_stop); /* so that the host pumps */
-        settle(c);
-        mwl__io_op_end(&c->job.op);
-        free_record(c);
-        mwl__io_release(io);
-    }
-}
-
-static void on_ended(void *ctx, mwl_run *run) {
-    (void)run;
-    call_run *c = ctx;
-    runs *all = mwl__io_state(c->job.op.io, MWL__IO_CALL_run);
-    if (!all) return; /* it is aborted because the providers are closed */
-    list(c, &all->ended);
-    uv_timer_start(&all->timer, on_timer, 0, 0);
+    free_record(c);
 }
 
 static void run_cancel(mwl_call *call, void *user) {
@@ -168,8 +138,8 @@ static mwl_status start_run(call_run *c, mwl_io *io, mwl_error *error) {
                              .input = mwl_is_absent(input) ? mwl_call_input(call) : input,
                              .arguments = mwl__io_arg(args, "arguments"),
                              .seed = 1 + (uint64_t)(mwl_call_random(call) * 0x1p53),
-                             .ended = on_ended,
-                             .ended_ctx = c};
+                             .done = on_done,
+                             .done_ctx = c};
     return mwl_run_start(mwl__io_vm(io), c->program, &start, &c->run, error);
 }
 
@@ -201,7 +171,6 @@ static void run_done(mwl__io_job *job) {
         return;
     }
     mwl_call_set_user(job->op.call, c);
-    if (c->listed) return; /* it has ended already */
     list(c, &all->going);
 }
 
@@ -215,9 +184,6 @@ static unsigned depth_of(const runs *all, mwl_run *run) {
 static runs *runs_of(mwl_io *io) {
     runs *all = mwl__io_state(io, MWL__IO_CALL_run);
     if (all || !(all = calloc(1, sizeof *all))) return all;
-    all->io = io;
-    uv_timer_init(mwl__io_loop(io), &all->timer);
-    all->timer.data = all;
     mwl__io_set_state(io, MWL__IO_CALL_run, all);
     return all;
 }
@@ -254,23 +220,16 @@ static void run_start(mwl_call *call, void *user) {
     mwl__io_job_start(&c->job, io, call);
 }
 
-static void on_closed(uv_handle_t *handle) {
-    runs *all = handle->data;
-    mwl_io *io = all->io;
-    free(all);
-    mwl__io_release(io);
-}
-
 /* Runs that still go on are aborted, and their callers get failures. */
 static void run_close(mwl_io *io, void *state) {
     runs *all = state;
-    mwl__io_hold(io);
-    while (all->going || all->ended) {
-        call_run *c = all->going ? all->going : all->ended;
+    (void)io;
+    while (all->going) {
+        call_run *c = all->going;
         mwl__io_fail(c->job.op.call, PREFIX ".Aborted", false, mwl_absent(), "the host ends");
         free_record(c);
     }
-    uv_close((uv_handle_t *)&all->timer, on_closed);
+    free(all);
 }
 
 const mwl_call_provider mwl__io_call_run = {MWL__IO_CALL(run, "run"), .start = run_start,

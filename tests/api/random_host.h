@@ -672,7 +672,7 @@ static void rh_open(rh *h) {
     c.slice = rh_pick(h, 2) ? 7 : 4096;
     c.stack_bytes = 512u << 10; /* the sanitizers need more than a provider does */
     h->scarce = rh_pick(h, 8) == 1;
-    rh_must(mwl_vm_new(&c, &h->vm) == MWL_OK && mwl_std_register(h->vm, NULL) == MWL_OK &&
+    rh_must(mwl_vm_new(&c, &h->vm) == MWL_OK && mwl_std_add(h->vm, MWL_STD_ALL, NULL) == MWL_OK &&
                 mwl_vm_provide(h->vm, rh_calls, RH_CALLS, h, NULL) == MWL_OK &&
                 mwl_vm_provide_middleware(h->vm, rh_middleware, RH_MIDDLEWARE, h, NULL) == MWL_OK &&
                 mwl_vm_functions(h->vm, rh_functions, 1) == MWL_OK,

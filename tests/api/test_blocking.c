@@ -38,7 +38,8 @@ static bool open_stage(stage *s, act *blocking, const char *definition, size_t s
     mwl_call_provider p = {.uri = URI, .document = document, .blocking = blocking};
     s->f.documents = documents;
     s->f.n_documents = 1;
-    return mwl_vm_new(&c, &s->f.vm) == MWL_OK && mwl_std_register(s->f.vm, NULL) == MWL_OK &&
+    return mwl_vm_new(&c, &s->f.vm) == MWL_OK &&
+           mwl_std_add(s->f.vm, MWL_STD_ALL, NULL) == MWL_OK &&
            mwl_vm_provide(s->f.vm, &p, 1, s, NULL) == MWL_OK && flow_load(&s->f, definition);
 }
 

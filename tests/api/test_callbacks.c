@@ -439,7 +439,7 @@ static const char *overheard(const char *definition, int from, int to) {
     c.virtual_time = true;
     c.slice = 1;
     memset(&f, 0, sizeof f);
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return "no VM";
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_add(f.vm, MWL_STD_ALL, NULL) < 0) return "no VM";
     if (flow_load(&f, definition) && flow_start(&f, "5")) {
         for (int i = 0; i < 60; i++) {
             mwl_vm_trace(f.vm, i >= from && i < to ? ignore : NULL, NULL);

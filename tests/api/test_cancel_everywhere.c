@@ -154,7 +154,7 @@ static mwl_vm *make_vm(void *ctx) {
     config.virtual_time = true;
     config.seed = 7;
     config.slice = ((const stage *)ctx)->slice;
-    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0) abort();
     mwl_vm_trace(vm, listen, NULL);
     return vm;
 }

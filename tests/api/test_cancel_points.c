@@ -67,7 +67,7 @@ static bool open_bench(bench *b, mwl_program *program, uint32_t slice, long fail
     c.alloc = c.post_alloc = (mwl_alloc){counted_fn, &b->memory};
     c.virtual_time = true;
     c.slice = slice;
-    if (mwl_vm_new(&c, &b->vm) < 0 || mwl_std_register(b->vm, NULL) < 0) return false;
+    if (mwl_vm_new(&c, &b->vm) < 0 || mwl_std_add(b->vm, MWL_STD_ALL, NULL) < 0) return false;
     b->a.heap = mwl_vm_heap(b->vm);
     b->a.cached = mwl_object(b->a.heap, 0);
     return mwl_vm_provide(b->vm, styles_providers, STYLES_COUNT, &b->s, NULL) == MWL_OK &&

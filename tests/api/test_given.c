@@ -36,7 +36,7 @@ static bool open_with(flow *f, size_t stack_bytes) {
                                           strlen(providers[i].document)};
     f->documents = documents;
     f->n_documents = 2;
-    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK &&
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_add(f->vm, MWL_STD_ALL, NULL) == MWL_OK &&
            mwl_vm_provide(f->vm, providers, 2, NULL, NULL) == MWL_OK;
 }
 

@@ -69,7 +69,7 @@ UTEST(header_examples, extensions) {
         mwl_config config = mwl_config_default();
         config.virtual_time = true;
         ASSERT_EQ((int)mwl_vm_new(&config, &vm), (int)MWL_OK);
-        EXPECT_EQ((int)mwl_std_register(vm, &error), (int)MWL_OK);
+        EXPECT_EQ((int)mwl_std_add(vm, MWL_STD_ALL, &error), (int)MWL_OK);
         EXPECT_EQ((int)mwl_vm_provide(vm, &styles[i], 1, NULL, &error), (int)MWL_OK);
         EXPECT_EQ((int)mwl_vm_provide_middleware(vm, &skip_middleware, 1, NULL, &error),
                   (int)MWL_OK);

@@ -85,7 +85,7 @@ static const char *chain(const char *definition, uint32_t slice) {
     c.slice = slice;
     clock_ns = 0;
     out[0] = 0;
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_add(f.vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_vm_provide(f.vm, &worker, 1, NULL, NULL) < 0 ||
         mwl_vm_provide_middleware(f.vm, &slowly, 1, NULL, NULL) < 0 ||
         mwl_vm_functions(f.vm, &slow_function, 1) < 0 || !load(&f, definition) ||

@@ -178,7 +178,7 @@ static mwl_status open_world(world *w, meter *m) {
     c.virtual_time = true;
     mwl_error error = {MWL_OK, "", 0};
     mwl_status st = mwl_vm_new(&c, &w->vm);
-    if (st == MWL_OK) st = mwl_std_register(w->vm, &error);
+    if (st == MWL_OK) st = mwl_std_add(w->vm, MWL_STD_ALL, &error);
     if (st == MWL_OK) st = mwl_vm_provide(w->vm, styles_providers, STYLES_COUNT, &w->s, &error);
     if (st == MWL_OK)
         st = mwl_vm_provide_middleware(w->vm, acme_middleware, ACME_COUNT, &w->a, &error);
@@ -272,7 +272,7 @@ static bool reads(int *utest_result, meter *m, void *arg) {
     flow f;
     memset(&f, 0, sizeof f);
     EXPECT_EQ((int)mwl_vm_new(&c, &f.vm), (int)MWL_OK);
-    EXPECT_EQ((int)mwl_std_register(f.vm, NULL), (int)MWL_OK);
+    EXPECT_EQ((int)mwl_std_add(f.vm, MWL_STD_ALL, NULL), (int)MWL_OK);
     *m = (meter){m->bytes, plan.left, plan.for_good, false};
     mwl_status st = mwl_run_start(f.vm, r->program, NULL, &f.run, NULL);
     bool through = false;

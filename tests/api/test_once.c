@@ -49,7 +49,7 @@ static const char *run_once(uint32_t slice, const char *text) {
     wrong[0] = 0;
     c.virtual_time = true;
     c.slice = slice;
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0 ||
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_add(f.vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_vm_functions(f.vm, &counter, 1) < 0)
         return "no VM";
     mwl_status st = mwl_assemble(text, strlen(text), &options, &out);

@@ -38,7 +38,7 @@ static size_t held_after(int n, bool before) {
     mwl_config c = mwl_config_default();
     c.alloc = (mwl_alloc){counted_fn, &memory};
     c.virtual_time = true;
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return 0;
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_add(f.vm, MWL_STD_ALL, NULL) < 0) return 0;
     for (int i = 0; i < n; i++) {
         if (!flow_load(&f, VERSION("1")) || !flow_start(&f, "null")) return 0;
         if (before && mwl_vm_forget(f.vm, f.program) < 0) return 0;

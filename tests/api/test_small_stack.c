@@ -78,7 +78,7 @@ static void run_it(job *j, const mwl_asm_result *image) {
     mwl_run *run = NULL;
     mwl_start start = {.input = mwl_null(), .arguments = mwl_absent()};
     snprintf(j->outcome, sizeof j->outcome, "not started");
-    if (mwl_vm_new(&c, &vm) < 0 || mwl_std_register(vm, NULL) < 0) return;
+    if (mwl_vm_new(&c, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0) return;
     mwl_heap *h = mwl_vm_heap(vm);
     if (j->input.len) (void)mwl_json_parse(h, j->input.s, j->input.len, &start.input, NULL);
     if (j->args.len) (void)mwl_json_parse(h, j->args.s, j->args.len, &start.arguments, NULL);

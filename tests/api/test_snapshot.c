@@ -87,7 +87,7 @@ static mwl_vm *make_vm(world *w, bool hold, const mwl_alloc *alloc) {
     c.seed = 7;
     c.hold = hold;
     if (mwl_vm_new(&c, &vm) < 0) return NULL;
-    if (mwl_std_register(vm, NULL) == MWL_OK &&
+    if (mwl_std_add(vm, MWL_STD_ALL, NULL) == MWL_OK &&
         mwl_vm_provide(vm, providers, N_PROVIDERS, w, NULL) == MWL_OK)
         return vm;
     mwl_vm_free(vm);

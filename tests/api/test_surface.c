@@ -368,10 +368,11 @@ UTEST(surface, look_at_what_is_open) {
     flow_close(&f);
 }
 
-static void count_ended(void *ctx, mwl_run *run) {
-    int *n = ctx;
-    n[mwl_run_get_state(run)]++;
-    if (mwl_run_user(run) == ctx) n[0]++;
+static void count_done(int n[4], mwl_vm *vm) {
+    for (mwl_run *run; (run = mwl_vm_next_done(vm));) {
+        n[mwl_run_get_state(run)]++;
+        if (mwl_run_user(run) == n) n[0]++;
+    }
 }
 
 UTEST(surface, every_end_of_a_run_is_reported_once) {
@@ -380,7 +381,6 @@ UTEST(surface, every_end_of_a_run_is_reported_once) {
     ASSERT_TRUE(flow_vm(&f, 1));
     ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Sleep','for':'PT1S','next':'b'},'b':{'action':'"
                                    "Return'}")));
-    mwl_vm_ended(f.vm, count_ended, n);
     ASSERT_TRUE(flow_start(&f, "1"));
     mwl_run *first = f.run;
     mwl_run_set_user(first, n);
@@ -389,21 +389,28 @@ UTEST(surface, every_end_of_a_run_is_reported_once) {
     ASSERT_TRUE(flow_start(&f, "3"));
     mwl_run_abort(second);
     mwl_run_abort(second);
+    count_done(n, f.vm);
     EXPECT_EQ(n[MWL_RUN_ABORTED], 1);
     mwl_run_cancel(f.run, "enough");
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    count_done(n, f.vm);
     EXPECT_EQ(n[MWL_RUN_DONE], 2);
     EXPECT_EQ(n[MWL_RUN_ABORTED], 1);
     EXPECT_EQ(n[0], 1);
     mwl_run_free(first);
     mwl_run_free(second);
+    count_done(n, f.vm);
     EXPECT_EQ(n[MWL_RUN_ABORTED] + n[MWL_RUN_DONE], 3);
     ASSERT_TRUE(flow_start(&f, "4"));
-    mwl_vm_ended(f.vm, NULL, NULL);
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    mwl_run_free(f.run); /* nobody asked before it was freed */
+    f.run = NULL;
+    count_done(n, f.vm);
     EXPECT_EQ(n[MWL_RUN_ABORTED] + n[MWL_RUN_DONE], 3);
     flow_close(&f);
 }
+
+static void count_own(void *ctx, mwl_run *run) { ((int *)ctx)[mwl_run_get_state(run)]++; }
 
 UTEST(surface, a_run_with_its_own_function_is_reported_there_alone) {
     flow f;
@@ -411,11 +418,11 @@ UTEST(surface, a_run_with_its_own_function_is_reported_there_alone) {
     mwl_run *runs[2];
     ASSERT_TRUE(flow_vm(&f, 1));
     ASSERT_TRUE(flow_load(&f, FLOW("'a':{'action':'Return'}")));
-    mwl_vm_ended(f.vm, count_ended, of_vm);
-    const mwl_start start = {.ended = count_ended, .ended_ctx = own};
+    const mwl_start start = {.done = count_own, .done_ctx = own};
     ASSERT_EQ((int)mwl_run_start(f.vm, f.program, &start, &runs[0], NULL), (int)MWL_OK);
     ASSERT_EQ((int)mwl_run_start(f.vm, f.program, NULL, &runs[1], NULL), (int)MWL_OK);
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+    count_done(of_vm, f.vm);
     EXPECT_EQ(own[MWL_RUN_DONE], 1);
     EXPECT_EQ(of_vm[MWL_RUN_DONE], 1);
     for (int i = 0; i < 2; i++) mwl_run_free(runs[i]);

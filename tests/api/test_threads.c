@@ -127,7 +127,7 @@ static bool open_vm(flow *f, pool *p, const char *definition) {
             (mwl_asm_provider){"acme", providers[i].document, strlen(providers[i].document)};
     f->documents = documents;
     f->n_documents = 2;
-    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK &&
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_add(f->vm, MWL_STD_ALL, NULL) == MWL_OK &&
            mwl_vm_provide(f->vm, providers, 2, p, NULL) == MWL_OK && flow_load(f, definition);
 }
 

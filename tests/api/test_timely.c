@@ -78,7 +78,7 @@ static double lateness(const char *definition, char *said, size_t size) {
     memset(&f, 0, sizeof f);
     c.clock.read = read_cpu;
     double late = -1, seconds;
-    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK &&
+    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_add(f.vm, MWL_STD_ALL, NULL) == MWL_OK &&
         flow_load(&f, definition) && flow_start(&f, "null")) {
         while (mwl_run_get_state(f.run) != MWL_RUN_DONE) (void)mwl_vm_pump(f.vm, 1000000);
         size_t len;

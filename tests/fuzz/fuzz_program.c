@@ -122,7 +122,7 @@ static void run(mwl_program *p, unsigned cancel_at) {
     config.limits.entry_depth = 16;
     config.limits.fan_out = 100;
     config.slice = 16;
-    must(mwl_vm_new(&config, &vm) == MWL_OK && mwl_std_register(vm, NULL) == MWL_OK);
+    must(mwl_vm_new(&config, &vm) == MWL_OK && mwl_std_add(vm, MWL_STD_ALL, NULL) == MWL_OK);
     if (mwl_run_start(vm, p, NULL, &r, NULL) == MWL_OK) {
         int64_t due = 0;
         for (unsigned n = 0; n < 20000 && due != MWL_NEVER; n++) {

@@ -75,7 +75,7 @@ static mwl_vm *make_vm(void) {
     mwl_vm *vm = NULL;
     c.virtual_time = true;
     c.limits = limits;
-    if (mwl_vm_new(&c, &vm) < 0 || mwl_std_register(vm, NULL) < 0 ||
+    if (mwl_vm_new(&c, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_vm_provide(vm, &slow, 1, NULL, NULL) < 0)
         abort();
     return vm;

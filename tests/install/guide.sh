@@ -21,3 +21,10 @@ awk '
 ' "$guide"
 [ -s steps.sh ] && [ -s host.c ] || { echo "the guide has no commands"; exit 1; }
 sh -eux steps.sh
+# The other examples compile as the guide compiles, and say nothing. One is C++.
+examples=$(dirname "$guide")
+for source in "$examples"/*.c; do
+    # shellcheck disable=SC2046  # the flags are words
+    cc -std=c11 -Wall -Werror -fsyntax-only $(pkg-config --cflags mwlvm) "$source"
+done
+[ "$(wc -l <"$examples/hello_host.c")" -le 25 ] || { echo "the smallest host has grown"; exit 1; }

@@ -141,7 +141,7 @@ static bool host_open(host *h) {
     const mwl_io_options options = {.policy = h->policy};
     h->program = assemble(h->server.port);
     return h->program && mwl_vm_new(NULL, &h->vm) == MWL_OK &&
-           mwl_std_register(h->vm, NULL) == MWL_OK &&
+           mwl_std_add(h->vm, MWL_STD_ALL, NULL) == MWL_OK &&
            mwl_io_open(h->vm, &h->loop, &options, &h->io, NULL) == MWL_OK &&
            mwl_run_start(h->vm, h->program, NULL, &h->run, NULL) == MWL_OK;
 }

@@ -126,7 +126,7 @@ static void host_open(host *h, mwl_io_policy *take_policy) {
     h->policy = take_policy;
     uv_loop_init(&h->loop);
     const mwl_io_options options = {.policy = take_policy};
-    if (mwl_vm_new(NULL, &h->vm) < 0 || mwl_std_register(h->vm, NULL) < 0 ||
+    if (mwl_vm_new(NULL, &h->vm) < 0 || mwl_std_add(h->vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_io_open(h->vm, &h->loop, &options, &h->io, NULL) < 0)
         abort();
 }

@@ -102,7 +102,8 @@ static mwl_program *load(const job *j) {
 static mwl_vm *make_vm(void *ctx) {
     job *j = ctx;
     mwl_vm *vm = NULL;
-    if (mwl_vm_new(&j->config, &vm) != MWL_OK || mwl_std_register(vm, NULL) != MWL_OK) abort();
+    if (mwl_vm_new(&j->config, &vm) != MWL_OK || mwl_std_add(vm, MWL_STD_ALL, NULL) != MWL_OK)
+        abort();
     if (listens(j)) mwl_vm_trace(vm, listen, j);
     return vm;
 }

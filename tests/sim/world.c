@@ -327,7 +327,7 @@ static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_cal
     config.hash_secret = 1;
     config.seed = 7;
     config.clock = clock ? *clock : nothing;
-    if (mwl_vm_new(&config, &vm) != MWL_OK || mwl_std_register(vm, NULL) != MWL_OK ||
+    if (mwl_vm_new(&config, &vm) != MWL_OK || mwl_std_add(vm, MWL_STD_ALL, NULL) != MWL_OK ||
         mwl_vm_functions(vm, functions, 1) != MWL_OK ||
         mwl_vm_provide(vm, providers, 2, user, NULL) != MWL_OK ||
         mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, NULL) != MWL_OK)

@@ -48,7 +48,7 @@ static bool flow_vm(flow *f, uint64_t seed) {
     c.seed = seed;
     mwl_error error = {MWL_OK, "", 0};
     if (mwl_vm_new(&c, &f->vm) < 0) return false;
-    if (mwl_std_register(f->vm, &error) == MWL_OK) return true;
+    if (mwl_std_add(f->vm, MWL_STD_ALL, &error) == MWL_OK) return true;
     fprintf(stderr, "mwl_std_register: %s\n", error.message);
     return false;
 }

@@ -35,7 +35,7 @@ static const char *with_limits(flow *f, const char *definition, mwl_limits limit
     c.limits = limits;
     c.slice = slice;
     *why = MWL_OK;
-    if (mwl_vm_new(&c, &f->vm) < 0 || mwl_std_register(f->vm, &error) < 0) return "no VM";
+    if (mwl_vm_new(&c, &f->vm) < 0 || mwl_std_add(f->vm, MWL_STD_ALL, &error) < 0) return "no VM";
     dispatched = 0;
     mwl_vm_trace(f->vm, count_dispatched, NULL);
     if (flow_load(f, definition) && flow_start(f, "[]")) {
@@ -247,7 +247,7 @@ static mwl_run_state cancelled_with(int64_t cleanup_ns, mwl_status *why) {
     memset(&f, 0, sizeof f);
     c.virtual_time = true;
     c.limits.cleanup_ns = cleanup_ns;
-    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_register(f.vm, NULL) < 0) return MWL_RUN_READY;
+    if (mwl_vm_new(&c, &f.vm) < 0 || mwl_std_add(f.vm, MWL_STD_ALL, NULL) < 0) return MWL_RUN_READY;
     if (!flow_load(
             &f, FLOW_WITH(SLOW_CLEANUP, "'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE)) ||
         !flow_start(&f, "1"))
@@ -292,7 +292,7 @@ static bool flow_ticking(flow *f, const char *definition, int64_t step_ns, int64
     c.clock.read = ticking;
     c.slice = ticking_slice;
     c.limits.cleanup_ns = cleanup_ns;
-    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, NULL) == MWL_OK &&
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_add(f->vm, MWL_STD_ALL, NULL) == MWL_OK &&
            flow_load(f, definition) && flow_start(f, "1");
 }
 

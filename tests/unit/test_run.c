@@ -66,7 +66,7 @@ static size_t peak(const char *definition, const char *input) {
     c.virtual_time = true;
     c.alloc = (mwl_alloc){faulty_fn, &memory};
     size_t idle = 0;
-    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_register(f.vm, NULL) == MWL_OK &&
+    if (mwl_vm_new(&c, &f.vm) == MWL_OK && mwl_std_add(f.vm, MWL_STD_ALL, NULL) == MWL_OK &&
         flow_load(&f, definition)) {
         idle = memory.peak_bytes = memory.live_bytes;
         flow_again(&f, input);

@@ -170,7 +170,7 @@ static bool open_bench(bench *b) {
     memset(b, 0, sizeof *b);
     c.virtual_time = true;
     c.limits.fuel = 200000;
-    if (mwl_vm_new(&c, &b->vm) < 0 || mwl_std_register(b->vm, NULL) < 0 ||
+    if (mwl_vm_new(&c, &b->vm) < 0 || mwl_std_add(b->vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_vm_provide(b->vm, &slow, 1, NULL, NULL) < 0 ||
         mwl_vm_provide_middleware(b->vm, &gate, 1, NULL, NULL) < 0)
         return false;

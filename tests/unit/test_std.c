@@ -4,7 +4,7 @@
 #include "assembler/provider/catalog.h"
 #include "run_flow.h"
 #include "stdlib/documents.h"
-#include "vm/machine/vm.h"
+#include "vm/machine/providers.h"
 
 static flow f;
 
@@ -431,7 +431,7 @@ UTEST(finally, without_a_call_it_fails_when_it_runs) {
 /* ---- documents ------------------------------------------------------------------------------- */
 
 static bool is_compiled(const mwl_vm *vm, const char *name) {
-    const mwl__provider *p = mwl__vm_provider(vm, name, strlen(name));
+    const mwl__provider *p = mwl__providers_find(vm, name, strlen(name));
     return p && !p->compile && p->parameters[MWL_ON_ENTRY];
 }
 

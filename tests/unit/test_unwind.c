@@ -83,7 +83,7 @@ static bool open_vm(flow *f, probe *p, uint64_t fuel) {
     static const mwl_asm_provider document[1] = {{PROBE_URI, probe_doc, sizeof probe_doc - 1}};
     f->documents = document;
     f->n_documents = 1;
-    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_register(f->vm, &error) == MWL_OK &&
+    return mwl_vm_new(&c, &f->vm) == MWL_OK && mwl_std_add(f->vm, MWL_STD_ALL, &error) == MWL_OK &&
            mwl_vm_provide(f->vm, &probe_provider, 1, p, &error) == MWL_OK && flow_load(f, rich);
 }
 

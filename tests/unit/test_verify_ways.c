@@ -364,7 +364,7 @@ static void run_it(mwl_program *p) {
     config.limits.entry_depth = 16;
     config.limits.fan_out = 100;
     config.slice = 64;
-    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0) abort();
     if (mwl_run_start(vm, p, NULL, &r, NULL) == MWL_OK) {
         for (int64_t due = 0, n = 0; n < 500 && due != MWL_NEVER; n++) {
             mwl_run_state s = mwl_run_get_state(r);
@@ -609,7 +609,7 @@ static mwl_status start_flows(int n_flows, int n_patterns, mwl_error *error) {
     put_flows(&b, n_flows, n_patterns);
     if (mwl_assemble(b.data, b.len, NULL, &made) < 0)
         fprintf(stderr, "%s\n", made.diagnostics), abort();
-    if (mwl_vm_new(NULL, &vm) < 0 || mwl_std_register(vm, NULL) < 0) abort();
+    if (mwl_vm_new(NULL, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0) abort();
     mwl_status status = mwl_program_load(NULL, made.image, made.image_size, MWL_COPY, &p, error);
     if (status == MWL_OK) status = mwl_run_start(vm, p, NULL, &run, error);
     mwl_run_free(run);

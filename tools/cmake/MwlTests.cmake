@@ -292,6 +292,10 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
+  # Hosts that were compiled with the headers of other versions, with this library.
+  add_test(NAME abi COMMAND sh ${PROJECT_SOURCE_DIR}/tests/api/abi/run.sh ${CMAKE_C_COMPILER} $<TARGET_FILE:mwlvm_shared>
+           ${MWL_HEADERS})
+  mwl_test_setup(abi)
   add_test(NAME library COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library.sh $<TARGET_FILE:mwlvm_shared>
            $<TARGET_FILE:example_hello_host> "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}" ${CMAKE_C_COMPILER_ID})
   mwl_test_setup(library)

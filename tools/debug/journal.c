@@ -3,7 +3,7 @@
 
 #include "vm/machine/execution.h"
 #include "vm/machine/state.h"
-#include "vm/machine/vm.h"
+#include "vm/machine/providers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,8 @@
  * real time.
  *
  *   game_loop [ACTORS [FRAMES]] */
+#define _POSIX_C_SOURCE 200809L /* clocks and threads, also with -std=c11 */
+
 #include <mwl_asm.h>
 #include <mwl_std.h>
 #include <stdio.h>

@@ -45,7 +45,7 @@ class AsmResult(c.Structure):
 
 class Start(c.Structure):
     _fields_ = [("id", c.c_char_p), ("input", Value), ("arguments", Value), ("seed", c.c_uint64),
-                ("limits", c.c_void_p), ("ended", c.c_void_p), ("ended_ctx", c.c_void_p)]
+                ("limits", c.c_void_p), ("done", c.c_void_p), ("done_ctx", c.c_void_p)]
 
 
 CALLBACK = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
@@ -54,7 +54,7 @@ CALLBACK = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 class CallProvider(c.Structure):
     _fields_ = [("uri", c.c_char_p), ("document", c.c_char_p), ("start", CALLBACK), ("wake", CALLBACK),
                 ("cancel", CALLBACK), ("blocking", CALLBACK), ("deferred", c.c_bool), ("flags", c.c_uint),
-                ("restore", CALLBACK)]
+                ("restore", CALLBACK), ("replaces", c.c_bool)]
 
 
 def declare(name, result, *arguments):
@@ -66,17 +66,17 @@ def declare(name, result, *arguments):
 P, S, E = c.c_void_p, c.c_size_t, c.POINTER(Error)
 OUT = c.POINTER(P)
 status_text = declare("mwl_status_text", c.c_char_p, c.c_int)
-assemble = declare("mwl_assemble", c.c_int, c.c_char_p, S, c.POINTER(AsmOptions), c.POINTER(AsmResult))
+assemble = declare("mwl_assemble_sized", c.c_int, c.c_char_p, S, c.POINTER(AsmOptions), S, c.POINTER(AsmResult), S)
 asm_free = declare("mwl_asm_free", None, c.POINTER(AsmResult))
 program_load = declare("mwl_program_load", c.c_int, P, P, S, c.c_int, OUT, E)
 program_release = declare("mwl_program_release", None, P)
-vm_new = declare("mwl_vm_new", c.c_int, P, OUT)
+vm_new = declare("mwl_vm_new_sized", c.c_int, P, S, OUT)
 vm_free = declare("mwl_vm_free", None, P)
 vm_heap = declare("mwl_vm_heap", P, P)
 vm_pump = declare("mwl_vm_pump", c.c_int64, P, c.c_int64)
-vm_provide = declare("mwl_vm_provide", c.c_int, P, c.POINTER(CallProvider), S, P, E)
+vm_provide = declare("mwl_vm_provide_sized", c.c_int, P, c.POINTER(CallProvider), S, S, P, E)
 std_register = declare("mwl_std_register", c.c_int, P, E)
-run_start = declare("mwl_run_start", c.c_int, P, P, c.POINTER(Start), OUT, E)
+run_start = declare("mwl_run_start_sized", c.c_int, P, P, c.POINTER(Start), S, OUT, E)
 run_result = declare("mwl_run_result", Value, P)
 run_free = declare("mwl_run_free", None, P)
 json_parse = declare("mwl_json_parse", c.c_int, P, c.c_char_p, S, c.POINTER(Value), E)
@@ -119,7 +119,7 @@ class Vm:
 
     def __init__(self, providers=()):
         self.handle, self.kept, self.documents = P(), [], []
-        check(vm_new(None, c.byref(self.handle)))
+        check(vm_new(None, 0, c.byref(self.handle)))
         error = Error()
         check(std_register(self.handle, c.byref(error)), error)
         for document, function in providers:
@@ -141,7 +141,7 @@ class Vm:
         entry = CallProvider(document["uri"].encode(), text, CALLBACK(start))
         self.kept.append((entry, text))  # the callback must live as long as the VM
         self.documents.append(AsmProvider(None, text, len(text)))
-        check(vm_provide(self.handle, c.byref(entry), 1, None, c.byref(error)), error)
+        check(vm_provide(self.handle, c.byref(entry), c.sizeof(entry), 1, None, c.byref(error)), error)
 
     def run(self, definition, data):
         """Assembles, runs to the end, and returns the Result."""
@@ -151,14 +151,14 @@ class Vm:
         options.n_providers = len(self.documents)
         program, run, heap = P(), P(), vm_heap(self.handle)
         try:
-            if assemble(text, len(text), c.byref(options), c.byref(out)) < 0:
+            if assemble(text, len(text), c.byref(options), c.sizeof(options), c.byref(out), c.sizeof(out)) < 0:
                 raise MwlError(out.diagnostics.decode())
             check(program_load(None, out.image, out.image_size, 0, c.byref(program), c.byref(error)), error)
         finally:
             asm_free(c.byref(out))
         start = Start(input=to_value(heap, data))
         try:
-            check(run_start(self.handle, program, c.byref(start), c.byref(run), c.byref(error)), error)
+            check(run_start(self.handle, program, c.byref(start), c.sizeof(start), c.byref(run), c.byref(error)), error)
             vm_pump(self.handle, 2**63 - 1)
             return from_value(heap, run_result(run))
         finally:

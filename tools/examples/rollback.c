@@ -5,6 +5,8 @@
  * Every frame each script is saved into the ring. Now and then an input turns out to have been
  * another one, some frames ago: the scripts go back to that frame and run forward again with the
  * right input. At the end the scripts are where a game that knew all inputs in time is. */
+#define _POSIX_C_SOURCE 200809L /* clocks, also with -std=c11 */
+
 #include "mwl_asm.h"
 #include "mwl_std.h"
 

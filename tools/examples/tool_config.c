@@ -6,6 +6,8 @@
  * and sends the answer. The main loop sleeps until the VM is due or an answer wakes it.
  *
  *   tool_config CONFIG.json FILE... */
+#define _POSIX_C_SOURCE 200809L /* clocks and threads, also with -std=c11 */
+
 #include <mwl_asm.h>
 #include <mwl_std.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* worker_pool.c: a million runs on N threads. Each thread has its own VM; they share one program.
  *
  *   worker_pool [RUNS [THREADS]] */
+#define _POSIX_C_SOURCE 200809L /* clocks and threads, also with -std=c11 */
+
 #include <mwl_asm.h>
 #include <mwl_std.h>
 #include <pthread.h>
@@ -52,7 +54,7 @@ static int batch(mwl_vm *vm, pool *p, long n) {
 static void *work(void *arg) {
     pool *p = arg;
     mwl_vm *vm = NULL;
-    if (mwl_vm_new(NULL, &vm) == MWL_OK && mwl_std_register(vm, NULL) == MWL_OK) {
+    if (mwl_vm_new(NULL, &vm) == MWL_OK && mwl_std_add(vm, MWL_STD_ALL, NULL) == MWL_OK) {
         for (;;) {
             long before = atomic_fetch_sub(&p->left, AT_A_TIME);
             if (before <= 0) break;

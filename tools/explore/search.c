@@ -1,7 +1,7 @@
 /* search.c: see search.h. */
 #include "search.h"
 
-#include "vm/machine/vm.h"
+#include "vm/machine/providers.h"
 #include "observer.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void cancel(mwl_call *call, void *user) {
 }
 
 static mwl_status bind_one(struct search *s, const char *uri, mwl_error *error) {
-    mwl__provider *own = mwl__vm_provider(s->vm, uri, strlen(uri));
+    mwl__provider *own = mwl__providers_find(s->vm, uri, strlen(uri));
     const struct testable_document *d = testable_document(s->testable, uri);
     if (own) return MWL_OK; /* mock: its arguments say what it answers */
     const mwl_call_provider p = {
@@ -94,7 +94,7 @@ bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
                  const struct choice *choice) {
     int64_t due;
     s->vm->now = *now;
-    s->vm->thread = pthread_self();
+    mwl__vm_here(s->vm);
     s->n_calls = 0;
     run->rng = SEED;
     run->budget = FUEL;

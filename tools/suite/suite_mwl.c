@@ -74,7 +74,7 @@ static mwl_vm *make_vm(void *ctx) {
     config.limits = c->control.limits;
     config.seed = c->control.seed;
     mwl_status status = mwl_vm_new(&config, &vm);
-    if (status == MWL_OK) status = mwl_std_register(vm, &error);
+    if (status == MWL_OK) status = mwl_std_add(vm, MWL_STD_ALL, &error);
     if (status < 0) {
         complain(c, "VM", error.message ? error.message : mwl_status_text(status));
         mwl_vm_free(vm);

@@ -183,7 +183,7 @@ static bool make_vm(struct running *r) {
     config.limits = r->control.limits;
     config.seed = r->control.seed ? r->control.seed : r->how->seed;
     mwl_status status = mwl_vm_new(&config, &r->vm);
-    if (status == MWL_OK) status = mwl_std_register(r->vm, &error);
+    if (status == MWL_OK) status = mwl_std_add(r->vm, MWL_STD_ALL, &error);
     if (status == MWL_OK) status = io_host_middleware(&r->io, r->vm, r->program->testable.program);
     if (status != MWL_OK)
         return fail(r, "VM", error.message ? error.message : mwl_status_text(status));

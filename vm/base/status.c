@@ -12,3 +12,4 @@ const char *mwl_status_text(mwl_status status) {
 }
 
 const char *mwl_version(void) { return MWL_VERSION; }
+uint32_t mwl_version_number(void) { return MWL_VERSION_NUMBER; }

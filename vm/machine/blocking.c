@@ -9,6 +9,7 @@
 #include "vm/base/usage.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/execution.h"
+#include "vm/machine/over.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/native/coro.h"
@@ -18,7 +19,7 @@
 /* Stacks kept for the next calls: a burst's worth, a few touched pages each. */
 #define IDLE_STACKS 32u
 
-typedef enum mwl__wait { MWL_WAIT_NONE, MWL_WAIT_TIME, MWL_WAIT_ANSWER } mwl__wait;
+typedef enum mwl__wait { MWL_WAIT_NONE, MWL_WAIT_TIME, MWL_WAIT_ANSWER, MWL_WAIT_RUN } mwl__wait;
 
 /* Lies at the bottom of the function's own stack. */
 typedef struct mwl__native {
@@ -71,10 +72,13 @@ static void finish(mwl_call *c, mwl__coro *co) {
 }
 
 static void go_on(mwl_call *c, mwl__coro *co) {
+    mwl_vm *vm = c->vm;
     mwl_run *run = c->frame ? c->frame->run : NULL; /* the function may free it */
     if (run) mwl__run_enter(run);
     mwl__stack_watch_thread();
-    if (mwl__coro_resume(co) == MWL__CORO_DONE) finish(c, co);
+    mwl__coro_state state = mwl__coro_resume(co);
+    mwl__clock_stale(vm);
+    if (state == MWL__CORO_DONE) finish(c, co);
     if (run) mwl__run_leave(run);
 }
 
@@ -98,6 +102,8 @@ mwl_status mwl__blocking_start(mwl_call *c) {
 void mwl__blocking_timer(mwl_call *c) {
     if (c->native->wait == MWL_WAIT_TIME) go_on(c, c->native->co);
 }
+
+void mwl__blocking_go_on(mwl_call *c) { go_on(c, c->native->co); }
 
 void mwl__blocking_stop(mwl_call *c) {
     if (c->native->wait != MWL_WAIT_NONE) go_on(c, c->native->co);
@@ -161,9 +167,23 @@ mwl_status mwl_await(mwl_call *c, mwl_value *out) {
     return ok ? MWL_OK : MWL_E_FAILED;
 }
 
+mwl_status mwl_await_run(mwl_call *c, mwl_run *run) {
+    mwl_status st = may_wait(c);
+    if (st < 0) return st;
+    bool other = run && run->link->vm == c->vm && !(c->frame && c->frame->run == run);
+    mwl__usage(other, "mwl_await_run: the run of the call itself, or of another VM");
+    if (!other) return MWL_E_USAGE;
+    if (run->state >= MWL_RUN_DONE) return MWL_OK;
+    mwl__awaiting w = {c, run, NULL, NULL, MWL_OK};
+    if (!mwl__over_await(run, &w)) return MWL_E_NOMEM;
+    st = wait_for(c, MWL_WAIT_RUN);
+    mwl__over_forget(&w); /* a cancellation ended the wait */
+    return st < 0 ? st : w.st;
+}
+
 mwl_status mwl_call_resume(mwl_call *c, mwl_value take_value) {
     mwl__usage(c->alive, "mwl_call_resume: the call has settled and is gone");
-    mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
+    mwl__usage(mwl__vm_is_here(c->vm),
                "mwl_call_resume: on another thread than the VM's; use a token (mwl_call_token)");
     bool absent = mwl_is_absent(take_value);
     if (!c->native || c->cancelled || absent) {

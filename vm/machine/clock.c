@@ -17,16 +17,6 @@ mwl_clock mwl_clock_system(void) {
     return c;
 }
 
-int64_t mwl__clock_mono(mwl_vm *vm) {
-    mwl__clock_read(vm);
-    return vm->now.mono_ns;
-}
-
-int64_t mwl__clock_wall(mwl_vm *vm) {
-    mwl__clock_read(vm);
-    return vm->now.wall_ns;
-}
-
 void mwl_vm_now(mwl_vm *vm, mwl_instant *out) {
     mwl__clock_read(vm);
     *out = vm->now;
@@ -39,7 +29,8 @@ int64_t mwl__clock_add(int64_t a_ns, int64_t b_ns) {
 }
 
 mwl__clock_pin mwl__clock_pin_wall(void *vm) {
-    int64_t ns = mwl__clock_wall(vm), sec = ns / 1000000000;
+    mwl__clock_read(vm);
+    int64_t ns = ((mwl_vm *)vm)->now.wall_ns, sec = ns / 1000000000;
     if (ns % 1000000000 < 0) sec--;
     mwl__clock_pin pin = {sec, (uint32_t)(ns - sec * 1000000000)};
     return pin;

@@ -7,6 +7,7 @@
 
 #include "vm/machine/call.h"
 #include "vm/machine/frame.h"
+#include "vm/machine/over.h"
 
 /* ---- a walk over the records ----------------------------------------------------------------- */
 
@@ -206,6 +207,7 @@ static bool clone_entries(mwl_heap *h, const mwl__frame *from, mwl__frame *to) {
         mwl__entry *n = copy_block(h, e, sizeof *n);
         if (!n) return false;
         n->outer = NULL;
+        n->token = NULL;
         n->input = kept(n->input);
         n->output = kept(n->output);
         n->args = kept(n->args);
@@ -346,10 +348,7 @@ mwl_run *mwl__run_clone(const mwl_run *frozen) {
     run->live = 0;
     run->id = kept(run->id);
     run->result = kept(run->result);
-    run->prev = NULL;
-    run->next = vm->runs;
-    if (run->next) run->next->prev = run;
-    vm->runs = run;
+    mwl__over_add(run);
     run->link->n_runs++;
     if (frozen->limits && frozen->limits != &vm->config.limits)
         run->limits = copy_block(&vm->heap, frozen->limits, sizeof(mwl__run_own));

@@ -194,7 +194,7 @@ static mwl_value load_call(mwl_heap *h, const mwl__call_state *r, unsigned base)
 
 /* Finds what the middleware contributes, lent, or absent. Returns false if out of memory. */
 static bool contributes(mwl__frame *f, mwl__entry *e, mwl_value *out) {
-    const mwl__provider *p = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+    const mwl__provider *p = e->provider;
     *out = mwl__entry_contributed(f, e);
     return !mwl_is_absent(*out) || (mwl_is_absent(e->contributed) && !p->middleware.run_count);
 }
@@ -294,8 +294,7 @@ bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *
     const mwl__entry *e = x->frame ? mwl__entry_reading(x->frame) : NULL;
     if (!e) return false;
     if (path != x->count_path || e->ix != x->count_entry) {
-        const mwl__link *link = x->frame->run->link;
-        const mwl__provider *p = link->providers[link->program->tables.entries[e->ix].import];
+        const mwl__provider *p = e->provider;
         const mwl__str *name = mwl__as_str(x->program->consts[x->program->keys[path->first_key]]);
         if (!p->run_count_len || p->run_count_len != name->len ||
             !mwl__bytes_same(p->middleware.run_count, name->s, name->len))
@@ -320,7 +319,7 @@ static int64_t now_ns(const mwl__exec *x) {
 }
 
 static int64_t bound_in(const mwl__exec *x, int64_t *now) {
-    *now = mwl__clock_mono(x->vm);
+    *now = mwl__clock_new(x->vm);
     int64_t at = mwl__unwind_due(x->frame);
     return at == MWL_NEVER ? INT64_MAX : at < *now ? 0 : at - *now + 1;
 }

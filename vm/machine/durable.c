@@ -114,7 +114,7 @@ mwl_status mwl_run_answer(mwl_run *run, uint64_t number, bool ok, mwl_value take
         if (run) mwl__drop(&run->link->vm->heap, take);
         return st;
     }
-    run->link->vm->thread = pthread_self();
+    mwl__vm_here(run->link->vm);
     if (!c->native) return mwl__execution_settle(c, ok, take);
     mwl__blocking_answer(c, ok, take);
     return MWL_OK;

@@ -21,15 +21,12 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/token.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
     return &mwl__tables(f)->entries[ix];
-}
-
-static const mwl__provider *provider_of(const mwl__frame *f, uint32_t ix) {
-    return f->run->link->providers[rec_of(f, ix)->import];
 }
 
 static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take) {
@@ -83,6 +80,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     }
     memset(e, 0, sizeof *e);
     e->outer = f->entries;
+    e->provider = f->run->link->providers[rec_of(f, ix)->import];
     e->ix = ix;
     e->rank = rank;
     e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
@@ -112,11 +110,12 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
     const mwl__link *link = f->run->link;
-    const mwl__provider *p = link->providers[rec->import];
+    const mwl__provider *p = e->provider;
     bool known = false;
     if (rec->with_k[phase] != MWL_NONE) {
         e->args = link->program->consts[rec->with_k[phase]]; /* nothing was computed */
-        known = link->with_ok[link->program->tables.n_calls + ix * 4 + phase];
+        known = link->with_ok[link->program->tables.n_calls + ix * 4 + phase] &&
+                link->providers[rec->import] == p;
     }
     if (!known) {
         uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
@@ -134,9 +133,9 @@ static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value t
     return rec_of(f, e->ix)->always_pc;
 }
 
-uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
     mwl__entry *e = f->entries;
-    const mwl__provider *p = provider_of(f, ix);
+    const mwl__provider *p = e->provider;
     if (mwl_is_absent(f->in_flight)) f->in_flight = mwl__keep(e->input);
     e->output = mwl__keep(f->in_flight);
     if (p->middleware.flags & MWL_MW_RESTORES) e->vars = mwl__keep(f->vars);
@@ -190,7 +189,7 @@ static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = rec_of(f, ix);
-    if (e->armed && !e->accepted && mwl__clock_mono(mwl__vm_of(f)) > e->bound_ns) {
+    if (e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns) {
         return mwl__unwind_late(f, e); /* the bound has elapsed, and nothing has noticed it yet */
     }
     if (passes(f, rec)) return pass(f, rec);
@@ -378,7 +377,8 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 void mwl__entry_pop(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
-    const mwl__provider *p = provider_of(f, e->ix);
+    const mwl__provider *p = e->provider;
+    if (e->token) mwl__token_left(e);
     f->entries = e->outer;
     if (p->middleware.left && mwl_value_kind(e->own_state) != MWL_KIND_NULL)
         p->middleware.left(e->own_state, p->user);
@@ -397,7 +397,7 @@ void mwl__entry_pop(mwl__frame *f) {
 bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;
     mwl_heap *h = mwl__heap_of(f);
-    const char *name = provider_of(f, e->ix)->middleware.deadline;
+    const char *name = e->provider->middleware.deadline;
     mwl_value o = mwl_object_set(h, mwl_object(h, 1), name, strlen(name),
                                  mwl_timestamp_text(h, e->contributed.as.i));
     if (mwl_is_absent(o)) return false;
@@ -407,7 +407,7 @@ bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
 
 /* The count of runs is written when it is read, so that a re-run costs an addition only. */
 mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
-    const char *name = provider_of(f, e->ix)->middleware.run_count;
+    const char *name = e->provider->middleware.run_count;
     if (!mwl__entry_write_deadline(f, e)) return mwl_absent();
     if (!name) return e->contributed;
     mwl_heap *h = mwl__heap_of(f);

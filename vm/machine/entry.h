@@ -10,7 +10,7 @@ uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_
 void mwl__entry_with(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix);
-uint32_t mwl__entry_establish(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc);
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix);
 bool mwl__entry_skips_shape(const mwl__frame *f);

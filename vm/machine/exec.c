@@ -728,7 +728,7 @@ dispatch:
         MACHINE(mwl__entry_action_done(F, ip->a, X));
     CASE(ESTABLISH):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
-        MACHINE(mwl__entry_establish(F, X, AT_NEXT));
+        MACHINE(mwl__entry_establish(F, AT_NEXT));
     CASE(ENTRY_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_fault(F, X));

@@ -186,6 +186,7 @@ void mwl__execution_begin(mwl_call *c, bool again) {
         p->call.start(c, p->user);
     else if (mwl__blocking_start(c) < 0)
         mwl__execution_fail(c, no_stack(c));
+    mwl__clock_stale(c->vm);
     c->starting = false;
 }
 
@@ -249,6 +250,7 @@ ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provide
     if (!c) return NULL;
     if (p->indirect) return p->call.blocking && !holds(vm, p) ? start_blocking(vm, c) : hold(vm, c);
     p->call.start(c, p->user);
+    if (!p->trusted) mwl__clock_stale(vm);
     c->starting = false;
     if (!c->settled) list(vm, c);
     return c;
@@ -379,7 +381,7 @@ void mwl__execution_fail(mwl_call *c, mwl_value take_failure) {
 static inline void check_caller(const mwl_call *c) {
     (void)c;
     mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
-    mwl__usage(pthread_equal(c->vm->thread, pthread_self()),
+    mwl__usage(mwl__vm_is_here(c->vm),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
 }
 
@@ -480,6 +482,7 @@ size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
     return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }
 double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
+mwl_vm *mwl_call_vm(const mwl_call *c) { return c->vm; }
 bool mwl_call_cancelled(const mwl_call *c) { return c->cancelled; }
 uint64_t mwl_call_number(mwl_call *c) { return number(c); }
 uint32_t mwl_call_attempt(mwl_call *c) { return number(c) ? c->attempt : 1; }
@@ -533,6 +536,15 @@ mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const 
     return settle(
         c, false,
         mwl__given_failure(&c->vm->heap, c->provider, type, code, message, take_details, &refused));
+}
+
+mwl_status mwl_call_failf(mwl_call *c, const char *code, const char *format, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return mwl_call_fail(c, NULL, code, text, mwl_absent());
 }
 
 mwl_status mwl_call_settle(mwl_call *c, mwl_value take_result) {

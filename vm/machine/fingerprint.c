@@ -126,8 +126,8 @@ static void add_record(print *p, const mwl__frame *f, const mwl__call_state *r) 
     add_instant(p, r->flow_exited_ns);
 }
 
-static bool counts(const print *p, const mwl__frame *f, const mwl__entry *e) {
-    const mwl__provider *m = f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
+static bool counts(const print *p, const mwl__entry *e) {
+    const mwl__provider *m = e->provider;
     return p->readable->runs || !(m->middleware.flags & MWL_MW_OWNS_RUNS);
 }
 
@@ -153,7 +153,7 @@ static void add_entry(print *p, const mwl__frame *f, const mwl__entry *e) {
     add_value(p, e->cancel);
     if (e->armed) add_left(p, e->bound_ns);
     if (needs & (0xfu * MWL_NEEDS_PHASE)) add_instant(p, e->entered_ns);
-    if (counts(p, f, e)) add(p, e->runs);
+    if (counts(p, e)) add(p, e->runs);
 }
 
 static void add_execution(print *p, const mwl_call *c) {

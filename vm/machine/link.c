@@ -4,7 +4,8 @@
  * Owns: mwl__link. Refuses to know: what a run does with it. */
 #include "vm/machine/link.h"
 
-#include "vm/machine/vm.h"
+#include "vm/base/said.h"
+#include "vm/machine/providers.h"
 
 static size_t with_ok_size(const mwl__flow_tables *t) {
     return (size_t)t->n_calls + (size_t)t->n_entries * 4;
@@ -28,12 +29,10 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     for (uint32_t i = 0; i < t->n_imports; i++) {
         size_t len;
         const char *uri = mwl_as_text(l->program->consts[t->imports[i].uri_k], &len);
-        mwl__provider *p = mwl__vm_provider(vm, uri, len);
+        mwl__provider *p = mwl__providers_find(vm, uri, len);
         bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
-        if (!p || p->is_middleware !=
-                      want) { /* the message is in the program, which outlives the error */
-            return refuse(error, MWL_E_NOT_FOUND, uri);
-        }
+        if (!p || p->withdrawn || p->is_middleware != want)
+            return refuse(error, MWL_E_NOT_FOUND, mwl__say("%s", uri));
         mwl_status st = p->compile ? p->compile(vm, p, error) : MWL_OK;
         if (st < 0) return st;
         l->providers[i] = p;
@@ -69,19 +68,18 @@ bool mwl__link_accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
     return mwl__schema_check(schema, args, &env, &valid, NULL) == MWL_OK && valid;
 }
 
-/* Checks constant arguments once. Those that are not valid are checked again when they are used,
- * and fail there. Arguments that are not written are {}. */
-static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
+/* Checks the constant arguments of each call and each phase. */
+static void check_constants(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = &p->tables;
-    l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
-    if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
         if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
-        if (!mwl__link_accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k]))
-            continue;
-        l->with_ok[i] = c->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT : MWL_WITH_VALID;
+        bool valid =
+            mwl__link_accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k]);
+        l->with_ok[i] = !valid                     ? MWL_WITH_UNKNOWN
+                        : c->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT
+                                                   : MWL_WITH_VALID;
     }
     for (uint32_t i = 0; i < t->n_entries; i++)
         for (uint32_t phase = 0; phase < 4; phase++) {
@@ -90,23 +88,39 @@ static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
                 l->with_ok[t->n_calls + i * 4 + phase] = mwl__link_accepts(
                     vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
         }
+}
+
+/* Checks constant arguments once. Those that are not valid are checked again when they are used,
+ * and fail there. Arguments that are not written are {}. */
+static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
+    const mwl__flow_tables *t = &l->program->tables;
+    l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
+    if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
+    check_constants(vm, l);
     return MWL_OK;
 }
 
-/* After link_constants: valid arguments may be prepared. If that fails, there is no prepared value.
- */
-static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
+/* Prepares the entries of a middleware, or of all. If that fails, there is no prepared value. */
+static void prepare(mwl_vm *vm, mwl__link *l, const mwl__provider *of) {
     const mwl__flow_tables *t = &l->program->tables;
-    l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
-    if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__provider *p = l->providers[t->entries[i].import];
+        if (of && p != of) continue;
+        mwl__replace(&vm->heap, &l->prepared[i], mwl_absent());
         uint32_t k = t->entries[i].with_k[MWL_ON_ENTRY];
         if (k == MWL_NONE || !p->middleware.prepare ||
             !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY])
             continue;
         l->prepared[i] = mwl__own(p->middleware.prepare(&vm->heap, l->program->consts[k], p->user));
     }
+}
+
+/* After link_constants: valid arguments may be prepared. */
+static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
+    const mwl__flow_tables *t = &l->program->tables;
+    l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
+    if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
+    prepare(vm, l, NULL);
     return MWL_OK;
 }
 
@@ -126,7 +140,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const char *missing = NULL;
     mwl_status st =
         mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
-    if (st == MWL_E_NOT_FOUND) return refuse(error, st, missing);
+    if (st == MWL_E_NOT_FOUND) return refuse(error, st, mwl__say("%s", missing));
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_schemas(vm, l, error);
     if (st == MWL_OK) st = link_constants(vm, l);
@@ -135,6 +149,38 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     /* a running interpreter holds a pointer to the registers: then the first turn makes room */
     if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
+}
+
+/* ---- a provider takes the place of another ----------------------------------------------------
+ */
+
+static bool imports(const mwl__link *l, const mwl__provider *p) {
+    for (uint32_t i = 0; i < l->program->tables.n_imports; i++)
+        if (l->providers[i] == p) return true;
+    return false;
+}
+
+static void put(mwl_vm *vm, mwl__link *l, const mwl__provider *old, const mwl__provider *new) {
+    const mwl__flow_tables *t = &l->program->tables;
+    l->missing = NULL;
+    for (uint32_t i = 0; i < t->n_imports; i++) {
+        if (l->providers[i] == old) l->providers[i] = new;
+        if (l->providers[i]->withdrawn)
+            l->missing = mwl_as_text(l->program->consts[t->imports[i].uri_k], NULL);
+    }
+    check_constants(vm, l);
+    prepare(vm, l, new);
+    vm->exec.count_path = NULL; /* what it knows of a middleware's run_count */
+}
+
+mwl_status mwl__link_replace(mwl_vm *vm, const mwl__provider *old, mwl__provider *new) {
+    for (mwl__link *l = vm->links; l; l = l->next) {
+        if (!imports(l, old)) continue;
+        mwl_status st = new->compile ? new->compile(vm, new, NULL) : MWL_OK;
+        if (st < 0) return st; /* for the first one: nothing has changed */
+        put(vm, l, old, new);
+    }
+    return MWL_OK;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -189,6 +235,7 @@ mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program) {
 
 mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
     mwl__link *l = find(vm, program);
+    if (l && l->missing) return refuse(error, MWL_E_NOT_FOUND, mwl__say("%s", l->missing));
     if (l) {
         l->forget = false;
         *out = l;

@@ -12,7 +12,10 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/given.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/token.h"
 #include "vm/value/words.h"
+
+#include <stdio.h>
 
 struct mwl_phase {
     mwl__frame *frame;
@@ -26,10 +29,6 @@ struct mwl_phase {
     bool waits; /* the callback is called again after wait_ns */
     int64_t wait_ns;
 };
-
-static const mwl__provider *provider_of(const mwl__frame *f, const mwl__entry *e) {
-    return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
-}
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -78,11 +77,12 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
         .frame = f, .entry = e, .phase = phase, .instead = mwl_absent(), .may = p->verdicts[phase]};
     e->waits = false;
     p->act[phase](&ph, p->user);
+    if (!p->trusted) mwl__clock_stale(mwl__vm_of(f));
     return ph.said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
 }
 
 mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
-    const mwl__provider *p = provider_of(f, e);
+    const mwl__provider *p = e->provider;
     mwl_phase ph = {.frame = f,
                     .entry = e,
                     .phase = MWL_ON_ENTRY,
@@ -98,7 +98,7 @@ mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
 }
 
 void mwl__phase_restore(mwl__frame *f, mwl__entry *e) {
-    const mwl__provider *p = provider_of(f, e);
+    const mwl__provider *p = e->provider;
     mwl_phase ph = {.frame = f, .entry = e, .phase = MWL_ON_ENTRY, .instead = mwl_absent()};
     if (p->middleware.restore && mwl__entry_established(e)) p->middleware.restore(&ph, p->user);
     mwl__drop(mwl__heap_of(f), ph.instead); /* it gives no verdict */
@@ -111,7 +111,10 @@ mwl_value mwl_phase_arguments(const mwl_phase *p) {
     return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
 mwl_value mwl_phase_prepared(const mwl_phase *p) {
-    return mwl__borrow(p->frame->run->link->prepared[p->entry->ix]);
+    const mwl__link *link = p->frame->run->link;
+    const mwl__entry *e = p->entry;
+    bool same = link->providers[link->program->tables.entries[e->ix].import] == e->provider;
+    return same ? mwl__borrow(link->prepared[e->ix]) : mwl_absent();
 }
 mwl_run *mwl_phase_run(const mwl_phase *p) { return p->frame->run; }
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
@@ -155,7 +158,7 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
 
 mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_heap *h = mwl__heap_of(p->frame);
-    const mwl__provider *owner = provider_of(p->frame, p->entry);
+    const mwl__provider *owner = p->entry->provider;
     char text[8]; /* no caller reads the reason */
     mwl_value data = mwl_absent();
     mwl__usage(name, "mwl_phase_contribute: name is NULL");
@@ -253,7 +256,7 @@ static bool same_code(const mwl_phase *p, mwl_value failure) {
 static mwl_status accept(mwl_phase *p, bool ok, mwl_value *v) {
     mwl_heap *h = mwl__heap_of(p->frame);
     bool refused = false;
-    const mwl__provider *from = provider_of(p->frame, p->entry);
+    const mwl__provider *from = p->entry->provider;
     *v = mwl__given_either(h, !ok && same_code(p, *v) ? NULL : from, ok, *v, &refused);
     if (mwl_is_absent(*v)) return absent(p);
     return refused ? fail_with(p, *v, MWL_E_NOT_JSON) : MWL_OK;
@@ -271,9 +274,18 @@ mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, cons
     mwl_status st = decide(p, FAIL);
     if (st < 0) return refuse(p, take_details, st);
     bool refused = false;
-    mwl_value v = mwl__given_failure(mwl__heap_of(p->frame), provider_of(p->frame, p->entry), type,
-                                     code, message, take_details, &refused);
+    mwl_value v = mwl__given_failure(mwl__heap_of(p->frame), p->entry->provider, type, code,
+                                     message, take_details, &refused);
     return fail_with(p, v, refused ? MWL_E_NOT_JSON : MWL_OK);
+}
+
+mwl_status mwl_phase_failf(mwl_phase *p, const char *code, const char *format, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return mwl_phase_fail(p, NULL, code, text, mwl_absent());
 }
 
 mwl_status mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
@@ -353,6 +365,19 @@ void mwl_waiter_wake(mwl_waiter *waiter) {
     if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->entries->waits) mwl__frame_ready(f);
 }
 
+mwl_status mwl_phase_token(mwl_phase *p, mwl_token **out) {
+    bool may =
+        p->phase == MWL_ON_ENTRY && (p->may & (WAIT | GIVEN)) && p->frame->entries == p->entry;
+    mwl__usage(may, "mwl_phase_token: only at onEntry");
+    return may ? mwl__token_for_entry(p->frame, out) : MWL_E_STATE;
+}
+
+mwl_status mwl_phase_answer(mwl_phase *p, mwl_value *out) {
+    *out = mwl_absent();
+    if (p->phase != MWL_ON_ENTRY || p->frame->entries != p->entry) return MWL_E_NOT_FOUND;
+    return mwl__token_answer(p->frame, out);
+}
+
 mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
     mwl_status st = decide(p, ARM);
     if (st < 0) return st;
@@ -364,11 +389,12 @@ mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
 /* spec: middleware-providers, Timeout: the deadline is establishment plus duration, also where that
  * is in the past. */
 mwl_status mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
-    mwl_instant now;
-    mwl_phase_now(p, &now);
+    mwl_vm *vm = mwl__vm_of(p->frame);
+    (void)mwl__clock_mono(vm);
+    mwl_instant now = vm->now;
     mwl_status st = mwl_phase_arm(p, mwl__clock_add(now.mono_ns, ns));
     if (st < 0) return st;
-    const char *name = provider_of(p->frame, p->entry)->middleware.deadline;
+    const char *name = p->entry->provider->middleware.deadline;
     mwl_value deadline = mwl_int(mwl__clock_add(now.wall_ns, ns));
     if (!name) return MWL_OK;
     if (!mwl_is_absent(p->entry->contributed))

@@ -6,6 +6,7 @@
  */
 #include "vm/machine/run.h"
 
+#include "vm/base/grown.h"
 #include "vm/base/random.h"
 #include "vm/base/usage.h"
 #include "vm/base/utf8.h"
@@ -15,7 +16,9 @@
 #include "vm/machine/given.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/link.h"
+#include "vm/machine/over.h"
 #include "vm/machine/timer.h"
+#include "vm/machine/token.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -26,10 +29,10 @@ static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by
 const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start) {
     static const mwl_limits nothing;
     const mwl_limits *own = start->limits ? start->limits : &nothing;
-    if (!start->limits && !start->ended) return &vm->config.limits;
+    if (!start->limits && !start->done) return &vm->config.limits;
     mwl__run_own *o = mwl__heap_take(&vm->heap, sizeof *o);
     if (!o) return NULL;
-    *o = (mwl__run_own){vm->config.limits, start->ended, start->ended_ctx};
+    *o = (mwl__run_own){vm->config.limits, start->done, start->done_ctx};
     mwl_limits *l = &o->limits;
     l->fuel = default_of(own->fuel, l->fuel);
     l->memory_bytes = (size_t)default_of(own->memory_bytes, l->memory_bytes);
@@ -41,8 +44,7 @@ const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start) {
     return l;
 }
 
-/* NULL: it has the VM's limits and no end of its own. */
-static mwl__run_own *own_of(const mwl_run *run) {
+mwl__run_own *mwl__run_own_of(const mwl_run *run) {
     bool shared = !run->limits || run->limits == &run->link->vm->config.limits;
     return shared ? NULL : (mwl__run_own *)(uintptr_t)run->limits; /* its first member */
 }
@@ -71,9 +73,7 @@ static mwl_status set_error(mwl_error *error, mwl_status st, const char *message
 }
 
 #ifndef NDEBUG
-static bool pumps_alone(const mwl_vm *vm) {
-    return !vm->pumping || pthread_equal(vm->thread, pthread_self());
-}
+static bool pumps_alone(const mwl_vm *vm) { return !vm->pumping || mwl__vm_is_here(vm); }
 static bool is_there(const mwl_run *run) { return run->state != MWL_RUN_GONE; }
 #endif
 
@@ -87,7 +87,7 @@ static void drop_given(mwl_vm *vm, mwl__given_start *g) {
     mwl__drop(&vm->heap, g->arguments);
 }
 
-/* Fills *out, given. The message is in the VM. */
+/* Fills *out, given. */
 static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_start *out,
                              mwl_error *error) {
     mwl_value input = mwl_is_absent(start->input) ? mwl_null() : start->input;
@@ -96,14 +96,14 @@ static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_star
     if (mwl__given_plain(input))
         out->input = mwl__keep(input);
     else
-        st = mwl__given_data(&vm->heap, "the input", input, &out->input, vm->message,
-                             sizeof vm->message);
+        st =
+            mwl__given_data(&vm->heap, "the input", input, &out->input, mwl__said(), MWL__SAID_MAX);
     if (st == MWL_OK && !mwl_is_absent(start->arguments))
         st = mwl__given_data(&vm->heap, "the arguments", start->arguments, &out->arguments,
-                             vm->message, sizeof vm->message);
+                             mwl__said(), MWL__SAID_MAX);
     if (st == MWL_OK) return st;
     drop_given(vm, out);
-    return set_error(error, st, st == MWL_E_NOT_JSON ? vm->message : mwl_status_text(st));
+    return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
 }
 
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
@@ -127,10 +127,8 @@ static void make_root(mwl_run *run, const mwl__given_start *give) {
     }
 }
 
-mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
-                         mwl_error *error) {
-    static const mwl_start nothing;
-    if (!start) start = &nothing;
+static mwl_status start_run(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
+                            mwl_error *error) {
     if (!vm || !program || !out)
         return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
     if (program->tables.root_flow == MWL_NONE)
@@ -139,7 +137,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         return set_error(error, MWL_E_USAGE, "arguments must be an object");
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
     mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
-    vm->thread = pthread_self();
+    mwl__vm_here(vm);
     mwl__link *link;
     mwl_status st = mwl__link_program(vm, program, &link, error);
     if (st < 0) return st;
@@ -157,7 +155,6 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     memset(run, 0, sizeof *run);
     run->link = link;
     link->n_runs++;
-    vm->started = true;
     run->limits = mwl__run_limits(vm, start);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
     run->id =
@@ -168,9 +165,7 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
         make_root(run, &given);
     else
         drop_given(vm, &given);
-    run->next = vm->runs;
-    if (run->next) run->next->prev = run;
-    vm->runs = run;
+    mwl__over_add(run);
     if (!run->root) {
         mwl_run_free(run);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
@@ -180,6 +175,15 @@ mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const mwl_start *star
     if (run->aside) mwl__durable_changed(run);
     *out = run;
     return MWL_OK;
+}
+
+mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                               size_t size, mwl_run **out, mwl_error *error) {
+    mwl_start s;
+    mwl_status st = mwl__grown_read(&s, sizeof s, start, size);
+    if (st < 0 || (s.limits && mwl__run_limits_unknown(s.limits)))
+        return set_error(error, MWL_E_VERSION, "mwl_start has a member that is not known here");
+    return start_run(vm, program, &s, out, error);
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
@@ -217,6 +221,7 @@ const char *mwl_run_id(mwl_run *run) {
     mwl_value id = mwl__run_id(run);
     return mwl_is_absent(id) ? "" : mwl_as_text(id, &len);
 }
+mwl_vm *mwl_run_vm(const mwl_run *run) { return run->link->vm; }
 void mwl_run_set_user(mwl_run *run, void *user) { run->user = user; }
 void *mwl_run_user(const mwl_run *run) { return run->user; }
 
@@ -294,20 +299,6 @@ static void drop_aside(mwl_run *run) {
     run->aside = NULL;
 }
 
-static void tell_ended(mwl_run *run) {
-    const mwl_vm *vm = run->link->vm;
-    const mwl__run_own *own = own_of(run);
-    if (own && own->ended)
-        own->ended(own->ended_ctx, run);
-    else if (vm->ended)
-        vm->ended(vm->ended_ctx, run);
-}
-
-void mwl_vm_ended(mwl_vm *vm, void (*ended)(void *ctx, mwl_run *run), void *ctx) {
-    vm->ended = ended;
-    vm->ended_ctx = ctx;
-}
-
 /* The root frame has completed: the execution ends. */
 void mwl__run_done(mwl_run *run, mwl__result *take) {
     mwl__replace(&run->link->vm->heap, &run->result, take->v);
@@ -320,7 +311,7 @@ void mwl__run_done(mwl_run *run, mwl__result *take) {
     run->root = NULL;
     drop_deadline(run);
     mwl__frame_free(root);
-    tell_ended(run);
+    mwl__over_ended(run);
 }
 
 /* ---- ending it from outside ------------------------------------------------------------------ */
@@ -361,11 +352,9 @@ static void stop_turn(mwl_run *run) {
 }
 
 /* spec: execution-model, external cancellation. */
-void mwl_run_cancel(mwl_run *run, const char *reason) {
-    mwl__usage(!run || is_there(run), "mwl_run_cancel: the run was freed");
-    mwl__usage(!run || pumps_alone(run->link->vm),
-               "mwl_run_cancel: while another thread pumps the VM");
-    if (!run || !run->root || run->state == MWL_RUN_ABORTED) return;
+static void cancel(mwl_run *run, const char *reason) {
+    mwl__usage(is_there(run), "mwl_run_cancel: the run was freed");
+    if (!run->root || run->state == MWL_RUN_ABORTED) return;
     mwl_heap *h = &run->link->vm->heap;
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         run->cancel_asked = true;
@@ -380,6 +369,13 @@ void mwl_run_cancel(mwl_run *run, const char *reason) {
     impose(run, reason ? reason : "cancelled from outside", details);
     mwl__run_used(run, used);
     mwl__run_leave(run);
+}
+
+mwl_status mwl_run_cancel(mwl_run *run, const char *reason) {
+    if (!run) return MWL_OK;
+    if (!mwl__vm_is_here(run->link->vm)) return mwl__mail_cancel(run, reason);
+    cancel(run, reason);
+    return MWL_OK;
 }
 
 void mwl__run_limit(mwl_run *run, mwl_status why) {
@@ -411,7 +407,7 @@ void mwl_run_abort(mwl_run *run) {
                "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
-    tell_ended(run);
+    mwl__over_ended(run);
     stop_turn(run);
     mwl__run_enter(run);
     mwl__run_leave(run);
@@ -442,7 +438,7 @@ void mwl__run_leave(mwl_run *run) {
         mwl_heap *h = &run->link->vm->heap;
         mwl_value reason = run->result;
         run->result = mwl_absent();
-        mwl_run_cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
+        cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
         mwl__drop(h, reason);
     }
 }
@@ -464,16 +460,13 @@ void mwl_run_free(mwl_run *run) {
     if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
+    mwl__over_remove(run);
+    mwl__mail_forget(run);
     drop_aside(run);
     mwl__drop(&vm->heap, run->id);
     mwl__drop(&vm->heap, run->result);
-    mwl__run_own *own = own_of(run);
+    mwl__run_own *own = mwl__run_own_of(run);
     if (own) mwl__heap_give(&vm->heap, own, sizeof *own);
-    if (run->prev)
-        run->prev->next = run->next;
-    else
-        vm->runs = run->next;
-    if (run->next) run->next->prev = run->prev;
     bool last = --run->link->n_runs == 0;
     run->state = MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, sizeof *run);

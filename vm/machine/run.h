@@ -21,11 +21,17 @@ void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_plac
 /* The VM's limits, or a mwl__run_own with those that the run sets itself; given. NULL: out of
  * memory. */
 const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start);
+/* Returns what it has of its own, or NULL: it has the VM's limits and no function for its end. */
+mwl__run_own *mwl__run_own_of(const mwl_run *run);
 mwl__aside *mwl__run_aside(mwl_run *run);            /* made on first use; NULL: out of memory */
 mwl_value mwl__run_id(mwl_run *run);                 /* lent; absent: out of memory */
 void mwl__run_done(mwl_run *run, mwl__result *take); /* its root frame has completed */
 void mwl__run_overdue(mwl_run *run);                 /* its cleanup took too long: abort */
 void mwl__run_limit(mwl_run *run, mwl_status why);   /* cancel at the first limit, then abort */
+/* Returns whether a host sets a limit that this library does not have. */
+static inline bool mwl__run_limits_unknown(const mwl_limits *l) {
+    return (l->reserved[0] | l->reserved[1] | l->reserved[2] | l->reserved[3]) != 0;
+}
 /* Returns the limit that the heap's last refusal means. */
 static inline mwl_status mwl__run_limit_of(const mwl_heap *h) {
     return h->why == MWL_E_TOO_BIG || h->why == MWL_E_DEPTH ? h->why : MWL_E_NOMEM;

@@ -11,6 +11,7 @@
  *   clock      time, as the VM reads it
  *   link       a program linked to a VM
  *   run        a run's life: start, Result, cancel, abort, limits
+ *   over       the lists of runs, and who is told that one is over
  *   frame      frames: creation, turns, park and wake, completion
  *   step       Step instructions
  *   entry      middleware entries and the instructions around their phases
@@ -37,6 +38,7 @@
 #define MWL_STATE_H
 
 #include "mwl_provider.h"
+#include "vm/base/said.h"
 #include "vm/cel/exec_context.h"
 #include "vm/cel/functions.h"
 #include "vm/machine/timer.h"
@@ -44,7 +46,7 @@
 #include "vm/program/tables.h"
 #include "vm/schema/schema.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct mwl__frame mwl__frame;
 typedef struct mwl__entry mwl__entry;
@@ -67,9 +69,10 @@ typedef enum mwl__verdict {
 } mwl__verdict;
 
 struct mwl__entry {
-    mwl__entry *outer;       /* the enclosing record of the same frame */
-    uint32_t ix;             /* in the program's ENTRIES */
-    uint32_t resume_pc;      /* where the phase continues after its structural call */
+    mwl__entry *outer;                    /* the enclosing record of the same frame */
+    const struct mwl__provider *provider; /* its middleware; the catalog may have another one now */
+    uint32_t ix;                          /* in the program's ENTRIES */
+    uint32_t resume_pc;                   /* where the phase continues after its structural call */
     uint32_t rank;           /* number of entries around it, in this frame and its callers */
     uint8_t state;           /* mwl__entry_state */
     uint8_t verdict;         /* mwl__verdict of the phase now running */
@@ -93,6 +96,7 @@ struct mwl__entry {
     int64_t bound_ns, entered_ns, delay_ns;
     int64_t least_ns; /* no bound of this entry or of those around it is earlier */
     uint64_t runs;    /* runs of the inner scope that have begun */
+    mwl_token *token; /* of its wait at onEntry, or NULL */
 };
 
 /* ---- call: the record of one call while it is made ------------------------------------------- */
@@ -237,6 +241,14 @@ typedef struct mwl__times {
 
 /* ---- run and VM ------------------------------------------------------------------------------ */
 
+/* The execution of a blocking provider that waits until a run is over. */
+typedef struct mwl__awaiting {
+    mwl_call *call;
+    const mwl_run *run;
+    struct mwl__awaiting *next, **at; /* in mwl__aside.awaited_by or vm->woken; at NULL: in none */
+    mwl_status st;                    /* MWL_E_NOT_FOUND: the run was freed */
+} mwl__awaiting;
+
 /* What few runs have: when a cancelled one must be over; its place in a VM with mwl_config.hold. */
 typedef struct mwl__aside {
     mwl__timer timer; /* the deadline of its cleanup */
@@ -245,14 +257,21 @@ typedef struct mwl__aside {
     uint64_t version;     /* of the run's state: durable.c */
     bool deadline;        /* it is set */
     bool durable, listed; /* the VM holds calls; the run is in vm->changed */
+    mwl__awaiting *awaited_by;
 } mwl__aside;
 
 /* What only a run has that was started with limits or an end of its own. */
 typedef struct mwl__run_own {
     mwl_limits limits;
-    void (*ended)(void *ctx, mwl_run *run); /* of mwl_start, or NULL */
-    void *ended_ctx;
+    void (*done)(void *ctx, mwl_run *run); /* of mwl_start, or NULL */
+    void *done_ctx;
 } mwl__run_own;
+
+/* The lists of runs (over.h). */
+enum { MWL_RUNS_ALL, MWL_RUNS_DONE, MWL_RUNS_TELL, MWL_RUNS_LISTS };
+typedef struct mwl__run_list {
+    mwl_run *first, *last;
+} mwl__run_list;
 
 struct mwl_run {
     struct mwl__link *link; /* the program and the VM */
@@ -263,7 +282,7 @@ struct mwl_run {
     uint64_t next_call; /* number of the last provider execution */
     size_t memory_used;
     const mwl_limits *limits; /* the VM's, or those of a mwl__run_own */
-    mwl_run *next, *prev;     /* vm->runs */
+    mwl_run *next, *prev;     /* in its list of vm->runs */
     void *user;
     mwl__aside *aside; /* or NULL */
     uint32_t live;     /* frames and awaited provider executions */
@@ -276,6 +295,7 @@ struct mwl_run {
     bool cancel_asked : 1; /* while busy: done when it is no longer busy */
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
+    unsigned list : 2;     /* MWL_RUNS_* */
     uint16_t busy;         /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
@@ -285,8 +305,10 @@ typedef struct mwl__provider {
     char *uri;
     size_t uri_len;
     bool is_middleware;
-    bool indirect; /* a call provider whose `start` is not simply called: blocking, or held */
-    bool trusted;  /* its document, and what it contributes, are not checked again */
+    bool indirect;  /* a call provider whose `start` is not simply called: blocking, or held */
+    bool trusted;   /* its document, and what it contributes, are not checked again */
+    bool withdrawn; /* what is left of it in the catalog: every call and phase fails */
+    bool borrows;   /* its schemas and codes belong to the record that took its place */
     mwl_call_provider call;
     mwl_middleware middleware;
     void (*act[4])(mwl_phase *phase, void *user); /* its actions by phase, or NULL */
@@ -299,6 +321,7 @@ typedef struct mwl__provider {
     /* Fills parameters and metadata; NULL when that is done. Linking a program that imports the
      * provider calls it. */
     mwl_status (*compile)(struct mwl_vm *vm, struct mwl__provider *p, mwl_error *error);
+    char *document;             /* its text, for mwl_assemble_for; or NULL */
     uint32_t run_count_len;     /* of middleware.run_count; 0: none */
     char *run_count, *deadline; /* what middleware.run_count, .deadline point to, or NULL */
     struct mwl__provider *next;
@@ -327,8 +350,9 @@ typedef struct mwl__link {
     struct mwl__step_place *places; /* by STEPS index, for events; made with the first one */
     struct mwl__resume *resume;     /* vm/snapshot; made when a run is first saved or loaded */
     mwl__arena resume_memory;
-    size_t n_runs; /* not freed yet */
-    bool forget;   /* freed with its last run */
+    size_t n_runs;       /* not freed yet */
+    const char *missing; /* a provider that was withdrawn, or NULL; lent by the program */
+    bool forget;         /* freed with its last run */
     struct mwl__link *next;
 } mwl__link;
 
@@ -353,8 +377,11 @@ struct mwl_vm {
     int64_t bound_ns;    /* of the bound that fired last, */
     uint32_t bound_rank; /* and its entry's rank */
     mwl__provider *providers;
+    mwl__provider *retired; /* replaced or withdrawn: calls and entries may still use them */
+    char *diagnostics;      /* of the last mwl_assemble_for, or NULL */
     mwl__link *links;
-    mwl_run *runs;
+    mwl__run_list runs[MWL_RUNS_LISTS];
+    mwl__awaiting *woken;               /* the next tell continues them */
     mwl_call *executions;               /* that outlived their start */
     mwl_call *held;                     /* that have not started */
     mwl_run *changed, *changed_last;    /* linked by mwl__aside */
@@ -368,22 +395,33 @@ struct mwl_vm {
     uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
-    void (*ended)(void *ctx, mwl_run *run); /* or NULL */
-    void *ended_ctx;
     mwl_value empty; /* {} */
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];
     uint32_t n_failure_sites; /* ever */
     mwl_value raised;         /* made by a site handler, taken by its *_FAULT instruction */
     size_t turn_used;   /* heap.used at the start of the turn, minus memory charged to other runs */
     mwl_run *executing; /* whose frame is in the interpreter, or NULL */
-    char message[256];  /* of the last registration or start that was refused */
     struct mwl__mail *mail;        /* made with the first token */
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
-    pthread_t thread;              /* that used it last; for mwl__usage */
+    _Atomic uintptr_t thread;      /* that used it last; see mwl__vm_here */
     bool pumping;                  /* inside mwl_vm_pump */
-    bool started;                  /* a run was started: the catalog is closed */
+    bool stale;                    /* time has gone on since `now` was read */
+    uint32_t n_reads;              /* of the clock */
+    int64_t fuel_left;             /* of this pump's budget */
     uint32_t alive;                /* MWL_VM_ALIVE until it is freed; for mwl__usage */
 };
+
+/* ---- threads ----------------------------------------------------------------------------------
+ */
+
+/* This thread uses the VM now. */
+static inline void mwl__vm_here(mwl_vm *vm) {
+    atomic_store_explicit(&vm->thread, (uintptr_t)mwl__said(), memory_order_relaxed);
+}
+/* Is this the thread that used it last? Any thread. */
+static inline bool mwl__vm_is_here(const mwl_vm *vm) {
+    return atomic_load_explicit(&vm->thread, memory_order_relaxed) == (uintptr_t)mwl__said();
+}
 
 /* ---- readers --------------------------------------------------------------------------------- */
 

@@ -1,12 +1,13 @@
-/* token.c: Results and answers that other threads post to provider executions.
+/* token.c: what other threads post: answers to provider executions and to entries that wait, and
+ * cancellations of runs.
  *
  * Owns: mwl_token, and the VM's mailbox. Refuses to know: what an answer does to its
  * execution (execution.c, blocking.c). The mailbox outlives the VM as long as a token is held, so
  * posting is safe at any time.
  *
- * Who touches what: `call` and `next_of_call` belong to the VM's thread; refs are atomic;
- * everything else of a token and of the mailbox is under the mailbox's lock. The host's wake hook
- * is called under it too: once the mailbox is closed no call of the hook is under way.
+ * Who touches what: `call`, `next_of_call`, `frame` and `arrived` belong to the VM's thread; refs
+ * are atomic; everything else of a token and of the mailbox is under the mailbox's lock. The host's
+ * wake hook is called under it too: once the mailbox is closed no call of the hook is under way.
  *
  *   open --post--> answered, in the mailbox --adopted by the pump--> its call settles or its await
  * returns
@@ -19,6 +20,7 @@
 #include "vm/machine/given.h"
 #include "vm/machine/run.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -27,18 +29,31 @@ typedef struct mwl__mail {
     atomic_uint refs; /* the VM's and each token's */
     pthread_mutex_t lock;
     mwl_token *first, *last;
-    atomic_bool filled; /* first is not NULL; readable without the lock */
+    struct cancellation *cancels, **cancels_end;
+    atomic_uint n_cancels; /* readable without the lock */
+    atomic_bool filled;    /* there is something; readable without the lock */
     bool closed;
     void (*wake)(void *ctx);
     void *wake_ctx;
 } mwl__mail;
+
+/* A run that another thread wants cancelled. */
+typedef struct cancellation {
+    struct cancellation *next;
+    mwl_run *run;
+    size_t size; /* of the record */
+    bool reasoned;
+    char reason[];
+} cancellation;
 
 struct mwl_token {
     mwl__mail *mail;
     atomic_uint refs; /* the holder's, the call's, the mailbox's */
     mwl_call *call;   /* NULL: freed, or the answer was adopted */
     mwl_token *next_of_call;
-    mwl_token *next; /* in the mailbox */
+    mwl__frame *frame; /* of an entry that waits, which is its innermost one; or NULL */
+    bool arrived;      /* its answer is there, for mwl_phase_answer */
+    mwl_token *next;   /* in the mailbox */
     bool answered, gone, unwanted;
     bool ok;
     char *block; /* the texts below, in one piece */
@@ -64,33 +79,40 @@ static void token_release(mwl_token *t) {
     mail_release(m);
 }
 
-static mwl__mail *mail_of(mwl_vm *vm) {
-    if (vm->mail) return vm->mail;
+mwl_status mwl__mail_open(mwl_vm *vm) {
     const mwl_alloc *a = &vm->config.post_alloc;
     mwl__mail *m = mwl__mem_zero(a, 1, sizeof *m);
-    if (!m) return NULL;
+    if (!m) return MWL_E_NOMEM;
     if (pthread_mutex_init(&m->lock, NULL) != 0) {
         mwl__mem_free(a, m, sizeof *m);
-        return NULL;
+        return MWL_E_NOMEM;
     }
+    m->cancels_end = &m->cancels;
     m->alloc = *a;
     atomic_init(&m->refs, 1);
     atomic_init(&m->filled, false);
     m->wake = vm->config.wake;
     m->wake_ctx = vm->config.wake_ctx;
     vm->mail = m;
-    return m;
+    return MWL_OK;
+}
+
+/* For its holder and for the execution or the entry. NULL: out of memory. */
+static mwl_token *new_token(mwl_vm *vm) {
+    mwl__mail *m = vm->mail;
+    mwl_token *t = mwl__mem_zero(&m->alloc, 1, sizeof *t);
+    if (!t) return NULL;
+    atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
+    atomic_init(&t->refs, 2);
+    t->mail = m;
+    return t;
 }
 
 mwl_status mwl_call_token(mwl_call *call, mwl_token **out) {
     mwl__usage(call->alive, "mwl_call_token: the call has settled and is gone");
     if (call->settled) return MWL_E_STATE;
-    mwl__mail *m = mail_of(call->vm);
-    mwl_token *t = m ? mwl__mem_zero(&m->alloc, 1, sizeof *t) : NULL;
+    mwl_token *t = new_token(call->vm);
     if (!t) return MWL_E_NOMEM;
-    atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
-    atomic_init(&t->refs, 2);
-    t->mail = m;
     t->call = call;
     t->unwanted = call->cancelled;
     t->next_of_call = call->tokens;
@@ -115,6 +137,12 @@ static char *copy_text(char *to, const char *text, const char **place) {
 
 static size_t text_size(const char *text) { return text ? strlen(text) + 1 : 0; }
 
+/* Under the lock: something was put into the mailbox. */
+static void ring(mwl__mail *m) {
+    bool first = !atomic_exchange_explicit(&m->filled, true, memory_order_release);
+    if (first && m->wake) m->wake(m->wake_ctx);
+}
+
 static mwl_status enter(mwl__mail *m, mwl_token *t, const mwl_token *answer) {
     if (t->answered) return MWL_E_STATE;
     if (t->gone || m->closed) return MWL_E_NOT_FOUND;
@@ -133,8 +161,7 @@ static mwl_status enter(mwl__mail *m, mwl_token *t, const mwl_token *answer) {
     else
         m->first = t;
     m->last = t;
-    bool first = !atomic_exchange_explicit(&m->filled, true, memory_order_release);
-    if (first && m->wake) m->wake(m->wake_ctx);
+    ring(m);
     return MWL_OK;
 }
 
@@ -183,6 +210,22 @@ mwl_status mwl_token_fail(mwl_token *token, const char *type, const char *code, 
     return post(token, answer);
 }
 
+mwl_status mwl__mail_cancel(mwl_run *run, const char *reason) {
+    mwl__mail *m = run->link->vm->mail;
+    size_t len = reason ? strlen(reason) : 0, size = sizeof(cancellation) + len + 1;
+    cancellation *c = mwl__mem_new(&m->alloc, size);
+    if (!c) return MWL_E_NOMEM;
+    *c = (cancellation){.run = run, .size = size, .reasoned = reason != NULL};
+    memcpy(c->reason, reason ? reason : "", len + 1);
+    pthread_mutex_lock(&m->lock);
+    *m->cancels_end = c;
+    m->cancels_end = &c->next;
+    atomic_fetch_add_explicit(&m->n_cancels, 1, memory_order_relaxed);
+    ring(m);
+    pthread_mutex_unlock(&m->lock);
+    return MWL_OK;
+}
+
 bool mwl_token_wanted(mwl_token *token) {
     mwl__mail *m = token->mail;
     pthread_mutex_lock(&m->lock);
@@ -211,6 +254,53 @@ void mwl__tokens_free(mwl_call *c) {
         pthread_mutex_unlock(&t->mail->lock);
         token_release(t);
     }
+}
+
+/* Takes out the first cancellation; of this run, if it is not NULL. */
+static cancellation *take_cancellation(mwl__mail *m, const mwl_run *run) {
+    pthread_mutex_lock(&m->lock);
+    cancellation **at = &m->cancels;
+    while (*at && run && (*at)->run != run) at = &(*at)->next;
+    cancellation *c = *at;
+    if (c) *at = c->next;
+    if (c && !*at) m->cancels_end = at;
+    if (c) atomic_fetch_sub_explicit(&m->n_cancels, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&m->lock);
+    return c;
+}
+
+static void free_cancellation(mwl__mail *m, cancellation *c) {
+    mwl__mem_free(&m->alloc, c, c->size);
+}
+
+void mwl__mail_forget(mwl_run *run) {
+    mwl__mail *m = run->link->vm->mail;
+    if (!m || !atomic_load_explicit(&m->n_cancels, memory_order_relaxed)) return;
+    for (cancellation *c; (c = take_cancellation(m, run));) free_cancellation(m, c);
+}
+
+static void end_entry(mwl_token *t) {
+    t->frame = NULL;
+    pthread_mutex_lock(&t->mail->lock);
+    t->gone = true;
+    pthread_mutex_unlock(&t->mail->lock);
+    token_release(t);
+}
+
+void mwl__token_left(mwl__entry *e) {
+    mwl_token *t = e->token;
+    e->token = NULL;
+    if (t) end_entry(t);
+}
+
+mwl_status mwl__token_for_entry(mwl__frame *f, mwl_token **out) {
+    mwl_token *t = new_token(mwl__vm_of(f));
+    if (!t) return MWL_E_NOMEM;
+    mwl__token_left(f->entries);
+    t->frame = f;
+    f->entries->token = t;
+    *out = t;
+    return MWL_OK;
 }
 
 static void detach(mwl_token *t) {
@@ -247,6 +337,17 @@ static void answer_blocking(mwl_call *c, bool ok, bool refused, mwl_value take) 
     mwl__blocking_answer(c, res.ok, res.v);
 }
 
+mwl_status mwl__token_answer(mwl__frame *f, mwl_value *out) {
+    const mwl_token *t = f->entries->token;
+    bool ok = false, refused = false;
+    *out = mwl_absent();
+    if (!t || !t->arrived) return MWL_E_NOT_FOUND;
+    *out = answer_of(mwl__heap_of(f), t, &ok, &refused);
+    mwl__token_left(f->entries);
+    if (mwl_is_absent(*out)) return mwl__heap_of(f)->why;
+    return ok ? MWL_OK : MWL_E_FAILED;
+}
+
 static void adopt(mwl_token *t) {
     mwl_call *c = t->call;
     mwl_vm *vm = c->vm;
@@ -267,9 +368,12 @@ static void adopt(mwl_token *t) {
     mwl__run_leave(run);
 }
 
-bool mwl__mail_adopt(mwl_vm *vm) {
+bool mwl__mail_filled(const mwl_vm *vm) {
+    return atomic_load_explicit(&vm->mail->filled, memory_order_acquire);
+}
+
+void mwl__mail_adopt(mwl_vm *vm) {
     mwl__mail *m = vm->mail;
-    if (!m || !atomic_load_explicit(&m->filled, memory_order_acquire)) return false;
     pthread_mutex_lock(&m->lock);
     mwl_token *t = m->first;
     m->first = m->last = NULL;
@@ -277,11 +381,19 @@ bool mwl__mail_adopt(mwl_vm *vm) {
     pthread_mutex_unlock(&m->lock);
     while (t) {
         mwl_token *next = t->next;
-        if (t->call) adopt(t);
+        if (t->call) {
+            adopt(t);
+        } else if (t->frame) {
+            t->arrived = true;
+            mwl_waiter_wake((mwl_waiter *)(void *)t->frame);
+        }
         token_release(t);
         t = next;
     }
-    return true;
+    for (cancellation *c; (c = take_cancellation(m, NULL));) { /* one by one: a callback may free */
+        (void)mwl_run_cancel(c->run, c->reasoned ? c->reason : NULL);
+        free_cancellation(m, c);
+    }
 }
 
 void mwl__mail_close(mwl_vm *vm) {
@@ -297,6 +409,7 @@ void mwl__mail_close(mwl_vm *vm) {
         token_release(t);
         t = next;
     }
+    for (cancellation *c; (c = take_cancellation(m, NULL));) free_cancellation(m, c);
     vm->mail = NULL;
     mail_release(m);
 }

@@ -66,7 +66,7 @@ static void fill_place(mwl_trace_event *e, const mwl__frame *f, const mwl_progra
 static void fill_entry(mwl_trace_event *e, const mwl__frame *f, const mwl__entry *entry) {
     if (!entry) return;
     const mwl__entry_rec *rec = &mwl__tables(f)->entries[entry->ix];
-    const char *counts = f->run->link->providers[rec->import]->middleware.run_count;
+    const char *counts = entry->provider->middleware.run_count;
     e->entry = (int32_t)entry->rank;
     e->runs = entry->runs;
     if (counts) e->counts = counts;
@@ -105,10 +105,6 @@ static void fill(mwl_trace_event *e, mwl__frame *f, mwl_trace_kind kind, uint32_
 static void hear(mwl__frame *f, const mwl_trace_event *e) {
     mwl_vm *vm = mwl__vm_of(f);
     vm->listen(vm->listen_ctx, e);
-}
-
-static const char *provider_of(const mwl__frame *f, const mwl__entry *entry) {
-    return f->run->link->providers[mwl__tables(f)->entries[entry->ix].import]->uri;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -151,7 +147,7 @@ void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result
     uint32_t branch[BRANCH_MAX];
     fill(&e, f, kind, branch);
     fill_entry(&e, f, entry);
-    e.provider = provider_of(f, entry);
+    e.provider = entry->provider->uri;
     if (phase >= 0) e.phase = phases[phase];
     e.value = mwl__borrow(res.v);
     e.failed = !res.ok;
@@ -171,7 +167,7 @@ static void fill_wait(mwl_trace_event *e, mwl__frame *f, int64_t due_ns) {
     } else if (f->state == MWL_FRAME_WAIT_TIME && inner &&
                f->pc == mwl__tables(f)->entries[inner->ix].inner_pc) { /* to run it again */
         fill_entry(e, f, inner);
-        e->provider = provider_of(f, inner);
+        e->provider = inner->provider->uri;
     }
 }
 
@@ -203,7 +199,7 @@ static void look_at(mwl__frame *f, void (*see)(void *ctx, const mwl_trace_event 
     for (const mwl__entry *entry = f->entries; entry; entry = entry->outer) {
         fill(&e, f, MWL_TRACE_ESTABLISHED, branch);
         fill_entry(&e, f, entry);
-        e.provider = provider_of(f, entry);
+        e.provider = entry->provider->uri;
         see(ctx, &e);
     }
     if (f->awaits == MWL_AWAITS_FRAME || !parked(f)) return;

@@ -59,7 +59,7 @@ static void rose_at(mwl__result *failure, int64_t mono_ns) {
 }
 
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
-    if (mwl__unwind_bounded(f)) rose_at(failure, mwl__clock_mono(mwl__vm_of(f)));
+    if (mwl__unwind_bounded(f)) rose_at(failure, mwl__clock_new(mwl__vm_of(f)));
 }
 
 /* Was the failure in flight at this instant? One that rose later would not have been there, if the
@@ -239,7 +239,7 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
 
 bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
-    if (!e || mwl__clock_mono(mwl__vm_of(f)) < e->bound_ns) return false;
+    if (!e || mwl__clock_new(mwl__vm_of(f)) < e->bound_ns) return false;
     mwl__unwind_bound(f, e);
     return f->extra && (f->extra->resume || f->extra->awaiting);
 }
@@ -257,7 +257,7 @@ int64_t mwl__unwind_due(const mwl__frame *f) {
 
 void mwl__unwind_overdue(mwl__frame *f) {
     int64_t first = mwl__unwind_due(f);
-    if (first >= mwl__clock_mono(mwl__vm_of(f))) return;
+    if (first >= mwl__clock_new(mwl__vm_of(f))) return;
     for (; f; f = f->parent) {
         mwl__entry *e = mwl__frame_bound(f);
         if (!e || e->bound_ns != first) continue;
@@ -275,7 +275,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     mwl__entry *first = NULL;
     bool imposed_on = f->extra && !mwl_is_absent(f->extra->cancel);
     int64_t least = from ? from->least_ns : MWL_NEVER,
-            now = least == MWL_NEVER ? 0 : mwl__clock_mono(mwl__vm_of(f));
+            now = least == MWL_NEVER ? 0 : mwl__clock_new(mwl__vm_of(f));
     *frame = false;
     if (least > now && !imposed_on) return NULL;
     for (mwl__entry *e = from; e; e = e->outer) {

@@ -1,21 +1,22 @@
-/* vm.c: the VM: its life, its catalog of providers, the pump.
+/* vm.c: the VM: its life, and the pump.
  *
  * Owns: mwl_vm, and the order in which things happen. A turn of the pump: waits that are over wake
  * their frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a
  * completion of an instant is accepted before a bound of that instant fires. Under virtual time
  * bounds fire, and time moves, only when nothing is ready. */
-#include "vm/machine/vm.h"
+#include "vm/base/grown.h"
 #include "vm/base/hash.h"
 
 #include "vm/base/usage.h"
 #include "vm/cel/cel_lib.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
-#include "vm/machine/declared.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
+#include "vm/machine/over.h"
+#include "vm/machine/providers.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
@@ -26,14 +27,6 @@
 #define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
 
 /* ---- life ------------------------------------------------------------------------------------ */
-
-mwl_config mwl_config_default(void) {
-    mwl_config c;
-    memset(&c, 0, sizeof c);
-    c.alloc = mwl_alloc_default();
-    c.clock = mwl_clock_system();
-    return c;
-}
 
 static void fill_config(mwl_config *c) {
     if (!c->alloc.fn) c->alloc = mwl_alloc_default();
@@ -57,21 +50,32 @@ static uint64_t unique_seed(int64_t wall_ns) {
     return mwl__hash_word(mwl__hash_secret(), (uint64_t)wall_ns, atomic_fetch_add(&n_vms, 1));
 }
 
-mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
-    mwl_config c = config ? *config : mwl_config_default();
+static void put_zone(void *to, const void *bytes, size_t n) { mwl__buf_put(to, bytes, n); }
+
+static mwl_status read_zone(void *ctx, const char *name, mwl__buf *out) {
+    const mwl_config *c = &((const mwl_vm *)ctx)->config;
+    return c->zone(c->zone_ctx, name, put_zone, out);
+}
+
+mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out) {
+    mwl_config c;
+    if (mwl__grown_read(&c, sizeof c, config, size) < 0 || mwl__run_limits_unknown(&c.limits))
+        return MWL_E_VERSION;
     fill_config(&c);
     mwl_vm *vm = mwl__mem_zero(&c.alloc, 1, sizeof *vm);
     if (!vm) return MWL_E_NOMEM;
     vm->config = c;
     vm->alive = MWL_VM_ALIVE;
+    mwl__vm_here(vm);
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
     vm->id_seed = c.virtual_time ? vm->rng : unique_seed(vm->now.wall_ns);
     mwl__timers_init(&vm->timers, c.alloc);
-    mwl__zones_init(&vm->zones, c.alloc, NULL, NULL);
+    mwl__zones_init(&vm->zones, c.alloc, c.zone ? read_zone : NULL, vm);
     mwl__functions_init(&vm->functions, &c.alloc);
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
+    if (st == MWL_OK) st = mwl__mail_open(vm);
     if (c.hash_secret) vm->heap.secret = c.hash_secret;
     if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
@@ -96,22 +100,13 @@ mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     return MWL_OK;
 }
 
-void mwl__vm_free_provider(mwl_vm *vm, mwl__provider *p) {
-    for (int i = 0; i < 4; i++) mwl__schema_free(p->parameters[i]);
-    mwl__schema_free(p->metadata);
-    mwl__declared_free(&vm->config.alloc, p->declared);
-    if (p->uri) mwl__mem_free(&vm->config.alloc, p->uri, p->uri_len + 1);
-    if (p->run_count) mwl__mem_free(&vm->config.alloc, p->run_count, strlen(p->run_count) + 1);
-    if (p->deadline) mwl__mem_free(&vm->config.alloc, p->deadline, strlen(p->deadline) + 1);
-    mwl__mem_free(&vm->config.alloc, p, sizeof *p);
-}
-
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
     mwl__usage(!vm->pumping,
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
-    while (vm->runs) mwl_run_free(vm->runs);
+    for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
+        while (vm->runs[i].last) mwl_run_free(vm->runs[i].last);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);
     while (vm->released) mwl__execution_free(vm->released);
@@ -124,11 +119,9 @@ void mwl_vm_free(mwl_vm *vm) {
         mwl__link_free(vm, vm->links);
         vm->links = next;
     }
-    while (vm->providers) {
-        mwl__provider *next = vm->providers->next;
-        mwl__vm_free_provider(vm, vm->providers);
-        vm->providers = next;
-    }
+    mwl__providers_free(vm);
+    if (vm->diagnostics)
+        mwl__mem_free(&vm->config.alloc, vm->diagnostics, strlen(vm->diagnostics) + 1);
     mwl__drop(&vm->heap, vm->empty);
     mwl__drop(&vm->heap, vm->raised);
     mwl__exec_done(&vm->exec); /* with the regex scratch */
@@ -144,32 +137,7 @@ void mwl_vm_free(mwl_vm *vm) {
 
 mwl_heap *mwl_vm_heap(mwl_vm *vm) { return &vm->heap; }
 
-/* ---- catalog --------------------------------------------------------------------------------- */
-
-mwl__provider *mwl__vm_provider(const mwl_vm *vm, const char *uri, size_t len) {
-    for (mwl__provider *p = vm->providers; p; p = p->next)
-        if (p->uri_len == len && memcmp(p->uri, uri, len) == 0) return p;
-    return NULL;
-}
-
-mwl_status mwl__vm_add_provider(mwl_vm *vm, mwl__provider *take) {
-    if (mwl__vm_provider(vm, take->uri, take->uri_len)) return MWL_E_DUPLICATE;
-    if (vm->started) return MWL_E_STATE;
-    take->act[MWL_ON_ENTRY] = take->middleware.entry;
-    take->act[MWL_ON_SUCCESS] = take->middleware.success;
-    take->act[MWL_ON_FAILURE] = take->middleware.failure;
-    take->act[MWL_ON_ALWAYS] = take->middleware.always;
-    take->run_count_len =
-        take->middleware.run_count ? (uint32_t)strlen(take->middleware.run_count) : 0;
-    take->indirect =
-        take->call.blocking || (vm->config.hold && !(take->call.flags & MWL_CALL_LOCAL));
-    take->next = vm->providers;
-    vm->providers = take;
-    return MWL_OK;
-}
-
 mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_t n) {
-    if (vm->started) return MWL_E_STATE;
     return mwl__functions_add(&vm->functions, functions, n);
 }
 
@@ -177,6 +145,7 @@ mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_
 
 static void fire(mwl_vm *vm, mwl__timer *t) {
     size_t used = vm->heap.used;
+    vm->fuel_left--;
     if (t->owner == MWL_TIMER_EXECUTION) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
         mwl_run *run =
@@ -185,6 +154,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         if (mwl__tracing(vm))
             mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, mwl_absent());
         mwl__execution_timer(c);
+        mwl__clock_stale(vm);
         mwl__run_used(run, used);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
@@ -197,15 +167,17 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl__run_used(run, used);
         mwl__run_leave(run);
     }
+    if (mwl__over_waits(vm)) mwl__over_tell(vm);
 }
 
-/* Fire what is due by `now`: waits only, or bounds too. True when something fired. */
+/* Fire what is due by `now`: waits only, or bounds too. True when something fired. A timer costs a
+ * unit of fuel; what is due when that is used up fires in the next pump. */
 static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     if (!mwl__timers_count(&vm->timers)) return false;
     bool any = false;
     int64_t due;
-    for (mwl__timer *t;
-         (t = mwl__timers_first(&vm->timers, &due)) && due <= now && (bounds || !t->class_);) {
+    for (mwl__timer *t; vm->fuel_left > 0 && (t = mwl__timers_first(&vm->timers, &due)) &&
+                        due <= now && (bounds || !t->class_);) {
         fire(vm, t);
         any = true;
         if (bounds && vm->ready_head) break; /* it takes effect before the next one */
@@ -213,12 +185,32 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     return any;
 }
 
+/* Every turn costs at least a unit. A run that reaches its limit gets other fuel for its cleanup,
+ * so that turn counts as a slice. */
 static void run_one(mwl_vm *vm) {
     mwl__frame *f = mwl__ready_pop(vm);
     mwl_run *run = f->run;
+    uint64_t had = run->budget;
+    bool limited = run->limit_hit;
     mwl__run_enter(run);
     mwl__frame_run(f);
+    if (run->limit_hit != limited)
+        vm->fuel_left -= vm->config.slice;
+    else
+        vm->fuel_left -= had > run->budget ? (int64_t)(had - run->budget) : 1;
     mwl__run_leave(run);
+    if (mwl__over_waits(vm)) mwl__over_tell(vm);
+}
+
+/* Is the budget used up? A turn that has read the clock is not followed by another reading. */
+static bool is_spent(mwl_vm *vm, int64_t stop_ns, uint32_t reads_before) {
+    if (vm->fuel_left <= 0) return true;
+    if (stop_ns == MWL_NEVER) {
+        mwl__clock_stale(vm);
+        return false;
+    }
+    if (vm->n_reads == reads_before) mwl__clock_stale(vm);
+    return mwl__clock_mono(vm) >= stop_ns;
 }
 
 /* One slice for everything that is ready when the round begins. False: the budget is used up. The
@@ -230,20 +222,28 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
         vm->round_ns = vm->now.mono_ns;
     }
     while (vm->round_left && vm->ready_head) {
+        uint32_t reads = vm->n_reads;
         vm->round_left--;
         run_one(vm);
-        if (stop_ns != MWL_NEVER && mwl__clock_mono(vm) >= stop_ns) return false;
+        if (is_spent(vm, stop_ns, reads)) return false;
     }
     vm->round_left = 0;
     return true;
 }
 
+/* What other threads have sent, what the host has released, and ends that happened between two
+ * pumps. */
+static void adopt(mwl_vm *vm) {
+    if (mwl__mail_filled(vm)) mwl__mail_adopt(vm);
+    if (vm->released) mwl__durable_start(vm);
+    if (mwl__over_waits(vm)) mwl__over_tell(vm);
+}
+
 static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t stop = MWL_NEVER;
     for (bool first = true;; first = false) {
-        if (vm->mail) mwl__mail_adopt(vm);
-        if (vm->released) mwl__durable_start(vm);
-        mwl__clock_read(vm);
+        adopt(vm);
+        if (first || vm->stale) mwl__clock_read(vm);
         int64_t now = vm->now.mono_ns;
         if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);
         fire_due(vm, now, false);
@@ -255,6 +255,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
             }
             if (vm->config.virtual_time && vm->ready_head) continue;
         }
+        if (vm->fuel_left <= 0) return 0;
         /* what is ready at a bound's very instant comes first; a busy run does not delay the bound
          */
         if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
@@ -275,14 +276,19 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     }
 }
 
-int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+int64_t mwl_vm_pump_within(mwl_vm *vm, int64_t budget_ns, int64_t budget_fuel) {
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_pump: the VM was freed");
     mwl__usage(!vm->pumping,
                "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
     if (vm->pumping) return 0;
     vm->pumping = true;
-    vm->thread = pthread_self();
+    mwl__vm_here(vm);
+    vm->fuel_left = budget_fuel > 0 ? budget_fuel : 1;
     int64_t due = pump(vm, budget_ns);
     vm->pumping = false;
     return due;
+}
+
+int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns) {
+    return mwl_vm_pump_within(vm, budget_ns, MWL_NO_BUDGET);
 }

@@ -23,13 +23,9 @@ bool mwl__fit_failure(mwl__reader *r, mwl_value v) {
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static const mwl__provider *middleware_of(const mwl__frame *f, const mwl__entry *e) {
-    return f->run->link->providers[mwl__tables(f)->entries[e->ix].import];
-}
-
 /* Arguments of a phase that has run, whichever it was. */
 static bool args_fit(const mwl__frame *f, const mwl__entry *e) {
-    const mwl__provider *p = middleware_of(f, e);
+    const mwl__provider *p = e->provider;
     if (!here(e->args)) return true;
     if (!(e->args.tag & MWL_HEAP)) return true; /* a constant of the program */
     for (unsigned phase = 0; phase < 4; phase++)
@@ -78,7 +74,7 @@ bool mwl__fit_entry(mwl__reader *r, const mwl__frame *f, const mwl__entry *e) {
                  p->tables.entries[e->ix].struct_pc[phase] != MWL_NONE,
              "an entry has no call of its own in this phase");
     }
-    const mwl__provider *m = middleware_of(f, e);
+    const mwl__provider *m = e->provider;
     bool restores = established && (m->middleware.flags & MWL_MW_RESTORES);
     MUST(here(e->input) && here(e->output) == established, "an entry has no value");
     MUST(here(e->vars) == restores, "an entry has no variables, or too many");

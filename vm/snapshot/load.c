@@ -4,12 +4,14 @@
  * memory limit (records.c, reader.c); what must hold between them (fit.c); and only then timers,
  * the queue, and callbacks (restart.c). On a refusal everything is freed and nobody was called.
  * Refuses to know: the members of records. */
+#include "vm/base/grown.h"
 #include "vm/base/usage.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
+#include "vm/machine/over.h"
 #include "vm/machine/rest.h"
 #include "vm/machine/run.h"
 #include "vm/snapshot/header.h"
@@ -70,11 +72,8 @@ static mwl_run *make_run(mwl_vm *vm, mwl__link *link, const mwl_limits *limits) 
     memset(run, 0, sizeof *run);
     run->link = link;
     link->n_runs++;
-    vm->started = true;
     run->limits = mwl__run_limits(vm, &start);
-    run->next = vm->runs;
-    if (run->next) run->next->prev = run;
-    vm->runs = run;
+    mwl__over_add(run);
     if (run->limits && (!vm->config.hold || mwl__durable_add(run))) return run;
     mwl_run_free(run);
     return NULL;
@@ -182,14 +181,17 @@ mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_l
     return st;
 }
 
-mwl_status mwl_run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
-                        mwl_run **out, mwl_error *error) {
+mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
+                              size_t how_size, mwl_run **out, mwl_error *error) {
+    mwl_load known;
     if (!vm || !bytes || !how || !out)
         return refuse(error, MWL_E_USAGE, "vm, bytes, how and out are needed", 0);
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_load: the VM was freed");
     if (vm->pumping) return refuse(error, MWL_E_STATE, "a run cannot be loaded in a callback", 0);
-    vm->thread = pthread_self();
-    return mwl__run_load(vm, bytes, size, how, false, out, error);
+    if (mwl__grown_read(&known, sizeof known, how, how_size) < 0)
+        return refuse(error, MWL_E_VERSION, "mwl_load has a member that is not known here", 0);
+    mwl__vm_here(vm);
+    return mwl__run_load(vm, bytes, size, &known, false, out, error);
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */

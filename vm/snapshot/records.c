@@ -162,11 +162,14 @@ static bool get_entries(mwl__loader *l, mwl__frame *f) {
     for (uint32_t i = 0; i < n; i++) {
         mwl__entry *e = make(l, sizeof *e);
         if (!e) return false;
+        const mwl__flow_tables *t = mwl__tables(f);
         *last = e;
         last = &e->outer;
+        e->provider = l->r.link->providers[t->entries[0].import]; /* if it is refused */
         if (!mwl__reader_array(&l->r, mwl__records[MWL_RECORD_ENTRY].n_fields) ||
             !get_record(l, MWL_RECORD_ENTRY, e, f))
             return false;
+        if (e->ix < t->n_entries) e->provider = l->r.link->providers[t->entries[e->ix].import];
     }
     return n == 0 || link_entries(l, f, n);
 }

@@ -74,8 +74,7 @@ bool mwl__load_place(mwl__loader *l) {
 static void restore_entries(mwl__frame *f) {
     bool any = false;
     for (mwl__entry *e = f->entries; e; e = e->outer)
-        any |= f->run->link->providers[mwl__tables(f)->entries[e->ix].import]->middleware.restore !=
-               NULL;
+        any |= e->provider->middleware.restore != NULL;
     for (uint32_t at = f->entries_around; any && at < mwl__entries_around(f); at++) {
         mwl__entry *e = f->entries;
         while (e->rank != at) e = e->outer;

@@ -157,7 +157,7 @@ static void put_owner(saver *s, const mwl__frame *f, const mwl__entry *owner) {
 static uint32_t import_of(const saver *s, const mwl__provider *p) {
     const mwl__link *link = s->run->link;
     for (uint32_t i = 0; i < link->program->tables.n_imports; i++)
-        if (link->providers[i] == p) return i;
+        if (strcmp(link->providers[i]->uri, p->uri) == 0) return i; /* it may be replaced */
     return MWL_NONE;
 }
 

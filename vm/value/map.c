@@ -15,10 +15,14 @@
 #include "vm/base/hash.h"
 #include "vm/base/utf8.h"
 
+#include <stdarg.h>
+
 #define FLOODED                                                                                    \
     128u /* with a good hash and half load, no search takes this many steps, at any size that fits \
             in memory */
 #define MAP_LIMIT (1ull << 30) /* the index is twice as long and must count in 32 bits */
+
+#include <stdarg.h>
 
 /* Not inlined into the functions that every lookup calls. */
 #define APART __attribute__((noinline))
@@ -512,6 +516,20 @@ mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key,
             heap->why = MWL_E_UTF8;
     }
     return mwl_object_put(heap, take_object, k, take_value);
+}
+
+mwl_value mwl_get(mwl_value object, const char *key) {
+    return mwl_object_get(object, key, strlen(key));
+}
+
+mwl_value mwl_object_of(mwl_heap *heap, ...) {
+    mwl_value object = mwl_object(heap, 4);
+    va_list ap;
+    va_start(ap, heap);
+    for (const char *key; (key = va_arg(ap, const char *));)
+        object = mwl_object_set(heap, object, key, strlen(key), va_arg(ap, mwl_value));
+    va_end(ap);
+    return object;
 }
 
 mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {

@@ -108,6 +108,10 @@ int mwl__str_compare_utf16(mwl_value a, mwl_value b) {
 
 /* ---- for hosts ------------------------------------------------------------------------------- */
 
+mwl_value mwl_text(mwl_heap *heap, const char *text) {
+    return mwl_string(heap, text, strlen(text));
+}
+
 mwl_value mwl_string(mwl_heap *heap, const char *text, size_t len) {
     if (!heap) return mwl_absent();
     if (!text && len) return mwl__heap_fail(heap, MWL_E_USAGE);

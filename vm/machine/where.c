@@ -1,0 +1,75 @@
+/* where.c: where a run is and what it waits for, for hosts that look in: overlays, tools, reloads.
+ *
+ * Owns: mwl_where. It reads the records and changes nothing. */
+#include "vm/machine/frame.h"
+#include "vm/machine/run.h"
+#include "vm/machine/timer.h"
+
+static const mwl__frame *root_of(const mwl_run *run) {
+    return run->state < MWL_RUN_DONE ? run->root : NULL;
+}
+
+static const mwl__frame *below(const mwl__frame *f) {
+    return f->awaits == MWL_AWAITS_FRAME ? f->target.frame : NULL;
+}
+
+static void put_wait(const mwl__frame *f, mwl_where *w) {
+    mwl__timers *timers = &mwl__vm_of(f)->timers;
+    const mwl__entry *inner = f->entries, *bound = mwl__frame_bound(f);
+    const mwl__gather *g = mwl__gather_of(f);
+    if (f->state == MWL_FRAME_WAIT_TIME) {
+        w->waiting = inner && inner->waits ? MWL_WAITING_ENTRY : MWL_WAITING_TIME;
+        if (f->timer.at && f->timer.class_ == 0) w->until_ns = mwl__timer_due(timers, &f->timer);
+    } else if (f->awaits == MWL_AWAITS_EXECUTION) {
+        const mwl_call *c = f->target.execution;
+        w->waiting = MWL_WAITING_CALL;
+        w->provider = c->provider->uri;
+        if (c->timer.at) w->until_ns = mwl__timer_due(timers, &c->timer);
+    } else if (f->state == MWL_FRAME_WAIT_GATHER && g) {
+        w->waiting = MWL_WAITING_GATHER;
+        w->total = g->n;
+        w->done = g->n_ok + g->n_bad;
+        w->active = g->active;
+    }
+    if (w->waiting != MWL_WAITING_NOTHING && bound) w->bound_ns = bound->bound_ns;
+}
+
+static void put_entries(const mwl__frame *f, mwl_where *w) {
+    static const char *const phases[] = {"onEntry", "onSuccess", "onFailure", "onAlways"};
+    const mwl__entry *e = f->entries;
+    unsigned state = e ? e->state & ~(unsigned)MWL_ENTRY_STRUCTURAL : MWL_ENTRY_NONE;
+    if (state >= MWL_ENTRY_ENTERING && state <= MWL_ENTRY_CLEANING) {
+        w->phase = phases[state - MWL_ENTRY_ENTERING];
+        if (!*w->provider) w->provider = e->provider->uri;
+    }
+    while (e && !e->provider->middleware.run_count) e = e->outer;
+    if (e) w->runs = e->runs;
+}
+
+bool mwl_run_where_sized(const mwl_run *run, mwl_where *out, size_t size) {
+    mwl_where w;
+    memset(&w, 0, sizeof w);
+    memset(out, 0, size);
+    const mwl__frame *f = root_of(run);
+    if (!f) return false;
+    for (const mwl__frame *inner; (inner = below(f));) f = inner;
+    mwl_place place;
+    mwl__run_place(mwl__program_of(f), f->flow, f->step, &place);
+    w.flow = place.flow;
+    w.step = place.step;
+    w.line = place.line;
+    w.column = place.column;
+    w.depth = f->depth;
+    w.phase = w.provider = "";
+    w.until_ns = w.bound_ns = MWL_NEVER;
+    put_wait(f, &w);
+    put_entries(f, &w);
+    memcpy(out, &w, size < sizeof w ? size : sizeof w);
+    return true;
+}
+
+mwl_value mwl_run_vars(const mwl_run *run, uint32_t depth) {
+    const mwl__frame *f = root_of(run);
+    while (f && f->depth < depth) f = below(f);
+    return f ? mwl__borrow(f->vars) : mwl_absent();
+}
