@@ -154,7 +154,8 @@ static void look_at_imports(struct wants *w, const mwl_program *program) {
         const mwl_io_provider *p;
         for (size_t k = 0; (p = mwl_io_provider_at(k)); k++) {
             if (strcmp(uri, p->uri) != 0 || (w->binds && binds_has(w->binds, uri))) continue;
-            bool any = !p->rights;
+            /* a middleware may do without */
+            bool any = !p->rights || t->imports[i].kind != MWL_IMPORT_CALL;
             for (int r = 0; r < MWL_IO_N_RIGHTS && !any; r++)
                 any = p->rights & 1u << r && w->policy &&
                       mwl_io_policy_any(w->policy, (mwl_io_right)r);

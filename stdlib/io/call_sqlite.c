@@ -279,7 +279,9 @@ static void sqlite_work(mwl__io_job *job) {
         fail(c, PREFIX ".Unavailable", false, why);
         return;
     }
-    int code = mwl__sqlite_open(w.s, job->op.io, c->path, c->read_only, &c->wait, &w.db);
+    int code =
+        mwl__sqlite_open(w.s, job->op.io, c->path,
+                         c->read_only ? MWL__SQLITE_READ : MWL__SQLITE_WRITE, &c->wait, &w.db);
     if (code < 0)
         c->error = code;
     else if (code > 0 && w.db)

@@ -152,7 +152,7 @@ void mwl__io_op_begin(mwl__io_op *op, mwl_io *io, mwl_call *call,
     if (op->next) op->next->at = &op->next;
     io->ops = op;
     io->n_ops++;
-    mwl_call_set_user(call, op);
+    if (call) mwl_call_set_user(call, op);
 }
 
 void mwl__io_op_end(mwl__io_op *op) {
@@ -196,6 +196,7 @@ static void job_done(uv_work_t *request, int status) {
 
 static void job_stop(mwl__io_op *op) {
     mwl__io_job *job = (mwl__io_job *)op;
+    if (job->finishes) return;
     atomic_store(&job->stop, true);
     if (uv_cancel((uv_req_t *)&job->request) != 0 && job->interrupt) job->interrupt(job);
 }

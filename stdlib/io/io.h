@@ -57,8 +57,9 @@ void mwl__io_release(mwl_io *io);
 
 /* ---- a call in progress ---------------------------------------------------------------------- */
 
-/* The first member of a provider's record of a call that settles later. Between begin and end the
- * call is counted (mwl_io_pending), found by its `cancel`, and stopped when the mwl_io is closed.
+/* The first member of a provider's record of a call that settles later, or of a middleware's work
+ * (then `call` is NULL). Between begin and end the call is counted (mwl_io_pending), found by its
+ * `cancel`, and stopped when the mwl_io is closed.
  */
 typedef struct mwl__io_op {
     struct mwl__io_op *next, **at;
@@ -92,10 +93,12 @@ typedef struct mwl__io_job {
     void (*done)(struct mwl__io_job *job);
     /* Optional, on the VM's thread: interrupts a `work` that is in progress (sqlite3_interrupt). */
     void (*interrupt)(struct mwl__io_job *job);
+    bool finishes; /* it is never stopped: the providers are closed after it */
 } mwl__io_job;
 
-/* Starts the work; the record is zeroed except for `work`, `done`, `interrupt` and what follows.
- * Set mwl__io_op_cancel as the `cancel` of the provider. */
+/* Starts the work; the record is zeroed except for `work`, `done`, `interrupt`, `finishes` and what
+ * follows. Set mwl__io_op_cancel as the `cancel` of the provider. call is NULL for the work of a
+ * middleware. */
 void mwl__io_job_start(mwl__io_job *job, mwl_io *io, mwl_call *call);
 
 /* ---- permissions ----------------------------------------------------------------------------- */

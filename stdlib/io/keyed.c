@@ -62,6 +62,24 @@ void mwl__keyed_remove(mwl__keyed *t, void *record) {
     free(row);
 }
 
+void mwl__keyed_sweep(mwl__keyed *t, bool (*idle)(const void *record, int64_t now_ns),
+                      int64_t now_ns) {
+    enum { FEW = 64 };
+    if (t->n < FEW || t->n < t->sweep_at) return;
+    for (size_t i = 0; i < t->cap; i++)
+        for (mwl__keyed_row **at = &t->buckets[i]; *at;) {
+            mwl__keyed_row *row = *at;
+            if (!idle(row, now_ns)) {
+                at = &row->next;
+                continue;
+            }
+            *at = row->next;
+            t->n--;
+            free(row);
+        }
+    t->sweep_at = t->n * 2 + t->cap / 4; /* a sweep costs as much as the table is large */
+}
+
 void mwl__keyed_empty(mwl__keyed *t, void (*drop)(void *record)) {
     for (size_t i = 0; i < t->cap; i++)
         for (mwl__keyed_row *row = t->buckets[i], *next; row; row = next) {
@@ -70,5 +88,5 @@ void mwl__keyed_empty(mwl__keyed *t, void (*drop)(void *record)) {
             free(row);
         }
     free(t->buckets);
-    *t = (mwl__keyed){NULL, 0, 0};
+    *t = (mwl__keyed){NULL, 0, 0, 0};
 }

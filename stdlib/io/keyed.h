@@ -18,6 +18,7 @@ typedef struct mwl__keyed_row {
 typedef struct mwl__keyed {
     mwl__keyed_row **buckets;
     size_t cap, n;
+    size_t sweep_at; /* with so many records it is worth while to look for idle ones */
 } mwl__keyed;
 
 /* Returns the record of a key, or NULL. */
@@ -26,6 +27,10 @@ void *mwl__keyed_find(const mwl__keyed *t, const char *key, size_t len);
 void *mwl__keyed_get(mwl__keyed *t, const char *key, size_t len, size_t size);
 /* Removes a record and frees it. */
 void mwl__keyed_remove(mwl__keyed *t, void *record);
+/* Removes the records that are idle at this instant, if there are more than twice as many as the
+ * last time left: so a record costs O(1), and keys that are not used again do not stay. */
+void mwl__keyed_sweep(mwl__keyed *t, bool (*idle)(const void *record, int64_t now_ns),
+                      int64_t now_ns);
 /* Frees all records; the table is empty then. drop (or NULL) is called for each before it is freed.
  */
 void mwl__keyed_empty(mwl__keyed *t, void (*drop)(void *record));

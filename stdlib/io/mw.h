@@ -19,7 +19,16 @@ static inline int64_t mwl__mw_mono(mwl_phase *phase) {
     return now.mono_ns;
 }
 
-/* Emits a failure at onEntry, with `retryable`, and details.retryAfter if after_ns is not negative.
+/* Emits a failure at onEntry, with `retryable`. details may be absent. */
+static inline void mwl__mw_fail(mwl_phase *phase, const char *code, bool retryable,
+                                mwl_value take_details, const char *message) {
+    mwl_heap *heap = mwl_phase_heap(phase);
+    mwl_value failure = mwl_failure(heap, NULL, code, message, take_details, mwl_absent());
+    mwl_phase_substitute(phase, false,
+                         mwl__io_set(heap, failure, "retryable", mwl_bool(retryable)));
+}
+
+/* The same, with details.retryAfter if after_ns is not negative.
  */
 static inline void mwl__mw_refuse(mwl_phase *phase, const char *code, bool retryable,
                                   int64_t after_ns, const char *message) {
@@ -32,9 +41,7 @@ static inline void mwl__mw_refuse(mwl_phase *phase, const char *code, bool retry
         details =
             mwl__io_set(heap, mwl_object(heap, 1), "retryAfter", mwl_string(heap, text, (size_t)n));
     }
-    mwl_value failure = mwl_failure(heap, NULL, code, message, details, mwl_absent());
-    mwl_phase_substitute(phase, false,
-                         mwl__io_set(heap, failure, "retryable", mwl_bool(retryable)));
+    mwl__mw_fail(phase, code, retryable, details, message);
 }
 
 #endif

@@ -12,6 +12,7 @@ typedef struct breaker {
     bool open;
     bool probing; /* a probe is running: half-open */
     int64_t until_ns;
+    int64_t used_ns; /* the last entry or Result */
 } breaker;
 
 static mwl__keyed *breakers(mwl_io *io) { return mwl__keyed_of(io, MWL__IO_MW_circuit_breaker); }
@@ -40,16 +41,26 @@ static void show(mwl_phase *phase, const char *name) {
     mwl_phase_contribute(phase, "state", mwl_string(mwl_phase_heap(phase), name, strlen(name)));
 }
 
+/* One that has seen no failure is a new one. One that nothing has used for an hour is forgotten. */
+static bool is_idle(const void *record, int64_t now_ns) {
+    const int64_t hour = 3600000000000;
+    const breaker *b = record;
+    if (b->probing || (b->open && now_ns - b->until_ns < hour)) return false;
+    return (!b->open && b->failures == 0) || now_ns - b->used_ns >= hour;
+}
+
 static void breaker_entry(mwl_phase *phase, void *user) {
     size_t len;
     const char *key = mwl__mw_key(mwl_phase_arguments(phase), &len);
     mwl__keyed *t = breakers(user);
+    int64_t now = mwl__mw_mono(phase);
+    if (t) mwl__keyed_sweep(t, is_idle, now);
     breaker *b = t ? mwl__keyed_get(t, key, len, sizeof *b) : NULL;
     if (!b) {
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");
         return;
     }
-    int64_t now = mwl__mw_mono(phase);
+    b->used_ns = now;
     bool half = b->open && (b->probing || now >= b->until_ns);
     show(phase, half ? "half-open" : b->open ? "open" : "closed");
     if (b->open && (b->probing || now < b->until_ns)) {
@@ -82,6 +93,7 @@ static void breaker_failure(mwl_phase *phase, void *user) {
     breaker *b = breaker_of(user, state);
     if (!b) return;
     bool probe = is_probe(state);
+    b->used_ns = mwl__mw_mono(phase);
     if (!mwl_is_absent(match) && !mwl_failure_matches(match, mwl_phase_result_value(phase))) {
         if (probe) b->probing = false; /* it says nothing: another probe may run */
     } else if (probe || (!b->open && ++b->failures >= mwl__io_arg_number(state, "failures", 5))) {

@@ -28,6 +28,12 @@ static mwl_value reservation(mwl_heap *heap, const char *key, size_t len, int64_
     return mwl__io_set(heap, v, "interval", mwl_int(each));
 }
 
+/* A full bucket is a new one. */
+static bool is_idle(const void *record, int64_t now_ns) {
+    const bucket *b = record;
+    return b->full_ns <= now_ns;
+}
+
 static void rate_limit_entry(mwl_phase *phase, void *user) {
     mwl_heap *heap = mwl_phase_heap(phase);
     mwl_value args = mwl_phase_arguments(phase);
@@ -38,6 +44,7 @@ static void rate_limit_entry(mwl_phase *phase, void *user) {
     size_t len;
     const char *key = mwl__mw_key(args, &len);
     mwl__keyed *t = buckets(user);
+    if (t) mwl__keyed_sweep(t, is_idle, mwl__mw_mono(phase));
     bucket *b = t ? mwl__keyed_get(t, key, len, sizeof *b) : NULL;
     if (!b) {
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");

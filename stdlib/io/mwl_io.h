@@ -130,8 +130,8 @@ typedef struct mwl_io_options {
 /* Adds all providers to a VM, before its first run; *out is given: close it. The loop is lent until
  * it is closed, and must run on the VM's thread. Providers settle their calls in callbacks of the
  * loop: pump the VM after each uv_run(), or see `settled`. options is copied; NULL means all zero.
- * The host ignores SIGPIPE. The VM must not have been freed when the providers are closed. Returns
- * MWL_OK or an error of mwl_vm_provide(). */
+ * The host ignores SIGPIPE and SIGXFSZ. The VM must not have been freed when the providers are
+ * closed. Returns MWL_OK or an error of mwl_vm_provide(). */
 MWL_API mwl_status mwl_io_open(mwl_vm *vm, struct uv_loop_s *loop, const mwl_io_options *options,
                                mwl_io **out, mwl_error *error);
 /* Stops everything that is in progress, and closes what is open. Runs that still wait for a call

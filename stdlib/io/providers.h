@@ -23,7 +23,7 @@
     X(uuid, "uuid", 0)
 
 #define MWL__IO_MIDDLEWARE(X)                                                                      \
-    X(cache, "cache", 0)                                                                           \
+    X(cache, "cache", MWL__IO_MAY(SQLITE))                                                         \
     X(circuit_breaker, "circuit-breaker", 0)                                                       \
     X(concurrency, "concurrency", 0)                                                               \
     X(log, "log", 0)                                                                               \

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,31 +62,49 @@ static int on_authorize(void *ctx, int action, const char *a, const char *b, con
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The name of the file that was opened inside the allowed folder; SQLite opens it by name. It
- * follows no link then (SQLITE_OPEN_NOFOLLOW), so a link that is put there meanwhile does not help.
- */
-static int real_path(const mwl_io *io, const char *path, bool read_only, char out[PATH_MAX]) {
+/* The name of what a descriptor is; closes it. Returns 0 or a negative errno. */
+static int name_of(int fd, char out[PATH_MAX]) {
     char link[40];
-    int flags = read_only ? O_RDONLY : O_RDWR | O_CREAT;
-    int fd = mwl__io_file_open(io, MWL_IO_SQLITE, path, flags, 0644);
     if (fd < 0) return fd;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, out, PATH_MAX - 1);
     int error = n < 0 ? -errno : 0;
-    if (n >= 0) out[n] = '\0';
+    out[n < 0 ? 0 : n] = '\0';
     close(fd);
     return error;
 }
 
-int mwl__sqlite_open(const mwl__sqlite_api *s, const mwl_io *io, const char *path, bool read_only,
-                     mwl__sqlite_wait *wait, sqlite3 **out) {
+/* Finds the file inside the allowed folder; SQLite opens it by name. It follows no link then
+ * (SQLITE_OPEN_NOFOLLOW), so a link that is put there meanwhile does not help.
+ *
+ * The file must not be opened here, except with O_PATH: to close any other descriptor of it would
+ * end the locks that SQLite has for other threads of this process. So SQLite makes a new file. */
+static int real_path(const mwl_io *io, const char *path, bool *is_new, char out[PATH_MAX]) {
+    int error = name_of(mwl__io_file_open(io, MWL_IO_SQLITE, path, O_PATH, 0), out);
+    const char *name;
+    *is_new = error == -ENOENT;
+    if (!*is_new) return error;
+    error = name_of(mwl__io_file_parent(io, MWL_IO_SQLITE, path, &name), out);
+    size_t n = strlen(out);
+    if (error) return error;
+    if (n + strlen(name) + 2 > PATH_MAX) return -ENAMETOOLONG;
+    snprintf(out + n, PATH_MAX - n, "/%s", name);
+    return 0;
+}
+
+int mwl__sqlite_open(const mwl__sqlite_api *s, const mwl_io *io, const char *path,
+                     mwl__sqlite_how how, mwl__sqlite_wait *wait, sqlite3 **out) {
     char real[PATH_MAX];
     *out = NULL;
-    int error = real_path(io, path, read_only, real);
+    bool is_new;
+    int error = real_path(io, path, &is_new, real);
     if (error) return error;
-    int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (is_new && how == MWL__SQLITE_READ) return -ENOENT;
+    int flags =
+        how == MWL__SQLITE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int code = s->open_v2(real, out, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
     if (code != SQLITE_OK) return code;
+    if (is_new && how == MWL__SQLITE_PRIVATE) (void)!chmod(real, 0600);
     s->busy_handler(*out, on_busy, wait);
     s->progress_handler(*out, STEPS, on_progress, wait);
     s->set_authorizer(*out, on_authorize, NULL);

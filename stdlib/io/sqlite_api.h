@@ -55,10 +55,16 @@ typedef struct mwl__sqlite_wait {
     int64_t busy_ms;
 } mwl__sqlite_wait;
 
+typedef enum mwl__sqlite_how {
+    MWL__SQLITE_WRITE, /* a new file is made if there is none */
+    MWL__SQLITE_READ,
+    MWL__SQLITE_PRIVATE /* as WRITE; a new file is for its owner alone */
+} mwl__sqlite_how;
+
 /* Opens a database for which the policy has the right sqlite. A statement cannot reach another
  * file. Returns 0, a negative errno as mwl__io_file_open() does, or a positive code of SQLite; *out
  * may be set then, for its message. Close it with close_v2. */
-int mwl__sqlite_open(const mwl__sqlite_api *s, const mwl_io *io, const char *path, bool read_only,
-                     mwl__sqlite_wait *wait, sqlite3 **out);
+int mwl__sqlite_open(const mwl__sqlite_api *s, const mwl_io *io, const char *path,
+                     mwl__sqlite_how how, mwl__sqlite_wait *wait, sqlite3 **out);
 
 #endif
