@@ -5,13 +5,16 @@
  *
  * A call ends when the process has ended and both outputs have ended. A call that must stop (it was
  * cancelled, or wrote too much) sends SIGTERM to the group, looks from time to time whether
- * somebody of the group is left, and sends SIGKILL when the grace time is over. */
+ * somebody of the group is left, and sends SIGKILL when the grace time is over.
+ *
+ * So many programs run at a time; further calls wait in a queue, where they hold nothing. */
 #include "exec.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PREFIX "Provider.Call.Exec"
@@ -144,11 +147,14 @@ static void close_all(exec *e) {
     close_handle(e, (uv_handle_t *)&e->timer);
 }
 
+static void start_next(mwl_io *io);
+
 static void finish(exec *e) {
     mwl_io *io = e->op.io;
     mwl__io_hold(io);
     close_all(e);
     settle(e);
+    start_next(io); /* the state of this provider lives at least as long as the op */
     mwl__io_op_end(&e->op);
     mwl__io_release(io);
 }
@@ -287,16 +293,16 @@ static exec *new_exec(mwl_io *io, mwl_value args) {
     return e;
 }
 
-static void exec_start(mwl_call *call, void *user) {
-    mwl_io *io = user;
+/* Returns whether a program was started. If not, the call has been settled. */
+static bool start_program(mwl_io *io, mwl_call *call) {
     mwl_value args = mwl_call_arguments(call);
     mwl__exec_plan plan;
-    if (!mwl__exec_plan_make(&plan, io, call)) return;
+    if (!mwl__exec_plan_make(&plan, io, call)) return false;
     exec *e = new_exec(io, args);
     if (!e) {
         refuse_start(call, plan.argv[0], UV_ENOMEM);
         mwl__exec_plan_free(&plan);
-        return;
+        return false;
     }
     uv_stdio_container_t stdio[3] = {{.flags = UV_INHERIT_FD, .data.fd = plan.stdin_fd},
                                      {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE},
@@ -325,8 +331,97 @@ static void exec_start(mwl_call *call, void *user) {
         uv_read_start((uv_stream_t *)&e->err, on_alloc, on_err);
     }
     mwl__exec_plan_free(&plan);
+    return !failed;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+typedef struct queued {
+    mwl__io_op op;
+    struct queued *next, **at;
+} queued;
+
+typedef struct execs {
+    size_t running, most;
+    queued *first, **last;
+} execs;
+
+/* A program needs two pipes, and more while it is started; half of what the process may have stays
+ * for others. */
+static size_t programs_most(void) {
+    enum { MOST = 256, EACH = 4 };
+    struct rlimit files, processes;
+    size_t most = MOST;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 2 / EACH < most)
+        most = (size_t)(files.rlim_cur / 2 / EACH);
+    if (getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur / 2 < most)
+        most = (size_t)(processes.rlim_cur / 2);
+    return most ? most : 1;
+}
+
+static execs *execs_of(mwl_io *io) {
+    execs *all = mwl__io_state(io, MWL__IO_CALL_exec);
+    if (all || !(all = calloc(1, sizeof *all))) return all;
+    all->most = programs_most();
+    all->last = &all->first;
+    mwl__io_set_state(io, MWL__IO_CALL_exec, all);
+    return all;
+}
+
+/* Takes a call off the queue. */
+static mwl_call *unqueue(execs *all, queued *q) {
+    mwl_call *call = q->op.call;
+    *q->at = q->next;
+    if (q->next)
+        q->next->at = q->at;
+    else
+        all->last = q->at;
+    return call;
+}
+
+static void queued_stop(mwl__io_op *op) {
+    queued *q = (queued *)op;
+    mwl_call *call = unqueue(mwl__io_state(op->io, MWL__IO_CALL_exec), q);
+    mwl__io_fail(call, PREFIX ".StartFailed", true, mwl_absent(), "stopped");
+    mwl__io_op_end(op);
+    free(q);
+}
+
+static void start_next(mwl_io *io) {
+    execs *all = mwl__io_state(io, MWL__IO_CALL_exec);
+    all->running--;
+    while (all->first && all->running < all->most) {
+        queued *q = all->first;
+        mwl_call *call = unqueue(all, q);
+        mwl__io_op_end(&q->op); /* the program has its own */
+        free(q);
+        if (start_program(io, call)) all->running++;
+    }
+}
+
+static void exec_start(mwl_call *call, void *user) {
+    execs *all = execs_of(user);
+    queued *q = NULL;
+    if (all && all->running < all->most) {
+        if (start_program(user, call)) all->running++;
+        return;
+    }
+    if (!all || !(q = malloc(sizeof *q))) {
+        refuse_start(call, "exec", UV_ENOMEM);
+        return;
+    }
+    mwl__io_op_begin(&q->op, user, call, queued_stop);
+    q->next = NULL;
+    q->at = all->last;
+    *all->last = q;
+    all->last = &q->next;
+}
+
+static void exec_close(mwl_io *io, void *state) {
+    (void)io;
+    free(state);
 }
 
 const mwl_call_provider mwl__io_call_exec = {MWL__IO_CALL(exec, "exec"), .start = exec_start,
                                              .cancel = mwl__io_op_cancel};
-const mwl__io_life mwl__io_call_exec_life = {NULL};
+const mwl__io_life mwl__io_call_exec_life = {exec_close};

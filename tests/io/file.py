@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""file.py MWLVM: the provider file against real files, links, pipes and full disks."""
+"""file.py MWLVM: the provider file against real files, links and pipes. Full disks are in full.py."""
 import json
 import os
 import signal
@@ -205,7 +205,7 @@ class Whole(File):
         self.assertLessEqual(seen, sizes)
         self.assertEqual(self.leftovers(), [])
 
-    def test_a_full_disk(self):
+    def test_a_device_is_not_written(self):
         failure = self.fails(call("file", {"path": "/dev/full", "action": "append", "value": "x"}), PREFIX + "WrongType", "--allow-write")
         self.assertIn("not a regular file", failure["message"])
 

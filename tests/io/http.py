@@ -13,7 +13,7 @@ import time
 import unittest
 
 from flow import MWLVM, Case, call, flow, main, uri
-from serve_http import Server, certificates
+from serve_http import Server, certificates, client_certificate
 
 HTTP = "Provider.Call.Http."
 
@@ -407,6 +407,30 @@ class Tls(Case):
         content = call("http", {"url": self.server.url("/json", "127.0.0.1"), "tls": {"ca": self.ca}})
         self.fails(content, HTTP + "TlsFailed", "--allow-all")
 
+    def test_a_certificate_of_the_client(self):
+        cert, key = client_certificate(self.folder)
+        with Server((self.cert, self.key), clients=self.ca) as server:
+            url = server.url("/json", "localhost")
+
+            def run(*flags, **tls):
+                return self.run_flow(call("http", {"url": url, "tls": {"ca": self.ca, **tls}}), "--allow-http=localhost", *flags)
+
+            folder = f"--allow-read={self.folder}"
+            self.assertEqual(run(folder, cert=cert, key=key).value["x"][0], 1)
+            run_with_texts = self.run_flow(call("http", {"url": url, "tls": {"ca": read(self.ca), "cert": read(cert), "key": read(key)}}),
+                                           "--allow-http=localhost")
+            self.assertEqual(run_with_texts.value["x"][0], 1)
+            self.assertEqual(len(server.seen), 2)
+            # without one, with a key that is another one's, with what is not a certificate
+            self.assertIn(run(folder).code, (HTTP + "TlsFailed", HTTP + "ConnectionFailed"))
+            self.assertEqual(run(folder, cert=cert, key=self.key).code, HTTP + "TlsFailed")
+            self.assertEqual(run(folder, cert="-----BEGIN CERTIFICATE-----\nx", key=key).code, HTTP + "TlsFailed")
+            refused = run(f"--allow-read={self.ca}", cert=cert, key=key)
+            self.assertEqual((refused.status, f"--allow-read={key}" in refused.err), (2, True))
+            self.assertEqual(len(server.seen), 2)
+            for text in (read(key).splitlines()[1], read(key).splitlines()[2]):  # a key is in no message
+                self.assertNotIn(text, run(folder, cert=cert, key=self.key).out)
+
     def test_files_that_cannot_be_read(self):
         url = self.server.url("/json", "localhost")
         content = call("http", {"url": url, "tls": {"ca": self.path("none.pem")}})
@@ -439,6 +463,8 @@ class Http2(Case):
         os.mkdir(self.path("www"))
         with open(self.path("www", "x.json"), "w") as f:
             f.write('{"two": true}')
+        with open(self.path("www", "slow.txt"), "w") as f:
+            f.write("x" * 100000)
         with open(self.path("nginx.conf"), "w") as f:
             f.write(f"""daemon off; master_process off; pid {self.folder}/pid; error_log {self.folder}/log;
 events {{ worker_connections 1024; }}
@@ -446,7 +472,7 @@ http {{ access_log off; client_body_temp_path {self.folder}/b; proxy_temp_path {
 fastcgi_temp_path {self.folder}/f; uwsgi_temp_path {self.folder}/u; scgi_temp_path {self.folder}/s;
 default_type application/json; keepalive_requests 100000;
 server {{ listen 127.0.0.1:{self.port} ssl http2; ssl_certificate {cert}; ssl_certificate_key {key};
-root {self.folder}/www; }} }}
+root {self.folder}/www; location /slow.txt {{ limit_rate 100; }} }} }}
 """)
         self.nginx = subprocess.Popen(["nginx", "-p", self.folder, "-c", self.path("nginx.conf"), "-e", self.path("log")],
                                       stderr=subprocess.DEVNULL)
@@ -466,6 +492,21 @@ root {self.folder}/www; }} }}
                            "onSuccess": {"value": "{{ provider.metadata.version }}"}}}
         content = flow({"g": gather, "end": {"action": "Return", "value": "{{ sets.contains(['2'], step.input) }}"}}, "g")
         self.assertIs(self.succeeds(content, "--allow-http=localhost", input=list(range(200))), True)
+
+    def test_streams_that_are_cancelled_leave_the_others(self):
+        """Slow and quick requests share a connection; the slow ones run into their Timeout."""
+        def one(path, seconds):
+            return {"entrypoint": "get", "middleware": [timeout(f"PT{seconds}S")], "steps": {
+                "get": {"action": "Call", "call": {"provider": uri("http"), "with": {
+                    "url": f"https://localhost:{self.port}/{path}", "tls": {"ca": read(self.ca)}},
+                    "onSuccess": {"value": "{{ provider.metadata.version }}"}}, "next": "end"}, "end": {"action": "Return"}}}
+
+        steps = {"g": {"action": "Gather", "calls": [{"flow": "slow" if i % 4 == 0 else "quick"} for i in range(200)], "completion": {"successes": 150},
+                       "next": "end"}, "end": {"action": "Return", "value": "{{ step.input.filter(v, v == '2').size() }}"}}
+        content = flow(steps, "g", flows={"slow": one("slow.txt", 1), "quick": one("x.json", 60)})
+        run = self.run_flow(content, "--allow-http=localhost", timeout=90)
+        self.assertEqual(run.status, 0, run)
+        self.assertEqual(run.value, 150)
 
 
 class Descriptors(Http):

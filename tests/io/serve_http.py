@@ -3,6 +3,7 @@
     with Server() as server:            # http://127.0.0.1:PORT
         server.url("/json")
     with Server(certificate=(cert, key)) as server: ...
+    with Server(certificate=(cert, key), clients=ca) as server: ...   # clients need a certificate by that authority
 
 It speaks raw HTTP/1.1 on asyncio streams in a thread of its own, so that it can be slow, wrong and
 rude. `server.seen` is the list of requests (method, path, headers, body); `server.open` counts
@@ -20,13 +21,16 @@ import urllib.parse
 
 
 class Server:
-    def __init__(self, certificate=None, host="127.0.0.1"):
+    def __init__(self, certificate=None, host="127.0.0.1", clients=None):
         self.host, self.seen, self.open, self.most_open, self.connections = host, [], 0, 0, 0
         self.counts = {}
         self.context = None
         if certificate:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.context.load_cert_chain(*certificate)
+            if clients:
+                self.context.verify_mode = ssl.CERT_REQUIRED
+                self.context.load_verify_locations(clients)
 
     def __enter__(self):
         self.loop = asyncio.new_event_loop()
@@ -237,3 +241,15 @@ def certificates(folder):
     run("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
         "-extfile", "ext", "-out", "server.pem")
     return tuple(f"{folder}/{name}" for name in ("ca.pem", "server.pem", "server.key"))
+
+
+def client_certificate(folder, authority="ca"):
+    """A certificate of a client by an authority of the folder: (cert, key)."""
+    def run(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=folder)
+
+    run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=client",
+        "-keyout", "client.key", "-out", "client.csr")
+    run("x509", "-req", "-in", "client.csr", "-CA", f"{authority}.pem", "-CAkey", f"{authority}.key", "-CAcreateserial", "-days", "2",
+        "-out", "client.pem")
+    return f"{folder}/client.pem", f"{folder}/client.key"
