@@ -3,7 +3,7 @@
 
 In every page of PAGES, a name in back quotes with a slash or a file's ending must be a file, and one
 that looks like a function of ours must be defined somewhere; where its file follows, in that file.
-Links must lead to a file.
+Links must lead to a file, and to a heading that is there; in the pages of LINKED, too.
 """
 import os
 import re
@@ -12,6 +12,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
+LINKED = ["README.md", "tools/README.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/examples/README.md"]
 ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".txt", ".json", ".cmake")
 FILE = re.compile(r"^[\w./-]+$")
 FUNCTION = re.compile(r"^mwl_\w+$")
@@ -30,12 +31,26 @@ def defines(path, name):
     return re.search(r"^(?!\s*\*)[^\n;]*\b%s\b[^;]*[({]" % re.escape(name), text, re.M) is not None
 
 
+def anchors(page):
+    """The headings of a page, as GitHub names them."""
+    text = re.sub(r"^```.*?^```", "", open(os.path.join(ROOT, page)).read(), flags=re.M | re.S)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+def check_links(page, files, problems):
+    text = open(os.path.join(ROOT, page)).read()
+    for link, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text) + re.findall(r'src="([^":]+)()"', text):
+        target = os.path.normpath(os.path.join(os.path.dirname(page), link)) if link else page
+        if target not in files:
+            problems.append(f"{page}: no file {link}")
+        elif anchor and anchor not in anchors(target):
+            problems.append(f"{page}: {target} has no heading #{anchor}")
+
+
 def check_page(page, files, problems):
+    check_links(page, files, problems)
     text = open(os.path.join(ROOT, page)).read()
     sources = [f for f in files if f.endswith((".c", ".h"))]
-    for link in re.findall(r"\]\(([^)#:]+)\)", text):
-        if os.path.normpath(os.path.join(os.path.dirname(page), link)) not in files:
-            problems.append(f"{page}: no file {link}")
     text = re.sub(r"^(    |\t).*$", "", text, flags=re.M)
     for name in re.findall(r"`([^`\n]+)`", text):
         if FILE.match(name) and ("/" in name or name.endswith(ENDINGS)) and name not in files:
@@ -55,7 +70,9 @@ def main():
     problems = []
     for page in PAGES:
         check_page(page, files, problems)
-    print("\n".join(problems + [f"{len(PAGES)} pages, {len(problems)} problems"]))
+    for page in LINKED:
+        check_links(page, files, problems)
+    print("\n".join(problems + [f"{len(PAGES) + len(LINKED)} pages, {len(problems)} problems"]))
     return 1 if problems else 0
 
 

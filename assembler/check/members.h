@@ -204,7 +204,7 @@
 
 #define MWL__MEMBERS_CASE(X)                                                                       \
     X("when", MWL__FORM_ANY, MWL__MEMBER_REQ | MWL__MEMBER_EXPR, CONDITION,                        \
-      "The condition. If it cannot be evaluated, the case does not match.")                        \
+      "The condition: true or false. If it cannot be evaluated, the Step fails.")                  \
     MWL__MEMBERS_DEFAULT(X)
 
 #define MWL__MEMBERS_MATCHER(X)                                                                    \

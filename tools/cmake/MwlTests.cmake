@@ -227,7 +227,10 @@ if(Python3_FOUND) # authoring
   set_tests_properties(schema PROPERTIES SKIP_RETURN_CODE 77)
   add_test(NAME completion COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/completion.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(completion)
-  if(MWL_HAVE_IO) # the patterns call http and prompt
+  if(MWL_HAVE_IO) # the patterns and the tour call http and prompt
+    add_test(NAME language COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/language.py $<TARGET_FILE:mwlvm>
+             ${PROJECT_SOURCE_DIR}/tools/LANGUAGE.md)
+    mwl_test_setup(language)
     add_test(NAME new COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/new.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(new)
   endif()
