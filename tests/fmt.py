@@ -7,6 +7,7 @@ command's behaviour by examples.
 """
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -93,6 +94,45 @@ def check_all(work):
     return [outcomes.count(outcome) for outcome in (True, False, None)]
 
 
+# ---- random documents ----------------------------------------------------------------------------
+
+NAMES = ["$schema", "action", "assign", "call", "calls", "cases", "catch", "comment", "default", "flow", "flows", "input",
+         "match", "middleware", "next", "onAlways", "onEntry", "output", "over", "provider", "result", "steps", "when",
+         "with", "x", "\u00e4\u4e2d", 'q"\\/', ""]
+SCALARS = [None, True, 0, -1.5e300, 12345678901234567890, "", "Call", "Gather", "{{ vars.x }}", "\u4e2d" * 40, "a\n\tb\x7f",
+           "mwl:provider.middleware/mwl/finally/v1", "x" * 99]
+
+
+def random_value(rng, depth):
+    """Members of the language at places where they do not belong, of kinds that they do not have."""
+    kind = rng.random()
+    if depth == 0 or kind < 0.3:
+        return rng.choice(SCALARS)
+    if kind < 0.5:
+        return [random_value(rng, depth - 1) for _ in range(rng.randrange(5))]
+    return {name: random_value(rng, depth - 1) for name in rng.sample(NAMES, rng.randrange(8))}
+
+
+def random_documents(work):
+    rng = random.Random(19)
+    files = [os.path.join(work, f"random-{i}.json") for i in range(300)]
+    texts = []
+    for file in files:
+        value = random_value(rng, rng.randrange(1, 9))
+        if isinstance(value, dict) and rng.random() < 0.7:
+            value["$schema"] = FLOW
+        texts.append(json.dumps(value, indent=rng.choice([None, 0, 7, "\t"]), ensure_ascii=rng.random() < 0.5))
+        open(file, "w").write(texts[-1])
+    done = mwlvm("fmt", *files)
+    expect("random documents", done.returncode == 0, done.stderr)
+    for file, before in zip(files, texts):
+        after = open(file).read()
+        expect(f"not the same data\n{before}", same_data(before, after), after)
+        expect(f"a line is too long\n{before}", not any(map(long_line, after.split("\n"))), after)
+    again = mwlvm("fmt", *files)
+    expect("formatted twice, random documents are something else", b": formatted" not in again.stderr, again.stderr)
+
+
 def long_line(line):
     """A line is longer than 100 columns only if it is one value, or the begin or end of one."""
     body = re.sub(r'^ *("(?:[^"\\]|\\.)*": )?', "", line).rstrip(",")
@@ -165,6 +205,8 @@ def examples(work):
     open(good, "w").write(BEFORE)
     done = mwlvm("fmt", file, good)
     expect("a wrong file does not stop the others", done.returncode == 3 and open(good).read() == AFTER, done)
+    done = mwlvm("fmt", "--check", os.path.join(ROOT, "tools/examples"), os.path.join(ROOT, "tools/new"))
+    expect("our own examples", done.returncode == 0, done.stdout.decode())
     expect("usage", mwlvm("fmt").returncode == 2 and mwlvm("fmt", "--stdin", "x").returncode == 2)
     expect("a missing file", mwlvm("fmt", os.path.join(work, "none.json")).returncode == 2)
 
@@ -172,6 +214,7 @@ def examples(work):
 def main():
     with tempfile.TemporaryDirectory() as work:
         examples(work)
+        random_documents(work)
         programs, others, wrong = check_all(work)
     print("\n".join(problems[:20]))
     print(f"{programs} programs, {others} that are refused or are documents, {wrong} not JSON; "

@@ -44,7 +44,7 @@ static const char head[] =
 
 static const char foot[] =
     "\nExample:\n"
-    "  mwlvm fmt --diff tools/examples/hello.json\n"
+    "  mwlvm fmt --stdin <tools/examples/hello.json\n"
     "\nExit status, the highest that a file causes: 0 done; 1 with --check, a file would change; 2\n"
     "wrong usage, or a file that cannot be read or written; 3 not JSON; 6 a limit was reached.\n";
 

@@ -165,8 +165,8 @@ def coverage():
         write(folder, "good.json", dict(BAD, expect={}))
         status, out, _ = run(".", "--coverage", "--coverage-file", "c.json", cwd=folder)
         check(status == 0 and "coverage: 4 of 8 places (50.0 %)" in out, out)
-        for line in ("order.json:31:9: not taken: catch clause 1 of Step 'charge'",
-                     "order.json:35:5: not taken: Step 'declined'",
+        for line in ("order.json:30:17: not taken: catch clause 1 of Step 'charge'",
+                     "order.json:33:5: not taken: Step 'declined'",
                      "not taken: onFailure of retry of Step 'charge'",
                      "not taken: policy 1 of retry of Step 'charge'"):
             check(line in out, f"missing '{line}' in\n{out}")
