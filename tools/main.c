@@ -76,7 +76,7 @@ static const char usage[] = "usage: mwlvm FILE [OPTIONS]\n"
 static int print_help(void) {
     printf("%s\nRuns workflows written in the Metolia Workflow Language.\n\n", usage);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-9s %-8s %s\n", commands[i].name, commands[i].operands, commands[i].text);
+        printf("  %-10s %-8s %s\n", commands[i].name, commands[i].operands, commands[i].text);
     printf("\n`mwlvm COMMAND --help` lists a command's options. `mwlvm FILE` is `mwlvm run FILE`.\n"
            "Exit status: 0 success; 1 failure; 2 wrong usage, or a file that cannot be read or\n"
            "written; 3 rejected definition or program; 4 cancelled; 5 timed out; 6 a limit was\n"
