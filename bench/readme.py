@@ -12,10 +12,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 README = os.path.join(ROOT, "README.md")
 BEGIN, END = "<!-- from bench/PEERS.md by bench/readme.py -->\n", "<!-- end -->\n"
 ROWS = {
-    "wf/a_min": "a run of one Step, from its start to its Result",
-    "wf/b_chain10": "ten Steps with expressions",
+    "wf/a_min": "a run of a Pass and a Return, from its start to its Result",
+    "wf/b_chain10": "ten Steps, each of which makes an object",
     "wf/c_retry": "a call that is tried three times",
-    "wf/f_timeout": "a call inside a time limit",
+    "wf/f_timeout": "a call that its time limit interrupts",
     "wf/e_fan1000": "a fan-out of 1,000 calls",
     "wf/g_parked, resident bytes": "memory of a run that waits",
 }
