@@ -28,6 +28,7 @@
     X(show, "FILE", "describe a saved run: where it is, what it waits for")                        \
     X(debug, "FILE", "run step by step, forwards and back, and look at everything")                \
     X(lsp, "", "the language server: editors start it")                                            \
+    X(dap, "", "the debugger for editors: they start it")                                          \
     X(completion, "SHELL", "print a completion script: bash, zsh or fish")                         \
     X(manual, "", "print the man page")
 

@@ -3,7 +3,7 @@
 
 A log has a message on each line: `> ` one of the client, `< ` one of the server, in the order in
 which they were. The first line is `# ` and the words behind `mwlvm` that start the server. What the
-server says must be the same, message by message. (`replay.py --record MWLVM LOG COMMAND...` makes a log:
+server says must be the same, message by message. `$ROOT` is the folder of the project. (`replay.py --record MWLVM LOG COMMAND...` makes a log:
 it runs a client, whose last word is then a program that stands for mwlvm and writes down what passes.)
 """
 import json
@@ -15,6 +15,8 @@ import threading
 
 sys.dont_write_bytecode = True
 from client import Client
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def lines_of(path):
@@ -28,7 +30,7 @@ def replay(mwlvm, path):
     words, lines = lines_of(path)
     client = Client([mwlvm] + words, started=False)
     for number, line in enumerate(lines, 2):
-        message = json.loads(line[2:])
+        message = json.loads(line[2:].replace("$ROOT", ROOT))
         if line.startswith("> "):
             client.send(message)
             continue
@@ -60,11 +62,17 @@ def pass_on(source, target, mark, log, lock):
                 break
             buffer = rest[length:]
             with lock, open(log, "a", encoding="utf-8") as file:
-                file.write(mark + json.dumps(json.loads(rest[:length]), ensure_ascii=False) + "\n")
+                text = json.dumps(json.loads(rest[:length]), ensure_ascii=False)
+                file.write(mark + text.replace(ROOT, "$ROOT") + "\n")
             os.write(target, head + b"\r\n\r\n" + rest[:length])
 
 
 def stand_between(mwlvm, log, words):
+    """The first session goes to LOG.log, the next ones to LOG-2.log and so on."""
+    number = 1
+    while os.path.exists(log):
+        number += 1
+        log = f"{log.removesuffix('.log').removesuffix(f'-{number - 1}')}-{number}.log"
     with open(log, "w", encoding="utf-8") as file:
         file.write("# " + " ".join(words) + "\n")
     server = subprocess.Popen([mwlvm] + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -3,48 +3,93 @@
 
 #include <stdlib.h>
 
+void breaks_init(struct breaks *b) {
+    memset(b, 0, sizeof *b);
+    pthread_mutex_init(&b->lock, NULL);
+}
+
 void breaks_free(struct breaks *b) {
     const mwl_alloc alloc = mwl_alloc_default();
     while (b->n_items) breaks_remove(b, b->items[b->n_items - 1].id);
     mwl__mem_free(&alloc, b->items, b->cap * sizeof *b->items);
+    pthread_mutex_destroy(&b->lock);
     memset(b, 0, sizeof *b);
 }
 
-int breaks_add(struct breaks *b, enum break_kind kind, const char *text, const char *condition) {
+/* Takes over the texts. */
+static int add(struct breaks *b, struct breakpoint p) {
     const mwl_alloc alloc = mwl_alloc_default();
-    struct breakpoint p = {.kind = kind,
-                           .text = strdup(text),
-                           .condition = condition && *condition ? strdup(condition) : NULL};
-    if (!p.text || (condition && *condition && !p.condition) ||
-        mwl__mem_grow(&alloc, (void **)&b->items, &b->cap, b->n_items + 1, sizeof p) < 0) {
-        free(p.text);
-        free(p.condition);
-        return 0;
+    pthread_mutex_lock(&b->lock);
+    bool room = mwl__mem_grow(&alloc, (void **)&b->items, &b->cap, b->n_items + 1, sizeof p) == 0;
+    if (room && p.text) {
+        p.id = ++b->last_id;
+        b->items[b->n_items++] = p;
     }
-    p.id = ++b->last_id;
-    b->items[b->n_items++] = p;
-    return p.id;
+    pthread_mutex_unlock(&b->lock);
+    if (p.id) return p.id;
+    free(p.text);
+    free(p.condition);
+    return 0;
+}
+
+static struct breakpoint make(enum break_kind kind, const char *text, const char *condition) {
+    struct breakpoint p = {.kind = kind, .text = strdup(text)};
+    if (condition && *condition && !(p.condition = strdup(condition))) {
+        free(p.text);
+        p.text = NULL;
+    }
+    return p;
+}
+
+int breaks_add(struct breaks *b, enum break_kind kind, const char *text, const char *condition) {
+    return add(b, make(kind, text, condition));
 }
 
 int breaks_add_line(struct breaks *b, uint32_t line, uint32_t last_line, const char *condition) {
-    int id = breaks_add(b, BREAK_LINE, "", condition);
-    if (id) {
-        b->items[b->n_items - 1].line = line;
-        b->items[b->n_items - 1].last_line = last_line;
+    struct breakpoint p = make(BREAK_LINE, "", condition);
+    p.line = line;
+    p.last_line = last_line;
+    return add(b, p);
+}
+
+int breaks_add_text(struct breaks *b, char *text, const char *condition) {
+    static const char *const kinds[] = {"step", "phase", "provider", "code", "when"};
+    enum break_kind kind = BREAK_STEP;
+    size_t len = strcspn(text, " \t");
+    char *rest = text + len + strspn(text + len, " \t");
+    for (int i = 0; i < 5 && *rest; i++)
+        if (strlen(kinds[i]) == len && memcmp(text, kinds[i], len) == 0) {
+            kind = (enum break_kind)i;
+            text = rest;
+            break;
+        }
+    char *where = kind == BREAK_WHEN ? NULL : strstr(text, " if ");
+    if (where && !condition) {
+        condition = where + 4;
+        *where = '\0';
     }
-    return id;
+    return *text ? breaks_add(b, kind, text, condition) : 0;
 }
 
 bool breaks_remove(struct breaks *b, int id) {
-    for (size_t i = 0; i < b->n_items; i++) {
+    bool found = false;
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = 0; i < b->n_items && !found; i++) {
         if (b->items[i].id != id) continue;
+        found = true;
         free(b->items[i].text);
         free(b->items[i].condition);
         memmove(b->items + i, b->items + i + 1, (b->n_items - i - 1) * sizeof *b->items);
         b->n_items--;
-        return true;
     }
-    return false;
+    pthread_mutex_unlock(&b->lock);
+    return found;
+}
+
+const struct breakpoint *breaks_find(struct breaks *b, int id) {
+    for (size_t i = 0; i < b->n_items; i++)
+        if (b->items[i].id == id) return &b->items[i];
+    return NULL;
 }
 
 void breaks_remove_kinds(struct breaks *b, unsigned kinds) {
@@ -116,12 +161,14 @@ static bool meets(struct breakpoint *b, struct machine *m, const mwl_trace_event
     return false;
 }
 
-const struct breakpoint *breaks_met(struct breaks *b, struct machine *m, const mwl_trace_event *e) {
-    const struct breakpoint *found = NULL;
+int breaks_met(struct breaks *b, struct machine *m, const mwl_trace_event *e) {
+    int found = 0;
+    pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < b->n_items; i++) {
         struct breakpoint *p = &b->items[i];
-        if (meets(p, m, e) && (!p->condition || holds(m, p->condition)) && !found) found = p;
+        if (meets(p, m, e) && (!p->condition || holds(m, p->condition)) && !found) found = p->id;
     }
+    pthread_mutex_unlock(&b->lock);
     return found;
 }
 

@@ -16,12 +16,15 @@ struct breakpoint {
     bool held; /* BREAK_WHEN: it held at the last event; BREAK_CODE: such a failure is rising */
 };
 
+/* The debugger may change the list while the machine runs: a lock keeps the two apart. */
 struct breaks {
+    pthread_mutex_t lock;
     struct breakpoint *items;
     size_t n_items, cap;
     int last_id;
 };
 
+void breaks_init(struct breaks *b);
 void breaks_free(struct breaks *b);
 /* Adds one; the texts are copied. Returns its id, or 0 if memory runs out. */
 int breaks_add(struct breaks *b, enum break_kind kind, const char *text, const char *condition);
@@ -30,8 +33,13 @@ bool breaks_remove(struct breaks *b, int id);
 void breaks_remove_kinds(struct breaks *b, unsigned kinds); /* bits by break_kind */
 /* A run begins: nothing was met yet. */
 void breaks_reset(struct breaks *b);
-/* Returns the first one that an event meets, or NULL. On the machine's thread. */
-const struct breakpoint *breaks_met(struct breaks *b, struct machine *m, const mwl_trace_event *e);
+/* Returns the id of the first one that an event meets, or 0. On the machine's thread. */
+int breaks_met(struct breaks *b, struct machine *m, const mwl_trace_event *e);
+/* Returns the one with this id, lent until the list changes; NULL: none. */
+const struct breakpoint *breaks_find(struct breaks *b, int id);
+/* Adds what a person writes: "pay", "phase onFailure", "provider http if vars.x > 1.0". Cuts the
+ * text. Returns its id; 0: out of memory, or no kind of breakpoint. */
+int breaks_add_text(struct breaks *b, char *text, const char *condition);
 /* Appends a description: "2: Step 'pay' if vars.x > 1.0". */
 void breaks_write(const struct breakpoint *b, mwl__buf *out);
 

@@ -43,9 +43,17 @@ void machine_wait(struct machine *m) {
     pthread_mutex_unlock(&m->lock);
 }
 
+enum machine_state machine_state(struct machine *m) {
+    pthread_mutex_lock(&m->lock);
+    enum machine_state state = m->state;
+    pthread_mutex_unlock(&m->lock);
+    return state;
+}
+
 void machine_pause(struct machine *m) {
     pthread_mutex_lock(&m->lock);
     m->paused = true;
+    if (m->wakes) uv_async_send(&m->wake);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -110,6 +118,27 @@ static bool turn_real(struct machine *m, uv_loop_t *loop, uv_timer_t *timer, int
     return true;
 }
 
+/* Keeps the last thing that is open: what the run waits for. */
+static void see_open(void *ctx, const mwl_trace_event *event) {
+    mwl_trace_event *last = ctx;
+    *last = *event;
+    last->branch = NULL; /* lent for this call only */
+    last->n_branch = 0;
+}
+
+/* A run that waits has no events: it stands between two slices, in what it waits for. */
+static void stand_between(struct machine *m) {
+    mwl_trace_event open;
+    memset(&open, 0, sizeof open);
+    mwl_run_look(m->run, see_open, &open);
+    if (!open.run) return;
+    m->event = &open;
+    m->waits = true;
+    stand(m, MACHINE_STANDS);
+    m->waits = false;
+    m->event = NULL;
+}
+
 /* Runs until the end. A cancellation from outside comes when everything of its instant is done. */
 static void drive(struct machine *m, uv_loop_t *loop, uv_timer_t *timer) {
     mwl_instant now;
@@ -129,6 +158,7 @@ static void drive(struct machine *m, uv_loop_t *loop, uv_timer_t *timer) {
             m->stuck = true;
             break;
         }
+        if (!is_over(m) && machine_paused(m)) stand_between(m);
     }
 }
 

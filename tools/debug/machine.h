@@ -45,6 +45,7 @@ struct machine {
     uint64_t n_events;            /* heard so far, with the one in which it stands */
     const mwl_trace_event *event; /* that one, or NULL */
     int status;                   /* of starting it; a message was printed */
+    bool waits;                   /* it was paused in a wait: the event says what is open */
     bool stuck;                   /* it waits for something that never comes */
 };
 
@@ -55,7 +56,8 @@ int machine_start(struct machine *m);
 void machine_go(struct machine *m);
 /* Waits until it stands still or is over. */
 void machine_wait(struct machine *m);
-/* Asks it to stand still at the next event. Any thread. */
+enum machine_state machine_state(struct machine *m);
+/* Asks it to stand still at the next event, or in its wait. Any thread. */
 void machine_pause(struct machine *m);
 bool machine_paused(struct machine *m); /* and forgets that */
 /* Ends the run, without its cleanup, and the thread. */

@@ -150,35 +150,21 @@ static bool has_step(const struct session *s, const char *name) {
     return false;
 }
 
-/* "provider http if vars.x", "Step name if ...", "when EXPR" */
 static void add_break(struct session *s, char *text) {
-    static const char *const kinds[] = {"step", "phase", "provider", "code", "when"};
-    enum break_kind kind = BREAK_STEP;
-    size_t len;
-    char *rest = cut(text, &len), *condition = NULL;
-    for (int i = 0; i < 5 && *rest; i++)
-        if (is_word(text, len, kinds[i], NULL)) {
-            kind = (enum break_kind)i;
-            text = rest;
-            break;
-        }
-    char *where = kind == BREAK_WHEN ? NULL : strstr(text, " if ");
-    if (where) {
-        condition = where + 4;
-        *where = '\0';
-    }
-    if (!*text) {
+    int id = breaks_add_text(&s->breaks, text, NULL);
+    const struct breakpoint *b = id ? breaks_find(&s->breaks, id) : NULL;
+    if (!b) {
         puts("break needs a Step, or `phase`, `provider`, `code`, `when` and what to look for");
         return;
     }
-    if (kind == BREAK_STEP && !has_step(s, text)) {
-        printf("no Flow has a Step '%s'\n", text);
+    if (b->kind == BREAK_STEP && !has_step(s, b->text)) {
+        printf("no Flow has a Step '%s'\n", b->text);
+        breaks_remove(&s->breaks, id);
         return;
     }
-    int id = breaks_add(&s->breaks, kind, text, condition);
     mwl__buf out = text_buf();
-    if (id) breaks_write(&s->breaks.items[s->breaks.n_items - 1], &out);
-    mwl__buf_puts(&out, id ? "\n" : "out of memory\n");
+    breaks_write(b, &out);
+    mwl__buf_puts(&out, "\n");
     show(&out);
 }
 

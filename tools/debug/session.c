@@ -39,17 +39,15 @@ static bool decide(void *ctx, struct machine *m, const mwl_trace_event *e) {
     if (!is_place(e->kind)) return false;
     if (s->go == GO_TO) {
         bool there = m->n_events >= s->target;
-        const struct breakpoint *b =
-            s->scans && m->n_events < s->target ? breaks_met(&s->breaks, m, e) : NULL;
-        if (b) s->scanned = m->n_events;
+        if (s->scans && !there && breaks_met(&s->breaks, m, e)) s->scanned = m->n_events;
         s->why = WHY_BACK;
         return there;
     }
-    const struct breakpoint *b = breaks_met(&s->breaks, m, e);
+    int met = breaks_met(&s->breaks, m, e);
     bool there = is_there(s, e), paused = machine_paused(m);
-    s->why = b ? WHY_BREAK : there ? WHY_STEP : WHY_PAUSE;
-    s->break_id = b ? b->id : 0;
-    return b || there || paused;
+    s->why = met ? WHY_BREAK : there ? WHY_STEP : WHY_PAUSE;
+    s->break_id = met;
+    return met || there || paused;
 }
 
 /* ---- the session ----------------------------------------------------------------------------- */
@@ -76,6 +74,7 @@ int session_begin(struct session *s, struct debug_setup *setup, int bell) {
     memset(s, 0, sizeof *s);
     s->setup = setup;
     s->bell = bell;
+    breaks_init(&s->breaks);
     s->journal = journal_new(setup->heap);
     if (!s->journal) return cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
     return CMD_OK;
@@ -83,6 +82,7 @@ int session_begin(struct session *s, struct debug_setup *setup, int bell) {
 
 void session_end(struct session *s) {
     const mwl_alloc alloc = mwl_alloc_default();
+    if (!s->setup) return; /* it did not begin */
     stop(s);
     breaks_free(&s->breaks);
     journal_free(s->journal);
@@ -91,11 +91,13 @@ void session_end(struct session *s) {
 }
 
 bool session_over(const struct session *s) {
-    return s->started && s->machine.state == MACHINE_OVER;
+    return s->started && machine_state((struct machine *)(uintptr_t)&s->machine) == MACHINE_OVER;
 }
 
 const mwl_trace_event *session_event(const struct session *s) {
-    return s->started && s->machine.state == MACHINE_STANDS ? s->machine.event : NULL;
+    bool stands =
+        s->started && machine_state((struct machine *)(uintptr_t)&s->machine) == MACHINE_STANDS;
+    return stands ? s->machine.event : NULL;
 }
 
 void session_go(struct session *s, enum session_go go) {
@@ -125,6 +127,7 @@ int session_arrive(struct session *s) {
     if (!s->started) return CMD_FAILED; /* after a message */
     machine_wait(&s->machine);
     if (session_over(s)) s->why = WHY_OVER;
+    if (s->machine.waits) s->why = WHY_PAUSE;
     if (s->machine.status == CMD_OK) remember(s);
     return s->machine.status;
 }
@@ -168,7 +171,7 @@ const char *session_step_back(struct session *s) {
     s->go = GO_STEP;
     if (start(s) != CMD_OK) return "the run cannot be started again";
     for (machine_wait(&s->machine);
-         s->machine.state == MACHINE_STANDS && s->machine.n_events < now;) {
+         machine_state(&s->machine) == MACHINE_STANDS && s->machine.n_events < now;) {
         before = s->machine.n_events;
         machine_go(&s->machine);
         machine_wait(&s->machine);
