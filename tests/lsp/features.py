@@ -3,6 +3,7 @@
 
 A `|` in a text is the cursor. Each check says what the language has at that place.
 """
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -54,17 +55,20 @@ def labels(client, marked):
     return [item["label"] for item in ask(client, "completion", marked)[1]["items"]]
 
 
+def offset(text, at):
+    """The offset of a position; lines end with a line feed, a carriage return or both."""
+    start = 0
+    for line in text.splitlines(keepends=True)[:at["line"]]:
+        start += len(line)
+    return start + len(text[start:].encode("utf-16-le")[:2 * at["character"]].decode("utf-16-le"))
+
+
 def apply(text, edits):
-    """Edits of one line each, from the last to the first."""
-    lines = text.split("\n")
-    for edit in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]),
-                       reverse=True):
-        start, end = edit["range"]["start"], edit["range"]["end"]
-        assert start["line"] == end["line"]
-        line = lines[start["line"]].encode("utf-16-le")
-        line = line[:2 * start["character"]] + edit["newText"].encode("utf-16-le") + line[2 * end["character"]:]
-        lines[start["line"]] = line.decode("utf-16-le")
-    return "\n".join(lines)
+    """Makes edits, from the last to the first."""
+    for edit in sorted(edits, key=lambda e: offset(text, e["range"]["start"]), reverse=True):
+        begin, end = offset(text, edit["range"]["start"]), offset(text, edit["range"]["end"])
+        text = text[:begin] + edit["newText"] + text[end:]
+    return text
 
 
 HEAD = '{ "$schema": "https://mwl.dev/v0.1/flow/schema.json",\n'
@@ -244,6 +248,21 @@ def shows_symbols(c):
     check("symbols of a text that is broken off", [s["name"] for s in found] == ["first", "last"], found)
 
 
+def formats(c):
+    def formatted(text):
+        c.open(URI, text)
+        return apply(text, c.request("textDocument/formatting", {
+            "textDocument": {"uri": URI}, "options": {"tabSize": 4, "insertSpaces": True}}))
+    wanted = subprocess.run([MWLVM, "fmt", "--stdin"], input=FLOW, capture_output=True, text=True, check=True).stdout
+    check("formatting is that of fmt", formatted(FLOW) == wanted, formatted(FLOW))
+    check("what is formatted stays", formatted(wanted) == wanted)
+    smile = FLOW.replace("It pays.", "Ünïcödé 😀")
+    check("with other characters", formatted(smile) == wanted.replace("It pays.", "Ünïcödé 😀"))
+    check("and other line ends", formatted(FLOW.replace("\n", "\r\n")) == wanted)
+    check("a broken text stays", formatted(FLOW[:300]) == FLOW[:300])
+    check("an empty one too", formatted("") == "")
+
+
 def keeps_the_protocol():
     c = Client([MWLVM, "lsp"], started=False)
     check("first initialize", c.ask("textDocument/hover", {})["error"]["code"] == -32002)
@@ -268,7 +287,8 @@ def keeps_the_protocol():
 
 
 client = Client([MWLVM, "lsp"])
-for part in (diagnostics, synchronises, completes, completes_expressions, hovers, navigates, shows_symbols):
+for part in (diagnostics, synchronises, completes, completes_expressions, hovers, navigates, shows_symbols,
+             formats):
     part(client)
 check("the server ends well", client.end() == 0)
 keeps_the_protocol()

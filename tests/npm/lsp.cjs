@@ -11,7 +11,7 @@ const text = `{
   "entrypoint": "begin",
   "steps": {
     "begin": { "action": "Pass", "assign": { "total": 1 }, "next": "emd" },
-    "end": { "action": "Return", "value": "{{ vars.total }}" }
+    "end": {"value": "{{ vars.total }}", "action": "Return"}
   }
 }
 `;
@@ -71,9 +71,12 @@ async function main() {
     const rename = await connection.sendRequest(p.RenameRequest.type, { textDocument, position: inNext, newName: "done" });
     assert.strictEqual(rename.changes[uri].length, 2);
     const hover = await connection.sendRequest(p.HoverRequest.type, { textDocument, position: { line: 2, character: 5 } });
-    assert.match(hover.contents.value, /begins/);
+    assert.match(hover.contents.value, /The Step that runs first/);
     const symbols = await connection.sendRequest(p.DocumentSymbolRequest.type, { textDocument });
     assert.deepStrictEqual(symbols.map((s) => s.name), ["begin", "end"]);
+    const formatted = await connection.sendRequest(p.DocumentFormattingRequest.type, {
+        textDocument, options: { tabSize: 8, insertSpaces: false } });
+    assert.strictEqual(formatted.length, 1);
     await connection.sendRequest(p.ShutdownRequest.type);
     await connection.sendNotification(p.ExitNotification.type);
     assert.strictEqual(await ended, 0);

@@ -4,6 +4,8 @@
  * finished, and what the language has there. Refuses to know: expressions (complete_expr.c). */
 #include "complete.h"
 
+#include "assembler/source/form.h"
+
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"
 
 void items_add(struct items *list, const struct item *item) {
@@ -170,16 +172,31 @@ static void add_name(struct naming *g, const char *name, size_t len, const char 
     mwl__buf_free(&text);
 }
 
-static void add_table(struct naming *g, enum role of) {
-    size_t n;
-    const struct role_member *rows = role_members(&n);
-    int action = of == ROLE_STEP ? role_action(g->object) : -1;
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].of != of) continue;
-        if (action >= 0 && rows[i].actions && !(rows[i].actions & 1u << action)) continue;
-        if (rows[i].value == ROLE_LANGUAGE && g->object->parent) continue;
-        add_name(g, rows[i].name, strlen(rows[i].name), value_of(rows[i].value),
-                 rows[i].required ? "required" : NULL, rows[i].text, strlen(rows[i].text));
+static void add_list(struct naming *g, const struct member_list *list) {
+    for (size_t i = 0; i < list->n_rows; i++) {
+        const struct member *m = &list->rows[i];
+        if (m->shape == SHAPE_SCHEMA_URI && g->object->parent) continue; /* of the root alone */
+        add_name(g, m->name, strlen(m->name), value_of(role_of_shape(m->shape)),
+                 m->flags & MWL__FORM_REQUIRED ? "required" : NULL, m->text, strlen(m->text));
+    }
+}
+
+/* The members of an object. Of a Step without an action, those that actions share come once. */
+static void add_table(struct naming *g) {
+    const struct member_list *lists[MEMBER_ACTIONS];
+    size_t n = role_lists(g->object, lists);
+    if (n == 1) add_list(g, lists[0]);
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        struct member kept[32];
+        struct member_list rest = {lists[i]->what, kept, 0};
+        for (size_t k = 0; k < lists[i]->n_rows && rest.n_rows < 32; k++) {
+            bool seen = false;
+            for (size_t j = 0; j < i && !seen; j++)
+                seen = members_find(lists[j], lists[i]->rows[k].name,
+                                    strlen(lists[i]->rows[k].name)) != NULL;
+            if (!seen) kept[rest.n_rows++] = lists[i]->rows[k];
+        }
+        add_list(g, &rest);
     }
 }
 
@@ -236,7 +253,7 @@ static void complete_name(struct naming *g) {
     case ROLE_ASSIGN:
     case ROLE_VALUE:
     case ROLE_NONE: break;
-    default: add_table(g, (enum role)g->object->role); break;
+    default: add_table(g); break;
     }
 }
 
@@ -267,7 +284,7 @@ static void add_steps(struct items *list, const struct outline_node *n) {
         int action = role_action(m);
         if (m->key)
             add_string(list, ITEM_REFERENCE, m->key, m->key_len,
-                       action < 0 ? NULL : role_actions[action], has ? note->text : NULL,
+                       action < 0 ? NULL : member_actions[action].name, has ? note->text : NULL,
                        has ? note->text_len : 0);
     }
 }
@@ -325,11 +342,16 @@ static void add_choices(struct items *list, const struct outline_node *n) {
             add_string(list, ITEM_ENUM, m->as.text, m->count, NULL, NULL, 0);
 }
 
-static void add_words(struct items *list, const char *const *words, const char *const *texts,
-                      size_t n, enum item_kind kind) {
-    for (size_t i = 0; i < n; i++)
-        add_string(list, kind, words[i], strlen(words[i]), NULL, texts ? texts[i] : NULL,
-                   texts ? strlen(texts[i]) : 0);
+static void add_actions(struct items *list) {
+    for (size_t i = 0; i < MEMBER_ACTIONS; i++)
+        add_string(list, ITEM_ENUM, member_actions[i].name, strlen(member_actions[i].name), NULL,
+                   member_actions[i].text, strlen(member_actions[i].text));
+}
+
+static void add_types(struct items *list) {
+    static const char *const types[] = {"error", "timeout", "cancellation", "skipped"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        add_string(list, ITEM_ENUM, types[i], strlen(types[i]), NULL, NULL, 0);
 }
 
 static void add_braces(struct items *list) {
@@ -344,15 +366,12 @@ static void add_braces(struct items *list) {
 
 /* n: the value, or the member or the array that can have one; `role`: of the value */
 static void complete_value(struct items *list, const struct outline_node *n, enum role role) {
-    static const char *const types[] = {"error", "timeout", "cancellation", "skipped"};
     switch (role) {
     case ROLE_STEP_NAME: add_steps(list, n); break;
     case ROLE_CALLED: add_flows(list, n); break;
     case ROLE_PROVIDER: add_providers(list, n); break;
-    case ROLE_ACTION:
-        add_words(list, role_actions, role_action_texts, MWL_ACTION_COUNT, ITEM_ENUM);
-        break;
-    case ROLE_TYPE: add_words(list, types, NULL, 4, ITEM_ENUM); break;
+    case ROLE_ACTION: add_actions(list); break;
+    case ROLE_TYPE: add_types(list); break;
     case ROLE_CODE: add_codes(list, n); break;
     case ROLE_LANGUAGE:
         add_string(list, ITEM_VALUE, FLOW_SCHEMA, strlen(FLOW_SCHEMA), NULL, NULL, 0);

@@ -2,6 +2,7 @@
  * complete.h. */
 #include "complete.h"
 
+#include "../function_words.h"
 #include "paths.h"
 
 #include <stdio.h>
@@ -52,11 +53,14 @@ static void add_functions(struct items *list, unsigned style, const char *before
         const char *name = def->name + skip;
         char text[128];
         snprintf(text, sizeof text, "%s($1)", name);
+        const struct function_words *words = function_words_find(def->name, strlen(def->name));
         const struct item item = {.kind = ITEM_FUNCTION,
                                   .label = name,
                                   .label_len = strlen(name),
                                   .text = text,
                                   .detail = def->usage,
+                                  .words = words ? words->text : NULL,
+                                  .words_len = words ? strlen(words->text) : 0,
                                   .snippet = true};
         items_add(list, &item);
     }
@@ -72,11 +76,14 @@ static void add_macros(struct items *list, bool member) {
         snprintf(text, sizeof text, "%s%s%s($1)", m->name_space ? m->name_space : "",
                  m->name_space ? "." : "", m->name);
         size_t len = strcspn(text, "(");
+        const struct function_words *words = function_words_find(text, len);
         const struct item item = {.kind = ITEM_KEYWORD,
                                   .label = text,
                                   .label_len = len,
                                   .text = text,
-                                  .detail = "macro",
+                                  .detail = words && words->usage ? words->usage : "macro",
+                                  .words = words ? words->text : NULL,
+                                  .words_len = words ? strlen(words->text) : 0,
                                   .snippet = true};
         items_add(list, &item);
     }

@@ -5,6 +5,8 @@
 #include "lsp.h"
 
 #include "../cmd.h"
+#include "../function_words.h"
+#include "assembler/source/form.h"
 #include "assembler/cel/cel.h"
 #include "assembler/check/scope.h"
 #include "cel_deduce.h"
@@ -68,7 +70,8 @@ static void hover_step(const struct outline_node *step, mwl__buf *out) {
     int action = role_action(step);
     const struct outline_node *note = outline_get(step, "comment");
     line(out, "**Step `%.*s`**", (int)step->key_len, step->key);
-    if (action >= 0) line(out, "`%s`: %s", role_actions[action], role_action_texts[action]);
+    if (action >= 0)
+        line(out, "`%s`: %s", member_actions[action].name, member_actions[action].text);
     if (note && note->kind == OUTLINE_STRING) paragraph(out, note->text, note->text_len);
 }
 
@@ -82,7 +85,7 @@ static void hover_flow(const struct outline_node *flow, mwl__buf *out) {
 
 static void hover_key(struct lsp *s, const struct outline_node *n, mwl__buf *out) {
     const struct outline_node *up = n->parent;
-    const struct role_member *m = role_member((enum role)up->role, n->key, n->key_len);
+    const struct member *m = role_member(up, n->key, n->key_len);
     if (n->role == ROLE_STEP) {
         hover_step(n, out);
     } else if (up->role == ROLE_FLOWS) {
@@ -97,7 +100,7 @@ static void hover_key(struct lsp *s, const struct outline_node *n, mwl__buf *out
         if (n->role == ROLE_CALL) line(out, "A call that the middleware itself makes.");
         if (n->role == ROLE_STACK) line(out, "Middleware around the call that it makes.");
     } else if (m) {
-        line(out, "**%s**%s", m->name, m->required ? " (required)" : "");
+        line(out, "**%s**%s", m->name, m->flags & MWL__FORM_REQUIRED ? " (required)" : "");
         line(out, "%s", m->text);
     }
 }
@@ -119,6 +122,14 @@ static void see_wanted(void *ctx, const struct path_member *m) {
     if (m->text) paragraph(w->out, m->text, m->text_len);
 }
 
+static void put_function_words(const char *name, mwl__buf *out) {
+    const struct function_words *w = function_words_find(name, strlen(name));
+    if (!w) return;
+    if (w->usage) line(out, "```\n%s\n```", w->usage);
+    line(out, "%s", w->text);
+    if (w->example) line(out, "Example: `%s`", w->example);
+}
+
 static void hover_function(const struct lsp *s, const struct path *p, mwl__buf *out) {
     char full[200];
     size_t n = 0, last = p->n - 1;
@@ -135,8 +146,10 @@ static void hover_function(const struct lsp *s, const struct path *p, mwl__buf *
         bool member = p->member && (f->style & MWL_FN_MEMBER) && strcmp(f->name, own) == 0;
         if (!global && !member) continue;
         line(out, "```\n%s\n```", f->usage);
+        put_function_words(f->name, out);
         return;
     }
+    put_function_words(full, out); /* a macro */
 }
 
 static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
@@ -202,7 +215,8 @@ static void hover_value(struct lsp *s, struct open_document *d, const struct out
         break;
     case ROLE_ACTION: {
         int action = role_action(n->parent);
-        if (action >= 0) line(out, "**%s**: %s", role_actions[action], role_action_texts[action]);
+        if (action >= 0)
+            line(out, "**%s**: %s", member_actions[action].name, member_actions[action].text);
         break;
     }
     default:

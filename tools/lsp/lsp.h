@@ -7,6 +7,7 @@
  *   hover.c      what is under the cursor
  *   navigate.c   definitions, references, rename
  *   symbols.c    the Steps and Flows of a document
+ *   layout.c     formatting
  *
  * A function that answers a request appends the JSON of the result to `out`. */
 #ifndef MWL_TOOLS_LSP_LSP_H
@@ -79,6 +80,7 @@ void lsp_prepare_rename(struct lsp *s, struct open_document *d, mwl_value params
 /* Returns NULL, or why it cannot be renamed. */
 const char *lsp_rename(struct lsp *s, struct open_document *d, mwl_value params, mwl__buf *out);
 void lsp_symbols(struct lsp *s, struct open_document *d, mwl_value params, mwl__buf *out);
+void lsp_format(struct lsp *s, struct open_document *d, mwl_value params, mwl__buf *out);
 
 /* server.c: answers messages until the editor ends. Returns an exit status. */
 int lsp_serve(struct lsp *s);

@@ -5,169 +5,89 @@
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-#define A(name) (1u << MWL_ACTION_##name)
-
-static const char assign_text[] =
-    "Variables to set: each name gets the value beside it. They are read as `vars.name`.";
-static const char catch_text[] =
-    "What to do when the Step fails: clauses, tried in their order. The first one that matches the "
-    "failure decides.";
-static const char when_text[] = "The phase acts only if this condition is true.";
-static const char with_text[] = "Arguments, as the provider's document describes them.";
-
-static const struct role_member members[] = {
-    {ROLE_FLOW, "$schema", ROLE_LANGUAGE, 0, false,
-     "The version of the language. Only the root document has it."},
-    {ROLE_FLOW, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_FLOW, "parameters", ROLE_SCHEMA, 0, false,
-     "A JSON Schema of the arguments of this Flow. Each property is a variable: `vars.name`."},
-    {ROLE_FLOW, "entrypoint", ROLE_STEP_NAME, 0, true, "The Step with which the Flow begins."},
-    {ROLE_FLOW, "middleware", ROLE_STACK, 0, false,
-     "Middleware around the whole Flow, the outermost first."},
-    {ROLE_FLOW, "steps", ROLE_STEPS, 0, true, "The Steps of the Flow, by their names."},
-    {ROLE_FLOW, "flows", ROLE_FLOWS, 0, false,
-     "Flows that calls in this Flow, and in Flows inside it, can name."},
-
-    {ROLE_STEP, "action", ROLE_ACTION, 0, true,
-     "What the Step does: Call, Gather, Match, Pass, Sleep, Return or Raise."},
-    {ROLE_STEP, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_STEP, "input", ROLE_VALUE, A(CALL) | A(MATCH), false,
-     "What the action works on. Without it, the input of the Step."},
-    {ROLE_STEP, "over", ROLE_VALUE, A(GATHER), false,
-     "A list: the `call` is dispatched once for each element, which is its input."},
-    {ROLE_STEP, "middleware", ROLE_STACK, A(CALL), false,
-     "Middleware around the call, the outermost first: Retry, Timeout, Loop, Finally and others."},
-    {ROLE_STEP, "call", ROLE_CALL, A(CALL) | A(GATHER), false,
-     "What is called: a provider or a Flow, with its arguments."},
-    {ROLE_STEP, "calls", ROLE_CALLS, A(GATHER), false,
-     "The calls that are dispatched side by side, instead of `over` and `call`."},
-    {ROLE_STEP, "concurrency", ROLE_NUMBER, A(GATHER), false,
-     "How many dispatches may be in flight at a time. Without it, all of them."},
-    {ROLE_STEP, "completion", ROLE_COMPLETION, A(GATHER), false,
-     "When the Gather is complete: how many successes are needed."},
-    {ROLE_STEP, "cases", ROLE_CASES, A(MATCH), true,
-     "Clauses, tried in their order: the first whose `when` is true decides."},
-    {ROLE_STEP, "default", ROLE_DEFAULT, A(MATCH), true, "What happens if no case is true."},
-    {ROLE_STEP, "for", ROLE_VALUE, A(SLEEP), false, "How long to sleep: an ISO 8601 duration."},
-    {ROLE_STEP, "until", ROLE_VALUE, A(SLEEP), false, "Until when to sleep: a timestamp."},
-    {ROLE_STEP, "value", ROLE_VALUE, A(RETURN), false,
-     "The value of the Flow. Without it, the input of the Step."},
-    {ROLE_STEP, "result", ROLE_RESULT, A(RAISE), false,
-     "The failure to raise. Without it, the failure that was caught is raised again."},
-    {ROLE_STEP, "output", ROLE_VALUE, A(CALL) | A(GATHER) | A(PASS), false,
-     "What the next Step gets. Without it, the product of the action."},
-    {ROLE_STEP, "assign", ROLE_ASSIGN, A(CALL) | A(GATHER) | A(PASS), false, assign_text},
-    {ROLE_STEP, "next", ROLE_STEP_NAME, A(CALL) | A(GATHER) | A(PASS) | A(SLEEP), false,
-     "The Step that follows."},
-    {ROLE_STEP, "catch", ROLE_CATCHES, A(CALL) | A(GATHER), false, catch_text},
-
-    {ROLE_CALL, "provider", ROLE_PROVIDER, 0, false,
-     "The provider that is called, by its URI: `mwl:provider.call/NAMESPACE/NAME/VERSION`."},
-    {ROLE_CALL, "flow", ROLE_CALLED, 0, false,
-     "The Flow that is called: a name in `flows`, or a Flow written here."},
-    {ROLE_CALL, "input", ROLE_VALUE, 0, false, "The input of what is called."},
-    {ROLE_CALL, "with", ROLE_WITH, 0, false, with_text},
-    {ROLE_CALL, "onSuccess", ROLE_SUCCESS_ARM, 0, false,
-     "When the call succeeds: variables to set, and another value. `provider` or `flow` shows what "
-     "happened inside."},
-    {ROLE_CALL, "onFailure", ROLE_FAILURE_ARM, 0, false,
-     "When the call fails: variables to set. `call.result` is the failure."},
-    {ROLE_CALL, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_SUCCESS_ARM, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_SUCCESS_ARM, "value", ROLE_VALUE, 0, false, "The value of the call, instead of its own."},
-    {ROLE_FAILURE_ARM, "assign", ROLE_ASSIGN, 0, false, assign_text},
-
-    {ROLE_ENTRY, "provider", ROLE_PROVIDER, 0, true,
-     "The middleware, by its URI: `mwl:provider.middleware/NAMESPACE/NAME/VERSION`."},
-    {ROLE_ENTRY, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_ENTRY, "onEntry", ROLE_ON_ENTRY, 0, false, "On the way in, before what is inside runs."},
-    {ROLE_ENTRY, "onSuccess", ROLE_ON_SUCCESS, 0, false, "When what is inside has succeeded."},
-    {ROLE_ENTRY, "onFailure", ROLE_ON_FAILURE, 0, false, "When what is inside has failed."},
-    {ROLE_ENTRY, "onAlways", ROLE_ON_ALWAYS, 0, false,
-     "At the end in every case, also after a cancellation: cleanup belongs here."},
-    {ROLE_ON_ENTRY, "when", ROLE_CONDITION, 0, false, when_text},
-    {ROLE_ON_ENTRY, "with", ROLE_WITH, 0, false, with_text},
-    {ROLE_ON_ENTRY, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_ON_ENTRY, "output", ROLE_VALUE, 0, false, "What is passed down, instead of the input."},
-    {ROLE_ON_SUCCESS, "when", ROLE_CONDITION, 0, false, when_text},
-    {ROLE_ON_SUCCESS, "with", ROLE_WITH, 0, false, with_text},
-    {ROLE_ON_SUCCESS, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_ON_SUCCESS, "value", ROLE_VALUE, 0, false, "What is passed up, instead of the value."},
-    {ROLE_ON_FAILURE, "when", ROLE_CONDITION, 0, false, when_text},
-    {ROLE_ON_FAILURE, "with", ROLE_WITH, 0, false, with_text},
-    {ROLE_ON_FAILURE, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_ON_FAILURE, "type", ROLE_TYPE, 0, false, "Another type for the failure."},
-    {ROLE_ON_FAILURE, "code", ROLE_CODE, 0, false, "Another code for the failure."},
-    {ROLE_ON_FAILURE, "message", ROLE_VALUE, 0, false, "Another message for the failure."},
-    {ROLE_ON_FAILURE, "details", ROLE_VALUE, 0, false, "Other details for the failure."},
-    {ROLE_ON_FAILURE, "retryable", ROLE_FLAG, 0, false,
-     "Whether to try again could help: true, false or null."},
-    {ROLE_ON_FAILURE, "previous", ROLE_VALUE, 0, false, "The failure that led to this one."},
-    {ROLE_ON_ALWAYS, "when", ROLE_CONDITION, 0, false, when_text},
-    {ROLE_ON_ALWAYS, "with", ROLE_WITH, 0, false, with_text},
-    {ROLE_ON_ALWAYS, "assign", ROLE_ASSIGN, 0, false, assign_text},
-
-    {ROLE_CATCH, "match", ROLE_MATCHER, 0, true, "Which failures the clause is for."},
-    {ROLE_CATCH, "output", ROLE_VALUE, 0, false,
-     "What the next Step gets. `failure` is what was caught."},
-    {ROLE_CATCH, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_CATCH, "next", ROLE_STEP_NAME, 0, true, "The Step that handles the failure."},
-    {ROLE_CATCH, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_MATCHER, "codes", ROLE_CODES, 0, false,
-     "Codes: exact, or with `.*` at the end, or `*` for all of them."},
-    {ROLE_MATCHER, "types", ROLE_TYPES, 0, false, "Types: error, timeout, cancellation, skipped."},
-    {ROLE_MATCHER, "retryable", ROLE_FLAG, 0, false, "Only failures that say so."},
-    {ROLE_CASE, "when", ROLE_CONDITION, 0, true, "The condition: `{{ match.input.x == 'y' }}`."},
-    {ROLE_CASE, "output", ROLE_VALUE, 0, false, "What the next Step gets."},
-    {ROLE_CASE, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_CASE, "next", ROLE_STEP_NAME, 0, true, "The Step that follows."},
-    {ROLE_CASE, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_DEFAULT, "output", ROLE_VALUE, 0, false, "What the next Step gets."},
-    {ROLE_DEFAULT, "assign", ROLE_ASSIGN, 0, false, assign_text},
-    {ROLE_DEFAULT, "next", ROLE_STEP_NAME, 0, true, "The Step that follows."},
-    {ROLE_DEFAULT, "comment", ROLE_COMMENT, 0, false, "A note for people."},
-    {ROLE_COMPLETION, "successes", ROLE_NUMBER, 0, true, "How many dispatches must succeed."},
-    {ROLE_COMPLETION, "wait", ROLE_FLAG, 0, false,
-     "Whether the Gather waits for the other dispatches; false cancels them."},
-    {ROLE_RESULT, "type", ROLE_TYPE, 0, false,
-     "The type of the failure: error, timeout, or one of yours with a capital."},
-    {ROLE_RESULT, "code", ROLE_CODE, 0, false, "The code of the failure, such as `Order.Invalid`."},
-    {ROLE_RESULT, "message", ROLE_VALUE, 0, false, "A sentence for people."},
-    {ROLE_RESULT, "details", ROLE_VALUE, 0, false, "Data about the failure."},
-    {ROLE_RESULT, "retryable", ROLE_FLAG, 0, false,
-     "Whether to try again could help: true, false or null."},
-    {ROLE_RESULT, "previous", ROLE_VALUE, 0, false, "The failure that led to this one."},
+/* The role of a value with this shape. */
+static const uint8_t shape_roles[] = {
+    [SHAPE_FLOW] = ROLE_FLOW,
+    [SHAPE_CALL] = ROLE_CALL,
+    [SHAPE_SUCCESS_ARM] = ROLE_SUCCESS_ARM,
+    [SHAPE_FAILURE_ARM] = ROLE_FAILURE_ARM,
+    [SHAPE_CLAUSE] = ROLE_CATCH,
+    [SHAPE_CASE] = ROLE_CASE,
+    [SHAPE_DEFAULT] = ROLE_DEFAULT,
+    [SHAPE_MATCHER] = ROLE_MATCHER,
+    [SHAPE_COMPLETION] = ROLE_COMPLETION,
+    [SHAPE_RESULT] = ROLE_RESULT,
+    [SHAPE_ENTRY] = ROLE_ENTRY,
+    [SHAPE_ON_ENTRY] = ROLE_ON_ENTRY,
+    [SHAPE_ON_SUCCESS] = ROLE_ON_SUCCESS,
+    [SHAPE_ON_FAILURE] = ROLE_ON_FAILURE,
+    [SHAPE_ON_ALWAYS] = ROLE_ON_ALWAYS,
+    [SHAPE_STEP] = ROLE_STEP,
+    [SHAPE_STEPS] = ROLE_STEPS,
+    [SHAPE_FLOWS] = ROLE_FLOWS,
+    [SHAPE_CALLS] = ROLE_CALLS,
+    [SHAPE_ENTRIES] = ROLE_STACK,
+    [SHAPE_CATCHES] = ROLE_CATCHES,
+    [SHAPE_CASES] = ROLE_CASES,
+    [SHAPE_VALUE] = ROLE_VALUE,
+    [SHAPE_ARGUMENTS] = ROLE_WITH,
+    [SHAPE_ASSIGN] = ROLE_ASSIGN,
+    [SHAPE_CONDITION] = ROLE_CONDITION,
+    [SHAPE_LIST] = ROLE_VALUE,
+    [SHAPE_COUNT] = ROLE_NUMBER,
+    [SHAPE_DURATION] = ROLE_VALUE,
+    [SHAPE_INSTANT] = ROLE_VALUE,
+    [SHAPE_STEP_NAME] = ROLE_STEP_NAME,
+    [SHAPE_CALL_URI] = ROLE_PROVIDER,
+    [SHAPE_MIDDLEWARE_URI] = ROLE_PROVIDER,
+    [SHAPE_FLOW_REF] = ROLE_CALLED,
+    [SHAPE_CODES] = ROLE_CODES,
+    [SHAPE_TYPES] = ROLE_TYPES,
+    [SHAPE_LIMIT] = ROLE_NUMBER,
+    [SHAPE_SCHEMA] = ROLE_SCHEMA,
+    [SHAPE_SCHEMA_URI] = ROLE_LANGUAGE,
+    [SHAPE_ACTION] = ROLE_ACTION,
+    [SHAPE_TEXT] = ROLE_COMMENT,
+    [SHAPE_FLAG] = ROLE_FLAG,
+    [SHAPE_FAILURE_TYPE] = ROLE_TYPE,
+    [SHAPE_FAILURE_TEXT] = ROLE_VALUE,
+    [SHAPE_FAILURE_FLAG] = ROLE_FLAG,
+    [SHAPE_FAILURE_LINK] = ROLE_VALUE,
 };
-#define N_MEMBERS (sizeof members / sizeof *members)
 
-const struct role_member *role_members(size_t *n) {
-    *n = N_MEMBERS;
-    return members;
+enum role role_of_shape(enum member_shape shape) { return (enum role)shape_roles[shape]; }
+
+size_t role_lists(const struct outline_node *object,
+                  const struct member_list *lists[MEMBER_ACTIONS]) {
+    if (object->role == ROLE_STEP) {
+        int action = role_action(object);
+        for (int i = 0; i < MEMBER_ACTIONS; i++)
+            lists[i] = members_of(member_actions[action < 0 ? i : action].shape);
+        return action < 0 ? MEMBER_ACTIONS : 1;
+    }
+    for (int shape = 0; shape < SHAPE_LISTS; shape++)
+        if (shape_roles[shape] == object->role && object->role != ROLE_NONE) {
+            lists[0] = members_of((enum member_shape)shape);
+            return 1;
+        }
+    return 0;
 }
 
-const struct role_member *role_member(enum role of, const char *name, size_t len) {
-    for (size_t i = 0; i < N_MEMBERS; i++)
-        if (members[i].of == of && strlen(members[i].name) == len &&
-            memcmp(members[i].name, name, len) == 0)
-            return &members[i];
-    return NULL;
+const struct member *role_member(const struct outline_node *object, const char *name, size_t len) {
+    const struct member_list *lists[MEMBER_ACTIONS];
+    const struct member *found = NULL;
+    size_t n = role_lists(object, lists);
+    for (size_t i = 0; i < n && !found; i++) found = members_find(lists[i], name, len);
+    for (int i = 0; i < MEMBER_ACTIONS && !found && object->role == ROLE_STEP; i++)
+        found =
+            members_find(members_of(member_actions[i].shape), name, len); /* of another action */
+    return found;
 }
-
-const char *const role_actions[MWL_ACTION_COUNT] = {"Call",  "Gather", "Match", "Pass",
-                                                    "Sleep", "Return", "Raise"};
-const char *const role_action_texts[MWL_ACTION_COUNT] = {
-    "Calls a provider or a Flow, with middleware around the call.",
-    "Dispatches several calls side by side and collects their Results.",
-    "Chooses the next Step by conditions.",
-    "Passes its input on, and may shape it and set variables.",
-    "Waits for a time.",
-    "Ends the Flow with a value.",
-    "Ends the Flow with a failure."};
 
 int role_action(const struct outline_node *step) {
     const struct outline_node *n = outline_get(step, "action");
-    for (int a = 0; a < MWL_ACTION_COUNT; a++)
-        if (outline_text_is(n, role_actions[a])) return a;
+    for (int a = 0; a < MEMBER_ACTIONS; a++)
+        if (outline_text_is(n, member_actions[a].name)) return a;
     return -1;
 }
 
@@ -215,9 +135,10 @@ static enum role member_role(mwl__catalog *catalog, const struct outline_node *n
         return up->parent->role == ROLE_WITH ? ROLE_WITH : structural(catalog, n);
     default: break;
     }
-    const struct role_member *m = role_member((enum role)up->role, n->key, n->key_len);
+    const struct member *m = role_member(up, n->key, n->key_len);
     if (!m) return ROLE_NONE;
-    return m->value == ROLE_CALLED && n->kind == OUTLINE_OBJECT ? ROLE_FLOW : m->value;
+    enum role role = role_of_shape(m->shape);
+    return role == ROLE_CALLED && n->kind == OUTLINE_OBJECT ? ROLE_FLOW : role;
 }
 
 void roles_set(struct outline *o, mwl__catalog *catalog) {

@@ -1,10 +1,12 @@
 /* roles.h: what each value of a definition is in the language: a Flow, a Step, a call, the name of
- * a Step ..., and the members that each of these has, with their meaning.
+ * a Step ...
  *
- * Owns: the tables from which completion, hover and navigation come. Refuses to know: editors. */
+ * Owns: the way from an outline to the lists of tools/members.h, from which completion, hover and
+ * navigation come. Refuses to know: editors. */
 #ifndef MWL_TOOLS_LSP_ROLES_H
 #define MWL_TOOLS_LSP_ROLES_H
 
+#include "../members.h"
 #include "assembler/provider/catalog.h"
 #include "outline.h"
 #include "vm/program/tables.h"
@@ -52,24 +54,17 @@ enum role {
     ROLE_COMMENT
 };
 
-/* A member that values of a role have. */
-struct role_member {
-    enum role of;
-    const char *name;
-    enum role value;
-    unsigned actions; /* of a Step: which have it, bits by mwl__action; 0: all */
-    bool required;
-    const char *text; /* what it means */
-};
-/* Returns all of them, those of a role in the order in which the specification writes them. */
-const struct role_member *role_members(size_t *n);
-/* Returns the row, or NULL if there is no such member. */
-const struct role_member *role_member(enum role of, const char *name, size_t len);
+enum role role_of_shape(enum member_shape shape);
+/* The members that an object has, by its role: a list, or, of a Step whose action is not known, the
+ * list of each action. Returns how many lists there are. */
+size_t role_lists(const struct outline_node *object,
+                  const struct member_list *lists[MEMBER_ACTIONS]);
+/* Returns the row of a member, or NULL. A Step has the members of its action first, then those of
+ * the others, so that a name is known also while the action is wrong. */
+const struct member *role_member(const struct outline_node *object, const char *name, size_t len);
 
-/* The names and meanings of the actions, by mwl__action. */
-extern const char *const role_actions[MWL_ACTION_COUNT];
-extern const char *const role_action_texts[MWL_ACTION_COUNT];
-/* Returns the action of a Step, or -1 if it has none that is known. */
+/* Returns the action of a Step, an index of member_actions and of mwl__action; -1: none that is
+ * known. */
 int role_action(const struct outline_node *step);
 
 /* Sets the roles of the whole tree. The catalog knows which arguments of a middleware are calls. */

@@ -63,7 +63,7 @@ static void initialize(struct lsp *s, mwl_value params, mwl__buf *out) {
         "\"completionProvider\":{\"triggerCharacters\":[\"\\\"\",\".\",\":\",\"{\",\",\"]},"
         "\"hoverProvider\":true,\"definitionProvider\":true,\"referencesProvider\":true,"
         "\"documentHighlightProvider\":true,\"documentSymbolProvider\":true,"
-        "\"renameProvider\":{\"prepareProvider\":true},"
+        "\"documentFormattingProvider\":true,\"renameProvider\":{\"prepareProvider\":true},"
         "\"codeActionProvider\":{\"codeActionKinds\":[\"quickfix\",\"source.fixAll.mwl\"]}},"
         "\"serverInfo\":{\"name\":\"mwlvm\",\"version\":\"%s\"}}",
         s->units == UNITS_UTF8 ? "utf-8" : "utf-16", MWL_VERSION);
@@ -85,6 +85,7 @@ static const struct {
     {"textDocument/documentSymbol", lsp_symbols},
     {"textDocument/prepareRename", lsp_prepare_rename},
     {"textDocument/codeAction", lsp_actions},
+    {"textDocument/formatting", lsp_format},
 };
 
 static struct open_document *document_of(struct lsp *s, mwl_value params) {

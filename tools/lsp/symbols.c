@@ -20,7 +20,7 @@ static void begin_symbol(const struct lsp *s, const struct open_document *d,
 
 static const char *detail_of(const struct outline_node *step) {
     int action = role_action(step);
-    return action < 0 ? "" : role_actions[action];
+    return action < 0 ? "" : member_actions[action].name;
 }
 
 /* The Flows that a Step has written in its calls: the nearest ones below it. */
