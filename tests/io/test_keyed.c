@@ -83,7 +83,7 @@ static size_t left_by(const char *middleware, mwl__io_slot slot, const char *act
     mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, NULL);
     mwl_asm_free(&result);
     uv_loop_init(&loop);
-    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_register(vm, NULL) < 0 ||
+    if (mwl_vm_new(&config, &vm) < 0 || mwl_std_add(vm, MWL_STD_ALL, NULL) < 0 ||
         mwl_io_open(vm, &loop, NULL, &io, NULL) < 0 ||
         mwl_run_start(vm, program, NULL, &run, NULL) < 0)
         abort();
