@@ -287,7 +287,8 @@ MWL_API mwl_status mwl_await_run(mwl_call *call, mwl_run *run);
 MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
 
 /* Installs handlers that explain a stack overflow of a blocking provider. Calling it again has no
- * effect. Returns MWL_OK, or MWL_E_NOMEM if the system refuses. Any thread.
+ * effect. Returns MWL_OK, MWL_E_NOMEM if the system refuses, or MWL_E_UNSUPPORTED where there are
+ * no such signals (Windows, builds without MWL_STACKS). Any thread.
  *
  * The stack of a blocking provider has mwl_config.stack_bytes. What happens when it needs more:
  *   - A little more: its call fails with Mwlvm.StackOverflow when the function has returned,
@@ -561,6 +562,7 @@ MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
  *   MWL_E_REJECTED   The document, or the provider together with its document, is not valid.
  *   MWL_E_DUPLICATE  The VM has a provider with this URI, and the new one does not replace it.
  *   MWL_E_VERSION    See mwl.h.
+ *   MWL_E_UNSUPPORTED  A blocking provider, in a build without MWL_STACKS.
  *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing.
  *   MWL_E_NOMEM
  * error->message names the provider and the place in its document. */

@@ -5,6 +5,7 @@
 #include "assembler/provider/provide.h"
 
 #include "assembler/provider/catalog.h"
+#include "mwl_config.h"
 #include "assembler/schema/schema_compile.h"
 #include "vm/base/grown.h"
 #include "vm/base/said.h"
@@ -297,6 +298,8 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
         return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
     if (call && !call->start == !call->blocking)
         return refuse(&j, MWL_E_USAGE, 0, "a call provider needs either `start` or `blocking`");
+    if (call && call->blocking && !MWL_STACKS)
+        return refuse(&j, MWL_E_UNSUPPORTED, 0, "this build has no stacks for blocking providers");
     const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",

@@ -561,4 +561,23 @@ UTEST(regex_class, categories_are_the_librarys) {
     mwl__class_tables_free(&a, &tables);
 }
 
+UTEST(regex_class, case_mappings_are_the_librarys) {
+    for (uint32_t r = 0; r <= MWL__RUNE_MAX; r++) {
+        utf8proc_int32_t c = (utf8proc_int32_t)r, other[3];
+        uint32_t orbit[8];
+        if (r == 0x130 || r == 0x131) continue; /* they have no simple folding */
+        unsigned n = mwl__class_orbit(r, orbit);
+        other[0] = utf8proc_tolower(c);
+        other[1] = utf8proc_toupper(c);
+        other[2] = utf8proc_totitle(c);
+        for (int k = 0; k < 3; k++) {
+            bool in = other[k] == 0x130 || other[k] == 0x131;
+            for (unsigned i = 0; i < n; i++) in |= orbit[i] == (uint32_t)other[k];
+            ASSERT_TRUE(in);
+        }
+        bool cased = other[0] != c || other[1] != c || other[2] != c;
+        if (!cased && n > 1) ASSERT_TRUE(n <= 8); /* another character folds to it */
+    }
+}
+
 UTEST_MAIN()

@@ -4,7 +4,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS mwlvm_static mwlvm_shared EXPORT mwlvm
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS mwlvm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(MWL_COMMAND)
+  install(TARGETS mwlvm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 if(MWL_SHARE)
   install(FILES ${MWL_SHARE}/bash/mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${MWL_SHARE}/zsh/_mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
@@ -12,14 +14,28 @@ if(MWL_SHARE)
   install(FILES ${MWL_SHARE}/man/mwlvm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB MWL_EXAMPLE_FILES tools/examples/*.c tools/examples/*.cpp tools/examples/*.py tools/examples/*.json
+     tools/examples/README.md) # the guide
+install(FILES ${MWL_EXAMPLE_FILES} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # How an outside program that links the static library gets the rest. The pkg-config file lists the
 # libraries themselves: Requires.private would ask for a static world.
-set(MWL_PC_PRIVATE ${XXHASH_LDFLAGS} ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS})
-foreach(library ${CMAKE_DL_LIBS})
-  list(APPEND MWL_PC_PRIVATE -l${library})
+set(MWL_PC_PRIVATE ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS})
+if(MWL_IDN)
+  foreach(library ${CMAKE_DL_LIBS})
+    list(APPEND MWL_PC_PRIVATE -l${library})
+  endforeach()
+endif()
+set(MWL_CONFIG_MODULES "")
+foreach(row "PCRE2 PCRE2=libpcre2-8" "UTF8PROC UTF8PROC=libutf8proc")
+  string(REPLACE " " ";" row ${row})
+  list(GET row 0 part)
+  list(GET row 1 module)
+  if(MWL_${part})
+    string(APPEND MWL_CONFIG_MODULES " ${module}")
+  endif()
 endforeach()
-set(MWL_CONFIG_MODULES "XXHASH=libxxhash PCRE2=libpcre2-8 UTF8PROC=libutf8proc")
 string(REPLACE ";" " " MWL_PC_PRIVATE "${MWL_PC_PRIVATE}")
 
 # From where the file lies, so that `cmake --install --prefix` and a folder that was moved are right too.

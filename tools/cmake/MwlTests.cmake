@@ -298,6 +298,10 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
+  # The library with parts left out.
+  add_test(NAME options COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/options.sh ${CMAKE_COMMAND} ${CMAKE_C_COMPILER}
+           $<TARGET_FILE:mwlvm> ${CMAKE_CURRENT_BINARY_DIR}/options)
+  mwl_test_setup(options)
   # Hosts that were compiled with the headers of other versions, with this library.
   add_test(NAME abi COMMAND sh ${PROJECT_SOURCE_DIR}/tests/api/abi/run.sh ${CMAKE_C_COMPILER} $<TARGET_FILE:mwlvm_shared>
            ${MWL_HEADERS})

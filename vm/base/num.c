@@ -7,13 +7,12 @@
  * computes all of them again). */
 #include "vm/base/ascii.h"
 #include "vm/base/num.h"
+#include "vm/base/wide.h"
 
 #include <float.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 /* ---- powers of ten --------------------------------------------------------------------------- */
 
@@ -85,10 +84,10 @@ void mwl__num_pow10(int e, uint64_t *hi, uint64_t *lo) {
     int q = (e - POW5_STEP * POW5_FIRST) / POW5_STEP; /* the dividend is not negative */
     const uint64_t *base = pow5_192[q];
     uint64_t m = pow5_small[e - POW5_STEP * (POW5_FIRST + q)];
-    u128 p0 = (u128)base[2] * m;
-    u128 p1 = (u128)base[1] * m + (uint64_t)(p0 >> 64);
-    u128 p2 = (u128)base[0] * m + (uint64_t)(p1 >> 64); /* at most 61 bits above base's 64 */
-    uint64_t top = (uint64_t)(p2 >> 64), mid = (uint64_t)p2, low = (uint64_t)p1;
+    mwl__wide p0 = mwl__wide_mul(base[2], m);
+    mwl__wide p1 = mwl__wide_add(mwl__wide_mul(base[1], m), p0.hi);
+    mwl__wide p2 = mwl__wide_add(mwl__wide_mul(base[0], m), p1.hi); /* at most 61 bits above 64 */
+    uint64_t top = p2.hi, mid = p2.lo, low = p1.lo;
     if (top == 0) { /* m is 1 */
         top = mid, mid = low;
     } else {
@@ -98,9 +97,9 @@ void mwl__num_pow10(int e, uint64_t *hi, uint64_t *lo) {
             mid = mid << lead | low >> (64 - lead);
         }
     }
-    u128 g = ((u128)top << 64 | mid) + 1;
-    *hi = (uint64_t)(g >> 64);
-    *lo = (uint64_t)g;
+    mwl__wide g = mwl__wide_add((mwl__wide){top, mid}, 1);
+    *hi = g.hi;
+    *lo = g.lo;
 }
 
 /* ---- shortest digits ------------------------------------------------------------------------- */
@@ -113,8 +112,8 @@ static inline int floor_log2_pow10(int e) { return (e * 1741647) >> 19; }
 
 /* Returns g * c / 2^128, rounded to odd: the last bit is also set if bits were cut off. */
 static inline uint64_t round_to_odd(uint64_t g1, uint64_t g0, uint64_t c) {
-    u128 y = (u128)g1 * c + (uint64_t)(((u128)g0 * c) >> 64);
-    return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
+    mwl__wide y = mwl__wide_add(mwl__wide_mul(g1, c), mwl__wide_mul(g0, c).hi);
+    return y.hi | (y.lo > 1);
 }
 
 typedef struct {

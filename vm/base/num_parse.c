@@ -7,13 +7,12 @@
  * matter. */
 #include "vm/base/ascii.h"
 #include "vm/base/num.h"
+#include "vm/base/wide.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 /* More digits than any halfway case of a double needs (767). Later digits only break ties. */
 #define DIGITS_THAT_MATTER 800
@@ -141,10 +140,10 @@ static double round_bits(uint64_t top, bool sticky, int64_t exponent) {
 }
 
 /* Returns w * g * 2^shift, rounded. The top bits of w and g are set. */
-static double round_product(uint64_t w, u128 g, int64_t shift) {
-    u128 low = (u128)w * (uint64_t)g;
-    u128 high = (u128)w * (uint64_t)(g >> 64) + (uint64_t)(low >> 64);
-    uint64_t top = (uint64_t)(high >> 64), mid = (uint64_t)high, rest = (uint64_t)low;
+static double round_product(uint64_t w, mwl__wide g, int64_t shift) {
+    mwl__wide low = mwl__wide_mul(w, g.lo);
+    mwl__wide high = mwl__wide_add(mwl__wide_mul(w, g.hi), low.hi);
+    uint64_t top = high.hi, mid = high.lo, rest = low.lo;
     int64_t exponent = shift + 191;
     if (!(top >> 63)) {
         top = top << 1 | mid >> 63;
@@ -159,10 +158,10 @@ static bool by_product(uint64_t w, bool cut, int64_t e, double *out) {
     int lead = __builtin_clzll(w);
     uint64_t g1, g0;
     mwl__num_pow10((int)e, &g1, &g0);
-    u128 g = (u128)g1 << 64 | g0;
+    const mwl__wide g = {g1, g0}, below = {g1 - (g0 == 0), g0 - 1};
     int64_t shift = ((e * 1741647) >> 19) - 127 - lead;
     uint64_t w_low = w << lead;
-    double low = round_product(w_low, g - 1, shift);
+    double low = round_product(w_low, below, shift);
     if (e >= 0 && e <= 55 && !cut) { /* 5^55 fits in 128 bits, so the lower bound is exact */
         *out = low;
         return true;

@@ -2,6 +2,7 @@
 #include "vm/machine/fingerprint.h"
 
 #include "vm/machine/clock.h"
+#include "vm/base/wide.h"
 
 typedef struct print {
     mwl__fingerprint f;
@@ -10,16 +11,9 @@ typedef struct print {
     bool frozen;
 } print;
 
-/* Both halves of the product, joined. */
-static inline uint64_t fold(uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 u128;
-    u128 product = (u128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 void mwl__fingerprint_add(mwl__fingerprint *f, uint64_t x) {
-    f->a = fold(f->a ^ x ^ 0x9E3779B97F4A7C15u, 0xD6E8FEB86659FD93u);
-    f->b = fold(f->b + x + 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu);
+    f->a = mwl__wide_fold(f->a ^ x ^ 0x9E3779B97F4A7C15u, 0xD6E8FEB86659FD93u);
+    f->b = mwl__wide_fold(f->b + x + 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu);
 }
 
 static inline void add(print *p, uint64_t x) { mwl__fingerprint_add(&p->f, x); }

@@ -14,11 +14,19 @@
 #include "vm/native/coro.h"
 #include "vm/base/mem.h"
 
+#include "mwl_config.h"
+
+#if MWL_STACKS
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #ifndef MAP_STACK
 #define MAP_STACK 0
@@ -279,6 +287,44 @@ const char *mwl__coro_backend(void) { return "ucontext"; }
 
 #endif
 
+/* ---- memory of the system ---------------------------------------------------------------------
+ */
+
+#ifdef _WIN32
+
+static size_t page_size(void) {
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+static void *map_block(size_t bytes) {
+    return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+static bool guard_block(void *at, size_t bytes) {
+    DWORD before;
+    return VirtualProtect(at, bytes, PAGE_NOACCESS, &before) != 0;
+}
+static void unmap_block(void *at, size_t bytes) {
+    (void)bytes;
+    VirtualFree(at, 0, MEM_RELEASE);
+}
+
+#else
+
+static size_t page_size(void) {
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 ? (size_t)page : 4096;
+}
+static void *map_block(size_t bytes) {
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+static bool guard_block(void *at, size_t bytes) { return mprotect(at, bytes, PROT_NONE) == 0; }
+static void unmap_block(void *at, size_t bytes) { munmap(at, bytes); }
+
+#endif
+
 /* ---- the pool -------------------------------------------------------------------------------- */
 
 mwl_status mwl__coro_pool_new(const mwl_alloc *alloc, size_t stack_size, size_t max_idle,
@@ -287,9 +333,8 @@ mwl_status mwl__coro_pool_new(const mwl_alloc *alloc, size_t stack_size, size_t 
     if (stack_size > SIZE_MAX / 4) return MWL_E_TOO_BIG;
     mwl__coro_pool *pool = mwl__mem_zero(alloc, 1, sizeof *pool);
     if (!pool) return MWL_E_NOMEM;
-    long page = sysconf(_SC_PAGESIZE);
     pool->alloc = *alloc;
-    pool->page_bytes = page > 0 ? (size_t)page : 4096;
+    pool->page_bytes = page_size();
     if (stack_size < LEAST_STACK_BYTES) stack_size = LEAST_STACK_BYTES;
     pool->stack_bytes = (stack_size + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
     pool->map_bytes = map_bytes_for(pool);
@@ -302,17 +347,16 @@ static mwl__coro *block_new(mwl__coro_pool *pool) {
     mwl__coro *co = mwl__mem_zero(&pool->alloc, 1, sizeof *co);
     if (!co) return NULL;
     co->pool = pool;
-    co->map = mmap(NULL, pool->map_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (co->map == MAP_FAILED) goto no_map;
+    co->map = map_block(pool->map_bytes);
+    if (!co->map) goto no_map;
     if (!block_prepare(co)) goto not_guarded;
-    if (mprotect(co->guard, (size_t)(co->guard_end - co->guard), PROT_NONE) != 0) goto not_prepared;
+    if (!guard_block(co->guard, (size_t)(co->guard_end - co->guard))) goto not_prepared;
     return co;
 
 not_prepared:
     block_retire(co);
 not_guarded:
-    munmap(co->map, pool->map_bytes);
+    unmap_block(co->map, pool->map_bytes);
 no_map:
     mwl__mem_free(&pool->alloc, co, sizeof *co);
     return NULL;
@@ -321,7 +365,7 @@ no_map:
 static void block_free(mwl__coro *co) {
     mwl__coro_pool *pool = co->pool;
     block_retire(co);
-    munmap(co->map, pool->map_bytes);
+    unmap_block(co->map, pool->map_bytes);
     mwl__mem_free(&pool->alloc, co, sizeof *co);
 }
 
@@ -423,3 +467,40 @@ mwl_status mwl__coro_free(mwl__coro *co) {
     keep_or_free(co);
     return MWL_OK;
 }
+
+#else /* without stacks: nothing asks for one, because blocking providers are refused */
+
+mwl_status mwl__coro_pool_new(const mwl_alloc *alloc, size_t stack_size, size_t max_idle,
+                              mwl__coro_pool **out) {
+    (void)alloc, (void)stack_size, (void)max_idle, (void)out;
+    return MWL_E_UNSUPPORTED;
+}
+mwl_status mwl__coro_pool_free(mwl__coro_pool *pool) {
+    (void)pool;
+    return MWL_OK;
+}
+mwl_status mwl__coro_new(mwl__coro_pool *pool, mwl__coro_fn *fn, void *user, mwl__coro **out) {
+    (void)pool, (void)fn, (void)user, (void)out;
+    return MWL_E_UNSUPPORTED;
+}
+mwl__coro_state mwl__coro_resume(mwl__coro *co) {
+    (void)co;
+    return MWL__CORO_DONE;
+}
+void mwl__coro_yield(mwl__coro *co) { (void)co; }
+void mwl__coro_name(mwl__coro *co, const char *name) { (void)co, (void)name; }
+size_t mwl__coro_stack_bytes(const mwl__coro *co) {
+    (void)co;
+    return 0;
+}
+bool mwl__coro_overran(mwl__coro *co) {
+    (void)co;
+    return false;
+}
+mwl_status mwl__coro_free(mwl__coro *co) {
+    (void)co;
+    return MWL_OK;
+}
+const char *mwl__coro_backend(void) { return "none"; }
+
+#endif

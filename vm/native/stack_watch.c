@@ -6,7 +6,10 @@
  *
  * This is global state, because signal handlers are global. It is written once. */
 #include "vm/native/coro.h"
+#include "mwl_config.h"
 #include "mwl_provider.h"
+
+#if MWL_STACKS && !defined(_WIN32)
 
 #include <pthread.h>
 #include <signal.h>
@@ -135,3 +138,11 @@ mwl_status mwl_stack_watch(void) {
     if (pthread_once(&once, install) != 0) return MWL_E_NOMEM;
     return atomic_load_explicit(&watching, memory_order_acquire) ? MWL_OK : MWL_E_NOMEM;
 }
+
+#else
+
+void mwl__stack_watch_thread(void) {}
+
+mwl_status mwl_stack_watch(void) { return MWL_E_UNSUPPORTED; }
+
+#endif

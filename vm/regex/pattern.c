@@ -8,6 +8,10 @@
 #include "vm/base/mem.h"
 #include "vm/regex/pattern_syntax.h"
 
+#include "mwl_config.h"
+
+#if MWL_PCRE2
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -67,7 +71,7 @@ static mwl_status pcre_status(int code, mwl_error *err) {
     return e.status;
 }
 
-static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
+static mwl_status compile_beyond(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
     const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
                              PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
     int code = PCRE2_ERROR_HEAP_FAILED;
@@ -86,67 +90,10 @@ static mwl_status compile_pcre(mwl__pattern *p, const char *text, size_t len, mw
     return p->code ? MWL_OK : pcre_status(code, err);
 }
 
-static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, uint64_t *work,
-                                 bool *beyond, mwl_error *err) {
-    mwl__buf out = mwl__buf_make(p->alloc);
-    mwl_status st =
-        mwl__pattern_translate(&p->alloc, text, len, MWL__PATTERN_FOR_REGEX, &out, beyond, err);
-    if (st == MWL_OK && !*beyond) {
-        st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
-                                work, &p->linear, err);
-        /* A pattern beyond the limits of the linear matcher (for example a count above 1000) may
-         * still run in the other one. */
-        if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
-            *beyond = true;
-            st = MWL_OK;
-        }
-    }
-    mwl__buf_free(&out);
-    return st;
-}
+static void free_beyond(mwl__pattern *p) { pcre2_code_free(p->code); }
 
-mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len, uint64_t *work,
-                                mwl__pattern **out, mwl_error *err) {
-    mwl__pattern *p = mwl__mem_zero(a, 1, sizeof *p);
-    if (!p) {
-        if (err) *err = (mwl_error){MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0};
-        return MWL_E_NOMEM;
-    }
-    p->alloc = *a;
-    bool beyond = false;
-    mwl_status st = compile_linear(p, text, len, work, &beyond, err);
-    if (st == MWL_OK && beyond) {
-        mwl__buf buf = mwl__buf_make(*a);
-        st = mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_PCRE, &buf, &beyond, err);
-        if (st == MWL_OK) st = compile_pcre(p, buf.data ? buf.data : "", buf.len, err);
-        mwl__buf_free(&buf);
-    }
-    if (st != MWL_OK) {
-        mwl__pattern_free(p);
-        return st;
-    }
-    *out = p;
-    return MWL_OK;
-}
-
-void mwl__pattern_free(mwl__pattern *p) {
-    if (!p) return;
-    mwl_alloc a = p->alloc;
-    mwl__regex_free(p->linear);
-    pcre2_code_free(p->code);
-    mwl__mem_free(&a, p, sizeof *p);
-}
-
-bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
-    mwl__buf out = mwl__buf_make(*a);
-    bool beyond;
-    mwl_status st =
-        mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_REGEX, &out, &beyond, NULL);
-    mwl__buf_free(&out);
-    return st == MWL_OK;
-}
-
-/* ---- searching ------------------------------------------------------------------------------- */
+/* ---- searching with PCRE2
+ * ------------------------------------------------------------------------------- */
 
 /* PCRE2's part of the scratch. */
 typedef struct bench {
@@ -205,25 +152,29 @@ static bool charge(uint64_t *fuel, uint64_t cost) {
  * that it tries (PCRE2_AUTO_CALLOUT). The work of an item is how far the position in the subject
  * has moved since the last call. A back reference may read the whole subject and fail, so it counts
  * with that length. */
-typedef struct work {
+typedef struct effort {
     uint64_t done, limit, per_item;
     size_t at;
-} work;
+} effort;
 
 #define WORK_PER_UNIT 4u /* one unit of fuel pays for this many items, or for 64 bytes */
 
 static int count_item(pcre2_callout_block *item, void *ctx) {
-    work *w = ctx;
+    effort *w = ctx;
     size_t at = item->current_position;
     w->done += w->per_item + (at > w->at ? at - w->at : w->at - at) / 16;
     w->at = at;
     return w->done > w->limit ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subject, size_t len,
-                              uint64_t *fuel, bool *matched) {
+static mwl_status search_beyond(const mwl__pattern *p, mwl__regex_scratch *scratch,
+                                const char *subject, size_t len, uint64_t *fuel, bool *matched) {
+    bench *b;
+    mwl_status st = find_bench(scratch, &b);
+    if (st < 0) return st;
     if (!charge(fuel, 1 + len / 8)) return MWL_E_FUEL;
-    work w = {.limit = MWL_PATTERN_WORK_LIMIT, .per_item = 1 + (p->has_references ? len / 64 : 0)};
+    effort w = {.limit = MWL_PATTERN_WORK_LIMIT,
+                .per_item = 1 + (p->has_references ? len / 64 : 0)};
     if (fuel && *fuel < w.limit / WORK_PER_UNIT) w.limit = *fuel * WORK_PER_UNIT;
     pcre2_set_callout(b->context, count_item, &w);
     int rc = pcre2_match(p->code, (PCRE2_SPTR)(len ? subject : ""), len, 0, 0, b->data, b->context);
@@ -235,10 +186,95 @@ static mwl_status search_pcre(const mwl__pattern *p, bench *b, const char *subje
     return MWL_OK;
 }
 
+#else /* without PCRE2 */
+
+struct mwl__pattern {
+    mwl_alloc alloc;
+    mwl__regex *linear;
+};
+
+static mwl_status compile_beyond(mwl__pattern *p, const char *text, size_t len, mwl_error *err) {
+    (void)p, (void)text, (void)len;
+    if (err)
+        *err = (mwl_error){MWL_E_UNSUPPORTED,
+                           "the pattern needs PCRE2, which this build does not have", 0};
+    return MWL_E_UNSUPPORTED;
+}
+
+static void free_beyond(mwl__pattern *p) { (void)p; }
+
+static mwl_status search_beyond(const mwl__pattern *p, mwl__regex_scratch *scratch,
+                                const char *subject, size_t len, uint64_t *fuel, bool *matched) {
+    (void)p, (void)scratch, (void)subject, (void)len, (void)fuel, (void)matched;
+    return MWL_E_UNSUPPORTED; /* there is no such pattern */
+}
+
+#endif
+
+/* ---- either matcher -------------------------------------------------------------------------- */
+
+static mwl_status compile_linear(mwl__pattern *p, const char *text, size_t len, uint64_t *work,
+                                 bool *beyond, mwl_error *err) {
+    mwl__buf out = mwl__buf_make(p->alloc);
+    mwl_status st =
+        mwl__pattern_translate(&p->alloc, text, len, MWL__PATTERN_FOR_REGEX, &out, beyond, err);
+    if (st == MWL_OK && !*beyond) {
+        st = mwl__regex_compile(&p->alloc, out.data ? out.data : "", out.len, MWL__REGEX_UNASSIGNED,
+                                work, &p->linear, err);
+        /* A pattern beyond the limits of the linear matcher (for example a count above 1000) may
+         * still run in the other one. */
+        if (st == MWL_E_SYNTAX || st == MWL_E_TOO_BIG) {
+            *beyond = true;
+            st = MWL_OK;
+        }
+    }
+    mwl__buf_free(&out);
+    return st;
+}
+
+mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len, uint64_t *work,
+                                mwl__pattern **out, mwl_error *err) {
+    mwl__pattern *p = mwl__mem_zero(a, 1, sizeof *p);
+    if (!p) {
+        if (err) *err = (mwl_error){MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0};
+        return MWL_E_NOMEM;
+    }
+    p->alloc = *a;
+    bool beyond = false;
+    mwl_status st = compile_linear(p, text, len, work, &beyond, err);
+    if (st == MWL_OK && beyond) {
+        mwl__buf buf = mwl__buf_make(*a);
+        st = mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_PCRE, &buf, &beyond, err);
+        if (st == MWL_OK) st = compile_beyond(p, buf.data ? buf.data : "", buf.len, err);
+        mwl__buf_free(&buf);
+    }
+    if (st != MWL_OK) {
+        mwl__pattern_free(p);
+        return st;
+    }
+    *out = p;
+    return MWL_OK;
+}
+
+void mwl__pattern_free(mwl__pattern *p) {
+    if (!p) return;
+    mwl_alloc a = p->alloc;
+    mwl__regex_free(p->linear);
+    free_beyond(p);
+    mwl__mem_free(&a, p, sizeof *p);
+}
+
+bool mwl__pattern_valid(const mwl_alloc *a, const char *text, size_t len) {
+    mwl__buf out = mwl__buf_make(*a);
+    bool beyond;
+    mwl_status st =
+        mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_REGEX, &out, &beyond, NULL);
+    mwl__buf_free(&out);
+    return st == MWL_OK;
+}
+
 mwl_status mwl__pattern_search(const mwl__pattern *p, mwl__regex_scratch *scratch,
                                const char *subject, size_t len, uint64_t *fuel, bool *matched) {
-    if (p->linear) return mwl__regex_search(p->linear, scratch, subject, len, fuel, matched);
-    bench *b;
-    mwl_status st = find_bench(scratch, &b);
-    return st == MWL_OK ? search_pcre(p, b, subject, len, fuel, matched) : st;
+    return p->linear ? mwl__regex_search(p->linear, scratch, subject, len, fuel, matched)
+                     : search_beyond(p, scratch, subject, len, fuel, matched);
 }

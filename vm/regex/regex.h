@@ -52,4 +52,8 @@ mwl__regex_guest *mwl__regex_scratch_guest(mwl__regex_scratch *s);
 mwl__regex_guest *
 mwl__regex_scratch_store(mwl__regex_scratch *s); /* another, of mwl__regex_cached */
 
+/* Returns the general category of a code point, by its number: 0 Cn, 1 Lu, 2 Ll, 3 Lt, 4 Lm, 5 Lo,
+ * 6 Mn, 7 Mc, 8 Me, 9 Nd, and so on (regex_class.c). */
+unsigned mwl__class_category(uint32_t rune);
+
 #endif

@@ -1,13 +1,16 @@
 /* regex_class.c: sets of code points: operations, named sets, and simple case folding.
  *
  * Owns: the names of Perl, POSIX and Unicode classes as RE2 has them. Refuses to know: syntax.
- * General categories and case mappings are utf8proc's; scripts are the generated table's. */
+ * General categories, case mappings and scripts are generated tables. */
 #include "vm/regex/regex_prog.h"
 
 #include "vm/regex/regex_scripts.h"
+#include "vm/regex/regex_unicode.h"
 
 #include <stdlib.h>
-#include <utf8proc.h>
+
+#define N_RUNS (sizeof unicode_runs / sizeof *unicode_runs)
+#define N_CASES (sizeof unicode_cases / sizeof *unicode_cases)
 
 void mwl__class_free(mwl__class *c) {
     mwl__mem_free(&c->alloc, c->r, c->cap * sizeof *c->r);
@@ -98,6 +101,24 @@ static const mwl__rune_range cased[] = {
     {0x1e900, 0x1e943},
 };
 
+/* Returns the case mappings of a character, or NULL. Two rows with step 2 can lie in each other, so
+ * the row before the last that begins early enough is looked at too. */
+static const unicode_case *case_of(uint32_t rune) {
+    size_t lo = 0, hi = N_CASES;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (unicode_cases[mid].first <= rune)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (size_t back = 1; back <= 3 && back <= lo; back++) {
+        const unicode_case *k = &unicode_cases[lo - back];
+        if (rune <= k->last && (rune - k->first) % k->step == 0) return k;
+    }
+    return NULL;
+}
+
 static unsigned orbit_put(uint32_t *out, unsigned n, uint32_t rune) {
     /* The dotted and the dotless i have no simple folding. */
     if (n == 8 || rune == 0x130 || rune == 0x131) return n;
@@ -112,10 +133,13 @@ unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]) {
     unsigned n = 1;
     if (rune == 0x130 || rune == 0x131) return n;
     for (unsigned i = 0; i < n; i++) {
-        utf8proc_int32_t c = (utf8proc_int32_t)out[i];
-        n = orbit_put(out, n, (uint32_t)utf8proc_tolower(c));
-        n = orbit_put(out, n, (uint32_t)utf8proc_toupper(c));
-        n = orbit_put(out, n, (uint32_t)utf8proc_totitle(c));
+        const unicode_case *k = case_of(out[i]);
+        int32_t c = (int32_t)out[i];
+        if (k) {
+            n = orbit_put(out, n, (uint32_t)(c + k->lower));
+            n = orbit_put(out, n, (uint32_t)(c + k->upper));
+            n = orbit_put(out, n, (uint32_t)(c + k->title));
+        }
         size_t lo = 0, hi = N_FOLD_BACK;
         while (lo < hi) {
             size_t mid = (lo + hi) / 2;
@@ -131,7 +155,6 @@ unsigned mwl__class_orbit(uint32_t rune, uint32_t out[8]) {
 }
 
 void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t) {
-    mwl__mem_free(a, t->run, t->cap_run * sizeof *t->run);
     mwl__mem_free(a, t->fold, t->cap_fold * sizeof *t->fold);
     *t = (mwl__class_tables){0};
 }
@@ -258,26 +281,14 @@ bool mwl__class_posix(mwl__class *c, const char *name, size_t len, bool negated,
     return false;
 }
 
-/* Two letters per category, in utf8proc's order. */
+/* Two letters per category, in the order of the table. */
 static const char categories[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
-
-/* Long blocks in which all characters have the same category, so that one lookup is enough instead
- * of a hundred thousand. A test compares this with the linked library. */
-static const mwl__rune_range uniform[] = {
-    {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xac00, 0xd7a3},   {0xd800, 0xdfff},
-    {0xe000, 0xf8ff},   {0x12000, 0x12399}, {0x13000, 0x1342f}, {0x14400, 0x14646},
-    {0x16800, 0x16a38}, {0x17000, 0x187f7}, {0x18800, 0x18cd5}, {0x1b000, 0x1b122},
-    {0x20000, 0x2a6df}, {0x2a700, 0x2b738}, {0x2b740, 0x2b81d}, {0x2b820, 0x2cea1},
-    {0x2ceb0, 0x2ebe0}, {0x2f800, 0x2fa1d}, {0x30000, 0x3134a}, {0x31350, 0x323af},
-    {0x34000, 0xdffff}, {0xe1000, 0xeffff}, {0xf0000, 0xffffd}, {0x100000, 0x10fffd},
-};
 
 /* Returns the bits of the categories that a name means; 0 if the name is unknown. */
 static uint32_t category_mask(const char *name, size_t len, bool unassigned) {
     uint32_t mask = 0;
     if (len == 2 && memcmp(name, "LC", 2) == 0)
-        return unassigned ? 1u << UTF8PROC_CATEGORY_LU | 1u << UTF8PROC_CATEGORY_LL |
-                                1u << UTF8PROC_CATEGORY_LT
+        return unassigned ? 1u << 1 | 1u << 2 | 1u << 3 /* Lu, Ll, Lt */
                           : 0;
     for (unsigned i = 0; i < 30; i++) {
         const char *at = categories + 2 * (size_t)i;
@@ -288,37 +299,23 @@ static uint32_t category_mask(const char *name, size_t len, bool unassigned) {
     return mask;
 }
 
-/* The runs of one category. */
-static void fill_runs(mwl__class *c) {
-    mwl__class_tables *t = c->tables;
-    if (t->n_run) return;
-    uint32_t last = UINT32_MAX;
-    size_t block = 0;
-    for (uint32_t r = 0; r <= MWL__RUNE_MAX; r++) {
-        uint32_t category = (uint32_t)utf8proc_category((utf8proc_int32_t)r);
-        if (category != last) {
-            void *v = t->run;
-            if (mwl__mem_grow(&c->alloc, &v, &t->cap_run, t->n_run + 1, sizeof *t->run) != MWL_OK) {
-                c->failed = true;
-                t->n_run = 0;
-                return;
-            }
-            t->run = v;
-            t->run[t->n_run++] = r << 8 | category;
-            last = category;
-        }
-        if (block < sizeof uniform / sizeof *uniform && r == uniform[block].lo)
-            r = uniform[block++].hi;
+unsigned mwl__class_category(uint32_t rune) {
+    size_t lo = 0, hi = N_RUNS;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (unicode_runs[mid] >> 8 <= rune)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
+    return unicode_runs[lo - 1] & 0xffu;
 }
 
 static void add_categories(mwl__class *g, uint32_t mask) {
-    fill_runs(g);
-    const mwl__class_tables *t = g->tables;
-    for (size_t i = 0; i < t->n_run && !g->failed; i++) {
-        if (!(mask >> (t->run[i] & 0xffu) & 1u)) continue;
-        uint32_t end = i + 1 < t->n_run ? t->run[i + 1] >> 8 : MWL__RUNE_MAX + 1;
-        mwl__class_add(g, t->run[i] >> 8, end - 1);
+    for (size_t i = 0; i < N_RUNS && !g->failed; i++) {
+        if (!(mask >> (unicode_runs[i] & 0xffu) & 1u)) continue;
+        uint32_t end = i + 1 < N_RUNS ? unicode_runs[i + 1] >> 8 : MWL__RUNE_MAX + 1;
+        mwl__class_add(g, unicode_runs[i] >> 8, end - 1);
     }
 }
 
@@ -380,5 +377,5 @@ bool mwl__class_is_name(uint32_t rune, bool first) {
     if (!first)
         mask |= category_mask("Mn", 2, false) | category_mask("Mc", 2, false) |
                 category_mask("Nd", 2, false) | category_mask("Pc", 2, false);
-    return mask >> utf8proc_category((utf8proc_int32_t)rune) & 1u;
+    return mask >> mwl__class_category(rune) & 1u;
 }

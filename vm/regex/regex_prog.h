@@ -24,8 +24,6 @@ typedef struct mwl__rune_range {
 /* Unicode's data in a form from which classes can be made fast, because a pattern can name one in
  * every three bytes. Filled on first use; zero before. */
 typedef struct mwl__class_tables {
-    uint32_t *run; /* start << 8 | category, per run of code points of one category */
-    size_t n_run, cap_run;
     mwl__rune_range *fold; /* a character and another of its case orbit, sorted by the first */
     size_t n_fold, cap_fold;
     uint64_t work; /* ranges that were added and sorted so far, in all classes of the pattern */

@@ -1,12 +1,14 @@
 /* format_idn.c: internationalised host names, IDNA2008 (RFC 5890 to 5893).
  *
- * With libidn2 (MWL_HAVE_IDN2) each label is checked by its registration rules: normal form,
+ * With libidn2 (MWL_IDN) each label is checked by its registration rules: normal form,
  * hyphens, no leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi,
  * Punycode that encodes back to itself. The library is loaded when the first label needs it,
  * because it and what it uses take as long to load as all the rest of a small program. Without it,
  * each "xn--" label must be valid Punycode, and code points are checked by general category,
  * compatibility mapping and the contextual rules. Normal form and exact joining types are not
- * checked then (letters of the Arabic, Syriac and N'Ko blocks count as joining).
+ * checked then (letters of the Arabic, Syriac and N'Ko blocks count as joining). Without utf8proc
+ * (MWL_UTF8PROC) either, only the categories and the first character of a label are checked, and
+ * the Bidi rule is not.
  *
  * Both variants share separators, lengths, Punycode, and the Bidi rule over the whole name. Code
  * points are those of the Unicode version of utf8proc and libidn2. */
@@ -14,10 +16,15 @@
 #include "vm/base/ascii.h"
 #include "vm/base/utf8.h"
 
-#include <string.h>
-#include <utf8proc.h>
+#include "mwl_config.h"
+#include "vm/regex/regex.h"
 
-#ifdef MWL_HAVE_IDN2
+#include <string.h>
+
+#if MWL_UTF8PROC
+#include <utf8proc.h>
+#endif
+#if MWL_IDN
 #include <dlfcn.h>
 #include <idn2.h>
 #include <pthread.h>
@@ -139,7 +146,7 @@ static bool hyphens_stand_well(const label *l) {
 }
 
 /* What libidn2 says of a label that is not ASCII: 1 a U-label, 0 not, -1 there is no library. */
-#ifdef MWL_HAVE_IDN2
+#if MWL_IDN
 
 static struct {
     pthread_once_t once;
@@ -179,6 +186,8 @@ static int by_library(const label *l) {
 }
 
 #endif
+
+#if MWL_UTF8PROC
 
 static bool in(uint32_t c, uint32_t first, uint32_t last) { return c >= first && c <= last; }
 
@@ -263,6 +272,23 @@ static bool is_u_label(const label *l) {
     return true;
 }
 
+#else
+
+static bool is_u_label(const label *l) {
+    const unsigned marks = 1u << 6 | 1u << 7 | 1u << 8; /* Mn, Mc, Me */
+    const unsigned good = 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 9;
+    int known = by_library(l);
+    if (known >= 0) return known;
+    if (marks >> mwl__class_category(l->cp[0]) & 1u) return false;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->cp[i] < 0x80 ? !is_ascii_ldh(l->cp[i])
+                            : !(good >> mwl__class_category(l->cp[i]) & 1u))
+            return false;
+    return true;
+}
+
+#endif
+
 static bool has_prefix(const label *l) {
     return l->n >= 4 && (l->cp[0] | 32) == 'x' && (l->cp[1] | 32) == 'n' && l->cp[2] == '-' &&
            l->cp[3] == '-';
@@ -298,6 +324,8 @@ static bool judge_label(label *l, bool ascii_host) {
 }
 
 /* ---- Bidi (RFC 5893) ------------------------------------------------------------------------- */
+
+#if MWL_UTF8PROC
 
 static utf8proc_bidi_class_t bidi_of(uint32_t c) {
     return (utf8proc_bidi_class_t)utf8proc_get_property((utf8proc_int32_t)c)->bidi_class;
@@ -342,6 +370,19 @@ static bool fits_bidi_name(const label *l) {
     }
     return !(rtl && has_en && has_an);
 }
+
+#else
+
+static bool is_rtl(const label *l) {
+    (void)l;
+    return false;
+}
+static bool fits_bidi_name(const label *l) {
+    (void)l;
+    return true;
+}
+
+#endif
 
 /* ---- the name -------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "vm/base/num.h"
 #include "vm/schema/schema_code.h"
 #include "vm/value/set.h"
+#include "vm/base/wide.h"
 
 #include <math.h>
 
@@ -29,8 +30,6 @@ bool mwl__schema_is_integer(mwl_value v) {
 
 /* ---- multiples ------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 u128;
-
 struct decimal {
     uint64_t digits; /* below 10^17 */
     int exponent;
@@ -46,12 +45,12 @@ static struct decimal decimal_of(double d) {
 }
 
 static uint64_t pow10_mod(unsigned e, uint64_t m) {
-    u128 r = 1 % m, base = 10 % m;
+    uint64_t r = 1 % m, base = 10 % m;
     for (; e; e >>= 1) {
-        if (e & 1) r = r * base % m;
-        base = base * base % m;
+        if (e & 1) (void)mwl__wide_div(mwl__wide_mul(r, base), m, &r);
+        (void)mwl__wide_div(mwl__wide_mul(base, base), m, &base);
     }
-    return (uint64_t)r;
+    return r;
 }
 
 /* Numbers count as the decimals that are written for them: 0.0075 is a multiple of 0.0001, although
@@ -71,12 +70,16 @@ bool mwl__schema_is_multiple(mwl_value v, double of) {
     if (b.digits == 0) return false;
     if (a.exponent >= b.exponent) {
         uint64_t scale = pow10_mod((unsigned)(a.exponent - b.exponent), b.digits);
-        return (u128)(a.digits % b.digits) * scale % b.digits == 0;
+        uint64_t rest;
+        (void)mwl__wide_div(mwl__wide_mul(a.digits % b.digits, scale), b.digits, &rest);
+        return rest == 0;
     }
     int shift = b.exponent - a.exponent;
-    if (shift > 18) return false; /* a.digits is below 10^17 and not 0 */
-    u128 divisor = b.digits;
-    while (shift-- > 0) divisor *= 10;
+    uint64_t divisor = b.digits;
+    for (; shift > 0; shift--) {
+        if (divisor > a.digits) return false; /* which is not 0, and below 10^17 */
+        divisor *= 10;
+    }
     return a.digits % divisor == 0;
 }
 

@@ -277,7 +277,7 @@ static mwl_value make_string(reader *r, bool name, const char *s, size_t len, si
 
 /* Reads the string whose first quote is at r->at. */
 static bool read_string(reader *r, bool name, mwl_value *out) {
-    span found;
+    span found = {0};
     if (!find_end(r, &found)) return false;
     const char *s = r->at + 1;
     size_t len = found.len, n_cp = len;

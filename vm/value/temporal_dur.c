@@ -6,10 +6,9 @@
 #include "vm/base/ascii.h"
 #include "vm/base/num.h"
 #include "vm/value/temporal.h"
+#include "vm/base/wide.h"
 
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 #define OVER (UINT64_C(1) << 63 | 1) /* one more than the magnitude of INT64_MIN */
 
@@ -47,9 +46,12 @@ static uint64_t accumulate(uint64_t total, const number *n, uint64_t unit_ns) {
     if (n->whole < UINT32_MAX && total < OVER / 4 &&
         unit_ns == NS_S) /* the common case needs no long division */
         return total + n->whole * NS_S + n->fraction / NS_S;
-    u128 sum = total + (u128)n->whole * unit_ns +
-               (u128)n->fraction * unit_ns / UINT64_C(1000000000000000000);
-    return sum < OVER ? (uint64_t)sum : OVER;
+    uint64_t rest; /* the fraction is below 1, so its nanoseconds are fewer than the unit's */
+    uint64_t part =
+        mwl__wide_div(mwl__wide_mul(n->fraction, unit_ns), UINT64_C(1000000000000000000), &rest);
+    mwl__wide sum = mwl__wide_add(mwl__wide_mul(n->whole, unit_ns), total);
+    sum = mwl__wide_add(sum, part);
+    return sum.hi == 0 && sum.lo < OVER ? sum.lo : OVER;
 }
 
 static mwl_status finish(uint64_t magnitude, bool negative, int64_t *out) {

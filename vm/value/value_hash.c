@@ -9,6 +9,7 @@
  * double, so all numbers are hashed as doubles, and up to 2,048 large integers share a hash. */
 #include "vm/base/hash.h"
 #include "vm/value/value.h"
+#include "vm/base/wide.h"
 
 /* A container that is being hashed. Objects are walked as rows of keys and values in turn. */
 typedef struct level {
@@ -17,14 +18,6 @@ typedef struct level {
     uint64_t key;  /* in an object: the hash of the key whose value comes next */
     bool is_object, key_done;
 } level;
-
-/* Both halves of the product, joined. The operands are hashes under the secret, so nobody can
- * choose them. */
-static inline uint64_t fold(uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 u128;
-    u128 product = (u128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 static uint64_t hash_double(uint64_t secret, double d) {
     uint64_t bits;
@@ -85,9 +78,9 @@ static bool open_level(uint64_t secret, mwl_value v, level *l) {
 /* The next part of a container has this hash. Members are added up: their order does not matter. */
 static void enter(level *l, uint64_t part) {
     if (!l->is_object)
-        l->hash = fold(l->hash ^ part, 0x9E3779B97F4A7C15u);
+        l->hash = mwl__wide_fold(l->hash ^ part, 0x9E3779B97F4A7C15u);
     else if (l->key_done)
-        l->hash += fold(l->key, part);
+        l->hash += mwl__wide_fold(l->key, part);
     else
         l->key = part;
     l->key_done = !l->key_done;

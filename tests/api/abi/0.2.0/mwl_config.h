@@ -211,4 +211,30 @@
 #define MWL_SCHEMA_PATTERNS_LIMIT (16u << 20)
 #endif
 
+/* What can be left out, to need fewer libraries (1: it is there). The build's options with the same
+ * names set them. */
+
+/* Stacks for blocking call providers (vm/native). Without them mwl_vm_provide() refuses such a
+ * provider with MWL_E_UNSUPPORTED. */
+#ifndef MWL_STACKS
+#define MWL_STACKS 1
+#endif
+
+/* PCRE2, for the patterns of JSON Schemas with look-around or back-references. Without it a schema
+ * with such a pattern is refused with MWL_E_UNSUPPORTED; all others run in our own matcher. */
+#ifndef MWL_PCRE2
+#define MWL_PCRE2 1
+#endif
+
+/* libidn2, for the exact rules of the formats idn-hostname and idn-email. */
+#ifndef MWL_IDN
+#define MWL_IDN 1
+#endif
+
+/* utf8proc, for those formats without libidn2, and for the width of characters in diagnostics.
+ * Without it the labels of host names are checked by category alone. */
+#ifndef MWL_UTF8PROC
+#define MWL_UTF8PROC 1
+#endif
+
 #endif
