@@ -31,17 +31,20 @@ static void timeout_entry(mwl_phase *phase, void *user) {
 /* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption. */
 static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value details = mwl_phase_state(phase);
+    mwl_heap *h = mwl_phase_heap(phase);
+    /* The state of a loaded run is data from outside: nothing else of it goes on. */
+    mwl_value duration = mwl_object_get(mwl_phase_state(phase), "duration", 8);
     char message[64] = "not finished within ";
     size_t len = 0, at = strlen(message);
-    const char *text = mwl_as_text(mwl_object_get(details, "duration", 8), &len);
-    if (!text) len = 0; /* the state of a loaded run is data from outside */
+    const char *text = mwl_as_text(duration, &len);
+    if (!text) len = 0;
     if (len > 40) len = 40;
     if (len) memcpy(message + at, text, len);
     message[at + len] = '\0';
-    mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout",
-                                           "Provider.Middleware.Timeout.Exceeded", message,
-                                           mwl_value_keep(details), mwl_absent()));
+    mwl_value details = mwl_object_set(h, mwl_object(h, 1), "duration", 8,
+                                       text ? mwl_value_keep(duration) : mwl_null());
+    mwl_phase_interrupt(phase, mwl_failure(h, "timeout", "Provider.Middleware.Timeout.Exceeded",
+                                           message, details, mwl_absent()));
 }
 
 const mwl_middleware mwl__std_timeout = {

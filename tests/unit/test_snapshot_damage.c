@@ -935,10 +935,18 @@ static void mutate(node *t, unsigned how) {
 }
 enum { MUTATIONS = 15 };
 
-static void run_out(bench *b, mwl_run *run) {
+/* Returns false if it has a Result that has no JSON form. */
+static bool run_out(bench *b, mwl_run *run) {
     for (int i = 0; i < 200 && mwl_run_get_state(run) < MWL_RUN_DONE; i++)
         if (mwl_vm_pump(b->vm, 3600 * S) == MWL_NEVER) break;
+    char *text = NULL;
+    size_t len = 0;
+    bool good = mwl_run_get_state(run) != MWL_RUN_DONE ||
+                mwl_json_write(mwl_vm_heap(b->vm), mwl_run_result(run), MWL_JSON_COMPACT, &text,
+                               &len) == MWL_OK;
+    if (text) mwl_text_free(mwl_vm_heap(b->vm), text, len);
     mwl_run_free(run);
+    return good;
 }
 
 UTEST(damage, whatever_loads_runs) {
@@ -962,7 +970,7 @@ UTEST(damage, whatever_loads_runs) {
                 tried++;
                 if (try_load(&b, (source)k, bytes, size, &run, &error) == MWL_OK) {
                     loaded++;
-                    run_out(&b, run);
+                    EXPECT_TRUE(run_out(&b, run));
                 }
                 free(bytes);
                 mwl__arena_free(&memory);
