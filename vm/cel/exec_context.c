@@ -10,9 +10,19 @@
 
 /* ---- the context ----------------------------------------------------------------------------- */
 
+/* A long copy in the heap, while a turn is under way and a bound is around. */
+static bool copy_is_late(void *ctx) {
+    mwl__exec *x = ctx;
+    return x->poll != INT64_MIN && mwl__exec_poll(x);
+}
+
 mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap) {
     memset(x, 0, sizeof *x);
     x->heap = heap;
+    if (heap && !heap->late) {
+        heap->late = copy_is_late;
+        heap->late_ctx = x;
+    }
     x->slice = INT64_MAX;
     x->poll = INT64_MIN;
     x->budget = UINT64_MAX;
@@ -31,6 +41,7 @@ void mwl__exec_done(mwl__exec *x) {
     x->n_regs = 0;
     mwl__regex_scratch_free(x->regex);
     x->regex = NULL;
+    if (x->heap->late_ctx == x) x->heap->late = NULL;
 }
 
 bool mwl__exec_poll(mwl__exec *x) {

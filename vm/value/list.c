@@ -76,7 +76,14 @@ static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t 
     mwl__list *l = list_alloc(h, cap);
     if (!l) return NULL;
     mwl__heap_work(h, n);
-    for (uint32_t i = 0; i < n; i++) l->item[i] = mwl__keep(from->item[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (mwl__heap_late(h, i)) {
+            l->used = i;
+            mwl__drop(h, list_value(l, i));
+            return NULL;
+        }
+        l->item[i] = mwl__keep(from->item[i]);
+    }
     l->used = n;
     if (n == from->used) { /* the newest version: weight and depth are exactly its own */
         l->depth = from->depth;

@@ -264,6 +264,10 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
     m->secret = from->secret;
     for (uint32_t i = 0; i < n; i++) {
         const mwl__member *member = &from->member[i];
+        if (mwl__heap_late(h, i)) {
+            mwl__drop(h, map_value(m, i));
+            return NULL;
+        }
         if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
         m->member[i].key = mwl__keep(member->key);
         m->member[i].val = mwl__keep(member->val);

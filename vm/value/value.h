@@ -128,7 +128,18 @@ struct mwl_heap {
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
     mwl_value *keys; /* recent member names, so that equal ones are one string; NULL: not shared */
+    /* Asked now and then by a long copy: true if it should be given up. NULL: never. */
+    bool (*late)(void *ctx);
+    void *late_ctx;
 };
+/* Elements of a long copy between two questions. */
+#define MWL__COPY_BLOCK 16384u
+/* Is it time to give up a copy that has come to this element? Then sets `why`. */
+static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
+    if (at % MWL__COPY_BLOCK || at == 0 || !h->late || !h->late(h->late_ctx)) return false;
+    h->why = MWL_E_FUEL;
+    return true;
+}
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
 /* From now on short member names are shared (mwl__key). A VM uses this, because the objects,
