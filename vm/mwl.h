@@ -312,8 +312,8 @@ MWL_API bool mwl_value_equal(mwl_value a, mwl_value b);
  * bytes values, two timestamps, two durations. */
 MWL_API bool mwl_value_order(mwl_value a, mwl_value b, int *order);
 /* Returns a hash, which is the same for equal values. It depends on the heap's secret
- * (mwl_config.hash_secret): without it nobody can make values that share a hash. It reads the whole
- * value; the cost is the number of nodes and the bytes of their texts. */
+ * (mwl_config.hash_secret): who does not know the secret cannot make values that share a hash. It
+ * reads the whole value; the cost is the number of nodes and the bytes of their texts. */
 MWL_API uint64_t mwl_value_hash(const mwl_heap *heap, mwl_value v);
 /* Returns how many nodes a value has when it is written out, which is what a walk over it costs. 1
  * for scalars and strings. */
@@ -523,8 +523,8 @@ typedef struct mwl_config {
      * nothing. */
     size_t stack_bytes;
     /* Answers that other threads post (mwl_token_succeed and so on) do not interrupt the VM: they
-     * wait for the next pump. `wake` tells the host that it should pump. It is called on the
-     * posting thread when the first answer arrives in an empty mailbox. It must be short and must
+     * wait for the next pump. The library calls `wake` so that the host pumps: on the
+     * posting thread, when the first answer arrives in an empty mailbox. It must be short and must
      * not call the library: write to an eventfd, signal a condition. It is not called any more once
      * mwl_vm_free() has returned. NULL: the host must poll. */
     void (*wake)(void *ctx);

@@ -334,7 +334,7 @@ typedef struct mwl_token mwl_token;
 MWL_API mwl_status mwl_call_token(mwl_call *call, mwl_token **out);
 
 /* Send an answer: a value, or a failure. Any thread, also several at the same time. The texts are
- * copied. The next pump of the VM reads the answer; mwl_config.wake tells the host. If the text is
+ * copied. The next pump of the VM reads the answer; mwl_config.wake is called. If the text is
  * not JSON, or breaks the rules above for what a call settles with, the call fails with
  * Mwlvm.ResultRefused. In mwl_token_fail() type NULL means "error", and message and details_json
  * may be NULL. Return:

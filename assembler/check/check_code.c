@@ -264,8 +264,9 @@ static scratch *clear(mwl__checker *c, scratch **at) {
     return *at;
 }
 
-/* The set that rises out of a stack whose operation lets `s` rise; matchers of Retry on the way. */
-static void rise(mwl__checker *c, scratch *level, mwl__m_entry *const *stack, uint32_t n) {
+/* Adds to the codes that an operation lets rise those that the stack around it adds. Checks the
+ * matchers of Retry on the way. */
+static void add_stack(mwl__checker *c, scratch *level, mwl__m_entry *const *stack, uint32_t n) {
     codes *s = &level->set;
     while (n-- > 0) {
         const mwl__m_entry *e = stack[n];
@@ -282,7 +283,7 @@ static void rise(mwl__checker *c, scratch *level, mwl__m_entry *const *stack, ui
             scratch *inner = clear(c, &level->deeper);
             if (!inner) return;
             add_call(&inner->set, e->phase[i].call);
-            rise(c, inner, e->phase[i].stack, e->phase[i].n_stack);
+            add_stack(c, inner, e->phase[i].stack, e->phase[i].n_stack);
             add_all(s, &inner->set);
         }
     }
@@ -304,7 +305,7 @@ static void check_flow_codes(mwl__checker *c, mwl__flow *f, scratch *whole, scra
             callee->caller = f;
         } else if (s->action == MWL_ACTION_CALL && s->n_calls) {
             add_call(&one->set, s->calls[0]);
-            rise(c, one, s->stack, s->n_stack);
+            add_stack(c, one, s->stack, s->n_stack);
         } else if (s->action == MWL_ACTION_RAISE && s->result) {
             add_written(&one->set, c, mwl__node_get(s->result, "code"));
         }
@@ -314,7 +315,7 @@ static void check_flow_codes(mwl__checker *c, mwl__flow *f, scratch *whole, scra
         uint64_t n = added ? 0 : set->n;
         if (!mwl__check_work(c, s->node, 16 + n * n / 8)) return;
     }
-    rise(c, whole, f->m.stack, f->m.n_stack);
+    add_stack(c, whole, f->m.stack, f->m.n_stack);
     f->codes = mwl__check_new(c, 1, sizeof *f->codes);
     if (!f->codes) return;
     f->codes->any = whole->set.any;

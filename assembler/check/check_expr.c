@@ -13,10 +13,10 @@
 typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedding;
 
 /* Why an expression does not end: an open bracket, an open string. */
-typedef struct trouble {
+typedef struct missing_end {
     uint32_t begin, end;
     const char *text;
-} trouble;
+} missing_end;
 
 static bool has_pair(const char *s, uint32_t len) {
     bool open = false;
@@ -29,8 +29,8 @@ static bool has_pair(const char *s, uint32_t len) {
 
 #define NESTING 256 /* open brackets whose places are kept; deeper ones are not compared */
 
-static trouble unclosed(uint32_t begin, uint32_t end, const char *text) {
-    return (trouble){begin, end, text};
+static missing_end unclosed(uint32_t begin, uint32_t end, const char *text) {
+    return (missing_end){begin, end, text};
 }
 
 /* Is the wrong token a string that does not end? Else it is a character that CEL does not have,
@@ -43,7 +43,7 @@ static bool is_open_string(const char *s, const mwl__cel_token *t) {
 
 /* Returns the place of the first closing pair outside of brackets, or 0 if there is none, with the
  * reason in *why. */
-static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
+static uint32_t find_end(const char *s, uint32_t len, missing_end *why) {
     uint32_t at = 2, depth = 0, open[NESTING];
     for (;;) {
         mwl__cel_token t = mwl__cel_lex(s, len, at);
@@ -88,7 +88,7 @@ static uint32_t find_end(const char *s, uint32_t len, trouble *why) {
 
 /* spec: expressions, the embedding: a string is an expression only if its first closing pair is its
  * end; "{{ a }} and {{ b }}" is a literal. */
-static embedding classify(const mwl__node *n, trouble *why) {
+static embedding classify(const mwl__node *n, missing_end *why) {
     const char *s = n->as.text;
     uint32_t len = n->count;
     if (len < 4 || memcmp(s, "{{", 2) != 0) return has_pair(s, len) ? TEMPLATE : LITERAL;
@@ -316,7 +316,7 @@ static mwl__m_expr *add_expression(mwl__checker *c, const mwl__node *n, const mw
 
 /* Returns the expression in the string. NULL: it is a literal, or a mistake was reported. */
 static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
-    trouble why;
+    missing_end why;
     mwl__diag *d;
     switch (classify(n, &why)) {
     case EXPRESSION: return add_expression(c, n, site);

@@ -39,8 +39,8 @@ static const char result_members[][10] = {"type",    "value",     "code",    "me
                                           "details", "retryable", "previous"};
 
 /* Reports the member `ix` of the path. */
-static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *why,
-                  const char *near) {
+static void report_never_there(paths *p, const mwl__cel_path *path, size_t ix, const char *why,
+                               const char *near) {
     const mwl__cel_node *n = path->root;
     for (size_t i = 0; i <= ix && n->parent; i++) n = n->parent;
     uint32_t at = p->e->body_at;
@@ -60,22 +60,22 @@ static void never(paths *p, const mwl__cel_path *path, size_t ix, const char *wh
 }
 
 /* Looks a member up, and reports it if it cannot be there. Returns true if it is there. */
-static bool look(paths *p, const mwl__cel_path *path, size_t ix, const member *table, size_t n,
-                 const char *what) {
+static bool find_member(paths *p, const mwl__cel_path *path, size_t ix, const member *table,
+                        size_t n, const char *what) {
     mwl__suggest s = mwl__suggest_make(path->members[ix].data, path->members[ix].len);
     for (size_t i = 0; i < n; i++) {
         if (is(path->members[ix], table[i].name)) {
-            if (table[i].absent) never(p, path, ix, table[i].absent, NULL);
+            if (table[i].absent) report_never_there(p, path, ix, table[i].absent, NULL);
             return !table[i].absent;
         }
         if (!table[i].absent) mwl__suggest_offer(&s, table[i].name, strlen(table[i].name));
     }
-    never(p, path, ix, what, s.best);
+    report_never_there(p, path, ix, what, s.best);
     return false;
 }
 
-#define LOOK(p, path, ix, table, what)                                                             \
-    look(p, path, ix, table, sizeof(table) / sizeof *(table), what)
+#define FIND_MEMBER(p, path, ix, table, what)                                                      \
+    find_member(p, path, ix, table, sizeof(table) / sizeof *(table), what)
 
 /* Checks the members of a Result. outcome: 1 a success, -1 a failure, 0 either. */
 static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outcome) {
@@ -87,7 +87,7 @@ static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outc
                           : outcome < 0 && i == 1 ? "a failure carries no value"
                                                   : NULL;
     }
-    if (LOOK(p, path, ix, table, "a Result has type and value, or the members of a failure"))
+    if (FIND_MEMBER(p, path, ix, table, "a Result has type and value, or the members of a failure"))
         return;
     bool known = false;
     for (size_t i = 0; i < 7; i++) known |= is(path->members[ix], result_members[i]);
@@ -99,7 +99,7 @@ static void look_result(paths *p, const mwl__cel_path *path, size_t ix, int outc
 static void look_times(paths *p, const mwl__cel_path *path, size_t ix, const char *exited) {
     if (path->n_members <= ix) return;
     const member table[] = {{"enteredAt", NULL}, {"exitedAt", exited}};
-    LOOK(p, path, ix, table, "this record has enteredAt and exitedAt");
+    FIND_MEMBER(p, path, ix, table, "this record has enteredAt and exitedAt");
 }
 
 /* Checks a member of metadata that a provider's document declares. */
@@ -124,7 +124,7 @@ static void look_declared(paths *p, const mwl__cel_path *path, size_t ix,
         memcpy(near, s.best, s.best_len);
         near[s.best_len] = '\0';
     }
-    never(p, path, ix, what, s.best && s.best_len < sizeof near ? near : NULL);
+    report_never_there(p, path, ix, what, s.best && s.best_len < sizeof near ? near : NULL);
 }
 
 /* ---- the roots ------------------------------------------------------------------------------- */
@@ -146,8 +146,8 @@ static void look_step(paths *p, const mwl__cel_path *path) {
                                         : s->tail ? NULL
                                                   : late}};
     if (path->n_members == 0) return;
-    if (!LOOK(p, path, 0, table,
-              "a Step has name, id, action, input, result or results, metadata")) {
+    if (!FIND_MEMBER(p, path, 0, table,
+                     "a Step has name, id, action, input, result or results, metadata")) {
         bool one = is(path->members[0], "result"), many = is(path->members[0], "results");
         if (p->said && !p->said->help && action == MWL_ACTION_CALL && many && s->tail)
             mwl__diag_help(p->said, "did you mean 'result'?");
@@ -165,8 +165,8 @@ static void look_step(paths *p, const mwl__cel_path *path) {
         {"dispatchCount", action != MWL_ACTION_GATHER ? "only a Gather Step has a 'dispatchCount'"
                           : s->enumerated             ? NULL
                                                       : "the dispatches are not counted yet"}};
-    LOOK(p, path, 1, times,
-         "this record has enteredAt and exitedAt, and dispatchCount for a Gather");
+    FIND_MEMBER(p, path, 1, times,
+                "this record has enteredAt and exitedAt, and dispatchCount for a Gather");
 }
 
 static void look_call(paths *p, const mwl__cel_path *path) {
@@ -179,13 +179,14 @@ static void look_call(paths *p, const mwl__cel_path *path) {
         {"result", late},
         {"metadata", NULL}};
     if (path->n_members == 0 ||
-        !LOOK(p, path, 0, table, "a call has input, index, result and metadata"))
+        !FIND_MEMBER(p, path, 0, table, "a call has input, index, result and metadata"))
         return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
     if (!is(path->members[0], "metadata") || path->n_members < 2) return;
     const member times[] = {
         {"enteredAt", NULL}, {"exitedAt", late}, {"dispatchedAt", late}, {"acceptedAt", late}};
-    LOOK(p, path, 1, times, "this record has enteredAt, exitedAt, dispatchedAt and acceptedAt");
+    FIND_MEMBER(p, path, 1, times,
+                "this record has enteredAt, exitedAt, dispatchedAt and acceptedAt");
 }
 
 static void look_middleware(paths *p, const mwl__cel_path *path) {
@@ -194,14 +195,15 @@ static void look_middleware(paths *p, const mwl__cel_path *path) {
                             {"result", ascent ? NULL : "in onEntry nothing has run yet"},
                             {"metadata", NULL}};
     if (path->n_members == 0 ||
-        !LOOK(p, path, 0, table, "a middleware entry has input, result and metadata"))
+        !FIND_MEMBER(p, path, 0, table, "a middleware entry has input, result and metadata"))
         return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->rising);
     if (!is(path->members[0], "metadata") || path->n_members < 2 ||
         is(path->members[1], "enteredAt"))
         return;
     if (is(path->members[1], "exitedAt"))
-        never(p, path, 1, "no expression of a phase is evaluated after the phase", NULL);
+        report_never_there(p, path, 1, "no expression of a phase is evaluated after the phase",
+                           NULL);
     else if (p->site->middleware)
         look_declared(p, path, 1, p->site->middleware,
                       "the middleware's document declares no such member");
@@ -213,7 +215,8 @@ static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
     const char *late = window ? NULL : "the frame has not completed while its own expressions run";
     const member table[] = {{"input", NULL}, {"metadata", NULL}, {"vars", late}, {"result", late}};
     if (path->n_members == 0 ||
-        !LOOK(p, path, 0, table, "a frame has input, metadata, and when completed vars and result"))
+        !FIND_MEMBER(p, path, 0, table,
+                     "a frame has input, metadata, and when completed vars and result"))
         return;
     if (is(path->members[0], "metadata")) look_times(p, path, 1, late);
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
@@ -222,7 +225,7 @@ static void look_frame(paths *p, const mwl__cel_path *path, bool window) {
 static void look_provider(paths *p, const mwl__cel_path *path) {
     static const member table[] = {{"input", NULL}, {"result", NULL}, {"metadata", NULL}};
     if (path->n_members == 0 ||
-        !LOOK(p, path, 0, table, "a provider's window has input, result and metadata"))
+        !FIND_MEMBER(p, path, 0, table, "a provider's window has input, result and metadata"))
         return;
     if (is(path->members[0], "result")) look_result(p, path, 1, p->site->settled);
     if (is(path->members[0], "metadata") && p->site->call && p->site->call->provider)
@@ -254,11 +257,11 @@ static void look_others(paths *p, const mwl__cel_path *path) {
     static const member execution[] = {{"id", NULL}, {"metadata", NULL}, {"platform", NULL}};
     if (path->n_members == 0) return;
     if (is(path->root->name, "match")) {
-        if (LOOK(p, path, 0, match, "a Match has input and metadata") &&
+        if (FIND_MEMBER(p, path, 0, match, "a Match has input and metadata") &&
             is(path->members[0], "metadata"))
             look_times(p, path, 1, NULL);
     } else if (is(path->root->name, "execution")) {
-        if (LOOK(p, path, 0, execution, "an execution has id, metadata and platform") &&
+        if (FIND_MEMBER(p, path, 0, execution, "an execution has id, metadata and platform") &&
             is(path->members[0], "metadata"))
             look_times(p, path, 1, "the execution ends after its last expression");
     } else if (is(path->root->name, "failure")) {

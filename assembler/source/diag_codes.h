@@ -24,18 +24,17 @@ MWL_X(101, JSON_SYNTAX, "json-syntax", ERROR, "The text is not JSON",
       "    { \"entrypoint\": \"a\" }       as it should be")
 
 MWL_X(102, INVALID_UTF8, "invalid-utf8", ERROR, "The text is not UTF-8",
-      "Definitions are UTF-8. A byte sequence was found that is none: often a file saved as\n"
-      "Latin-1 or UTF-16, or one that was cut in the middle of a character. Save the file\n"
-      "as UTF-8.")
+      "Definitions are UTF-8. Here are bytes that are not UTF-8. Often the file was saved as\n"
+      "Latin-1 or UTF-16, or was cut in the middle of a character. Save it as UTF-8.")
 
 MWL_X(103, BYTE_ORDER_MARK, "byte-order-mark", ERROR, "The text begins with a byte order mark",
       "RFC 8259 forbids a byte order mark before JSON text, and readers differ in what they\n"
       "make of one. Save the file as \"UTF-8\", not as \"UTF-8 with BOM\" or as UTF-16.")
 
 MWL_X(104, DUPLICATE_MEMBER, "duplicate-member", ERROR, "A member name appears twice in one object",
-      "Within one object every member name is unique. Many JSON readers silently keep the\n"
-      "last of two, so one half of the definition would vanish; the language asks for a\n"
-      "refusal instead. Names are compared after escapes are resolved: \"a\" and\n"
+      "Within one object every member name is unique. Many JSON readers keep only the last of two\n"
+      "and do not report it, so a part of the definition would be lost. The language wants\n"
+      "such a definition to be rejected. Names are compared after escapes are resolved: \"a\" and\n"
       "\"\\u0061\" are the same.\n\n"
       "    \"steps\": { \"load\": {...}, \"load\": {...} }    which one is meant?")
 

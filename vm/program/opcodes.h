@@ -174,7 +174,7 @@ enum {
     X(NEXT2, ITER, JUMPX, NONE, MWL_OPF_LOOP | MWL_OPF_FAULTS | MWL_OPF_LENDS,                     \
       "ra+2, ra+3 := next index or key, and element, and go there; at the end go on")              \
     X(OPT_TEST, REG, JUMPX, NONE, MWL_OPF_FAULTS,                                                  \
-      "go there if the optional ra is none; fault unless an optional")                             \
+      "go there if the optional ra has no value; fault unless an optional")                        \
     X(OPT_GET, OUT, REG, NONE, MWL_OPF_FAULTS | MWL_OPF_LENDS,                                     \
       "ra := what the optional rb holds; fault when none")                                         \
     X(OPT_OF, OUT, TAKEN, NONE, MWL_OPF_FAULTS, "ra := optional.of(rb)")                           \
