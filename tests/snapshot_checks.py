@@ -21,8 +21,6 @@ TESTS = ["test_snapshot_damage", "test_snapshot"]
 SPARE = {
     # Parameters are always of type object, as the schema of provider documents wants it.
     "mwl_value_kind(c->args) == MWL_KIND_OBJECT",
-    # No definition has middleware around the call of a cleanup; an image from somewhere else might.
-    "!e->outer_running || passes(e->outer, e->outer_owner)",
 }
 
 

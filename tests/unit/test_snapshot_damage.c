@@ -61,6 +61,7 @@ typedef enum source {
     GAP,
     BELOW,
     CLEANUP,
+    NESTED,
     AWAIT,
     UNWIND,
     INSIDE,
@@ -89,9 +90,12 @@ static const struct {
                     "'a':{'action':'Gather','over':'{{ [1, 2, 3] }}','concurrency':2,'call':" ARMED
                     ",'next':'z'}," END),
                 false},
-    [CALLS] = {FLOW_WITH("'parameters':{'type':'object','properties':{'x':{'default':0}}},",
-                         "'a':{'action':'Gather','calls':[" ARMED "," DELAYED "],'next':'z'}," END),
-               false},
+    [CALLS] =
+        {FLOW_WITH(
+             "'parameters':{'type':'object','properties':{'x':{'default':0}}},'middleware':[" RETRY_ENTRY
+             "],",
+             "'a':{'action':'Gather','calls':[" ARMED "," DELAYED "],'next':'z'}," END),
+         false},
     [GAP] = {FLOW("'a':{'action':'Call','middleware':[" RETRY_ENTRY "],'call':{'provider':" MOCK
                   ",'with':{'failure':{'code':'X.Y'}}},'next':'z'}," END),
              false},
@@ -104,6 +108,11 @@ static const struct {
                            ",'onAlways':{'with':{'call':" DELAYED "}}}],",
                            "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
                  true, false, &slow_cleanup},
+    [NESTED] = {FLOW_WITH("'middleware':[{'provider':" FINALLY
+                          ",'onAlways':{'with':{'middleware':[" FINALLY_ENTRY(
+                              SLOW) "],'call':{'provider':" MOCK "}}}}],",
+                          "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
+                true},
     [AWAIT] = {FLOW("'a':{'action':'Call','call':" SLOW ",'next':'z'}," END), true},
     [UNWIND] = {FLOW("'a':{'action':'Call','middleware':[" TIMEOUT_ENTRY "," RETRY_ENTRY
                      "],'call':" SLOW ",'next':'z'}," END),
@@ -355,7 +364,7 @@ static node *of_run(node *run, const char *name) {
       "the record of a dispatch is of another call")                                               \
     X(slot_provider, GATHER, tree_uint(of_gather(r, "determined"), 1 + 2 + 32 + 64),               \
       "a call was not cancelled as its frame was")                                                 \
-    X(gap, GAP, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 4), "there is no such gap")             \
+    X(gap, GAP, tree_uint(of_frame(r, "pc", MWL_FIELD_AT), FAR), "there is no such gap")           \
     X(gap_value, GAP, UNDEFINED(of_frame(r, "in_flight", -1)), "there is no such gap")             \
     X(child_missing, BELOW, (of_run(r, "root")->n_kids = 1), "a frame is missing")                 \
     X(child_flow, BELOW, tree_uint(tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "flow", -1), 0),   \
@@ -461,6 +470,17 @@ static node *of_run(node *run, const char *name) {
     X(wait_goes, WAIT, tree_uint(of_entry(r, 0, "accepted"), 0), "there is no entry that waits")   \
     X(wait_verdict, WAIT, tree_uint(of_entry(r, 0, "verdict"), 1),                                 \
       "an entry has a verdict that its phase cannot give")                                         \
+    X(gather_left, CALLS,                                                                          \
+      (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 6),                                           \
+       tree_uint(of_frame(r, "pc", MWL_FIELD_AT), 0), tree_uint(of_frame(r, "in_flight", -1), 0)), \
+      "a Gather is still there")                                                                   \
+    X(other_flow, BELOW,                                                                           \
+      (tree_uint(tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "pc", MWL_FIELD_POINT), 3),          \
+       tree_uint(tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "pc", MWL_FIELD_AT), 0),             \
+       *tree_field(frame_at(r, 1), MWL_RECORD_FRAME, "record", -1) = *of_frame(r, "record", -1)),  \
+      "a frame is in another Flow")                                                                \
+    X(cleanup_in_cleanup, NESTED, tree_uint(of_entry(r, 0, "accepted"), 1 + 16),                   \
+      "an unwind passes through a cleanup")                                                        \
     X(deadline, CLEANUP, tree_uint(of_run(r, "aside"), 1), "a deadline has no instant")            \
     X(unwind_in_cleanup, CLEANUP,                                                                  \
       (tree_uint(of_frame(r, "pc", MWL_FIELD_POINT), 8), NULLED(of_frame(r, "pc", MWL_FIELD_AT)),  \
@@ -670,8 +690,8 @@ static const struct item_row {
                 LIST, "\x83\0\0\0", "an array is too long") ROW(LIST, "\x82\0",
                                                                 "an array is too long")
                 ROW(INDEX, "\0", "a number is too large") ROW(
-                    REFERENCE, "\0", "this is no reference") ROW(REFERENCE, SHARED "\0",
-                                                                 "this is no reference")
+                    REFERENCE, "\0", "this is not a reference") ROW(REFERENCE, SHARED "\0",
+                                                                    "this is not a reference")
                     ROW(REFERENCE, REFER "\0", "a reference leads to nothing") ROW(
                         VALUE, REFER "\x1a\x0f\xff\xff\xff", "a reference leads to nothing")
                         ROW(VALUE, SHARED "\x81" REFER "\0", "a reference leads to nothing") ROW(

@@ -1,9 +1,9 @@
-/* load.c: a run from bytes, which may come from anybody.
+/* load.c: a run from bytes, which may come from an unknown source.
  *
  * Owns: the order of the checks. Header and checksum; the program; the records, under the run's
  * memory limit (records.c, reader.c); what must hold between them (fit.c); and only then timers,
- * the queue, and callbacks (restart.c). On a refusal everything is freed and nobody was called.
- * Refuses to know: the members of records. */
+ * the queue, and callbacks (restart.c). On a refusal everything is freed and no callback was
+ * called. Refuses to know: the members of records. */
 #include "vm/base/grown.h"
 #include "vm/base/usage.h"
 #include "vm/machine/clock.h"
@@ -98,7 +98,7 @@ static bool check_run(mwl__loader *l, bool done) {
            mwl__reader_refuse(&l->r, MWL_E_SNAPSHOT, "a Result is not a success");
 }
 
-/* The calls of the run are collected in a list that exists before anybody is called. */
+/* The calls of the run are collected in a list that exists before a callback is called. */
 static bool reserve(mwl__loader *l) {
     void *list = l->timers.list;
     mwl_status st = mwl__mem_grow(&l->vm->config.alloc, &list, &l->timers.cap,
@@ -126,8 +126,8 @@ static mwl_status start(mwl__loader *l, unsigned flags, mwl_error *error) {
     return gone ? refuse(error, MWL_E_CANCELLED, "a callback freed the run", 0) : MWL_OK;
 }
 
-/* So that freeing the run, which need not be complete, calls nobody: neither `cancel` of its calls
- * nor `left` of its entries. */
+/* So that freeing the run, which need not be complete, calls no callback: neither `cancel` of its
+ * calls nor `left` of its entries. */
 static void silence(mwl_run *run) {
     mwl_heap *h = &run->link->vm->heap;
     for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f)) {

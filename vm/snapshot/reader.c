@@ -121,7 +121,8 @@ bool mwl__reader_reference(mwl__reader *r, mwl_value *out) {
     mwl__major major;
     uint64_t n;
     if (!next(r, &major, &n)) return false;
-    if (major != MWL_CBOR_TAG || n != MWL_TAG_REFERENCE) return damaged(r, "this is no reference");
+    if (major != MWL_CBOR_TAG || n != MWL_TAG_REFERENCE)
+        return damaged(r, "this is not a reference");
     return refer(r, out);
 }
 

@@ -2,8 +2,8 @@
  *
  * Owns: the order in which records are made and linked, so that what exists can be freed at any
  * moment. Everything is read under the run's memory limit. An execution counts as settled until the
- * run is complete, so that freeing it calls nobody. Refuses to know: what must hold between members
- * (fit.c). */
+ * run is complete, so that freeing it calls no callback. Refuses to know: what must hold between
+ * members (fit.c). */
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
