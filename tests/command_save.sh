@@ -53,6 +53,25 @@ same "a definition is not a saved run" "3 mwlvm: long.json: this is not a saved 
 head -c 200 quit >cut
 status=0; "$mwlvm" resume cut 2>note || status=$?
 same "a file that was cut" "3 mwlvm: cut: the saved run is not complete" "$status $(cat note)"
+status=0; "$mwlvm" show cut 2>note || status=$?
+same "show of a file that was cut" "3 mwlvm: cut: the saved run is not complete" "$status $(cat note)"
+{ head -c $(($(wc -c <quit) - 1)) quit; printf '\377'; } >changed
+for command in resume show; do
+    status=0; "$mwlvm" $command changed 2>note || status=$?
+    same "$command of a file that was changed" "3 mwlvm: changed: the checksum of the saved run is wrong" "$status $(cat note)"
+done
+for command in run check; do
+    status=0; "$mwlvm" $command quit 2>note || status=$?
+    same "$command of a saved run" "3 mwlvm: quit: this is a saved run; \`mwlvm resume\` goes on with it, \`mwlvm show\` describes it" "$status $(cat note)"
+done
+status=0; "$mwlvm" run long.json --input 1 --save x --save-at nab 2>note || status=$?
+same "--save-at a Step that does not exist" "2 mwlvm: --save-at: there is no Step 'nab'; did you mean 'nap'?" "$status $(head -n 1 note)"
+status=0; "$mwlvm" run long.json --input 1 --save long.json --save-at nap 2>note || status=$?
+same "--save onto the definition" "2 mwlvm: --save would overwrite long.json" "$status $(head -n 1 note)"
+status=0; "$mwlvm" resume quit --virtual-time --fuel 1 >/dev/null 2>note || status=$?
+same "the limits of resume" "6 mwlvm: --fuel 1 was used up" "$status $(grep -o 'mwlvm: --fuel 1 was used up' note)"
+same "show says the same each time" "$("$mwlvm" show quit)" "$("$mwlvm" show quit)"
+same "the usage of resume" "usage: mwlvm resume FILE [OPTIONS]" "$("$mwlvm" resume --help | head -n 1)"
 status=0; "$mwlvm" run long.json --save-at nap 2>/dev/null || status=$?
 same "--save-at without --save" 2 "$status"
 status=0; "$mwlvm" resume quit --input 1 2>/dev/null || status=$?

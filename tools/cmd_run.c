@@ -145,12 +145,12 @@ static bool limit_run(const struct job *s, mwl_limits *out) {
 
 /* Starts the run, or loads it. */
 static mwl_status begin(struct job *s, mwl_run **run, mwl_error *error) {
-    if (s->resumes) {
-        const mwl_load how = {.program = s->program};
-        return mwl_run_load(s->vm, s->saved.run, s->saved.size, &how, run, error);
-    }
     mwl_limits limits;
     if (!limit_run(s, &limits)) return MWL_E_TOO_BIG;
+    if (s->resumes) { /* the file may come from somewhere else, and its limits with it */
+        const mwl_load how = {.program = s->program, .limits = &limits};
+        return mwl_run_load(s->vm, s->saved.run, s->saved.size, &how, run, error);
+    }
     const mwl_start start = {
         .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};
     return mwl_run_start(s->vm, s->program, &start, run, error);
@@ -243,6 +243,7 @@ static int run_job(struct job *s) {
     } else if (status == CMD_OK) {
         status = definition_load(&o->definition, o->definition.path, &s->program);
     }
+    if (status == CMD_OK && o->save_at) status = saved_step(s->program, o->save_at);
     if (status == CMD_OK)
         status = permissions_check(&o->permissions, o->definition.path, s->program, &o->binds);
     if (status == CMD_OK) status = o->each ? each_command(o, s->program) : run_one(s);
@@ -256,7 +257,7 @@ static int command(int argc, char **argv, bool resumes) {
     memset(&s, 0, sizeof s);
     s.resumes = resumes;
     s.input = s.arguments = mwl_absent();
-    int status = run_options_parse(&s.options, argc, argv);
+    int status = run_options_parse(&s.options, argc, argv, resumes);
     s.options.definition.runs = true;
     const struct run_options *o = &s.options;
     if (status == CMD_OK && resumes &&

@@ -72,8 +72,7 @@ static mwl_value call_value(struct show *s, const mwl_call *c) {
 
 static mwl_value due_of(struct show *s, const mwl__timer *t) {
     int64_t due = mwl__timer_due(&s->vm->timers, t);
-    mwl_instant now;
-    mwl_vm_now(s->vm, &now);
+    const mwl_instant now = s->vm->now; /* the reading by which loading moved the instants */
     if (due == MWL_NEVER) return mwl_null();
     return mwl_timestamp_text(s->heap, now.wall_ns + (due - now.mono_ns));
 }
@@ -186,9 +185,8 @@ static int open_run(struct show *s, mwl_saved *saved) {
     int status = run_vm_new(&s->options, s->saved.program, &host, &s->made);
     if (status != CMD_OK) return status;
     s->vm = s->made->vm;
-    mwl_status st = mwl_saved_read(s->saved.run, s->saved.size, saved);
-    if (st == MWL_OK)
-        st = mwl__run_load(s->vm, s->saved.run, s->saved.size, &how, true, &s->run, &error);
+    mwl_status st = mwl__run_load(s->vm, s->saved.run, s->saved.size, &how, true, &s->run, &error);
+    if (st == MWL_OK) st = mwl_saved_read(s->saved.run, s->saved.size, saved);
     if (st == MWL_OK) return CMD_OK;
     cmd_fail("%s: %s%s", s->path, st == MWL_E_NOT_FOUND ? "this command does not have " : "",
              *error.message ? error.message : mwl_status_text(st));

@@ -138,6 +138,12 @@ bool definition_is_program(const char *text, size_t len) {
 }
 
 int definition_expect(const char *path, const char *text, size_t len) {
+    if (len >= 4 && memcmp(text, "MWLR", 4) == 0) {
+        cmd_fail(
+            "%s: this is a saved run; `mwlvm resume` goes on with it, `mwlvm show` describes it",
+            file_in_name(path));
+        return CMD_REJECTED;
+    }
     if (!definition_is_program(text, len)) return CMD_OK;
     cmd_fail("%s: this is a program file, and a definition is wanted; `mwlvm decompile` prints the "
              "definition that it was made of",

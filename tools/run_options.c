@@ -4,6 +4,7 @@
 #include "run_options.h"
 
 #include "cmd.h"
+#include "file_out.h"
 #include "each.h"
 
 #include <errno.h>
@@ -136,6 +137,12 @@ static const char head[] =
     "Prints the value of its Result, or the Result when it is a failure; everything else goes\n"
     "to standard error.\n\n";
 
+static const char resume_head[] =
+    "usage: mwlvm resume FILE [OPTIONS]\n\n"
+    "Continues the run that `mwlvm run --save FILE` saved. Time has gone on meanwhile. Calls that\n"
+    "were in flight start again, with the same key. The options are those of `mwlvm run`, but for\n"
+    "its input, arguments and id; --fuel and --memory are the limits from now on.\n\n";
+
 static const char foot[] =
     "\n"
     "Examples:\n"
@@ -193,10 +200,10 @@ static int check_each(struct run_options *o) {
     return CMD_OK;
 }
 
-int run_options_parse(struct run_options *o, int argc, char **argv) {
+int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes) {
     memset(o, 0, sizeof *o);
     definition_init(&o->definition);
-    const struct command_line line = {head,
+    const struct command_line line = {resumes ? resume_head : head,
                                       foot,
                                       {{options, sizeof options / sizeof *options, o},
                                        {permission_options, n_permission_options, &o->permissions},
@@ -211,6 +218,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv) {
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
     if (o->save_at && !o->save) return cmd_usage("--save-at needs --save FILE");
+    if (o->save && !resumes && file_out_is_input(o->save, file))
+        return cmd_usage("--save would overwrite %s", file);
     if (o->each)
         status = check_each(o);
     else if (o->second)

@@ -29,7 +29,7 @@ struct run_options {
 };
 
 /* As options_parse. Free in any case. */
-int run_options_parse(struct run_options *o, int argc, char **argv);
+int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes);
 void run_options_free(struct run_options *o);
 
 /* The option --seed; the base is a struct run_options. */

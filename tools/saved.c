@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "file_out.h"
 #include "redact.h"
+#include "vm/base/suggest.h"
 #include "vm/machine/rest.h"
 #include "vm/program/program.h"
 
@@ -75,7 +76,7 @@ int saved_read(struct limits *l, const char *path, struct saved *out) {
     mwl_error error = {MWL_OK, "", 0};
     const mwl_alloc alloc = limits_alloc(l);
     if (mwl_program_load(&alloc, at + HEAD, (size_t)image, MWL_COPY, &out->program, &error) < 0)
-        return refuse(path, error.message);
+        return cmd_fail("%s: the program in it: %s", path, error.message), CMD_REJECTED;
     if (redact_load((const char *)at + HEAD + image, (size_t)secrets) < 0)
         return refuse(path, "the secrets of the saved run are damaged");
     out->run = at + HEAD + image + secrets;
@@ -103,10 +104,24 @@ void save_watch(void) {
     sigaction(SIGQUIT, &action, NULL);
 }
 
+static const char *step_name(const mwl_program *p, uint32_t step) {
+    return mwl_as_text(p->consts[p->tables.steps[step].name_k], NULL);
+}
+
+int saved_step(const mwl_program *program, const char *name) {
+    mwl__suggest s = mwl__suggest_make(name, strlen(name));
+    for (uint32_t i = 0; i < program->tables.n_steps; i++) {
+        const char *one = step_name(program, i);
+        if (strcmp(one, name) == 0) return CMD_OK;
+        mwl__suggest_offer(&s, one, strlen(one));
+    }
+    if (!s.best) return cmd_usage("--save-at: there is no Step '%s'", name);
+    return cmd_usage("--save-at: there is no Step '%s'; did you mean '%.*s'?", name,
+                     (int)s.best_len, s.best);
+}
+
 static bool is_in(const mwl__frame *f, const char *step) {
-    if (f->step == MWL_NONE) return false;
-    mwl_value name = mwl__program_of(f)->consts[mwl__tables(f)->steps[f->step].name_k];
-    return strcmp(mwl_as_text(name, NULL), step) == 0;
+    return f->step != MWL_NONE && strcmp(step_name(mwl__program_of(f), f->step), step) == 0;
 }
 
 bool save_now(void *ctx, const mwl_run *run) {

@@ -18,6 +18,9 @@ struct saved {
 int saved_read(struct limits *l, const char *path, struct saved *out);
 void saved_free(struct limits *l, struct saved *s);
 
+/* CMD_OK if the program has a Step of this name; else CMD_USAGE after a message. */
+int saved_step(const mwl_program *program, const char *name);
+
 /* When a run is to be saved: on Ctrl-\ (SIGQUIT), or when it waits in the Step of this name. */
 struct save_when {
     const char *step; /* or NULL */
