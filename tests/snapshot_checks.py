@@ -150,7 +150,7 @@ def main(args):
                 broken = os.path.join(folder, "broken.c")
                 open(broken, "w").write(mutant)
                 compiled = re.sub(r" -o \S+", f" -o {folder}/broken.o", command["command"])
-                compiled = compiled.replace(command["file"], broken).replace("-Werror", "") + " -w"
+                compiled = compiled.replace(command["file"], broken).replace("-Werror", "") + " -w -O0"
                 compiled = compiled.replace("ccache ", "", 1)
                 p = run(compiled, command["directory"])
                 if p is None or p.returncode:

@@ -3,6 +3,8 @@
 
 #include "faulty.h"
 #include "run_flow.h"
+#include "vm/program/image.h"
+#include "vm/program/program.h"
 #include "vm/snapshot/header.h"
 
 #define S INT64_C(1000000000)
@@ -370,6 +372,137 @@ UTEST(snapshot, an_answer_by_number) {
     EXPECT_EQ((int)mwl_run_unload(t.run), (int)MWL_OK); /* it has no effect outside */
     t.run = NULL;
     return_home(&t);
+}
+
+/* ---- middleware of hosts ----------------------------------------------------------------------
+ */
+
+#define KEEPER_URI "mwl:provider.middleware/test/keeper/v1"
+static const char keeper_document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" KEEPER_URI
+    "\",\"codePrefix\":\"Keeper\",\"description\":\"d\",\"attachment\":[\"step\"],\"phases\":{"
+    "\"onEntry\":{\"action\":{\"kind\":\"control\",\"description\":\"d\"}}},"
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+/* Holds something outside, and finds it again by its state. */
+static struct keeper {
+    int entered, restored, left;
+    char states[64];
+} keeper;
+static void keeper_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_phase_set_state(phase, mwl_number(++keeper.entered));
+}
+static void keeper_restore(mwl_phase *phase, void *user) {
+    (void)user;
+    size_t len = strlen(keeper.states);
+    keeper.restored++;
+    snprintf(keeper.states + len, sizeof keeper.states - len, "%.0f ",
+             mwl_as_number(mwl_phase_state(phase)));
+    mwl_phase_set_state(phase, mwl_number(mwl_as_number(mwl_phase_state(phase)) + 10));
+}
+static void keeper_left(mwl_value state, void *user) {
+    (void)user, (void)state;
+    keeper.left++;
+}
+static const mwl_middleware keeper_middleware = {.uri = KEEPER_URI,
+                                                 .document = keeper_document,
+                                                 .entry = keeper_entry,
+                                                 .restore = keeper_restore,
+                                                 .left = keeper_left};
+
+UTEST(snapshot, a_middleware_finds_again_what_it_holds) {
+    const mwl_asm_provider document = {"keeper", keeper_document, sizeof keeper_document - 1};
+    const char *definition = FLOW("'a':{'action':'Call','middleware':[{'provider':'" KEEPER_URI
+                                  "'},{'provider':'" KEEPER_URI "'}],'call':{'provider':" MOCK
+                                  ",'with':{'delay':'PT5S'}},'next':'z'},'z':{'action':'Return'}");
+    flow f;
+    world w = {.now = {S, 5000 * S}}, v = w;
+    memset(&f, 0, sizeof f);
+    memset(&keeper, 0, sizeof keeper);
+    f.documents = &document;
+    f.n_documents = 1;
+    ASSERT_TRUE(flow_load(&f, definition));
+    mwl_vm *vm = make_vm(&w, false, NULL), *other = make_vm(&v, false, NULL);
+    ASSERT_EQ((int)mwl_vm_provide_middleware(vm, &keeper_middleware, 1, NULL, NULL), (int)MWL_OK);
+    mwl_run *run = begin(vm, f.program, "r", "null");
+    bytes b = save(run);
+    EXPECT_EQ((int)mwl_run_unload(run), (int)MWL_OK);
+    EXPECT_EQ(keeper.left, 0); /* as if the process had ended */
+    const mwl_load how = {.program = f.program};
+    mwl_run *later = NULL;
+    EXPECT_EQ((int)mwl_run_load(other, b.p, b.size, &how, &later, NULL), (int)MWL_E_NOT_FOUND);
+    ASSERT_EQ((int)mwl_vm_provide_middleware(other, &keeper_middleware, 1, NULL, NULL),
+              (int)MWL_OK);
+    later = load(other, b, f.program, 0);
+    EXPECT_EQ(keeper.restored, 2);
+    EXPECT_STREQ(keeper.states, "1 2 "); /* the outer one first */
+    v.now.mono_ns += 5 * S;
+    mwl_vm_pump(other, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(other, later), "{\"type\":\"success\",\"value\":null}");
+    EXPECT_EQ(keeper.entered, 2);
+    EXPECT_EQ(keeper.left, 2);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(later);
+    mwl_program_release(f.program);
+    mwl_vm_free(vm);
+    mwl_vm_free(other);
+}
+
+/* ---- other images -----------------------------------------------------------------------------
+ */
+
+/* The image of the program without one of its sections. */
+static mwl_program *image_without(const mwl_program *p, unsigned section) {
+    mwl__image image;
+    mwl__image_writer writer;
+    mwl__buf out = mwl__buf_make(mwl_alloc_default());
+    mwl_program *made = NULL;
+    memset(&writer, 0, sizeof writer);
+    if (mwl__image_open(p->bytes, p->size, &image, NULL) < 0) return NULL;
+    for (unsigned i = 0; i < MWL_SECTION_LIMIT; i++)
+        if (image.section[i].data && i != section)
+            mwl__image_add(&writer, i, image.section[i].data, image.section[i].size);
+    if (mwl__image_finish(&writer, image.isa, &out) == MWL_OK)
+        (void)mwl_program_load(NULL, out.data, out.len, MWL_COPY, &made, NULL);
+    mwl__buf_free(&out);
+    return made;
+}
+
+/* Another assembler's image of the same definition: the code may differ, the tables may not. */
+UTEST(snapshot, another_image_of_the_same_definition) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(SLEEPER), *other = image_without(p, MWL_SECTION_POSITIONS),
+                *stripped = image_without(p, MWL_SECTION_SOURCE),
+                *longer = assemble(
+                    FLOW("'a':{'action':'Sleep','for':'PT2H','next':'z'},'z':{'action':'Return'}"));
+    ASSERT_TRUE(other && stripped && longer);
+    uint8_t id[16], other_id[16];
+    mwl_program_id(p, id);
+    mwl_program_id(other, other_id);
+    EXPECT_NE(memcmp(id, other_id, 16), 0);
+    mwl_run *run = begin(vm, p, "r", "[1]"), *later = NULL;
+    bytes b = save(run);
+    mwl_error error;
+    mwl_load how = {.program = other};
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, &error), (int)MWL_OK);
+    w.now.mono_ns += 3600 * S;
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_STREQ(result_of(vm, later), "{\"type\":\"success\",\"value\":[1]}");
+    mwl_run_free(later);
+    how.program = stripped; /* without the definition nothing says that it is the same */
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, &error), (int)MWL_E_SNAPSHOT);
+    how.program = longer;
+    EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &later, &error), (int)MWL_E_SNAPSHOT);
+    EXPECT_STREQ(error.message, "the saved run is of another program");
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_program_release(other);
+    mwl_program_release(stripped);
+    mwl_program_release(longer);
+    mwl_vm_free(vm);
 }
 
 /* ---- hold ------------------------------------------------------------------------------------ */
