@@ -2,11 +2,13 @@
 #include "inspect.h"
 
 #include "../expr.h"
+#include "../redact.h"
 #include "assembler/source/diag.h"
 #include "vm/machine/context.h"
 #include "vm/machine/entry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *const inspect_roots[] = {"vars",     "step", "call",  "middleware", "failure", "match",
                                      "provider", "flow", "frame", "execution",  NULL};
@@ -81,15 +83,22 @@ mwl_value inspect_eval(mwl__frame *f, const char *text, char *why, size_t size) 
     return v;
 }
 
+static mwl_status add_piece(void *ctx, const char *text, size_t len) {
+    mwl__buf *b = ctx;
+    mwl__buf_put(b, text, len);
+    return b->failed ? MWL_E_NOMEM : MWL_OK;
+}
+
 void inspect_write(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl__buf *out) {
-    char *text = NULL;
-    size_t len = 0;
-    if (mwl_json_write(heap, v, style, &text, &len) != MWL_OK) {
-        mwl__cel_write(out, v);
-        return;
-    }
-    mwl__buf_put(out, text, len);
-    mwl_text_free(heap, text, len);
+    size_t before = out->len, len = 0;
+    if (redact_json(heap, v, style, add_piece, out) == MWL_OK) return;
+    out->len = before; /* it is not JSON */
+    mwl__cel_write(out, v);
+    char *shown = out->failed ? NULL : redact_text(out->data + before, out->len - before, &len);
+    if (!shown) return;
+    out->len = before;
+    mwl__buf_put(out, shown, len);
+    free(shown);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
