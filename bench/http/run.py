@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """run.py [--count N] [--together N] [--rounds N] [MWLVM]: small keep-alive requests per second.
 
-The provider http of stdlib/io beside libcurl's multi interface alone and, where Node is there, undici:
-the same requests to one nginx on loopback, each client on one core and the server on another, in turn.
+The provider http of stdlib/io beside libcurl's multi interface alone and, where Node is there, undici (the package,
+if npm can install it, and the copy in Node, which is fetch): the same requests to one nginx on loopback, each
+client on one core and the server on another, in turn. undici and the provider decode the body as JSON.
 Processor time of the client counts (what one core sustains); wall time is shown beside it. Prints a
 table and returns 1 if http sustains less than half of what libcurl alone does.
 """
@@ -57,6 +58,24 @@ def flow(url, together):
         "end": {"action": "Return", "value": "{{ step.input.filter(r, r.id == 42).size() }}"}}}
 
 
+def node_clients(folder, url, size):
+    """Node's fetch, and the package undici, installed by npm."""
+    clients = {}
+    if not shutil.which("node"):
+        print("no node: undici is not measured", file=sys.stderr)
+        return clients
+    done = subprocess.run(["npm", "install", "--silent", "--prefix", folder, "undici@6"], capture_output=True) if shutil.which("npm") else None
+    module = f"{folder}/node_modules/undici/index.js"
+    if done and done.returncode == 0 and os.path.exists(module):
+        with open(f"{folder}/node_modules/undici/package.json") as f:
+            version = json.load(f)["version"]
+        clients[f"undici {version}, Pool"] = (["node", f"{HERE}/fetch.mjs", url, *size, module], None)
+    else:
+        print("npm cannot install undici: only its copy in Node is measured", file=sys.stderr)
+    clients["undici in Node, fetch"] = (["node", f"{HERE}/fetch.mjs", url, *size], None)
+    return clients
+
+
 def measure(command, stdin=None, expect=None):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
@@ -88,8 +107,7 @@ def main():
         clients = {"libcurl's multi alone": ([f"{folder}/multi", url, *size], None),
                    "http of stdlib/io": ([o.mwlvm, "run", f"{folder}/flow.json", "--allow-all", "--compact",
                                           "--input", f"@{folder}/input.json", "--fuel", "100G"], str(o.count))}
-        if shutil.which("node"):
-            clients["undici"] = (["node", f"{HERE}/fetch.mjs", url, *size], None)
+        clients.update(node_clients(folder, url, size))
         taken = {name: [] for name in clients}
         try:
             for _ in range(o.rounds):
