@@ -304,7 +304,8 @@ static void fail_transport(mwl__http_request *r, CURLcode code) {
         mwl__io_fail(call, MWL__HTTP "DecodeFailed", false, details(heap, r), "%s", why);
     } else {
         bool sent = was_sent(r);
-        mwl_value about = mwl__io_set(heap, mwl_object(heap, 1), "sent", mwl_bool(sent));
+        mwl_value about = status_of(r) ? details(heap, r) : mwl_object(heap, 1);
+        about = mwl__io_set(heap, about, "sent", mwl_bool(sent));
         mwl__io_fail(call, MWL__HTTP "ConnectionFailed", !sent || r->idempotent, about, "%s: %s",
                      r->host, why);
     }
@@ -346,7 +347,7 @@ void mwl__http_settle(mwl__http_request *r, CURLcode code) {
     if (r->no_memory)
         mwl_call_succeed(call, mwl_absent()); /* ends the run: out of memory */
     else if (r->too_large)
-        mwl__io_fail(call, MWL__HTTP "TooLarge", false, mwl_absent(),
+        mwl__io_fail(call, MWL__HTTP "TooLarge", false, details(heap, r),
                      "%s %s: the body has more than %zu bytes", r->method, r->shown, r->max_bytes);
     else if (code != CURLE_OK)
         fail_transport(r, code);

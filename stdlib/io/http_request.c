@@ -334,10 +334,11 @@ static bool is_header(const char *line, const char *name) {
     return strncasecmp(line, name, n) == 0 && (line[n] == ':' || line[n] == ';');
 }
 
-/* Takes headers off the list: those about the body, or those that only the first host may see. */
-static void drop_headers(mwl__http_request *r, const char *const *names) {
+/* Takes headers off the list: those about the body, or those that only the first host may see, also
+ * every one with a secret text in it. */
+static void drop_headers(mwl__http_request *r, const char *const *names, bool secrets) {
     for (struct curl_slist **at = &r->headers; *at;) {
-        bool found = false;
+        bool found = secrets && mwl__io_has_secret(r->job.op.io, (*at)->data, strlen((*at)->data));
         for (size_t i = 0; names[i] && !found; i++) found = is_header((*at)->data, names[i]);
         if (!found) {
             at = &(*at)->next;
@@ -362,7 +363,7 @@ void mwl__http_redirect(mwl__http_request *r, long status, bool other_origin) {
         strcpy(r->method, "GET"); /* not longer than POST */
         r->has_body = false;
         mwl__http_text_free(&r->body);
-        drop_headers(r, of_body);
+        drop_headers(r, of_body, false);
     }
-    if (other_origin) drop_headers(r, secret);
+    if (other_origin) drop_headers(r, secret, true);
 }

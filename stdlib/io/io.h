@@ -157,6 +157,8 @@ mwl_value mwl__io_text(mwl_heap *heap, const char *text, size_t len);
 void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value take_details,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Returns whether a secret is in the text. */
+bool mwl__io_has_secret(const mwl_io *io, const char *text, size_t len);
 /* Returns where a text may be cut so that at most `most` bytes stay: not inside a secret. */
 size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most);
 

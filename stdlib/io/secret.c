@@ -235,6 +235,15 @@ static const form *match(const mwl_io_secrets *s, const char *p, size_t left) {
     return NULL;
 }
 
+bool mwl__io_has_secret(const mwl_io *io, const char *text, size_t len) {
+    const mwl_io_secrets *s = io->secrets;
+    bool found = false;
+    mwl__secrets_lock(s);
+    for (size_t at = 0; at < len && !found; at++) found = match(s, text + at, len - at) != NULL;
+    mwl__secrets_unlock(s);
+    return found;
+}
+
 size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most) {
     const mwl_io_secrets *s = io->secrets;
     if (len <= most) return len;

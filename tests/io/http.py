@@ -199,7 +199,8 @@ class Failures(Http):
         self.assertTrue(failure["retryable"])
 
     def test_closed_in_the_middle_of_a_body(self):
-        self.assertTrue(self.get("/cut", HTTP + "ConnectionFailed")["retryable"])
+        failure = self.get("/cut", HTTP + "ConnectionFailed")
+        self.assertEqual((failure["retryable"], failure["details"]["status"], failure["details"]["body"]), (True, 200, "only this"))
         failure = self.get("/cut", HTTP + "ConnectionFailed", method="POST")
         self.assertEqual((failure["retryable"], failure["details"]["sent"]), (False, True))
 
@@ -208,7 +209,9 @@ class Failures(Http):
 
     def test_too_large(self):
         self.assertEqual(len(self.get("/huge/1000000", maxBytes=1000000)), 1000000)
-        self.assertFalse(self.get("/huge/1000001", HTTP + "TooLarge", maxBytes=1000000)["retryable"])
+        failure = self.get("/huge/1000001", HTTP + "TooLarge", maxBytes=1000000)
+        self.assertEqual((failure["retryable"], failure["details"]["status"]), (False, 200))
+        self.assertEqual(failure["details"]["headers"]["content-length"], "1000001")
         self.get("/huge/20000000", HTTP + "TooLarge")  # the default is 16 MiB
 
     def test_a_bomb_of_gzip(self):
@@ -242,6 +245,17 @@ class Redirects(Http):
             seen = self.get("/to/302?" + other.url("/echo"), headers=headers, options=[other.allow()])["headers"]
         self.assertNotIn("authorization", seen)
         self.assertEqual(seen["x-other"], "y")
+
+    def test_a_secret_stays_with_its_host(self):
+        """Whatever the header is called."""
+        with Server() as other:
+            step = {"action": "Call", "call": {"provider": uri("env"), "with": {"names": "TOKEN"}}, "next": "get"}
+            get = {"action": "Call", "call": {"provider": uri("http"), "with": {
+                "url": self.server.url("/to/302?" + other.url("/echo")), "headers": {"X-Api-Key": "{{ step.input }}", "X-Other": "y"}}}, "next": "end"}
+            run = self.run_flow(flow({"env": step, "get": get, "end": {"action": "Return"}}, "env"), self.server.allow(), other.allow(),
+                                "--allow-env=TOKEN", env={**os.environ, "TOKEN": "k3y-of-the-api"})
+        self.assertEqual(self.server.seen[0][2]["x-api-key"], "k3y-of-the-api")
+        self.assertEqual((run.value["headers"].get("x-api-key"), run.value["headers"]["x-other"]), (None, "y"))
 
     def test_a_redirect_does_not_leave_the_allowed_hosts(self):
         with Server() as other:
