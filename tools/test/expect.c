@@ -79,12 +79,20 @@ static bool is_text(mwl_value v, const char *text) {
     return s && strcmp(s, text) == 0;
 }
 
+/* Is it this Step? As in answers, its name is enough; "Flow/Step" is more exact. */
+static bool is_step(mwl_value step, const char *name) {
+    const char *whole = mwl_value_kind(step) == MWL_KIND_STRING ? mwl_as_text(step, NULL) : "";
+    size_t len = strlen(name), all = strlen(whole);
+    if (all > len && whole[all - len - 1] != '/') return false;
+    return all >= len && strcmp(whole + all - len, name) == 0;
+}
+
 /* The calls of a Step or a URI, given. */
 static mwl_value calls_of(mwl_heap *h, mwl_value calls, const char *name) {
     mwl_value list = mwl_array(h, 4);
     for (size_t i = 0; i < mwl_count(calls); i++) {
         mwl_value c = mwl_array_at(calls, i);
-        if (is_text(member(c, "step"), name) || is_text(member(c, "provider"), name))
+        if (is_step(member(c, "step"), name) || is_text(member(c, "provider"), name))
             list = mwl_array_push(h, list, mwl_value_keep(c));
     }
     return list;
