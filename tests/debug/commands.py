@@ -2,6 +2,8 @@
 """commands.py MWLVM: the commands of `mwlvm debug`, by what they show."""
 import os
 import pty
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -131,6 +133,26 @@ while True:
     text += data
 check("a prompt on a terminal", b"(mwl)" in text and b"Breakpoint 1" in text and b"The run is over" in text, text)
 check("it ends well", process.wait(60) == 0)
+
+with tempfile.TemporaryDirectory() as folder:
+    flow = os.path.join(folder, "nap.json")
+    with open(flow, "w", encoding="utf-8") as file:
+        file.write("""{ "$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "nap", "steps": {
+ "nap": { "action": "Sleep", "for": "PT1H", "next": "end" }, "end": { "action": "Return" } } }""")
+    process = subprocess.Popen([MWLVM, "debug", flow, "--real-time", "--script", "-"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    shown = process.stdout.readline()  # it has begun
+    while "waits" not in shown:  # a signal may come while it still works: then it stops earlier
+        process.stdin.write("c\n")
+        process.stdin.flush()
+        data = ""
+        while not any(word in data for word in ("begins", "ends", "waits")):
+            process.send_signal(signal.SIGINT)
+            if select.select([process.stdout], [], [], 0.3)[0]:
+                data += os.read(process.stdout.fileno(), 4096).decode()
+        shown += data
+    check("Ctrl-C stops a run that waits", "Step 'nap' waits" in shown, shown)
+    process.communicate("quit\n", timeout=60)
 
 run = subprocess.run([MWLVM, "debug", "no-such-file.json"], capture_output=True, text=True)
 check("a file that is not there", run.returncode == 2 and "no-such-file" in run.stderr, run.stderr)

@@ -160,6 +160,11 @@ def completes(c):
     check("codes of the provider", "Provider.Call.Http.Throttled" in names and "*" in names, names)
     names = labels(c, HEAD + '"flows": { "inner": { "steps": {} } }, "steps": { "a": { "call": { "flow": "|"')
     check("Flows", names == ["inner"], names)
+    names = labels(c, HEAD + '"flows": { "inner": { "parameters": { "properties": { "most": {} } }, "steps": {} } }, '
+                   '"steps": { "a": { "call": { "flow": "inner", "with": { "|')
+    check("arguments of a Flow", names == ["most"], names)
+    names = labels(c, FLOW.replace('"assign": { "total": 0 }', '"assign": { "|" }'))
+    check("variables that are there", names == ["limit", "order", "total"], names)
     names = labels(c, HEAD + '"entrypoint": "begin", "steps": { "|')
     check("Steps that are wanted", names == ["begin"], names)
     text, answer = ask(c, "completion", FLOW.replace('"next": "last" },', '"ne|" },'))

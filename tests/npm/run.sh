@@ -16,7 +16,8 @@ command -v npm >/dev/null 2>&1 || skip "there is no npm"
 mkdir -p "$folder" || exit 1
 if ! cmp -s "$here/package.json" "$folder/installed.json"; then
     cp "$here/package.json" "$folder/package.json" || exit 1
-    (cd "$folder" && npm install --silent --no-audit --no-fund --ignore-scripts >npm.log 2>&1) ||
+    (cd "$folder" && timeout 100 npm install --silent --no-audit --no-fund --ignore-scripts --fetch-retries 1 \
+        --fetch-timeout 20000 >npm.log 2>&1) ||
         skip "npm could not install the packages ($folder/npm.log)"
     cp "$here/package.json" "$folder/installed.json" || exit 1
 fi

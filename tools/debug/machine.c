@@ -6,6 +6,7 @@
 #include "vm/machine/state.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BUDGET_NS = 5000000, NS_PER_MS = 1000000 };
@@ -41,6 +42,20 @@ void machine_wait(struct machine *m) {
     pthread_mutex_lock(&m->lock);
     while (m->state == MACHINE_RUNS) pthread_cond_wait(&m->turn, &m->lock);
     pthread_mutex_unlock(&m->lock);
+}
+
+bool machine_wait_ms(struct machine *m, int ms) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end); /* the clock of a condition */
+    end.tv_nsec += (long)ms * NS_PER_MS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&m->lock);
+    while (m->state == MACHINE_RUNS && pthread_cond_timedwait(&m->turn, &m->lock, &end) == 0) {
+    }
+    bool stands = m->state != MACHINE_RUNS;
+    pthread_mutex_unlock(&m->lock);
+    return stands;
 }
 
 enum machine_state machine_state(struct machine *m) {

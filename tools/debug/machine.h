@@ -56,6 +56,8 @@ int machine_start(struct machine *m);
 void machine_go(struct machine *m);
 /* Waits until it stands still or is over. */
 void machine_wait(struct machine *m);
+/* The same, for some time. Returns false if it still runs then. */
+bool machine_wait_ms(struct machine *m, int ms);
 enum machine_state machine_state(struct machine *m);
 /* Asks it to stand still at the next event, or in its wait. Any thread. */
 void machine_pause(struct machine *m);

@@ -5,8 +5,11 @@
 #include "../term.h"
 #include "vm/machine/state.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { WATCH_MS = 100 }; /* how late Ctrl-C is seen */
 
 const char prompt_help[] =
     "  step, s             to the next event: a Step, a phase, a call begins or ends\n"
@@ -26,7 +29,7 @@ const char prompt_help[] =
     "  where, w            the frames, with what each of them does\n"
     "  list, l             the place in the definition\n"
     "  cancel              cancel the run from outside, when it goes on\n"
-    "  help, quit\n";
+    "  help, quit          Ctrl-C stops a run that goes on\n";
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
@@ -168,13 +171,31 @@ static void add_break(struct session *s, char *text) {
     show(&out);
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+/* Waits until the run stands. Ctrl-C stops it where it is. */
+static int arrive(struct session *s) {
+    interrupted = 0;
+    while (s->started && !machine_wait_ms(&s->machine, WATCH_MS)) {
+        if (!interrupted) continue;
+        interrupted = 0;
+        machine_pause(&s->machine);
+    }
+    return session_arrive(s);
+}
+
 static void go(const struct prompt *p, struct session *s, enum session_go how) {
     if (session_over(s)) {
         puts("the run is over; `back` goes back into it");
         return;
     }
     session_go(s, how);
-    if (session_arrive(s) == CMD_OK) show_stop(p, s);
+    if (arrive(s) == CMD_OK) show_stop(p, s);
 }
 
 static void go_back(const struct prompt *p, struct session *s, const char *rest) {
@@ -233,11 +254,14 @@ static bool carry_out(const struct prompt *p, struct session *s, char *line) {
 
 int prompt_run(const struct prompt *p, struct session *s) {
     char last[256] = "";
+    const struct sigaction stops = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &stops, NULL); /* at the prompt it does nothing: `quit` ends the command */
     session_go(s, GO_STEP);
     int status = session_arrive(s);
     if (status != CMD_OK) return status;
     show_stop(p, s);
     for (bool more = true; more;) {
+        fflush(stdout);
         char *line = line_read(p->script, "(mwl) ");
         if (!line) break;
         char *text = line + strspn(line, " \t");
@@ -247,7 +271,6 @@ int prompt_run(const struct prompt *p, struct session *s) {
         char copy[sizeof last];
         snprintf(copy, sizeof copy, "%s", text);
         more = carry_out(p, s, text == last ? copy : text);
-        fflush(stdout);
         free(line);
     }
     return CMD_OK;

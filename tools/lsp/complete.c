@@ -5,6 +5,7 @@
 #include "complete.h"
 
 #include "assembler/source/form.h"
+#include "paths.h"
 
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"
 
@@ -242,15 +243,40 @@ static void add_wanted_steps(struct naming *g) {
     }
 }
 
+/* Arguments of a Flow: its parameters, from the same document. */
+static void add_parameters(struct naming *g) {
+    const struct outline_node *call = g->object->parent, *flow = outline_get(call, "flow");
+    if (!flow || call->role != ROLE_CALL) return;
+    if (flow->kind == OUTLINE_STRING) flow = names_flow(flow, flow->text, flow->text_len);
+    const struct outline_node *p = outline_get(outline_get(flow, "parameters"), "properties");
+    for (const struct outline_node *m = p ? p->first : NULL; m; m = m->next) {
+        const struct outline_node *words = outline_get(m, "description");
+        bool has = words && words->kind == OUTLINE_STRING;
+        if (m->key)
+            add_name(g, m->key, m->key_len, "$1", "a parameter of the Flow",
+                     has ? words->text : NULL, has ? words->text_len : 0);
+    }
+}
+
+static void see_variable(void *ctx, const struct path_member *m) {
+    add_name(ctx, m->name, m->name_len, "$1", NULL, m->text, m->text_len);
+}
+
 static void complete_name(struct naming *g) {
     switch (g->object->role) {
     case ROLE_WITH: {
         const mwl__node *schema = role_schema(g->list->s->catalog, g->object);
-        if (schema) add_arguments(g, schema);
+        if (schema)
+            add_arguments(g, schema);
+        else
+            add_parameters(g);
         break;
     }
     case ROLE_STEPS: add_wanted_steps(g); break;
     case ROLE_ASSIGN:
+        path_variables(open_names(g->list->s, g->list->d), role_around(g->object, ROLE_FLOW),
+                       see_variable, g);
+        break;
     case ROLE_VALUE:
     case ROLE_NONE: break;
     default: add_table(g); break;

@@ -84,9 +84,22 @@ static void begin_edit(const struct open_document *d, mwl__buf *out) {
     mwl__buf_puts(out, ":[");
 }
 
+/* What an action is called in the editor's menu. */
+static void title_of(const mwl__diag *g, char *out, size_t size) {
+    static const char asks[] = "did you mean ";
+    const char *help = g->help ? g->help : g->message;
+    if (strncmp(help, asks, sizeof asks - 1) == 0)
+        snprintf(out, size, "Change to %.*s", (int)strcspn(help + sizeof asks - 1, "?"),
+                 help + sizeof asks - 1);
+    else
+        snprintf(out, size, "%s", help);
+}
+
 static void put_fix(const struct lsp *s, const struct open_document *d, const mwl__diag *g,
                     bool *first, mwl__buf *out) {
-    begin_action(g->help ? g->help : g->message, "quickfix", first, out);
+    char title[400];
+    title_of(g, title, sizeof title);
+    begin_action(title, "quickfix", first, out);
     mwl__buf_puts(out, ",\"isPreferred\":true,\"diagnostics\":[");
     put_diagnostic(s, d, g, out);
     mwl__buf_puts(out, "]");

@@ -203,12 +203,18 @@ static void see_variables(struct seer *r, const struct names *list,
     memset(&seen, 0, sizeof seen);
     for (size_t i = 0; i < list->n_items; i++) {
         const struct name *v = &list->items[i];
-        if (v->kind != NAME_VARIABLE || !v->declares || v->scope != scope) continue;
+        if (v->kind != NAME_VARIABLE || !v->declares || v->scope != scope || !v->len) continue;
         size_t before = seen.n;
         if (!mwl__names_put(&seen, &arena, v->text, v->len, 0)) break;
         if (seen.n > before) see_variable(r, v);
     }
     mwl__arena_free(&arena);
+}
+
+void path_variables(const struct names *list, const struct outline_node *flow, path_see *see,
+                    void *ctx) {
+    struct seer r = {see, ctx, false};
+    see_variables(&r, list, flow);
 }
 
 /* The schema of `vars.a.b` if `a` is a parameter, or NULL. */

@@ -30,6 +30,9 @@ struct path_member {
     uint32_t name_len, text_len;
 };
 typedef void path_see(void *ctx, const struct path_member *member);
+/* The same for the variables of a Flow, each once. */
+void path_variables(const struct names *list, const struct outline_node *flow, path_see *see,
+                    void *ctx);
 bool path_members(struct lsp *s, struct open_document *d, const struct outline_node *n,
                   const struct path *path, path_see *see, void *ctx);
 
