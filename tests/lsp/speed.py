@@ -15,12 +15,12 @@ URI = "file:///large.json"
 LIMIT_MS = float(os.environ.get("MWL_LSP_MS", "50"))
 
 
-def definition(n):
+def definition(n, pretty=True, many="many"):
     steps = {}
     for i in range(n):
         steps[f"step{i}"] = {
             "action": "Call",
-            "comment": f"Step number {i} of many.",
+            "comment": f"Step number {i} of {many}.",
             "input": f"{{{{ {{'order': step.input.order, 'number': vars.limit + {i}.0}} }}}}",
             "middleware": [{"provider": "mwl:provider.middleware/mwl/retry/v1", "onEntry": {"with": {"policies": [
                 {"match": {"codes": ["*"]}, "attempts": 3, "backoff": {"initial": "PT1S"}}]}}}],
@@ -29,14 +29,47 @@ def definition(n):
             "catch": [{"match": {"codes": ["*"]}, "next": "last"}],
             "next": f"step{i + 1}" if i + 1 < n else "last"}
     steps["last"] = {"action": "Return", "value": "{{ step.input }}"}
-    return json.dumps({"$schema": "https://mwl.dev/v0.1/flow/schema.json",
+    whole = ({"$schema": "https://mwl.dev/v0.1/flow/schema.json",
                        "parameters": {"type": "object", "properties": {"limit": {"type": "number"}}},
-                       "entrypoint": "step0", "steps": steps}, indent=2)
+                       "entrypoint": "step0", "steps": steps})
+    return json.dumps(whole, indent=2) if pretty else json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
 
 def cpu_ms(pid):
     with open(f"/proc/{pid}/schedstat") as file:
         return int(file.read().split()[0]) / 1e6
+
+
+def measure(client, uri, version, method, params, rounds=4):
+    """The time of one request after an edit at the end."""
+    total = 0.0
+    for _ in range(rounds):
+        version += 1
+        before = cpu_ms(client.process.pid)
+        start = {"line": 0, "character": 1 << 30}  # behind the last character
+        client.change(uri, version, {"range": {"start": start, "end": start}, "text": " "})
+        client.request("textDocument/" + method, {"textDocument": {"uri": uri}, **params})
+        total += cpu_ms(client.process.pid) - before
+        client.diagnostics(uri, version)
+    return total / rounds, version
+
+
+def one_line(client):
+    """The same on one line, with characters of several bytes: positions are found there as fast."""
+    text = definition(1000, pretty=False, many="viële 😀")
+    uri, slow = URI + ".line.json", []
+    client.open(uri, text)
+    client.diagnostics(uri, 1)
+    at = text.index('"next":"step500"') + 10
+    place = {"line": 0, "character": len(text[:at].encode("utf-16-le")) // 2}
+    version = 1
+    for method, params in (("documentSymbol", {}), ("completion", {"position": place}),
+                           ("rename", {"position": place, "newName": "x"})):
+        each, version = measure(client, uri, version, method, params)
+        print(f"{method:16} {each:7.2f} ms on one line")
+        if each > LIMIT_MS:
+            slow.append(method + " on one line")
+    return slow
 
 
 def main():
@@ -77,6 +110,7 @@ def main():
         print(f"{method:16} {each:7.2f} ms")
         if each > LIMIT_MS:
             slow.append(method)
+    slow += one_line(client)
     assert client.end() == 0
     if slow:
         print(f"slower than {LIMIT_MS} ms: {', '.join(slow)}")

@@ -1,31 +1,40 @@
 /* document.c: see document.h. */
 #include "document.h"
 
-#include "vm/base/utf8.h"
-
 #include <stdlib.h>
 
 /* As much as one message can bring; offsets have 32 bits. */
 #define TEXT_MAX ((size_t)64 << 20)
 
-static mwl_status index_lines(struct document *d) {
+#define BLOCK 512u
+
+/* How many units of UTF-16 a byte of UTF-8 stands for: the first of a character for all of it. */
+static uint32_t units_of(char c) {
+    unsigned char b = (unsigned char)c;
+    return (b & 0xC0) == 0x80 ? 0 : b >= 0xF0 ? 2 : 1;
+}
+
+static bool add(uint32_t **list, size_t *cap, size_t *n, uint32_t value) {
     const mwl_alloc alloc = mwl_alloc_default();
+    if (mwl__mem_grow(&alloc, (void **)list, cap, *n + 1, sizeof **list) < 0) return false;
+    (*list)[(*n)++] = value;
+    return true;
+}
+
+/* Notes where lines begin, and the units before each block. */
+static mwl_status index_text(struct document *d) {
     const char *s = d->text.data;
-    size_t n = 0;
-    for (uint32_t at = 0, next = 0;; at++) {
-        if (at == next) {
-            if (mwl__mem_grow(&alloc, (void **)&d->lines, &d->cap_lines, n + 1, sizeof *d->lines) <
-                0)
-                return MWL_E_NOMEM;
-            d->lines[n++] = at;
-            next = UINT32_MAX;
-        }
-        if (at >= d->text.len) break;
-        if (s[at] == '\n' || (s[at] == '\r' && !(at + 1 < d->text.len && s[at + 1] == '\n')))
-            next = at + 1;
+    uint32_t len = (uint32_t)d->text.len, units = 0;
+    d->n_lines = d->n_blocks = 0;
+    bool good = add(&d->lines, &d->cap_lines, &d->n_lines, 0);
+    for (uint32_t at = 0; at < len && good; at++) {
+        if (at % BLOCK == 0) good = add(&d->blocks, &d->cap_blocks, &d->n_blocks, units);
+        units += units_of(s[at]);
+        if (s[at] == '\n' || (s[at] == '\r' && !(at + 1 < len && s[at + 1] == '\n')))
+            good = good && add(&d->lines, &d->cap_lines, &d->n_lines, at + 1);
     }
-    d->n_lines = n;
-    return MWL_OK;
+    good = good && add(&d->blocks, &d->cap_blocks, &d->n_blocks, units);
+    return good ? MWL_OK : MWL_E_NOMEM;
 }
 
 mwl_status document_open(struct document *d, const char *uri, const char *text, size_t len) {
@@ -41,6 +50,7 @@ void document_free(struct document *d) {
     free(d->uri);
     mwl__buf_free(&d->text);
     mwl__mem_free(&alloc, d->lines, d->cap_lines * sizeof *d->lines);
+    mwl__mem_free(&alloc, d->blocks, d->cap_blocks * sizeof *d->blocks);
     memset(d, 0, sizeof *d);
 }
 
@@ -57,7 +67,7 @@ mwl_status document_edit(struct document *d, uint32_t begin, uint32_t end, const
     memmove(b->data + begin + len, b->data + end, b->len - end);
     if (len) memcpy(b->data + begin, text, len);
     b->len = b->len - (end - begin) + len;
-    return index_lines(d);
+    return index_text(d);
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
@@ -70,45 +80,61 @@ static uint32_t line_end(const struct document *d, uint32_t line) {
     return end;
 }
 
-/* How much a character counts that has this many bytes in UTF-8. */
-static uint32_t width_in(enum units units, uint32_t bytes) {
-    return units == UNITS_UTF8 ? bytes : units == UNITS_UTF16 && bytes == 4 ? 2 : 1;
-}
-
-static uint32_t bytes_at(const char *s, uint32_t left) {
-    uint32_t n = (uint32_t)mwl__utf8_width((unsigned char)*s);
-    return n == 0 ? 1 : n > left ? left : n;
-}
-
-uint32_t document_offset(const struct document *d, struct position at, enum units units) {
-    if (at.line >= d->n_lines) return (uint32_t)d->text.len;
-    uint32_t offset = d->lines[at.line], end = line_end(d, at.line);
-    for (uint32_t n = 0; offset < end;) {
-        uint32_t bytes = bytes_at(d->text.data + offset, end - offset);
-        n += width_in(units, bytes);
-        if (n > at.character) break;
-        offset += bytes;
-    }
-    return offset;
-}
-
-struct position document_position(const struct document *d, uint32_t offset, enum units units) {
-    size_t low = 0, high = d->n_lines;
-    if (offset > d->text.len) offset = (uint32_t)d->text.len;
+/* The last element of a sorted list that is not above the value. */
+static size_t last_below(const uint32_t *list, size_t n, uint32_t value) {
+    size_t low = 0, high = n;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (d->lines[middle] <= offset)
+        if (list[middle] <= value)
             low = middle;
         else
             high = middle;
     }
-    struct position p = {(uint32_t)low, 0};
-    uint32_t end = line_end(d, p.line);
-    if (offset > end) offset = end;
-    for (uint32_t at = d->lines[low]; at < offset;) {
-        uint32_t bytes = bytes_at(d->text.data + at, end - at);
-        p.character += width_in(units, bytes);
-        at += bytes;
+    return low;
+}
+
+/* Units of UTF-16 before a byte. */
+static uint32_t units_before(const struct document *d, uint32_t offset) {
+    uint32_t at = offset / BLOCK * BLOCK, units = d->blocks[offset / BLOCK];
+    if (offset == d->text.len) return d->blocks[d->n_blocks - 1];
+    for (; at < offset; at++) units += units_of(d->text.data[at]);
+    return units;
+}
+
+/* The byte at which so many units have gone by; inside a character, its beginning. */
+static uint32_t byte_at(const struct document *d, uint32_t units) {
+    const char *s = d->text.data;
+    size_t block = last_below(d->blocks, d->n_blocks, units);
+    uint32_t at = (uint32_t)block * BLOCK, gone = d->blocks[block], len = (uint32_t)d->text.len;
+    if (at > len) at = len;
+    while (at < len && (s[at] & 0xC0) == 0x80) at++; /* the block begins inside a character */
+    while (at < len && gone + units_of(s[at]) <= units) {
+        gone += units_of(s[at]);
+        at++;
+        while (at < len && (s[at] & 0xC0) == 0x80) at++;
     }
+    return at;
+}
+
+uint32_t document_offset(const struct document *d, struct position at, enum units units) {
+    if (at.line >= d->n_lines) return (uint32_t)d->text.len;
+    uint32_t begin = d->lines[at.line], end = line_end(d, at.line);
+    if (at.character >= end - begin) return end; /* no unit is longer than a byte */
+    if (units == UNITS_UTF16) {
+        uint32_t found = byte_at(d, units_before(d, begin) + at.character);
+        return found < end ? found : end;
+    }
+    uint32_t offset = begin + at.character;
+    while (offset > begin && (d->text.data[offset] & 0xC0) == 0x80) offset--;
+    return offset;
+}
+
+struct position document_position(const struct document *d, uint32_t offset, enum units units) {
+    if (offset > d->text.len) offset = (uint32_t)d->text.len;
+    struct position p = {(uint32_t)last_below(d->lines, d->n_lines, offset), 0};
+    uint32_t begin = d->lines[p.line], end = line_end(d, p.line);
+    if (offset > end) offset = end;
+    p.character =
+        units == UNITS_UTF8 ? offset - begin : units_before(d, offset) - units_before(d, begin);
     return p;
 }
