@@ -48,8 +48,8 @@ static const char foot[] =
     "\nExample:\n"
     "  printf 'break greet\\ncontinue\\nprint step.input.name\\n' | mwlvm debug "
     "tools/examples/hello.json --input '{\"name\": \"Ada\"}' --script -\n"
-    "\nOutput of the debugger goes to standard output. Calls of providers that touch the world are\n"
-    "made once: going back does not repeat them.\n\n"
+    "\nOutput of the debugger goes to standard output. What a provider that touches the world has\n"
+    "answered is kept: going back does not ask it again. A call in progress is ended, and made again.\n\n"
     "Exit status: 0 the session ended; 2 wrong usage, or a file that cannot be read; 3 the\n"
     "definition or the program is rejected.\n";
 
