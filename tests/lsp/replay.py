@@ -3,7 +3,8 @@
 
 A log has a message on each line: `> ` one of the client, `< ` one of the server, in the order in
 which they were. The first line is `# ` and the words behind `mwlvm` that start the server. What the
-server says must be the same, message by message. `$ROOT` is the folder of the project. (`replay.py --record MWLVM LOG COMMAND...` makes a log:
+server says must be the same, message by message. `$ROOT` is the folder of the project,
+`$VERSION` the version of mwlvm. (`replay.py --record MWLVM LOG COMMAND...` makes a log:
 it runs a client, whose last word is then a program that stands for mwlvm and writes down what passes.)
 """
 import json
@@ -26,11 +27,16 @@ def lines_of(path):
     return lines[0][2:].split(), lines[1:]
 
 
+def version_of(mwlvm):
+    return subprocess.run([mwlvm, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+
+
 def replay(mwlvm, path):
     words, lines = lines_of(path)
+    version = version_of(mwlvm)
     client = Client([mwlvm] + words, started=False)
     for number, line in enumerate(lines, 2):
-        message = json.loads(line[2:].replace("$ROOT", ROOT))
+        message = json.loads(line[2:].replace("$ROOT", ROOT).replace("$VERSION", version))
         if line.startswith("> "):
             client.send(message)
             continue
@@ -46,7 +52,7 @@ def replay(mwlvm, path):
     return status == 0
 
 
-def pass_on(source, target, mark, log, lock):
+def pass_on(source, target, mark, log, lock, version):
     """Moves messages from one pipe to the other and writes them down."""
     buffer = b""
     while True:
@@ -62,8 +68,8 @@ def pass_on(source, target, mark, log, lock):
                 break
             buffer = rest[length:]
             with lock, open(log, "a", encoding="utf-8") as file:
-                text = json.dumps(json.loads(rest[:length]), ensure_ascii=False)
-                file.write(mark + text.replace(ROOT, "$ROOT") + "\n")
+                text = json.dumps(json.loads(rest[:length]), ensure_ascii=False).replace(ROOT, "$ROOT")
+                file.write(mark + text.replace(f'"version": "{version}"', '"version": "$VERSION"') + "\n")
             os.write(target, head + b"\r\n\r\n" + rest[:length])
 
 
@@ -76,9 +82,9 @@ def stand_between(mwlvm, log, words):
     with open(log, "w", encoding="utf-8") as file:
         file.write("# " + " ".join(words) + "\n")
     server = subprocess.Popen([mwlvm] + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    lock = threading.Lock()
-    threads = [threading.Thread(target=pass_on, args=(0, os.dup(server.stdin.fileno()), "> ", log, lock), daemon=True),
-               threading.Thread(target=pass_on, args=(server.stdout.fileno(), 1, "< ", log, lock))]
+    shared = (log, threading.Lock(), version_of(mwlvm))
+    threads = [threading.Thread(target=pass_on, args=(0, os.dup(server.stdin.fileno()), "> ", *shared), daemon=True),
+               threading.Thread(target=pass_on, args=(server.stdout.fileno(), 1, "< ", *shared))]
     for thread in threads:
         thread.start()
     server.stdin.close()
