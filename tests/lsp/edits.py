@@ -24,15 +24,15 @@ ASKED = ["completion", "hover", "definition", "references", "documentHighlight",
          "prepareRename", "rename"]
 
 
-def units(text):
-    return len(text.encode("utf-16-le")) // 2
-
-
 class Text:
-    """The client's text, with lines as the protocol has them."""
+    """The client's text, with lines as the protocol has them, counted as the two have agreed."""
 
-    def __init__(self, text):
+    def __init__(self, text, encoding):
         self.text = text
+        self.encoding = encoding
+
+    def units(self, text):
+        return len(text.encode()) if self.encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
 
     def position(self, offset):
         before = self.text[:offset]
@@ -40,7 +40,7 @@ class Text:
             offset -= 1
             before = before[:-1]
         flat = before.replace("\r\n", "\n").replace("\r", "\n")
-        return {"line": flat.count("\n"), "character": units(flat[flat.rfind("\n") + 1:])}
+        return {"line": flat.count("\n"), "character": self.units(flat[flat.rfind("\n") + 1:])}
 
     def place(self, rng):
         """A random offset that is not between a carriage return and its line feed."""
@@ -112,22 +112,17 @@ def compare(client, text, version):
     assert strip[0] == strip[1], f"the texts differ:\n{edited}\n{fresh}"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("mwlvm")
-    parser.add_argument("--count", type=int, default=1500)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    rng = random.Random(options.seed)
+def session(mwlvm, count, rng, encoding):
     files = sorted(glob.glob(os.path.join(ROOT, "tools/examples/*.json"))) + \
         sorted(glob.glob(os.path.join(ROOT, "tests/diag/*.json")))
-    client = Client([options.mwlvm, "lsp"])
+    client = Client([mwlvm, "lsp"], {"capabilities": {"general": {"positionEncodings": [encoding]}}})
+    assert client.capabilities["capabilities"]["positionEncoding"] == encoding
     version, early = 1, None
     text, state = None, {}
-    for i in range(options.count):
+    for i in range(count):
         if i % 100 == 0:
             with open(rng.choice(files), encoding="utf-8", errors="replace", newline="") as file:
-                text = Text(file.read())
+                text = Text(file.read(), encoding)
             state = {"first": text.text, "typing": [], "clip": "", "at": 0}
             version += 1
             client.open(URI, text.text, version=version)
@@ -138,14 +133,25 @@ def main():
         if i % 50 == 49:
             version += 1
             compare(client, text, version)
-        if i == options.count // 3:
+        if i == count // 3:
             early = memory_kb(client.process.pid)
     grown = memory_kb(client.process.pid) - early
-    print(f"{options.count} edits; memory after a third of them {early} KiB, then {grown:+} KiB")
+    print(f"{count} edits; memory after a third of them {early} KiB, then {grown:+} KiB ({encoding})")
     # a sanitizer keeps freed memory for a while, so there only its own limit applies
     limit = 300000 if os.environ.get("MWL_SANITIZED") else 4000
     assert grown < limit, "the memory grows"
     assert client.end() == 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mwlvm")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    for encoding in ("utf-16", "utf-8"):
+        session(options.mwlvm, options.count // 2, rng, encoding)
 
 
 main()
