@@ -86,6 +86,7 @@ check("an expression", shown[9] == "4\n", shown[9])
 check("what is wrong in one", "column" in shown[10] and "nothing" in shown[11], shown[10:12])
 check("a root that is not here", "no `match` here" in shown[12], shown[12])
 check("a member that is not there", "none" in shown[13], shown[13])
+check("the first frame", debug(["w"])[1] == "> the root Flow, line 14\n", debug(["w"]))
 shown = debug(["break give", "c", "w"])
 check("frames of a Gather", "fan #0:" in shown[3] and "> Step 'give' of Flow 'inner', line 9" in shown[3], shown[3])
 

@@ -253,6 +253,8 @@ static void collect(struct collector *c, mwl__frame *f, const char *name) {
 
 size_t inspect_threads(const struct machine *m, struct inspect_thread *list, size_t most) {
     struct collector c = {list, 0, most};
-    if (inspect_frame(m) && m->run && m->run->root) collect(&c, m->run->root, "main");
+    mwl__frame *root = inspect_frame(m); /* the run itself is not known before it has started */
+    while (root && root->parent) root = root->parent;
+    if (root) collect(&c, root, "main");
     return c.n;
 }
