@@ -61,13 +61,16 @@ static bool make_argv(mwl__exec_plan *plan, mwl_call *call, mwl_value argv) {
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
-/* Adds NAME=VALUE of the host, if it is set. */
-static bool add_inherited(mwl__bytes *texts, const char *name, size_t *n) {
-    const char *value = getenv(name);
-    if (!value) return true;
+static bool add_variable(mwl__bytes *texts, const char *name, const char *value, size_t *n) {
     ++*n;
     return mwl__bytes_add(texts, name, strlen(name)) && mwl__bytes_add(texts, "=", 1) &&
            mwl__bytes_add(texts, value, strlen(value) + 1);
+}
+
+/* Adds NAME=VALUE of the host, if it is set. */
+static bool add_inherited(mwl__bytes *texts, const char *name, size_t *n) {
+    const char *value = getenv(name);
+    return !value || add_variable(texts, name, value, n);
 }
 
 /* Whether every program may be started, so that nothing is gained by making one run other code. */
@@ -102,12 +105,25 @@ static bool refuse_names(mwl_io *io, mwl_call *call, mwl_value env, mwl_value in
     return false;
 }
 
+/* What a program needs to recognise a call that is made again after a crash. */
+static bool add_key(mwl__bytes *texts, mwl_call *call, size_t *n) {
+    char attempt[20];
+    mwl_value key = mwl_call_key(call);
+    const char *text = mwl_is_absent(key) ? NULL : mwl_as_text(key, NULL);
+    snprintf(attempt, sizeof attempt, "%u", (unsigned)mwl_call_attempt(call));
+    bool ok = text && strlen(text) && add_variable(texts, "MWLVM_CALL_KEY", text, n) &&
+              add_variable(texts, "MWLVM_CALL_ATTEMPT", attempt, n);
+    if (text) mwl_value_drop(mwl_call_heap(call), key);
+    return ok;
+}
+
 static bool make_env(mwl__exec_plan *plan, mwl_io *io, mwl_call *call, mwl_value args) {
     mwl_value env = mwl__io_arg(args, "env"), inherit = mwl__io_arg(args, "inherit"), key, value;
     mwl__bytes texts = {NULL, 0, 0};
     size_t n = 0;
     if (refuse_names(io, call, env, inherit)) return false;
     bool ok = !mwl_is_absent(mwl__io_arg(env, "PATH")) || add_inherited(&texts, "PATH", &n);
+    ok = ok && add_key(&texts, call, &n);
     for (size_t i = 0; i < mwl_count(inherit); i++) {
         mwl_value name = mwl_array_at(inherit, i);
         const char *text = mwl_as_text(name, NULL);

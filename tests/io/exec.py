@@ -144,7 +144,9 @@ class Environment(Exec):
     def test_it_is_clean(self):
         got = self.succeeds(call("exec", {"argv": ["env"], "as": "lines", "env": {"A": "1"}}), ALL,
                             env={**os.environ, "HIDDEN": "x"})
-        self.assertEqual(sorted(line.split("=")[0] for line in got), ["A", "PATH"])
+        names = ["A", "MWLVM_CALL_ATTEMPT", "MWLVM_CALL_KEY", "PATH"]
+        self.assertEqual(sorted(line.split("=")[0] for line in got), names)
+        self.assertIn("MWLVM_CALL_ATTEMPT=1", got)
 
     def test_inherit_needs_its_own_right(self):
         definition = call("exec", {"argv": ["printenv", "SEEN"], "inherit": ["SEEN", "NOT_SET"]})

@@ -393,7 +393,7 @@ static bool accept_run(world *w, size_t i) {
     run_row *r = &w->runs[i];
     uint8_t id[16];
     r->flow = (size_t)roll(w, w->flows->n);
-    snprintf(r->id, sizeof r->id, "r%zu", i);
+    snprintf(r->id, sizeof r->id, "r%u", (unsigned)i);
     mwl_program_id(w->flows->list[r->flow], id);
     const mwl_store_start start = {r->id, id, "flow", {"{}", 2}, 1};
     r->accepted = true;
