@@ -13,7 +13,7 @@ import tempfile
 
 MWLVM = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGES = ["tools/examples/patterns/README.md", "tools/EDITOR.md"]
+PAGES = ["tools/examples/patterns/README.md", "tools/EDITOR.md", "stdlib/durable/README.md"]
 failures = []
 n_run = 0
 

@@ -24,8 +24,14 @@
     X(decompile, "FILE", "print the definition that a program was made of")                        \
     X(test, "[FILE]", "run the cases of workflows, without any service")                           \
     X(explore, "FILE", "try everything that providers can do to a workflow")                       \
-    X(resume, "FILE", "go on with a run that `run --save` saved")                                  \
+    X(resume, "FILE", "go on with a run of `run --save` or `--durable`")                           \
     X(show, "FILE", "describe a saved run: where it is, what it waits for")                        \
+    X(ps, "", "list the runs of a store (`run --durable`)")                                        \
+    X(logs, "[RUN]", "what happened to the runs of a store")                                       \
+    X(answer, "RUN...", "answer a wait of a durable run")                                          \
+    X(cancel, "RUN", "ask a durable run to stop")                                                  \
+    X(prune, "", "remove old runs from a store")                                                   \
+    X(backup, "COPY", "copy a store while runs go on")                                             \
     X(debug, "FILE", "run step by step, forwards and back, and look at everything")                \
     X(lsp, "", "the language server: editors start it")                                            \
     X(dap, "", "the debugger for editors: they start it")                                          \

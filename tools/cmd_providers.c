@@ -3,6 +3,7 @@
  * Everything is read from their documents: a table, one page as Markdown, or JSON. The pages in
  * stdlib/io are made by `mwlvm providers --pages`. */
 #include "cmd.h"
+#include "durable/durable.h"
 #include "io_host.h"
 #include "options.h"
 #include "stdlib/documents.h"
@@ -275,6 +276,9 @@ static int show_all(struct providers *s) {
     for (size_t i = 0; status == CMD_OK && (p = mwl_io_provider_at(i)); i++)
         status = show(s, &(struct provider){p->uri, p->document, p->rights, mwl_absent()});
 #endif
+    const char *uri, *text = durable_document(&uri);
+    if (text && !s->pages && status == CMD_OK)
+        status = show(s, &(struct provider){uri, text, 0, mwl_absent()});
     if (status == CMD_OK && s->name && !s->shown)
         status = cmd_usage("there is no provider '%s'; `mwlvm providers` lists them", s->name);
     return status;

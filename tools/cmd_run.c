@@ -4,6 +4,7 @@
  * come from (input.h), how programs are made (definition.h), time and signals (host_uv.h), wording
  * (explain.h). */
 #include "cmd.h"
+#include "durable/durable.h"
 #include "each.h"
 #include "explain.h"
 #include "host_uv.h"
@@ -38,7 +39,7 @@ struct job {
 /* ---- making ready ---------------------------------------------------------------------------- */
 
 static int make_vm(struct job *s) {
-    const struct run_vm_host host = {host_loop(), NULL, NULL, false};
+    const struct run_vm_host host = {host_loop(), NULL, NULL, false, false};
     if (!host.loop) return CMD_USAGE;
     int status = run_vm_new(&s->options, s->program, &host, &s->made);
     if (status != CMD_OK) return status;
@@ -234,9 +235,44 @@ static int run_one(struct job *s) {
     return status;
 }
 
+/* A run that is durable has its own VM: this one is for reading its values. */
+static int run_durable(struct job *s) {
+    int status = CMD_OK;
+    if (mwl_heap_new(NULL, &s->heap) != MWL_OK) return cmd_fail("out of memory");
+    status = read_values(s);
+    if (status == CMD_OK)
+        status = durable_run(&s->options, s->program, s->heap, s->input, s->arguments);
+    mwl_value_drop(s->heap, s->input);
+    mwl_value_drop(s->heap, s->arguments);
+    mwl_heap_free(s->heap);
+    return status;
+}
+
+/* Nobody could answer a run that is in no store. */
+static int check_answers(const struct job *s) {
+    const mwl__flow_tables *t = &s->program->tables;
+    const char *uri, *document = durable_document(&uri);
+    for (uint32_t i = 0; document && i < t->n_imports; i++) {
+        const char *import = mwl_as_text(s->program->consts[t->imports[i].uri_k], NULL);
+        if (strcmp(import, uri) == 0 && !binds_has(&s->options.binds, uri))
+            return cmd_usage("%s waits for answers: it needs --durable FILE",
+                             s->options.definition.path);
+    }
+    return CMD_OK;
+}
+
+static int run_program_file(struct job *s) {
+    struct run_options *o = &s->options;
+    if (o->durable) return run_durable(s);
+    int status = check_answers(s);
+    if (status != CMD_OK) return status;
+    return o->each ? each_command(o, s->program) : run_one(s);
+}
+
 static int run_job(struct job *s) {
     struct run_options *o = &s->options;
     int status = binds_read(&o->binds, &o->bind_words, &o->definition);
+    if (status == CMD_OK && s->resumes && o->durable) return durable_resume(o);
     if (status == CMD_OK && s->resumes) {
         status = saved_read(&o->definition.limits, o->definition.path, &s->saved);
         s->program = mwl_program_keep(s->saved.program);
@@ -246,7 +282,7 @@ static int run_job(struct job *s) {
     if (status == CMD_OK && o->save_at) status = saved_step(s->program, o->save_at);
     if (status == CMD_OK)
         status = permissions_check(&o->permissions, o->definition.path, s->program, &o->binds);
-    if (status == CMD_OK) status = o->each ? each_command(o, s->program) : run_one(s);
+    if (status == CMD_OK) status = run_program_file(s);
     mwl_program_release(s->program);
     if (s->resumes) saved_free(&o->definition.limits, &s->saved);
     return status;

@@ -1,6 +1,7 @@
 /* cmd_show.c: `mwlvm show FILE`: where a saved run is, what it waits for, its variables. Nothing of
  * the run is executed. */
 #include "cmd.h"
+#include "durable/durable.h"
 #include "host_uv.h"
 #include "json_out.h"
 #include "run_vm.h"
@@ -10,11 +11,14 @@
 #include "vm/machine/run.h"
 #include "vm/snapshot/silent.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct show {
     struct run_options options;
-    const char *path;
+    const char *path;    /* the file, or the run */
+    const char *durable; /* the store */
+    void *bytes;         /* of a run of it */
     bool json;
     struct saved saved;
     struct run_vm *made;
@@ -24,9 +28,10 @@ struct show {
 };
 
 static const char head[] =
-    "usage: mwlvm show FILE [OPTIONS]\n\n"
-    "Describes a run that `mwlvm run --save` saved: in which Steps it is, what it waits for, and\n"
-    "its variables. Nothing is executed.\n\n";
+    "usage: mwlvm show FILE [OPTIONS]\n"
+    "       mwlvm show --durable FILE RUN [OPTIONS]\n\n"
+    "Describes a run that `mwlvm run --save` saved, or one of a store: in which Steps it is, what\n"
+    "it waits for, and its variables; of a run that is over its Result. Nothing is executed.\n\n";
 
 static const char foot[] =
     "\nExample:\n"
@@ -34,6 +39,8 @@ static const char foot[] =
 
 static const struct option options[] = {
     {"--json", OPTION_FLAG, offsetof(struct show, json), "", "print one JSON object", NULL},
+    {"--durable", OPTION_WORD, offsetof(struct show, durable), "FILE", "the store of the run",
+     NULL},
 };
 
 static int operand(void *ctx, const char *word) {
@@ -178,7 +185,7 @@ static void print_text(struct show *s, mwl_value o) {
 
 /* By default time goes on, so instants that are still to come keep their wall time. */
 static int open_run(struct show *s, mwl_saved *saved) {
-    const struct run_vm_host host = {host_loop(), NULL, NULL, false};
+    const struct run_vm_host host = {host_loop(), NULL, NULL, false, false};
     mwl_error error = {MWL_OK, "", 0};
     const mwl_load how = {.program = s->saved.program};
     if (!host.loop) return CMD_USAGE;
@@ -210,13 +217,17 @@ int cmd_show(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     struct definition *d = &s.options.definition;
     definition_init(d);
-    const struct command_line line = {head,    foot, {{options, 1, &s}, DEFINITION_TABLES(d)},
+    const struct command_line line = {head,    foot, {{options, 2, &s}, DEFINITION_TABLES(d)},
                                       operand, &s,   false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && !s.path) status = cmd_usage("no FILE to show");
-    if (status == CMD_OK) status = saved_read(&d->limits, s.path, &s.saved);
-    if (status == CMD_OK) status = open_run(&s, &saved);
-    if (status == CMD_OK) print(&s, &saved);
+    if (status == CMD_OK)
+        status = s.durable ? durable_saved(s.durable, s.path, s.json, &s.saved, &s.bytes)
+                           : saved_read(&d->limits, s.path, &s.saved);
+    bool over = !s.saved.run; /* what there is to show was shown */
+    if (status == CMD_OK && !over) status = open_run(&s, &saved);
+    if (status == CMD_OK && !over) print(&s, &saved);
+    free(s.bytes);
     if (s.run) mwl__run_unload(s.run);
     if (s.made) {
         run_vm_free(s.made);

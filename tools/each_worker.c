@@ -408,7 +408,7 @@ int each_worker_open(struct each_worker *w, struct each *each, bool first) {
     w->arguments = mwl_absent();
     int status = open_loop(w);
     if (status != CMD_OK) return status;
-    const struct run_vm_host host = {&w->loop, wake_worker, w, !first};
+    const struct run_vm_host host = {&w->loop, wake_worker, w, !first, false};
     status = run_vm_new(each->options, each->program, &host, &w->vm);
     if (status != CMD_OK) return status;
     w->heap = mwl_vm_heap(w->vm->vm);

@@ -2,6 +2,7 @@
 #include "io_host.h"
 
 #include "cmd.h"
+#include "durable/durable.h"
 #include "permissions.h"
 #include "redact.h"
 #include "vm/program/program.h"
@@ -14,7 +15,7 @@
 #if defined(MWL_HAVE_IO)
 #include "mwl_io.h"
 
-const mwl_asm_document *io_host_documents(void) { return mwl_io_documents(); }
+static const mwl_asm_document *io_documents(void) { return mwl_io_documents(); }
 
 static bool answers_one(const struct binds *binds) {
     const mwl_io_provider *p;
@@ -40,7 +41,7 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
                  const struct io_host_options *how) {
     mwl_error error = {MWL_OK, NULL, 0};
     h->loop = loop;
-    if (!imports_one(program) && !answers_one(how->binds)) return CMD_OK;
+    if (program && !imports_one(program) && !answers_one(how->binds)) return CMD_OK;
     const mwl_io_options options = {.policy = how->allowed->policy,
                                     .without = is_bound,
                                     .without_ctx = how->binds,
@@ -89,7 +90,7 @@ void io_host_close(struct io_host *h) {
     h->own = NULL;
 }
 #else
-const mwl_asm_document *io_host_documents(void) { return NULL; }
+static const mwl_asm_document *io_documents(void) { return NULL; }
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
                  const struct io_host_options *how) {
     (void)h, (void)vm, (void)loop, (void)program, (void)how;
@@ -105,3 +106,19 @@ size_t io_host_pending(const struct io_host *h) {
 }
 void io_host_close(struct io_host *h) { (void)h; }
 #endif
+
+/* Those of stdlib/io, and the one of durable runs. Made once: the first caller is the only thread.
+ */
+const mwl_asm_document *io_host_documents(void) {
+    static mwl_asm_document *all;
+    const mwl_asm_document *io = io_documents();
+    const char *uri, *text = durable_document(&uri);
+    size_t n = 0;
+    if (all || !text) return all ? all : io;
+    while (io && io[n].uri) n++;
+    all = calloc(n + 2, sizeof *all);
+    if (!all) return io;
+    if (n) memcpy(all, io, n * sizeof *all);
+    all[n] = (mwl_asm_document){.uri = uri, .text = text};
+    return all;
+}

@@ -27,8 +27,8 @@ struct io_host_options {
     const struct permissions *allowed;
 };
 
-/* Adds the providers to the VM if the program imports one of them, or a bound provider is answered
- * by one. CMD_OK, or a status with a message. */
+/* Adds the providers to the VM if the program imports one of them (or is NULL: not known), or a
+ * bound provider is answered by one. CMD_OK, or a status with a message. */
 int io_host_open(struct io_host *h, mwl_vm *vm, struct uv_loop_s *loop, const mwl_program *program,
                  const struct io_host_options *how);
 /* Adds the middleware alone, if the program imports one: for a run whose calls are scripted. It may

@@ -116,6 +116,13 @@ static const struct option options[] = {
      "on Ctrl-\\ save the run and end; `mwlvm resume FILE` goes on with it", NULL},
     {"--save-at", OPTION_WORD, AT(save_at), "STEP", "with --save: when the run waits in this Step",
      NULL},
+    {"--durable", OPTION_WORD, AT(durable), "FILE",
+     "keep the run in this store, so that it outlives the process; after a crash\n"
+     "`mwlvm resume --durable FILE` goes on with it",
+     NULL},
+    {"--detach", OPTION_FLAG, AT(detach), "",
+     "with --durable: print the id of the run when it is in the store, and end", NULL},
+    {"--all", OPTION_FLAG, AT(all), "", "of resume --durable: every run that is not over", NULL},
     {"--each", OPTION_FORM, 0, "=FILE",
      "one run for each line of FILE, or of standard input: a JSON input on\n"
      "each line, a Result on each line of standard output",
@@ -149,13 +156,20 @@ static const char foot[] =
     "  mwlvm run tools/examples/hello.json --input '{\"name\": \"Ada\"}'\n"
     "      {\"greeting\":\"Hello, Ada!\"}\n"
     "  echo '{\"name\": \"Bob\"}' | mwlvm run tools/examples/hello.json --each --quiet\n"
-    "      {\"type\":\"success\",\"value\":{\"greeting\":\"Hello, Bob!\"}}\n\n"
+    "      {\"type\":\"success\",\"value\":{\"greeting\":\"Hello, Bob!\"}}\n"
+    "  mwlvm run tools/examples/hello.json --durable runs.db --input '{\"name\": \"Eve\"}'\n"
+    "      {\"greeting\":\"Hello, Eve!\"}\n\n"
     "--input takes JSON text; a word that is not JSON is the name of a file, and @FILE is always\n"
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
     "when there is something in it; else the input is null. Ctrl-C cancels the run, with its\n"
     "cleanup; once more ends it.\n\n"
     "`mwlvm resume FILE` continues a run that --save wrote, and takes the same options, but for\n"
     "those of its start. Time has gone on meanwhile. Calls that were in flight start again.\n\n"
+    "With --durable the run is in the store before it begins, and a call with effects starts only\n"
+    "when the store knows of it. So after a crash a call can be made again, under the same key, but\n"
+    "never another one under that key. Repeat the command with the same --id, or use\n"
+    "`mwlvm resume --durable FILE [RUN]` or `--all`. Ctrl-C leaves the run in the store.\n"
+    "`ps`, `show`, `logs`, `answer`, `cancel`, `prune` and `backup` work on a store.\n\n"
     "Exit status:\n"
     "  0  success\n"
     "  1  the Result is a failure\n"
@@ -195,8 +209,26 @@ static int check_each(struct run_options *o) {
                         : o->report     ? "--report"
                         : o->verbose    ? "-v"
                         : o->save       ? "--save"
+                        : o->durable    ? "--durable"
                                         : NULL;
     if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);
+    return CMD_OK;
+}
+
+/* What a durable run does not have (yet): somebody else may go on with it. */
+static int check_durable(const struct run_options *o, bool resumes) {
+    const char *wrong = o->trace          ? "--trace"
+                        : o->trace_file   ? "--trace-file"
+                        : o->record       ? "--record"
+                        : o->report       ? "--report"
+                        : o->verbose      ? "-v"
+                        : o->save         ? "--save"
+                        : o->virtual_time ? "--virtual-time"
+                                          : NULL;
+    if (o->all && (!resumes || !o->durable)) return cmd_usage("--all is for resume --durable");
+    if (o->detach && (resumes || !o->durable)) return cmd_usage("--detach is for run --durable");
+    if (o->all && o->definition.path) return cmd_usage("either a run or --all");
+    if (wrong && o->durable) return cmd_usage("%s cannot be used with --durable", wrong);
     return CMD_OK;
 }
 
@@ -214,7 +246,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     const char *file = o->definition.path;
-    if (!file) return cmd_usage("no FILE to run");
+    if (!file && !(resumes && o->durable)) return cmd_usage(resumes ? "no FILE to resume" : "no FILE to run");
+    status = check_durable(o, resumes);
+    if (status != CMD_OK) return status;
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
     if (o->save_at && !o->save) return cmd_usage("--save-at needs --save FILE");

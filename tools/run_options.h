@@ -15,6 +15,9 @@ struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
     const char *input, *arguments, *id, *trace_file, *record, *report;
     const char *save, *save_at; /* FILE; a Step */
+    const char *durable;        /* the store */
+    bool all;                   /* of resume: every run of the store */
+    bool detach;                /* with durable: accept the run, and end */
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */
     struct permissions permissions;

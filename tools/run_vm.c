@@ -2,6 +2,7 @@
 #include "run_vm.h"
 
 #include "cmd.h"
+#include "durable/durable.h"
 #include "host_uv.h"
 #include "mwl_std.h"
 #include "stub_provider.h"
@@ -18,6 +19,7 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
     config.seed = o->seed;
     config.wake = host->wake;
     config.wake_ctx = host->ctx;
+    config.hold = host->hold;
     if (!config.seed && !config.virtual_time) { /* else ids and jitter would repeat, unasked */
         mwl_instant now;
         config.clock.read(config.clock.ctx, &now);
@@ -53,6 +55,9 @@ int run_vm_new(const struct run_options *o, const mwl_program *program,
     }
     const struct io_host_options how = {&o->binds, &o->permissions};
     int status = io_host_open(&v->io, v->vm, host->loop, program, &how);
+    const char *answer = NULL;
+    if (durable_document(&answer) && !binds_has(&o->binds, answer) && status == CMD_OK)
+        status = durable_provide(v->vm);
     if (status == CMD_OK) status = add_stubs(o, v->vm, host->silent);
     if (status == CMD_OK) status = binds_apply(&o->binds, &o->definition, v->vm, v->answers);
     return status;

@@ -22,9 +22,11 @@ struct run_vm_host {
     void (*wake)(void *ctx); /* see mwl_config.wake; may be NULL */
     void *ctx;
     bool silent; /* notes about stubs were printed before */
+    bool hold;   /* see mwl_config.hold */
 };
 
-/* CMD_OK and *out, given; or an exit status with a message. */
+/* CMD_OK and *out, given; or an exit status with a message. program NULL: it is not known which
+ * programs will run. */
 int run_vm_new(const struct run_options *o, const mwl_program *program,
                const struct run_vm_host *host, struct run_vm **out);
 /* Ends what is in progress and frees. The loop stays. NULL is ignored. */

@@ -65,6 +65,7 @@ endif()
 # ---- stdlib/durable: tests/durable/test_*.c against the library, tests/durable/*.py against the command
 
 if(MWL_HAVE_DURABLE)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
   file(GLOB MWL_DURABLE_TESTS CONFIGURE_DEPENDS tests/durable/test_*.c)
   foreach(source ${MWL_DURABLE_TESTS})
     get_filename_component(test ${source} NAME_WE)
@@ -75,6 +76,14 @@ if(MWL_HAVE_DURABLE)
     target_link_libraries(${test} PRIVATE mwl_flags mwl_test_flags mwlvm_durable mwlvm_static)
     add_test(NAME ${test} COMMAND ${test})
     mwl_test_setup(${test})
+  endforeach()
+  foreach(script commands kills)
+    if(Python3_FOUND)
+      add_test(NAME durable_${script} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/durable/${script}.py
+               $<TARGET_FILE:mwlvm>)
+      mwl_test_setup(durable_${script})
+      set_property(TEST durable_${script} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+    endif()
   endforeach()
   # A fleet in one process, under virtual time: tests/sim
   file(GLOB MWL_SIM_SOURCES CONFIGURE_DEPENDS tests/sim/*.c)

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""commands.py MWLVM: durable runs as a person uses them: run, resume, ps, show, logs, answer, cancel, prune, backup, and
+what is refused."""
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MWLVM = os.path.abspath(sys.argv[1])
+SCHEMA = "https://mwl.dev/v0.1/flow/schema.json"
+MOCK = "mwl:provider.call/mwl/mock/v1"
+EXEC = "mwl:provider.call/mwlvm/exec/v1"
+
+
+def flow(steps, **more):
+    return {"$schema": SCHEMA, "entrypoint": next(iter(steps)), "steps": {**steps, "end": {"action": "Return"}}, **more}
+
+
+def append(text, following):
+    return {"action": "Call", "next": following,
+            "call": {"provider": EXEC, "with": {"argv": ["sh", "-c", f"echo $MWLVM_CALL_KEY {text} >>seen"]}}}
+
+
+SLEEP = {"action": "Sleep", "for": "PT1H", "next": "end"}
+ASK = {"action": "Call", "next": "end",
+       "call": {"provider": "mwl:provider.call/mwlvm/answer/v1", "with": {"name": "ok", "message": "Is it?"}}}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, definition):
+        with open(self.path(name), "w") as f:
+            json.dump(definition, f)
+        return name
+
+    def popen(self, *words, **more):
+        return subprocess.Popen([MWLVM, *words], cwd=self.folder.name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **more)
+
+    def command(self, *words, status=0, **more):
+        got = subprocess.run([MWLVM, *words], cwd=self.folder.name, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=200, **more)
+        self.assertEqual(got.returncode, status, got.stderr + got.stdout)
+        return got
+
+    def on(self, name, *words, **more):
+        return self.command(name, "--durable", "runs.db", *words, **more)
+
+    def rows(self, *words):
+        return [json.loads(line) for line in self.on("ps", "--json", *words).stdout.splitlines()]
+
+    def until(self, true):
+        for _ in range(2000):
+            if true():
+                return
+            time.sleep(0.05)
+        self.fail("it does not happen")
+
+    def seen(self):
+        try:
+            with open(self.path("seen")) as f:
+                return f.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+
+class Run(Case):
+    def test_a_result_is_shown_once_it_is_stored(self):
+        self.write("f.json", flow({"a": {"action": "Return", "value": "{{ frame.input + 1.0 }}"}}))
+        got = self.command("run", "f.json", "--durable", "runs.db", "--input", "4", "--id", "x")
+        self.assertEqual(got.stdout, "5\n")
+        self.assertTrue(got.stderr.endswith("mwlvm: run x is in runs.db\n"))
+        self.assertEqual([(r["run"], r["state"], r["result"]["value"]) for r in self.rows("--all")], [("x", "done", 5)])
+
+    def test_the_same_command_again_has_the_same_result_and_no_new_effect(self):
+        self.write("f.json", flow({"a": append("one", "end")}))
+        words = ["run", "f.json", "--durable", "runs.db", "--id", "x", "--allow-exec"]
+        first = self.command(*words)
+        self.assertEqual(self.command(*words).stdout, first.stdout)
+        self.assertEqual(self.seen(), ["x.1 one"])
+        self.write("f.json", flow({"b": append("other", "end")}))
+        self.assertIn("of another program", self.command(*words, status=1).stderr)
+
+    def test_exit_statuses_are_those_of_run(self):
+        for kind, status in (("error", 1), ("cancellation", 4), ("timeout", 5)):
+            failure = {"type": kind, "code": "A.B", "message": "m"}
+            self.write("f.json", flow({"a": {"action": "Call", "call": {"provider": MOCK, "with": {"failure": failure}}, "next": "end"}}))
+            got = self.command("run", "f.json", "--durable", "runs.db", status=status)
+            self.assertEqual(json.loads(got.stdout)["code"], "A.B")
+
+    def test_killed_in_the_middle_and_resumed(self):
+        self.write("f.json", flow({"a": append("one", "n"), "n": {"action": "Sleep", "for": "PT3S", "next": "b"},
+                                   "b": append("two", "end")}))
+        process = self.popen("run", "f.json", "--durable", "runs.db", "--id", "x", "--allow-exec", "--input", "7")
+        self.until(lambda: self.seen() and self.rows() and self.rows()[0]["version"] >= 0)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertEqual([r["state"] for r in self.rows()], ["live"])
+        self.assertIn("Step", self.on("show", "x").stdout)
+        self.on("resume", "--allow-exec")
+        lines = self.seen()
+        self.assertEqual((set(lines), lines[-1]), ({"x.1 one", "x.2 two"}, "x.2 two"))
+        self.assertEqual(lines.count("x.2 two"), 1)
+        self.assertEqual([r["state"] for r in self.rows("--all")], ["done"])
+
+    def test_ctrl_c_leaves_the_run_in_the_store(self):
+        self.write("f.json", flow({"a": SLEEP}))
+        process = self.popen("run", "f.json", "--durable", "runs.db", "--id", "x")
+        self.until(lambda: os.path.exists(self.path("runs.db")) and [r["state"] for r in self.rows()] == ["waiting"])
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("the runs stay in the store", error)
+        self.assertEqual([r["state"] for r in self.rows()], ["waiting"])
+
+    def test_a_second_owner_is_told_who_has_it(self):
+        self.write("f.json", flow({"a": SLEEP}))
+        process = self.popen("run", "f.json", "--durable", "runs.db")
+        self.until(lambda: os.path.exists(self.path("runs.db")) and len(self.rows()) == 1)
+        got = self.on("resume", "--all", status=1)
+        self.assertIn(f"in use by process {process.pid} (mwlvm run)", got.stderr)
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "y")  # everybody may start
+        self.assertEqual(len(self.rows()), 2)
+        process.kill()
+        process.communicate()
+
+    def test_a_sleep_of_an_hour_is_a_row_and_nothing_in_memory(self):
+        self.write("f.json", flow({"a": SLEEP}))
+        for i in range(5):
+            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", f"s{i}")
+        self.assertIn("0 done, 0 failed, 0 stuck", self.on("resume", "--all").stderr)
+        self.assertEqual([(r["state"], "due" in r) for r in self.rows()], [("waiting", True)] * 5)
+        base = sqlite3.connect(self.path("runs.db"))
+        base.execute("update run set due_ns = 0")  # as if the hour had passed: the store wakes them
+        base.commit()
+        base.close()
+        self.on("resume", "--all")
+        self.assertEqual([r["state"] for r in self.rows()], ["waiting"] * 5)  # the snapshot knows better
+
+    def test_permissions_are_asked_for_before_a_run_goes_on(self):
+        self.write("f.json", flow({"a": append("one", "end")}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x", "--allow-exec")
+        self.assertIn("--allow-exec", self.on("resume", "--all", status=2).stderr)
+        self.on("resume", "--all", "--allow-exec")
+        self.assertEqual(self.seen(), ["x.1 one"])
+
+
+class Messages(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("ask.json", flow({"a": ASK}))
+        self.command("run", "ask.json", "--durable", "runs.db", "--detach", "--id", "x")
+
+    def test_an_answer_before_its_wait_is_kept(self):
+        self.on("answer", "x", "ok", '{"yes": true}')
+        self.assertEqual(self.on("resume", "x").stdout, '{"yes":true}\n')
+
+    def test_an_answer_to_an_open_wait(self):
+        self.on("resume", "--all")
+        waits = [json.loads(line) for line in self.on("ps", "--waits", "--json").stdout.splitlines()]
+        self.assertEqual([(w["run"], w["name"], w["question"]["message"]) for w in waits], [("x", "ok", "Is it?")])
+        self.on("answer", "x", "ok", "1", "--key", "k")
+        self.assertIn("answered already", self.on("answer", "x", "ok", "2", status=1).stderr)
+        self.assertIn("answered already", self.on("answer", "x", "ok", "1", "--key", "k", status=1).stderr)
+        self.assertEqual(self.on("resume").stdout, "1\n")
+        self.assertIn("is over", self.on("answer", "x", "ok", "3", status=1).stderr)
+        self.assertIn("no run 'y'", self.on("answer", "y", "ok", "3", status=1).stderr)
+        self.on("answer", "x", "ok", "{", status=2)
+
+    def test_a_run_in_the_foreground_gets_its_answer(self):
+        process = self.popen("resume", "--durable", "runs.db", "x")
+        self.until(lambda: self.rows()[0]["waits"] == 1)
+        self.on("answer", "x", "ok", "[1]")
+        out, error = process.communicate(timeout=100)
+        self.assertEqual((process.returncode, out), (0, "[1]\n"), error)
+
+    def test_cancel(self):
+        self.on("resume", "--all")
+        self.on("cancel", "x", "--reason", "enough")
+        self.on("cancel", "x")
+        got = self.on("resume", "x", status=4)
+        self.assertEqual(json.loads(got.stdout)["type"], "cancellation")
+        self.assertIn("enough", got.stdout)
+        self.on("cancel", "x")  # it is over: nothing to do
+        self.assertIn("is failed since", self.on("show", "x").stdout)
+
+    def test_logs(self):
+        self.on("answer", "x", "ok", "1")
+        self.on("resume", "x")
+        events = [json.loads(line) for line in self.on("logs", "x", "--json").stdout.splitlines()]
+        self.assertEqual([e["kind"] for e in events], ["accepted", "step", "call", "answered", "step", "done"])
+        self.assertEqual(events[1]["text"], "a")
+        behind = self.on("logs", "--json", "--after", str(events[4]["n"])).stdout.splitlines()
+        self.assertEqual([json.loads(line)["kind"] for line in behind], ["done"])
+
+    def test_prune_and_backup(self):
+        self.on("answer", "x", "ok", "1")
+        self.on("resume", "x")
+        self.command("run", "ask.json", "--durable", "runs.db", "--detach", "--id", "y")
+        self.on("backup", "copy.db")
+        self.assertIn("exists already", self.on("backup", "copy.db", status=1).stderr)
+        self.assertEqual(self.on("prune").stdout, "0 removed\n")
+        self.assertEqual(self.on("prune", "--keep", "PT0S", "--json").stdout, '{"removed":1}\n')
+        self.assertEqual([r["run"] for r in self.rows("--all")], ["y"])
+        got = self.command("ps", "--durable", "copy.db", "--all", "--json").stdout.splitlines()
+        self.assertEqual([json.loads(line)["run"] for line in got], ["x", "y"])
+        self.on("prune", "--keep", "soon", status=2)
+
+
+class Refused(Case):
+    def test_files_of_another_kind(self):
+        with open(self.path("runs.db"), "w") as f:
+            f.write("not a database, but long enough to be one: " + "x" * 5000)
+        self.assertIn("not a store of runs", self.on("ps", status=3).stderr)
+        os.unlink(self.path("runs.db"))
+        self.assertIn("No such file", self.on("ps", status=2).stderr)
+        base = sqlite3.connect(self.path("runs.db"))
+        base.execute("create table t(x)")
+        base.commit()
+        base.close()
+        self.assertIn("not a store of runs", self.on("ps", status=3).stderr)
+
+    def test_a_store_of_another_version(self):
+        self.write("f.json", flow({"a": SLEEP}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach")
+        base = sqlite3.connect(self.path("runs.db"))
+        base.execute("pragma user_version = 99")
+        base.close()
+        self.assertIn("version 99", self.on("ps", status=3).stderr)
+
+    def test_a_damaged_snapshot_is_stuck_and_the_others_go_on(self):
+        self.write("f.json", flow({"a": ASK}))
+        for run in ("x", "y"):
+            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", run)
+        self.on("resume", "--all")
+        base = sqlite3.connect(self.path("runs.db"))
+        base.execute("update run set snapshot = zeroblob(200) where id = 'x'")
+        base.commit()
+        base.close()
+        for run in ("x", "y"):
+            self.on("answer", run, "ok", "1")
+        got = self.on("resume", "--all", status=1)
+        self.assertIn("1 done, 0 failed, 1 stuck", got.stderr)
+        self.assertEqual({r["run"]: r["state"] for r in self.rows("--all")}, {"x": "stuck", "y": "done"})
+        self.assertIn("cannot be loaded", self.on("show", "x", status=3).stdout)
+        self.on("cancel", "x")
+        self.assertEqual(self.rows(), [])
+
+    def test_a_full_disk_loses_nothing(self):
+        self.write("f.json", flow({"a": append("one", "b"), "b": append("two", "end")}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x", "--allow-exec")
+        size = os.path.getsize(self.path("runs.db"))
+
+        def small():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        process = self.popen("resume", "--durable", "runs.db", "--all", "--allow-exec", preexec_fn=small)
+        try:
+            process.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        self.assertGreater(size, 8192)
+        self.assertEqual(self.seen(), [])  # nothing was committed, so nothing was released
+        self.on("resume", "--all", "--allow-exec")
+        self.assertEqual(self.seen(), ["x.1 one", "x.2 two"])
+
+    def test_words_that_do_not_fit(self):
+        self.write("f.json", flow({"a": SLEEP}))
+        self.write("ask.json", flow({"a": ASK}))
+        self.assertIn("needs --durable", self.command("run", "ask.json", status=2).stderr)
+        self.command("run", "f.json", "--detach", status=2)
+        self.command("run", "f.json", "--all", status=2)
+        self.command("run", "f.json", "--durable", "runs.db", "--trace", status=2)
+        self.command("run", "f.json", "--durable", "runs.db", "--each", status=2)
+        self.command("ps", status=2)
+        self.command("run", "f.json", "--durable", "runs.db", "--detach")
+        self.on("ps", "--state", "lost", status=2)
+        self.on("answer", "x", status=2)
+        self.on("logs", "nobody", status=1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

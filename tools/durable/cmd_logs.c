@@ -1,0 +1,83 @@
+/* cmd_logs.c: `mwlvm logs [RUN]`: what happened to the runs of a store. Only what is committed is
+ * there, so a crash takes nothing back that was shown. */
+#include "cmd.h"
+#include "store.h"
+#include "term.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char head[] =
+    "usage: mwlvm logs --durable FILE [RUN] [OPTIONS]\n\n"
+    "Prints what happened to the runs of a store, or to one of them: accepted, each Step, each\n"
+    "call, failures that were caught, answers, recoveries, the end.\n\n";
+
+static const char foot[] =
+    "\nExample:\n"
+    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
+    "    mwlvm logs --durable runs.db hello\n" CMD_STATUSES;
+
+struct logs {
+    struct store_line line;
+    const char *after;
+    bool follow;
+    uint64_t last;
+};
+
+static const struct option options[] = {
+    {"--after", OPTION_WORD, offsetof(struct logs, after), "N", "only those behind number N", NULL},
+    {"--follow", OPTION_FLAG, offsetof(struct logs, follow), "",
+     "go on with what happens, until Ctrl-C", NULL},
+};
+
+static bool see(void *ctx, uint64_t n, const char *run, const mwl_store_event *e) {
+    struct logs *l = ctx;
+    char at[STORE_TIME];
+    l->last = n;
+    if (l->line.json) {
+        printf("{\"n\":%llu", (unsigned long long)n);
+        store_put_text("run", run, false);
+        store_put_time("at", e->at_wall_ns);
+        store_put_text("kind", e->kind, false);
+        if (e->text.at) store_put_text("text", e->text.at, false);
+        puts("}");
+        return true;
+    }
+    term_printf(stdout, "%s  %-20s %-11s %.*s", store_time(e->at_wall_ns, at), run, e->kind,
+                (int)e->text.len, e->text.at ? e->text.at : "");
+    putchar('\n');
+    return true;
+}
+
+static int print(struct logs *l, mwl_store *s) {
+    int status = CMD_OK;
+    int64_t seq = l->line.n_words ? store_find(s, l->line.words[0], &status) : 0;
+    while (status == CMD_OK) {
+        mwl_status got = s->ops->events(s, seq, l->last, see, l);
+        if (got != MWL_OK) status = store_fail(s, got);
+        if (!l->follow || status != CMD_OK || fflush(stdout) != 0) break;
+        nanosleep(&(struct timespec){0, 200000000}, NULL);
+    }
+    return status;
+}
+
+int cmd_logs(int argc, char **argv) {
+    struct logs l;
+    mwl_store *s = NULL;
+    unsigned long long after = 0;
+    memset(&l, 0, sizeof l);
+    l.line.most = 1;
+    const struct command_line line = {
+        head,          foot,    {{store_options, STORE_OPTIONS, &l.line}, {options, 2, &l}},
+        store_operand, &l.line, false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK) status = store_line_check(&l.line, 0, NULL);
+    if (status == CMD_OK && l.after && sscanf(l.after, "%llu", &after) != 1)
+        status = cmd_usage("--after needs a number, not '%s'", l.after);
+    l.last = after;
+    if (status == CMD_OK) status = store_open(l.line.path, false, &s);
+    if (status == CMD_OK) status = print(&l, s);
+    mwl_store_close(s);
+    return status;
+}

@@ -1,0 +1,178 @@
+/* drive.c: see drive.h.
+ *
+ * The VM's thread pumps, collects changes and gives them to the writer; the writer wakes the loop
+ * when it has committed them. About twenty times a second the store is asked for messages and for
+ * runs that are due, which costs next to nothing when there is nothing new. */
+#include "drive.h"
+
+#include "cmd.h"
+#include "host_uv.h"
+#include "interrupt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+enum { BUDGET_NS = 5000000, POLL_NS = 50000000, NS_PER_MS = 1000000 };
+
+struct drive {
+    const struct drive_how *how;
+    uv_loop_t *loop;
+    uv_async_t wake;
+    uv_timer_t timer;
+    struct run_vm *made;
+    mwl_durable *driver;
+    mwl_durable_writer *writer;
+    int64_t next_poll_ns;
+    unsigned polls; /* that were done */
+    bool over, left, in_trouble;
+    int status;
+};
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* On the writer's thread, and in a signal handler. */
+static void wake_loop(void *ctx) { uv_async_send(ctx); }
+static void on_wake(uv_async_t *handle) { uv_stop(handle->loop); }
+static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
+
+static void wait_until(struct drive *d, int64_t due_ns) {
+    int64_t left = due_ns - (int64_t)uv_hrtime();
+    uint64_t ms = left <= 0 ? 0 : (uint64_t)(left - 1) / NS_PER_MS + 1;
+    uv_update_time(d->loop);
+    uv_timer_start(&d->timer, on_timer, ms, 0);
+    uv_run(d->loop, UV_RUN_ONCE);
+    uv_timer_stop(&d->timer);
+}
+
+static void on_ended(void *ctx, const mwl_durable_ended *run) {
+    struct drive *d = ctx;
+    if (run->run) run_vm_ended(d->made, run->run);
+    if (d->how->ended(d->how->ctx, mwl_vm_heap(d->made->vm), run)) d->over = true;
+}
+
+/* A store that refuses is reported once, and once when it accepts again. */
+static void report_trouble(struct drive *d) {
+    char why[300];
+    bool now = mwl_durable_writer_trouble(d->writer, why, sizeof why) > 0;
+    if (now && !d->in_trouble) cmd_note("%s; nothing is lost, trying again", why);
+    if (!now && d->in_trouble) cmd_note("the store accepts changes again");
+    d->in_trouble = now;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void take_result(struct drive *d) {
+    char why[300];
+    mwl_durable_work *work = mwl_durable_writer_get(d->writer);
+    if (!work) return;
+    mwl_status status = mwl_durable_done(d->driver, work);
+    d->polls++;
+    if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
+    if (status == MWL_OK) return;
+    (void)mwl_durable_writer_trouble(d->writer, why, sizeof why);
+    d->status = cmd_fail("%s", *why ? why : mwl_status_text(status));
+    d->over = true;
+}
+
+static void give_work(struct drive *d) {
+    int64_t now = (int64_t)uv_hrtime();
+    bool poll = now >= d->next_poll_ns;
+    if (mwl_durable_writer_busy(d->writer)) return;
+    mwl_durable_work *work = mwl_durable_take(d->driver, poll);
+    if (!work) return;
+    if (poll) d->next_poll_ns = now + POLL_NS;
+    mwl_durable_writer_give(d->writer, work);
+}
+
+/* Nothing is in memory, nothing is on its way, and nothing is due. */
+static bool is_idle(const struct drive *d) {
+    mwl_instant now;
+    mwl_vm_now(d->made->vm, &now);
+    return d->how->until_idle && d->polls && !mwl_durable_writer_busy(d->writer) &&
+           !mwl_durable_runs(d->driver) && !mwl_durable_waiting(d->driver) &&
+           !mwl_durable_more(d->driver) && mwl_durable_next_wall_ns(d->driver) > now.wall_ns;
+}
+
+static void turn(struct drive *d) {
+    int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);
+    int64_t next = mwl_durable_collect(d->driver);
+    bool busy = due == 0 || next == 0;
+    take_result(d);
+    report_trouble(d);
+    if (d->over) return;
+    if (is_idle(d)) {
+        d->over = true;
+        return;
+    }
+    give_work(d);
+    if (next < due) due = next;
+    if (d->next_poll_ns < due) due = d->next_poll_ns;
+    if (busy)
+        uv_run(d->loop, UV_RUN_NOWAIT);
+    else
+        wait_until(d, due);
+}
+
+/* The runs stay in the store. What was committed is enough: the rest is done again. */
+static void leave(struct drive *d) {
+    cmd_note("%s: the runs stay in the store; `mwlvm resume --durable` goes on", interrupt_words());
+    interrupt_answered(interrupt_requests());
+    d->left = true;
+}
+
+static void run(struct drive *d) {
+    int why = interrupt_watch(wake_loop, &d->wake);
+    if (why) {
+        d->status = cmd_fail("signals: %s", strerror(why));
+        return;
+    }
+    while (!d->over && !d->left) {
+        turn(d);
+        if (interrupt_requests() > 0) leave(d);
+    }
+    interrupt_unwatch();
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int make(struct drive *d) {
+    const struct drive_how *how = d->how;
+    const struct run_vm_host host = {d->loop, wake_loop, &d->wake, false, true};
+    const mwl_durable_options options = {
+        .only = how->only, .n_only = how->n_only, .events = true, .ended = on_ended, .ctx = d};
+    int status = run_vm_new(how->options, NULL, &host, &d->made);
+    if (status != CMD_OK) return status;
+    mwl_status made = mwl_durable_new(d->made->vm, &options, &d->driver);
+    if (made == MWL_OK) made = mwl_durable_writer_new(how->store, wake_loop, &d->wake, &d->writer);
+    return made == MWL_OK ? CMD_OK : cmd_fail("%s", mwl_status_text(made));
+}
+
+static void on_closed(uv_handle_t *handle) { --*(int *)handle->data; }
+
+static void close_handles(struct drive *d) {
+    int open = 2;
+    d->wake.data = d->timer.data = &open;
+    uv_close((uv_handle_t *)&d->wake, on_closed);
+    uv_close((uv_handle_t *)&d->timer, on_closed);
+    while (open) uv_run(d->loop, UV_RUN_NOWAIT);
+}
+
+int drive(const struct drive_how *how, bool *left) {
+    struct drive d = {.how = how, .loop = host_loop()};
+    *left = false;
+    if (!d.loop) return CMD_USAGE;
+    int failed = uv_async_init(d.loop, &d.wake, on_wake);
+    if (failed) return cmd_fail("event loop: %s", uv_strerror(failed));
+    uv_timer_init(d.loop, &d.timer);
+    d.status = make(&d);
+    if (d.status == CMD_OK) run(&d);
+    mwl_durable_writer_stop(d.writer);
+    mwl_durable_free(d.driver);
+    run_vm_free(d.made);
+    close_handles(&d);
+    uv_loop_close(d.loop);
+    *left = d.left;
+    if (d.left) cmd_end_by_signal(interrupt_first());
+    return d.status;
+}

@@ -1,0 +1,338 @@
+/* run.c: `mwlvm run --durable FILE` and `mwlvm resume --durable FILE`: runs that are in a store
+ * before they begin, and what their ends mean for the shell. */
+#include "durable.h"
+
+#include "cmd.h"
+#include "drive.h"
+#include "explain.h"
+#include "json_out.h"
+#include "store.h"
+#include "vm/program/program.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct job {
+    const struct run_options *options;
+    mwl_store *store;
+    const char *only; /* the run; NULL: all */
+    int status;       /* of the run */
+    size_t n_good, n_bad, n_stuck;
+};
+
+const char *durable_document(const char **uri) {
+    *uri = mwl_durable_answer()->uri;
+    return mwl_durable_answer()->document;
+}
+
+int durable_provide(mwl_vm *vm) {
+    mwl_error error = {MWL_OK, "", 0};
+    if (mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, &error) == MWL_OK) return CMD_OK;
+    return cmd_fail("%s", error.message);
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static const char *member(mwl_value o, const char *name) {
+    const char *text = mwl_as_text(mwl_object_get(o, name, strlen(name)), NULL);
+    return text ? text : "";
+}
+
+static void explain(mwl_heap *heap, mwl_value result, const mwl_run *run) {
+    const struct explain e = {heap, run, "the definition", NULL};
+    if (run)
+        explain_failure(&e);
+    else
+        cmd_note("%s: %s", member(result, "code"), member(result, "message"));
+}
+
+static int print_result(const struct run_options *o, mwl_heap *heap, mwl_value result,
+                        const mwl_run *run) {
+    bool terminal = isatty(STDOUT_FILENO);
+    bool pretty = o->pretty || (!o->compact && terminal);
+    const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
+    const char *type = member(result, "type");
+    bool good = strcmp(type, "success") == 0;
+    if (good)
+        (void)json_out_value(&how, heap,
+                             o->whole_result ? result : mwl_object_get(result, "value", 5));
+    else
+        (void)json_out(&how, heap, result);
+    putchar('\n');
+    fflush(stdout);
+    if (good) return CMD_OK;
+    explain(heap, result, run);
+    return strcmp(type, "cancellation") == 0 ? CMD_CANCELLED
+           : strcmp(type, "timeout") == 0    ? CMD_TIMEOUT
+                                             : CMD_FAILED;
+}
+
+/* The end of one run, as the store has it. */
+static int report(const struct run_options *o, mwl_heap *heap, mwl_store_state state,
+                  mwl_store_text text, const mwl_run *run) {
+    mwl_value result = mwl_absent();
+    if (state == MWL_STORE_STUCK) return cmd_fail("the run is stuck: %s", text.at);
+    if (state == MWL_STORE_ABORTED) {
+        cmd_fail("the run was ended without a Result: %s", text.at);
+        return CMD_LIMIT;
+    }
+    if (mwl_json_parse(heap, text.at, text.len, &result, NULL) != MWL_OK)
+        return cmd_fail("the Result in the store is damaged");
+    int status = print_result(o, heap, result, run);
+    mwl_value_drop(heap, result);
+    return status;
+}
+
+/* With --all each end is a line of JSON. */
+static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
+    struct job *j = ctx;
+    if (j->only) {
+        j->status = report(j->options, heap, run->state, run->result, run->run);
+        return true;
+    }
+    j->n_good += run->state == MWL_STORE_DONE;
+    j->n_bad += run->state == MWL_STORE_FAILED || run->state == MWL_STORE_ABORTED;
+    j->n_stuck += run->state == MWL_STORE_STUCK;
+    putchar('{');
+    store_put_text("run", run->id, true);
+    store_put_text("state", mwl_store_state_name(run->state), false);
+    if (run->state <= MWL_STORE_FAILED)
+        store_put_json("result", run->result);
+    else
+        store_put_text("why", run->result.at, false);
+    puts("}");
+    fflush(stdout);
+    return false;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static int go(struct job *j, bool until_idle) {
+    bool left = false;
+    const struct drive_how how = {.options = j->options,
+                                  .store = j->store,
+                                  .only = j->only ? &j->only : NULL,
+                                  .n_only = j->only != NULL,
+                                  .ended = on_ended,
+                                  .ctx = j,
+                                  .until_idle = until_idle};
+    signal(SIGPIPE, SIG_IGN);
+    int status = drive(&how, &left);
+    return status != CMD_OK || left ? status : j->status;
+}
+
+struct found {
+    bool there, same;
+    uint8_t program[16];
+    mwl_store_state state;
+    char *result;
+    size_t len;
+};
+
+static bool see_found(void *ctx, const mwl_store_row *row) {
+    struct found *f = ctx;
+    f->there = true;
+    f->state = row->state;
+    f->same = memcmp(f->program, row->program, sizeof f->program) == 0;
+    f->result = row->result.at ? strdup(row->result.at) : NULL;
+    f->len = row->result.len;
+    return false;
+}
+
+/* 60 random bits as 12 letters and digits. */
+static int make_id(char out[16]) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return cmd_fail("random numbers: %s", strerror(errno));
+    for (int i = 0; i < 12; i++, bits >>= 5) out[i] = letters[bits & 31];
+    out[12] = '\0';
+    return CMD_OK;
+}
+
+/* {"input":..., "arguments":..., "limits":...} */
+static mwl_value start_value(const struct run_options *o, mwl_heap *heap, mwl_value input,
+                             mwl_value arguments) {
+    const struct limits *l = &o->definition.limits;
+    mwl_value limits = mwl_object(heap, 2), all = mwl_object(heap, 4);
+    if (l->fuel != UINT64_MAX)
+        limits = mwl_object_set(heap, limits, "fuel", 4, mwl_number((double)l->fuel));
+    if (l->memory != SIZE_MAX)
+        limits = mwl_object_set(heap, limits, "memory", 6, mwl_number((double)l->memory));
+    if (!mwl_is_absent(input)) all = mwl_object_set(heap, all, "input", 5, mwl_value_keep(input));
+    all = mwl_object_set(heap, all, "arguments", 9, mwl_value_keep(arguments));
+    if (o->seed) all = mwl_object_set(heap, all, "seed", 4, mwl_number((double)o->seed));
+    return mwl_object_set(heap, all, "limits", 6, limits);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int accept_run(struct job *j, const mwl_program *program, const uint8_t id[16],
+                      mwl_store_text start) {
+    const char *name = base_name(j->options->definition.path);
+    const mwl_store_start row = {j->only, id, name, start, store_now()};
+    mwl_status status = j->store->ops->put_program(j->store, id, name, program->bytes,
+                                                   program->size, row.now_wall_ns);
+    if (status == MWL_OK) status = j->store->ops->start(j->store, &row);
+    return status == MWL_OK ? CMD_OK : store_fail(j->store, status);
+}
+
+/* --id names a run that there is: the command was repeated, perhaps after a crash. */
+static int again(struct job *j, const struct found *f, mwl_heap *heap) {
+    if (!f->same) return cmd_fail("run '%s' is of another program", j->only);
+    if (j->options->detach) {
+        printf("%s\n", j->only);
+        return CMD_OK;
+    }
+    if (f->state >= MWL_STORE_DONE)
+        return report(j->options, heap, f->state, (mwl_store_text){f->result, f->len}, NULL);
+    cmd_note("run %s is in the store already; going on with it", j->only);
+    return go(j, false);
+}
+
+static int join(struct job *j, const char *who) {
+    mwl_status status = j->store->ops->join(j->store, who);
+    return status == MWL_OK ? CMD_OK : store_fail(j->store, status);
+}
+
+int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
+                mwl_value input, mwl_value arguments) {
+    struct job j = {.options = o, .only = o->id};
+    struct found f = {.there = false};
+    char made[16], *text = NULL;
+    size_t len = 0;
+    int status = store_open(o->durable, true, &j.store);
+    if (status == CMD_OK && !o->detach) status = join(&j, "mwlvm run");
+    if (status == CMD_OK && !o->id) status = make_id(made);
+    if (!o->id) j.only = made;
+    mwl_program_id(program, f.program);
+    const mwl_store_query query = {.id = j.only};
+    if (status == CMD_OK) {
+        mwl_status got = j.store->ops->list(j.store, &query, see_found, &f);
+        if (got != MWL_OK) status = store_fail(j.store, got);
+    }
+    if (status == CMD_OK && f.there) {
+        status = again(&j, &f, heap);
+    } else if (status == CMD_OK) {
+        mwl_value start = start_value(o, heap, input, arguments);
+        if (mwl_json_write(heap, start, MWL_JSON_COMPACT, &text, &len) != MWL_OK)
+            status = cmd_fail("out of memory");
+        mwl_value_drop(heap, start);
+        if (status == CMD_OK)
+            status = accept_run(&j, program, f.program, (mwl_store_text){text, len});
+        if (status == CMD_OK && o->detach)
+            printf("%s\n", j.only);
+        else if (status == CMD_OK && !o->quiet)
+            cmd_note("run %s is in %s", j.only, o->durable);
+        if (status == CMD_OK && !o->detach) status = go(&j, false);
+    }
+    mwl_text_free(heap, text, len);
+    free(f.result);
+    mwl_store_close(j.store);
+    return status;
+}
+
+/* ---- resume ---------------------------------------------------------------------------------- */
+
+/* The programs of runs that are not over: each is asked what it wants to touch. */
+struct programs {
+    const struct run_options *options;
+    const char *only;
+    uint8_t (*ids)[16];
+    size_t n, n_runs;
+    char *one; /* the id of the last run seen */
+    mwl_store_state state;
+    char *result;
+    bool failed;
+    int status;
+};
+
+static bool see_program(void *ctx, const mwl_store_row *row) {
+    struct programs *p = ctx;
+    p->n_runs++;
+    free(p->one);
+    p->one = strdup(row->id);
+    p->state = row->state;
+    if (p->only && row->result.at) p->result = strdup(row->result.at);
+    for (size_t i = 0; i < p->n; i++)
+        if (memcmp(p->ids[i], row->program, 16) == 0) return true;
+    uint8_t(*grown)[16] = realloc(p->ids, (p->n + 1) * sizeof *grown);
+    p->failed |= !grown || !p->one;
+    if (!grown) return false;
+    p->ids = grown;
+    memcpy(p->ids[p->n++], row->program, 16);
+    return true;
+}
+
+static void see_image(void *ctx, const char *name, const void *image, size_t size) {
+    struct programs *p = ctx;
+    mwl_program *program = NULL;
+    mwl_error error = {MWL_OK, "", 0};
+    if (mwl_program_load(NULL, image, size, MWL_COPY, &program, &error) != MWL_OK) return;
+    int status = permissions_check(&p->options->permissions, name, program, &p->options->binds);
+    if (status != CMD_OK) p->status = status;
+    mwl_program_release(program);
+}
+
+static int check_programs(struct job *j, struct programs *p) {
+    const unsigned open = 1u << MWL_STORE_NEW | 1u << MWL_STORE_LIVE | 1u << MWL_STORE_STORED;
+    const mwl_store_query query = {.id = p->only, .states = p->only ? 0 : open};
+    mwl_status got = j->store->ops->list(j->store, &query, see_program, p);
+    if (got != MWL_OK) return store_fail(j->store, got);
+    if (p->failed) return cmd_fail("out of memory");
+    for (size_t i = 0; i < p->n; i++)
+        (void)j->store->ops->get_program(j->store, p->ids[i], see_image, p);
+    return p->status;
+}
+
+static int resume_one(struct job *j, const struct programs *p) {
+    mwl_heap *heap = NULL;
+    if (!p->n_runs) return cmd_fail("there is no run '%s'", j->only);
+    if (p->state == MWL_STORE_STUCK) {
+        const mwl_store_message m = {
+            .run = j->only, .kind = MWL_STORE_RESUME, .name = "", .now_wall_ns = store_now()};
+        mwl_status got = j->store->ops->post(j->store, &m);
+        if (got != MWL_OK) return store_fail(j->store, got);
+    } else if (p->state >= MWL_STORE_DONE) {
+        if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_fail("out of memory");
+        int status = report(j->options, heap, p->state,
+                            (mwl_store_text){p->result, p->result ? strlen(p->result) : 0}, NULL);
+        mwl_heap_free(heap);
+        return status;
+    }
+    return go(j, false);
+}
+
+static int resume_all(struct job *j) {
+    int status = go(j, true);
+    if (!j->options->quiet)
+        cmd_note("%zu done, %zu failed, %zu stuck; `mwlvm ps` lists what waits", j->n_good,
+                 j->n_bad, j->n_stuck);
+    if (status == CMD_OK && (j->n_bad || j->n_stuck)) status = CMD_FAILED;
+    return status;
+}
+
+int durable_resume(const struct run_options *o) {
+    struct job j = {.options = o, .only = o->definition.path};
+    struct programs p = {.options = o, .only = j.only};
+    int status = store_open(o->durable, false, &j.store);
+    if (status == CMD_OK) status = join(&j, "mwlvm resume");
+    if (status == CMD_OK) status = check_programs(&j, &p);
+    if (status == CMD_OK && !j.only && !o->all && p.n_runs != 1)
+        status = cmd_usage("%zu runs are not over; name one, or use --all", p.n_runs);
+    if (status == CMD_OK && !j.only && !o->all) j.only = p.one;
+    if (status == CMD_OK) status = j.only ? resume_one(&j, &p) : resume_all(&j);
+    free(p.ids);
+    free(p.one);
+    free(p.result);
+    mwl_store_close(j.store);
+    return status;
+}

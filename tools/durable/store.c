@@ -1,0 +1,100 @@
+/* store.c: see store.h. */
+#include "store.h"
+
+#include "cmd.h"
+#include "json_out.h"
+#include "term.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+int store_fail(const mwl_store *s, mwl_status status) {
+    cmd_fail("%s", s ? mwl_store_why(s) : mwl_status_text(status));
+    switch (status) {
+    case MWL_E_NOMEM: return CMD_LIMIT;
+    case MWL_E_SNAPSHOT:
+    case MWL_E_VERSION: return CMD_REJECTED;
+    case MWL_E_DUPLICATE:
+    case MWL_E_STATE: return CMD_FAILED;
+    default: return CMD_USAGE;
+    }
+}
+
+int store_open(const char *path, bool create, mwl_store **out) {
+    mwl_status status = mwl_store_sqlite(path, create, out);
+    if (status == MWL_OK) return CMD_OK;
+    int answer = store_fail(*out, status);
+    mwl_store_close(*out);
+    *out = NULL;
+    return answer;
+}
+
+int64_t store_now(void) {
+    mwl_instant now;
+    mwl_clock clock = mwl_clock_system();
+    clock.read(clock.ctx, &now);
+    return now.wall_ns;
+}
+
+static bool see_seq(void *ctx, const mwl_store_row *row) {
+    *(int64_t *)ctx = row->seq;
+    return false;
+}
+
+int64_t store_find(mwl_store *s, const char *run, int *status) {
+    const mwl_store_query query = {.id = run};
+    int64_t seq = 0;
+    mwl_status got = s->ops->list(s, &query, see_seq, &seq);
+    *status = CMD_OK;
+    if (got != MWL_OK)
+        *status = store_fail(s, got);
+    else if (!seq)
+        *status = cmd_fail("there is no run '%s'", run);
+    return seq;
+}
+
+const char *store_time(int64_t wall_ns, char out[STORE_TIME]) {
+    time_t seconds = (time_t)(wall_ns / 1000000000);
+    struct tm tm;
+    *out = '\0';
+    if (wall_ns && wall_ns != MWL_NEVER && gmtime_r(&seconds, &tm))
+        strftime(out, STORE_TIME, "%Y-%m-%d %H:%M:%S", &tm);
+    return out;
+}
+
+void store_put_text(const char *name, const char *text, bool first) {
+    printf("%s\"%s\":", first ? "" : ",", name);
+    json_out_text(stdout, text);
+}
+
+void store_put_json(const char *name, mwl_store_text json) {
+    if (json.at) printf(",\"%s\":%.*s", name, (int)json.len, json.at);
+}
+
+void store_put_time(const char *name, int64_t wall_ns) {
+    char text[STORE_TIME];
+    if (!*store_time(wall_ns, text)) return;
+    text[10] = 'T';
+    printf(",\"%s\":\"%s.%03dZ\"", name, text, (int)(wall_ns / 1000000 % 1000));
+}
+
+const struct option store_options[STORE_OPTIONS] = {
+    {"--durable", OPTION_WORD, offsetof(struct store_line, path), "FILE",
+     "the store of the runs, as `mwlvm run --durable FILE` made it", NULL},
+    {"--json", OPTION_FLAG, offsetof(struct store_line, json), "", "a JSON object on each line",
+     NULL},
+};
+
+int store_operand(void *ctx, const char *word) {
+    struct store_line *l = ctx;
+    if (l->n_words == l->most) return cmd_usage("one word too many: '%s'", word);
+    l->words[l->n_words++] = word;
+    return CMD_OK;
+}
+
+int store_line_check(const struct store_line *l, size_t least, const char *const *names) {
+    if (!l->path) return cmd_usage("--durable FILE says where the runs are");
+    if (l->n_words < least) return cmd_usage("%s is missing", names[l->n_words]);
+    return CMD_OK;
+}

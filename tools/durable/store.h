@@ -1,0 +1,39 @@
+/* store.h: the store that `--durable FILE` names, as the commands use it. */
+#ifndef MWL_TOOLS_DURABLE_STORE_H
+#define MWL_TOOLS_DURABLE_STORE_H
+
+#include "mwl_store.h"
+#include "options.h"
+
+/* Opens it. CMD_OK and *out, given; or an exit status with a message. `create`: a new file is made
+ * if there is none. */
+int store_open(const char *path, bool create, mwl_store **out);
+/* Says what a store refused; returns an exit status. */
+int store_fail(const mwl_store *s, mwl_status status);
+int64_t store_now(void); /* of the wall clock */
+
+/* The seq of a run; 0 and *status after a message if there is none. */
+int64_t store_find(mwl_store *s, const char *run, int *status);
+
+/* "2026-01-31 12:00:05", in UTC; "" for 0 and MWL_NEVER. */
+enum { STORE_TIME = 24 };
+const char *store_time(int64_t wall_ns, char out[STORE_TIME]);
+/* Members of a line of JSON: `"name":"text"` with a comma before it if it is not the first. */
+void store_put_text(const char *name, const char *text, bool first);
+void store_put_json(const char *name, mwl_store_text json); /* nothing if there is none */
+void store_put_time(const char *name, int64_t wall_ns);     /* nothing for 0 and MWL_NEVER */
+
+/* What most of the commands have: --durable, --json, and operands by position. */
+struct store_line {
+    const char *path;
+    bool json;
+    const char *words[3];
+    size_t n_words, most;
+};
+#define STORE_OPTIONS 2
+extern const struct option store_options[STORE_OPTIONS];
+int store_operand(void *ctx, const char *word);
+/* CMD_OK, or a usage error: --durable is missing, or a word. `names` are those of the operands. */
+int store_line_check(const struct store_line *l, size_t least, const char *const *names);
+
+#endif

@@ -1,0 +1,43 @@
+/* durable_none.c: the durable commands of a build without stdlib/durable: they report that. */
+#include "cmd.h"
+#include "durable/durable.h"
+
+static int none(void) {
+    return cmd_usage("this build has no durable runs: the header of SQLite was not found");
+}
+
+int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
+                mwl_value input, mwl_value arguments) {
+    (void)o, (void)program, (void)heap, (void)input, (void)arguments;
+    return none();
+}
+int durable_resume(const struct run_options *o) {
+    (void)o;
+    return none();
+}
+int durable_saved(const char *path, const char *run, bool json, struct saved *out, void **bytes) {
+    (void)path, (void)run, (void)json;
+    *out = (struct saved){.size = 0};
+    *bytes = NULL;
+    return none();
+}
+const char *durable_document(const char **uri) {
+    *uri = NULL;
+    return NULL;
+}
+int durable_provide(mwl_vm *vm) {
+    (void)vm;
+    return CMD_OK;
+}
+
+#define NONE(name)                                                                                 \
+    int cmd_##name(int argc, char **argv) {                                                        \
+        (void)argc, (void)argv;                                                                    \
+        return none();                                                                             \
+    }
+NONE(ps)
+NONE(logs)
+NONE(answer)
+NONE(cancel)
+NONE(prune)
+NONE(backup)
