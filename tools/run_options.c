@@ -246,7 +246,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     const char *file = o->definition.path;
-    if (!file && !(resumes && o->durable)) return cmd_usage(resumes ? "no FILE to resume" : "no FILE to run");
+    if (!file && !(resumes && o->durable))
+        return cmd_usage(resumes ? "no FILE to resume" : "no FILE to run");
     status = check_durable(o, resumes);
     if (status != CMD_OK) return status;
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
