@@ -643,6 +643,46 @@ static inline mwl_status mwl_run_start(mwl_vm *vm, mwl_program *program, const m
                                        mwl_run **out, mwl_error *error) {
     return mwl_run_start_sized(vm, program, start, sizeof(mwl_start), out, error);
 }
+/* Example: run a program once for each of n inputs, and count those that succeed.
+ *
+ *     static size_t count_successes(mwl_vm *vm, mwl_program *program, const mwl_value *inputs,
+ *                                   size_t n) {
+ *         enum { AT_ONCE = 1000 };
+ *         mwl_run *runs[AT_ONCE];
+ *         size_t n_good = 0, n_started = 0;
+ *         mwl_status status = MWL_OK;
+ *         for (size_t at = 0; at < n && status == MWL_OK; at += n_started) {
+ *             size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
+ *             status =
+ *                 mwl_run_start_many(vm, program, NULL, inputs + at, some, runs, &n_started, NULL);
+ *             for (size_t i = 0; i < n_started; i++) {
+ *                 while (mwl_run_get_state(runs[i]) < MWL_RUN_DONE)
+ *                     (void)mwl_vm_pump(vm, MWL_NO_BUDGET); // one pump finishes many short runs
+ *                 n_good += mwl_run_succeeded(runs[i]);
+ *                 mwl_run_free(runs[i]);
+ *             }
+ *         }
+ *         return n_good;
+ *     }
+ */
+
+/* Creates a run for each of n inputs, as n calls of mwl_run_start() do, but looks the program up
+ * and checks *start only once. start->input must be absent and start->id NULL: the VM makes the
+ * ids. If start->seed is not 0, it is the seed of the first run, and each other run has the next
+ * number. start NULL means all zero. The runs go to runs[0], runs[1] ..., each given. Sets
+ * *n_started to their number. Returns MWL_OK if all were created. Otherwise it returns what
+ * mwl_run_start() would return for inputs[*n_started]; the runs before that one exist. */
+MWL_API mwl_status mwl_run_start_many_sized(mwl_vm *vm, mwl_program *program,
+                                            const mwl_start *start, size_t size,
+                                            const mwl_value *inputs, size_t n, mwl_run **runs,
+                                            size_t *n_started, mwl_error *error);
+static inline mwl_status mwl_run_start_many(mwl_vm *vm, mwl_program *program,
+                                            const mwl_start *start, const mwl_value *inputs,
+                                            size_t n, mwl_run **runs, size_t *n_started,
+                                            mwl_error *error) {
+    return mwl_run_start_many_sized(vm, program, start, sizeof(mwl_start), inputs, n, runs,
+                                    n_started, error);
+}
 MWL_API mwl_run_state mwl_run_get_state(const mwl_run *run);
 /* Returns the Result: an object with `type`, and `value` or the members of a failure. Lent until
  * the run is freed. Absent before MWL_RUN_DONE, and when memory runs out here. */

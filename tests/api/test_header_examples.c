@@ -80,6 +80,10 @@ UTEST(header_examples, extensions) {
         if (i == 0) EXPECT_FALSE(print_result(vm, program, "\"Paris\"")); /* unknown */
         EXPECT_TRUE(print_result(vm, program, "\"Lisboa\""));
         EXPECT_FALSE(print_result(vm, program, "not JSON"));
+        mwl_value cities[] = {mwl_string(mwl_vm_heap(vm), "Lisboa", 6), mwl_null(),
+                              mwl_string(mwl_vm_heap(vm), "Atlantis", 8)};
+        EXPECT_EQ(count_successes(vm, program, cities, 3), i == 0 ? 2u : 3u);
+        for (size_t k = 0; k < 3; k++) mwl_value_drop(mwl_vm_heap(vm), cities[k]);
         mwl_run *run = NULL;
         EXPECT_EQ((int)mwl_run_start(vm, program, NULL, &run, NULL), (int)MWL_OK);
         run = through_bytes(vm, run, program);

@@ -127,10 +127,9 @@ static void make_root(mwl_run *run, const mwl__given_start *give) {
     }
 }
 
-static mwl_status start_run(mwl_vm *vm, mwl_program *program, const mwl_start *start, mwl_run **out,
-                            mwl_error *error) {
-    if (!vm || !program || !out)
-        return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
+/* Checks what all runs of one call have in common, and links the program to the VM. */
+static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                             mwl__link **out, mwl_error *error) {
     if (program->tables.root_flow == MWL_NONE)
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
@@ -138,14 +137,19 @@ static mwl_status start_run(mwl_vm *vm, mwl_program *program, const mwl_start *s
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
     mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
     mwl__vm_here(vm);
-    mwl__link *link;
-    mwl_status st = mwl__link_program(vm, program, &link, error);
+    mwl_status st = mwl__link_program(vm, program, out, error);
     if (st < 0) return st;
     if (start->id && !mwl__utf8_valid(start->id, strlen(start->id), NULL))
         return set_error(error, MWL_E_UTF8, "the id is not valid UTF-8");
+    return MWL_OK;
+}
+
+static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **out,
+                            mwl_error *error) {
+    mwl_vm *vm = link->vm;
     size_t used = vm->heap.used;
     mwl__given_start given;
-    st = take_given(vm, start, &given, error);
+    mwl_status st = take_given(vm, start, &given, error);
     if (st < 0) return st;
     mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
     if (!run) {
@@ -177,13 +181,48 @@ static mwl_status start_run(mwl_vm *vm, mwl_program *program, const mwl_start *s
     return MWL_OK;
 }
 
+/* Reads what a host, perhaps one of another version, says about a start. */
+static mwl_status read_start(mwl_start *out, const mwl_start *start, size_t size,
+                             mwl_error *error) {
+    mwl_status st = mwl__grown_read(out, sizeof *out, start, size);
+    if (st < 0 || (out->limits && mwl__run_limits_unknown(out->limits)))
+        return set_error(error, MWL_E_VERSION, "mwl_start has a member that is not known here");
+    return MWL_OK;
+}
+
 mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                size_t size, mwl_run **out, mwl_error *error) {
+    mwl__link *link;
     mwl_start s;
-    mwl_status st = mwl__grown_read(&s, sizeof s, start, size);
-    if (st < 0 || (s.limits && mwl__run_limits_unknown(s.limits)))
-        return set_error(error, MWL_E_VERSION, "mwl_start has a member that is not known here");
-    return start_run(vm, program, &s, out, error);
+    mwl_status st = read_start(&s, start, size, error);
+    if (st < 0) return st;
+    if (!vm || !program || !out)
+        return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
+    st = open_start(vm, program, &s, &link, error);
+    return st < 0 ? st : start_one(link, &s, out, error);
+}
+
+mwl_status mwl_run_start_many_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                    size_t size, const mwl_value *inputs, size_t n, mwl_run **runs,
+                                    size_t *n_started, mwl_error *error) {
+    mwl__link *link;
+    mwl_start each;
+    mwl_status st = read_start(&each, start, size, error);
+    if (n_started) *n_started = 0;
+    if (st < 0) return st;
+    if (!vm || !program || !n_started || (n && (!inputs || !runs)))
+        return set_error(error, MWL_E_USAGE, "vm, program, inputs, runs and n_started are needed");
+    if (each.id || !mwl_is_absent(each.input))
+        return set_error(error, MWL_E_USAGE, "many runs cannot share an id or an input of `start`");
+    st = open_start(vm, program, &each, &link, error);
+    for (size_t i = 0; st == MWL_OK && i < n; i++) {
+        each.input = inputs[i];
+        st = start_one(link, &each, &runs[i], error);
+        if (st != MWL_OK) break;
+        ++*n_started;
+        if (each.seed && ++each.seed == 0) each.seed = 1;
+    }
+    return st;
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
