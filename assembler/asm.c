@@ -96,6 +96,10 @@ static mwl_status emit_image(job *j, mwl_asm_result *out) {
     if (!emit) return MWL_E_NOMEM;
     mwl__buf image = mwl__buf_make(j->alloc);
     mwl_status status = mwl__lower(&j->model, &j->functions, emit);
+    if (status == MWL_OK) { /* the tables have all of it: make room for the image */
+        mwl__model_free(&j->model);
+        mwl__tree_free(&j->tree);
+    }
     if (status == MWL_OK)
         status = mwl__emit_finish(emit, j->options->flags & MWL_ASM_STRIP, &image);
     if (status == MWL_OK && (j->options->flags & MWL_ASM_PACK)) {

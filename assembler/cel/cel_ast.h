@@ -155,16 +155,21 @@ struct mwl__cel_node {
     uint8_t ref;     /* IDENT: mwl__cel_ref */
     uint16_t height; /* 1 for a leaf; the links of a spine do not count */
     uint32_t begin, end, at;
-    uint32_t slot; /* IDENT LOCAL: the variable's slot */
-    uint32_t ix;   /* its index among the kids of its parent */
+    union {
+        uint32_t slot;   /* IDENT LOCAL: the variable's slot */
+        uint32_t n_vars; /* nodes with kids */
+    };
+    uint32_t ix; /* its index among the kids of its parent */
     uint32_t n_kids;
-    uint32_t n_vars;
     mwl__cel_node *parent; /* NULL for the root */
     mwl__cel_node **kids;
-    mwl__cel_var *vars;
+    union {
+        mwl__cel_var *vars;       /* n_vars of them */
+        const bool *kid_optional; /* LIST, MAP, MESSAGE, which have no vars: NULL unless flag
+                                     OPTIONAL. Read it with mwl__cel_kid_optional */
+    };
     mwl__cel_text name;
-    mwl__cel_text *fields;    /* MESSAGE */
-    const bool *kid_optional; /* NULL unless flag OPTIONAL on LIST, MAP, MESSAGE */
+    mwl__cel_text *fields; /* MESSAGE */
     mwl__cel_lit lit;
     void *note; /* for later stages; the front end leaves it NULL */
 };
@@ -180,6 +185,12 @@ typedef struct mwl__cel_tree {
 
 static inline bool mwl__cel_is_binary(const mwl__cel_node *n) {
     return n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_IN;
+}
+/* Returns whether kid i of a list, a map or a message has `?`. */
+static inline bool mwl__cel_kid_optional(const mwl__cel_node *n, uint32_t i) {
+    bool literal =
+        n->kind == MWL__CEL_LIST || n->kind == MWL__CEL_MAP || n->kind == MWL__CEL_MESSAGE;
+    return literal && n->kid_optional && n->kid_optional[i];
 }
 /* Returns the child that continues a left-deep chain, or NULL. It is always kids[0]. */
 static inline mwl__cel_node *mwl__cel_spine(const mwl__cel_node *n) {

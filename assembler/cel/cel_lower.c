@@ -347,10 +347,6 @@ static void member_call(lowerer *l, const mwl__cel_node *n, unsigned d, unsigned
     l->top = top;
 }
 
-static bool is_optional(const mwl__cel_node *n, uint32_t i) {
-    return n->kid_optional && n->kid_optional[i];
-}
-
 static void list_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     unsigned top = l->top;
     if (n->n_kids <= SPREAD && !(n->flags & MWL__CEL_OPTIONAL)) {
@@ -364,7 +360,8 @@ static void list_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     ax(l, n, MWL_OP_NEW_LIST, d, n->n_kids);
     for (uint32_t i = 0; i < n->n_kids && l->status == MWL_OK; i++) {
         mwl__cel_lower_into(l, n->kids[i], t);
-        abc(l, n->kids[i], is_optional(n, i) ? MWL_OP_LIST_PUSH_OPT : MWL_OP_LIST_PUSH, d, t, 0);
+        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_LIST_PUSH_OPT : MWL_OP_LIST_PUSH, d,
+            t, 0);
     }
     l->top = top;
 }
@@ -401,7 +398,8 @@ static void map_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     for (uint32_t i = 0; i + 1 < n->n_kids && l->status == MWL_OK; i += 2) {
         mwl__cel_lower_into(l, n->kids[i], t);
         mwl__cel_lower_into(l, n->kids[i + 1], t + 1);
-        abc(l, n->kids[i], is_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, d, t, t + 1);
+        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, d, t,
+            t + 1);
     }
     l->top = top;
 }
@@ -415,8 +413,8 @@ static void message(lowerer *l, const mwl__cel_node *n, unsigned d) {
         const mwl__cel_text *field = &n->fields[i];
         ax(l, n, MWL_OP_LOAD_K, t, mwl__emit_string(l->e, field->data, field->len));
         mwl__cel_lower_into(l, n->kids[i], t + 1);
-        abc(l, n->kids[i], is_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, first + 1, t,
-            t + 1);
+        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT,
+            first + 1, t, t + 1);
     }
     mwl__cel_lower_call(l, n, "@message", d, first, 2, false);
     l->top = top;

@@ -393,7 +393,9 @@ static bool look_at(void *ctx, const mwl__cel_path *found) {
 
 mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site) {
     paths p = {.c = c, .e = e, .site = site};
-    mwl_status status = mwl__cel_reach(c->arena, &e->tree, remember, &p);
-    if (status == MWL_OK) status = mwl__cel_reach(c->arena, &e->tree, look_at, &p);
+    mwl__arena scratch = mwl__arena_make(c->arena->alloc); /* no path is needed after this */
+    mwl_status status = mwl__cel_reach(&scratch, &e->tree, remember, &p);
+    if (status == MWL_OK) status = mwl__cel_reach(&scratch, &e->tree, look_at, &p);
+    mwl__arena_free(&scratch);
     return status == MWL_OK ? c->status : status;
 }

@@ -25,10 +25,9 @@ static const computed *find(const struct mwl__m_exprs *t, const mwl__node *n, mw
     return NULL;
 }
 
-/* Makes room for one more. The old table stays in the arena; all old ones together are no larger
- * than the new one. */
+/* Makes room for one more. The table is not in the arena, where the old ones would stay. */
 static bool reserve(mwl__model *m) {
-    mwl_alloc alloc = mwl__arena_alloc(&m->arena);
+    mwl_alloc alloc = m->arena.alloc;
     if (!m->exprs) m->exprs = mwl__arena_new(&m->arena, sizeof *m->exprs);
     struct mwl__m_exprs *t = m->exprs;
     return t && mwl__table_reserve(&t->table, &alloc, t->n + 1) == MWL_OK &&
@@ -59,6 +58,10 @@ bool mwl__model_computed(const mwl__model *m, const mwl__node *n) {
 }
 
 void mwl__model_free(mwl__model *m) {
+    if (m->exprs) {
+        mwl__table_free(&m->exprs->table, &m->arena.alloc);
+        mwl__mem_free(&m->arena.alloc, m->exprs->at, m->exprs->cap * sizeof *m->exprs->at);
+    }
     mwl__arena_free(&m->arena);
     m->flows = NULL;
     m->n_flows = 0;

@@ -60,6 +60,7 @@ typedef enum mwl__schema_rule {
 
 typedef struct mwl__keyword {
     const char *name;
+    uint8_t len; /* of the name */
     uint16_t vocabulary;
     uint8_t rule;
     bool definitions; /* contains schemas that apply only where something refers to them */

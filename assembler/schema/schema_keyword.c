@@ -12,7 +12,7 @@
 
 static const mwl__keyword keywords[] = {
 #define KEYWORD(name, vocabulary, rule)                                                            \
-    { name, MWL__VOC_##vocabulary, MWL__RULE_##rule, false }
+    { name, sizeof(name) - 1, MWL__VOC_##vocabulary, MWL__RULE_##rule, false }
     KEYWORD("type", VALIDATION, TYPE),
     KEYWORD("properties", APPLICATOR, SCHEMA_MAP),
     KEYWORD("required", VALIDATION, NAMES),
@@ -70,17 +70,15 @@ static const mwl__keyword keywords[] = {
     KEYWORD("contentEncoding", CONTENT, STRING),
     KEYWORD("contentMediaType", CONTENT, STRING),
 #undef KEYWORD
-    {"contentSchema", MWL__VOC_CONTENT, MWL__RULE_SCHEMA, true},
-    {"$defs", MWL__VOC_CORE, MWL__RULE_SCHEMA_MAP, true},
-    {"definitions", MWL__VOC_CORE, MWL__RULE_SCHEMA_MAP, true},
+    {"contentSchema", 13, MWL__VOC_CONTENT, MWL__RULE_SCHEMA, true},
+    {"$defs", 5, MWL__VOC_CORE, MWL__RULE_SCHEMA_MAP, true},
+    {"definitions", 11, MWL__VOC_CORE, MWL__RULE_SCHEMA_MAP, true},
 };
 enum { N_KEYWORDS = sizeof keywords / sizeof *keywords };
 
 const mwl__keyword *mwl__keyword_find(const char *name, size_t len) {
     for (size_t i = 0; i < N_KEYWORDS; i++)
-        if (keywords[i].name[0] == (len ? name[0] : '\0') && strlen(keywords[i].name) == len &&
-            memcmp(keywords[i].name, name, len) == 0)
-            return &keywords[i];
+        if (keywords[i].len == len && memcmp(keywords[i].name, name, len) == 0) return &keywords[i];
     return NULL;
 }
 
@@ -93,7 +91,7 @@ void mwl__keyword_unknown(mwl__schema_doc *doc, const mwl__node *member) {
     mwl__diag_text(d, "this has no effect");
     mwl__suggest s = mwl__suggest_make(member->key, member->key_len);
     for (size_t i = 0; i < N_KEYWORDS; i++)
-        mwl__suggest_offer(&s, keywords[i].name, strlen(keywords[i].name));
+        mwl__suggest_offer(&s, keywords[i].name, keywords[i].len);
     if (!s.best) return;
     mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
     mwl__diag_fix_string(d, mwl__node_key_span(member), s.best, s.best_len);

@@ -14,13 +14,15 @@ struct writer {
     const mwl__schema_place *place; /* a copy, because places may move */
     const mwl__node *node;
     uint32_t resource, vocabularies;
-    bool top; /* of a `parameters` schema */
+    uint32_t lengths; /* a bit for each length of a member's name: most keywords are not there */
+    bool top;         /* of a `parameters` schema */
 };
 
 /* Returns the value of the keyword; NULL if it does not exist, or if its vocabulary is not in
  * use. */
 static const mwl__node *get(const struct writer *w, const char *name) {
     size_t len = strlen(name);
+    if (!(w->lengths >> (len & 31u) & 1u)) return NULL;
     const mwl__node *v = mwl__node_find(w->node, name, len);
     if (!v) return NULL;
     return mwl__keyword_find(name, len)->vocabulary & w->vocabularies ? v : NULL;
@@ -490,6 +492,8 @@ uint32_t mwl__schema_write_node(mwl__schema_build *b, uint32_t place, bool top) 
     if (copy.node->kind == MWL_NODE_BOOL) return copy.node->boolean ? b->node_true : b->node_false;
     w.vocabularies = b->resources.at[copy.resource].vocabularies;
     w.top = top;
+    for (const mwl__node *m = mwl__node_first(copy.node); m; m = m->next)
+        w.lengths |= 1u << (m->key_len & 31u);
     uint32_t mask = type_mask(&w);
     write_scalars(&w);
     write_objects(&w);

@@ -52,7 +52,7 @@ static inline void cel_show(const mwl__cel_node *n, mwl__buf *out) {
         mwl__buf_printf(out, " %s@%u", n->vars[i].name.data, n->vars[i].slot);
     for (uint32_t i = 0; i < n->n_kids; i++) {
         mwl__buf_puts(out, " ");
-        if (n->kid_optional && n->kid_optional[i]) mwl__buf_puts(out, "?");
+        if (mwl__cel_kid_optional(n, i)) mwl__buf_puts(out, "?");
         if (n->fields) mwl__buf_printf(out, "%s:", n->fields[i].data);
         cel_show(n->kids[i], out);
     }

@@ -5,6 +5,7 @@
 # instructions in the assembler.
 set(MWL_FAST vm/base vm/machine)
 set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
+set(MWL_EVEN_FILES vm/regex/regex.c) # the search
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
 set(MWL_SMALL_FILES vm/machine/clone.c vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c vm/machine/durable.c
     vm/machine/rest.c vm/machine/link.c vm/machine/trace.c vm/machine/declared.c)
@@ -16,7 +17,7 @@ foreach(source ${MWL_SOURCES})
   endif()
   if(folder IN_LIST MWL_FAST OR file IN_LIST MWL_FAST_FILES)
     continue()
-  elseif(folder IN_LIST MWL_EVEN)
+  elseif(folder IN_LIST MWL_EVEN OR file IN_LIST MWL_EVEN_FILES)
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-fno-align-loops>
                  $<$<CONFIG:Release>:-fno-align-jumps>)
   else()
