@@ -1,5 +1,6 @@
 /* Much at once: (g) a hundred thousand parked runs, (k) a long Flow, (l) a list that grows in a
- * variable, (n) a million parked runs and what becomes of them, (o) threads that share one program.
+ * variable, (n) a million parked runs and what becomes of them, (o) threads that share one program,
+ * (p) a million minimal runs on two threads, (q) a million runs whose timers are spread over a day.
  * They test growth: one more costs the same at the end as at the beginning. Times are processor
  * time, except with threads. */
 #include "flow.h"
@@ -319,6 +320,163 @@ static void report_threads(struct bench *b) {
     }
 }
 
+/* ---- (p): a million minimal runs on two threads ---------------------------------------------- */
+
+enum { TOGETHER = 1000 }; /* runs that are started at once, and then pumped to their end */
+
+static const char minimal[] = FLOW_HEAD "\"s0\":{\"action\":\"Pass\",\"next\":\"done\"}," FLOW_DONE;
+
+struct starter {
+    pthread_t thread;
+    mwl_program *program;
+    pthread_barrier_t *begin;
+    unsigned long runs;
+    double start, end, cpu; /* ns */
+    bool right, one_by_one;
+};
+
+static bool start_some(struct starter *s, mwl_vm *vm, const mwl_value *inputs, mwl_run **runs,
+                       size_t n) {
+    size_t n_started = 0;
+    if (!s->one_by_one)
+        return mwl_run_start_many(vm, s->program, NULL, inputs, n, runs, &n_started, NULL) ==
+               MWL_OK;
+    for (size_t i = 0; i < n; i++) {
+        mwl_start start = {.input = inputs[i]};
+        if (mwl_run_start(vm, s->program, &start, &runs[i], NULL) != MWL_OK) return false;
+    }
+    return true;
+}
+
+static void *start_and_finish(void *arg) {
+    struct starter *s = arg;
+    mwl_vm *vm = NULL;
+    mwl_value inputs[TOGETHER], input = mwl_absent();
+    mwl_run *runs[TOGETHER];
+    mwl_config config = mwl_config_default();
+    config.virtual_time = true;
+    s->right =
+        mwl_vm_new(&config, &vm) == MWL_OK && mwl_std_register(vm, NULL) == MWL_OK &&
+        mwl_json_parse(mwl_vm_heap(vm), FLOW_INPUT, strlen(FLOW_INPUT), &input, NULL) == MWL_OK;
+    for (size_t i = 0; i < TOGETHER; i++) inputs[i] = input;
+    pthread_barrier_wait(s->begin);
+    s->start = bench_now_ns();
+    double cpu = bench_cpu_ns();
+    for (unsigned long done = 0; s->right && done < s->runs; done += TOGETHER) {
+        s->right = start_some(s, vm, inputs, runs, TOGETHER);
+        (void)mwl_vm_pump(vm, MWL_NO_BUDGET);
+        for (size_t i = 0; s->right && i < TOGETHER; i++) {
+            s->right = mwl_run_succeeded(runs[i]);
+            mwl_run_free(runs[i]);
+        }
+    }
+    s->cpu = bench_cpu_ns() - cpu;
+    s->end = bench_now_ns();
+    if (vm) mwl_value_drop(mwl_vm_heap(vm), input);
+    mwl_vm_free(vm);
+    return NULL;
+}
+
+static void open_minimal(struct bench *b) { (void)open_text(b, minimal, NULL, FLOW_VIRTUAL); }
+
+static void report_start(struct bench *b) {
+    enum { THREADS = 2 };
+    struct flow *f = b->state;
+    unsigned long all = b->options->check ? 4000 : b->options->count ? b->options->count : 1000000;
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        struct starter starters[THREADS];
+        pthread_barrier_t begin;
+        double start = 0, end = 0, cpu = 0;
+        pthread_barrier_init(&begin, NULL, THREADS);
+        for (int i = 0; i < THREADS; i++) {
+            starters[i] = (struct starter){.program = f->program,
+                                           .begin = &begin,
+                                           .runs = all / THREADS,
+                                           .one_by_one = one_by_one == 1};
+            if (pthread_create(&starters[i].thread, NULL, start_and_finish, &starters[i]) != 0)
+                abort();
+        }
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(starters[i].thread, NULL);
+            BENCH_CHECK(b, starters[i].right);
+            if (i == 0 || starters[i].start < start) start = starters[i].start;
+            if (i == 0 || starters[i].end > end) end = starters[i].end;
+            cpu += starters[i].cpu / (double)all;
+        }
+        pthread_barrier_destroy(&begin);
+        double wall = (end - start) / (double)all;
+        const struct bench_extra extra[] = {
+            {"cpu", cpu}, {"runs_per_second", 1e9 / wall}, {NULL, 0}};
+        bench_report(b, one_by_one ? "_one_by_one" : "_many", "ns/op", wall, all, extra);
+    }
+}
+
+/* ---- (q): a million runs with timers over a day ---------------------------------------------- */
+
+/* Each waits for its own time of the day, and then for a whole day. */
+static const char daily[] =
+    FLOW_HEAD "\"s0\":{\"action\":\"Sleep\",\"for\":\"{{ step.input.at }}\",\"next\":\"s1\"},"
+              "\"s1\":{\"action\":\"Sleep\",\"for\":\"PT24H\",\"next\":\"done\"}," FLOW_DONE;
+
+static void open_daily(struct bench *b) {
+    (void)open_text(b, daily, "{\"at\":\"PT1H\"}", FLOW_STANDING);
+}
+
+/* Starts and parks n runs whose times are spread evenly, in an order that jumps about. */
+static void park_over_day(struct bench *b, unsigned long n, mwl_run **runs) {
+    struct flow *f = b->state;
+    mwl_heap *h = mwl_vm_heap(f->vm);
+    for (unsigned long i = 0; i < n; i++) {
+        char at[32];
+        unsigned long ms = (unsigned long)((i * 7919ull) % n * 86400000ull / n) + 1;
+        int len = snprintf(at, sizeof at, "PT%lu.%03luS", ms / 1000, ms % 1000);
+        mwl_value input =
+            mwl_object_set(h, mwl_object(h, 1), "at", 2, mwl_string(h, at, (size_t)len));
+        runs[i] = flow_start(f, input);
+        if (!runs[i]) bench_fail(b, "no memory for run %lu", i);
+        mwl_value_drop(h, input);
+        if (i % 1000 == 999) (void)mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+    }
+    (void)mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+}
+
+/* A day passes in steps of a minute. Returns the processor time. */
+static double pass_a_day(struct flow *f) {
+    double start = bench_cpu_ns();
+    for (int minute = 0; minute < 1440; minute++) {
+        f->now_ns += 60 * (int64_t)1000000000;
+        (void)mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+    }
+    return bench_cpu_ns() - start;
+}
+
+/* On the first day every run fires once and parks again, on the second it ends. */
+static void report_day(struct bench *b) {
+    struct flow *f = b->state;
+    unsigned long n = b->options->check ? 1000 : b->options->count ? b->options->count : 1000000;
+    mwl_run **runs = malloc(n * sizeof *runs);
+    BENCH_CHECK(b, runs != NULL);
+    if (b->failed) return;
+    memset(runs, 0, n * sizeof *runs); /* already resident, so not counted for the runs */
+    long long live = bench_live(b);
+    double resident = bench_resident(), start = bench_cpu_ns();
+    park_over_day(b, n, runs);
+    double parked = bench_cpu_ns() - start;
+    const double count = (double)n;
+    const struct bench_extra memory[] = {{"live", (double)(bench_live(b) - live) / count},
+                                         {"rss", (bench_resident() - resident) / count},
+                                         {NULL, 0}};
+    bench_report(b, "_park", "ns/op", parked / count, n, memory);
+    double fired = pass_a_day(f);
+    const struct bench_extra after[] = {{"rss", (bench_resident() - resident) / count}, {NULL, 0}};
+    for (unsigned long i = 0; i < n; i++)
+        if (mwl_run_get_state(runs[i]) != MWL_RUN_PARKED) bench_fail(b, "run %lu is not parked", i);
+    bench_report(b, "_fire", "ns/op", fired / count, n, after);
+    (void)pass_a_day(f);
+    (void)settle(b, n, runs, true);
+    free(runs);
+}
+
 const struct bench_case bench_scale_cases[] = {
     {"wf", "g_parked", open_sleeper, NULL, close_flow, 0, BENCH_ALONE, report_parked},
     {"wf", "k_steps1000", open_steps_1000, run_serial, close_flow, 1000, 0, NULL},
@@ -326,6 +484,8 @@ const struct bench_case bench_scale_cases[] = {
     {"wf", "l_grow100000", open_grows, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "l_gather100000", open_gathers, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "o_threads", open_chain, NULL, close_flow, 0, 0, report_threads},
+    {"wf", "p_start", open_minimal, NULL, close_flow, 0, 0, report_start},
+    {"wf", "q_day", open_daily, NULL, close_flow, 0, BENCH_ALONE, report_day},
     {"wf", "n_million", open_sleeper, NULL, close_flow, 0, BENCH_ALONE, report_million},
     {0},
 };

@@ -45,6 +45,7 @@ def shown(line):
         ("live", "{:.0f} B live"),
         ("last_by_first", "the last tenth costs {:.2f} of the first"),
         ("throughput", "{:.2f} times the throughput of one thread"),
+        ("runs_per_second", "{:,.0f} runs a second"),
     ):
         if name in line:
             further.append(text.format(line[name]))

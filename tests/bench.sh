@@ -24,6 +24,10 @@ for part in '"case":"g_parked"' '"unit":"bytes/run"' '"rss":' '"startNs":'; do
 done
 "$bench" no-such-case >/dev/null 2>&1 && bad "a filter that matches nothing is a failure"
 
+# The table of README.md is what PEERS.md says.
+(cd "$here" && awk -f bench/peers/summary.awk bench/PEERS.md bench/README.md) | cmp -s - "$here/bench/README.md" ||
+    bad "bench/README.md is not what bench/peers/summary.awk makes of bench/PEERS.md"
+
 # The stored baseline names only cases that there are, and equals itself.
 stored=$here/bench/baseline.json
 "$bench" --list | sort >"$dir/cases"

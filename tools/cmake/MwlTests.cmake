@@ -208,6 +208,10 @@ if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   if(NOT MWL_STRESS) # where every object is an allocation of its own
     add_test(NAME input_memory COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/input_memory.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(input_memory)
+    if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+      add_test(NAME start COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/start.py $<TARGET_FILE:mwlvm> --check)
+      mwl_test_setup(start)
+    endif()
   endif()
   add_test(NAME hostile COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/hostile.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(hostile)
