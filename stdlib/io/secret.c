@@ -265,6 +265,12 @@ static const char *instead(const form *f, char before, char after) {
     return quoted || number ? "\"[secret]\"" : "[secret]";
 }
 
+/* A short number inside a longer one is another number; and the text would not stay JSON. */
+static bool is_part_of_number(const form *f, char before, char after) {
+    bool digit = (before >= '0' && before <= '9') || (after >= '0' && after <= '9');
+    return f->number && f->len < 2 * WHOLE && digit;
+}
+
 static bool reserve(char **text, size_t *cap, size_t wanted) {
     if (wanted <= *cap) return true;
     char *grown = realloc(*text, wanted * 2);
@@ -289,12 +295,12 @@ static bool decide(mwl_io_redactor *r, bool end) {
     bool good = true;
     while (good && at < r->n_held && r->n_held - at > keep) {
         const form *f = match(s, r->held + at, r->n_held - at);
-        if (!f) {
+        char before = at ? r->held[at - 1] : r->before;
+        char after = f && at + f->len < r->n_held ? r->held[at + f->len] : '\n';
+        if (!f || is_part_of_number(f, before, after)) {
             at++;
             continue;
         }
-        char before = at ? r->held[at - 1] : r->before;
-        char after = at + f->len < r->n_held ? r->held[at + f->len] : '\n';
         const char *text = instead(f, before, after);
         good = add_out(r, r->held + from, at - from) && add_out(r, text, strlen(text));
         from = at += f->len;
@@ -317,6 +323,7 @@ static mwl_status pass(mwl_io_redactor *r, bool end) {
 }
 
 mwl_status mwl_io_redactor_write(mwl_io_redactor *r, const char *text, size_t len) {
+    if (len == 0) return MWL_OK;
     if (!mwl_io_secrets_any(r->secrets) && r->n_held == 0) return r->sink(r->ctx, text, len);
     if (!reserve(&r->held, &r->cap, r->n_held + len)) return MWL_E_NOMEM;
     memcpy(r->held + r->n_held, text, len);

@@ -317,6 +317,8 @@ UTEST(secret, every_form_is_replaced) {
         {"{\"a\":\"xy\"}", "{\"a\":\"[secret]\"}"},
         {"xyz", "xyz"},
         {"{\"pin\":123456,\"n\":[123456]}", "{\"pin\":\"[secret]\",\"n\":[\"[secret]\"]}"},
+        {"{\"id\":1234567,\"n\":9123456}", "{\"id\":1234567,\"n\":9123456}"},
+        {"the pin is 123456.", "the pin is [secret]."},
     };
     host h;
     host_open(&h, NULL);
@@ -331,6 +333,76 @@ UTEST(secret, every_form_is_replaced) {
             EXPECT_STREQ(redacted(h.io, rows[i][0], n), rows[i][1]);
         }
     EXPECT_TRUE(host_close(&h));
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static void expect_shown(int *utest_result, const char *path, const char *json, const char *shown) {
+    host h;
+    host_open(&h, NULL);
+    mwl_heap *heap = mwl_vm_heap(h.vm);
+    mwl_io_secrets *set = mwl_io_secrets_of(h.io);
+    mwl_value v = mwl_absent();
+    char *text = NULL;
+    size_t len = 0;
+    ASSERT_EQ(mwl_json_parse(heap, json, strlen(json), &v, NULL), MWL_OK);
+    for (int twice = 0; twice < 2; twice++)
+        EXPECT_EQ(mwl_io_secrets_path(set, path, strlen(path)), MWL_OK);
+    EXPECT_LE(mwl_io_secrets_count(set), 1u);
+    mwl_value safe = mwl_io_shown(set, heap, v);
+    ASSERT_EQ(mwl_json_write(heap, safe, MWL_JSON_COMPACT, &text, &len), MWL_OK);
+    EXPECT_STREQ(text, shown);
+    mwl_text_free(heap, text, len);
+    mwl_value_drop(heap, safe);
+    ASSERT_EQ(mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len), MWL_OK);
+    EXPECT_STREQ(text, json); /* the value itself is unchanged */
+    mwl_text_free(heap, text, len);
+    mwl_value_drop(heap, v);
+    EXPECT_TRUE(host_close(&h));
+}
+
+UTEST(secret, paths_at_every_depth) {
+    static const char *const rows[][3] = {
+        {"a", "{\"a\":1,\"b\":2}", "{\"a\":\"[secret]\",\"b\":2}"},
+        {"a.b", "{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":2}"},
+        {"a.b", "[{\"a\":{\"b\":[1],\"c\":0}},3]", "[{\"a\":{\"b\":\"[secret]\",\"c\":0}},3]"},
+        {"a.a", "{\"a\":{\"a\":{\"a\":1}}}", "{\"a\":{\"a\":\"[secret]\"}}"},
+        {"a.*.b", "{\"a\":[{\"b\":null},{\"c\":1}]}", "{\"a\":[{\"b\":\"[secret]\"},{\"c\":1}]}"},
+        {"a.1", "{\"a\":[1,2,3]}", "{\"a\":[1,\"[secret]\",3]}"},
+        {"a.*", "{\"a\":{\"x\":1,\"y\":[2]},\"b\":3}",
+         "{\"a\":{\"x\":\"[secret]\",\"y\":\"[secret]\"},\"b\":3}"},
+        {"*.b", "[{\"b\":true}]", "[{\"b\":\"[secret]\"}]"},
+        {"0.b", "[{\"b\":true}]", "[{\"b\":\"[secret]\"}]"},
+        {"*", "{\"a\":1}", "{\"a\":1}"},
+        {"", "{\"a\":1}", "{\"a\":1}"},
+        {"a.b.c", "{\"a\":{\"b\":{\"a\":{\"b\":{\"c\":1}}}}}",
+         "{\"a\":{\"b\":{\"a\":{\"b\":{\"c\":\"[secret]\"}}}}}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_shown(utest_result, rows[i][0], rows[i][1], rows[i][2]);
+}
+
+static mwl_status into_text(void *ctx, const char *text, size_t len) {
+    strncat(ctx, text, len);
+    return MWL_OK;
+}
+
+UTEST(secret, a_set_can_be_written_and_read) {
+    char text[400] = "", again[400] = "";
+    mwl_io_secrets *one, *other;
+    ASSERT_TRUE(mwl_io_secrets_new(&one) == MWL_OK && mwl_io_secrets_new(&other) == MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(one, "open\"sesame", 11), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_path(one, "user.password", 13), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_write(one, into_text, text), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_read(other, text, strlen(text)), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_write(other, into_text, again), MWL_OK);
+    EXPECT_STREQ(again, text);
+    EXPECT_EQ(mwl_io_secrets_count(other), 2u);
+    static const char *const damaged[] = {"", "{", "{\"texts\":[1]}", "{\"paths\":[null]}"};
+    for (size_t i = 0; i < 4; i++)
+        EXPECT_LT(mwl_io_secrets_read(other, damaged[i], strlen(damaged[i])), 0);
+    mwl_io_secrets_free(one);
+    mwl_io_secrets_free(other);
 }
 
 /* "user:" before the secret moves it inside the base64 text. */
