@@ -1,11 +1,18 @@
 /* keyed.c: see keyed.h. A table with chains, which doubles when it is full. */
 #include "keyed.h"
 
+static uint64_t seed;
+
+static void make_seed(void) {
+    if (uv_random(NULL, NULL, &seed, sizeof seed, 0, NULL) != 0) seed = 1;
+}
+
 /* FNV-1a. Keys come from the author of the definition and from data; a chain that somebody makes
- * long costs this VM's time alone, which fuel does not limit, so the seed is of this process. */
+ * long costs this VM's time alone, which fuel does not limit, so the seed is of this process. VMs
+ * of several threads share it. */
 static uint64_t hash_of(const char *key, size_t len) {
-    static uint64_t seed;
-    if (!seed && uv_random(NULL, NULL, &seed, sizeof seed, 0, NULL) != 0) seed = 1;
+    static uv_once_t once = UV_ONCE_INIT;
+    uv_once(&once, make_seed);
     uint64_t h = 0xcbf29ce484222325u ^ seed;
     for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)key[i]) * 0x100000001b3u;
     return h ^ h >> 32;

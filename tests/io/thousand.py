@@ -64,7 +64,7 @@ class Thousand(Case):
         return child
 
     def finished(self, child):
-        for _ in range(6000):
+        for _ in range(20000):
             if os.path.exists(self.path("done")) or child.poll() is not None:
                 break
             time.sleep(0.01)
