@@ -117,6 +117,18 @@ with tempfile.TemporaryDirectory() as folder:
     with open(made, encoding="utf-8") as file:
         check("but is not made again", file.read() == "x\n")
 
+with tempfile.TemporaryDirectory() as folder:
+    flow = os.path.join(folder, "flow.json")
+    with open(flow, "w", encoding="utf-8") as file:
+        file.write("""{ "$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a", "steps": {
+ "a": { "action": "Call", "call": { "provider": "mwl:provider.call/mwlvm/env/v1", "with": { "names": "TOKEN" } },
+        "assign": { "token": "{{ step.result.value }}" }, "next": "b" },
+ "b": { "action": "Return", "value": "done" } } }""")
+    os.environ["TOKEN"] = "hunter2-and-more"
+    shown = debug(["break b", "c", "p vars", "p vars.token", "p 'x' + vars.token", "c"], "--allow-env=TOKEN",
+                  definition=flow)
+    check("secrets are not shown", "hunter2" not in "".join(shown) and "[secret]" in shown[3], shown)
+
 # ---- the terminal
 parent, child = pty.openpty()
 process = subprocess.Popen([MWLVM, "debug", ORDER], stdin=child, stdout=child, stderr=child,

@@ -45,7 +45,7 @@ static void report_end(struct dap *d) {
     mwl__buf text = mwl__buf_make(mwl_alloc_default()), body = mwl__buf_make(mwl_alloc_default());
     bool done = m->run && mwl_run_get_state(m->run) == MWL_RUN_DONE;
     if (done)
-        inspect_write(mwl_vm_heap(m->vm), mwl_run_result(m->run), MWL_JSON_COMPACT, &text);
+        inspect_write_result(mwl_vm_heap(m->vm), m->run, &text);
     else
         mwl__buf_puts(&text, m->stuck ? "the run waits for something that never comes"
                                       : "the run was ended without a Result");

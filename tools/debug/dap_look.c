@@ -1,6 +1,7 @@
 /* dap_look.c: threads, frames, scopes, variables, expressions. See dap.h. */
 #include "dap.h"
 
+#include "../redact.h"
 #include "vm/machine/state.h"
 
 #include <stdlib.h>
@@ -159,13 +160,21 @@ static void put_value(struct dap *d, const char *name, mwl_value v, mwl__buf *ou
                         mwl_count(v));
 }
 
+/* Members at secret paths are left out, before their members can be asked for. */
+static mwl_value without_secrets(const struct dap *d, mwl_value take) {
+    if (mwl_is_absent(take)) return take;
+    mwl_value shown = redact_value(heap_of(d), take);
+    mwl_value_drop(heap_of(d), take);
+    return shown;
+}
+
 const char *dap_scopes(struct dap *d, mwl_value arguments, mwl__buf *out) {
     mwl__frame *f = frame_of(d, arguments);
     bool first = true;
     if (!f) return "there is no such frame";
     mwl__buf_puts(out, "{\"scopes\":[");
     for (size_t i = 0; inspect_roots[i]; i++) {
-        mwl_value v = inspect_root(f, inspect_roots[i]);
+        mwl_value v = without_secrets(d, inspect_root(f, inspect_roots[i]));
         uint32_t ref = reference(d, v);
         mwl_value_drop(heap_of(d), v);
         if (!ref) continue;
@@ -226,6 +235,7 @@ const char *dap_evaluate(struct dap *d, mwl_value arguments, mwl__buf *out) {
         if (strcmp(inspect_roots[i], text) == 0) v = inspect_root(f, text);
     if (mwl_is_absent(v)) v = inspect_eval(f, text, why, sizeof why);
     if (mwl_is_absent(v)) return why;
+    v = without_secrets(d, v);
     mwl__buf_puts(out, "{");
     put_value(d, "result", v, out);
     mwl__buf_puts(out, "}");
@@ -241,7 +251,10 @@ const char *dap_exception(struct dap *d, mwl_value arguments, mwl__buf *out) {
                *message = rpc_get_text(e->value, "message", NULL);
     mwl__buf_puts(out, "{");
     rpc_put_member(out, "exceptionId", code ? code : "");
-    if (message) rpc_put_member(out, "description", message);
+    size_t len = 0;
+    char *shown = message ? redact_text(message, strlen(message), &len) : NULL;
+    if (message) rpc_put_member(out, "description", shown ? shown : message);
+    free(shown);
     mwl__buf_puts(out, ",\"breakMode\":\"always\"}");
     return NULL;
 }

@@ -83,22 +83,32 @@ mwl_value inspect_eval(mwl__frame *f, const char *text, char *why, size_t size) 
     return v;
 }
 
-static mwl_status add_piece(void *ctx, const char *text, size_t len) {
-    mwl__buf *b = ctx;
-    mwl__buf_put(b, text, len);
-    return b->failed ? MWL_E_NOMEM : MWL_OK;
+static mwl_status take_piece(void *ctx, const char *text, size_t len) {
+    mwl__buf *out = ctx;
+    mwl__buf_put(out, text, len);
+    return out->failed ? MWL_E_NOMEM : MWL_OK;
 }
 
 void inspect_write(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl__buf *out) {
-    size_t before = out->len, len = 0;
-    if (redact_json(heap, v, style, add_piece, out) == MWL_OK) return;
-    out->len = before; /* it is not JSON */
-    mwl__cel_write(out, v);
-    char *shown = out->failed ? NULL : redact_text(out->data + before, out->len - before, &len);
-    if (!shown) return;
-    out->len = before;
-    mwl__buf_put(out, shown, len);
-    free(shown);
+    size_t at = out->len, len = 0;
+    if (redact_json(heap, v, style, take_piece, out) == MWL_OK || out->failed) return;
+    out->len = at; /* it has no JSON form */
+    mwl__buf text = mwl__buf_make(mwl_alloc_default());
+    mwl_value shown = redact_value(heap, v);
+    if (!mwl_is_absent(shown)) mwl__cel_write(&text, shown);
+    char *redacted = text.len ? redact_text(text.data, text.len, &len) : NULL;
+    mwl__buf_put(out, redacted ? redacted : text.data, redacted ? len : text.len);
+    mwl_value_drop(heap, shown);
+    mwl__buf_free(&text);
+    free(redacted);
+}
+
+void inspect_write_result(mwl_heap *heap, const mwl_run *run, mwl__buf *out) {
+    mwl_value result = mwl_run_result(run);
+    if (!mwl_run_succeeded(run))
+        inspect_write(heap, result, MWL_JSON_COMPACT, out);
+    else if (mwl_json_write_to(heap, result, MWL_JSON_COMPACT, take_piece, out) != MWL_OK)
+        mwl__buf_puts(out, "a value that has no JSON form");
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */

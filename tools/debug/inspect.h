@@ -20,8 +20,11 @@ mwl_value inspect_root(struct mwl__frame *f, const char *name);
 /* Evaluates an expression in the frame; a root alone is one too. Returns a value, given, of the
  * VM's heap; absent after a fault, with the reason in `why`. */
 mwl_value inspect_eval(struct mwl__frame *f, const char *text, char *why, size_t size);
-/* Appends a value: as JSON if it has that form, otherwise as CEL writes it. */
+/* Appends a value: as JSON if it has that form, otherwise as CEL writes it. Secrets are replaced
+ * (redact.h). */
 void inspect_write(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl__buf *out);
+/* Appends the Result of a run that is done. The value of a success is written unchanged. */
+void inspect_write_result(mwl_heap *heap, const mwl_run *run, mwl__buf *out);
 
 /* The place of what an event is about; e NULL: of the Step that the frame is in, or of its Flow.
  * Returns false if it is not known. */

@@ -47,7 +47,7 @@ static void show_result(struct session *s) {
         mwl__buf_puts(&out, "The run waits for something that never comes.\n");
     } else if (m->run && mwl_run_get_state(m->run) == MWL_RUN_DONE) {
         mwl__buf_puts(&out, "The run is over. Result: ");
-        inspect_write(mwl_vm_heap(m->vm), mwl_run_result(m->run), MWL_JSON_COMPACT, &out);
+        inspect_write_result(mwl_vm_heap(m->vm), m->run, &out);
         mwl__buf_puts(&out, "\n");
     } else if (m->run) {
         mwl__buf_printf(&out, "The run was ended without a Result: %s\n",
