@@ -46,16 +46,19 @@ static const struct workflow c_retry = {
                  "},"
                  "\"attempts\":3}]}}}],\"next\":\"done\"}," FLOW_DONE,
     NULL, SAME, 2, 0};
-static const struct workflow d_loop1000 = {
-    FLOW_HEAD
-    "\"s0\":{\"action\":\"Call\",\"call\":" FLOW_PROVIDER("noop") ",\"middleware\":[{" FLOW_MW(
-        "loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 1000 }}\"}}],"
-                "\"next\":\"done\"}," FLOW_DONE,
-    NULL, SAME, 0, 0};
-static const struct workflow e_fan1000 = {
-    FLOW_HEAD "\"s0\":{\"action\":\"Gather\",\"over\":\"{{ step.input }}\",\"call\":" FLOW_PROVIDER(
-        "noop") ",\"next\":\"done\"}," FLOW_DONE,
-    "1000 numbers", NULL, 0, 0};
+#define LOOP1000(provider)                                                                         \
+    FLOW_HEAD                                                                                      \
+    "\"s0\":{\"action\":\"Call\",\"call\":" FLOW_PROVIDER(provider) ",\"middleware\":[{" FLOW_MW(  \
+        "loop") ",\"onSuccess\":{\"when\":\"{{ middleware.metadata.iteration < 1000 }}\"}}],"      \
+                "\"next\":\"done\"}," FLOW_DONE
+#define FAN1000(provider)                                                                          \
+    FLOW_HEAD                                                                                      \
+    "\"s0\":{\"action\":\"Gather\",\"over\":\"{{ step.input }}\",\"call\":" FLOW_PROVIDER(         \
+        provider) ",\"next\":\"done\"}," FLOW_DONE
+static const struct workflow d_loop1000 = {LOOP1000("noop"), NULL, SAME, 0, 0};
+static const struct workflow d_now1000 = {LOOP1000("now"), NULL, SAME, 0, 0};
+static const struct workflow e_fan1000 = {FAN1000("noop"), "1000 numbers", NULL, 0, 0};
+static const struct workflow e_now1000 = {FAN1000("now"), "1000 numbers", NULL, 0, 0};
 static const struct workflow f_timeout = {
     FLOW_HEAD
     "\"s0\":{\"action\":\"Call\",\"call\":" FLOW_PROVIDER("never") ",\"middleware\":[{" FLOW_MW(
@@ -157,6 +160,8 @@ CASE(b_chain10, run_serial)
 CASE(c_retry, run_serial)
 CASE(d_loop1000, run_serial)
 CASE(e_fan1000, run_serial)
+CASE(d_now1000, run_serial)
+CASE(e_now1000, run_serial)
 CASE(f_timeout, run_in_flight)
 CASE(h_stack8, run_serial)
 CASE(i_subflow, run_serial)
@@ -165,6 +170,6 @@ CASE(j_reraise, run_serial)
 #define ROW(name)                                                                                  \
     { "wf", #name, setup_##name, run_##name, close_workflow, 0, 0, NULL }
 const struct bench_case bench_wf_cases[] = {
-    ROW(a_min),     ROW(b_chain10), ROW(c_retry),   ROW(d_loop1000), ROW(e_fan1000),
-    ROW(f_timeout), ROW(h_stack8),  ROW(i_subflow), ROW(j_reraise),  {0},
+    ROW(a_min),     ROW(b_chain10), ROW(c_retry),  ROW(d_loop1000), ROW(e_fan1000), ROW(d_now1000),
+    ROW(e_now1000), ROW(f_timeout), ROW(h_stack8), ROW(i_subflow),  ROW(j_reraise), {0},
 };

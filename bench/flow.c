@@ -14,6 +14,13 @@ static void noop_start(mwl_call *call, void *user) {
     mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
 }
 
+static int noop_now(mwl_heap *heap, mwl_value input, mwl_value arguments, mwl_value *out,
+                    void *user) {
+    (void)heap, (void)arguments, (void)user;
+    *out = mwl_value_keep(input);
+    return MWL_NOW_SUCCEEDED;
+}
+
 static void flaky_start(mwl_call *call, void *user) {
     struct flow *f = user;
     if (f->fails > 0) {
@@ -49,6 +56,7 @@ static void mark_start(mwl_call *call, void *user) {
 
 static const mwl_call_provider providers[] = {
     {.uri = URI("noop"), .document = DOCUMENT("noop"), .start = noop_start},
+    {.uri = URI("now"), .document = DOCUMENT("now"), .now = noop_now},
     {.uri = URI("flaky"), .document = DOCUMENT("flaky"), .start = flaky_start},
     {.uri = URI("never"),
      .document = DOCUMENT("never"),

@@ -20,14 +20,28 @@ static mwl_value envelope(mwl_heap *h, mwl_value failure) {
     return out;
 }
 
+/* Writes the value of a success, or an envelope, given. Returns whether it is a success. */
+static bool result_of(mwl_heap *h, mwl_value input, mwl_value args, mwl_value *out) {
+    mwl_value failure = member(args, "failure"), value = member(args, "value");
+    bool fails = mwl_value_kind(failure) == MWL_KIND_OBJECT;
+    *out = fails ? envelope(h, failure) : mwl_value_keep(mwl_is_absent(value) ? input : value);
+    return !fails;
+}
+
 static void mock_resolve(mwl_call *call, void *user) {
     (void)user;
-    mwl_value args = mwl_call_arguments(call);
-    mwl_value failure = member(args, "failure"), value = member(args, "value");
-    if (mwl_value_kind(failure) == MWL_KIND_OBJECT)
-        mwl_call_settle(call, envelope(mwl_call_heap(call), failure));
+    mwl_value out;
+    if (result_of(mwl_call_heap(call), mwl_call_input(call), mwl_call_arguments(call), &out))
+        mwl_call_succeed(call, out);
     else
-        mwl_call_succeed(call, mwl_value_keep(mwl_is_absent(value) ? mwl_call_input(call) : value));
+        mwl_call_settle(call, out);
+}
+
+static int mock_now(mwl_heap *heap, mwl_value input, mwl_value args, mwl_value *out, void *user) {
+    (void)user;
+    if (!mwl_is_absent(member(args, "delay")) || !mwl_is_absent(member(args, "metadata")))
+        return MWL_NOW_START;
+    return result_of(heap, input, args, out) ? MWL_NOW_SUCCEEDED : MWL_NOW_FAILED;
 }
 
 static void mock_start(mwl_call *call, void *user) {
@@ -58,4 +72,5 @@ const mwl_call_provider mwl__std_mock = {
     .wake = mock_resolve,
     .cancel = mock_cancel,
     .flags = MWL_CALL_LOCAL, /* its timer is all that it has in flight */
+    .now = mock_now,
 };

@@ -141,6 +141,14 @@ enum {
     MWL_CALL_ONCE = 2
 };
 
+/* A function of the host that never waits: see mwl_call_provider.now. input and arguments are lent
+ * for the call. It returns MWL_NOW_SUCCEEDED and the value in *out, MWL_NOW_FAILED and a failure
+ * made by mwl_failure() in *out (given, both), or MWL_NOW_START: this call needs `start` after all.
+ */
+enum { MWL_NOW_FAILED, MWL_NOW_SUCCEEDED, MWL_NOW_START };
+typedef int mwl_now_fn(mwl_heap *heap, mwl_value input, mwl_value arguments, mwl_value *out,
+                       void *user);
+
 typedef struct mwl_call_provider {
     const char *uri;      /* "mwl:provider.call/acme/geo/v1" */
     const char *document; /* its provider definition document: JSON text */
@@ -171,6 +179,11 @@ typedef struct mwl_call_provider {
      * again, and a call that was asked to stop ends. */
     void (*restore)(mwl_call *call, void *user);
     bool replaces; /* takes the place of the provider with this URI, if the VM has one */
+    /* Or NULL. Called instead of `start` where nothing of the call needs to be recorded: no
+     * listener traces it, its Step reads nothing of it but its Result, and the VM does not hold it.
+     * It has no mwl_call, so it cannot wait, and costs a fraction of `start`: for a computation, a
+     * lookup in memory, a counter. With `now` alone, `start` is made of it. */
+    mwl_now_fn *now;
 } mwl_call_provider;
 
 /* Returns the input of the call. Lent until the call settles. */
@@ -392,7 +405,10 @@ enum {
     MWL_MW_OWNS_RUNS = 1,
     /* The middleware may use MWL_REENTER_RESTORE: the machine saves the frame's variables when the
      * entry is established (Retry). */
-    MWL_MW_RESTORES = 2
+    MWL_MW_RESTORES = 2,
+    /* Its onSuccess only re-enters, and carries (Loop): as mwl_phase_reenter(phase,
+     * MWL_REENTER_CARRY, 0) in `success`, which is not called. */
+    MWL_MW_CARRIES = 4
 };
 
 typedef struct mwl_middleware {

@@ -260,6 +260,7 @@ mwl__outcome mwl__cel_eval(const mwl__cel_code *code, mwl__exec *x, const mwl_va
     x->env = values;
     x->n_env = (uint32_t)n_values;
     x->pc = 0;
-    if (mwl__exec_reserve(x, code->program->n_regs) != MWL_OK) return MWL_EXEC_NOMEM;
+    if (mwl__exec_reserve(x, code->program->n_regs) != MWL_OK || mwl__exec_link(x) != MWL_OK)
+        return MWL_EXEC_NOMEM;
     return mwl__cel_resume(x, out);
 }

@@ -145,7 +145,8 @@ static mwl_status cut_required(providing *j) {
  * gate). */
 static mwl_status match_actions(providing *j, const mwl_middleware *m) {
     const mwl__node *phases = mwl__node_get(j->tree.root, "phases");
-    const bool given[4] = {m->entry || m->elapsed, m->success, m->failure, m->always};
+    const bool given[4] = {m->entry || m->elapsed, m->success || (m->flags & MWL_MW_CARRIES),
+                           m->failure, m->always};
     for (unsigned i = 0; i < 4; i++) {
         const mwl__node *block = mwl__node_get(phases, phase_names[i]);
         if (given[i] && !mwl__node_get(block, "action"))
@@ -224,6 +225,11 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
         uint8_t kinds[4] = {MWL_ACTION_NONE};
         read_kinds(&j, kinds);
         mwl__phase_allow(p, kinds);
+        if ((p->middleware.flags & MWL_MW_CARRIES) && !p->carries)
+            st = refuse(&j, MWL_E_REJECTED, 0,
+                        "carries at onSuccess, but its document declares no control action there");
+    }
+    if (st >= 0) {
         p->any_code = p->trusted || p->declared->any;
         memcpy(p->parameters, j.contract.compiled, sizeof p->parameters);
         p->metadata = j.contract.compiled_metadata;
@@ -296,8 +302,9 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
     if (!j.uri) return refuse(&j, MWL_E_USAGE, 0, "a provider needs one");
     if (!(call ? call->document : middleware->document))
         return refuse(&j, MWL_E_USAGE, 0, "a provider needs its definition document");
-    if (call && !call->start == !call->blocking)
-        return refuse(&j, MWL_E_USAGE, 0, "a call provider needs either `start` or `blocking`");
+    if (call && !call->start == !call->blocking && (call->start || !call->now))
+        return refuse(&j, MWL_E_USAGE, 0,
+                      "a call provider needs either `start` or `blocking`, or `now` alone");
     if (call && call->blocking && !MWL_STACKS)
         return refuse(&j, MWL_E_UNSUPPORTED, 0, "this build has no stacks for blocking providers");
     const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";

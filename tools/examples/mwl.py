@@ -54,7 +54,7 @@ CALLBACK = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 class CallProvider(c.Structure):
     _fields_ = [("uri", c.c_char_p), ("document", c.c_char_p), ("start", CALLBACK), ("wake", CALLBACK),
                 ("cancel", CALLBACK), ("blocking", CALLBACK), ("deferred", c.c_bool), ("flags", c.c_uint),
-                ("restore", CALLBACK), ("replaces", c.c_bool)]
+                ("restore", CALLBACK), ("replaces", c.c_bool), ("now", CALLBACK)]
 
 
 def declare(name, result, *arguments):

@@ -250,9 +250,6 @@ bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mo
     const uint32_t *keys = path->n_keys ? p->keys + path->first_key : NULL;
     unsigned n = path->n_keys, last = n && mode != MWL_PATH_LOAD ? n - 1 : n;
     mwl_value v = mwl_absent();
-    if (path->base == MWL_BASE_MW_CONTRIBUTED && n == 1 && mode == MWL_PATH_LOAD && x->context &&
-        x->context->run_count(x, path, out))
-        return true;
     bool ok = load_base(x, path->base, n ? MWL_PATH_LOAD : mode, &v), has = false;
     for (unsigned i = 0; ok && i < last; i++) {
         ok = step(x, &v, p->consts[keys[i]]);

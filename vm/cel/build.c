@@ -139,7 +139,7 @@ static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         mwl_value val = mwl__own(vals[i]);
         vals[i] = mwl_null();
-        mwl_value *slot = mwl__map_slot(x->heap, map, x->program->consts[keys[i]]);
+        mwl_value *slot = mwl__map_slot(x->heap, map, x->linked->consts[keys[i]]);
         if (mwl__map_fill(x->heap, *map, slot, val)) continue;
         mwl__drop(x->heap, val);
         return false;
@@ -160,21 +160,18 @@ static bool build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uin
 }
 
 /* A map that is small enough to be scanned has no index: its members are stored in order. */
-bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals, mwl_value *out) {
-    const uint32_t *keys = x->program->keys + shape->first_key;
-    const mwl_value *consts = x->program->consts;
-    uint32_t n = shape->n_keys;
-    if (n == 0 || n >= MWL_INDEX_FROM || n > MWL_COUNT_LIMIT)
-        return build_large(x, keys, vals, n, out);
-    mwl__map *m = mwl__map_bare(x->heap, n);
+bool mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape, mwl_value *vals, mwl_value *out) {
+    const mwl__map *blank = shape->blank;
+    if (!blank) return build_large(x, shape->keys, vals, shape->n_keys, out);
+    mwl__map *m = mwl__heap_take(x->heap, shape->size);
     if (!m) return mwl__exec_heap_failed(x);
+    memcpy(m, blank, sizeof *m);
     mwl__list *books = (mwl__list *)(void *)m;
-    open_books(books, n);
-    for (uint32_t i = 0; i < n; i++) {
-        mwl__move(&m->member[i].key, &consts[keys[i]]);
-        settle(books, &m->member[i].val, &vals[i]);
+    const mwl__member *from = blank->member;
+    for (mwl__member *to = m->member, *end = to + shape->n_keys; to != end; to++, from++, vals++) {
+        mwl__move(&to->key, &from->key);
+        settle(books, &to->val, vals);
     }
-    m->used = n;
-    mwl__move_new(out, MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, n, m);
+    mwl__move_new(out, MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, shape->n_keys, m);
     return within_limits(books) || refuse(x, books, *out);
 }

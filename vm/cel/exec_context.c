@@ -42,6 +42,42 @@ void mwl__exec_done(mwl__exec *x) {
     mwl__regex_scratch_free(x->regex);
     x->regex = NULL;
     if (x->heap->late_ctx == x) x->heap->late = NULL;
+    for (mwl__linked *next; x->own; x->own = next) {
+        next = x->own->next;
+        mwl__linked_free(x->heap, x->own);
+    }
+    x->linked = NULL;
+}
+
+/* The form of x->program becomes the first of x->own. NULL: out of memory. */
+static mwl__linked *own_link(mwl__exec *x) {
+    enum { KEPT = 16 };
+    mwl__linked **at = &x->own, **last = at;
+    unsigned n = 0;
+    for (; *at && (*at)->program != x->program; at = &(*at)->next, n++) last = at;
+    mwl__linked *found = *at;
+    if (found) {
+        *at = found->next;
+    } else if (n >= KEPT) { /* the one that was not used longest makes room */
+        mwl__linked_free(x->heap, *last);
+        *last = NULL;
+    }
+    if (!found) found = mwl__linked_new(x->heap, x->program, NULL);
+    if (!found) return NULL;
+    found->next = x->own;
+    return x->own = found;
+}
+
+mwl_status mwl__exec_link(mwl__exec *x) {
+    mwl__linked *l = x->own && x->own->program == x->program ? x->own : own_link(x);
+    if (!l) return MWL_E_NOMEM;
+    x->linked = l;
+    x->root = (const char *)x->env;
+    if (x->n_env >= x->program->n_env) return MWL_OK;
+    for (uint32_t i = 0; i < x->program->n_env; i++)
+        l->env[i] = i < x->n_env ? x->env[i] : mwl_absent();
+    x->root = (const char *)l->env;
+    return MWL_OK;
 }
 
 bool mwl__exec_poll(mwl__exec *x) {

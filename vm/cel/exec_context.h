@@ -13,7 +13,7 @@
 #define MWL_EXEC_CONTEXT_H
 
 #include "vm/cel/failure.h"
-#include "vm/program/program.h"
+#include "vm/cel/linked.h"
 #include "vm/value/zone.h"
 
 struct mwl__frame;
@@ -31,10 +31,6 @@ typedef struct mwl__context_ops {
     /* The value at a base (MWL_BASE_*), for LOAD_PATH and the like: borrowed where the machine
      * keeps it, owned where it had to be built, absent if the member does not exist now. */
     mwl_value (*load)(struct mwl__exec *x, unsigned base);
-    /* Returns whether this path, of one key, is the count of runs that the current middleware
-     * contributes; *out is the count then. The condition of a Loop reads it every time, and this
-     * avoids making an object. */
-    bool (*run_count)(struct mwl__exec *x, const mwl__path_rec *path, mwl_value *out);
     /* The instant of the construct being executed, wall nanoseconds: what now() returns. */
     int64_t (*now)(const struct mwl__exec *x);
     /* Returns in how many nanoseconds a bound interrupts the frame; 0 or less: it has elapsed, so
@@ -46,6 +42,9 @@ typedef struct mwl__context_ops {
 typedef struct mwl__exec {
     mwl_heap *heap;
     const mwl_program *program;
+    const mwl__linked *linked; /* of the program, while it is executed */
+    const char *root; /* what the slots of its paths count from: the frame, or the variables */
+    mwl__linked *own; /* made by mwl__exec_link, the last used first */
     const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
     mwl_value *regs;
     uint32_t n_regs; /* allocated; at least the program's */
@@ -61,11 +60,8 @@ typedef struct mwl__exec {
     mwl_value product;    /* of END: given to the caller */
     const mwl_value *env; /* variables of an expression outside a Flow, lent */
     uint32_t n_env;
-    struct mwl__frame *frame;        /* NULL for a free-standing expression */
-    const mwl__path_rec *count_path; /* a path of this program that reads a count of runs, in the
-                                        phases of count_entry */
-    uint32_t count_entry;
-    mwl__clock_pin pin; /* what now() returns */
+    struct mwl__frame *frame; /* NULL for a free-standing expression */
+    mwl__clock_pin pin;       /* what now() returns */
     mwl__zones *zones;
     mwl__regex_scratch *regex;
     struct mwl_vm *vm;               /* NULL for a free-standing expression */
@@ -90,6 +86,9 @@ typedef enum mwl__outcome {
 mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; registers on demand */
 void mwl__exec_done(mwl__exec *x);
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
+/* Before a free-standing expression is executed: its linked form, which is made on first use and
+ * kept for a while, and its variables, from x->program and x->env. */
+mwl_status mwl__exec_link(mwl__exec *x);
 
 /* Drops what the registers own and sets them to null. Called at the end of a block and after a
  * fault. */

@@ -62,7 +62,7 @@ MWL__OUTLINE bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_valu
 MWL__OUTLINE bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries);
 /* Takes over the values of the registers and sets the registers to null. */
 MWL__OUTLINE bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out);
-MWL__OUTLINE bool mwl__build_map(mwl__exec *x, const mwl__shape_rec *shape, mwl_value *vals,
+MWL__OUTLINE bool mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape, mwl_value *vals,
                                  mwl_value *out);
 
 /* ---- boundary.c: an expression's result as a value of the data model ------------------------- */

@@ -88,18 +88,16 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next
 
 /* A call that has no code of its own, done at once: control continues behind its CALL_END, and no
  * record is made. gather.c does the same in a fan-out. */
-static uint32_t call_directly(mwl__frame *f, const mwl__link *link, uint32_t ix) {
-    const mwl__call_rec *c = &link->program->tables.calls[ix];
+static uint32_t call_directly(mwl__frame *f, const mwl__call_link *c) {
     mwl_value input = f->in_flight;
     f->in_flight = mwl_absent();
     mwl__result res;
-    mwl_call *execution = mwl__execution_run(f, NULL, link->providers[c->import], input,
-                                             link->program->consts[c->with_k], &res);
-    if (execution) return await_directly(f, execution, c->end_pc + 1);
+    mwl_call *execution = mwl__execution_run(f, NULL, c->provider, input, c->args, &res);
+    if (execution) return await_directly(f, execution, c->rec->end_pc + 1);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
     accept_around(f);
     settle(f, res.ok, res.v);
-    return c->end_pc + 1;
+    return c->rec->end_pc + 1;
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -122,20 +120,17 @@ static uint32_t begin_fields(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
-    bool direct = link->with_ok[ix] == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
-                  link->program->tables.calls[ix].gather ==
-                      MWL_NONE; /* a Gather's call gets here only while tracing */
-    return direct ? call_directly(f, link, ix) : begin_fields(f, ix, next_pc);
+    const mwl__call_link *c = &link->calls[ix];
+    bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
+                  c->rec->gather == MWL_NONE; /* a Gather's call gets here only while tracing */
+    return direct ? call_directly(f, c) : begin_fields(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
-    const mwl__call_rec *c = rec_of(f, ix);
-    const mwl__link *link = f->run->link;
-    mwl__call_state *r = f->record;
-    bool constant = c->with_k != MWL_NONE;
-    *args = constant ? mwl__program_of(f)->consts[c->with_k] : r->args;
-    if (c->import != MWL_NONE && !link->with_ok[ix]) {
-        const mwl__provider *p = link->providers[c->import];
+    const mwl__call_link *c = &f->run->link->calls[ix];
+    const mwl__provider *p = c->provider;
+    *args = mwl_is_absent(c->args) ? f->record->args : c->args;
+    if (p && !c->with_ok) {
         uint32_t pc = mwl__arguments_check(f, p->parameters[0], *args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
@@ -159,8 +154,7 @@ void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
 }
 
 static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
-    const mwl__call_rec *c = rec_of(f, ix);
-    const mwl__provider *p = f->run->link->providers[c->import];
+    const mwl__provider *p = f->run->link->calls[ix].provider;
     mwl_call *execution = mwl__execution_start(f, NULL, p, target_input(f->record), args);
     if (!execution) return MWL_PC_NOMEM;
     if (!execution->settled) {

@@ -318,7 +318,8 @@ static bool clone_target(const mwl__frame *from, mwl__frame *to) {
 static mwl__frame *clone_frame(const mwl__frame *from, mwl_run *run, mwl__frame *parent,
                                mwl__slot *slot, mwl__frame **place) {
     mwl_heap *h = &run->link->vm->heap;
-    mwl__frame *f = copy_block(h, from, sizeof *f + (from->timed ? sizeof(mwl__times) : 0));
+    mwl__frame *f = parent ? copy_block(h, from, mwl__frame_size(from->timed))
+                           : mwl__run_frame(run); /* copied with the run */
     if (!f) return NULL;
     f->run = run;
     f->parent = parent;
@@ -341,7 +342,7 @@ static mwl__frame *clone_frame(const mwl__frame *from, mwl_run *run, mwl__frame 
 
 mwl_run *mwl__run_clone(const mwl_run *frozen) {
     mwl_vm *vm = frozen->link->vm;
-    mwl_run *run = copy_block(&vm->heap, frozen, sizeof *run);
+    mwl_run *run = copy_block(&vm->heap, frozen, frozen->link->run_size);
     if (!run) return NULL;
     run->root = NULL;
     run->user = NULL;

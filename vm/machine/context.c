@@ -290,22 +290,14 @@ mwl_value mwl__context_load(mwl__exec *x, unsigned base) {
     }
 }
 
-bool mwl__context_run_count(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
-    const mwl__entry *e = x->frame ? mwl__entry_reading(x->frame) : NULL;
-    if (!e) return false;
-    if (path != x->count_path || e->ix != x->count_entry) {
-        const mwl__provider *p = e->provider;
-        const mwl__str *name = mwl__as_str(x->program->consts[x->program->keys[path->first_key]]);
-        if (!p->run_count_len || p->run_count_len != name->len ||
-            !mwl__bytes_same(p->middleware.run_count, name->s, name->len))
-            return false;
-        x->count_path = path;
-        x->count_entry = e->ix;
+uint32_t mwl__context_slot(unsigned base) {
+    switch (base) {
+    case MWL_BASE_VARS: return offsetof(mwl__frame, vars);
+    case MWL_BASE_FRAME_INPUT: return offsetof(mwl__frame, input);
+    case MWL_BASE_STEP_INPUT: return offsetof(mwl__frame, step_input);
+    case MWL_BASE_MATCH_INPUT: return offsetof(mwl__frame, res) + offsetof(mwl__result, v);
+    default: return MWL_NONE;
     }
-    out->tag = MWL_KIND_NUMBER;
-    out->aux = 0;
-    out->as.d = (double)(int64_t)e->runs;
-    return true;
 }
 
 /* spec: execution-model, the clock pin: the entry instant of the construct that evaluates. */
@@ -324,4 +316,4 @@ static int64_t bound_in(const mwl__exec *x, int64_t *now) {
     return at == MWL_NEVER ? INT64_MAX : at < *now ? 0 : at - *now + 1;
 }
 
-const mwl__context_ops mwl__context = {mwl__context_load, mwl__context_run_count, now_ns, bound_in};
+const mwl__context_ops mwl__context = {mwl__context_load, now_ns, bound_in};

@@ -26,7 +26,7 @@
 #include "vm/machine/unwind.h"
 
 static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
-    return &mwl__tables(f)->entries[ix];
+    return f->run->link->entries[ix].rec;
 }
 
 static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take) {
@@ -108,16 +108,12 @@ void mwl__entry_with(mwl__frame *f, mwl_value take) {
 
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
     mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = rec_of(f, ix);
     const mwl__link *link = f->run->link;
+    const mwl__entry_link *l = &link->entries[ix];
     const mwl__provider *p = e->provider;
-    bool known = false;
-    if (rec->with_k[phase] != MWL_NONE) {
-        e->args = link->program->consts[rec->with_k[phase]]; /* nothing was computed */
-        known = link->with_ok[link->program->tables.n_calls + ix * 4 + phase] &&
-                link->providers[rec->import] == p;
-    }
-    if (!known) {
+    uint32_t k = l->rec->with_k[phase];
+    if (k != MWL_NONE) e->args = link->program->consts[k]; /* nothing was computed */
+    if (!l->with_ok[phase] || l->provider != p) {
         uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
@@ -418,10 +414,4 @@ mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e) {
                                     strlen(name), runs);
     if (!mwl_is_absent(next)) mwl__replace(h, &e->contributed, next);
     return next;
-}
-
-mwl__entry *mwl__entry_reading(const mwl__frame *f) {
-    mwl__entry *e = f->entries;
-    while (e && e->state == MWL_ENTRY_INNER) e = e->outer;
-    return e;
 }

@@ -26,7 +26,12 @@ void mwl__entry_pop(mwl__frame *f);                   /* frees the innermost rec
 void mwl__entry_accept(mwl__frame *f, mwl__entry *e); /* the frame's res moves to the entry's */
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
-mwl__entry *mwl__entry_reading(const mwl__frame *f); /* whose `middleware` root is read, or NULL */
+/* Whose `middleware` root is read, or NULL. */
+static inline mwl__entry *mwl__entry_reading(const mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    while (e && e->state == MWL_ENTRY_INNER) e = e->outer;
+    return e;
+}
 /* Lent: the metadata that it contributes, with the machine's own members. Absent: none, or out of
  * memory. */
 mwl_value mwl__entry_contributed(mwl__frame *f, mwl__entry *e);

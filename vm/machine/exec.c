@@ -16,6 +16,7 @@
 #include "vm/machine/exec.h"
 
 #include "vm/cel/functions.h"
+#include "vm/cel/linked_op.h"
 #include "vm/cel/ops.h"
 #include "vm/machine/call.h"
 #include "vm/machine/context.h"
@@ -120,80 +121,73 @@ static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) 
     mwl__move_lent(reg, from);
 }
 
-/* The member, for a map that is small enough to be scanned at once; else as mwl__map_get. The key
- * is a constant string. */
-static inline const mwl_value *member(const mwl__map *m, uint32_t n, const mwl_value *key) {
+/* Where a name is among the first n members, or n. */
+MWL__OUTLINE static uint32_t locate(const mwl__map *m, uint32_t n, const mwl__str *name,
+                                    uint32_t hash) {
     if (m->n_index != 0) {
-        mwl_value map = mwl__scalar(MWL_KIND_OBJECT, 0);
-        map.aux = n;
-        map.as.p = (void *)(uintptr_t)m;
-        return mwl__map_get(map, *key);
+        mwl_value map = {MWL_KIND_OBJECT, n, {.p = (void *)(uintptr_t)m}};
+        mwl_value key = {MWL_KIND_STRING, hash, {.p = (void *)(uintptr_t)name}};
+        const mwl_value *at = mwl__map_get(map, key);
+        return at ? (uint32_t)((size_t)((const char *)at - (const char *)m->member) /
+                               sizeof *m->member)
+                  : n;
     }
-    uint32_t hash = key->aux;
-    for (const mwl__member *at = m->member, *end = at + n; at != end; at++)
-        if (at->key.aux == hash && mwl_value_kind(at->key) == MWL_KIND_STRING &&
-            (at->key.as.p == key->as.p || mwl__str_same_text(at->key.as.p, key->as.p)))
-            return &at->val;
-    return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const mwl_value *key = &m->member[i].key;
+        if (key->aux == hash && mwl_value_kind(*key) == MWL_KIND_STRING &&
+            (key->as.p == name || mwl__str_same_text(key->as.p, name)))
+            return i;
+    }
+    return n;
+}
+
+static inline bool is_named(const mwl__member *m, const mwl__str *name) {
+    return m->key.as.p == name && mwl_value_kind(m->key) == MWL_KIND_STRING;
+}
+
+/* The member of an object, which is not where it was last. */
+MWL__OUTLINE static const mwl_value *search(mwl__linked_key *key, const mwl_value *of) {
+    const mwl__map *m = of->as.p;
+    uint32_t at = locate(m, of->aux, key->name, key->hash);
+    if (at == of->aux) return NULL;
+    key->at = at;
+    return &m->member[at].val;
 }
 
 /* What the keys lead to from *at; NULL where something is not an object, or has no such member. */
-static const mwl_value *walk_far(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
-                                 const mwl_value *at) {
-    for (; key != end; key++) {
+static inline const mwl_value *walk(mwl__linked_key *key, uint32_t n, const mwl_value *at) {
+    for (const mwl__linked_key *end = key + n; key != end; key++) {
         if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
-        at = member(at->as.p, at->aux, &consts[*key]);
-        if (!at) return NULL;
+        const mwl__member *guess = &((const mwl__map *)at->as.p)->member[key->at];
+        if (LIKELY(key->at < at->aux && is_named(guess, key->name)))
+            at = &guess->val;
+        else if (!(at = search(key, at)))
+            return NULL;
     }
     return at;
 }
 
-/* The same. Small objects and keys that are short, or the very same, need no call: the rest is for
- * the other. */
-static const mwl_value *walk(const mwl_value *consts, const uint32_t *key, const uint32_t *end,
-                             const mwl_value *at) {
-    for (; key != end; key++) {
-        const mwl_value *k = &consts[*key];
-        const mwl__map *m = at->as.p;
-        if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
-        if (m->n_index != 0) return walk_far(consts, key, end, at);
-        const mwl__member *here = m->member, *last = here + at->aux;
-        const mwl__str *t = k->as.p;
-        uint32_t hash = k->aux;
-        for (;; here++) {
-            if (here == last) return NULL;
-            if (here->key.aux != hash || mwl_value_kind(here->key) != MWL_KIND_STRING) continue;
-            const mwl__str *s = here->key.as.p;
-            if (s == t) break;
-            uint32_t len = t->len;
-            if (s->len != len) continue;
-            if (len > 16) return walk_far(consts, key, end, at);
-            if (mwl__str_same_short(s, t, len)) break;
-        }
-        at = &here->val;
-    }
-    return at;
+/* Returns whether an object has the member. Names that are not there have mostly other hashes. */
+static inline bool has_member(mwl__linked_key *key, const mwl_value *of) {
+    const mwl__map *m = of->as.p;
+    uint32_t n = of->aux, i = 0;
+    if (m->n_index == 0)
+        while (i < n && m->member[i].key.aux != key->hash) i++;
+    return i < n && locate(m, n, key->name, key->hash) < n;
 }
 
-/* Returns where the value of a base is stored, or NULL: in a slot of a free-standing expression, or
- * in the frame. */
-static inline const mwl_value *base_slot(const mwl__exec *x, unsigned base) {
-    if (base < MWL_BASE_ENV) return x->frame ? mwl__context_slot(x->frame, base) : NULL;
-    return base - MWL_BASE_ENV < x->n_env ? &x->env[base - MWL_BASE_ENV] : NULL;
+static inline const mwl_value *slot_of(const mwl__exec *x, const mwl__linked_path *path) {
+    return (const mwl_value *)(const void *)(x->root + path->slot);
 }
 
-/* LOAD_PATH for what is not a slot of the frame: the context builds it, or the fault names what is
- * missing. */
-static bool load_path(mwl__exec *x, const mwl__path_rec *path, mwl_value *out) {
-    const mwl_program *p = x->program;
-    if (path->base < MWL_BASE_ENV) {
-        const uint32_t *keys = p->keys + path->first_key;
-        if (path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1 &&
-            mwl__context_run_count(x, path, out))
-            return true;
+/* LOAD_PATH for what has no slot: the context makes it, or the fault names what is missing. */
+static bool load_path(mwl__exec *x, uint32_t ix, mwl_value *out) {
+    const mwl__path_rec *path = &x->program->paths[ix];
+    if (path->base < MWL_BASE_ENV && x->frame) {
         mwl_value v = mwl__context_load(x, path->base);
         if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {
-            const mwl_value *at = walk(p->consts, keys, keys + path->n_keys, &v);
+            const mwl__linked_path *linked = &x->linked->paths[ix];
+            const mwl_value *at = walk(linked->keys, linked->n_keys, &v);
             if (at && !mwl_is_absent(*at)) {
                 *out = mwl__borrow(*at);
                 return true;
@@ -273,14 +267,16 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
 #define GO(target) do { ip = code + (target); DISPATCH(); } while (0)
 
 /* Read where they are needed: locals would only crowd R and ip out of the machine's registers. */
-#define code (p->code)
-#define K (p->consts)
+#define P (linked->program)
+#define code (linked->code)
+#define K (linked->consts)
 #define h (x->heap)
 #define A (R[ip->a])
 #define B (R[ip->b])
 #define C (R[ip->c])
 #define KC (K[ip->c])
 #define X mwl__ins_x(*ip)
+#define F (x->frame)
 /* Registers are dropped before they are written, and written after the operands were read. */
 #define SET(reg, value) set(h, &(reg), (value))
 #define SET_OUT(reg) set_from(h, &(reg), &out)
@@ -318,6 +314,8 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
         if (ip[1].op == MWL_OP_JUMP_UNLESS && ip[1].a == ip->a) {                          \
             ip++;                                                                          \
             if (!answer_) GO(X);                                                           \
+        } else if (answer_ && ip[1].op == MWL_OP_GATE && ip[1].a == ip->a) {               \
+            ip++;                                                                          \
         }                                                                                  \
         NEXT();                                                                            \
     } while (0)
@@ -328,8 +326,9 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
             ANSWER(l_->as.d cmp r_->as.d);                                                 \
         if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT)              \
             is = l_->as.i cmp r_->as.i;                                                    \
-        else if (mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_INT)      \
-            is = l_->as.d cmp (double)r_->as.i; /* a data-plane number beside a literal */ \
+        else if (mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_INT) {    \
+            ANSWER(l_->as.d cmp (double)r_->as.i); /* a data-plane number beside a literal */ \
+        }                                                                                  \
         else                                                                               \
             TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
         set_bool(h, &A, is);                                                               \
@@ -397,9 +396,12 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
 #define X_LABEL(name, a, b, c, flags, text) &&L_##name,
         MWL_OPCODES(X_LABEL)
 #undef X_LABEL
+#define X_LABEL(name, first, second, third, text) &&L_##name,
+        MWL_LINKED_OPCODES(X_LABEL)
+#undef X_LABEL
     };
 #endif
-    const mwl_program *const p = x->program;
+    const mwl__linked *const linked = x->linked;
     mwl_value *const R = x->regs;
     const mwl__ins *ip = code + x->pc;
     mwl_value out;
@@ -411,7 +413,7 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
     DISPATCH();
 #else
 dispatch:
-    switch ((mwl__op)ip->op) {
+    switch (ip->op) {
 #endif
     /* -- loading -- */
     CASE(NOP): NEXT();
@@ -423,46 +425,51 @@ dispatch:
         NEXT();
     CASE(LOAD_K): set_from(h, &A, &K[X]); NEXT();
     CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
-    CASE(LOAD_PATH): {
-        const mwl__path_rec *path = &p->paths[X];
-        const mwl_value *at = base_slot(x, path->base);
-        if (LIKELY(at != NULL)) {
-            const uint32_t *keys = p->keys + path->first_key;
-            if (path->n_keys == 1 && mwl_value_kind(*at) == MWL_KIND_OBJECT)
-                at = member(at->as.p, at->aux, &K[*keys]);
-            else
-                at = walk(K, keys, keys + path->n_keys, at);
-            if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
-                set_lent(h, &A, at);
-                NEXT();
-            }
+    CASE(LOAD_SLOT): {
+        const mwl__linked_path *path = &linked->paths[X];
+        const mwl_value *at = walk(path->keys, path->n_keys, slot_of(x, path));
+        if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
+            set_lent(h, &A, at);
+            NEXT();
         }
-        TRY(load_path(x, path, &out));
+        goto load_path;
+    }
+    CASE(LOAD_PATH):
+    load_path:
+        TRY(load_path(x, X, &out));
         SET_OUT(A);
         NEXT();
-    }
-    CASE(HAS_PATH): {
-        const mwl__path_rec *path = &p->paths[X];
-        const mwl_value *at = base_slot(x, path->base);
-        if (LIKELY(at != NULL && path->n_keys)) {
-            const uint32_t *keys = p->keys + path->first_key, *last = keys + path->n_keys - 1;
-            at = walk(K, keys, last, at);
-            if (LIKELY(at != NULL && mwl_value_kind(*at) == MWL_KIND_OBJECT)) {
-                set_bool(h, &A, walk(K, last, last + 1, at) != NULL);
-                NEXT();
-            }
+    CASE(LOAD_COUNT): {
+        const mwl__entry *e = mwl__entry_reading(F);
+        if (LIKELY(e && e->provider->count_name == linked->paths[X].keys->name)) {
+            set_number(h, &A, (double)(int64_t)e->runs);
+            NEXT();
         }
-        TRY(mwl__access_path(x, path, MWL_PATH_HAS, &out));
+        goto load_path;
+    }
+    CASE(HAS_SLOT): {
+        const mwl__linked_path *path = &linked->paths[X];
+        mwl__linked_key *last = path->keys + path->n_keys - 1;
+        const mwl_value *at = walk(path->keys, path->n_keys - 1, slot_of(x, path));
+        if (LIKELY(at != NULL && mwl_value_kind(*at) == MWL_KIND_OBJECT)) ANSWER(has_member(last, at));
+        goto has_path;
+    }
+    CASE(HAS_PATH):
+    has_path:
+        TRY(mwl__access_path(x, &P->paths[X], MWL_PATH_HAS, &out));
         SET_OUT(A);
         NEXT();
-    }
-    CASE(OPT_PATH): TRY(mwl__access_path(x, &p->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &P->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
     CASE(SELECT): {
         const mwl_value *of = &B;
         if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
-            const mwl_value *found = member(of->as.p, of->aux, &KC);
-            if (LIKELY(found != NULL)) {
-                set_lent(h, &A, found);
+            const mwl__map *m = of->as.p;
+            const mwl_value *key = &KC;
+            uint32_t at = linked->seen[ip->c];
+            if (!LIKELY(at < of->aux && is_named(&m->member[at], key->as.p)))
+                linked->seen[ip->c] = at = locate(m, of->aux, key->as.p, key->aux);
+            if (LIKELY(at < of->aux)) {
+                set_lent(h, &A, &m->member[at].val);
                 NEXT();
             }
         }
@@ -532,9 +539,13 @@ dispatch:
         }
         NEXT();
     CASE(MAP_OF):
-        TRY(mwl__build_map(x, &p->shapes[ip->c], &B, &out));
+        TRY(mwl__build_map(x, &linked->shapes[ip->c], &B, &out));
         SET_OUT(A);
-        if (ip[1].op == MWL_OP_DATA && ip[1].a == ip->a && !(mwl__as_map(A)->odd & MWL__ODD_KIND)) ip++;
+        NEXT();
+    CASE(MAP_DATA):
+        TRY(mwl__build_map(x, &linked->shapes[ip->c], &B, &out));
+        SET_OUT(A);
+        if (LIKELY(!(mwl__as_map(A)->odd & MWL__ODD_KIND))) ip++;
         NEXT();
     CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
 
@@ -570,7 +581,7 @@ dispatch:
 
     /* -- functions -- */
     CASE(CALL_FN): {
-        unsigned n = p->funcs[ip->c].n_args;
+        unsigned n = P->funcs[ip->c].n_args;
         mwl_value *args = &B;
         if (x->slice <= 0) goto yield;
         HERE();
@@ -584,7 +595,7 @@ dispatch:
         SET_OUT(A);
         NEXT();
     }
-    CASE(MATCH): TRY(match(x, p->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
+    CASE(MATCH): TRY(match(x, P->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
     CASE(DATA): {
         const mwl_value *v = &A;
         uint32_t kind = mwl_value_kind(*v);
@@ -665,16 +676,25 @@ dispatch:
     }
 
     /* -- the machine: each instruction is a function of the file that owns it -- */
-#define F (x->frame)
 #define AT_NEXT (x->pc + 1)
 #define MACHINE(call)               \
     do {                            \
-        NESTS(carries(F, ip->op));  \
+        NESTS(carries(F, MADE_FROM.op));  \
         HERE();                     \
         next = (call);              \
         goto machine;               \
     } while (0)
+/* A joined instruction goes on with its next part, after the one that led to `next`. */
+#define JOINED(call)                        \
+    do {                                    \
+        HERE();                             \
+        next = (call);                      \
+        if (!LIKELY(next == AT_NEXT)) goto machine; \
+        ip++;                               \
+        x->slice--;                         \
+    } while (0)
 /* Proved when the program was loaded (verify_nest.c); checked builds test it again. */
+#define MADE_FROM (P->code[ip - code]) /* the program's instruction */
 #if MWL_CHECKED
 #define NESTS(condition) do { if (!(condition)) abort(); } while (0)
 #else
@@ -682,9 +702,9 @@ dispatch:
 #endif
 #define PLAIN(statement)                 \
     do {                                 \
-        NESTS(carries(F, ip->op));       \
+        NESTS(carries(F, MADE_FROM.op));       \
         statement;                       \
-        NESTS(took(p, *ip, R));          \
+        NESTS(took(P, MADE_FROM, R));          \
         NEXT();                          \
     } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
@@ -692,9 +712,27 @@ dispatch:
     CASE(OUT): PLAIN(mwl__replace(h, &F->in_flight, taken(&A)));
     CASE(PASS_INPUT): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
-    CASE(TO): {
+    CASE(OUT_TO):
+        NESTS(carries(F, MADE_FROM.op));
+        mwl__replace(h, &F->in_flight, taken(&A));
+        ip++;
+        goto to;
+    CASE(PASS_TO):
+        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
+        ip++;
+        goto to;
+    CASE(RESULT_TO):
         NESTS(mwl__nest_in_step(F));
-        const mwl__step_rec *to = &p->tables.steps[X];
+        JOINED(mwl__step_result(F, AT_NEXT));
+        goto to;
+    CASE(MATCH_TO):
+        mwl__replace(h, &F->in_flight, mwl__keep(F->res.v));
+        ip++;
+        goto to;
+    CASE(TO):
+    to: {
+        NESTS(mwl__nest_in_step(F));
+        const mwl__step_rec *to = &P->tables.steps[X];
         if (!LIKELY(!x->vm->listen && mwl__step_hops(F, to))) MACHINE(mwl__step_to(F, X, false));
         mwl__step_hop(F, X, h);
         next = to->pc + 1; /* behind its STEP, which is done */
@@ -710,16 +748,35 @@ dispatch:
     CASE(PASS_MATCH): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->res.v)));
     CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
     CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
-    CASE(RETURN): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
+    CASE(OUT_RETURN):
+        mwl__replace(h, &F->in_flight, taken(&A));
+        ip++;
+        goto leave;
+    CASE(PASS_RETURN):
+        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
+        ip++;
+        goto leave;
+    CASE(RETURN):
+    leave: NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
     CASE(RAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_raise(F, &A, ip->b));
     CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
     CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
+    CASE(OPEN):
+        NESTS(carries(F, MADE_FROM.op));
+        JOINED(mwl__entry_enter(F, X, AT_NEXT));
+        NESTS(mwl__nest_phase(F, X, ip->a));
+        JOINED(mwl__entry_action(F, ip->a, X, AT_NEXT));
+        goto establish;
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
     CASE(GATE):
         NESTS(mwl__nest_in_phase(F));
         if (LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
         MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
+    CASE(ACT_REENTER):
+        NESTS(mwl__nest_phase(F, X, ip->a));
+        JOINED(mwl__entry_action(F, ip->a, X, AT_NEXT));
+        goto reenter;
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));
         MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
@@ -727,6 +784,7 @@ dispatch:
         NESTS(mwl__nest_action_done(F, X, ip->a));
         MACHINE(mwl__entry_action_done(F, ip->a, X));
     CASE(ESTABLISH):
+    establish:
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_establish(F, AT_NEXT));
     CASE(ENTRY_FAULT):
@@ -737,7 +795,8 @@ dispatch:
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
     CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F, X));
-    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
+    CASE(REENTER):
+    reenter: NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
     CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
     CASE(ALWAYS_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
@@ -774,16 +833,16 @@ machine:
                                         : MWL_EXEC_NOMEM;
         goto fail;
     }
-    NESTS(took(p, *ip, R));
+    NESTS(took(P, MADE_FROM, R));
     ip = code + next;
     if (LIKELY(--x->slice > 0)) DISPATCH(); /* charged when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
-    mwl__exec_clear(x, p->n_regs);
+    mwl__exec_clear(x, P->n_regs);
     x->in_block = false;
     return MWL_EXEC_YIELD;
 
 #if !MWL__GOTO
-    case MWL_OP_COUNT: break;
+    default: break;
     }
 #endif
 
@@ -798,7 +857,7 @@ yield:
     return MWL_EXEC_YIELD;
 
 park:
-    mwl__exec_clear(x, p->n_regs);
+    mwl__exec_clear(x, P->n_regs);
     return MWL_EXEC_PARK;
 
 out_of_fuel:
@@ -808,8 +867,8 @@ out_of_fuel:
 fail:
     if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
     if (x->halt == MWL_EXEC_FAULT) {
-        NESTS(mwl__op_get(code[x->pc].op)->flags & MWL_OPF_FAULTS);
-        const mwl__handler_rec *handler = mwl__program_handler(p, x->pc);
+        NESTS(mwl__op_get(P->code[x->pc].op)->flags & MWL_OPF_FAULTS);
+        const mwl__handler_rec *handler = mwl__program_handler(P, x->pc);
         x->halt = MWL_EXEC_END;
         if (handler && handler->kind == MWL_HANDLER_EXPR) {
             out = x->fault;
@@ -831,6 +890,7 @@ fail:
     }
 }
 
+#undef P
 #undef code
 #undef h
 #undef K

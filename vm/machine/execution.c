@@ -261,15 +261,6 @@ mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provid
     return start(f, slot, p, take_input, take_args);
 }
 
-mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                             mwl_value take_input, mwl_value args, mwl__result *res) {
-    mwl_call *c = start(f, slot, p, take_input, args);
-    res->v = mwl_absent();
-    if (!c || !c->settled) return c;
-    take(c, res);
-    return NULL;
-}
-
 /* ---- delivery -------------------------------------------------------------------------------- */
 
 /* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
@@ -395,6 +386,50 @@ NOT_INLINE mwl_status settle_checked(mwl_call *c, bool ok, mwl_value take) {
 
 mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
     return settle_checked(c, ok, take);
+}
+
+/* ---- at once ----------------------------------------------------------------------------------
+ */
+
+/* Without a record. Returns false if the provider asks for its `start`. */
+static inline bool run_now(mwl_heap *h, const mwl__provider *p, mwl_value input, mwl_value args,
+                           mwl__result *res) {
+    mwl_value out = mwl_absent();
+    int how = p->call.now(h, mwl__borrow(input), args, &out, p->user);
+    if (how == MWL_NOW_START) {
+        mwl__drop(h, out);
+        return false;
+    }
+    mwl__given_result(h, p, how == MWL_NOW_SUCCEEDED, out, res);
+    return true;
+}
+
+void mwl__execution_now(mwl_call *c, void *user) {
+    mwl_heap *h = &c->vm->heap;
+    mwl__result res;
+    (void)user;
+    if (run_now(h, c->provider, c->input, c->args, &res))
+        (void)settle(c, res.ok, res.v);
+    else
+        mwl__execution_fail(c, mwl_failure(h, NULL, "Mwlvm.NotSettled",
+                                           "the provider has no `start`, and `now` asks for it",
+                                           mwl_absent(), mwl_absent()));
+}
+
+mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                             mwl_value take_input, mwl_value args, mwl__result *res) {
+    if (p->now) {
+        mwl_heap *h = mwl__heap_of(f);
+        if (run_now(h, p, take_input, args, res)) {
+            mwl__drop(h, take_input);
+            return NULL;
+        }
+    }
+    mwl_call *c = start(f, slot, p, take_input, args);
+    res->v = mwl_absent();
+    if (!c || !c->settled) return c;
+    take(c, res);
+    return NULL;
 }
 
 /* ---- interruption ---------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@ mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provid
  * and the execution is freed; or out of memory, and res->v is absent. */
 mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                              mwl_value take_input, mwl_value args, mwl__result *res);
+/* The `start` of a provider that has only `now`. */
+void mwl__execution_now(mwl_call *execution, void *user);
 /* The Result of one that settled in its start; the execution is freed. */
 mwl__result mwl__execution_take(mwl_call *execution);
 void mwl__execution_cancel(mwl_call *execution, mwl_value cancel); /* interrupt it; lent */

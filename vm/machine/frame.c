@@ -23,12 +23,8 @@
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* spec: execution-model, variable initialization: defaults overlaid by the validated arguments. */
-static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec *flow,
-                           mwl_value args) {
-    mwl_value vars =
-        flow->defaults_k != MWL_NONE ? p->consts[flow->defaults_k] : mwl__keep(vm->empty);
-    if (mwl_is_absent(args)) return vars;
-    mwl_value key, value;
+static mwl_value seed_vars(mwl_vm *vm, mwl_value defaults, mwl_value args) {
+    mwl_value key, value, vars = defaults;
     for (size_t i = 0; mwl_object_at(args, i, &key, &value); i++)
         vars = mwl__map_put(&vm->heap, vars, mwl__keep(key), mwl__keep(value));
     return vars;
@@ -36,17 +32,12 @@ static mwl_value seed_vars(mwl_vm *vm, const mwl_program *p, const mwl__flow_rec
 
 /* Valid arguments: vars are set. Invalid ones: its Result is set, and nothing runs. False: out of
  * memory. */
-static bool initialise(mwl__frame *f, mwl_value args) {
+static bool take_arguments(mwl__frame *f, const mwl__flow_link *flow, mwl_value args) {
     mwl_vm *vm = mwl__vm_of(f);
-    const mwl__flow_rec *flow = &mwl__tables(f)->flows[f->flow];
     mwl__exec *x = &vm->exec;
-    const mwl__schema *schema = f->run->link->flow_schemas[f->flow];
-    uint32_t pc = flow->pc;
-    if (x->program != mwl__program_of(f)) x->count_path = NULL;
     x->program = mwl__program_of(f);
     x->pc = MWL_NONE;
-    if (schema || !mwl_is_absent(args))
-        pc = mwl__arguments_check(f, schema, args, "parameters", pc);
+    uint32_t pc = mwl__arguments_check(f, flow->schema, args, "parameters", flow->pc);
     if (pc == MWL_PC_NOMEM || (pc == MWL_PC_FUEL && x->late)) return false;
     if (pc ==
         MWL_PC_FUEL) { /* the run ends at the first instruction, before anything is established */
@@ -62,37 +53,46 @@ static bool initialise(mwl__frame *f, mwl_value args) {
         return !mwl_is_absent(f->res.v);
     }
     f->pc = pc;
-    f->vars = seed_vars(vm, mwl__program_of(f), flow, args);
+    f->vars = seed_vars(vm, flow->vars, args);
     f->in_flight = mwl__keep(f->input);
     return !mwl_is_absent(f->vars);
 }
 
-static size_t frame_size(bool timed) {
-    return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0);
+void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *l, uint32_t flow) {
+    memset(f, 0, sizeof *f);
+    f->timed = l->timed;
+    f->flow = flow;
+    f->pc = l->pc;
+    f->vars = l->vars;
+    f->step = MWL_NONE;
+    f->timer.owner = MWL_TIMER_FRAME;
+}
+
+static mwl__frame *make_child(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
+    const mwl__flow_link *l = &run->link->flows[flow];
+    mwl__frame *f = mwl__heap_take(&run->link->vm->heap, mwl__frame_size(l->timed));
+    if (!f) return NULL;
+    mwl__frame_blank(f, l, flow);
+    if (l->timed) *mwl__times_of(f) = (mwl__times){0, 0, 0};
+    f->run = run;
+    f->parent = parent;
+    f->slot = slot;
+    f->depth = parent->depth + 1;
+    f->entries_around = mwl__entries_around(parent);
+    f->bounded = mwl__unwind_bounded(parent);
+    return f;
 }
 
 static inline mwl__frame *make(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
-    bool timed = run->link->timed[flow];
-    size_t size = frame_size(timed);
-    mwl__frame *f = mwl__heap_take(&run->link->vm->heap, size);
-    if (!f) return NULL;
-    memset(f, 0, size);
-    f->run = run;
-    f->timed = timed;
-    f->parent = parent;
-    f->slot = slot;
-    f->flow = flow;
-    f->step = MWL_NONE;
-    f->depth = parent ? parent->depth + 1 : 0;
-    f->entries_around = parent ? mwl__entries_around(parent) : 0;
-    f->bounded = parent && mwl__unwind_bounded(parent);
-    f->timer.owner = MWL_TIMER_FRAME;
-    run->live++;
+    mwl__frame *f = parent ? make_child(run, parent, slot, flow) : mwl__run_frame(run);
+    if (f) run->live++;
     return f;
 }
 
 mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
-    return make(run, parent, slot, flow);
+    mwl__frame *f = make(run, parent, slot, flow);
+    if (f) f->vars = mwl_absent();
+    return f;
 }
 
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
@@ -104,13 +104,18 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
+    const mwl__flow_link *l = &run->link->flows[flow];
     f->input = take_input;
     if (f->timed) mwl__times_of(f)->entered_ns = mwl__clock_wall(vm);
-    bool made = initialise(f, take_args);
-    mwl__drop(&vm->heap, take_args);
-    if (!made) {
-        mwl__frame_free(f);
-        return NULL;
+    if (!l->schema && mwl_is_absent(take_args)) {
+        f->in_flight = mwl__keep(take_input);
+    } else {
+        bool made = take_arguments(f, l, take_args);
+        mwl__drop(&vm->heap, take_args);
+        if (!made) {
+            mwl__frame_free(f);
+            return NULL;
+        }
     }
     if (mwl__tracing(vm)) {
         if (!parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, f->input);
@@ -200,7 +205,7 @@ void mwl__frame_free(mwl__frame *top) {
         bool last = f == top;
         f->run->live--;
         free_own(f);
-        mwl__heap_give(mwl__heap_of(f), f, frame_size(f->timed));
+        if (parent) mwl__heap_give(mwl__heap_of(f), f, mwl__frame_size(f->timed));
         if (last) return;
         f = parent;
     }
@@ -290,9 +295,10 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
 /* The pc where the turn begins. A frame that completes here is freed: do not read it afterwards. */
 static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     mwl_vm *vm = mwl__vm_of(f);
-    if (x->program != mwl__program_of(f)) x->count_path = NULL;
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
+    x->linked = f->run->link->linked;
+    x->root = (const char *)f;
     x->frame = f;
     x->budget = f->run->budget;
     if (x->budget == 0) return MWL_PC_FUEL;
@@ -398,6 +404,7 @@ void mwl__frame_run(mwl__frame *f) {
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_used(run, vm->turn_used);
+    if (!late && (outcome == MWL_EXEC_PARK || outcome == MWL_EXEC_END)) return;
     size_t used = vm->heap.used;
     switch (late ? MWL_EXEC_END : outcome) {
     case MWL_EXEC_PARK:

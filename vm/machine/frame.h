@@ -9,6 +9,8 @@
  * yet. */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
                            mwl_value take_input, mwl_value take_args);
+/* Fills a frame with what is known of it when the program is linked. */
+void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *link, uint32_t flow);
 /* One without values, for a run that is loaded. */
 mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow);
 void mwl__frame_free(mwl__frame *f);  /* with all frames below it; executions are cancelled */

@@ -177,15 +177,14 @@ static uint32_t start_next(mwl__frame *f) {
 }
 
 /* A dispatch whose call has no code of its own, done at once. False: out of memory. */
-static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__link *link,
-                           const mwl__call_rec *c) {
+static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__call_link *c) {
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
-    slot->as.execution = mwl__execution_run(f, slot, link->providers[c->import], mwl__keep(in),
-                                            link->program->consts[c->with_k], &slot->res);
+    slot->as.execution =
+        mwl__execution_run(f, slot, c->provider, mwl__keep(in), c->args, &slot->res);
     if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
@@ -208,9 +207,9 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         if (!g->determined && is_decided(g) && !determine(f)) return MWL_PC_NOMEM;
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
-        uint32_t call = link->program->keys[rec->first_call + nth];
-        if (link->with_ok[call] != MWL_CALL_DIRECT || mwl__tracing(link->vm)) return start_next(f);
-        if (!start_directly(f, g, link, &link->program->tables.calls[call])) return MWL_PC_NOMEM;
+        const mwl__call_link *call = &link->calls[link->program->keys[rec->first_call + nth]];
+        if (call->with_ok != MWL_CALL_DIRECT || mwl__tracing(link->vm)) return start_next(f);
+        if (!start_directly(f, g, call)) return MWL_PC_NOMEM;
         if (--x->slice <= 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);

@@ -1,15 +1,14 @@
 /* link.c: see link.h. What a program needs of its VM is found here once, so that a run finds it by
- * index: providers, functions, schemas, whether constant arguments are valid.
+ * index: providers, functions, schemas, whether constant arguments are valid, the code in the form
+ * that is executed (vm/cel/linked.h).
  *
  * Owns: mwl__link. Refuses to know: what a run does with it. */
 #include "vm/machine/link.h"
 
 #include "vm/base/said.h"
+#include "vm/machine/context.h"
+#include "vm/machine/frame.h"
 #include "vm/machine/providers.h"
-
-static size_t with_ok_size(const mwl__flow_tables *t) {
-    return (size_t)t->n_calls + (size_t)t->n_entries * 4;
-}
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -40,24 +39,44 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return MWL_OK;
 }
 
-static mwl_status link_schemas(mwl_vm *vm, mwl__link *l, mwl_error *error) {
+/* Frames keep instants if an expression can read those of their Flow or of one of its Steps. */
+static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = &p->tables;
-    l->flow_schemas = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flow_schemas);
-    if (t->n_flows && !l->flow_schemas) return MWL_E_NOMEM;
+    const unsigned times = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
+    l->flows = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flows);
+    if (t->n_flows && !l->flows) return MWL_E_NOMEM;
     size_t patterns =
         0; /* in all schemas; each one has a limit, but a program may have many Flows */
     for (uint32_t i = 0; i < t->n_flows; i++) {
-        if (t->flows[i].schema == MWL_NONE) continue;
-        mwl_status st =
-            mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words, t->flows[i].schema,
-                             p->consts, p->n_consts, &l->flow_schemas[i], error);
+        const mwl__flow_rec *rec = &t->flows[i];
+        mwl__flow_link *flow = &l->flows[i];
+        flow->pc = rec->pc;
+        flow->timed = (rec->flags & times) != 0;
+        flow->vars = rec->defaults_k == MWL_NONE ? vm->empty : p->consts[rec->defaults_k];
+        if (rec->schema == MWL_NONE) continue;
+        mwl_status st = mwl__schema_load(&vm->config.alloc, t->schemas, t->n_schema_words,
+                                         rec->schema, p->consts, p->n_consts, &flow->schema, error);
         if (st < 0) return st;
-        patterns += mwl__schema_patterns_used(l->flow_schemas[i]);
+        patterns += mwl__schema_patterns_used(flow->schema);
         if (patterns > MWL_PATTERNS_LIMIT)
             return refuse(error, MWL_E_TOO_BIG,
                           "the patterns of the Flows' parameters need too much memory");
     }
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].flags & times) l->flows[t->steps[i].flow].timed = true;
+    return MWL_OK;
+}
+
+static mwl_status link_run(mwl_vm *vm, mwl__link *l) {
+    uint32_t root = l->program->tables.root_flow;
+    if (root == MWL_NONE) return MWL_OK; /* an expression */
+    l->run_size = sizeof(mwl_run) + mwl__frame_size(l->flows[root].timed);
+    l->blank = mwl__mem_zero(&vm->config.alloc, 1, l->run_size);
+    if (!l->blank) return MWL_E_NOMEM;
+    l->blank->link = l;
+    l->blank->limits = &vm->config.limits;
+    mwl__frame_blank(mwl__run_frame(l->blank), &l->flows[root], root);
     return MWL_OK;
 }
 
@@ -68,71 +87,56 @@ bool mwl__link_accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
     return mwl__schema_check(schema, args, &env, &valid, NULL) == MWL_OK && valid;
 }
 
-/* Checks the constant arguments of each call and each phase. */
-static void check_constants(mwl_vm *vm, mwl__link *l) {
+/* Checks the constant arguments of a call. Those that are not valid are checked again when they are
+ * used, and fail there. Arguments that are not written are {}. */
+static void fill_call(mwl_vm *vm, const mwl__link *l, mwl__call_link *call) {
+    const mwl__call_rec *rec = call->rec;
+    if (rec->import == MWL_NONE) return;
+    call->provider = l->providers[rec->import];
+    call->with_ok = MWL_WITH_UNKNOWN;
+    if (rec->with_k == MWL_NONE ||
+        !mwl__link_accepts(vm, call->provider->parameters[0], call->args))
+        return;
+    call->with_ok = rec->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT : MWL_WITH_VALID;
+}
+
+static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = &p->tables;
+    l->calls = mwl__mem_zero(&vm->config.alloc, t->n_calls, sizeof *l->calls);
+    if (t->n_calls && !l->calls) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
-        const mwl__call_rec *c = &t->calls[i];
-        if (c->import == MWL_NONE || c->with_k == MWL_NONE) continue;
-        bool valid =
-            mwl__link_accepts(vm, l->providers[c->import]->parameters[0], p->consts[c->with_k]);
-        l->with_ok[i] = !valid                     ? MWL_WITH_UNKNOWN
-                        : c->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT
-                                                   : MWL_WITH_VALID;
+        l->calls[i].rec = &t->calls[i];
+        if (t->calls[i].with_k != MWL_NONE) l->calls[i].args = p->consts[t->calls[i].with_k];
+        fill_call(vm, l, &l->calls[i]);
     }
-    for (uint32_t i = 0; i < t->n_entries; i++)
-        for (uint32_t phase = 0; phase < 4; phase++) {
-            uint32_t k = t->entries[i].with_k[phase];
-            if (k != MWL_NONE)
-                l->with_ok[t->n_calls + i * 4 + phase] = mwl__link_accepts(
-                    vm, l->providers[t->entries[i].import]->parameters[phase], p->consts[k]);
-        }
-}
-
-/* Checks constant arguments once. Those that are not valid are checked again when they are used,
- * and fail there. Arguments that are not written are {}. */
-static mwl_status link_constants(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = &l->program->tables;
-    l->with_ok = mwl__mem_zero(&vm->config.alloc, with_ok_size(t), 1);
-    if (with_ok_size(t) && !l->with_ok) return MWL_E_NOMEM;
-    check_constants(vm, l);
     return MWL_OK;
 }
 
-/* Prepares the entries of a middleware, or of all. If that fails, there is no prepared value. */
-static void prepare(mwl_vm *vm, mwl__link *l, const mwl__provider *of) {
+/* The same for an entry. Valid arguments may be prepared. If that fails, there is no prepared
+ * value.
+ */
+static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
+    const mwl_value *consts = l->program->consts;
+    const mwl__provider *m = e->provider = l->providers[e->rec->import];
+    for (uint32_t phase = 0; phase < 4; phase++) {
+        uint32_t k = e->rec->with_k[phase];
+        e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
+    }
+    mwl__replace(&vm->heap, &e->prepared, mwl_absent());
+    if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
+        e->prepared = mwl__own(
+            m->middleware.prepare(&vm->heap, consts[e->rec->with_k[MWL_ON_ENTRY]], m->user));
+}
+
+static mwl_status link_entries(mwl_vm *vm, mwl__link *l) {
     const mwl__flow_tables *t = &l->program->tables;
+    l->entries = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->entries);
+    if (t->n_entries && !l->entries) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_entries; i++) {
-        const mwl__provider *p = l->providers[t->entries[i].import];
-        if (of && p != of) continue;
-        mwl__replace(&vm->heap, &l->prepared[i], mwl_absent());
-        uint32_t k = t->entries[i].with_k[MWL_ON_ENTRY];
-        if (k == MWL_NONE || !p->middleware.prepare ||
-            !l->with_ok[t->n_calls + i * 4 + MWL_ON_ENTRY])
-            continue;
-        l->prepared[i] = mwl__own(p->middleware.prepare(&vm->heap, l->program->consts[k], p->user));
+        l->entries[i].rec = &t->entries[i];
+        fill_entry(vm, l, &l->entries[i]);
     }
-}
-
-/* After link_constants: valid arguments may be prepared. */
-static mwl_status link_prepared(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = &l->program->tables;
-    l->prepared = mwl__mem_zero(&vm->config.alloc, t->n_entries, sizeof *l->prepared);
-    if (t->n_entries && !l->prepared) return MWL_E_NOMEM;
-    prepare(vm, l, NULL);
-    return MWL_OK;
-}
-
-/* Frames keep instants if an expression can read those of their Flow or of one of its Steps. */
-static mwl_status link_times(mwl_vm *vm, mwl__link *l) {
-    const mwl__flow_tables *t = &l->program->tables;
-    const unsigned any = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
-    l->timed = mwl__mem_zero(&vm->config.alloc, t->n_flows, 1);
-    if (t->n_flows && !l->timed) return MWL_E_NOMEM;
-    for (uint32_t i = 0; i < t->n_flows; i++) l->timed[i] = (t->flows[i].flags & any) != 0;
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->steps[i].flags & any) l->timed[t->steps[i].flow] = 1;
     return MWL_OK;
 }
 
@@ -142,10 +146,14 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
         mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
     if (st == MWL_E_NOT_FOUND) return refuse(error, st, mwl__say("%s", missing));
     if (st == MWL_OK) st = link_providers(vm, l, error);
-    if (st == MWL_OK) st = link_schemas(vm, l, error);
-    if (st == MWL_OK) st = link_constants(vm, l);
-    if (st == MWL_OK) st = link_prepared(vm, l);
-    if (st == MWL_OK) st = link_times(vm, l);
+    if (st == MWL_OK) st = link_flows(vm, l, error);
+    if (st == MWL_OK) st = link_run(vm, l);
+    if (st == MWL_OK) st = link_calls(vm, l);
+    if (st == MWL_OK) st = link_entries(vm, l);
+    if (st == MWL_OK) {
+        l->linked = mwl__linked_new(&vm->heap, l->program, mwl__context_slot);
+        if (!l->linked) st = MWL_E_NOMEM;
+    }
     /* a running interpreter holds a pointer to the registers: then the first turn makes room */
     if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;
@@ -168,9 +176,10 @@ static void put(mwl_vm *vm, mwl__link *l, const mwl__provider *old, const mwl__p
         if (l->providers[i]->withdrawn)
             l->missing = mwl_as_text(l->program->consts[t->imports[i].uri_k], NULL);
     }
-    check_constants(vm, l);
-    prepare(vm, l, new);
-    vm->exec.count_path = NULL; /* what it knows of a middleware's run_count */
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        if (l->calls[i].provider == old) fill_call(vm, l, &l->calls[i]);
+    for (uint32_t i = 0; i < t->n_entries; i++)
+        if (l->entries[i].provider == old) fill_entry(vm, l, &l->entries[i]);
 }
 
 mwl_status mwl__link_replace(mwl_vm *vm, const mwl__provider *old, mwl__provider *new) {
@@ -188,20 +197,17 @@ mwl_status mwl__link_replace(mwl_vm *vm, const mwl__provider *old, mwl__provider
 void mwl__link_free(mwl_vm *vm, mwl__link *l) {
     const mwl_alloc *a = &vm->config.alloc;
     const mwl__flow_tables *t = &l->program->tables;
-    for (uint32_t i = 0; l->flow_schemas && i < t->n_flows; i++)
-        mwl__schema_free(l->flow_schemas[i]);
-    mwl__mem_free(a, l->flow_schemas, t->n_flows * sizeof *l->flow_schemas);
+    for (uint32_t i = 0; l->flows && i < t->n_flows; i++) mwl__schema_free(l->flows[i].schema);
+    mwl__mem_free(a, l->flows, t->n_flows * sizeof *l->flows);
+    if (l->blank) mwl__mem_free(a, l->blank, l->run_size);
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
-    mwl__mem_free(a, l->with_ok, with_ok_size(t));
-    for (uint32_t i = 0; l->prepared && i < t->n_entries; i++) mwl__drop(&vm->heap, l->prepared[i]);
-    mwl__mem_free(a, l->prepared, t->n_entries * sizeof *l->prepared);
+    for (uint32_t i = 0; l->entries && i < t->n_entries; i++)
+        mwl__drop(&vm->heap, l->entries[i].prepared);
+    mwl__mem_free(a, l->entries, t->n_entries * sizeof *l->entries);
+    mwl__mem_free(a, l->calls, t->n_calls * sizeof *l->calls);
     mwl__mem_free(a, l->places, t->n_steps * sizeof *l->places);
-    mwl__mem_free(a, l->timed, t->n_flows);
-    if (vm->exec.program == l->program) { /* its address may be used by another program */
-        vm->exec.program = NULL;
-        vm->exec.count_path = NULL;
-    }
+    mwl__linked_free(&vm->heap, l->linked);
     mwl__arena_free(&l->resume_memory);
     mwl__program_release(l->program);
     mwl__mem_free(a, l, sizeof *l);

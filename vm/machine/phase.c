@@ -72,6 +72,12 @@ static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph,
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
+    if (p->carries && phase == MWL_ON_SUCCESS) {
+        e->verdict = MWL_VERDICT_REENTER;
+        e->reenter = MWL_REENTER_CARRY;
+        e->delay_ns = 0;
+        return next_pc;
+    }
     if (!p->act[phase]) return next_pc;
     mwl_phase ph = {
         .frame = f, .entry = e, .phase = phase, .instead = mwl_absent(), .may = p->verdicts[phase]};
@@ -111,10 +117,8 @@ mwl_value mwl_phase_arguments(const mwl_phase *p) {
     return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
 mwl_value mwl_phase_prepared(const mwl_phase *p) {
-    const mwl__link *link = p->frame->run->link;
-    const mwl__entry *e = p->entry;
-    bool same = link->providers[link->program->tables.entries[e->ix].import] == e->provider;
-    return same ? mwl__borrow(link->prepared[e->ix]) : mwl_absent();
+    const mwl__entry_link *l = &p->frame->run->link->entries[p->entry->ix];
+    return l->provider == p->entry->provider ? mwl__borrow(l->prepared) : mwl_absent();
 }
 mwl_run *mwl_phase_run(const mwl_phase *p) { return p->frame->run; }
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
@@ -216,6 +220,7 @@ void mwl__phase_allow(mwl__provider *p, const uint8_t kinds[4]) {
         if (kinds[i] == MWL_ACTION_TRANSFORM && i != MWL_ON_ALWAYS) may |= TRANSFORM;
         p->verdicts[i] = (uint16_t)may;
     }
+    p->carries = (p->middleware.flags & MWL_MW_CARRIES) && (p->verdicts[MWL_ON_SUCCESS] & REENTER);
     p->verdicts[4] = kinds[MWL_ON_ENTRY] == MWL_ACTION_CONTROL ? INTERRUPT : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "vm/base/said.h"
 #include "vm/machine/declared.h"
+#include "vm/machine/execution.h"
 #include "vm/machine/link.h"
 #include "vm/machine/rest.h"
 
@@ -58,8 +59,14 @@ static void fill(mwl_vm *vm, mwl__provider *p) {
     p->act[MWL_ON_SUCCESS] = p->middleware.success;
     p->act[MWL_ON_FAILURE] = p->middleware.failure;
     p->act[MWL_ON_ALWAYS] = p->middleware.always;
-    p->run_count_len = p->middleware.run_count ? (uint32_t)strlen(p->middleware.run_count) : 0;
+    const char *name = p->middleware.run_count;
+    p->count_name = NULL;
+    if (name)
+        p->count_name =
+            mwl__atom(&vm->heap, name, strlen(name), mwl__str_hash(name, strlen(name)), false);
     p->indirect = p->call.blocking || (vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL));
+    if (!p->call.start && !p->call.blocking && p->call.now) p->call.start = mwl__execution_now;
+    p->now = p->indirect ? NULL : p->call.now;
 }
 
 mwl_status mwl__providers_put(mwl_vm *vm, mwl__provider *take, bool replaces) {

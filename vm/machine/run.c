@@ -106,9 +106,14 @@ static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_star
     return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
 }
 
+static mwl__frame *new_root(mwl_run *run, const mwl__given_start *give) {
+    return mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
+                          give->arguments);
+}
+
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
  * goes on afterwards. */
-static void make_root(mwl_run *run, const mwl__given_start *give) {
+static void validate_root(mwl_run *run, const mwl__given_start *give) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     const mwl_program *their_program = x->program;
@@ -116,8 +121,7 @@ static void make_root(mwl_run *run, const mwl__given_start *give) {
     int64_t their_slice = x->slice;
     uint32_t their_pc = x->pc;
     x->budget = run->limits->fuel;
-    run->root = mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
-                               give->arguments);
+    run->root = new_root(run, give);
     run->budget = x->budget;
     if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
         x->budget = their_budget;
@@ -125,6 +129,29 @@ static void make_root(mwl_run *run, const mwl__given_start *give) {
         x->program = their_program;
         x->pc = their_pc;
     }
+}
+
+static void make_root(mwl_run *run, const mwl__given_start *give) {
+    const mwl__link *link = run->link;
+    if (link->flows[link->program->tables.root_flow].schema || !mwl_is_absent(give->arguments)) {
+        validate_root(run, give);
+        return;
+    }
+    run->root = new_root(run, give);
+    run->budget = run->limits->fuel;
+}
+
+mwl_run *mwl__run_new(mwl__link *link) {
+    mwl_vm *vm = link->vm;
+    mwl_run *run = mwl__heap_take(&vm->heap, link->run_size);
+    if (!run) return NULL;
+    memcpy(run, link->blank, sizeof *run + sizeof(mwl__frame));
+    mwl__frame *f = mwl__run_frame(run);
+    f->run = run;
+    if (f->timed) *mwl__times_of(f) = (mwl__times){0, 0, 0};
+    link->n_runs++;
+    mwl__over_add(run);
+    return run;
 }
 
 /* Checks what all runs of one call have in common, and links the program to the VM. */
@@ -137,7 +164,11 @@ static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
     mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
     mwl__vm_here(vm);
-    mwl_status st = mwl__link_program(vm, program, out, error);
+    mwl__link *link = vm->links;
+    mwl_status st = MWL_OK;
+    if (!link || link->program != program || link->forget || link->missing)
+        st = mwl__link_program(vm, program, &link, error);
+    *out = link;
     if (st < 0) return st;
     if (start->id && !mwl__utf8_valid(start->id, strlen(start->id), NULL))
         return set_error(error, MWL_E_UTF8, "the id is not valid UTF-8");
@@ -151,14 +182,11 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **o
     mwl__given_start given;
     mwl_status st = take_given(vm, start, &given, error);
     if (st < 0) return st;
-    mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
+    mwl_run *run = mwl__run_new(link);
     if (!run) {
         drop_given(vm, &given);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
-    memset(run, 0, sizeof *run);
-    run->link = link;
-    link->n_runs++;
     run->limits = mwl__run_limits(vm, start);
     run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
     run->id =
@@ -169,7 +197,6 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **o
         make_root(run, &given);
     else
         drop_given(vm, &given);
-    mwl__over_add(run);
     if (!run->root) {
         mwl_run_free(run);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
@@ -463,7 +490,7 @@ static void release(mwl_run *run) {
     mwl__invariant_over(run);
 }
 
-void mwl__run_leave(mwl_run *run) {
+void mwl__run_left(mwl_run *run) {
     if (run->busy == 1 && run->state == MWL_RUN_ABORTED && run->root) release(run);
     if (--run->busy) return;
     if (run->aside) mwl__durable_changed(run);
@@ -492,7 +519,7 @@ void mwl_run_free(mwl_run *run) {
         run->free_asked = true;
         return;
     }
-    for (uint32_t i = 0; i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++)
+    for (uint32_t i = 0; run->noted && i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++)
         if (vm->failure_sites[i].run == run)
             vm->failure_sites[i].run = NULL; /* its place may be taken by another */
     mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
@@ -508,7 +535,7 @@ void mwl_run_free(mwl_run *run) {
     if (own) mwl__heap_give(&vm->heap, own, sizeof *own);
     bool last = --run->link->n_runs == 0;
     run->state = MWL_RUN_GONE;
-    mwl__heap_give(&vm->heap, run, sizeof *run);
+    mwl__heap_give(&vm->heap, run, run->link->run_size);
     uncharge_current_turn(vm, run, used);
     if (last) mwl__link_free_forgotten(vm);
 }

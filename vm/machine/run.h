@@ -8,7 +8,16 @@
  * What those ask of the run itself (cancel, abort, free) is put off until the last leave. The run
  * may be freed then. */
 static inline void mwl__run_enter(mwl_run *run) { run->busy++; }
-void mwl__run_leave(mwl_run *run);
+void mwl__run_left(mwl_run *run); /* the slow part of mwl__run_leave */
+static inline void mwl__run_leave(mwl_run *run) {
+    if (run->state < MWL_RUN_DONE && !run->aside && !run->cancel_asked && !run->free_asked)
+        run->busy--;
+    else
+        mwl__run_left(run);
+}
+
+/* A run of the program, in the VM's list, without frames. NULL: out of memory. */
+mwl_run *mwl__run_new(mwl__link *link);
 
 /* The run did something since the VM's heap held `before` bytes: its account moves by the
  * difference. What happens between its turns (timers, settlements) may free more than it took, so

@@ -273,10 +273,12 @@ typedef struct mwl__run_list {
     mwl_run *first, *last;
 } mwl__run_list;
 
+/* A run and its root frame are one block: mwl__run_frame. The frame's part is in use while `root`
+ * is set. */
 struct mwl_run {
-    struct mwl__link *link; /* the program and the VM */
-    mwl_value id;           /* a string, or the number that it is made from on first use */
-    mwl_value result;       /* when done; before that, the reason of a cancellation asked for */
+    _Alignas(16) struct mwl__link *link; /* the program and the VM */
+    mwl_value id;     /* a string, or the number that it is made from on first use */
+    mwl_value result; /* when done; before that, the reason of a cancellation asked for */
     mwl__frame *root;
     uint64_t rng, next_step_id, budget;
     uint64_t next_call; /* number of the last provider execution */
@@ -296,6 +298,7 @@ struct mwl_run {
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
     unsigned list : 2;     /* MWL_RUNS_* */
+    bool noted : 1;        /* vm->failure_sites has, or had, one of its failures */
     uint16_t busy;         /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
@@ -305,10 +308,11 @@ typedef struct mwl__provider {
     char *uri;
     size_t uri_len;
     bool is_middleware;
-    bool indirect;  /* a call provider whose `start` is not simply called: blocking, or held */
-    bool trusted;   /* its document, and what it contributes, are not checked again */
-    bool withdrawn; /* what is left of it in the catalog: every call and phase fails */
-    bool borrows;   /* its schemas and codes belong to the record that took its place */
+    bool indirect;   /* a call provider whose `start` is not simply called: blocking, or held */
+    bool trusted;    /* its document, and what it contributes, are not checked again */
+    bool withdrawn;  /* what is left of it in the catalog: every call and phase fails */
+    bool borrows;    /* its schemas and codes belong to the record that took its place */
+    mwl_now_fn *now; /* of a call provider that is not indirect, or NULL */
     mwl_call_provider call;
     mwl_middleware middleware;
     void (*act[4])(mwl_phase *phase, void *user); /* its actions by phase, or NULL */
@@ -318,11 +322,12 @@ typedef struct mwl__provider {
     struct mwl__declared *declared; /* what its failure catalog declares; NULL before compile */
     bool any_code;                  /* its codes are not checked */
     uint16_t verdicts[5]; /* what its actions may decide, by phase and in `elapsed` (phase.h) */
+    bool carries;         /* its onSuccess re-enters and carries, without a callback */
     /* Fills parameters and metadata; NULL when that is done. Linking a program that imports the
      * provider calls it. */
     mwl_status (*compile)(struct mwl_vm *vm, struct mwl__provider *p, mwl_error *error);
     char *document;             /* its text, for mwl_assemble_for; or NULL */
-    uint32_t run_count_len;     /* of middleware.run_count; 0: none */
+    const mwl__str *count_name; /* of middleware.run_count: an atom, or NULL */
     char *run_count, *deadline; /* what middleware.run_count, .deadline point to, or NULL */
     struct mwl__provider *next;
 } mwl__provider;
@@ -336,20 +341,41 @@ typedef struct mwl__step_place {
     uint32_t line, column;
 } mwl__step_place;
 
+/* What the machine needs of a Flow, an entry or a call, found when the program is linked. */
+typedef struct mwl__flow_link {
+    mwl_value vars;      /* the defaults of its variables; a constant */
+    mwl__schema *schema; /* NULL: it takes no arguments */
+    uint32_t pc;
+    bool timed; /* its frames keep instants */
+} mwl__flow_link;
+typedef struct mwl__entry_link {
+    const mwl__entry_rec *rec;
+    const mwl__provider *provider;
+    mwl_value prepared; /* what the middleware made of onEntry's constant arguments, or absent */
+    bool with_ok[4];    /* by phase: its constant arguments are valid */
+} mwl__entry_link;
+typedef struct mwl__call_link {
+    const mwl__call_rec *rec;
+    const mwl__provider *provider; /* NULL: the target is a Flow */
+    mwl_value args;                /* constant ones, or absent */
+    uint8_t with_ok;               /* MWL_WITH_* */
+} mwl__call_link;
+
 /* A program linked to a VM. */
 typedef struct mwl__link {
     struct mwl_vm *vm;
     mwl_program *program;               /* kept */
+    mwl__linked *linked;                /* its code, as it is executed */
     const mwl__provider **providers;    /* by IMPORTS index */
     const mwl_function_def **functions; /* by FUNCS index */
-    mwl__schema **flow_schemas;         /* by FLOWS index; NULL: takes no arguments */
-    uint8_t *with_ok;                   /* calls, then entries * 4: MWL_WITH_* */
-    uint8_t *timed;                     /* by FLOWS index: frames of it keep instants */
-    mwl_value *prepared; /* by ENTRIES index: what the middleware made of onEntry's constant
-                            arguments, or absent */
-    struct mwl__step_place *places; /* by STEPS index, for events; made with the first one */
-    struct mwl__resume *resume;     /* vm/snapshot; made when a run is first saved or loaded */
+    mwl__flow_link *flows;              /* by FLOWS index */
+    mwl__entry_link *entries;           /* by ENTRIES index */
+    mwl__call_link *calls;              /* by CALLS index */
+    struct mwl__step_place *places;     /* by STEPS index, for events; made with the first one */
+    struct mwl__resume *resume;         /* vm/snapshot; made when a run is first saved or loaded */
     mwl__arena resume_memory;
+    mwl_run *blank;      /* a run and its root frame, as they are before they have an input */
+    size_t run_size;     /* of both */
     size_t n_runs;       /* not freed yet */
     const char *missing; /* a provider that was withdrawn, or NULL; lent by the program */
     bool forget;         /* freed with its last run */
@@ -446,6 +472,10 @@ static inline bool mwl__entry_cleaning(const mwl__entry *e) { /* onAlways is run
 static inline mwl__times *mwl__times_of(const mwl__frame *f) {
     return f->timed ? (mwl__times *)(uintptr_t)(f + 1) : NULL;
 }
+static inline size_t mwl__frame_size(bool timed) {
+    return sizeof(mwl__frame) + (timed ? sizeof(mwl__times) : 0);
+}
+static inline mwl__frame *mwl__run_frame(mwl_run *run) { return (mwl__frame *)(void *)(run + 1); }
 static inline mwl__gather *mwl__gather_of(const mwl__frame *f) {
     return f->extra ? f->extra->gather : NULL;
 }

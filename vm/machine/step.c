@@ -70,6 +70,7 @@ void mwl__failure_note(mwl__frame *f, mwl_value failure) {
     }
     mwl__failure_site *b = &vm->failure_sites[vm->n_failure_sites++ % MWL_FAILURE_SITES];
     *b = (mwl__failure_site){f->run, failure.as.p, f->flow, f->step, f->depth};
+    f->run->noted = true;
 }
 
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked
@@ -131,6 +132,7 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
     mwl_heap *h = mwl__heap_of(f);
     const mwl_program *p = mwl__program_of(f);
     const mwl__shape_rec *s = &p->shapes[shape];
+    const mwl_value *names = f->run->link->linked->consts;
     for (uint32_t i = 0; i < s->n_keys; i++)
         regs[i] = mwl__own(regs[i]); /* vars may change while something borrows from it */
     mwl__entry *e = f->construct == MWL_IN_PHASE ? f->entries : NULL;
@@ -140,7 +142,7 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
     }
     mwl_value vars = f->vars;
     for (uint32_t i = 0; i < s->n_keys; i++) {
-        vars = mwl__map_put(h, vars, p->consts[p->keys[s->first_key + i]], regs[i]);
+        vars = mwl__map_put(h, vars, names[p->keys[s->first_key + i]], regs[i]);
         regs[i] = mwl_null();
     }
     f->vars = vars;

@@ -77,7 +77,7 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
     if (st == MWL_OK) st = mwl__mail_open(vm);
     if (c.hash_secret) vm->heap.secret = c.hash_secret;
-    if (st == MWL_OK) st = mwl__heap_share_keys(&vm->heap);
+    if (st == MWL_OK) st = mwl__heap_share(&vm->heap);
     if (st == MWL_OK) st = mwl__exec_init(&vm->exec, &vm->heap);
     mwl_alloc account = mwl__heap_account(&vm->heap);
     if (st == MWL_OK) st = mwl__regex_scratch_new(&account, &vm->regex);

@@ -67,13 +67,9 @@ static int64_t shift_of(mwl_vm *vm, const mwl__saved_header *h, unsigned flags) 
 
 static mwl_run *make_run(mwl_vm *vm, mwl__link *link, const mwl_limits *limits) {
     const mwl_start start = {.limits = limits};
-    mwl_run *run = mwl__heap_take(&vm->heap, sizeof *run);
+    mwl_run *run = mwl__run_new(link);
     if (!run) return NULL;
-    memset(run, 0, sizeof *run);
-    run->link = link;
-    link->n_runs++;
     run->limits = mwl__run_limits(vm, &start);
-    mwl__over_add(run);
     if (run->limits && (!vm->config.hold || mwl__durable_add(run))) return run;
     mwl_run_free(run);
     return NULL;

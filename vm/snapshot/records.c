@@ -393,6 +393,15 @@ static mwl__frame *make_frame(mwl__loader *l, mwl__frame *parent, mwl__slot *slo
     if (!mwl__reader_array(&l->r, mwl__records[MWL_RECORD_FRAME].n_fields) ||
         !mwl__reader_uint(&l->r, l->r.link->program->tables.n_flows, &flow))
         return NULL;
+    if (!parent && flow != l->r.link->program->tables.root_flow) { /* its place has a size */
+        (void)damaged(l, "the first frame is not that of the root Flow");
+        return NULL;
+    }
+    if (!parent && l->r.heap->used > l->r.heap->limit) { /* it was made with the run */
+        l->r.heap->why = MWL_E_TOO_BIG;
+        (void)no_memory(l);
+        return NULL;
+    }
     mwl__frame *f = mwl__frame_bare(l->run, parent, slot, (uint32_t)flow);
     if (!f) {
         (void)no_memory(l);
@@ -419,8 +428,6 @@ static bool get_frames(mwl__loader *l) {
         last = make_frame(l, parent, slot);
         if (!last) return false;
         if (parent && !mwl__fit_child(&l->r, parent, last)) return false;
-        if (!parent && last->flow != l->r.link->program->tables.root_flow)
-            return damaged(l, "the first frame is not that of the root Flow");
         if (!get_frame(l, last)) return false;
     }
     return !last || !place_for(last, &slot) || damaged(l, "a frame is missing");
@@ -497,6 +504,7 @@ static bool get_sites(mwl__loader *l) {
             return false;
         vm->failure_sites[vm->n_failure_sites++ % MWL_FAILURE_SITES] = (mwl__failure_site){
             l->run, failure.as.p, (uint32_t)flow, (uint32_t)step, (uint32_t)depth};
+        l->run->noted = true;
     }
     return true;
 }
@@ -528,7 +536,8 @@ static bool get_run_part(mwl__loader *l, const mwl__field *field) {
     case MWL_FIELD_ID: return get_id(l);
     case MWL_FIELD_LIMITS: {
         bool good = get_limits(l);
-        size_t most = l->run->limits->memory_bytes, used = l->r.heap->used;
+        size_t most = l->run->limits->memory_bytes;
+        size_t used = l->r.heap->used - (l->run->link->run_size - sizeof(mwl_run)); /* its root */
         l->r.heap->limit = most > SIZE_MAX - used ? SIZE_MAX : used + most;
         return good;
     }

@@ -8,7 +8,6 @@
 #include "vm/base/usage.h"
 
 #define FIRST_CHUNK 4096u
-#define SHARED (MWL__KEYS_SHARED + MWL__LITERALS)
 #define LARGEST_CHUNK                                                                              \
     65536u /* chunks double up to this size: a small host stays small, a large one allocates       \
               rarely */
@@ -27,15 +26,17 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
     return MWL_OK;
 }
 
-mwl_status mwl__heap_share_keys(mwl_heap *h) {
-    if (!h->keys) h->keys = mwl__mem_zero(&h->alloc, SHARED, sizeof *h->keys);
-    return h->keys ? MWL_OK : MWL_E_NOMEM;
+mwl_status mwl__heap_share(mwl_heap *h) {
+    if (!h->literals) h->literals = mwl__mem_zero(&h->alloc, MWL__LITERALS, sizeof *h->literals);
+    h->shares_names = true;
+    return h->literals ? MWL_OK : MWL_E_NOMEM;
 }
 
 void mwl__heap_done(mwl_heap *h) {
-    for (size_t i = 0; h->keys && i < SHARED; i++) mwl__drop(h, h->keys[i]);
-    mwl__mem_free(&h->alloc, h->keys, SHARED * sizeof *h->keys);
-    h->keys = NULL;
+    for (size_t i = 0; h->literals && i < MWL__LITERALS; i++) mwl__drop(h, h->literals[i]);
+    mwl__mem_free(&h->alloc, h->literals, MWL__LITERALS * sizeof *h->literals);
+    h->literals = NULL;
+    mwl__atoms_free(h);
     while (h->chunks) {
         struct mwl__chunk *next = h->chunks->next;
         mwl__mem_free(&h->alloc, h->chunks, h->chunks->size);
@@ -147,6 +148,7 @@ mwl_status mwl_heap_new(const mwl_alloc *alloc, mwl_heap **out) {
         mwl__mem_free(&a, h, sizeof *h);
         return status;
     }
+    h->shares_names = true;
     *out = h;
     return MWL_OK;
 }

@@ -268,7 +268,7 @@ static mwl_value shared(reader *r, mwl_value *table, size_t size, const char *s,
 }
 
 static mwl_value make_string(reader *r, bool name, const char *s, size_t len, size_t n_cp) {
-    if (name && r->heap->keys) return mwl__key(r->heap, s, len);
+    if (name && r->heap->shares_names) return mwl__key(r->heap, s, len);
     if (len > SHORT || !r->sharing)
         return mwl__str_new_known(r->heap, s, len, n_cp, mwl__str_hash(s, len));
     return name ? shared(r, r->names, N_NAMES, s, len, n_cp)

@@ -144,17 +144,9 @@ size_t mwl_string_code_points(mwl_value v) {
 
 mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
     uint32_t hash = mwl__str_hash(text, len);
-    if (!h->keys || len > MWL__KEY_SHARED_MAX) return mwl__str_new_hashed(h, text, len, hash);
-    mwl_value *place = &h->keys[hash & (MWL__KEYS_SHARED - 1)];
-    if (!mwl_is_absent(*place) && place->aux == hash) {
-        const mwl__str *s = mwl__as_str(*place);
-        if (s->len == len && memcmp(s->s, text, len) == 0) return mwl__keep(*place);
-    }
-    mwl_value key = mwl__str_new_hashed(h, text, len, hash);
-    if (mwl_is_absent(key)) return key;
-    mwl__drop(h, *place);
-    *place = mwl__keep(key);
-    return key;
+    const mwl__str *s = h->shares_names ? mwl__atom(h, text, len, hash, true) : NULL;
+    if (!s) return mwl__str_new_hashed(h, text, len, hash);
+    return (mwl_value){MWL_KIND_STRING, hash, {.p = (void *)(uintptr_t)s}};
 }
 
 /* The cache is indexed by the address of the text, which never changes for a literal. Each text has
@@ -164,14 +156,14 @@ mwl_value mwl__key(mwl_heap *h, const char *text, size_t len) {
 mwl_value mwl__literal(mwl_heap *h, const char *text) {
     enum { WAYS = 4 };
     uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26 & ~(WAYS - 1u);
-    mwl_value *place = h->keys ? &h->keys[MWL__KEYS_SHARED + at] : NULL;
+    mwl_value *place = h->literals ? &h->literals[at] : NULL;
     for (int i = 0; place && i < WAYS && !mwl_is_absent(place[i]); i++) {
         const char *have = mwl__as_str(place[i])->s;
         if (have[0] == text[0] && strcmp(have, text) == 0) return mwl__keep(place[i]);
     }
     size_t len = strlen(text);
     mwl_value v = mwl_string(h, text, len);
-    if (!place || len > MWL__KEY_SHARED_MAX || mwl_is_absent(v)) return v;
+    if (!place || len > MWL__LITERAL_LENGTH || mwl_is_absent(v)) return v;
     mwl__drop(h, place[WAYS - 1]);
     memmove(place + 1, place, (WAYS - 1) * sizeof *place);
     place[0] = mwl__keep(v);

@@ -127,7 +127,9 @@ struct mwl_heap {
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
-    mwl_value *keys; /* recent member names, so that equal ones are one string; NULL: not shared */
+    struct mwl__atoms *atoms; /* member names (atoms.c); NULL before the first */
+    bool shares_names;        /* names of data are atoms too */
+    mwl_value *literals;      /* of mwl__literal; NULL: they are not kept */
     /* Asked now and then by a long copy: true if it should be given up. NULL: never. */
     bool (*late)(void *ctx);
     void *late_ctx;
@@ -142,13 +144,12 @@ static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
 }
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
-/* From now on short member names are shared (mwl__key). A VM uses this, because the objects,
- * envelopes and inputs of many runs have the same few names. The names are kept until
- * mwl__heap_done. Returns MWL_OK or MWL_E_NOMEM. */
-mwl_status mwl__heap_share_keys(mwl_heap *h);
-#define MWL__KEYS_SHARED 256u   /* a power of two; a new name can replace an older one */
-#define MWL__LITERALS 64u       /* the same for mwl__literal; they are stored after the names */
-#define MWL__KEY_SHARED_MAX 40u /* bytes; longer names are rare */
+/* From now on the texts of literals are kept (mwl__literal), and the names of data are shared
+ * (mwl__key). A VM uses this, because the objects, envelopes and inputs of many runs have the same
+ * few names. Returns MWL_OK or MWL_E_NOMEM. */
+mwl_status mwl__heap_share(mwl_heap *h);
+#define MWL__LITERALS 64u
+#define MWL__LITERAL_LENGTH 40u                      /* bytes; longer ones are rare */
 void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow part of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
 /* Resizes a block. On failure returns NULL, sets `why` and leaves the block unchanged. */
@@ -290,6 +291,13 @@ mwl_value mwl__str_seal(mwl__str *s); /* bytes must be valid UTF-8 */
 mwl_value mwl__str_seal_counted(mwl__str *s,
                                 uint32_t n_cp); /* the number of code points is known */
 mwl_value mwl__bytes_seal(mwl__str *s);
+/* Names (atoms.c): the heap's own string for a name, immortal until the heap is freed. NULL: the
+ * name is too long, the bound of the heap is reached, or out of memory. data: of data, not of a
+ * program. */
+#define MWL__ATOMS 4096u
+#define MWL__ATOM_LENGTH 40u
+const mwl__str *mwl__atom(mwl_heap *h, const char *text, size_t len, uint32_t hash, bool data);
+void mwl__atoms_free(mwl_heap *h);
 mwl_value mwl__key(mwl_heap *h, const char *text,
                    size_t len); /* a member name, valid UTF-8; shared if the heap shares names */
 /* A string from a C text that is usually a literal of the caller: codes, types, messages. Returns
