@@ -225,6 +225,11 @@ static inline mwl_value taken(mwl_value *reg) {
 }
 
 #if MWL_CHECKED
+/* The program's instruction at a pc of its linked form. */
+static mwl__ins made_from(const mwl__linked *linked, size_t pc) {
+    return linked->program->code[pc];
+}
+
 /* Are the value in flight and the Result there that the instruction's row needs? */
 static bool carries(const mwl__frame *f, unsigned op) {
     const unsigned flags = mwl__op_get(op)->flags;
@@ -694,7 +699,7 @@ dispatch:
         x->slice--;                         \
     } while (0)
 /* Proved when the program was loaded (verify_nest.c); checked builds test it again. */
-#define MADE_FROM (P->code[ip - code]) /* the program's instruction */
+#define MADE_FROM made_from(linked, (size_t)(ip - code))
 #if MWL_CHECKED
 #define NESTS(condition) do { if (!(condition)) abort(); } while (0)
 #else
@@ -867,7 +872,7 @@ out_of_fuel:
 fail:
     if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
     if (x->halt == MWL_EXEC_FAULT) {
-        NESTS(mwl__op_get(P->code[x->pc].op)->flags & MWL_OPF_FAULTS);
+        NESTS(mwl__op_get(made_from(linked, x->pc).op)->flags & MWL_OPF_FAULTS);
         const mwl__handler_rec *handler = mwl__program_handler(P, x->pc);
         x->halt = MWL_EXEC_END;
         if (handler && handler->kind == MWL_HANDLER_EXPR) {
