@@ -3,8 +3,6 @@
 
 #include "run_flow.h"
 
-#include "vm/machine/state.h"
-
 #include <stdarg.h>
 
 #define EFFECT "mwl:provider.call/sim/effect/v1"
@@ -193,55 +191,15 @@ static key_row *key_find(world *w, const char *key) {
     return k;
 }
 
-struct committed {
-    world *w;
-    uint64_t number;
-    bool knows;
-};
-
 static void keep_call(mwl_call *call, void *user) { (void)call, (void)user; }
-
-static bool see_number(void *ctx, const mwl_wait *wait) {
-    struct committed *c = ctx;
-    c->knows |= wait->number == c->number;
-    return !c->knows;
-}
-
-static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_call *, void *));
-
-/* Loads what the store has, in a VM whose providers do nothing: is the call in it, or behind it? */
-static bool see_committed(void *ctx, const mwl_store_row *row) {
-    struct committed *c = ctx;
-    if (row->state >= MWL_STORE_DONE) {
-        c->knows = true;
-        return false;
-    }
-    if (!row->bytes) return false;
-    mwl_vm *vm = make_vm(NULL, NULL, keep_call);
-    mwl_run *run = NULL;
-    for (size_t i = 0; i < c->w->flows->n && !run; i++) {
-        uint8_t id[16];
-        mwl_program_id(c->w->flows->list[i], id);
-        const mwl_load how = {.program = c->w->flows->list[i]};
-        if (memcmp(id, row->program, 16) == 0)
-            (void)mwl_run_load(vm, row->bytes, row->size, &how, &run, NULL);
-    }
-    if (run) {
-        mwl_run_each_wait(run, see_number, c);
-        if (run->next_call > c->number) c->knows = true; /* it has settled, or was given up */
-    }
-    mwl_run_free(run);
-    mwl_vm_free(vm);
-    return false;
-}
 
 /* Nothing outside happens that no snapshot knows of. */
 static void check_known(world *w, mwl_call *call, key_row *k) {
-    struct committed c = {w, mwl_call_number(call), false};
-    const mwl_store_query query = {.id = mwl_run_id(mwl_call_run(call)), .snapshots = true};
+    bool knows = false;
     if (k->known) return;
-    (void)w->asker->ops->list(w->asker, &query, see_committed, &c);
-    if (!c.knows) violation(w, "%s was dispatched, and no snapshot in the store knows it", k->key);
+    (void)committed_knows(w->asker, &w->committed, mwl_run_id(mwl_call_run(call)),
+                          mwl_call_number(call), &knows);
+    if (!knows) violation(w, "%s was dispatched, and no snapshot in the store knows it", k->key);
     k->known = true;
 }
 
@@ -415,12 +373,15 @@ bool world_begin(world *w, const flows *f, uint64_t seed, planted lie) {
     w->n_runs = 1 + (size_t)roll(w, RUNS);
     for (size_t i = 0; i < w->n_runs; i++)
         if (!accept_run(w, i)) return false;
+    w->committed = (struct committed){
+        .vm = make_vm(NULL, NULL, keep_call), .programs = f->list, .n_programs = f->n};
     for (size_t i = 0; i < WORKERS; i++) w->workers[i].world = w;
     return worker_begin(&w->workers[0]);
 }
 
 void world_end(world *w) {
     for (size_t i = 0; i < WORKERS; i++) worker_die(&w->workers[i]);
+    mwl_vm_free(w->committed.vm);
     mwl_store_memory_free(w->memory);
     any_world = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
+#include "committed.h"
 #include "mwl_asm.h"
 #include "mwl_durable.h"
 #include "mwl_std.h"
@@ -86,6 +87,7 @@ typedef struct world {
     worker workers[WORKERS];
     run_row runs[RUNS];
     key_row keys[KEYS];
+    struct committed committed;
     at_work calls[CALLS];
     size_t n_keys, n_calls, n_runs;
     bool faults; /* there may be some */

@@ -1,0 +1,243 @@
+/* durable.c: `mwl-bench-durable [FOLDER]`: durable transitions a second, by the size of the group,
+ * beside SQLite alone doing the same writes.
+ *
+ * A transition is: an effect has been answered, the run goes on to the next one, its snapshot is in
+ * the store, and the effect is released. B runs are in flight, so a group has B snapshots. "SQLite
+ * alone" inserts rows of the same size into the same table, in transactions of B. "writer" is the
+ * driver with its thread and B runs. The last column has the fold of the journal in it. */
+#include "mwl_asm.h"
+#include "mwl_durable.h"
+#include "mwl_std.h"
+
+#include <semaphore.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EFFECT "mwl:provider.call/bench/effect/v1"
+static const char document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" EFFECT
+    "\",\"codePrefix\":\"Bench\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"},"
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+static const char definition[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/flow/schema.json\",\"entrypoint\":\"a\",\"steps\":{"
+    "\"a\":{\"action\":\"Call\",\"call\":{\"provider\":\"" EFFECT "\"},\"output\":\"{{ step.input "
+    "}}\",\"next\":\"b\"},"
+    "\"b\":{\"action\":\"Call\",\"call\":{\"provider\":\"" EFFECT "\"},\"output\":\"{{ step.input "
+    "}}\",\"next\":\"a\"}}}";
+static const char input[] =
+    "{\"input\":{\"order\":417,\"customer\":{\"name\":\"Ada Lovelace\",\"street\":\"12 St James's "
+    "Square\",\"city\":\"London\",\"country\":\"GB\"},\"lines\":[{\"sku\":\"A-1001\",\"n\":2,"
+    "\"price\":19.9},{\"sku\":\"B-2002\",\"n\":1,\"price\":249},{\"sku\":\"C-3003\",\"n\":12,"
+    "\"price\":0.35}],\"currency\":\"EUR\",\"note\":\"leave it with the neighbour if nobody "
+    "answers the door; ring twice\",\"express\":false}}";
+
+enum { MOST = 40000, SECONDS = 4 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void must(bool good, const char *what) {
+    if (good) return;
+    fprintf(stderr, "mwl-bench-durable: %s\n", what);
+    exit(1);
+}
+
+static unsigned long effects;
+static void effect(mwl_call *call, void *user) {
+    (void)user;
+    effects++;
+    mwl_call_succeed(call, mwl_null());
+}
+
+struct world {
+    mwl_store *store;
+    mwl_vm *vm;
+    mwl_durable *driver;
+    mwl_durable_writer *writer;
+    sem_t wake;
+};
+
+static void remove_files(const char *path) {
+    static const char *const ends[] = {"", "-wal", "-shm", "-owner"};
+    char name[4200];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        (void)unlink(name);
+    }
+}
+
+static void accept_runs(struct world *w, unsigned runs) {
+    const mwl_asm_provider provider = {"provider", document, sizeof document - 1};
+    const mwl_asm_options options = {.providers = &provider, .n_providers = 1};
+    mwl_asm_result out;
+    mwl_program *program = NULL;
+    uint8_t id[16];
+    must(mwl_assemble(definition, strlen(definition), &options, &out) == MWL_OK, "assemble");
+    must(mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, NULL) == MWL_OK,
+         "load");
+    mwl_program_id(program, id);
+    must(w->store->ops->put_program(w->store, id, "p", out.image, out.image_size, 1) == MWL_OK,
+         "program");
+    for (unsigned i = 0; i < runs; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "run-%u", i);
+        const mwl_store_start start = {name, id, "p", {input, sizeof input - 1}, 1};
+        must(w->store->ops->start(w->store, &start) == MWL_OK, "start");
+    }
+    mwl_program_release(program);
+    mwl_asm_free(&out);
+}
+
+static void open_world(struct world *w, const char *path, unsigned runs) {
+    const mwl_call_provider provider = {.uri = EFFECT, .document = document, .start = effect};
+    mwl_config config = mwl_config_default();
+    memset(w, 0, sizeof *w);
+    config.hold = true;
+    remove_files(path);
+    must(mwl_store_sqlite(path, true, &w->store) == MWL_OK, mwl_store_why(w->store));
+    accept_runs(w, runs);
+    must(w->store->ops->join(w->store, "bench") == MWL_OK, mwl_store_why(w->store));
+    must(mwl_vm_new(&config, &w->vm) == MWL_OK, "VM");
+    must(mwl_std_register(w->vm, NULL) == MWL_OK, "standard library");
+    must(mwl_vm_provide(w->vm, &provider, 1, NULL, NULL) == MWL_OK, "provider");
+    must(mwl_durable_new(w->vm, NULL, &w->driver) == MWL_OK, "driver");
+    effects = 0;
+}
+
+static void close_world(struct world *w, const char *path) {
+    mwl_durable_free(w->driver);
+    mwl_vm_free(w->vm);
+    mwl_store_close(w->store);
+    remove_files(path);
+}
+
+static void turn(struct world *w, bool poll) {
+    (void)mwl_vm_pump(w->vm, MWL_NO_BUDGET);
+    (void)mwl_durable_collect(w->driver);
+    mwl_durable_work *work = mwl_durable_take(w->driver, poll);
+    if (!work) return;
+    must(mwl_durable_work_do(work, w->store) == MWL_OK, mwl_store_why(w->store));
+    must(mwl_durable_done(w->driver, work) == MWL_OK, "done");
+}
+
+/* Transitions a second; *folded: with the fold of what they wrote. */
+static double driver_rate(const char *path, unsigned group, double *folded) {
+    struct world w;
+    bool more = true;
+    open_world(&w, path, group);
+    while (mwl_durable_runs(w.driver) < group) turn(&w, true);
+    for (int i = 0; i < 3; i++) turn(&w, false);
+    unsigned long first = effects;
+    double begin = now(), end;
+    do turn(&w, false);
+    while ((end = now()) - begin < SECONDS && effects - first < MOST);
+    double n = (double)(effects - first);
+    while (more) must(w.store->ops->idle(w.store, &more) == MWL_OK, "idle");
+    *folded = n / (now() - begin);
+    close_world(&w, path);
+    return n / (end - begin);
+}
+
+static void wake(void *ctx) { sem_post(ctx); }
+
+/* With the writer's thread: what changes while it commits is the next group. */
+static double writer_rate(const char *path, unsigned runs) {
+    struct world w;
+    open_world(&w, path, runs);
+    while (mwl_durable_runs(w.driver) < runs) turn(&w, true);
+    sem_init(&w.wake, 0, 0);
+    must(mwl_durable_writer_new(w.store, wake, &w.wake, &w.writer) == MWL_OK, "writer");
+    unsigned long first = effects;
+    double begin = now(), end;
+    do {
+        (void)mwl_vm_pump(w.vm, MWL_NO_BUDGET);
+        (void)mwl_durable_collect(w.driver);
+        mwl_durable_work *work =
+            mwl_durable_writer_busy(w.writer) ? NULL : mwl_durable_take(w.driver, false);
+        if (work) mwl_durable_writer_give(w.writer, work);
+        while (sem_wait(&w.wake) != 0) continue;
+        if ((work = mwl_durable_writer_get(w.writer)))
+            must(mwl_durable_done(w.driver, work) == MWL_OK, "done");
+    } while ((end = now()) - begin < SECONDS && effects - first < MOST);
+    double n = (double)(effects - first);
+    mwl_durable_writer_stop(w.writer);
+    sem_destroy(&w.wake);
+    close_world(&w, path);
+    return n / (end - begin);
+}
+
+static size_t snapshot_size;
+static bool see_size(void *ctx, const mwl_store_row *row) {
+    (void)ctx;
+    snapshot_size = row->size;
+    return false;
+}
+
+static void measure_size(const char *path) {
+    struct world w;
+    const mwl_store_query query = {.snapshots = true};
+    open_world(&w, path, 1);
+    for (int i = 0; i < 4; i++) turn(&w, i == 0);
+    must(w.store->ops->list(w.store, &query, see_size, NULL) == MWL_OK, "list");
+    close_world(&w, path);
+}
+
+/* The same rows into the same table, and nothing else. */
+static double sqlite_rate(const char *path, unsigned group) {
+    struct world w;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *put = NULL;
+    unsigned char *bytes = malloc(snapshot_size);
+    open_world(&w, path, 1);
+    must(bytes && sqlite3_open(path, &db) == SQLITE_OK, "sqlite3_open");
+    sqlite3_exec(db, "pragma synchronous = full; pragma wal_autocheckpoint = 0", NULL, NULL, NULL);
+    sqlite3_prepare_v2(db, "insert into journal(run, version, bytes) values(?, ?, ?)", -1, &put,
+                       NULL);
+    for (size_t i = 0; i < snapshot_size; i++) bytes[i] = (unsigned char)(i * 37);
+    long n = 0;
+    double begin = now(), end;
+    do {
+        must(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK,
+             sqlite3_errmsg(db));
+        for (unsigned i = 0; i < group; i++, n++) {
+            memcpy(bytes, &n, sizeof n);
+            sqlite3_bind_int64(put, 1, i);
+            sqlite3_bind_int64(put, 2, n);
+            sqlite3_bind_blob(put, 3, bytes, (int)snapshot_size, SQLITE_STATIC);
+            must(sqlite3_step(put) == SQLITE_DONE, sqlite3_errmsg(db));
+            sqlite3_reset(put);
+        }
+        must(sqlite3_exec(db, "commit", NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    } while ((end = now()) - begin < SECONDS && n < MOST);
+    sqlite3_finalize(put);
+    sqlite3_close(db);
+    close_world(&w, path);
+    free(bytes);
+    return (double)n / (end - begin);
+}
+
+int main(int argc, char **argv) {
+    static const unsigned groups[] = {1, 10, 100, 1000};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/mwl-bench-%ld.db", argc > 1 ? argv[1] : ".", (long)getpid());
+    measure_size(path);
+    printf("snapshots of %zu bytes; transitions a second\n\n", snapshot_size);
+    printf("| group | SQLite alone | driver | of SQLite | with its thread | with the fold |\n"
+           "| ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        double folded, alone = sqlite_rate(path, groups[i]);
+        double driver = driver_rate(path, groups[i], &folded);
+        double threaded = writer_rate(path, groups[i]);
+        printf("| %u | %.0f | %.0f | %.0f %% | %.0f | %.0f |\n", groups[i], alone, driver,
+               100 * driver / alone, threaded, folded);
+        fflush(stdout);
+    }
+    return 0;
+}
