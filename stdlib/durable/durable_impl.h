@@ -72,9 +72,10 @@ struct mwl__driver_run {
     size_t n_taken, cap_taken, n_events, cap_events, lost_events;
     bool parking; /* it is being given back: nothing is delivered to it */
     bool ended, waits_known, delayed;
-    bool dirty; /* it has changed, and was not saved yet */
-    bool fresh; /* it was loaded, and nothing has happened since */
-    bool looks; /* it was loaded, and may have to wait for long: it is looked at after a pump */
+    bool finished; /* its end is on its way to the store */
+    bool dirty;    /* it has changed, and was not saved yet */
+    bool fresh;    /* it was loaded, and nothing has happened since */
+    bool looks;    /* it was loaded, and may have to wait for long: it is looked at after a pump */
     mwl__driver_run *next, *prev; /* of all */
     mwl__driver_run *next_ended, *next_delayed;
 };

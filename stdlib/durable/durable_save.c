@@ -208,6 +208,7 @@ static bool put_end(mwl_durable *d, mwl__driver_run *r, mwl_store_state state, c
         return false;
     }
     set_bytes(d, c, NULL, 0);
+    r->finished = true;
     c->c.kind = MWL_STORE_END;
     c->c.state = state;
     c->result = take_result;
@@ -276,6 +277,7 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks) {
     uint64_t vm_version = 0;
     bool outside = false;
     mwl_instant now;
+    if (r->finished) return true;
     if (mwl_run_get_state(r->run) >= MWL_RUN_DONE) return save_end(d, r);
     mwl_status status = mwl_run_save(r->run, &bytes, &size, &vm_version);
     if (status == MWL_E_NOMEM || status == MWL_E_STATE) return false;
