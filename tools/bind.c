@@ -195,6 +195,7 @@ static int apply_uri(const struct bind *b, mwl_vm *vm) {
         own->call.wake = p->call.wake;
         own->call.cancel = p->call.cancel;
         own->call.blocking = p->call.blocking;
+        own->call.now = p->call.now;
         own->user = p->user;
         return CMD_OK;
     }

@@ -38,9 +38,9 @@ for file in "$shared" "$host"; do
     size=$(($(wc -c <"$work/stripped")))
     echo "${file##*/}, stripped: $size bytes, $((size / 1024)) KiB"
     # The promise is for what people install, as gcc makes it here; other machines' code has other sizes.
-    if [ "$file" = "$shared" ] && [ "$size" -ge $((780 * 1024)) ] && [ "$(uname -m)" = x86_64 ] && [ "$compiler" = GNU ]; then
+    if [ "$file" = "$shared" ] && [ "$size" -ge $((790 * 1024)) ] && [ "$(uname -m)" = x86_64 ] && [ "$compiler" = GNU ]; then
         case $type/$stress in
-            Release/OFF | RelWithDebInfo/OFF) echo "that is more than 780 KiB"; status=1 ;;
+            Release/OFF | RelWithDebInfo/OFF) echo "that is more than 790 KiB"; status=1 ;;
         esac
     fi
 done
