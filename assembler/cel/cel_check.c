@@ -133,7 +133,7 @@ static bool is_in_scope(const checker *c, const char *name, size_t len) {
 }
 
 static hint meant_name(checker *c, const mwl__cel_node *n) {
-    mwl__word w;
+    mwl__named w;
     if (mwl__word_find(c->o->name_words, n->name.data, n->name.len, &w)) {
         hint h = {.help = NULL};
         if (w.help) h.help = copy_text(c, w.help, w.help_len);
@@ -194,7 +194,7 @@ static bool is_name_space(const checker *c, mwl__cel_text name) {
 /* Whether the member call is one of another language's name spaces: `JSON.stringify(x)`. */
 static bool is_foreign(const checker *c, const mwl__cel_node *call) {
     char name[40];
-    mwl__word w;
+    mwl__named w;
     int n = snprintf(name, sizeof name, "%s.%s", call->kids[0]->name.data, call->name.data);
     return n > 0 && (size_t)n < sizeof name &&
            mwl__word_find(c->o->function_words, name, (size_t)n, &w);
@@ -255,7 +255,7 @@ static hint as_member(checker *c, const mwl__cel_node *n, const char *name) {
 static hint meant_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
                            uint32_t begin, uint32_t end, bool *macro) {
     bool member = n->kind == MWL__CEL_MEMBER;
-    mwl__word w;
+    mwl__named w;
     hint h = {.help = NULL};
     if (mwl__word_find(c->o->function_words, name, len, &w)) {
         mwl__cel_text text = {w.name, w.name_len};

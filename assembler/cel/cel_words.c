@@ -18,7 +18,7 @@ static const char reserved_words[] =
     "return >: an expression is its own value; leave the word out\n";
 
 const char *mwl__cel_reserved_help(mwl__cel_parser *p, const char *word, size_t len) {
-    mwl__word w;
+    mwl__named w;
     if (!mwl__word_find(reserved_words, word, len, &w)) return NULL;
     return mwl__arena_text(p->arena, w.help, w.help_len);
 }
@@ -110,7 +110,7 @@ static bool bad_character(mwl__cel_parser *p) {
 bool mwl__cel_foreign(mwl__cel_parser *p) {
     const mwl__cel_token *t = &p->tok;
     const char *s = p->options->source;
-    mwl__word w;
+    mwl__named w;
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
         if (follows(p, habits[i].text))
             return complain(p, p->prev_begin, t->end, habits[i].help, habits[i].fix);

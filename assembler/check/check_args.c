@@ -132,7 +132,7 @@ static const mwl__node *meant_by(const mwl__checker *c, const mwl__node *schema,
         m->parent->count > NAMES_MAX)
         return NULL;
     const mwl__node *p;
-    mwl__word w = {.rest = mwl__diags_words(c->sink, MWL__WORDS_ARGUMENTS)};
+    mwl__named w = {.rest = mwl__diags_words(c->sink, MWL__WORDS_ARGUMENTS)};
     while (mwl__word_find(w.rest, m->key, m->key_len, &w)) {
         p = mwl__node_find(properties, w.name, w.name_len);
         if (p) return mwl__node_find(m->parent, w.name, w.name_len) ? NULL : p;

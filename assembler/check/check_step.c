@@ -511,7 +511,7 @@ static int guess_action(const mwl__checker *c, const mwl__node *n) {
     if (n->kind != MWL_NODE_STRING) return -1;
     int exact = find_action(n->as.text, n->count);
     if (exact >= 0) return exact;
-    mwl__word w;
+    mwl__named w;
     if (mwl__word_find(mwl__diags_words(c->sink, MWL__WORDS_ACTION), n->as.text, n->count, &w))
         return find_action(w.name, w.name_len);
     const char *near = mwl__suggest_among(n->as.text, n->count, action_names, MWL_ACTION_COUNT);

@@ -187,7 +187,7 @@ static void check_type_name(mwl__schema_doc *doc, const mwl__node *v) {
         "int long > integer\nfloat double decimal > number\nbool > boolean\n"
         "str text char > string\nlist > array\nmap dict hash > object\n"
         "none nil > null\n";
-    mwl__word w = {.name = mwl__suggest_among(v->as.text, v->count, type_names, N_TYPES)};
+    mwl__named w = {.name = mwl__suggest_among(v->as.text, v->count, type_names, N_TYPES)};
     if (w.name) w.name_len = strlen(w.name);
     if (w.name || mwl__word_find(words, v->as.text, v->count, &w)) {
         mwl__diag_help(d, "did you mean '%.*s'?", (int)w.name_len, w.name);

@@ -101,7 +101,7 @@ static size_t field_named(const mwl__form *form, const char *name, size_t len) {
 /* Guesses what was meant: by the words of other languages, or by the spelling. */
 static guess guess_at(const mwl__tree *tree, const mwl__node *m, const mwl__form *form) {
     guess g = {m, form->n_fields, NULL, 0, false, false};
-    mwl__word w;
+    mwl__named w;
     bool found = false;
     for (int i = 0; i < 2 && !found; i++)
         found =

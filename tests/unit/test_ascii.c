@@ -13,7 +13,7 @@ UTEST(ascii, as_in_the_c_locale) {
         ASSERT_EQ(mwl__is_letter(c), ascii && isalpha(c) != 0);
         ASSERT_EQ(mwl__is_alnum(c), ascii && isalnum(c) != 0);
         ASSERT_EQ(mwl__is_hex(c), ascii && isxdigit(c) != 0);
-        ASSERT_EQ(mwl__lower((char)c), ascii ? (char)tolower(c) : (char)c);
+        ASSERT_EQ(mwl__to_lower((char)c), ascii ? (char)tolower(c) : (char)c);
     }
 }
 

@@ -329,6 +329,22 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
+  # The library as one file, and the suites with it.
+  if(Python3_FOUND)
+    set(MWL_ONE ${CMAKE_CURRENT_BINARY_DIR}/generated/one)
+    file(GLOB_RECURSE MWL_ONE_OF CONFIGURE_DEPENDS vm/*.[ch] assembler/*.[ch] stdlib/*.[ch])
+    add_custom_command(OUTPUT ${MWL_ONE}/mwl.c
+      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate ${MWL_ONE}
+      DEPENDS ${MWL_ONE_OF} ${PROJECT_SOURCE_DIR}/tools/amalgamate VERBATIM)
+    add_executable(mwl-suite-one ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
+                   tools/lsp/cel_deduce.c tools/lsp/cel_type.c ${MWL_ONE}/mwl.c)
+    target_include_directories(mwl-suite-one PRIVATE tools/suite)
+    target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies mwl_coro_header)
+    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O1;-g0;-Wno-shadow")
+    add_test(NAME amalgamate COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/amalgamate.sh ${MWL_ONE}
+             $<TARGET_FILE:mwl-suite-one>)
+    mwl_test_setup(amalgamate)
+  endif()
   # The library with parts left out.
   add_test(NAME options COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/options.sh ${CMAKE_COMMAND} ${CMAKE_C_COMPILER}
            $<TARGET_FILE:mwlvm> ${CMAKE_CURRENT_BINARY_DIR}/options)

@@ -22,6 +22,6 @@ static inline int mwl__hex_value(int64_t c) {
 }
 static inline bool mwl__is_hex(int64_t c) { return mwl__hex_value(c) >= 0; }
 
-static inline char mwl__lower(char c) { return mwl__is_upper(c) ? (char)(c + ('a' - 'A')) : c; }
+static inline char mwl__to_lower(char c) { return mwl__is_upper(c) ? (char)(c + ('a' - 'A')) : c; }
 
 #endif

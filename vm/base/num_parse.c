@@ -235,7 +235,7 @@ static mwl_status parse(const char *s, size_t len, size_t at, bool negative, gra
                         double *out) {
     parts p = {.negative = negative};
     if (!read_mantissa(s, len, &at, g, &p)) return MWL_E_SYNTAX;
-    if (at < len && mwl__lower(s[at]) == (g.base == 16 ? 'p' : 'e')) {
+    if (at < len && mwl__to_lower(s[at]) == (g.base == 16 ? 'p' : 'e')) {
         int64_t e;
         at++;
         if (!read_exponent(s, len, &at, g.underscores, &e)) return MWL_E_SYNTAX;
@@ -296,7 +296,7 @@ size_t mwl__num_json(const char *s, size_t len, double *out, mwl_status *status)
 static bool equals_ignoring_case(const char *s, size_t len, const char *word) {
     if (len != strlen(word)) return false;
     for (size_t i = 0; i < len; i++)
-        if (mwl__lower(s[i]) != word[i]) return false;
+        if (mwl__to_lower(s[i]) != word[i]) return false;
     return true;
 }
 
@@ -328,7 +328,7 @@ mwl_status mwl__num_parse_cel(const char *s, size_t len, double *out) {
         return MWL_OK;
     }
     grammar g = {.bare_point = true, .underscores = true, .base = 10};
-    if (len - at > 2 && s[at] == '0' && mwl__lower(s[at + 1]) == 'x') {
+    if (len - at > 2 && s[at] == '0' && mwl__to_lower(s[at + 1]) == 'x') {
         g.base = 16;
         at += 2;
     }

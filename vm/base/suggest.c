@@ -99,14 +99,14 @@ static bool among(const char *p, const char *end, const char *word, size_t len) 
         size_t n = 0;
         while (p + n < end && p[n] != ' ') n++;
         size_t i = 0;
-        while (i < n && n == len && p[i] == mwl__lower(word[i])) i++;
+        while (i < n && n == len && p[i] == mwl__to_lower(word[i])) i++;
         if (i == n && n == len) return true;
         p += n + 1;
     }
     return false;
 }
 
-bool mwl__word_find(const char *words, const char *word, size_t len, mwl__word *out) {
+bool mwl__word_find(const char *words, const char *word, size_t len, mwl__named *out) {
     for (const char *line = words, *end; line && *line; line = end + 1) {
         end = strchr(line, '\n');
         const char *mark = strchr(line, '>');

@@ -33,16 +33,16 @@ void mwl__suggest_offer(mwl__suggest *s, const char *name, size_t len);
 
 /* A word of another language, from a text whose lines are "words > name: help". The words are in
  * lower case and parted by blanks. */
-typedef struct mwl__word {
+typedef struct mwl__named {
     const char *name; /* its name in MWL; NULL: MWL does not have it */
     size_t name_len;
     const char *help; /* what to write; NULL: `name` in its place, which is exact */
     size_t help_len;
     const char *rest; /* the text after this line, where the word may come again */
-} mwl__word;
+} mwl__named;
 
 /* Look a word up in such a text (or NULL), without regard to case. */
-bool mwl__word_find(const char *words, const char *word, size_t len, mwl__word *out);
+bool mwl__word_find(const char *words, const char *word, size_t len, mwl__named *out);
 
 /* Returns the nearest of `n` names, or NULL. */
 const char *mwl__suggest_among(const char *text, size_t len, const char *const *names, size_t n);

@@ -71,8 +71,8 @@ static bool is_ldh_name(const char *s, size_t len, bool unicode) {
 
 static bool has_a_label(const char *s, size_t len) {
     for (size_t i = 0; i + 4 <= len; i++)
-        if ((i == 0 || s[i - 1] == '.') && mwl__lower(s[i]) == 'x' && mwl__lower(s[i + 1]) == 'n' &&
-            s[i + 2] == '-' && s[i + 3] == '-')
+        if ((i == 0 || s[i - 1] == '.') && mwl__to_lower(s[i]) == 'x' &&
+            mwl__to_lower(s[i + 1]) == 'n' && s[i + 2] == '-' && s[i + 3] == '-')
             return true;
     return false;
 }
@@ -119,8 +119,8 @@ bool mwl__format_email(const char *s, size_t len, bool unicode) {
     size_t size = len - n - 1;
     if (size >= 2 && domain[0] == '[' && domain[size - 1] == ']') {
         domain++, size -= 2;
-        if (size > 5 && mwl__lower(domain[0]) == 'i' && mwl__lower(domain[1]) == 'p' &&
-            mwl__lower(domain[2]) == 'v' && domain[3] == '6' && domain[4] == ':')
+        if (size > 5 && mwl__to_lower(domain[0]) == 'i' && mwl__to_lower(domain[1]) == 'p' &&
+            mwl__to_lower(domain[2]) == 'v' && domain[3] == '6' && domain[4] == ':')
             return mwl__format_ipv6(domain + 5, size - 5);
         return mwl__format_ipv4(domain, size);
     }

@@ -59,7 +59,7 @@ static uint32_t threshold(uint32_t k, uint32_t bias) {
 }
 
 static int digit_value(char c) {
-    if (mwl__is_letter(c)) return mwl__lower(c) - 'a';
+    if (mwl__is_letter(c)) return mwl__to_lower(c) - 'a';
     return mwl__is_digit(c) ? c - '0' + 26 : -1;
 }
 
@@ -70,7 +70,7 @@ static bool puny_decode(const char *s, size_t len, label *out) {
     for (size_t i = 0; i < len; i++)
         if (s[i] == '-') basic = i;
     out->n = 0;
-    for (; at < basic; at++) out->cp[out->n++] = (unsigned char)mwl__lower(s[at]);
+    for (; at < basic; at++) out->cp[out->n++] = (unsigned char)mwl__to_lower(s[at]);
     if (basic > 0) at++;
     uint32_t n = P_N, bias = P_BIAS, i = 0;
     if (at >= len) return false;
@@ -305,7 +305,7 @@ static bool judge_label(label *l, bool ascii_host) {
         l->encoded = l->n;
         for (size_t i = 0; i < len; i++) {
             if (!is_ascii_ldh(l->cp[i + 4])) return false;
-            text[i] = mwl__lower((char)l->cp[i + 4]);
+            text[i] = mwl__to_lower((char)l->cp[i + 4]);
         }
         if (!puny_decode(text, len, l) || !hyphens_stand_well(l) || !is_u_label(l)) return false;
         return puny_encode(l, puny) == len && memcmp(puny, text, len) == 0;
