@@ -158,6 +158,14 @@ if(Python3_FOUND AND NOT MWL_SANITIZE) # the interpreter does not bring the sani
                "MWLVM_LIBRARY=$<TARGET_FILE:mwlvm_shared>" "PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+if(MWL_MINICORO_INCLUDE) # the host's own minicoro beside ours
+  add_executable(host_minicoro tests/install/minicoro.c)
+  target_include_directories(host_minicoro SYSTEM PRIVATE ${MWL_MINICORO_INCLUDE})
+  target_link_libraries(host_minicoro PRIVATE mwlvm_static)
+  add_test(NAME host_minicoro COMMAND host_minicoro)
+  mwl_test_setup(host_minicoro)
+endif()
+
 add_test(NAME headers_used COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/headers.sh)
 mwl_test_setup(headers_used)
 
