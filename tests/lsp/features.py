@@ -3,6 +3,7 @@
 
 A `|` in a text is the cursor. Each check says what the language has at that place.
 """
+import os
 import subprocess
 import sys
 
@@ -291,11 +292,35 @@ def keeps_the_protocol():
     check("1 after a header without a length", c.process.wait(60) == 1)
 
 
+def knows_providers():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "examples", "testing")
+    document = os.path.join(folder, "pay.provider.json")
+    with open(os.path.join(folder, "order.json"), encoding="utf-8") as file:
+        order = file.read()
+    c = Client([MWLVM, "lsp"])
+    c.open(URI, order)
+    check("an unknown provider", any("no provider" in d["message"] for d in c.diagnostics(URI, 1)))
+    with open(document, encoding="utf-8") as file:
+        text = file.read()
+    c.open("file:///pay.json", text)
+    check("a provider document is clean", c.diagnostics("file:///pay.json", 1) == [])
+    c.open("file:///pay.json", text.replace('"codePrefix"', '"codePrefixx"'), version=2)
+    check("or not", c.diagnostics("file:///pay.json", 2) != [])
+    check("it ends", c.end() == 0)
+    c = Client([MWLVM, "lsp", "--provider", document, "--deny", "warnings"])
+    c.open(URI, order)
+    found = c.diagnostics(URI, 1)
+    check("a provider of one's own", not any("no provider" in d["message"] for d in found), found)
+    check("is completed", any("/pay/" in name for name in labels(c, HEAD + '"steps": { "a": { "call": { "provider": "|')))
+    check("it ends", c.end() == 0)
+
+
 client = Client([MWLVM, "lsp"])
 for part in (diagnostics, synchronises, completes, completes_expressions, hovers, navigates, shows_symbols,
              formats):
     part(client)
 check("the server ends well", client.end() == 0)
+knows_providers()
 keeps_the_protocol()
 print(f"{len(failures)} checks failed" if failures else "all checks hold")
 sys.exit(1 if failures else 0)
