@@ -387,6 +387,11 @@ static node *of_run(node *run, const char *name) {
     X(res_nothing, AWAIT,                                                                          \
       (*of_frame(r, "res", -1) = *of_result(), UNDEFINED(&of_frame(r, "res", -1)->kid[1])),        \
       "a Result has no value")                                                                     \
+    X(res_nothing_failed, AWAIT,                                                                   \
+      (failed(of_frame(r, "res", -1)), UNDEFINED(&of_frame(r, "res", -1)->kid[1])),                \
+      "a Result has no value")                                                                     \
+    X(depth, BELOW, limit_depth(r, 1), "there are more frames than the limit allows")              \
+    X(timer_of_its_own, CALL, timed(of_frame(r, "timer", -1)), "a bound has no timer")             \
     X(res_odd, AWAIT,                                                                              \
       (*of_frame(r, "res", -1) = *of_result(),                                                     \
        of_frame(r, "res", -1)->kid[1] =                                                            \
@@ -603,6 +608,13 @@ static void empty_gather(node *r) {
     tree_uint(&gather_of(r)->kid[1], 0);
     UNDEFINED(&gather_of(r)->kid[2]);
     of_gather(r, "next")->n_kids = 0;
+}
+
+/* The run's own limits, which allow so many frames. */
+static void limit_depth(node *r, unsigned frames) {
+    static node kids[7];
+    for (size_t i = 0; i < 7; i++) tree_uint(&kids[i], i < 2 ? 1000000 : i == 2 ? frames : 64);
+    *of_run(r, "limits") = (node){.major = MWL_CBOR_ARRAY, .kid = kids, .n_kids = 7};
 }
 
 static void in_step(node *r) {

@@ -204,6 +204,8 @@ void mwl__frame_free(mwl__frame *top) {
         mwl__frame *parent = f->parent;
         bool last = f == top;
         f->run->live--;
+        mwl__exec *x = &mwl__vm_of(f)->exec;
+        if (x->frame == f) x->frame = NULL; /* a long operation asks for its bounds */
         free_own(f);
         if (parent) mwl__heap_give(mwl__heap_of(f), f, mwl__frame_size(f->timed));
         if (last) return;
@@ -397,10 +399,10 @@ void mwl__frame_run(mwl__frame *f) {
         x->pc = pc;
         outcome = mwl__exec_run(x);
     }
+    x->poll = INT64_MIN; /* what follows belongs to no frame: this one may have ended */
     if (pc != MWL_PC_FUEL) pay(run, x);
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
     bool late = x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM);
-    x->poll = INT64_MIN; /* what is done between turns belongs to no frame */
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_used(run, vm->turn_used);
