@@ -82,7 +82,7 @@ static bool get_result(mwl__loader *l, mwl__result *out) {
         rose = (rose + (uint64_t)(l->shift_ns >> 20)) % MWL_ROSE_STAMPS;
         out->rose = (rose ? rose : 1) & (MWL_ROSE_STAMPS - 1);
     }
-    if (mwl_is_absent(out->v) || mwl__value_odd(out->v)) return damaged(l, "a Result has no value");
+    if (mwl__value_odd(out->v)) return damaged(l, "a Result has no value"); /* or absent */
     return out->ok || mwl__fit_failure(&l->r, out->v);
 }
 
