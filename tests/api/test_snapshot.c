@@ -597,8 +597,11 @@ UTEST(snapshot, what_is_refused_before_the_body) {
     how.max_bytes = b.size - 1;
     EXPECT_EQ((int)mwl_run_load(vm, b.p, b.size, &how, &out, &error), (int)MWL_E_TOO_BIG);
     how.max_bytes = 0;
-    for (size_t n = 0; n < b.size; n++)
+    for (size_t n = 0; n < b.size; n++) {
         EXPECT_EQ((int)mwl_run_load(vm, b.p, n, &how, &out, &error), (int)MWL_E_SNAPSHOT);
+        EXPECT_STREQ(error.message, n < MWL_SAVED_HEADER ? "this is not a saved run"
+                                                         : "the saved run is not complete");
+    }
     unsigned char *bytes_of = b.p;
     for (size_t i = 0; i < b.size; i++) { /* the checksum finds any changed byte */
         bytes_of[i] ^= 1;
