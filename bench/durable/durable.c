@@ -86,7 +86,7 @@ static void accept_runs(struct world *w, unsigned runs) {
     must(w->store->ops->put_program(w->store, id, "p", out.image, out.image_size, 1) == MWL_OK,
          "program");
     for (unsigned i = 0; i < runs; i++) {
-        char name[20];
+        char name[24];
         snprintf(name, sizeof name, "run-%u", i);
         const mwl_store_start start = {name, id, "p", {input, sizeof input - 1}, 1};
         must(w->store->ops->start(w->store, &start) == MWL_OK, "start");

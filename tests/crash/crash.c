@@ -154,7 +154,7 @@ static void accept_runs(const void *image, size_t size) {
         continue;
     must(w.store, status, "program");
     for (int i = 0; i < RUNS; i++) {
-        char name[8], line[20];
+        char name[20], line[40];
         snprintf(name, sizeof name, "r%d", i);
         snprintf(line, sizeof line, "start r%d", i);
         const mwl_store_start start = {name, id, "p", {"{}", 2}, 1};
@@ -166,7 +166,7 @@ static void accept_runs(const void *image, size_t size) {
 
 /* One for each run, with a key: repeated after a crash it is the same answer. */
 static void answer(int run) {
-    char id[8], body[8], line[30];
+    char id[20], body[20], line[60];
     unsigned n = 0;
     mwl_status status;
     snprintf(id, sizeof id, "r%d", run);
