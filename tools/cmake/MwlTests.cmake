@@ -93,11 +93,12 @@ if(MWL_HAVE_DURABLE)
   if(Python3_FOUND)
     add_test(NAME crash COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/crash/crash.py $<TARGET_FILE:mwl-crash>)
     mwl_test_setup(crash)
+    set_tests_properties(crash PROPERTIES TIMEOUT 1200)
     set_property(TEST crash APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
     # The protocol as a model: tests/spin
     add_test(NAME spin COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/spin/run.py)
     mwl_test_setup(spin)
-    set_tests_properties(spin PROPERTIES SKIP_RETURN_CODE 77)
+    set_tests_properties(spin PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200)
   endif()
   # A fleet in one process, under virtual time: tests/sim
   file(GLOB MWL_SIM_SOURCES CONFIGURE_DEPENDS tests/sim/*.c)
