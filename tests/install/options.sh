@@ -1,15 +1,13 @@
 #!/bin/sh
-# options.sh CMAKE CC COMMAND WORK [all]: the library with parts left out.
+# options.sh CMAKE CC COMMAND WORK: the library with parts left out.
 #
 # The smallest one, which runs programs only, is built with everything off: it needs libc and nothing else, and prints
-# its size. A host runs a program with it that COMMAND has assembled. With `all` each option is off by itself, and
-# the tests of that build are run.
+# its size. A host runs a program with it that COMMAND has assembled.
 set -eu
 cmake=$1
 cc=$2
 command=$3
 work=$4
-all=${5:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$work"
 
@@ -38,13 +36,3 @@ echo "the smallest library: $(($(wc -c <"$work/stripped") / 1024)) KiB, stripped
 strip -o "$work/stripped" "$work/host"
 echo "a host with it inside: $(($(wc -c <"$work/stripped") / 1024)) KiB, stripped"
 "$work/host" "$work/options.mwlb"
-
-[ "$all" = all ] || exit 0
-for option in STACKS PCRE2 IDN; do
-    echo "MWL_$option=OFF, with the tests"
-    configure "no-$option" -DMWL_$option=OFF -DMWL_IO=OFF -DMWL_DURABLE=OFF
-    (cd "$work/no-$option" && ctest -j2 --output-on-failure -R "^test_(run|schema|pattern|host|surface|embedder)|^(cases|regression|conformance)") ||
-        exit 1
-done
-echo "MWL_COMMAND=OFF"
-configure no-command -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF
