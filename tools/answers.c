@@ -468,7 +468,7 @@ mwl_status answers_bind(struct answers *a, const char *uri, const char *document
     p->call.wake = bound_wake;
     p->call.cancel = bound_cancel;
     p->call.blocking = NULL;
-    p->call.now = NULL;
+    p->now = p->call.now = NULL;
     p->user = b;
     return MWL_OK;
 }

@@ -196,6 +196,7 @@ static int apply_uri(const struct bind *b, mwl_vm *vm) {
         own->call.cancel = p->call.cancel;
         own->call.blocking = p->call.blocking;
         own->call.now = p->call.now;
+        own->now = p->now;
         own->user = p->user;
         return CMD_OK;
     }

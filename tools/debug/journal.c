@@ -218,7 +218,7 @@ struct journaled *journal_attach(struct journal *j, mwl_vm *vm, const uint64_t *
         p->call.start = start;
         p->call.wake = NULL;
         p->call.cancel = cancel;
-        p->call.now = NULL;
+        p->now = p->call.now = NULL;
         p->user = r;
     }
     return a;
