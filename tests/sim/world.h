@@ -11,7 +11,7 @@
 #include "mwl_std.h"
 
 #define S INT64_C(1000000000)
-enum { WORKERS = 3, RUNS = 4, CALLS = 64, KEYS = 512, ANSWERS = 16 };
+enum { WORKERS = 3, RUNS = 4, CALLS = 64, KEYS = 512, ANSWERS = 64 };
 #define LEASE (2 * S)
 
 /* The Flows that runs are of. */
