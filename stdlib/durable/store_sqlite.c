@@ -307,9 +307,10 @@ static int pragma_int(mwl__sqlite_store *s, const char *text, int64_t *out) {
 static mwl_status make_schema(mwl__sqlite_store *s) {
     int64_t application, version, tables;
     char marks[120];
-    int code = pragma_int(s, "pragma application_id", &application);
+    /* the tables first: another process makes them and the marks in one transaction */
+    int code = pragma_int(s, "select count(*) from sqlite_schema", &tables);
+    if (code == SQLITE_OK) code = pragma_int(s, "pragma application_id", &application);
     if (code == SQLITE_OK) code = pragma_int(s, "pragma user_version", &version);
-    if (code == SQLITE_OK) code = pragma_int(s, "select count(*) from sqlite_schema", &tables);
     if (code != SQLITE_OK) return mwl__sqlite_status(s, code);
     if (application == APPLICATION && version == SCHEMA) return MWL_OK;
     if (application == APPLICATION)
