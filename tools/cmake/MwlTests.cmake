@@ -1,8 +1,10 @@
 # Unit tests and small hosts (one executable per tests/unit/test_*.c and tests/api/test_*.c), example hosts, and the installation test.
 
-# They measure the real clock, so a busy machine can make them fail. `tools/dev test` runs them after the others.
-set(MWL_CLOCK_TESTS command each hostile io_examples io_exec io_file io_http io_middleware io_prompt io_run
-  io_sqlite report terminal test_flood test_fuel_cost test_host test_late test_timely)
+# They measure the real clock, or wait for other processes, so a busy machine can make them fail. `tools/dev test` runs
+# them after the others.
+set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_kills each editor_page hostile input_memory
+  io_cache io_examples io_exec io_file io_full io_http io_middleware io_prompt io_run io_sqlite io_thousand lsp_speed npm_dap
+  npm_lsp report start terminal test_flood test_fuel_cost test_host test_late test_timely)
 
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
