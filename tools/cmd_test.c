@@ -302,40 +302,69 @@ static void end_round(struct job *j) {
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-static void add_change(uint64_t *sum, const char *path) {
-    struct stat s;
-    if (stat(path, &s) != 0) return;
-    *sum = (*sum ^ (uint64_t)s.st_mtim.tv_sec ^ (uint64_t)s.st_mtim.tv_nsec << 20 ^
-            (uint64_t)s.st_size << 44) *
-           UINT64_C(1099511628211);
+/* What the files look like: cases, definitions, documents, and which there are. */
+struct files {
+    uint64_t sum;
+    bool changed_since; /* one was changed at the instant asked for, or after it */
+};
+
+static bool before(const struct timespec *a, const struct timespec *b) {
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* What the files look like now: cases, definitions, documents, and which there are. */
-static uint64_t state_of_files(struct job *j) {
+/* The clock of the file system's times. */
+static struct timespec file_time(void) {
+    struct timespec now;
+#ifdef CLOCK_REALTIME_COARSE
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+#else
+    clock_gettime(CLOCK_REALTIME, &now);
+#endif
+    return now;
+}
+
+static void add_file(struct files *f, const char *path, const struct timespec *since) {
+    const struct timespec now = file_time();
+    struct stat s;
+    if (stat(path, &s) != 0) return;
+    f->sum = (f->sum ^ (uint64_t)s.st_mtim.tv_sec ^ (uint64_t)s.st_mtim.tv_nsec << 20 ^
+              (uint64_t)s.st_size << 44) *
+             UINT64_C(1099511628211);
+    if (!before(&s.st_mtim, since) && !before(&now, &s.st_mtim)) f->changed_since = true;
+}
+
+static struct files look_at_files(struct job *j, const struct timespec *since) {
     struct test_list now = {0};
     const struct test_program *t;
-    uint64_t sum = 14695981039346656037u;
+    struct files f = {14695981039346656037u, false};
     for (size_t i = 0; i < j->paths.count; i++) (void)test_find(&now, j->paths.words[i]);
     if (!j->paths.count) (void)test_find(&now, ".");
-    for (size_t i = 0; i < now.count; i++) add_change(&sum, now.cases[i].file);
+    for (size_t i = 0; i < now.count; i++) add_file(&f, now.cases[i].file, since);
     for (size_t i = 0; (t = test_programs_at(j->programs, i)); i++) {
-        if (t->testable.path) add_change(&sum, t->testable.path);
+        if (t->testable.path) add_file(&f, t->testable.path, since);
         for (size_t k = 0; k < t->testable.n_documents; k++)
-            if (t->testable.documents[k].file) add_change(&sum, t->testable.documents[k].file);
+            if (t->testable.documents[k].file) add_file(&f, t->testable.documents[k].file, since);
     }
-    sum ^= now.count;
+    f.sum ^= now.count;
     test_list_free(&now);
-    return sum;
+    return f;
 }
 
 static void watch(struct job *j) {
+    const struct timespec pause = {0, WATCH_MS * 1000000L};
     for (;;) { /* until a signal ends it */
+        const struct timespec begin = file_time();
         (void)one_round(j);
-        const struct timespec pause = {0, WATCH_MS * 1000000L};
-        uint64_t before = state_of_files(j);
-        puts("watching; Ctrl-C ends it");
-        fflush(stdout);
-        while (state_of_files(j) == before) nanosleep(&pause, NULL);
+        struct files seen = look_at_files(j, &begin);
+        if (!seen.changed_since) { /* else the round may have read what was there before */
+            puts("watching; Ctrl-C ends it");
+            fflush(stdout);
+            while (look_at_files(j, &begin).sum == seen.sum) nanosleep(&pause, NULL);
+        }
+        do { /* a file that is being written is left alone */
+            seen = look_at_files(j, &begin);
+            nanosleep(&pause, NULL);
+        } while (look_at_files(j, &begin).sum != seen.sum);
         end_round(j);
     }
 }

@@ -172,18 +172,18 @@ UTEST(misuse, using_what_was_freed) {
 }
 #endif
 
-static void *cancel_elsewhere(void *arg) {
-    mwl_run_cancel(((host *)arg)->f.run, "from another thread");
+static void *abort_elsewhere(void *arg) {
+    mwl_run_abort(((host *)arg)->f.run);
     return NULL;
 }
-static void is_cancelled_elsewhere(mwl_call *call, void *user) {
+static void is_aborted_elsewhere(mwl_call *call, void *user) {
     pthread_t t;
-    if (pthread_create(&t, NULL, cancel_elsewhere, user) == 0) pthread_join(t, NULL);
+    if (pthread_create(&t, NULL, abort_elsewhere, user) == 0) pthread_join(t, NULL);
     mwl_call_succeed(call, mwl_null());
 }
-UTEST(misuse, cancelling_from_another_thread_than_the_one_that_pumps) {
-    expect_told(utest_result, is_cancelled_elsewhere, NULL, MWL_OK,
-                "mwl_run_cancel: while another thread pumps the VM");
+UTEST(misuse, aborting_from_another_thread_than_the_one_that_pumps) {
+    expect_told(utest_result, is_aborted_elsewhere, NULL, MWL_OK,
+                "mwl_run_abort: while another thread pumps the VM");
 }
 #endif
 
