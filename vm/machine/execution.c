@@ -123,7 +123,7 @@ void mwl__execution_free(mwl_call *c) {
 static inline void take(mwl_call *c, mwl__result *res) {
     mwl_vm *vm = c->vm;
     *res = c->res;
-    if (c->timer.at) mwl__timer_cancel(&vm->timers, &c->timer);
+    mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
     discard(vm, c);
 }

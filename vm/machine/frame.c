@@ -153,7 +153,7 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
 static void free_own(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_heap *h = &vm->heap;
-    if (f->timer.at) mwl__timer_cancel(&vm->timers, &f->timer);
+    mwl__timer_cancel(&vm->timers, &f->timer);
     while (f->entries) mwl__entry_pop(f);
     if (f->record) mwl__call_state_free(h, f->record);
     if (f->extra) {

@@ -115,8 +115,7 @@ static void lane_remove(mwl__timers *t, size_t at) {
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
-    if (timer->at == 0) return;
+void mwl__timer_remove(mwl__timers *t, mwl__timer *timer) {
     uint32_t at = timer->at;
     timer->at = 0;
     if (at & LANE)

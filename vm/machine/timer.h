@@ -36,7 +36,10 @@ void mwl__timers_done(mwl__timers *t);
 /* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. rank counts for bounds only. */
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                           uint32_t rank);
-void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer);             /* not armed: nothing */
+void mwl__timer_remove(mwl__timers *t, mwl__timer *timer); /* it must be armed */
+static inline void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
+    if (timer->at) mwl__timer_remove(t, timer);
+}
 int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer); /* not armed: MWL_NEVER */
 mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns);  /* NULL when empty */
 static inline size_t mwl__timers_count(const mwl__timers *t) {
