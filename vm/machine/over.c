@@ -6,44 +6,54 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void enlist(mwl_run *run, unsigned which) {
-    mwl__run_list *l = &run->link->vm->runs[which];
-    run->list = which & 3u;
-    run->next = NULL;
-    run->prev = l->last;
-    if (l->last)
-        l->last->next = run;
-    else
-        l->first = run;
-    l->last = run;
+static mwl_run *run_at(mwl__run_links *l) {
+    return (mwl_run *)(void *)((char *)l - offsetof(mwl_run, links));
+}
+
+static void enlist(mwl_run *run, mwl__run_links *list) {
+    mwl__run_links *last = list->prev;
+    run->links.next = list;
+    run->links.prev = last;
+    last->next = list->prev = &run->links;
 }
 
 static void unlist(mwl_run *run) {
-    mwl__run_list *l = &run->link->vm->runs[run->list];
-    if (run->prev)
-        run->prev->next = run->next;
-    else
-        l->first = run->next;
-    if (run->next)
-        run->next->prev = run->prev;
-    else
-        l->last = run->prev;
+    mwl__run_links *next = run->links.next, *prev = run->links.prev;
+    prev->next = next;
+    next->prev = prev;
 }
 
-void mwl__over_add(mwl_run *run) { enlist(run, MWL_RUNS_ALL); }
+static mwl_run *first_of(mwl__run_links *list) {
+    return list->next == list ? NULL : run_at(list->next);
+}
+
+void mwl__over_open(mwl_vm *vm) {
+    for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
+        vm->runs[i].next = vm->runs[i].prev = &vm->runs[i];
+}
+
+void mwl__over_close(mwl_vm *vm) {
+    for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
+        while (vm->runs[i].prev != &vm->runs[i]) mwl_run_free(run_at(vm->runs[i].prev));
+}
+
+void mwl__over_add(mwl_run *run) { enlist(run, &run->link->vm->runs[MWL_RUNS_ALL]); }
 
 mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after) {
-    mwl_run *run = after ? after->next : vm->runs[0].first;
-    for (unsigned which = after ? after->list : 0; !run && ++which < MWL_RUNS_LISTS;)
-        run = vm->runs[which].first;
-    return run;
+    mwl__run_links *at = after ? after->links.next : vm->runs[0].next;
+    for (unsigned i = 0; i < MWL_RUNS_LISTS; i++) { /* the end of a list leads to the next one */
+        if (at != &vm->runs[i]) continue;
+        if (i + 1 == MWL_RUNS_LISTS) return NULL;
+        at = vm->runs[i + 1].next;
+    }
+    return run_at(at);
 }
 
 mwl_run *mwl_vm_next_done(mwl_vm *vm) {
-    mwl_run *run = vm->runs[MWL_RUNS_DONE].first;
+    mwl_run *run = first_of(&vm->runs[MWL_RUNS_DONE]);
     if (!run) return NULL;
     unlist(run);
-    enlist(run, MWL_RUNS_ALL);
+    enlist(run, &vm->runs[MWL_RUNS_ALL]);
     return run;
 }
 
@@ -70,19 +80,26 @@ bool mwl__over_await(mwl_run *run, mwl__awaiting *w) {
 }
 
 static void wake_awaiting(mwl_run *run) {
-    for (mwl__awaiting *w; run->aside && (w = run->aside->awaited_by);) {
+    for (mwl__awaiting *w; (w = run->aside->awaited_by);) {
         mwl__over_forget(w);
         link_awaiting(&run->link->vm->woken, w);
+        run->link->vm->to_tell = true;
     }
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 void mwl__over_ended(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
     const mwl__run_own *own = mwl__run_own_of(run);
+    mwl__run_links *list = &vm->runs[MWL_RUNS_DONE];
+    if (own && own->done) {
+        list = &vm->runs[MWL_RUNS_TELL];
+        vm->to_tell = true;
+    }
     unlist(run);
-    enlist(run, own && own->done ? MWL_RUNS_TELL : MWL_RUNS_DONE);
-    wake_awaiting(run);
+    enlist(run, list);
+    if (run->aside) wake_awaiting(run);
 }
 
 void mwl__over_remove(mwl_run *run) {
@@ -94,18 +111,21 @@ void mwl__over_remove(mwl_run *run) {
 static void tell(mwl_run *run) {
     const mwl__run_own *own = mwl__run_own_of(run);
     unlist(run);
-    enlist(run, MWL_RUNS_ALL);
+    enlist(run, &run->link->vm->runs[MWL_RUNS_ALL]);
     own->done(own->done_ctx, run);
 }
 
 void mwl__over_tell(mwl_vm *vm) {
-    while (mwl__over_waits(vm)) {
+    while (vm->to_tell) {
         mwl__awaiting *w = vm->woken;
+        mwl_run *run = first_of(&vm->runs[MWL_RUNS_TELL]);
         if (w) {
             mwl__over_forget(w);
             mwl__blocking_go_on(w->call);
+        } else if (run) {
+            tell(run);
         } else {
-            tell(vm->runs[MWL_RUNS_TELL].first);
+            vm->to_tell = false;
         }
     }
 }

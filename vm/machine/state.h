@@ -269,9 +269,11 @@ typedef struct mwl__run_own {
 
 /* The lists of runs (over.h). */
 enum { MWL_RUNS_ALL, MWL_RUNS_DONE, MWL_RUNS_TELL, MWL_RUNS_LISTS };
-typedef struct mwl__run_list {
-    mwl_run *first, *last;
-} mwl__run_list;
+/* A place in a list, or the list itself: a ring, in which adding and removing are the same
+ * everywhere. */
+typedef struct mwl__run_links {
+    struct mwl__run_links *next, *prev;
+} mwl__run_links;
 
 /* A run and its root frame are one block: mwl__run_frame. The frame's part is in use while `root`
  * is set. */
@@ -284,7 +286,7 @@ struct mwl_run {
     uint64_t next_call; /* number of the last provider execution */
     size_t memory_used;
     const mwl_limits *limits; /* the VM's, or those of a mwl__run_own */
-    mwl_run *next, *prev;     /* in its list of vm->runs */
+    mwl__run_links links;     /* in its list of vm->runs */
     void *user;
     mwl__aside *aside; /* or NULL */
     uint32_t live;     /* frames and awaited provider executions */
@@ -297,7 +299,6 @@ struct mwl_run {
     bool cancel_asked : 1; /* while busy: done when it is no longer busy */
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
-    unsigned list : 2;     /* MWL_RUNS_* */
     bool noted : 1;        /* vm->failure_sites has, or had, one of its failures */
     uint16_t busy;         /* nesting depth of code that may call the host; see mwl__run_enter */
 };
@@ -406,8 +407,9 @@ struct mwl_vm {
     mwl__provider *retired; /* replaced or withdrawn: calls and entries may still use them */
     char *diagnostics;      /* of the last mwl_assemble_for, or NULL */
     mwl__link *links;
-    mwl__run_list runs[MWL_RUNS_LISTS];
+    mwl__run_links runs[MWL_RUNS_LISTS];
     mwl__awaiting *woken;               /* the next tell continues them */
+    bool to_tell;                       /* MWL_RUNS_TELL or `woken` may have something */
     mwl_call *executions;               /* that outlived their start */
     mwl_call *held;                     /* that have not started */
     mwl_run *changed, *changed_last;    /* linked by mwl__aside */

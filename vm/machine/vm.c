@@ -67,6 +67,7 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     vm->config = c;
     vm->alive = MWL_VM_ALIVE;
     mwl__vm_here(vm);
+    mwl__over_open(vm);
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
@@ -105,8 +106,7 @@ void mwl_vm_free(mwl_vm *vm) {
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
     mwl__usage(!vm->pumping,
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
-    for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
-        while (vm->runs[i].last) mwl_run_free(vm->runs[i].last);
+    mwl__over_close(vm);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);
     while (vm->released) mwl__execution_free(vm->released);
