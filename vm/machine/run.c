@@ -26,10 +26,9 @@
 
 static uint64_t default_of(uint64_t set, uint64_t by_vm) { return set ? set : by_vm; }
 
-const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start) {
+const mwl_limits *mwl__run_own_new(mwl_vm *vm, const mwl_start *start) {
     static const mwl_limits nothing;
     const mwl_limits *own = start->limits ? start->limits : &nothing;
-    if (!start->limits && !start->done) return &vm->config.limits;
     mwl__run_own *o = mwl__heap_take(&vm->heap, sizeof *o);
     if (!o) return NULL;
     *o = (mwl__run_own){vm->config.limits, start->done, start->done_ctx};
@@ -88,19 +87,22 @@ static void drop_given(mwl_vm *vm, mwl__given_start *g) {
 }
 
 /* Fills *out, given. */
-static mwl_status take_given(mwl_vm *vm, const mwl_start *start, mwl__given_start *out,
-                             mwl_error *error) {
-    mwl_value input = mwl_is_absent(start->input) ? mwl_null() : start->input;
-    out->input = out->arguments = mwl_absent();
+static mwl_status take_given(mwl_vm *vm, mwl_value input, mwl_value arguments,
+                             mwl__given_start *out, mwl_error *error) {
     mwl_status st = MWL_OK;
-    if (mwl__given_plain(input))
+    out->arguments = mwl_absent();
+    if (mwl_is_absent(input)) {
+        out->input = mwl_null();
+    } else if (mwl__given_plain(input)) {
         out->input = mwl__keep(input);
-    else
-        st =
-            mwl__given_data(&vm->heap, "the input", input, &out->input, mwl__said(), MWL__SAID_MAX);
-    if (st == MWL_OK && !mwl_is_absent(start->arguments))
-        st = mwl__given_data(&vm->heap, "the arguments", start->arguments, &out->arguments,
-                             mwl__said(), MWL__SAID_MAX);
+    } else {
+        out->input = mwl_absent();
+        st = mwl__given_convert(&vm->heap, "the input", input, &out->input, mwl__said(),
+                                MWL__SAID_MAX);
+    }
+    if (st == MWL_OK && !mwl_is_absent(arguments))
+        st = mwl__given_data(&vm->heap, "the arguments", arguments, &out->arguments, mwl__said(),
+                             MWL__SAID_MAX);
     if (st == MWL_OK) return st;
     drop_given(vm, out);
     return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
@@ -145,8 +147,9 @@ mwl_run *mwl__run_new(mwl__link *link) {
     mwl_vm *vm = link->vm;
     mwl_run *run = mwl__heap_take(&vm->heap, link->run_size);
     if (!run) return NULL;
-    memcpy(run, link->blank, sizeof *run + sizeof(mwl__frame));
     mwl__frame *f = mwl__run_frame(run);
+    *run = *link->blank;
+    *f = *mwl__run_frame(link->blank);
     f->run = run;
     if (f->timed) *mwl__times_of(f) = (mwl__times){0, 0, 0};
     link->n_runs++;
@@ -175,12 +178,12 @@ static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *
     return MWL_OK;
 }
 
-static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **out,
-                            mwl_error *error) {
+static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_value input, uint64_t seed,
+                            mwl_run **out, mwl_error *error) {
     mwl_vm *vm = link->vm;
     size_t used = vm->heap.used;
     mwl__given_start given;
-    mwl_status st = take_given(vm, start, &given, error);
+    mwl_status st = take_given(vm, input, start->arguments, &given, error);
     if (st < 0) return st;
     mwl_run *run = mwl__run_new(link);
     if (!run) {
@@ -188,7 +191,7 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **o
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
     run->limits = mwl__run_limits(vm, start);
-    run->rng = start->seed ? start->seed : mwl__random(&vm->rng);
+    run->rng = seed ? seed : mwl__random(&vm->rng);
     run->id =
         start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
     vm->next_run++;
@@ -208,48 +211,59 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_run **o
     return MWL_OK;
 }
 
-/* Reads what a host, perhaps one of another version, says about a start. */
-static mwl_status read_start(mwl_start *out, const mwl_start *start, size_t size,
+/* Starts a run for each input; *n_started counts them. The runs' seeds follow one another. */
+static mwl_status start_all(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                            const mwl_value *inputs, size_t n, mwl_run **runs, size_t *n_started,
+                            mwl_error *error) {
+    mwl__link *link;
+    uint64_t seed = start->seed;
+    mwl_status st = open_start(vm, program, start, &link, error);
+    for (size_t i = 0; st == MWL_OK && i < n; i++) {
+        st = start_one(link, start, inputs[i], seed, &runs[i], error);
+        if (st != MWL_OK) break;
+        ++*n_started;
+        if (seed && ++seed == 0) seed = 1;
+    }
+    return st;
+}
+
+/* Reads what a host says about a start. If the host is of another version, *start becomes a copy in
+ * *own. */
+static mwl_status read_start(mwl_start *own, const mwl_start **start, size_t size,
                              mwl_error *error) {
-    mwl_status st = mwl__grown_read(out, sizeof *out, start, size);
-    if (st < 0 || (out->limits && mwl__run_limits_unknown(out->limits)))
+    mwl_status st = MWL_OK;
+    if (!*start || size != sizeof *own) {
+        st = mwl__grown_read(own, sizeof *own, *start, size);
+        *start = own;
+    }
+    if (st < 0 || ((*start)->limits && mwl__run_limits_unknown((*start)->limits)))
         return set_error(error, MWL_E_VERSION, "mwl_start has a member that is not known here");
     return MWL_OK;
 }
 
 mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                size_t size, mwl_run **out, mwl_error *error) {
-    mwl__link *link;
-    mwl_start s;
-    mwl_status st = read_start(&s, start, size, error);
+    mwl_start own;
+    size_t n_started = 0;
+    mwl_status st = read_start(&own, &start, size, error);
     if (st < 0) return st;
     if (!vm || !program || !out)
         return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
-    st = open_start(vm, program, &s, &link, error);
-    return st < 0 ? st : start_one(link, &s, out, error);
+    return start_all(vm, program, start, &start->input, 1, out, &n_started, error);
 }
 
 mwl_status mwl_run_start_many_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                     size_t size, const mwl_value *inputs, size_t n, mwl_run **runs,
                                     size_t *n_started, mwl_error *error) {
-    mwl__link *link;
-    mwl_start each;
-    mwl_status st = read_start(&each, start, size, error);
+    mwl_start own;
+    mwl_status st = read_start(&own, &start, size, error);
     if (n_started) *n_started = 0;
     if (st < 0) return st;
     if (!vm || !program || !n_started || (n && (!inputs || !runs)))
         return set_error(error, MWL_E_USAGE, "vm, program, inputs, runs and n_started are needed");
-    if (each.id || !mwl_is_absent(each.input))
+    if (start->id || !mwl_is_absent(start->input))
         return set_error(error, MWL_E_USAGE, "many runs cannot share an id or an input of `start`");
-    st = open_start(vm, program, &each, &link, error);
-    for (size_t i = 0; st == MWL_OK && i < n; i++) {
-        each.input = inputs[i];
-        st = start_one(link, &each, &runs[i], error);
-        if (st != MWL_OK) break;
-        ++*n_started;
-        if (each.seed && ++each.seed == 0) each.seed = 1;
-    }
-    return st;
+    return start_all(vm, program, start, inputs, n, runs, n_started, error);
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
@@ -533,7 +547,7 @@ void mwl_run_free(mwl_run *run) {
     mwl__drop(&vm->heap, run->result);
     mwl__run_own *own = mwl__run_own_of(run);
     if (own) mwl__heap_give(&vm->heap, own, sizeof *own);
-    bool last = --run->link->n_runs == 0;
+    bool last = --run->link->n_runs == 0 && run->link->forget;
     run->state = MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, run->link->run_size);
     uncharge_current_turn(vm, run, used);

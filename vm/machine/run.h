@@ -10,7 +10,9 @@
 static inline void mwl__run_enter(mwl_run *run) { run->busy++; }
 void mwl__run_left(mwl_run *run); /* the slow part of mwl__run_leave */
 static inline void mwl__run_leave(mwl_run *run) {
-    if (run->state < MWL_RUN_DONE && !run->aside && !run->cancel_asked && !run->free_asked)
+    bool plain =
+        run->state != MWL_RUN_ABORTED && !run->aside && !run->cancel_asked && !run->free_asked;
+    if (plain && !(MWL_CHECKED && run->state == MWL_RUN_DONE))
         run->busy--;
     else
         mwl__run_left(run);
@@ -27,9 +29,13 @@ void mwl__run_used(mwl_run *run, size_t before);
 
 /* Writes names and position of a Step; step MWL_NONE: none. */
 void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_place *out);
+/* The slow part of mwl__run_limits. */
+const mwl_limits *mwl__run_own_new(mwl_vm *vm, const mwl_start *start);
 /* The VM's limits, or a mwl__run_own with those that the run sets itself; given. NULL: out of
  * memory. */
-const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start);
+static inline const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *start) {
+    return start->limits || start->done ? mwl__run_own_new(vm, start) : &vm->config.limits;
+}
 /* Returns what it has of its own, or NULL: it has the VM's limits and no function for its end. */
 mwl__run_own *mwl__run_own_of(const mwl_run *run);
 mwl__aside *mwl__run_aside(mwl_run *run);            /* made on first use; NULL: out of memory */
