@@ -17,6 +17,7 @@
 #include "vm/machine/invariant.h"
 #include "vm/machine/link.h"
 #include "vm/machine/over.h"
+#include "vm/machine/ready.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/token.h"
 #include "vm/machine/trace.h"
@@ -143,7 +144,7 @@ static void make_root(mwl_run *run, const mwl__given_start *give) {
     run->budget = run->limits->fuel;
 }
 
-mwl_run *mwl__run_new(mwl__link *link) {
+static inline mwl_run *new_run(mwl__link *link) {
     mwl_vm *vm = link->vm;
     mwl_run *run = mwl__heap_take(&vm->heap, link->run_size);
     if (!run) return NULL;
@@ -156,6 +157,8 @@ mwl_run *mwl__run_new(mwl__link *link) {
     mwl__over_add(run);
     return run;
 }
+
+mwl_run *mwl__run_new(mwl__link *link) { return new_run(link); }
 
 /* Checks what all runs of one call have in common, and links the program to the VM. */
 static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
@@ -185,7 +188,7 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_value i
     mwl__given_start given;
     mwl_status st = take_given(vm, input, start->arguments, &given, error);
     if (st < 0) return st;
-    mwl_run *run = mwl__run_new(link);
+    mwl_run *run = new_run(link);
     if (!run) {
         drop_given(vm, &given);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
@@ -205,7 +208,7 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_value i
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
     mwl__run_used(run, used);
-    mwl__frame_ready(run->root);
+    mwl__ready_push(vm, run->root);
     if (run->aside) mwl__durable_changed(run);
     *out = run;
     return MWL_OK;
@@ -332,27 +335,13 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     return false;
 }
 
-/* Do not charge the run whose turn this is for memory that another run took or gave back since the
- * heap held `before`. */
-static void uncharge_current_turn(mwl_vm *vm, const mwl_run *run, size_t before) {
-    if (!vm->executing || vm->executing == run) return;
+void mwl__run_uncharge(mwl_vm *vm, size_t before) {
     size_t after = vm->heap.used, limit = vm->heap.limit;
     vm->turn_used += after - before; /* unsigned wrap-around is intended */
     if (limit != SIZE_MAX)
         vm->heap.limit = after > before && limit > SIZE_MAX - (after - before)
                              ? SIZE_MAX
                              : limit + (after - before);
-}
-
-void mwl__run_used(mwl_run *run, size_t before) {
-    size_t after = run->link->vm->heap.used;
-    uncharge_current_turn(run->link->vm, run, before);
-    if (after >= before)
-        run->memory_used += after - before;
-    else
-        run->memory_used -= before - after < run->memory_used ? before - after : run->memory_used;
-    if (run->memory_used > after)
-        run->memory_used = after; /* a host freed what the run had taken */
 }
 
 mwl__aside *mwl__run_aside(mwl_run *run) {
@@ -550,6 +539,6 @@ void mwl_run_free(mwl_run *run) {
     bool last = --run->link->n_runs == 0 && run->link->forget;
     run->state = MWL_RUN_GONE;
     mwl__heap_give(&vm->heap, run, run->link->run_size);
-    uncharge_current_turn(vm, run, used);
+    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, used);
     if (last) mwl__link_free_forgotten(vm);
 }

@@ -21,11 +21,24 @@ static inline void mwl__run_leave(mwl_run *run) {
 /* A run of the program, in the VM's list, without frames. NULL: out of memory. */
 mwl_run *mwl__run_new(mwl__link *link);
 
+/* Do not charge the run whose turn this is for memory that another run took or gave back since the
+ * heap held `before`. */
+void mwl__run_uncharge(mwl_vm *vm, size_t before);
+
 /* The run did something since the VM's heap held `before` bytes: its account moves by the
  * difference. What happens between its turns (timers, settlements) may free more than it took, so
  * the account stops at zero. What a host frees for it (a settled call's input) is not seen, so the
  * account never exceeds all memory in use. */
-void mwl__run_used(mwl_run *run, size_t before);
+static inline void mwl__run_used(mwl_run *run, size_t before) {
+    mwl_vm *vm = run->link->vm;
+    size_t after = vm->heap.used, used = run->memory_used;
+    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, before);
+    if (after >= before)
+        used += after - before;
+    else
+        used -= before - after < used ? before - after : used;
+    run->memory_used = used < after ? used : after; /* a host may have freed what it had taken */
+}
 
 /* Writes names and position of a Step; step MWL_NONE: none. */
 void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_place *out);
