@@ -21,7 +21,7 @@ static const mwl__call_rec *rec_of(const mwl__frame *f, uint32_t ix) {
 
 mwl__call_state *mwl__call_state_new(mwl_heap *h) {
     mwl__call_state *r = mwl__heap_take(h, sizeof *r);
-    if (r) memset(r, 0, sizeof *r);
+    if (r) mwl__record_blank(r, sizeof *r);
     return r;
 }
 

@@ -63,7 +63,6 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
     f->construct = MWL_IN_PHASE;
-    mwl__frame_put(f, &e->args, mwl_absent());
     if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
         note_phase(f, e, phase);
 }
@@ -78,7 +77,7 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         if (depth >= f->run->limits->entry_depth) h->why = MWL_E_DEPTH;
         return MWL_PC_NOMEM;
     }
-    memset(e, 0, sizeof *e);
+    mwl__record_blank(e, sizeof *e);
     e->outer = f->entries;
     e->provider = f->run->link->providers[rec_of(f, ix)->import];
     e->ix = ix;
@@ -191,6 +190,7 @@ uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
     if (passes(f, rec)) return pass(f, rec);
     e->accepted = true;
     mwl__entry_accept(f, e);
+    mwl__frame_put(f, &e->args, mwl_absent());
     begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
     return e->res.ok ? rec->success_pc : rec->failure_pc;
 }
@@ -335,6 +335,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         e->outer_owner = f->extra->owner;
         f->extra->running = false;
     }
+    mwl__frame_put(f, &e->args, mwl_absent());
     begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
     return next_pc;
 }
@@ -370,6 +371,15 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* What few entries still have when they are left. */
+static void drop_rare(mwl_heap *h, const mwl__entry *e) {
+    mwl__drop(h, e->args);
+    mwl__drop(h, e->vars);
+    mwl__drop(h, e->res.v);
+    mwl__drop(h, e->emit.v);
+    mwl__drop(h, e->cancel);
+}
+
 void mwl__entry_pop(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__entry *e = f->entries;
@@ -380,13 +390,10 @@ void mwl__entry_pop(mwl__frame *f) {
         p->middleware.left(e->own_state, p->user);
     mwl__drop(h, e->input);
     mwl__drop(h, e->output);
-    mwl__drop(h, e->args);
     mwl__drop(h, e->own_state);
     mwl__drop(h, e->contributed);
-    mwl__drop(h, e->vars);
-    mwl__drop(h, e->res.v);
-    mwl__drop(h, e->emit.v);
-    mwl__drop(h, e->cancel);
+    uint32_t rare = e->args.tag | e->vars.tag | e->res.v.tag | e->emit.v.tag | e->cancel.tag;
+    if (rare & MWL_OWNED) drop_rare(h, e);
     mwl__heap_give(h, e, sizeof *e);
 }
 

@@ -59,7 +59,7 @@ static bool take_arguments(mwl__frame *f, const mwl__flow_link *flow, mwl_value 
 }
 
 void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *l, uint32_t flow) {
-    memset(f, 0, sizeof *f);
+    mwl__record_blank(f, sizeof *f);
     f->timed = l->timed;
     f->flow = flow;
     f->pc = l->pc;
