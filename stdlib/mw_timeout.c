@@ -32,8 +32,8 @@ static void timeout_entry(mwl_phase *phase, void *user) {
 static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
     mwl_heap *h = mwl_phase_heap(phase);
-    /* The state of a loaded run is data from outside: nothing else of it goes on. */
-    mwl_value duration = mwl_object_get(mwl_phase_state(phase), "duration", 8);
+    mwl_value state = mwl_phase_state(phase);
+    mwl_value duration = mwl_object_get(state, "duration", 8);
     char message[64] = "not finished within ";
     size_t len = 0, at = strlen(message);
     const char *text = mwl_as_text(duration, &len);
@@ -41,8 +41,11 @@ static void timeout_elapsed(mwl_phase *phase, void *user) {
     if (len > 40) len = 40;
     if (len) memcpy(message + at, text, len);
     message[at + len] = '\0';
-    mwl_value details = mwl_object_set(h, mwl_object(h, 1), "duration", 8,
-                                       text ? mwl_value_keep(duration) : mwl_null());
+    /* The state of a loaded run is data from outside: nothing else of it goes on. */
+    mwl_value details = text && mwl_count(state) == 1
+                            ? mwl_value_keep(state)
+                            : mwl_object_set(h, mwl_object(h, 1), "duration", 8,
+                                             text ? mwl_value_keep(duration) : mwl_null());
     mwl_phase_interrupt(phase, mwl_failure(h, "timeout", "Provider.Middleware.Timeout.Exceeded",
                                            message, details, mwl_absent()));
 }
