@@ -59,7 +59,7 @@ int cmd_debug(int argc, char **argv) {
     memset(&d, 0, sizeof d);
     memset(&session, 0, sizeof session);
     setup_init(&d.setup);
-    char whole[sizeof head + 4096];
+    static char whole[sizeof head + 4096]; /* `mwlvm manual` reads it afterwards */
     snprintf(whole, sizeof whole, "%s%s\n", head, prompt_help);
     const struct command_line line = {
         .head = whole,

@@ -218,7 +218,7 @@ static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_value i
 static mwl_status start_all(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                             const mwl_value *inputs, size_t n, mwl_run **runs, size_t *n_started,
                             mwl_error *error) {
-    mwl__link *link;
+    mwl__link *link = NULL;
     uint64_t seed = start->seed;
     mwl_status st = open_start(vm, program, start, &link, error);
     for (size_t i = 0; st == MWL_OK && i < n; i++) {
