@@ -56,7 +56,7 @@ mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t 
     if (!c) return MWL_E_NOMEM;
     if (!pay(fuel, len / 64)) return MWL_E_FUEL; /* for the comparison with one that is there */
     for (size_t i = 0; i < SLOTS && c->re[i]; i++)
-        if (c->re[i]->len == len && memcmp(c->re[i]->text, pattern, len) == 0) {
+        if (c->re[i]->len == len && (!len || memcmp(c->re[i]->text, pattern, len) == 0)) {
             to_front(c, i, c->re[i]);
             *out = c->re[0];
             return MWL_OK;
