@@ -63,7 +63,7 @@ static int take_virtual(void *base, const char *word) {
 
 static int take_allow(void *base, const char *word) {
     for (int i = 0; i < FINDING_KINDS; i++)
-        if (strcmp(word, finding_kind_name(i)) == 0)
+        if (strcmp(word, finding_kind_name((enum finding_kind)i)) == 0)
             return word_list_add(&((struct job *)base)->allow, word);
     return cmd_usage("there is no finding '%s'; --help lists them", word);
 }
