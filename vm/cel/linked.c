@@ -141,7 +141,7 @@ static size_t lay_out(const mwl_program *p, char *block, void *part[7]) {
                              p->n_code * sizeof(mwl__ins) + p->n_consts * sizeof(uint32_t)};
     size_t at = (sizeof(mwl__linked) + 15u) & ~(size_t)15u;
     for (int i = 0; i < 7; i++) {
-        part[i] = block + at;
+        part[i] = block ? block + at : NULL;
         at += (sizes[i] + 15u) & ~(size_t)15u;
     }
     return at;
