@@ -699,8 +699,8 @@ MWL_API mwl_status mwl_run_why(const mwl_run *run);
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
  * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. Any
  * thread, as long as the run is not freed meanwhile: on another thread than the one that used the
- * VM last, the request waits for the next pump, and mwl_config.wake tells the host. Returns MWL_OK,
- * or MWL_E_NOMEM, on such a thread alone: the run goes on. */
+ * VM last, the request waits for the next pump, and mwl_config.wake is called. Returns MWL_OK, or
+ * MWL_E_NOMEM, on such a thread alone: the run goes on. */
 MWL_API mwl_status mwl_run_cancel(mwl_run *run, const char *reason);
 /* Ends a run at once: no cleanup of the language runs, and there is no Result. Its provider
  * executions are asked to stop. No effect if the run has ended. A NULL run is ignored. */

@@ -16,7 +16,7 @@ struct mwl_durable_writer {
     mwl_store *store;
     void (*wake)(void *ctx);
     void *ctx;
-    mwl_durable_work *todo, *done;
+    mwl_durable_work *waiting, *done;
     bool stop, busy; /* busy: from give to get; of the VM's thread */
     unsigned refused;
     char why[300];
@@ -40,18 +40,18 @@ static void wait_ms(mwl_durable_writer *w, long ms) {
 static mwl_durable_work *next(mwl_durable_writer *w) {
     bool more = true;
     pthread_mutex_lock(&w->lock);
-    while (!w->todo && !w->stop) {
+    while (!w->waiting && !w->stop) {
         if (!more) {
             pthread_cond_wait(&w->change, &w->lock);
             continue;
         }
         wait_ms(w, IDLE_MS);
-        if (w->todo || w->stop) break;
+        if (w->waiting || w->stop) break;
         pthread_mutex_unlock(&w->lock);
         if (w->store->ops->idle(w->store, &more) != MWL_OK) more = false;
         pthread_mutex_lock(&w->lock);
     }
-    mwl_durable_work *work = w->stop ? NULL : w->todo;
+    mwl_durable_work *work = w->stop ? NULL : w->waiting;
     pthread_mutex_unlock(&w->lock);
     return work;
 }
@@ -83,7 +83,7 @@ static void *run(void *ctx) {
             w->why[0] = '\0';
         w->refused = 0;
         w->done = work;
-        w->todo = NULL;
+        w->waiting = NULL;
         pthread_mutex_unlock(&w->lock);
         w->wake(w->ctx);
     }
@@ -114,7 +114,7 @@ mwl_status mwl_durable_writer_new(mwl_store *store, void (*wake)(void *ctx), voi
 
 void mwl_durable_writer_give(mwl_durable_writer *w, mwl_durable_work *work) {
     pthread_mutex_lock(&w->lock);
-    w->todo = work;
+    w->waiting = work;
     w->busy = true;
     pthread_cond_signal(&w->change);
     pthread_mutex_unlock(&w->lock);
@@ -149,7 +149,7 @@ void mwl_durable_writer_stop(mwl_durable_writer *w) {
     pthread_cond_signal(&w->change);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    if (w->todo) mwl_durable_forget(w->todo);
+    if (w->waiting) mwl_durable_forget(w->waiting);
     if (w->done) mwl_durable_forget(w->done);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->change);
