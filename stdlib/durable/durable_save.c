@@ -109,7 +109,7 @@ static bool see_wait(void *ctx, const mwl_wait *wait) {
         w->failed = true;
         return false;
     }
-    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}};
+    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}, NULL};
     w->hash = (w->hash ^ wait->number) * UINT64_C(0x100000001b3) + 1;
     return true;
 }

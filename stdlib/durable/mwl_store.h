@@ -61,10 +61,22 @@ typedef struct mwl_store_start {
 /* A call that waits for an answer from outside. */
 typedef struct mwl_store_wait {
     uint64_t number;
-    const char *name;
+    const char *name; /* a call for a worker outside: RUN.NUMBER, its key */
     int64_t since_wall_ns;
-    mwl_store_text question; /* JSON for people: the arguments of the call */
+    mwl_store_text question; /* JSON: the arguments of the call; of a call for a worker outside an
+                                object with `input` and `arguments` */
+    const char *provider;    /* URI of a call for a worker outside, see take_call; NULL or "": an
+                                answer, for people */
 } mwl_store_wait;
+
+/* What take_call asks for. */
+typedef struct mwl_store_call {
+    const char *provider; /* any call of this provider that nobody has */
+    const char *run; /* or, if not NULL, this one, which the caller has: its lease is renewed */
+    uint64_t number;
+    uint32_t attempt;
+    int64_t now_wall_ns, lease_ns; /* a store with its own clock uses that */
+} mwl_store_call;
 
 typedef struct mwl_store_event {
     int64_t at_wall_ns;
@@ -95,7 +107,8 @@ typedef struct mwl_store_change {
     int64_t now_wall_ns;
     const uint64_t *taken; /* messages that the snapshot contains the effect of: removed with it */
     size_t n_taken;
-    bool new_waits; /* the open waits differ from those of the change before */
+    bool new_waits; /* the open waits differ from those of the change before. One that is there
+                       already stays as it is, with its time and its lease */
     const mwl_store_wait *waits;
     size_t n_waits;
     const mwl_store_event *events;
@@ -171,7 +184,17 @@ typedef struct mwl_store_query {
     int64_t after;   /* seq; 0: from the first on */
     size_t limit;    /* 0: no limit */
     bool snapshots;
+    const char *name; /* of the program; NULL: all */
+    bool newest;      /* the newest first; `after` is then the seq before which to begin */
 } mwl_store_query;
+
+/* How much a store has. */
+typedef struct mwl_store_counts {
+    uint64_t runs[MWL_STORE_STUCK + 1]; /* by mwl_store_state */
+    uint64_t waits, messages;           /* open waits; messages that no run has taken */
+    int64_t due_wall_ns;                /* the earliest of runs that wait; MWL_NEVER */
+    uint64_t last_event;                /* 0: there is none */
+} mwl_store_counts;
 
 /* What may be removed. */
 typedef struct mwl_store_keep {
@@ -207,11 +230,29 @@ typedef struct mwl_store_ops {
                               void *ctx);
     /* Accepts a run. MWL_E_DUPLICATE: there is one with this id. */
     mwl_status (*start)(mwl_store *s, const mwl_store_start *start);
+    /* Accepts several runs, or none of them. *which: the one that is refused, as by `start`. */
+    mwl_status (*start_all)(mwl_store *s, const mwl_store_start *starts, size_t n, size_t *which);
     /* Leaves a message. MWL_E_NOT_FOUND: no such run. MWL_E_STATE: the run is over, or RESUME and
      * it is not stuck. MWL_E_DUPLICATE: there is a message with this key, or an answer for the only
      * open wait of this name. Without an open wait an answer is kept for a later one. */
     mwl_status (*post)(mwl_store *s, const mwl_store_message *message);
-    /* See and stop when `see` returns false. */
+    /* Gives a call with a provider (mwl_store_wait) to a worker outside: the oldest one that has no
+     * answer and no lease. It has a lease then, and its attempt is one more; `see` gets it.
+     * MWL_E_NOT_FOUND: there is none. Or renews the lease of one: MWL_E_NOT_FOUND if the call is
+     * settled or has another attempt by now, and `see` is not called. */
+    mwl_status (*take_call)(mwl_store *s, const mwl_store_call *ask,
+                            void (*see)(void *ctx, const char *run, const mwl_store_wait *wait,
+                                        uint32_t attempt),
+                            void *ctx);
+    /* Small values that belong to the store: names of programs, where schedules are, a secret.
+     * set_value: from `old` (NULL: there is none) to `value` (NULL: remove). MWL_E_STATE: it is not
+     * `old`; setting what is there already is MWL_OK. */
+    mwl_status (*set_value)(mwl_store *s, const char *key, const char *old, const char *value);
+    /* Those whose key begins with this, by key; stops when `see` returns false. */
+    mwl_status (*values)(mwl_store *s, const char *prefix,
+                         bool (*see)(void *ctx, const char *key, const char *value), void *ctx);
+    mwl_status (*count)(mwl_store *s, mwl_store_counts *out);
+    /* Stops when `see` returns false. */
     mwl_status (*list)(mwl_store *s, const mwl_store_query *query,
                        bool (*see)(void *ctx, const mwl_store_row *row), void *ctx);
     mwl_status (*waits)(mwl_store *s, int64_t seq, /* 0: of all runs */
@@ -221,6 +262,7 @@ typedef struct mwl_store_ops {
                          bool (*see)(void *ctx, uint64_t n, const char *run,
                                      const mwl_store_event *event),
                          void *ctx);
+    /* Also removes programs that no run and no value MWL_STORE_PROGRAM names. */
     mwl_status (*prune)(mwl_store *s, const mwl_store_keep *keep, size_t *removed);
     /* Copies the store as it is at one instant into a new file. MWL_E_UNSUPPORTED. */
     mwl_status (*backup)(mwl_store *s, const char *path);
@@ -229,6 +271,10 @@ typedef struct mwl_store_ops {
 struct mwl_store {
     const mwl_store_ops *ops;
 };
+
+/* The key of the value that names a program is this and its name; the value is the id, in small
+ * hexadecimal digits. */
+#define MWL_STORE_PROGRAM "program/"
 
 /* A run that was claimed this often without a new version is stuck: what it calls may be what takes
  * the process down. */

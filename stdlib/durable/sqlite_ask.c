@@ -59,30 +59,45 @@ static bool same_start(mwl__sqlite_store *s, const mwl_store_start *start) {
            text.len == start->start.len && memcmp(text.at, start->start.at, text.len) == 0;
 }
 
-mwl_status mwl__sqlite_start(mwl_store *base, const mwl_store_start *start) {
-    mwl__sqlite_store *s = (mwl__sqlite_store *)base;
+/* Inside a transaction. False: there is another run with this id. */
+static bool start_one(mwl__sqlite_store *s, const mwl_store_start *start, int *code) {
     static const mwl_store_text nothing;
-    int code = SQLITE_OK;
-    bool same = false;
-    if (!mwl__sqlite_do(s, &code, MWL__SQL_BEGIN, "")) return mwl__sqlite_status(s, code);
+    bool same = true;
     int got = mwl__sqlite_run(s, MWL__SQL_RUN_FIND, "t", start->id);
     if (got == SQLITE_ROW) {
         same = same_start(s, start);
         mwl__sqlite_end(s, MWL__SQL_RUN_FIND);
     } else if (got == SQLITE_DONE) {
-        mwl__sqlite_do(s, &code, MWL__SQL_RUN_PUT, "tbtix", start->id, start->program, (size_t)16,
+        mwl__sqlite_do(s, code, MWL__SQL_RUN_PUT, "tbtix", start->id, start->program, (size_t)16,
                        start->name, start->now_wall_ns, start->start);
         int64_t seq = s->lib->last_insert_rowid(s->db);
-        mwl__sqlite_do(s, &code, MWL__SQL_EVENT_PUT, "iitx", seq, start->now_wall_ns, "accepted",
+        mwl__sqlite_do(s, code, MWL__SQL_EVENT_PUT, "iitx", seq, start->now_wall_ns, "accepted",
                        nothing);
         s->next_due_ns = 0;
-    } else {
-        code = got;
+    } else if (*code == SQLITE_OK) {
+        *code = got;
     }
-    mwl_status status = mwl__sqlite_finish(s, code);
-    if (status == MWL_OK && got == SQLITE_ROW && !same)
-        return mwl__sqlite_refuse(s, MWL_E_DUPLICATE, "there is a run '%s' already", start->id);
-    return status;
+    return same;
+}
+
+mwl_status mwl__sqlite_start_all(mwl_store *base, const mwl_store_start *starts, size_t n,
+                                 size_t *which) {
+    mwl__sqlite_store *s = (mwl__sqlite_store *)base;
+    int code = SQLITE_OK;
+    bool fine = true;
+    if (!mwl__sqlite_do(s, &code, MWL__SQL_BEGIN, "")) return mwl__sqlite_status(s, code);
+    for (size_t i = 0; i < n && fine && code == SQLITE_OK; i++) {
+        *which = i;
+        fine = start_one(s, &starts[i], &code);
+    }
+    if (fine || code != SQLITE_OK) return mwl__sqlite_finish(s, code);
+    (void)mwl__sqlite_run(s, MWL__SQL_ROLLBACK, "");
+    return mwl__sqlite_refuse(s, MWL_E_DUPLICATE, "there is a run '%s' already", starts[*which].id);
+}
+
+mwl_status mwl__sqlite_start(mwl_store *base, const mwl_store_start *start) {
+    size_t which;
+    return mwl__sqlite_start_all(base, start, 1, &which);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -186,8 +201,7 @@ mwl_status mwl__sqlite_post(mwl_store *base, const mwl_store_message *m) {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void read_row(mwl__sqlite_store *s, mwl_store_row *r) {
-    const mwl__sqlite_statement Q = MWL__SQL_LIST;
+static void read_row(mwl__sqlite_store *s, mwl__sqlite_statement Q, mwl_store_row *r) {
     size_t size;
     const void *program = mwl__sqlite_blob(s, Q, 3, &size);
     memset(r, 0, sizeof *r);
@@ -227,19 +241,22 @@ mwl_status mwl__sqlite_list(mwl_store *base, const mwl_store_query *query,
     int code = SQLITE_OK;
     bool more = true;
     if (!mwl__sqlite_do(s, &code, MWL__SQL_READ, "")) return mwl__sqlite_status(s, code);
-    int got = mwl__sqlite_run(s, MWL__SQL_LIST, "tiiii", query->id, (int64_t)query->states,
-                              query->after, query->limit ? (int64_t)query->limit : INT64_C(-1),
-                              (int64_t)query->snapshots);
+    const mwl__sqlite_statement Q = query->id       ? MWL__SQL_LIST_ONE
+                                    : query->newest ? MWL__SQL_LIST_NEWEST
+                                                    : MWL__SQL_LIST;
+    int got = mwl__sqlite_run(s, Q, query->id ? "iitiit" : "iitii", (int64_t)query->snapshots,
+                              (int64_t)query->states, query->name, query->after,
+                              query->limit ? (int64_t)query->limit : INT64_C(-1), query->id);
     while (got == SQLITE_ROW && more && code == SQLITE_OK) {
         mwl_store_row row;
-        read_row(s, &row);
+        read_row(s, Q, &row);
         if (query->snapshots && row.state < MWL_STORE_DONE) read_newest(s, &row, &code);
         if (code == SQLITE_OK) more = see(ctx, &row);
         if (query->snapshots && row.state < MWL_STORE_DONE) mwl__sqlite_end(s, MWL__SQL_NEWEST);
-        if (more) got = mwl__sqlite_next(s, MWL__SQL_LIST);
+        if (more) got = mwl__sqlite_next(s, Q);
     }
     if (got == SQLITE_ROW)
-        mwl__sqlite_end(s, MWL__SQL_LIST);
+        mwl__sqlite_end(s, Q);
     else if (got != SQLITE_DONE && code == SQLITE_OK)
         code = got;
     return mwl__sqlite_finish(s, code);
@@ -249,14 +266,16 @@ mwl_status mwl__sqlite_waits(mwl_store *base, int64_t seq,
                              bool (*see)(void *ctx, const char *run, const mwl_store_wait *wait),
                              void *ctx) {
     mwl__sqlite_store *s = (mwl__sqlite_store *)base;
-    int got = mwl__sqlite_run(s, MWL__SQL_WAITS, "i", seq);
-    for (; got == SQLITE_ROW; got = mwl__sqlite_next(s, MWL__SQL_WAITS)) {
-        const mwl_store_wait wait = {.number = (uint64_t)mwl__sqlite_int(s, MWL__SQL_WAITS, 1),
-                                     .name = mwl__sqlite_word(s, MWL__SQL_WAITS, 2),
-                                     .since_wall_ns = mwl__sqlite_int(s, MWL__SQL_WAITS, 3),
-                                     .question = mwl__sqlite_text(s, MWL__SQL_WAITS, 4)};
-        if (see(ctx, mwl__sqlite_word(s, MWL__SQL_WAITS, 0), &wait)) continue;
-        mwl__sqlite_end(s, MWL__SQL_WAITS);
+    const mwl__sqlite_statement Q = seq ? MWL__SQL_WAITS_OF : MWL__SQL_WAITS;
+    int got = mwl__sqlite_run(s, Q, seq ? "i" : "", seq);
+    for (; got == SQLITE_ROW; got = mwl__sqlite_next(s, Q)) {
+        const mwl_store_wait wait = {.number = (uint64_t)mwl__sqlite_int(s, Q, 1),
+                                     .name = mwl__sqlite_word(s, Q, 2),
+                                     .since_wall_ns = mwl__sqlite_int(s, Q, 3),
+                                     .question = mwl__sqlite_text(s, Q, 4),
+                                     .provider = mwl__sqlite_word(s, Q, 5)};
+        if (see(ctx, mwl__sqlite_word(s, Q, 0), &wait)) continue;
+        mwl__sqlite_end(s, Q);
         return MWL_OK;
     }
     return mwl__sqlite_status(s, got);

@@ -2,12 +2,22 @@
  *
  *     store_sqlite.c   opening, schema, owner
  *     sqlite_work.c    what the worker does: commit, poll, fold
- *     sqlite_ask.c     what everybody does: start, post, list, prune, backup */
+ *     sqlite_ask.c     what everybody does: start, post, list, prune, backup
+ *     sqlite_calls.c   calls for workers outside; values, counts */
 #ifndef MWL_DURABLE_SQLITE_IMPL_H
 #define MWL_DURABLE_SQLITE_IMPL_H
 
 #include "mwl_store.h"
 #include "sqlite_lib.h"
+
+/* What list shows of a run; ?1 is whether snapshots are wanted. */
+#define MWL__SQLITE_ROW                                                                            \
+    "select r.seq, r.id, r.name, r.program, r.state, r.due_ns, r.created_ns, r.updated_ns, "       \
+    "r.ended_ns, r.version, r.recoveries, r.start, r.result, "                                     \
+    "(select count(*) from wait w where w.run = r.seq), "                                          \
+    "(select count(*) from inbox i where i.run = r.seq and i.kind < 3), "                          \
+    "case when ?1 then r.snapshot end from run r where "
+#define MWL__SQLITE_FILTER "(?2 = 0 or (1 << r.state) & ?2) and (?3 is null or r.name = ?3) and "
 
 /* Every statement, prepared when it is first used. */
 #define MWL__SQLITE_STATEMENTS(X)                                                                  \
@@ -34,7 +44,33 @@
     X(INBOX_TAKE, "update inbox set kind = 3, body = null where n = ? and key is not null")        \
     X(INBOX_TAKEN, "delete from inbox where n = ? and key is null")                                \
     X(WAIT_DROP, "delete from wait where run = ?")                                                 \
-    X(WAIT_PUT, "insert into wait(run, number, name, since_ns, question) values(?, ?, ?, ?, ?)")   \
+    X(WAIT_KEEP, "delete from wait where run = ?1 and number not in (select value from "           \
+                 "json_each(?2))")                                                                 \
+    X(WAIT_PUT, "insert or ignore into wait(run, number, name, since_ns, question, provider) "     \
+                "values(?, ?, ?, ?, ?, coalesce(?, ''))")                                          \
+    X(CALL_FIND, "select w.run, w.number, w.name, w.since_ns, w.question, w.attempt, r.id from "   \
+                 "wait w join run r on r.seq = w.run where w.provider = ?1 and w.provider <> '' "  \
+                 "and w.lease_ns <= ?2 and not exists (select 1 from inbox i where i.run = w.run " \
+                 "and i.name = w.name and i.kind = 0) order by w.lease_ns, w.run, w.number "       \
+                 "limit 1")                                                                        \
+    X(CALL_TAKE, "update wait set lease_ns = ?3, attempt = attempt + 1 where run = ?1 and number " \
+                 "= ?2")                                                                           \
+    X(CALL_RENEW, "update wait set lease_ns = ?4 where run = (select seq from run where id = ?1) " \
+                  "and number = ?2 and attempt = ?3 and provider <> '' and not exists (select 1 "  \
+                  "from inbox i where i.run = wait.run and i.name = wait.name and i.kind = 0) "    \
+                  "returning number")                                                              \
+    X(VALUE_GET, "select value from value where key = ?")                                          \
+    X(VALUE_PUT, "insert into value values(?, ?) on conflict do update set value = "               \
+                 "excluded.value")                                                                 \
+    X(VALUE_DROP, "delete from value where key = ?")                                               \
+    X(VALUES, "select key, value from value where key >= ?1 and substr(key, 1, length(?1)) = ?1 "  \
+              "order by key")                                                                      \
+    X(COUNT_OPEN, "select state, count(*) from run where state < 3 group by state")                \
+    X(COUNT_OVER, "select state, count(*) from run where ended_ns is not null group by state")     \
+    X(COUNT_STUCK, "select count(*) from run where state = 6")                                     \
+    X(COUNT_WAITS, "select count(*) from wait")                                                    \
+    X(COUNT_INBOX, "select count(*) from inbox where kind < 3")                                    \
+    X(LAST_EVENT, "select coalesce(max(n), 0) from event")                                         \
     X(EVENT_PUT, "insert into event(run, at_ns, kind, body) values(?, ?, ?, ?)")                   \
     X(CLAIM_NEW, "select seq, recoveries from run where state = 0 order by seq limit ?")           \
     X(CLAIM_DUE, "select seq, recoveries from run where state = 2 and due_ns <= ? "                \
@@ -62,15 +98,15 @@
     X(RUN_WAKE, "update run set due_ns = 0 where seq = ? and state = 2")                           \
     X(RUN_AGAIN, "update run set state = 2, due_ns = 0, recoveries = 0, result = null "            \
                  "where seq = ? and state = 6")                                                    \
-    X(LIST, "select r.seq, r.id, r.name, r.program, r.state, r.due_ns, r.created_ns, "             \
-            "r.updated_ns, r.ended_ns, r.version, r.recoveries, r.start, r.result, "               \
-            "(select count(*) from wait w where w.run = r.seq), "                                  \
-            "(select count(*) from inbox i where i.run = r.seq and i.kind < 3), "                  \
-            "case when ?5 then r.snapshot end from run r where (?1 is null or r.id = ?1) "         \
-            "and (?2 = 0 or (1 << r.state) & ?2) and r.seq > ?3 order by r.seq limit ?4")          \
+    X(LIST, MWL__SQLITE_ROW MWL__SQLITE_FILTER "r.seq > ?4 order by r.seq limit ?5")               \
+    X(LIST_NEWEST,                                                                                 \
+      MWL__SQLITE_ROW MWL__SQLITE_FILTER "(?4 = 0 or r.seq < ?4) order by r.seq desc limit ?5")    \
+    X(LIST_ONE, MWL__SQLITE_ROW MWL__SQLITE_FILTER "r.id = ?6 and r.seq > ?4 limit ?5")            \
     X(NEWEST, "select max(version), bytes from journal where run = ?")                             \
-    X(WAITS, "select r.id, w.number, w.name, w.since_ns, w.question from wait w join run r on "    \
-             "r.seq = w.run where ?1 = 0 or w.run = ?1 order by w.run, w.number")                  \
+    X(WAITS, "select r.id, w.number, w.name, w.since_ns, w.question, w.provider from wait w join " \
+             "run r on r.seq = w.run order by w.run, w.number")                                    \
+    X(WAITS_OF, "select r.id, w.number, w.name, w.since_ns, w.question, w.provider from wait w "   \
+                "join run r on r.seq = w.run where w.run = ?1 order by w.run, w.number")           \
     X(EVENTS, "select e.n, r.id, e.at_ns, e.kind, e.body from event e join run r on r.seq = "      \
               "e.run where e.n > ? order by e.n")                                                  \
     X(EVENTS_OF, "select e.n, r.id, e.at_ns, e.kind, e.body from event e join run r on r.seq = "   \
@@ -80,7 +116,8 @@
     X(EVENT_DROP, "delete from event where run = ?")                                               \
     X(RUN_DROP, "delete from run where seq = ?")                                                   \
     X(PROGRAM_DROP, "delete from program where added_ns < ? and id not in (select program from "   \
-                    "run)")                                                                        \
+                    "run) and lower(hex(id)) not in (select value from value where key >= "        \
+                    "'program/' and key < 'program0')")                                            \
     X(BACKUP, "vacuum into ?")
 
 typedef enum mwl__sqlite_statement {
@@ -151,6 +188,8 @@ mwl_status mwl__sqlite_get_program(mwl_store *base, const uint8_t *id,
                                                size_t size),
                                    void *ctx);
 mwl_status mwl__sqlite_start(mwl_store *base, const mwl_store_start *start);
+mwl_status mwl__sqlite_start_all(mwl_store *base, const mwl_store_start *starts, size_t n,
+                                 size_t *which);
 mwl_status mwl__sqlite_post(mwl_store *base, const mwl_store_message *message);
 mwl_status mwl__sqlite_list(mwl_store *base, const mwl_store_query *query,
                             bool (*see)(void *ctx, const mwl_store_row *row), void *ctx);
@@ -161,6 +200,18 @@ mwl_status mwl__sqlite_events(mwl_store *base, int64_t seq, uint64_t after,
                               bool (*see)(void *ctx, uint64_t n, const char *run,
                                           const mwl_store_event *event),
                               void *ctx);
+/* sqlite_calls.c */
+mwl_status mwl__sqlite_take_call(mwl_store *base, const mwl_store_call *ask,
+                                 void (*see)(void *ctx, const char *run, const mwl_store_wait *wait,
+                                             uint32_t attempt),
+                                 void *ctx);
+mwl_status mwl__sqlite_set_value(mwl_store *base, const char *key, const char *old,
+                                 const char *value);
+mwl_status mwl__sqlite_values(mwl_store *base, const char *prefix,
+                              bool (*see)(void *ctx, const char *key, const char *value),
+                              void *ctx);
+mwl_status mwl__sqlite_count(mwl_store *base, mwl_store_counts *out);
+
 mwl_status mwl__sqlite_prune(mwl_store *base, const mwl_store_keep *keep, size_t *removed);
 mwl_status mwl__sqlite_backup(mwl_store *base, const char *path);
 

@@ -2,6 +2,7 @@
  * reads messages, folds the journal. */
 #include "sqlite_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,33 @@ static mwl_status begin_owned(mwl__sqlite_store *s) {
     return mwl__sqlite_refuse(s, MWL_E_STATE, "%s has another owner now", s->path);
 }
 
+/* Those that are still open stay as they are: their time and their lease do. */
+static void put_waits(mwl__sqlite_store *s, const mwl_store_change *c, int *code) {
+    enum { DIGITS = 21 };
+    char *numbers = malloc(c->n_waits * DIGITS + 3);
+    size_t len = 0;
+    if (!numbers) {
+        *code = SQLITE_NOMEM;
+        return;
+    }
+    for (size_t i = 0; i < c->n_waits; i++)
+        len += (size_t)sprintf(numbers + len, "%c%llu", i ? ',' : '[',
+                               (unsigned long long)c->waits[i].number);
+    memcpy(numbers + len, c->n_waits ? "]" : "[]", c->n_waits ? 2 : 3);
+    mwl__sqlite_do(s, code, MWL__SQL_WAIT_KEEP, "it", c->seq, numbers);
+    free(numbers);
+    for (size_t i = 0; i < c->n_waits; i++)
+        mwl__sqlite_do(s, code, MWL__SQL_WAIT_PUT, "iitixt", c->seq, (int64_t)c->waits[i].number,
+                       c->waits[i].name, c->waits[i].since_wall_ns, c->waits[i].question,
+                       c->waits[i].provider);
+}
+
 static void put_lists(mwl__sqlite_store *s, const mwl_store_change *c, int *code) {
     for (size_t i = 0; i < c->n_taken; i++) {
         mwl__sqlite_do(s, code, MWL__SQL_INBOX_TAKE, "i", (int64_t)c->taken[i]);
         mwl__sqlite_do(s, code, MWL__SQL_INBOX_TAKEN, "i", (int64_t)c->taken[i]);
     }
-    if (c->new_waits) mwl__sqlite_do(s, code, MWL__SQL_WAIT_DROP, "i", c->seq);
-    for (size_t i = 0; c->new_waits && i < c->n_waits; i++)
-        mwl__sqlite_do(s, code, MWL__SQL_WAIT_PUT, "iitix", c->seq, (int64_t)c->waits[i].number,
-                       c->waits[i].name, c->waits[i].since_wall_ns, c->waits[i].question);
+    if (c->new_waits) put_waits(s, c, code);
     for (size_t i = 0; i < c->n_events; i++)
         mwl__sqlite_do(s, code, MWL__SQL_EVENT_PUT, "iitx", c->seq, c->events[i].at_wall_ns,
                        c->events[i].kind, c->events[i].text);

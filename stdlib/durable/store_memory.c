@@ -21,8 +21,10 @@ enum { TAKEN = 3 };
 typedef struct wait {
     uint64_t number;
     int64_t since;
-    char *name;
+    char *name, *provider;
     text question;
+    int64_t lease_until; /* of a worker outside */
+    uint32_t attempt;
 } wait;
 
 typedef struct event {
@@ -54,6 +56,10 @@ typedef struct program {
     int64_t added;
 } program;
 
+typedef struct value {
+    char *key, *value;
+} value;
+
 typedef struct handle handle;
 struct mwl_store_memory {
     int64_t (*now)(void *ctx);
@@ -62,7 +68,8 @@ struct mwl_store_memory {
     row *rows; /* by seq - 1 */
     program *programs;
     event *events;
-    size_t n_rows, n_programs, n_events;
+    value *values;
+    size_t n_rows, n_programs, n_events, n_values;
     uint64_t last_message, last_worker, last_event;
     handle *handles;
 };
@@ -119,11 +126,14 @@ static void drop_message(message *g) {
     free(g->body.at);
 }
 
+static void drop_wait(wait *w) {
+    free(w->name);
+    free(w->provider);
+    free(w->question.at);
+}
+
 static void drop_waits(row *r) {
-    for (size_t i = 0; i < r->n_waits; i++) {
-        free(r->waits[i].name);
-        free(r->waits[i].question.at);
-    }
+    for (size_t i = 0; i < r->n_waits; i++) drop_wait(&r->waits[i]);
     free(r->waits);
     r->waits = NULL;
     r->n_waits = 0;
@@ -212,17 +222,36 @@ static void take_message(row *r, uint64_t n) {
     }
 }
 
+static wait *find_wait(const row *r, uint64_t number) {
+    for (size_t i = 0; i < r->n_waits; i++)
+        if (r->waits[i].number == number) return &r->waits[i];
+    return NULL;
+}
+
+static bool put_wait(row *r, const mwl_store_wait *new) {
+    wait *w = GROW(r->waits, r->n_waits);
+    if (!w) return false;
+    w->number = new->number;
+    w->since = new->since_wall_ns;
+    w->name = strdup(new->name);
+    w->provider = strdup(new->provider ? new->provider : "");
+    return w->name && w->provider && set(&w->question, new->question.at, new->question.len);
+}
+
+/* Those that are still open stay as they are: their time and their lease do. */
 static bool put_waits(row *r, const mwl_store_change *c) {
-    drop_waits(r);
-    for (size_t i = 0; i < c->n_waits; i++) {
-        wait *w = GROW(r->waits, r->n_waits);
-        if (!w) return false;
-        w->number = c->waits[i].number;
-        w->since = c->waits[i].since_wall_ns;
-        w->name = strdup(c->waits[i].name);
-        if (!w->name || !set(&w->question, c->waits[i].question.at, c->waits[i].question.len))
-            return false;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_waits; i++) {
+        bool open = false;
+        for (size_t k = 0; k < c->n_waits; k++) open |= c->waits[k].number == r->waits[i].number;
+        if (open)
+            r->waits[n++] = r->waits[i];
+        else
+            drop_wait(&r->waits[i]);
     }
+    r->n_waits = n;
+    for (size_t i = 0; i < c->n_waits; i++)
+        if (!find_wait(r, c->waits[i].number) && !put_wait(r, &c->waits[i])) return false;
     return true;
 }
 
@@ -400,16 +429,19 @@ static mwl_status memory_get_program(mwl_store *base, const uint8_t *id,
     return MWL_OK;
 }
 
+static bool same_start(const row *r, const mwl_store_start *start) {
+    return memcmp(r->program, start->program, 16) == 0 && r->start.len == start->start.len &&
+           memcmp(r->start.at, start->start.at, r->start.len) == 0;
+}
+
 static mwl_status memory_start(mwl_store *base, const mwl_store_start *start) {
     handle *h = (handle *)base;
     static const mwl_store_text nothing;
     row *r = find(h->m, start->id);
-    if (r) {
-        bool same = memcmp(r->program, start->program, 16) == 0 &&
-                    r->start.len == start->start.len &&
-                    memcmp(r->start.at, start->start.at, r->start.len) == 0;
-        return same ? MWL_OK : refuse(h, MWL_E_DUPLICATE, "there is a run with this id already");
-    }
+    if (r)
+        return same_start(r, start)
+                   ? MWL_OK
+                   : refuse(h, MWL_E_DUPLICATE, "there is a run with this id already");
     r = GROW(h->m->rows, h->m->n_rows);
     if (!r) return no_memory(h);
     r->id = strdup(start->id);
@@ -419,6 +451,26 @@ static mwl_status memory_start(mwl_store *base, const mwl_store_start *start) {
     bool ok = r->id && r->name && set(&r->start, start->start.at, start->start.len) &&
               put_event(h->m, seq_of(h->m, r), start->now_wall_ns, "accepted", nothing);
     return ok ? MWL_OK : no_memory(h);
+}
+
+static mwl_status memory_start_all(mwl_store *base, const mwl_store_start *starts, size_t n,
+                                   size_t *which) {
+    handle *h = (handle *)base;
+    mwl_status status = MWL_OK;
+    for (size_t i = 0; i < n; i++) {
+        const row *r = find(h->m, starts[i].id);
+        for (size_t k = 0; k < i && !r; k++)
+            if (strcmp(starts[i].id, starts[k].id) == 0 &&
+                (memcmp(starts[i].program, starts[k].program, 16) != 0 ||
+                 starts[i].start.len != starts[k].start.len ||
+                 memcmp(starts[i].start.at, starts[k].start.at, starts[i].start.len) != 0))
+                status = MWL_E_DUPLICATE;
+        *which = i;
+        if (status != MWL_OK || (r && !same_start(r, &starts[i])))
+            return refuse(h, MWL_E_DUPLICATE, "there is a run with this id already");
+    }
+    for (size_t i = 0; i < n && status == MWL_OK; i++) status = memory_start(base, &starts[i]);
+    return status;
 }
 
 static mwl_status put_message(handle *h, row *r, const mwl_store_message *m) {
@@ -472,13 +524,21 @@ static mwl_status memory_post(mwl_store *base, const mwl_store_message *m) {
     return put_message(h, r, m);
 }
 
+static size_t n_messages(const row *r) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_inbox; i++) n += r->inbox[i].kind != TAKEN;
+    return n;
+}
+
 static mwl_status memory_list(mwl_store *base, const mwl_store_query *query,
                               bool (*see)(void *ctx, const mwl_store_row *row), void *ctx) {
     handle *h = (handle *)base;
-    size_t n = 0;
-    for (size_t i = (size_t)query->after; i < h->m->n_rows; i++) {
-        const row *r = &h->m->rows[i];
+    size_t n = 0, all = h->m->n_rows, after = (size_t)query->after;
+    if (query->newest) all = after && after <= all ? after - 1 : all;
+    for (size_t k = query->newest ? 0 : after; k < all; k++) {
+        const row *r = &h->m->rows[query->newest ? all - 1 - k : k];
         if (r->dropped || (query->id && strcmp(query->id, r->id) != 0)) continue;
+        if (query->name && strcmp(query->name, r->name) != 0) continue;
         if (query->states && !(query->states & (1u << r->state))) continue;
         if (query->limit && n++ >= query->limit) break;
         mwl_store_row out = {.seq = seq_of(h->m, r),
@@ -495,7 +555,7 @@ static mwl_status memory_list(mwl_store *base, const mwl_store_query *query,
                              .start = lend(&r->start),
                              .result = lend(&r->result)};
         memcpy(out.program, r->program, sizeof out.program);
-        for (size_t k = 0; k < r->n_inbox; k++) out.n_messages += r->inbox[k].kind != TAKEN;
+        out.n_messages = n_messages(r);
         if (query->snapshots) out.bytes = r->bytes.at, out.size = r->bytes.len;
         if (!see(ctx, &out)) break;
     }
@@ -511,7 +571,8 @@ static mwl_status memory_waits(mwl_store *base, int64_t seq,
         if (seq && seq_of(m, r) != seq) continue;
         for (size_t k = 0; k < r->n_waits; k++) {
             const wait *w = &r->waits[k];
-            const mwl_store_wait out = {w->number, w->name, w->since, lend(&w->question)};
+            const mwl_store_wait out = {w->number, w->name, w->since, lend(&w->question),
+                                        w->provider};
             if (!see(ctx, r->id, &out)) return MWL_OK;
         }
     }
@@ -529,6 +590,92 @@ static mwl_status memory_events(mwl_store *base, int64_t seq, uint64_t after,
         if ((seq && e->seq != seq) || e->n <= after || r->dropped) continue;
         const mwl_store_event out = {e->at, e->kind, lend(&e->body)};
         if (!see(ctx, e->n, r->id, &out)) break;
+    }
+    return MWL_OK;
+}
+
+/* A call for a worker outside: the one that `ask` renews, or one that nobody has. */
+static bool may_take(const row *r, const wait *w, const mwl_store_call *ask, int64_t now) {
+    size_t answers;
+    if (!*w->provider || pending(r, MWL_STORE_ANSWER, w->name, &answers)) return false;
+    if (ask->run)
+        return strcmp(ask->run, r->id) == 0 && w->number == ask->number &&
+               w->attempt == ask->attempt;
+    return strcmp(ask->provider, w->provider) == 0 && w->lease_until <= now;
+}
+
+static mwl_status memory_take_call(mwl_store *base, const mwl_store_call *ask,
+                                   void (*see)(void *ctx, const char *run,
+                                               const mwl_store_wait *wait, uint32_t attempt),
+                                   void *ctx) {
+    handle *h = (handle *)base;
+    int64_t now = h->m->now(h->m->ctx);
+    for (size_t i = 0; i < h->m->n_rows; i++) {
+        const row *r = &h->m->rows[i];
+        for (size_t k = 0; k < r->n_waits; k++) {
+            wait *w = &r->waits[k];
+            if (!may_take(r, w, ask, now)) continue;
+            w->lease_until = now + ask->lease_ns;
+            if (ask->run) return MWL_OK;
+            const mwl_store_wait out = {w->number, w->name, w->since, lend(&w->question),
+                                        w->provider};
+            see(ctx, r->id, &out, ++w->attempt);
+            return MWL_OK;
+        }
+    }
+    return refuse(h, MWL_E_NOT_FOUND, "there is no such call");
+}
+
+static mwl_status memory_set_value(mwl_store *base, const char *key, const char *old,
+                                   const char *new) {
+    handle *h = (handle *)base;
+    mwl_store_memory *m = h->m;
+    size_t at = 0;
+    while (at < m->n_values && strcmp(m->values[at].key, key) != 0) at++;
+    const char *now = at < m->n_values ? m->values[at].value : NULL;
+    if (now && new ? strcmp(now, new) == 0 : !now && !new) return MWL_OK;
+    if (now && old ? strcmp(now, old) != 0 : now || old)
+        return refuse(h, MWL_E_STATE, "the value has changed");
+    char *copy = new ? strdup(new) : NULL;
+    if (new && !copy) return no_memory(h);
+    if (at == m->n_values) {
+        value *v = GROW(m->values, m->n_values);
+        if (v) v->key = strdup(key);
+        if (!v || !v->key) return no_memory(h);
+    }
+    free(m->values[at].value);
+    m->values[at].value = copy; /* NULL: removed */
+    return MWL_OK;
+}
+
+static int by_key(const void *a, const void *b) {
+    return strcmp(((const value *)a)->key, ((const value *)b)->key);
+}
+
+static mwl_status memory_values(mwl_store *base, const char *prefix,
+                                bool (*see)(void *ctx, const char *key, const char *value),
+                                void *ctx) {
+    mwl_store_memory *m = ((handle *)base)->m;
+    if (m->n_values) qsort(m->values, m->n_values, sizeof *m->values, by_key);
+    for (size_t i = 0; i < m->n_values; i++) {
+        if (strncmp(m->values[i].key, prefix, strlen(prefix)) != 0 || !m->values[i].value) continue;
+        if (!see(ctx, m->values[i].key, m->values[i].value)) break;
+    }
+    return MWL_OK;
+}
+
+static mwl_status memory_count(mwl_store *base, mwl_store_counts *out) {
+    const mwl_store_memory *m = ((handle *)base)->m;
+    memset(out, 0, sizeof *out);
+    out->due_wall_ns = MWL_NEVER;
+    out->last_event = m->last_event;
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const row *r = &m->rows[i];
+        if (r->dropped) continue;
+        out->runs[r->state]++;
+        out->waits += r->n_waits;
+        out->messages += n_messages(r);
+        if (r->state == MWL_STORE_STORED && r->due < out->due_wall_ns) out->due_wall_ns = r->due;
     }
     return MWL_OK;
 }
@@ -570,10 +717,15 @@ static const mwl_store_ops ops = {
     .put_program = memory_put_program,
     .get_program = memory_get_program,
     .start = memory_start,
+    .start_all = memory_start_all,
     .post = memory_post,
     .list = memory_list,
     .waits = memory_waits,
     .events = memory_events,
+    .take_call = memory_take_call,
+    .set_value = memory_set_value,
+    .values = memory_values,
+    .count = memory_count,
     .prune = memory_prune,
     .backup = memory_backup,
 };
@@ -604,6 +756,11 @@ void mwl_store_memory_free(mwl_store_memory *m) {
         next = h->next;
         free(h);
     }
+    for (size_t i = 0; i < m->n_values; i++) {
+        free(m->values[i].key);
+        free(m->values[i].value);
+    }
+    free(m->values);
     free(m->rows);
     free(m->programs);
     free(m->events);

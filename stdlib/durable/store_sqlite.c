@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x4d574c52, SCHEMA = 1, BUSY_MS = 5000 };
+enum { APPLICATION = 0x4d574c52, SCHEMA = 2, BUSY_MS = 5000 };
 
 static const char schema[] =
     "create table meta(key text primary key, value any) strict, without rowid;"
@@ -27,19 +27,36 @@ static const char schema[] =
     " snapshot blob, result text) strict;"
     "create index run_due on run(due_ns) where state = 2 and due_ns is not null;"
     "create index run_live on run(state, seq) where state < 3;"
-    "create index run_ended on run(ended_ns) where ended_ns is not null;"
+    "create index run_ended on run(ended_ns, state) where ended_ns is not null;"
+    "create index run_stuck on run(state) where state = 6;"
     "create table journal(n integer primary key autoincrement, run int not null,"
     " version int not null, bytes blob not null) strict;"
     "create table inbox(n integer primary key autoincrement, run int not null, kind int not null,"
     " name text not null, key text, body text, at_ns int not null, unique(run, key)) strict;"
     "create index inbox_run on inbox(run, name, n);"
     "create table wait(run int not null, number int not null, name text not null,"
-    " since_ns int not null, question text, primary key(run, number)) strict, without rowid;"
+    " since_ns int not null, question text, provider text not null default '',"
+    " lease_ns int not null default 0, attempt int not null default 0,"
+    " primary key(run, number)) strict, without rowid;"
+    "create index wait_call on wait(provider, lease_ns) where provider <> '';"
+    "create table value(key text primary key, value text not null) strict, without rowid;"
     "create table event(n integer primary key autoincrement, run int not null, at_ns int not null,"
     " kind text not null, body text) strict;"
     "create index event_run on event(run, n);"
     "create view runs as select id, name, state, due_ns, created_ns, updated_ns, ended_ns, result"
     " from run;";
+
+/* From version 1: calls for workers outside, and values. */
+static const char upgrade[] =
+    "alter table wait add column provider text not null default '';"
+    "alter table wait add column lease_ns int not null default 0;"
+    "alter table wait add column attempt int not null default 0;"
+    "create index wait_call on wait(provider, lease_ns) where provider <> '';"
+    "create table value(key text primary key, value text not null) strict, without rowid;"
+    "drop index run_ended;"
+    "create index run_ended on run(ended_ns, state) where ended_ns is not null;"
+    "create index run_stuck on run(state) where state = 6;"
+    "pragma user_version = 2";
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
@@ -284,10 +301,15 @@ static const mwl_store_ops ops = {
     .put_program = mwl__sqlite_put_program,
     .get_program = mwl__sqlite_get_program,
     .start = mwl__sqlite_start,
+    .start_all = mwl__sqlite_start_all,
     .post = mwl__sqlite_post,
     .list = mwl__sqlite_list,
     .waits = mwl__sqlite_waits,
     .events = mwl__sqlite_events,
+    .take_call = mwl__sqlite_take_call,
+    .set_value = mwl__sqlite_set_value,
+    .values = mwl__sqlite_values,
+    .count = mwl__sqlite_count,
     .prune = mwl__sqlite_prune,
     .backup = mwl__sqlite_backup,
 };
@@ -303,6 +325,15 @@ static int pragma_int(mwl__sqlite_store *s, const char *text, int64_t *out) {
     return s->lib->exec(s->db, text, on_int, out, NULL);
 }
 
+/* Another process may have done it meanwhile, or may be doing it. */
+static mwl_status upgrade_schema(mwl__sqlite_store *s) {
+    int64_t version = 0;
+    int code = s->lib->exec(s->db, "begin immediate", NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = pragma_int(s, "pragma user_version", &version);
+    if (code == SQLITE_OK && version == 1) code = s->lib->exec(s->db, upgrade, NULL, NULL, NULL);
+    return mwl__sqlite_finish(s, code);
+}
+
 /* A new file, or one of ours. Two processes may open a new one at once. */
 static mwl_status make_schema(mwl__sqlite_store *s) {
     int64_t application, version, tables;
@@ -313,6 +344,7 @@ static mwl_status make_schema(mwl__sqlite_store *s) {
     if (code == SQLITE_OK) code = pragma_int(s, "pragma user_version", &version);
     if (code != SQLITE_OK) return mwl__sqlite_status(s, code);
     if (application == APPLICATION && version == SCHEMA) return MWL_OK;
+    if (application == APPLICATION && version == 1) return upgrade_schema(s);
     if (application == APPLICATION)
         return mwl__sqlite_refuse(s, MWL_E_VERSION,
                                   "%s is a store of version %lld, and this program reads version "

@@ -240,6 +240,19 @@ class Refused(Case):
         base.close()
         self.assertIn("version 99", self.on("ps", status=3).stderr)
 
+    def test_a_store_of_the_first_version_is_upgraded(self):
+        self.write("f.json", flow({"a": ASK}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x")
+        self.on("resume", "--all")
+        base = sqlite3.connect(self.path("runs.db"))
+        base.executescript("""drop index wait_call; drop index run_ended; drop index run_stuck; drop table value;
+            alter table wait drop column provider; alter table wait drop column lease_ns;
+            alter table wait drop column attempt;
+            create index run_ended on run(ended_ns) where ended_ns is not null; pragma user_version = 1""")
+        base.close()
+        self.on("answer", "x", "ok", "7")
+        self.assertEqual(self.on("resume", "x").stdout, "7\n")
+
     def test_a_damaged_snapshot_is_stuck_and_the_others_go_on(self):
         self.write("f.json", flow({"a": ASK}))
         for run in ("x", "y"):

@@ -130,7 +130,8 @@ static mwl_wait describe(const mwl_call *c) {
                           .held = c->held != 0,
                           .cancelled = c->cancelled,
                           .outside = mwl__execution_is_outside(c),
-                          .arguments = c->args};
+                          .arguments = c->args,
+                          .input = c->input};
     return out;
 }
 
@@ -147,6 +148,9 @@ bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out) {
     do {
         c = run->root ? mwl__rest_next_call(run, c) : NULL;
     } while (c && i-- > 0);
-    if (c) *out = describe(c);
+    if (c) { /* the last member is newer than hosts that allocate the struct */
+        const mwl_wait all = describe(c);
+        memcpy(out, &all, offsetof(mwl_wait, input));
+    }
     return c != NULL;
 }
