@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WRITE_AT = 64 << 10, EXTRA = 40 };
+enum { WRITE_AT = 64 << 10, COUNT_AT = 64 << 10, EXTRA = 40 };
 
 #define PENDING SIZE_MAX
 
@@ -28,7 +28,8 @@ struct each_block {
 
 struct each_out {
     struct each_out_config config;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock;  /* of what is moved and written */
+    pthread_mutex_t order; /* of the list alone: held for a few instructions, never to write */
     struct each_block *head, *tail; /* in the order of lines; empty if that does not matter */
     mwl__buf collected;
     _Atomic size_t lines, bytes; /* of blocks that are not written completely */
@@ -60,13 +61,13 @@ struct each_block *each_out_open(struct each_out *out, uint64_t first_line, uint
     for (uint32_t i = 0; i < n_lines; i++) b->results[i].at = PENDING;
     atomic_fetch_add(&out->lines, n_lines);
     if (!out->config.ordered) return b;
-    pthread_mutex_lock(&out->lock);
+    pthread_mutex_lock(&out->order);
     if (out->tail)
         out->tail->next = b;
     else
         out->head = b;
     out->tail = b;
-    pthread_mutex_unlock(&out->lock);
+    pthread_mutex_unlock(&out->order);
     return b;
 }
 
@@ -76,6 +77,13 @@ mwl__buf *each_out_lock(struct each_block *block) {
     return &block->text;
 }
 
+/* The threads share the sum, so a worker adds to it once for many lines: a cache line that two of
+ * them write at every Result costs more than the Result. */
+static void count_bytes(struct each_out *out, struct each_block *block) {
+    atomic_fetch_add_explicit(&out->bytes, block->text.len - block->counted, memory_order_relaxed);
+    block->counted = block->text.len;
+}
+
 void each_out_done(struct each_out *out, struct each_block *block, uint64_t line) {
     size_t i = (size_t)(line - block->first_line);
     if (block->text.failed) atomic_store(&out->error, ENOMEM);
@@ -83,8 +91,7 @@ void each_out_done(struct each_out *out, struct each_block *block, uint64_t line
     block->results[i].len = block->text.len - block->began;
     block->began = block->text.len;
     block->n_done++;
-    atomic_fetch_add_explicit(&out->bytes, block->text.len - block->counted, memory_order_relaxed);
-    block->counted = block->text.len;
+    if (block->text.len - block->counted >= COUNT_AT) count_bytes(out, block);
 }
 
 static void free_block(struct each_out *out, struct each_block *b) {
@@ -143,18 +150,34 @@ static void move_in_order(struct each_out *out, struct each_block *b) {
     }
 }
 
-/* With the lock. Returns whether room was made. */
+static struct each_block *first_block(struct each_out *out) {
+    pthread_mutex_lock(&out->order);
+    struct each_block *b = out->head;
+    pthread_mutex_unlock(&out->order);
+    return b;
+}
+
+/* Removes the first block from the list, frees it, and returns the next. */
+static struct each_block *next_block(struct each_out *out, struct each_block *b) {
+    pthread_mutex_lock(&out->order);
+    struct each_block *next = out->head = b->next;
+    if (!next) out->tail = NULL;
+    pthread_mutex_unlock(&out->order);
+    free_block(out, b);
+    return next;
+}
+
+/* With the lock. Returns whether room was made. A block that its worker is writing to ends it: the
+ * worker comes here itself afterwards. */
 static bool move_ready(struct each_out *out) {
     bool freed = false;
-    for (struct each_block *b; (b = out->head); freed = true) {
-        pthread_mutex_lock(&b->lock);
+    for (struct each_block *b = first_block(out); b; freed = true) {
+        if (pthread_mutex_trylock(&b->lock) != 0) break;
         move_in_order(out, b);
         bool over = b->n_moved == b->n_lines;
         pthread_mutex_unlock(&b->lock);
         if (!over) break;
-        out->head = b->next;
-        if (!out->head) out->tail = NULL;
-        free_block(out, b);
+        b = next_block(out, b);
     }
     return freed;
 }
@@ -165,6 +188,7 @@ static void offer_room(struct each_out *out) {
 
 void each_out_unlock(struct each_out *out, struct each_block *block) {
     if (out->config.ordered) {
+        count_bytes(out, block);
         pthread_mutex_unlock(&block->lock);
         return;
     }
@@ -199,9 +223,9 @@ void each_out_flush(struct each_out *out, bool now) {
     pthread_mutex_unlock(&out->lock);
 }
 
-bool each_out_try(struct each_out *out, void (*then)(void *ctx), void *ctx) {
+bool each_out_try(struct each_out *out, bool now, void (*then)(void *ctx), void *ctx) {
     if (pthread_mutex_trylock(&out->lock) != 0) return false;
-    flush_locked(out, true);
+    flush_locked(out, now);
     if (then) then(ctx);
     pthread_mutex_unlock(&out->lock);
     return true;
@@ -222,7 +246,7 @@ uint64_t each_out_finish(struct each_out *out, const char *missing) {
     uint64_t n_missing = 0;
     pthread_mutex_lock(&out->lock);
     uint64_t last = last_result(out);
-    for (struct each_block *b; (b = out->head);) {
+    for (struct each_block *b = first_block(out); b; b = next_block(out, b)) {
         for (uint32_t i = b->n_moved; i < b->n_lines && b->first_line + i <= last; i++) {
             if (b->results[i].at != PENDING) {
                 collect(out, b->text.data + b->results[i].at, b->results[i].len);
@@ -231,10 +255,7 @@ uint64_t each_out_finish(struct each_out *out, const char *missing) {
                 n_missing++;
             }
         }
-        out->head = b->next;
-        free_block(out, b);
     }
-    out->tail = NULL;
     write_collected(out);
     pthread_mutex_unlock(&out->lock);
     return n_missing;
@@ -248,6 +269,7 @@ struct each_out *each_out_new(const struct each_out_config *config) {
     out->config = *config;
     out->collected = mwl__buf_make(mwl_alloc_default());
     pthread_mutex_init(&out->lock, NULL);
+    pthread_mutex_init(&out->order, NULL);
     return out;
 }
 
@@ -259,5 +281,6 @@ void each_out_free(struct each_out *out) {
     }
     mwl__buf_free(&out->collected);
     pthread_mutex_destroy(&out->lock);
+    pthread_mutex_destroy(&out->order);
     free(out);
 }

@@ -45,9 +45,9 @@ void each_out_skip(struct each_out *out, struct each_block *block, uint64_t line
 
 /* Moves what is ready to the collected text, and writes that if it is large, or if `now` is set. */
 void each_out_flush(struct each_out *out, bool now);
-/* The same, unless another thread is writing; then it returns false. `then` is called under the
- * same lock, if it is not NULL. */
-bool each_out_try(struct each_out *out, void (*then)(void *ctx), void *ctx);
+/* The same, unless another thread does it at the moment; then it returns false. `then` is called
+ * under the same lock, if it is not NULL. */
+bool each_out_try(struct each_out *out, bool now, void (*then)(void *ctx), void *ctx);
 /* At the end, when no worker is left. Lines that were not run, in front of one that was, get
  * `missing`, so that each Result stands at the place of its input. Returns how many of them there
  * were. */

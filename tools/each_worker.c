@@ -359,7 +359,7 @@ static void work(struct each_worker *w) {
         if (!w->n_active && (end || atomic_load(&e->stop) != EACH_GO)) break;
         bool more = pump(w, &skip, &due);
         bool any = finish_ended(w);
-        if (any) each_out_flush(e->out, false);
+        if (any) each_out_try(e->out, false, NULL, NULL);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
         if (got == EACH_TAKEN) {
             int64_t took = now_ns() - began;
