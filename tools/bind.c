@@ -27,8 +27,7 @@ static char *uri_of(mwl_heap *heap, const char *text, size_t len) {
     return uri;
 }
 
-/* The document that --provider gave for the URI, or NULL. */
-static const mwl_asm_provider *given(mwl_heap *heap, const struct definition *d, const char *uri) {
+const mwl_asm_provider *bind_given(mwl_heap *heap, const struct definition *d, const char *uri) {
     for (size_t i = 0; i < d->n_providers; i++) {
         char *found = uri_of(heap, d->providers[i].text, d->providers[i].len);
         bool same = found && strcmp(found, uri) == 0;
@@ -38,8 +37,7 @@ static const mwl_asm_provider *given(mwl_heap *heap, const struct definition *d,
     return NULL;
 }
 
-/* The text of a provider that the command has, or NULL. */
-static const char *own_document(const char *uri) {
+const char *bind_own_document(const char *uri) {
     const mwl__std_document *s;
     for (size_t i = 0; (s = mwl__std_document_at(i)); i++)
         if (strcmp(s->uri, uri) == 0) return s->text;
@@ -78,19 +76,20 @@ static int split(struct bind *b, const char *word) {
 
 static int read_file(struct bind *b, struct definition *d, mwl_heap *heap) {
     int status = file_in(&d->limits, b->target, &b->text);
-    if (status != CMD_OK || given(heap, d, b->uri) || own_document(b->uri)) return status;
+    if (status != CMD_OK || bind_given(heap, d, b->uri) || bind_own_document(b->uri)) return status;
     b->document = answers_document(b->uri);
     return b->document ? CMD_OK : cmd_fail("out of memory");
 }
 
 static int read_uri(struct bind *b, const struct definition *d, mwl_heap *heap) {
-    const char *text = own_document(b->target);
+    const char *text = bind_own_document(b->target);
     if (!text || strncmp(b->target, CALL, strlen(CALL)) != 0)
         return cmd_usage("--bind: this command has no call provider '%s'", b->target);
-    if (given(heap, d, b->uri))
+    if (bind_given(heap, d, b->uri))
         return cmd_usage("--bind: %s has the document of %s; --provider gives another one", b->uri,
                          b->target);
-    if (own_document(b->uri)) return CMD_OK; /* the definition keeps what it was checked with */
+    if (bind_own_document(b->uri))
+        return CMD_OK; /* the definition keeps what it was checked with */
     b->document = renamed(heap, text, b->uri);
     return b->document ? CMD_OK : cmd_fail("out of memory");
 }
@@ -175,7 +174,7 @@ static int apply_file(const struct bind *b, const struct definition *d, mwl_vm *
         return CMD_USAGE;
     }
     status = MWL_OK;
-    const mwl_asm_provider *document = b->document ? NULL : given(heap, d, b->uri);
+    const mwl_asm_provider *document = b->document ? NULL : bind_given(heap, d, b->uri);
     if (b->document) {
         const mwl_call_provider none = {.uri = b->uri, .document = b->document, .start = no_answer};
         status = mwl__provide_trusted(vm, &none, &error);

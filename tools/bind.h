@@ -32,6 +32,11 @@ bool binds_has(const struct binds *b, const char *uri);
 /* Whether one of them is answered by this provider. */
 bool binds_uses(const struct binds *b, const char *target);
 
+/* Returns the document that --provider gave for the URI; the text of one that the command has
+ * itself; or NULL. */
+const mwl_asm_provider *bind_given(mwl_heap *heap, const struct definition *d, const char *uri);
+const char *bind_own_document(const char *uri);
+
 /* Adds them to a VM that has the providers which answer. answers[i] is given for item i, or NULL:
  * free it after the runs and before the VM. CMD_OK, or an exit status with a message. */
 int binds_apply(const struct binds *b, const struct definition *d, mwl_vm *vm,

@@ -272,6 +272,7 @@ static int run_program_file(struct job *s) {
 static int run_job(struct job *s) {
     struct run_options *o = &s->options;
     int status = binds_read(&o->binds, &o->bind_words, &o->definition);
+    if (status == CMD_OK) status = remotes_read(&o->remotes, &o->remote_words, &o->definition);
     if (status == CMD_OK && s->resumes && o->durable) return durable_resume(o);
     if (status == CMD_OK && s->resumes) {
         status = saved_read(&o->definition.limits, o->definition.path, &s->saved);

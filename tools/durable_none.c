@@ -29,6 +29,10 @@ int durable_provide(mwl_vm *vm) {
     (void)vm;
     return CMD_OK;
 }
+int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
+    (void)vm, (void)uri, (void)document;
+    return none();
+}
 
 #define NONE(name)                                                                                 \
     int cmd_##name(int argc, char **argv) {                                                        \

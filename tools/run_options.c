@@ -112,6 +112,10 @@ static const struct option options[] = {
      "answer calls of the provider URI by another provider (a URI), or by\n"
      "scripted answers (a JSON file); may be repeated",
      NULL},
+    {"--remote", OPTION_LIST, AT(remote_words), "URI",
+     "with --durable: calls of the provider URI are for workers outside, who ask\n"
+     "`mwlvm serve` for them; may be repeated",
+     NULL},
     {"--save", OPTION_WORD, AT(save), "FILE",
      "on Ctrl-\\ save the run and end; `mwlvm resume FILE` goes on with it", NULL},
     {"--save-at", OPTION_WORD, AT(save_at), "STEP", "with --save: when the run waits in this Step",
@@ -227,6 +231,7 @@ static int check_durable(const struct run_options *o, bool resumes) {
                                           : NULL;
     if (o->all && (!resumes || !o->durable)) return cmd_usage("--all is for resume --durable");
     if (o->detach && (resumes || !o->durable)) return cmd_usage("--detach is for run --durable");
+    if (o->remote_words.count && !o->durable) return cmd_usage("--remote is for --durable");
     if (o->all && o->definition.path) return cmd_usage("either a run or --all");
     if (wrong && o->durable) return cmd_usage("%s cannot be used with --durable", wrong);
     return CMD_OK;
@@ -268,6 +273,8 @@ void run_options_free(struct run_options *o) {
     binds_free(&o->binds, &o->definition);
     word_list_free(&o->args);
     word_list_free(&o->bind_words);
+    word_list_free(&o->remote_words);
     permissions_free(&o->permissions);
     definition_free(&o->definition);
+    remotes_free(&o->remotes);
 }

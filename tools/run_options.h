@@ -5,6 +5,7 @@
 #include "bind.h"
 #include "definition.h"
 #include "permissions.h"
+#include "remote.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +21,8 @@ struct run_options {
     bool detach;                /* with durable: accept the run, and end */
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */
+    struct word_list remote_words;
+    struct remotes remotes; /* the same */
     struct permissions permissions;
     uint64_t seed;
     enum trace_form trace;

@@ -34,7 +34,7 @@ static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
     const struct definition *d = &o->definition;
     int status = CMD_OK;
     for (size_t i = 0; i < d->n_providers && status == CMD_OK; i++)
-        status = stub_provider_add(vm, &d->providers[i], &o->binds, silent);
+        status = stub_provider_add(vm, &d->providers[i], &o->binds, &o->remotes, silent);
     return status;
 }
 
@@ -59,6 +59,7 @@ int run_vm_new(const struct run_options *o, const mwl_program *program,
     if (durable_document(&answer) && !binds_has(&o->binds, answer) && status == CMD_OK)
         status = durable_provide(v->vm);
     if (status == CMD_OK) status = add_stubs(o, v->vm, host->silent);
+    if (status == CMD_OK) status = remotes_apply(&o->remotes, &o->definition, v->vm);
     if (status == CMD_OK) status = binds_apply(&o->binds, &o->definition, v->vm, v->answers);
     return status;
 }

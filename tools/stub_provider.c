@@ -21,7 +21,7 @@ static void fail_phase(mwl_phase *phase, void *user) {
 }
 
 int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *given, const struct binds *binds,
-                      bool silent) {
+                      const struct remotes *remotes, bool silent) {
     const char *file = given->file, *document = given->text;
     static const char middleware[] = "mwl:provider.middleware/";
     mwl_heap *heap = mwl_vm_heap(vm);
@@ -31,7 +31,7 @@ int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *given, const struct bi
     if (status == MWL_OK) {
         mwl_value v = mwl_object_get(tree, "uri", 3);
         const char *uri = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, NULL) : "";
-        if (binds_has(binds, uri)) {
+        if (binds_has(binds, uri) || remotes_has(remotes, uri)) {
             silent = true;
         } else if (strncmp(uri, middleware, sizeof middleware - 1) == 0) {
             mwl_middleware m = {.uri = uri, .document = document, .entry = fail_phase};

@@ -6,12 +6,13 @@
 #define MWL_TOOLS_STUB_PROVIDER_H
 
 #include "bind.h"
+#include "remote.h"
 
 /* Registers a stub for the document, with a note on standard error unless `silent`. A provider that
- * is bound gets none. Returns CMD_OK, or CMD_REJECTED after a message. The text must outlive the
- * VM.
+ * is bound or remote gets none. Returns CMD_OK, or CMD_REJECTED after a message. The text must
+ * outlive the VM.
  */
 int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *document, const struct binds *binds,
-                      bool silent);
+                      const struct remotes *remotes, bool silent);
 
 #endif

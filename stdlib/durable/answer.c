@@ -1,5 +1,6 @@
-/* answer.c: the provider mwl:provider.call/mwlvm/answer/v1: a wait for an answer from outside. It
- * has nothing to do itself: the driver finds the open wait by its name, and settles the call. */
+/* answer.c: the provider mwl:provider.call/mwlvm/answer/v1: a wait for an answer from outside; and
+ * providers whose calls workers outside take. They have nothing to do themselves: the driver finds
+ * the open wait by its name, and settles the call. */
 #include "mwl_durable.h"
 
 #include "durable_impl.h"
@@ -16,7 +17,7 @@ static const char document[] =
     " called.\"},"
     "\"message\": {\"type\": \"string\", \"description\": \"The question, for people.\"},"
     "\"schema\": {\"type\": [\"object\", \"boolean\"], \"description\": \"A JSON Schema of the"
-    " answer, for people and forms. The Flow checks the answer itself.\"}}},"
+    " answer. An answer that does not fit is refused, and the wait stays open.\"}}},"
     " \"failureCatalog\": {\"closed\": [], \"open\": []}}";
 
 static void start(mwl_call *call, void *user) {
@@ -32,3 +33,10 @@ static const mwl_call_provider answer = {
 };
 
 const mwl_call_provider *mwl_durable_answer(void) { return &answer; }
+
+/* The wait is in the store with the snapshot that contains the call, so no worker sees a call that
+ * a crash takes back. */
+mwl_call_provider mwl_durable_remote(void) {
+    const mwl_call_provider remote = {.start = start, .flags = MWL_CALL_LOCAL};
+    return remote;
+}

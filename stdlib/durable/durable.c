@@ -259,6 +259,8 @@ static void announce(mwl_durable *d, const mwl__driver_change *c) {
 /* The store has the change, or does not want it from this worker. */
 static void settle(mwl_durable *d, mwl__driver_change *c, bool kept) {
     mwl__driver_run *r = c->of;
+    d->counts.changes++;
+    d->counts.ended += kept && c->c.kind == MWL_STORE_END;
     if (kept && c->c.kind == MWL_STORE_SAVE) {
         mwl_run_release(r->run, c->vm_version);
     } else {
@@ -319,6 +321,7 @@ mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
     d->working = false;
     if (w->committed) {
         size_t i = 0;
+        d->counts.commits += w->n > 0;
         for (mwl__driver_change *c; (c = w->changes); i++) {
             w->changes = c->next;
             settle(d, c, w->kept[i]);
@@ -373,3 +376,4 @@ size_t mwl_durable_runs(const mwl_durable *d) { return d->n_runs; }
 size_t mwl_durable_waiting(const mwl_durable *d) { return d->n_queued; }
 int64_t mwl_durable_next_wall_ns(const mwl_durable *d) { return d->next_wall_ns; }
 bool mwl_durable_more(const mwl_durable *d) { return d->more; }
+mwl_durable_counts mwl_durable_count(const mwl_durable *d) { return d->counts; }

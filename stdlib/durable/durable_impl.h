@@ -106,6 +106,7 @@ struct mwl_durable {
     int64_t next_wall_ns;
     uint64_t polls;
     bool more, working;
+    mwl_durable_counts counts;
     pthread_mutex_t programs_lock; /* the writer's thread loads programs */
     mwl__driver_program *programs;
 };
@@ -148,6 +149,14 @@ void mwl__driver_message_free(mwl__driver_message *m);
 /* Finds a program, in the cache or in the store. NULL: why has the reason. Any thread. */
 mwl_program *mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id, char *why,
                                      size_t cap);
+
+/* Returns the URI of a provider whose calls workers outside take, "" for the provider answer, and
+ * NULL for others. */
+const char *mwl__driver_awaits(const mwl_durable *d, const char *provider);
+/* Writes the name of an open wait: RUN.NUMBER if workers outside take it, else its own. */
+enum { MWL__DRIVER_NUMBER = 24 };
+void mwl__driver_wait_name(const mwl__driver_run *r, const mwl_wait *wait, bool remote, char *out,
+                           size_t cap);
 
 /* durable.c */
 mwl__driver_run *mwl__driver_add(mwl_durable *d, const mwl__driver_claimed *claimed);

@@ -133,6 +133,7 @@ void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *c) {
         return;
     }
     r->run = run;
+    d->counts.started++;
     r->fresh = c->bytes != NULL;
     r->looks = c->bytes && is_idle(d, c);
     if (r->looks) mwl__driver_delay(d, r);
@@ -149,16 +150,31 @@ void mwl__driver_message_free(mwl__driver_message *m) {
 }
 
 struct open_wait {
+    const mwl_durable *d;
+    const mwl__driver_run *r;
     const char *name;
     uint64_t number; /* 0: none */
+    bool remote;
+    mwl_value arguments; /* lent until the run changes */
 };
 
+/* The oldest one of this name. */
 static bool see_open(void *ctx, const mwl_wait *wait) {
     struct open_wait *o = ctx;
-    bool fits = !wait->held && !wait->cancelled &&
-                strcmp(wait->provider, MWL__DURABLE_ANSWER) == 0 &&
-                strcmp(wait->name, o->name) == 0;
-    if (fits && (!o->number || wait->number < o->number)) o->number = wait->number;
+    const char *uri = mwl__driver_awaits(o->d, wait->provider), *dot = strrchr(o->name, '.');
+    if (wait->held || wait->cancelled || !uri) return true;
+    if (*uri) {
+        size_t len = strlen(o->r->id);
+        if (!dot || (size_t)(dot - o->name) != len || strncmp(o->name, o->r->id, len) != 0 ||
+            strtoull(dot + 1, NULL, 10) != wait->number)
+            return true;
+    } else if (strcmp(wait->name, o->name) != 0) {
+        return true;
+    }
+    if (o->number && wait->number > o->number) return true;
+    o->number = wait->number;
+    o->remote = *uri != '\0';
+    o->arguments = wait->arguments;
     return true;
 }
 
@@ -169,17 +185,40 @@ static mwl_value body_of(mwl_durable *d, const mwl__driver_message *m) {
     return v;
 }
 
-static bool deliver_one(mwl_durable *d, mwl__driver_run *r, const mwl__driver_message *m) {
+/* The answer of a worker outside: `value`, or `failure`. */
+static bool settle_call(mwl_durable *d, mwl__driver_run *r, uint64_t number, mwl_value take_body) {
     mwl_heap *heap = mwl_vm_heap(d->vm);
-    struct open_wait open = {m->name, 0};
-    if (m->kind == MWL_STORE_ANSWER) {
-        mwl_run_each_wait(r->run, see_open, &open);
-        mwl_value body = open.number ? body_of(d, m) : mwl_absent();
-        if (mwl_is_absent(body)) return false;
-        if (mwl_run_answer(r->run, open.number, true, body) != MWL_OK) return false;
-        mwl__driver_event(d, r, "answered", m->name);
+    mwl_value failure = mwl_object_get(take_body, "failure", 7);
+    mwl_value value = mwl_object_get(take_body, "value", 5);
+    bool ok = mwl_is_absent(failure);
+    mwl_value out =
+        ok ? mwl_is_absent(value) ? mwl_null() : mwl_value_keep(value) : mwl_value_keep(failure);
+    mwl_value_drop(heap, take_body);
+    return mwl_run_answer(r->run, number, ok, out) == MWL_OK;
+}
+
+/* Returns whether the message is to be removed: it had its effect, or can never have one. */
+static bool answer(mwl_durable *d, mwl__driver_run *r, const mwl__driver_message *m) {
+    char why[300] = "";
+    struct open_wait open = {.d = d, .r = r, .name = m->name, .arguments = mwl_absent()};
+    mwl_run_each_wait(r->run, see_open, &open);
+    mwl_value body = open.number ? body_of(d, m) : mwl_absent();
+    if (mwl_is_absent(body)) return false;
+    if (!open.remote && d->options.fits &&
+        !d->options.fits(d->options.ctx, open.arguments, body, why, sizeof why)) {
+        mwl_value_drop(mwl_vm_heap(d->vm), body);
+        mwl__driver_event(d, r, "refused", why);
         return true;
     }
+    bool done = open.remote ? settle_call(d, r, open.number, body)
+                            : mwl_run_answer(r->run, open.number, true, body) == MWL_OK;
+    if (done) mwl__driver_event(d, r, open.remote ? "settled" : "answered", m->name);
+    return done;
+}
+
+static bool deliver_one(mwl_durable *d, mwl__driver_run *r, const mwl__driver_message *m) {
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    if (m->kind == MWL_STORE_ANSWER) return answer(d, r, m);
     mwl_value reason = body_of(d, m);
     const char *text = mwl_is_absent(reason) ? NULL : mwl_as_text(reason, NULL);
     mwl__driver_event(d, r, "cancelled", text);
@@ -205,6 +244,7 @@ bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r) {
             continue;
         }
         any = true;
+        d->counts.answers++;
         r->taken[r->n_taken++] = m->n;
         *at = m->next;
         mwl__driver_message_free(m);

@@ -75,8 +75,24 @@ void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c) {
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
+const char *mwl__driver_awaits(const mwl_durable *d, const char *provider) {
+    if (strcmp(provider, MWL__DURABLE_ANSWER) == 0) return "";
+    for (const char *const *uri = d->options.remote; uri && *uri; uri++)
+        if (strcmp(provider, *uri) == 0) return *uri;
+    return NULL;
+}
+
+void mwl__driver_wait_name(const mwl__driver_run *r, const mwl_wait *wait, bool remote, char *out,
+                           size_t cap) {
+    if (remote)
+        snprintf(out, cap, "%s.%llu", r->id, (unsigned long long)wait->number);
+    else
+        snprintf(out, cap, "%s", wait->name);
+}
+
 struct waits {
     mwl_durable *d;
+    const mwl__driver_run *r;
     mwl_store_wait *list;
     size_t n, cap;
     uint64_t hash;
@@ -94,14 +110,26 @@ static char *json_of(mwl_durable *d, mwl_value v, size_t *len) {
     return copy;
 }
 
+/* What a worker outside has to know. */
+static char *call_of(mwl_durable *d, const mwl_wait *wait, size_t *len) {
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    mwl_value o = mwl_object(heap, 2);
+    o = mwl_object_set(heap, o, "input", 5, mwl_value_keep(wait->input));
+    o = mwl_object_set(heap, o, "arguments", 9, mwl_value_keep(wait->arguments));
+    char *text = mwl_is_absent(o) ? NULL : json_of(d, o, len);
+    mwl_value_drop(heap, o);
+    return text;
+}
+
 static bool see_wait(void *ctx, const mwl_wait *wait) {
     struct waits *w = ctx;
+    const char *uri = mwl__driver_awaits(w->d, wait->provider);
     w->outside |= wait->outside;
-    if (wait->cancelled || strcmp(wait->provider, MWL__DURABLE_ANSWER) != 0) return true;
+    if (wait->cancelled || !uri) return true;
     mwl_store_wait *list = grown(w->list, w->n, &w->cap, sizeof *list);
-    char *name = strdup(wait->name);
-    size_t len = 0;
-    char *question = json_of(w->d, wait->arguments, &len);
+    size_t len = 0, cap = strlen(w->r->id) + strlen(wait->name) + MWL__DRIVER_NUMBER;
+    char *name = malloc(cap);
+    char *question = *uri ? call_of(w->d, wait, &len) : json_of(w->d, wait->arguments, &len);
     if (list) w->list = list;
     if (!list || !name || !question) {
         free(name);
@@ -109,14 +137,15 @@ static bool see_wait(void *ctx, const mwl_wait *wait) {
         w->failed = true;
         return false;
     }
-    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}, NULL};
+    mwl__driver_wait_name(w->r, wait, *uri, name, cap);
+    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}, uri};
     w->hash = (w->hash ^ wait->number) * UINT64_C(0x100000001b3) + 1;
     return true;
 }
 
 /* The open waits go with a change only if they differ from those of the one before. */
 static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool *outside) {
-    struct waits w = {.d = d};
+    struct waits w = {.d = d, .r = r};
     mwl_vm_now(d->vm, &w.now);
     mwl_run_each_wait(r->run, see_wait, &w);
     *outside = w.outside;

@@ -47,7 +47,21 @@ typedef struct mwl_durable_options {
     void (*ended)(void *ctx, const mwl_durable_ended *run); /* or NULL */
     void (*loaded)(void *ctx, mwl_run *run);                /* or NULL: a run is in memory now */
     void *ctx;
+    /* URIs of providers (mwl_durable_remote()) whose calls workers outside take, by take_call of
+     * mwl_store.h; lent, then NULL. Or NULL. Their answer is posted with the key of the call as its
+     * name: an object with `value`, or with `failure`. */
+    const char *const *remote;
+    /* Whether an answer fits the wait with these arguments (`schema`); or NULL: it does. False: the
+     * answer is removed, an event `refused` has the reason, and the wait stays open. */
+    bool (*fits)(void *ctx, mwl_value arguments, mwl_value answer, char *why, size_t cap);
 } mwl_durable_options;
+
+/* What a driver has done. */
+typedef struct mwl_durable_counts {
+    uint64_t commits, changes; /* changes that were committed */
+    uint64_t started, ended;   /* runs that were loaded; that are over or stuck */
+    uint64_t answers;          /* messages that were delivered */
+} mwl_durable_counts;
 
 /* Makes a driver for a VM without runs; *out is given. options is copied. Returns MWL_OK or
  * MWL_E_NOMEM. */
@@ -79,6 +93,7 @@ MWL_API void mwl_durable_forget(mwl_durable_work *take_work);
 /* Returns how many runs are in memory, and how many changes wait to be taken. */
 MWL_API size_t mwl_durable_runs(const mwl_durable *d);
 MWL_API size_t mwl_durable_waiting(const mwl_durable *d);
+MWL_API mwl_durable_counts mwl_durable_count(const mwl_durable *d);
 /* Returns when the next run of the store is due, as the last poll found it; MWL_NEVER. */
 MWL_API int64_t mwl_durable_next_wall_ns(const mwl_durable *d);
 /* Returns true if the last poll claimed as many runs as it could: poll again at once. */
@@ -110,6 +125,10 @@ MWL_API void mwl_durable_writer_stop(mwl_durable_writer *w);
  * mwl_store.h). The driver delivers it. Pass it to mwl_vm_provide(), and its document to the
  * assembler. Constant. */
 MWL_API const mwl_call_provider *mwl_durable_answer(void);
+/* Returns a provider whose calls workers outside take (mwl_durable_options.remote). The caller sets
+ * its uri and its document. A call waits until its answer is delivered; its run need not be in
+ * memory meanwhile. */
+MWL_API mwl_call_provider mwl_durable_remote(void);
 
 #ifdef __cplusplus
 }

@@ -240,6 +240,22 @@ class Refused(Case):
         base.close()
         self.assertIn("version 99", self.on("ps", status=3).stderr)
 
+    def test_an_answer_that_does_not_fit_its_schema_is_refused(self):
+        wait = {**ASK["call"], "with": {"name": "ok", "schema": {"type": "integer", "minimum": 3}}}
+        self.write("f.json", flow({"a": {**ASK, "call": wait}}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x")
+        self.on("answer", "x", "ok", "1")  # nobody waits yet: it is kept, and checked when its wait opens
+        self.on("resume", "--all")
+        self.assertIn("refused", self.on("logs", "x").stdout)
+        self.assertEqual(self.rows()[0]["waits"], 1)
+        self.assertEqual(self.rows()[0]["messages"], 0)
+        got = self.on("answer", "x", "ok", "2", status=1).stderr
+        self.assertIn("does not fit its schema", got)
+        self.assertIn("3", got)
+        self.on("answer", "x", "ok", '"4"', status=1)
+        self.on("answer", "x", "ok", "5")
+        self.assertEqual(self.on("resume", "x").stdout, "5\n")
+
     def test_a_store_of_the_first_version_is_upgraded(self):
         self.write("f.json", flow({"a": ASK}))
         self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x")

@@ -1,6 +1,7 @@
 /* cmd_answer.c: `mwlvm answer RUN NAME JSON` and `mwlvm cancel RUN`: messages for a durable run.
  * They are kept in the store, and the command ends: whoever has the run takes them. */
 #include "cmd.h"
+#include "fits.h"
 #include "input.h"
 #include "limit.h"
 #include "store.h"
@@ -17,7 +18,8 @@ static const char answer_head[] =
     "usage: mwlvm answer --durable FILE RUN NAME JSON [OPTIONS]\n\n"
     "Answers a wait of a durable run: a call of the provider mwl:provider.call/mwlvm/answer/v1 with\n"
     "this name. JSON is the value, as for --input of `mwlvm run`. An answer that comes before its\n"
-    "wait is kept for it. A second answer to one wait is refused.\n\n";
+    "wait is kept for it. A second answer to one wait is refused, and one that does not fit the\n"
+    "schema of its wait.\n\n";
 static const char answer_foot[] =
     "\nExample:\n"
     "  mwlvm run tools/examples/approval.json --durable runs.db --id order-42 --detach && \\\n"
@@ -55,6 +57,21 @@ static int post(struct answer *a, mwl_store_message *m) {
     return status;
 }
 
+/* A wrong answer is refused here, with the reason. */
+static int check(const struct answer *a, const mwl_store_message *m, mwl_heap *heap, mwl_value v) {
+    mwl_store *s = NULL;
+    char why[400] = "";
+    bool good = true;
+    int status = store_open(a->line.path, false, &s);
+    if (status == CMD_OK) {
+        mwl_status got = fits_wait(s, heap, m->run, m->name, v, &good, why, sizeof why);
+        if (got != MWL_OK) status = store_fail(s, got);
+    }
+    if (status == CMD_OK && !good) status = cmd_fail("%s", why);
+    mwl_store_close(s);
+    return status;
+}
+
 /* The value as JSON text, whatever form it was given in. */
 static int post_value(struct answer *a, mwl_store_message *m, mwl_heap *heap, const char *word) {
     struct limits limits = limits_default();
@@ -66,7 +83,8 @@ static int post_value(struct answer *a, mwl_store_message *m, mwl_heap *heap, co
     if (status != CMD_OK) return status;
     mwl_status got = mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len);
     m->body = (mwl_store_text){text, len};
-    status = got == MWL_OK ? post(a, m) : cmd_fail("%s", mwl_status_text(got));
+    status = got == MWL_OK ? check(a, m, heap, v) : cmd_fail("%s", mwl_status_text(got));
+    if (status == CMD_OK) status = post(a, m);
     mwl_text_free(heap, text, len);
     mwl_value_drop(heap, v);
     return status;

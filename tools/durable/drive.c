@@ -6,6 +6,7 @@
 #include "drive.h"
 
 #include "cmd.h"
+#include "fits.h"
 #include "host_uv.h"
 #include "interrupt.h"
 
@@ -24,7 +25,8 @@ struct drive {
     mwl_durable *driver;
     mwl_durable_writer *writer;
     int64_t next_poll_ns;
-    unsigned polls; /* that were done */
+    unsigned polls;                     /* that were done */
+    uint64_t given_ns, last_ns, all_ns; /* of works: see drive_times */
     bool over, left, in_trouble;
     int status;
 };
@@ -66,6 +68,8 @@ static void take_result(struct drive *d) {
     char why[300];
     mwl_durable_work *work = mwl_durable_writer_get(d->writer);
     if (!work) return;
+    d->last_ns = uv_hrtime() - d->given_ns;
+    d->all_ns += d->last_ns;
     mwl_status status = mwl_durable_done(d->driver, work);
     d->polls++;
     if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
@@ -82,7 +86,15 @@ static void give_work(struct drive *d) {
     mwl_durable_work *work = mwl_durable_take(d->driver, poll);
     if (!work) return;
     if (poll) d->next_poll_ns = now + POLL_NS;
+    d->given_ns = uv_hrtime();
     mwl_durable_writer_give(d->writer, work);
+}
+
+void drive_poll_soon(struct drive *d) { d->next_poll_ns = 0; }
+
+void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns) {
+    *last_ns = d->last_ns;
+    *all_ns = d->all_ns;
 }
 
 /* Nothing is in memory, nothing is on its way, and nothing is due. */
@@ -101,6 +113,7 @@ static void turn(struct drive *d) {
     take_result(d);
     report_trouble(d);
     if (d->over) return;
+    if (d->how->part) d->how->part->turn(d->how->part->ctx);
     if (is_idle(d)) {
         d->over = true;
         return;
@@ -136,11 +149,21 @@ static void run(struct drive *d) {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static bool on_answer(void *ctx, mwl_value arguments, mwl_value answer, char *why, size_t cap) {
+    const struct drive *d = ctx;
+    return fits(mwl_vm_heap(d->made->vm), arguments, answer, why, cap);
+}
+
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
     const struct run_vm_host host = {d->loop, wake_loop, &d->wake, false, true};
-    const mwl_durable_options options = {
-        .only = how->only, .n_only = how->n_only, .events = true, .ended = on_ended, .ctx = d};
+    const mwl_durable_options options = {.only = how->only,
+                                         .n_only = how->n_only,
+                                         .events = true,
+                                         .ended = on_ended,
+                                         .ctx = d,
+                                         .remote = how->options->remotes.uris,
+                                         .fits = on_answer};
     int status = run_vm_new(how->options, NULL, &host, &d->made);
     if (status != CMD_OK) return status;
     mwl_status made = mwl_durable_new(d->made->vm, &options, &d->driver);
@@ -166,7 +189,11 @@ int drive(const struct drive_how *how, bool *left) {
     if (failed) return cmd_fail("event loop: %s", uv_strerror(failed));
     uv_timer_init(d.loop, &d.timer);
     d.status = make(&d);
+    const struct drive_view view = {&d, d.loop, d.driver, d.writer};
+    bool opened = d.status == CMD_OK && how->part;
+    if (opened) d.status = how->part->open(how->part->ctx, &view);
     if (d.status == CMD_OK) run(&d);
+    if (opened) how->part->close(how->part->ctx);
     mwl_durable_writer_stop(d.writer);
     mwl_durable_free(d.driver);
     run_vm_free(d.made);

@@ -15,8 +15,27 @@ struct drive_how {
     /* A run is over. Returns whether this was the last one that was wanted. */
     bool (*ended)(void *ctx, mwl_heap *heap, const mwl_durable_ended *run);
     void *ctx;
-    bool until_idle; /* also ends when no run is in memory and none is due */
+    bool until_idle;               /* also ends when no run is in memory and none is due */
+    const struct drive_part *part; /* or NULL */
 };
+
+/* What else lives on the loop, for example a server. */
+struct drive_view {
+    struct drive *drive;
+    uv_loop_t *loop;
+    mwl_durable *driver;
+    mwl_durable_writer *writer;
+};
+struct drive_part {
+    int (*open)(void *ctx, const struct drive_view *view); /* CMD_OK, or a status with a message */
+    void (*turn)(void *ctx);  /* between two pumps; also after each commit */
+    void (*close)(void *ctx); /* after open, also if that has failed */
+    void *ctx;
+};
+/* The store is asked for new runs and messages in the next turn. */
+void drive_poll_soon(struct drive *d);
+/* How long the writer had the last work, and the sum; in nanoseconds. */
+void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns);
 
 /* Drives runs. CMD_OK, or an exit status with a message. After a signal the runs stay in the store;
  * *left is true then, and the command is to end by the signal. */

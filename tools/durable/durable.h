@@ -21,5 +21,7 @@ int durable_saved(const char *path, const char *run, bool json, struct saved *ou
 const char *durable_document(const char **uri);
 /* Adds the provider to a VM. */
 int durable_provide(mwl_vm *vm);
+/* Adds a provider whose calls workers outside take. The texts must outlive the VM. */
+int durable_remote(mwl_vm *vm, const char *uri, const char *document);
 
 #endif
