@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,8 @@ import checker  # noqa: E402
 MWLVM = os.path.abspath(sys.argv[1])
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 12
 RUNS = 6
-EFFECTS = ["first", "second", "third"]
+BLOCKS = 4  # of three effects
+EFFECTS = [f"{name}{i}" for i in range(BLOCKS) for name in ("first", "second", "third")]
 EXEC = "mwl:provider.call/mwlvm/exec/v1"
 
 
@@ -32,15 +34,22 @@ def wait(following, output):
             "call": {"provider": "mwl:provider.call/mwlvm/answer/v1", "with": {"name": "go"}}}
 
 
-FLOW = {
-    "$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a", "steps": {
-        "a": effect("first", "w"),
-        "w": wait("n", "{{ [step.result.value] }}"),
-        "n": {"action": "Sleep", "for": "PT0.02S", "next": "b"},
-        "b": effect("second", "v"),
-        "v": wait("c", "{{ step.input + [step.result.value] }}"),
-        "c": effect("third", "end"),
-        "end": {"action": "Return", "value": "{{ {'answers': step.input} }}"}}}
+def steps():
+    """Blocks of effect, sleep, effect, effect; a wait in the first block and in the last one."""
+    all_of = {}
+    for i in range(BLOCKS):
+        last = i + 1 == BLOCKS
+        all_of |= {
+            f"a{i}": effect(f"first{i}", f"w{i}" if i == 0 or last else f"n{i}"),
+            f"n{i}": {"action": "Sleep", "for": "PT0.01S", "next": f"b{i}"},
+            f"b{i}": effect(f"second{i}", f"c{i}"),
+            f"c{i}": effect(f"third{i}", "end" if last else f"a{i + 1}")}
+    all_of["w0"] = wait("n0", "{{ [step.result.value] }}")
+    all_of[f"w{BLOCKS - 1}"] = wait(f"n{BLOCKS - 1}", "{{ step.input + [step.result.value] }}")
+    return all_of | {"end": {"action": "Return", "value": "{{ {'answers': step.input} }}"}}
+
+
+FLOW = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a0", "steps": steps()}
 SCRIPT = """#!/bin/sh
 printf 'effect %s %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" >>history
 """
@@ -85,23 +94,43 @@ class Round:
             assert "already" in got.stderr or "is over" in got.stderr, got.stderr
 
     def open(self):
-        got = command("ps", "--durable", "runs.db", "--json")
-        assert got.returncode == 0, got.stderr
-        return [json.loads(line) for line in got.stdout.splitlines()]
+        """Runs that are not over: (id, state). It reads the file, which costs less than `mwlvm ps`."""
+        base = sqlite3.connect("runs.db")
+        rows = base.execute("select id, state from run where state not in (3, 4, 5)").fetchall()
+        base.close()
+        return rows
 
-    def drive(self, kill_after, which="--all"):
-        """`resume`, killed after some time unless it ends before. Returns whether it was killed."""
-        with open("shown" if which == "--all" else "/dev/null", "a") as shown:
-            process = subprocess.Popen([MWLVM, "resume", "--durable", "runs.db", which, "--quiet", "--allow-exec=./effect"],
-                                       stdin=subprocess.DEVNULL, stdout=shown, stderr=subprocess.PIPE, text=True)
-            try:
-                _, error = process.communicate(timeout=kill_after)
-            except subprocess.TimeoutExpired:
+    def wait_for(self, process):
+        """Until it is to be killed: at once, while it starts and recovers, or behind some effects. False: it ended."""
+        most = time.monotonic() + self.dice.choice([0.01, 0.03, 0.15])
+        wanted = os.path.getsize("history") + self.dice.randrange(1, 400)
+        while time.monotonic() < most and os.path.getsize("history") < wanted:
+            if process.poll() is not None:
+                return False
+            time.sleep(0.001)
+        time.sleep(self.dice.uniform(0, 0.004))
+        return process.poll() is None
+
+    def drive(self, kill):
+        """`resume --all`, killed after some time unless it ends before. Returns whether it was killed."""
+        with open("shown", "a") as shown, open("errors", "w+") as errors:
+            process = subprocess.Popen([MWLVM, "resume", "--durable", "runs.db", "--all", "--quiet", "--allow-exec=./effect"],
+                                       stdin=subprocess.DEVNULL, stdout=shown, stderr=errors)
+            if kill and self.wait_for(process):
                 process.send_signal(signal.SIGKILL)
-                process.communicate()
-                return True
-        assert process.returncode in (0, 1), error
+                if process.wait() == -signal.SIGKILL:
+                    return True
+            process.wait(timeout=250)
+            errors.seek(0)
+            assert process.returncode in (0, 1), errors.read()
         return False
+
+    def resume(self, run):
+        """One that is stuck. It may wait for an answer then: the command is ended after some time."""
+        try:
+            command("resume", "--durable", "runs.db", run, "--quiet", "--allow-exec=./effect", timeout=3)
+        except subprocess.TimeoutExpired:
+            pass
 
     def results(self):
         with open("shown") as f:
@@ -116,19 +145,19 @@ def round_of(dice, kills):
     r = Round(dice)
     r.start()
     killed = 0
-    deadline = time.monotonic() + 250
+    deadline = time.monotonic() + 600
     while rows := r.open():
-        for row in rows:  # on a busy machine ten kills may come before anything is stored
-            if row["state"] == "stuck":
-                r.drive(5, row["run"])
+        for run, state in rows:  # on a busy machine ten kills may come before anything is stored
+            if state == checker.STUCK:
+                r.resume(run)
         assert time.monotonic() < deadline, "the runs do not end"
-        for _ in range(dice.randrange(3)):
-            r.answer()
         if killed < kills:
-            killed += r.drive(dice.uniform(0.005, 0.3))
+            if dice.randrange(3) == 0:
+                r.answer()
+            killed += r.drive(True)
         else:
             r.answer()
-            r.drive(60)
+            r.drive(False)
     r.results()
     wrong = checker.check("runs.db", "history", EFFECTS)
     return killed, wrong
@@ -137,7 +166,8 @@ def round_of(dice, kills):
 def main():
     seed = int(os.environ.get("SEED", "1"))
     killed = rounds = effects = again = 0
-    with tempfile.TemporaryDirectory() as folder:
+    # a kill takes nothing from the page cache, so the disk has no part in this
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         os.chdir(folder)
         with open("flow.json", "w") as f:
             json.dump(FLOW, f)
