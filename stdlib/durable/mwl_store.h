@@ -293,6 +293,14 @@ MWL_API void mwl_store_close(mwl_store *s); /* NULL is ignored */
  * out. `create`: the file is made if it does not exist; otherwise MWL_E_NOT_FOUND. */
 MWL_API mwl_status mwl_store_sqlite(const char *path, bool create, mwl_store **out);
 
+/* PostgreSQL, or an engine that speaks its protocol: any number of workers. `uri` is what libpq
+ * takes, postgresql://USER@HOST/DATABASE for example; the tables are in the schema mwlvm. The
+ * library is loaded when this is first called. lease_ns: how long a worker that is not heard of
+ * keeps its runs, 0 for four seconds. *out as above. `create`: the schema is made if it does not
+ * exist. */
+MWL_API mwl_status mwl_store_postgres(const char *uri, bool create, int64_t lease_ns,
+                                      mwl_store **out);
+
 /* In memory, for tests: any number of workers in one process. Time is what now() returns. */
 typedef struct mwl_store_memory mwl_store_memory;
 MWL_API mwl_status mwl_store_memory_new(int64_t (*now)(void *ctx), void *ctx, int64_t lease_ns,
