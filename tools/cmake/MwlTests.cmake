@@ -187,6 +187,11 @@ mwl_test_setup(command_save)
 add_test(NAME bench COMMAND sh ${PROJECT_SOURCE_DIR}/tests/bench.sh $<TARGET_FILE:mwl-bench>)
 mwl_test_setup(bench)
 add_dependencies(mwl-bench mwlvm)
+if(Python3_FOUND)
+  add_test(NAME bench_frames COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/frames/run.py
+           ${CMAKE_BINARY_DIR} --check)
+  mwl_test_setup(bench_frames)
+endif()
 
 # Every run of the cases, and of some generated programs, is moved through bytes whenever it is at rest.
 foreach(cases cases regression)
