@@ -14,22 +14,37 @@ struct definition_model {
     mwl__catalog *catalog;
     mwl__source *providers; /* of the struct definition */
     size_t n_providers;
-    char **made; /* documents of providers that have none */
+    mwl_asm_document *made; /* documents of providers that have none */
     size_t n_made, cap_made;
     mwl__source source;
     mwl__tree tree;
     mwl__model model;
 };
 
-/* Reads and checks the text, with the providers and levels of `d`. The diagnostics go to standard
- * error, as the other commands print them; `quiet` leaves them out. Returns CMD_OK, also with
- * warnings; CMD_REJECTED; or another exit status with a message. Free in any case; the text and `d`
- * must outlive it.
+/* A text, and the documents of the providers that it may use. Lent as long as the model is. */
+struct definition_text {
+    const char *name, *text;
+    size_t len;
+    const mwl_asm_provider *providers;
+    size_t n_providers;
+    const mwl_asm_document *library; /* the last one has the uri NULL; or NULL */
+};
+
+/* Makes an empty model. Levels of diagnostics and a quota may be set in its sink. */
+void definition_model_init(struct definition_model *m, mwl_alloc alloc);
+/* Reads and checks a text, once for each model. Returns MWL_OK, MWL_E_REJECTED or MWL_E_NOMEM; the
+ * diagnostics are in the sink. Free the model in any case.
  *
- * A call provider of another namespace than `mwl` needs no document here: what it accepts does not
- * change the picture. A note names it. */
+ * A call provider of another namespace than `mwl` needs no document: `made` gets one that allows
+ * everything. */
+mwl_status definition_model_check(struct definition_model *m, const struct definition_text *t);
+void definition_model_free(struct definition_model *m);
+
+/* Does both for a file of the command line, with the providers and levels of `d`. The diagnostics
+ * go to standard error, as the other commands print them, and a note for each provider without a
+ * document; `quiet` leaves them out. Returns CMD_OK, also with warnings; CMD_REJECTED; or another
+ * exit status with a message. */
 int definition_model_read(struct definition_model *m, struct definition *d, const char *path,
                           const char *text, size_t len, bool quiet);
-void definition_model_free(struct definition_model *m);
 
 #endif

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
 #if defined(MWL_HAVE_IO)
 #include "mwl_io.h"
+
+#include <uv.h>
 
 static mwl_io_secrets *secrets; /* until the process ends */
 

@@ -3,7 +3,6 @@
 
 #include "assembler/source/diag.h"
 #include "term.h"
-#include "vm/base/utf8.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -20,15 +19,4 @@ void snippet_show(mwl__source *source, mwl__span span, const char *words, int in
         at += len;
     }
     mwl__buf_free(&out);
-}
-
-uint32_t snippet_offset(mwl__source *source, uint32_t line, uint32_t column) {
-    const char *at = source->text, *end = source->text + source->len;
-    for (; line > 1 && at < end; line--) {
-        const char *feed = memchr(at, '\n', (size_t)(end - at));
-        at = feed ? feed + 1 : end;
-    }
-    mwl__span all = mwl__source_line(source, (uint32_t)(at - source->text));
-    return all.begin + (uint32_t)mwl__utf8_offset(source->text + all.begin, all.end - all.begin,
-                                                  column ? column - 1 : 0);
 }

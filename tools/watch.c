@@ -93,15 +93,22 @@ void watch_stop(struct watch *w) {
 int watch_report(struct watch *w, struct run_options *o, const mwl_program *program,
                  const mwl_run *run) {
     if (!w->report) return CMD_OK;
-    const struct report_about about = {.path = o->report,
-                                       .definition = &o->definition,
+    struct definition_model model;
+    int read = CMD_REJECTED;
+    if (program->source)
+        read = definition_model_read(&model, &o->definition, o->definition.path, program->source,
+                                     program->source_size, true);
+    const struct report_about about = {.file = file_in_name(o->definition.path),
+                                       .model = read == CMD_OK ? &model : NULL,
                                        .source = program->source,
                                        .source_len = program->source_size,
                                        .run = run,
                                        .virtual_time = o->virtual_time,
                                        .coverage = w->coverage,
                                        .hits = w->hits};
-    return report_write(w->report, &about);
+    int status = report_write(w->report, &about, o->report);
+    if (program->source) definition_model_free(&model);
+    return status;
 }
 
 int watch_end(struct watch *w) {

@@ -1,10 +1,12 @@
 "use strict";
-// The report of one run. The data is in the element #data (write.c has its form). Rows are the structure of the run:
-// frames, Steps, middleware, calls, dispatches; what is executed again in the same place is another bar in the same row.
-// Only the rows and bars that can be seen are in the document.
-(() => {
+// The report of one run. D is its data (data.c has its form). Rows are the structure of the run: frames, Steps,
+// middleware, calls, dispatches; what is executed again in the same place is another bar in the same row. Only the rows
+// and bars that can be seen are in the document.
+//
+// The playground shows the same for a run that goes on. `part` is the element that holds the views there: the head of the
+// page is not filled, and keys count inside it alone. `before` is what seen() returned for the run as it was.
+function mwlReport(D, part, before) {
 const began = performance.now();
-const D = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const KIND = {RUN: 0, FLOW: 1, STEP: 2, ENTRY: 3, PHASE: 4, ATTEMPT: 5, CALL: 6, DISPATCH: 7, WAIT: 8};
 const KINDS = ["Run", "Flow", "Step", "Middleware", "Phase", "Attempt", "Call", "Dispatch", "Wait"];
@@ -24,6 +26,7 @@ for (const s of spans) {
   orders = Math.max(orders, s.from + 1, s.to + 1);
   latest = Math.max(latest, s.begin, s.end);
 }
+if (D.state === "running") latest = Math.max(latest, D.now);
 for (const s of spans) {
   if (s.status === 0) { s.to = orders; s.end = latest; }
   if (s.parent >= 0) {
@@ -589,7 +592,7 @@ function setMode(on) {
   later();
 }
 function toggleGraph() {
-  const hidden = document.querySelector("main").classList.toggle("no-graph");
+  const hidden = $("views").classList.toggle("no-graph");
   $("hide-graph").textContent = hidden ? "Show graph" : "Hide";
   later();
 }
@@ -599,7 +602,7 @@ function fold(row) {
   listRows();
   later();
 }
-document.addEventListener("keydown", e => {
+(part || document).addEventListener("keydown", e => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   const typing = e.target === $("search"), inDetails = $("details").contains(e.target);
   if (typing) {
@@ -671,7 +674,7 @@ function fact(name, value) {
   $("facts").append(e);
 }
 function note(words) { $("notes").append(element("div", "", words)); }
-{
+if (!part) {
   const run = spans.find(s => s.kind === KIND.RUN);
   const words = {succeeded: "✓ succeeded", failed: "✗ failed", timeout: "✗ timed out", cancelled: "⊘ cancelled",
                  limit: "✗ a limit ended it", aborted: "✗ ended without a Result", running: "running"};
@@ -694,12 +697,35 @@ function note(words) { $("notes").append(element("div", "", words)); }
   if (D.why) note("A limit ended the run: " + D.why);
   if (D.leftOut) note(`${D.leftOut} spans are left out: the page keeps the first ${spans.length}.`);
   if (D.valuesLeftOut) note("Some values are left out, because there are too many of them.");
-  if (!svg) { note("There is no graph: the program has no definition in it, or it could not be drawn."); document.querySelector("main").classList.add("no-graph"); $("graph").hidden = true; }
+  if (!svg) { note("There is no graph: the program has no definition in it, or it could not be drawn."); $("views").classList.add("no-graph"); $("graph").hidden = true; }
+}
+if (before) {
+  trueTime = before.trueTime;
+  $("mode").setAttribute("aria-pressed", String(trueTime));
+  for (const r of rows) if (before.folded.has(pathOf(r))) r.folded = true;
 }
 listRows();
 layTime();
-if (svg && svg.getBoundingClientRect().width > $("graph-view").clientWidth) $("fit").click();
+if (svg && (before ? before.fit : svg.getBoundingClientRect().width > $("graph-view").clientWidth)) $("fit").click();
 markWay();
+if (before) { box.scrollTop = before.top; $("graph-view").scrollTo(before.graph.x, before.graph.y); }
 draw();
-document.body.dataset.ready = String(Math.round(performance.now() - began));
-})();
+if (!part) document.body.dataset.ready = String(Math.round(performance.now() - began));
+
+function pathOf(r) { return (r.parent ? pathOf(r.parent) + "|" : "") + r.kind + " " + r.name; }
+// What a person has set, for the report that takes the place of this one.
+function seen() {
+  const g = $("graph-view");
+  return {trueTime, fit: g.classList.contains("fit"), top: box.scrollTop, graph: {x: g.scrollLeft, y: g.scrollTop},
+          folded: new Set(rows.filter(r => r.folded).map(pathOf))};
+}
+// Shows the newest bar, and marks the Step that the run is in.
+function follow() {
+  let now = null;
+  for (const s of spans) if (s.status === 0 && s.kind === KIND.STEP && boxOf(s)) now = s;
+  markNow(now);
+  const last = spans.filter(s => s.drawn).pop();
+  if (last) { reveal(last); draw(); }
+}
+return {seen, follow};
+}
