@@ -141,8 +141,8 @@ def fail_fast():
     out, err = run(RAISES, "--each", "--fail-fast", "-j", "2", text=lines(values), status=1)
     got = results(out)
     expect(51 <= len(got) < 150000, "fail fast:", len(got), "Results")
-    expect([r["type"] for r in got[:51]] == ["success"] * 50 + ["error"], "fail fast:", got[45:55])
-    expect(all(r["type"] in ("success", "cancellation") for r in got[51:]), "fail fast: behind it")
+    expect(got[50]["type"] == "error", "fail fast:", got[45:55])  # in front of it one may be in flight on the other thread
+    expect(all(r["type"] in ("success", "cancellation") for r in got[:50] + got[51:]), "fail fast: around it")
     out, _ = run(SLEEPS, "--each", "--fail-fast", text='{"wait": "PT1H"}\n{"wait": "?"}\n', status=1)
     expect([r["type"] for r in results(out)] == ["cancellation", "error"], "fail fast, in flight:", out)
 
