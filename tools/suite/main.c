@@ -26,7 +26,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static int print_help(void) {
     printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time]\n"
-           "                 [--resave] KIND DIR\n"
+           "                 [--resave] [--images=DIR] KIND DIR\n"
            "       mwl-suite --help\n\n"
            "Runs the test data in DIR. Prints a line per failing case and closes with\n"
            "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
@@ -38,7 +38,9 @@ static int print_help(void) {
            "                 repeated member names; for that alone it fails no case\n"
            "  --real-time    mwl: under the system's clock; else waits cost no time\n"
            "  --resave       mwl: whenever a run is at rest it is saved and goes on in another\n"
-           "                 VM, where saving it again gives the same bytes\n\n"
+           "                 VM, where saving it again gives the same bytes\n"
+           "  --images=DIR   mwl: programs are compared with those in DIR byte by byte, and the\n"
+           "                 ones in DIR are run; one that is not there is written\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++) printf("  %-12s %s\n", kinds[i].name, kinds[i].text);
     printf("\nWhat is skipped, and why:\n");
@@ -79,6 +81,8 @@ int main(int argc, char **argv) {
             s.real_time = true;
         else if (strcmp(argv[i], "--resave") == 0)
             s.resave = true;
+        else if (strncmp(argv[i], "--images=", 9) == 0)
+            s.images = argv[i] + 9;
         else if (strcmp(argv[i], "--reader=data") == 0 ||
                  strcmp(argv[i], "--reader=definition") == 0)
             s.reader = strchr(argv[i], '=') + 1;

@@ -25,6 +25,7 @@ struct suite {
     const char *filter; /* run only cases whose name contains this; NULL: all */
     bool real_time;     /* mwl: use the clock of the system */
     bool resave;        /* mwl: move the run through bytes whenever it is at rest: resave.h */
+    const char *images; /* mwl: folder of programs that were assembled elsewhere; images.h */
     const char *reader; /* json: "data" or "definition"; NULL: data */
 };
 

@@ -5,6 +5,7 @@
  * own VM, with virtual time unless the option asks for the real clock. */
 #include "suite_mwl.h"
 
+#include "images.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "tools/suite/resave.h"
@@ -178,31 +179,45 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
 
 /* ---- one case -------------------------------------------------------------------------------- */
 
+/* Loads the assembled program, or the same one from the folder of images. */
+static mwl_program *load(const struct suite *s, const char *name, const mwl_asm_result *made,
+                         char *why, size_t size) {
+    mwl_program *program = NULL;
+    mwl_error error = {MWL_OK, NULL, 0};
+    char *other = NULL;
+    const char *wrong = NULL;
+    if (s->images) wrong = images_exchange(s->images, name, made->image, made->image_size, &other);
+    if (wrong)
+        snprintf(why, size, "%s", wrong);
+    else if (mwl_program_load(NULL, other ? other : (const void *)made->image, made->image_size,
+                              MWL_COPY, &program, &error) < 0)
+        snprintf(why, size, "the image is refused: %s", error.message);
+    if (!wrong) free(other);
+    return program;
+}
+
 /* Returns the program, or NULL and the reason. */
-static mwl_program *assemble(const char *dir, char *why, size_t size) {
+static mwl_program *assemble(const struct suite *s, const char *dir, const char *name, char *why,
+                             size_t size) {
     char *path = suite_path(dir, "definition.json");
     size_t len = 0;
     char *text = suite_read(path, &len);
     mwl_program *program = NULL;
-    mwl_error error = {MWL_OK, NULL, 0};
+    free(path);
     if (!text) {
         snprintf(why, size, "definition.json cannot be read");
-        free(path);
         return NULL;
     }
     const mwl_asm_options options = {.file = "definition.json"};
     mwl_asm_result result;
     mwl_status status = mwl_assemble(text, len, &options, &result);
-    if (status < 0) {
+    if (status < 0)
         snprintf(why, size, "%s\n%s", mwl_status_text(status),
                  result.diagnostics ? result.diagnostics : "");
-    } else if (mwl_program_load(NULL, result.image, result.image_size, MWL_COPY, &program, &error) <
-               0) {
-        snprintf(why, size, "the image is refused: %s", error.message);
-    }
+    else
+        program = load(s, name, &result, why, size);
     mwl_asm_free(&result);
     free(text);
-    free(path);
     return program;
 }
 
@@ -213,7 +228,7 @@ static void run_case(struct suite *s, const char *dir, const char *relative, mwl
     for (size_t i = 0; mwl_object_at(scenarios, i, &key, &value); i++) {
         char *name = suite_path(relative, mwl_as_text(key, NULL));
         if (suite_wants(s, name)) {
-            if (!program && !*why) program = assemble(dir, why, sizeof why);
+            if (!program && !*why) program = assemble(s, dir, relative, why, sizeof why);
             char *folder = suite_path(dir, "scenarios"),
                  *scenario = suite_path(folder, mwl_as_text(key, NULL));
             if (program)
