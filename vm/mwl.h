@@ -451,15 +451,15 @@ typedef struct mwl_program mwl_program;
 typedef enum mwl_ownership {
     MWL_COPY, /* the library copies the bytes */
     /* The bytes still belong to the caller, and must stay unchanged until the last reference to the
-     * program is released. Bytes that are packed or not 8-byte aligned are copied all the same. */
+     * program is released. Bytes that are packed or not 8-byte aligned are copied all the same, and
+     * those of the other byte order too. */
     MWL_BORROW
 } mwl_ownership;
 
 /* Checks an image completely and makes it ready to run. *out is given: release it once. alloc is
  * copied, and is called by any thread that loads or releases; NULL means the default. Returns
  * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (its patterns need too much memory),
- * MWL_E_UNSUPPORTED (a big-endian machine), MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place
- * in the image. Any thread. */
+ * MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place in the image. Any thread. */
 MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                                     mwl_ownership ownership, mwl_program **out, mwl_error *error);
 /* Returns one more reference to the program, given. Any thread. */

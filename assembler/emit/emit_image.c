@@ -1,6 +1,8 @@
 /* emit_image.c: handlers, positions, and the image made of all sections. */
 #include "assembler/emit/emit_impl.h"
 
+#include "vm/base/order.h"
+
 #include <stdlib.h>
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -128,7 +130,8 @@ static mwl_status put_positions(mwl__emit *e, mwl__buf *out) {
         const mwl__emit_row *row = &e->rows[i];
         bool opens = i == 0 || (row->sub == 0 && i - first >= MWL_POSITIONS_BLOCK);
         if (opens) {
-            uint32_t block[2] = {row->pc, (uint32_t)stream.len};
+            const uint32_t block[2] = {mwl__little_32(row->pc),
+                                       mwl__little_32((uint32_t)stream.len)};
             mwl__buf_put(&index, block, sizeof block);
             n_blocks++;
             first = i;
@@ -138,6 +141,7 @@ static mwl_status put_positions(mwl__emit *e, mwl__buf *out) {
     mwl_status status = index.failed || stream.failed ? MWL_E_NOMEM : MWL_OK;
     if (stream.len > UINT32_MAX) status = MWL_E_TOO_BIG;
     if (status == MWL_OK) {
+        n_blocks = mwl__little_32(n_blocks);
         mwl__buf_put(out, &n_blocks, sizeof n_blocks);
         mwl__buf_put(out, index.data, index.len);
         mwl__buf_put(out, stream.data, stream.len);

@@ -334,7 +334,7 @@ UTEST(given, texts_of_functions) {
 UTEST(given, without_a_stack_the_call_fails_and_cleanup_runs) {
     flow f;
     settle = gives_int;
-    ASSERT_TRUE(open_with(&f, (size_t)1 << 60)); /* more than the system gives */
+    ASSERT_TRUE(open_with(&f, SIZE_MAX / 16)); /* more than the system gives */
     ASSERT_TRUE(flow_load(
         &f,
         FLOW("'a':{'action':'Call','call':{'provider':'" ODD_BLOCKING

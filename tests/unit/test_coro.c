@@ -160,7 +160,7 @@ UTEST(coro_memory, a_stack_too_large_is_refused) {
     mwl_alloc a = mwl_alloc_default();
     mwl__coro_pool *pool = NULL;
     EXPECT_EQ(MWL_E_TOO_BIG, mwl__coro_pool_new(&a, SIZE_MAX / 2, 0, &pool));
-    ASSERT_EQ(MWL_OK, mwl__coro_pool_new(&a, (size_t)1 << 60, 0, &pool));
+    ASSERT_EQ(MWL_OK, mwl__coro_pool_new(&a, SIZE_MAX / 16, 0, &pool));
     mwl__coro *co = NULL;
     EXPECT_EQ(MWL_E_NOMEM, mwl__coro_new(pool, count_to_three, NULL, &co));
     EXPECT_EQ(MWL_OK, mwl__coro_pool_free(pool));

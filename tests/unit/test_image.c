@@ -187,6 +187,7 @@ UTEST(image, every_changed_field_is_refused_behind_the_checksum) {
         if (i >= 24 && i < 32) continue; /* the checksum */
         if (i >= content && (i < strings_at || i >= strings_end) && i < s.size - 7) continue;
         for (int bit = 0; bit < 8; bit++) {
+            if (i == 6 && 1 << bit == MWL_IMAGE_BIG) continue; /* the byte order: test_swap.c */
             mwl_error error = {MWL_OK, NULL, 0};
             s.bytes[i] ^= (unsigned char)(1 << bit);
             mwl__image_reseal(s.bytes, s.size);

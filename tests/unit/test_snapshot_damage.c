@@ -79,31 +79,31 @@ static const struct {
     bool waits;  /* it is not pumped: nothing has begun */
     const mwl_limits *limits;
 } sources[N_SOURCES] = {
-    [SLEEP] = {FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," END), false},
+    [SLEEP] = {FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," END), false, false, NULL},
     [CALL] = {FLOW_WITH("'parameters':{'type':'object','properties':{'x':{'default':0}}},",
                         "'a':{'action':'Call','middleware':[" TIMEOUT_ENTRY "," RETRY_ENTRY
                         "],'call':" ARMED ",'next':'b'},'b':{'action':'Call','call':" SLOW
                         ",'next':'z'}," END),
-              false},
+              false, false, NULL},
     [GATHER] = {FLOW_WITH(
                     "'parameters':{'type':'object','properties':{'x':{'default':0}}},",
                     "'a':{'action':'Gather','over':'{{ [1, 2, 3] }}','concurrency':2,'call':" ARMED
                     ",'next':'z'}," END),
-                false},
+                false, false, NULL},
     [CALLS] =
         {FLOW_WITH(
              "'parameters':{'type':'object','properties':{'x':{'default':0}}},'middleware':[" RETRY_ENTRY
              "],",
              "'a':{'action':'Gather','calls':[" ARMED "," DELAYED "],'next':'z'}," END),
-         false},
+         false, false, NULL},
     [GAP] = {FLOW("'a':{'action':'Call','middleware':[" RETRY_ENTRY "],'call':{'provider':" MOCK
                   ",'with':{'failure':{'code':'X.Y'}}},'next':'z'}," END),
-             false},
+             false, false, NULL},
     [BELOW] =
         {FLOW(
              "'a':{'action':'Call','call':{'flow':{'entrypoint':'b','steps':{'b':{'action':'Sleep','for':"
              "'PT1H','next':'c'},'c':{'action':'Return'}}}},'next':'z'}," END),
-         false},
+         false, false, NULL},
     [CLEANUP] = {FLOW_WITH("'middleware':[{'provider':" FINALLY
                            ",'onAlways':{'with':{'call':" DELAYED "}}}],",
                            "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
@@ -112,21 +112,21 @@ static const struct {
                           ",'onAlways':{'with':{'middleware':[" FINALLY_ENTRY(
                               SLOW) "],'call':{'provider':" MOCK "}}}}],",
                           "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
-                true},
-    [AWAIT] = {FLOW("'a':{'action':'Call','call':" SLOW ",'next':'z'}," END), true},
+                true, false, NULL},
+    [AWAIT] = {FLOW("'a':{'action':'Call','call':" SLOW ",'next':'z'}," END), true, false, NULL},
     [UNWIND] = {FLOW("'a':{'action':'Call','middleware':[" TIMEOUT_ENTRY "," RETRY_ENTRY
                      "],'call':" SLOW ",'next':'z'}," END),
-                true},
+                true, false, NULL},
     [INSIDE] = {FLOW("'a':{'action':'Call','call':{'flow':{'middleware':[" TIMEOUT_ENTRY
                      "],'entrypoint':'b','steps':{'b':{'action':'Call','call':" SLOW
                      ",'next':'c'},'c':{'action':'Return'}}}},'next':'z'}," END),
-                true},
+                true, false, NULL},
     [WAIT] = {FLOW("'a':{'action':'Call','middleware':[{'provider':'" GATE_URI "'}],'call':" DELAYED
                    ",'next':'z'}," END),
-              false},
+              false, false, NULL},
     [START] = {FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," END), false, true,
                &own_limits},
-    [DONE] = {FLOW(END), false},
+    [DONE] = {FLOW(END), false, false, NULL},
 };
 #undef END
 

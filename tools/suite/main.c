@@ -26,7 +26,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static int print_help(void) {
     printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time]\n"
-           "                 [--resave] [--images=DIR] KIND DIR\n"
+           "                 [--resave] [--images=DIR] [--swap] KIND DIR\n"
            "       mwl-suite --help\n\n"
            "Runs the test data in DIR. Prints a line per failing case and closes with\n"
            "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
@@ -40,7 +40,8 @@ static int print_help(void) {
            "  --resave       mwl: whenever a run is at rest it is saved and goes on in another\n"
            "                 VM, where saving it again gives the same bytes\n"
            "  --images=DIR   mwl: programs are compared with those in DIR byte by byte, and the\n"
-           "                 ones in DIR are run; one that is not there is written\n\n"
+           "                 ones in DIR are run; one that is not there is written\n"
+           "  --swap         mwl: programs are loaded with records of the other byte order\n\n"
            "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++) printf("  %-12s %s\n", kinds[i].name, kinds[i].text);
     printf("\nWhat is skipped, and why:\n");
@@ -81,6 +82,8 @@ int main(int argc, char **argv) {
             s.real_time = true;
         else if (strcmp(argv[i], "--resave") == 0)
             s.resave = true;
+        else if (strcmp(argv[i], "--swap") == 0)
+            s.swap = true;
         else if (strncmp(argv[i], "--images=", 9) == 0)
             s.images = argv[i] + 9;
         else if (strcmp(argv[i], "--reader=data") == 0 ||

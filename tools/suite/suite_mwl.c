@@ -10,6 +10,7 @@
 #include "mwl_std.h"
 #include "tools/suite/resave.h"
 #include "tools/test/match.h"
+#include "vm/program/swap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +188,9 @@ static mwl_program *load(const struct suite *s, const char *name, const mwl_asm_
     char *other = NULL;
     const char *wrong = NULL;
     if (s->images) wrong = images_exchange(s->images, name, made->image, made->image_size, &other);
+    mwl__image view;
+    if (s->swap && mwl__image_open(made->image, made->image_size, &view, NULL) == MWL_OK)
+        mwl__image_swap(made->image, &view);
     if (wrong)
         snprintf(why, size, "%s", wrong);
     else if (mwl_program_load(NULL, other ? other : (const void *)made->image, made->image_size,

@@ -4,7 +4,9 @@
  * no sum can wrap. The ids and sizes of the sections determine the layout, so the offsets in the
  * file are only compared with it. */
 #include "vm/program/image.h"
+#include "vm/base/order.h"
 #include "vm/base/utf8.h"
+#include "vm/program/swap.h"
 #include "vm/value/value.h"
 
 static uint64_t padded(uint64_t n) { return (n + 7u) & ~(uint64_t)7u; }
@@ -16,14 +18,6 @@ static uint64_t get_u64(const unsigned char *p) {
 }
 static void put_uint(unsigned char *p, uint64_t v, size_t width) {
     for (size_t i = 0; i < width; i++) p[i] = (unsigned char)(v >> (8 * i));
-}
-
-/* Records are C structures in the image, so only a little-endian machine can use them in place. */
-static bool little_endian(void) {
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
 }
 
 static uint64_t checksum(const unsigned char *bytes, size_t size) {
@@ -78,7 +72,7 @@ static mwl_status check_header(const unsigned char *b, size_t size, mwl_error *e
     if (size < MWL_IMAGE_HEADER) return bad(error, "cut off in the header", size);
     if (get_u16(b + 4) != MWL_IMAGE_FORMAT)
         return refuse(error, MWL_E_VERSION, "a program format of another version", 4);
-    if (get_u16(b + 6) != 0) return bad(error, "unknown flags", 6);
+    if (get_u16(b + 6) & ~MWL_IMAGE_BIG) return bad(error, "unknown flags", 6);
     if (get_u32(b + 12) >= MWL_SECTION_LIMIT) return bad(error, "too many sections", 12);
     if (get_u64(b + 16) > size) return bad(error, "cut off: shorter than its header says", 16);
     if (get_u64(b + 16) < size) return bad(error, "longer than its header says", 16);
@@ -116,7 +110,6 @@ mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_
     if (!bytes || !out) return refuse(error, MWL_E_USAGE, "no bytes", 0);
     if ((uintptr_t)bytes % 8 != 0)
         return refuse(error, MWL_E_USAGE, "the bytes are not aligned to eight", 0);
-    if (!little_endian()) return refuse(error, MWL_E_UNSUPPORTED, "a big-endian machine", 0);
     mwl_status status = check_header(bytes, size, error);
     if (status < 0) return status;
     mwl__image image;
@@ -124,6 +117,7 @@ mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_
     image.bytes = bytes;
     image.size = size;
     image.isa = get_u32(image.bytes + 8);
+    image.big = get_u16(image.bytes + 6) & MWL_IMAGE_BIG;
     uint32_t count = get_u32(image.bytes + 12), last = 0;
     uint64_t end = MWL_IMAGE_HEADER + (uint64_t)count * MWL_IMAGE_ENTRY;
     for (uint32_t i = 0; i < count; i++) {
@@ -162,16 +156,18 @@ static uint64_t string_record(uint32_t len) { return padded(sizeof(mwl__str) + (
  */
 static const char *check_string(const unsigned char *p, size_t left, bool is_text) {
     if (left < sizeof(mwl__str)) return "a string record is cut off";
-    uint32_t len = get_u32(p + 4), n_cp = get_u32(p + 8);
+    uint32_t word[4]; /* count, length, code points, hash */
+    memcpy(word, p, sizeof word);
+    uint32_t len = word[1];
     const char *text = (const char *)p + sizeof(mwl__str);
     size_t n = 0;
-    if (get_u32(p) != 0) return "a string record has a reference count";
+    if (word[0] != 0) return "a string record has a reference count";
     if (len > MWL_STRING_LIMIT || string_record(len) > left) return "a string record is cut off";
     for (size_t i = sizeof(mwl__str) + len; i < string_record(len); i++)
         if (p[i] != 0) return "a string record's end is not zero";
-    if (get_u32(p + 12) != mwl__str_hash(text, len)) return "a string record's hash does not match";
+    if (word[3] != mwl__str_hash(text, len)) return "a string record's hash does not match";
     if (is_text && !mwl__utf8_valid(text, len, &n)) return "a string record is not UTF-8";
-    return n == n_cp ? NULL : "a string record has another number of code points";
+    return n == word[2] ? NULL : "a string record has another number of code points";
 }
 
 mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text, uint64_t *next,
@@ -182,7 +178,9 @@ mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text
         return mwl__image_refuse(image, error, MWL_E_IMAGE, "a string record is not there", p);
     const char *wrong = check_string(p + offset, size - (size_t)offset, text);
     if (wrong) return mwl__image_refuse(image, error, MWL_E_IMAGE, wrong, p + offset);
-    *next = offset + string_record(get_u32(p + offset + 4));
+    uint32_t len;
+    memcpy(&len, p + offset + 4, sizeof len);
+    *next = offset + string_record(len);
     return MWL_OK;
 }
 
@@ -193,10 +191,10 @@ size_t mwl__image_put_string(mwl__buf *section, const char *text, size_t len, bo
     size_t record = (size_t)string_record((uint32_t)len);
     if (!mwl__buf_reserve(section, record)) return offset;
     unsigned char *p = (unsigned char *)section->data + offset;
+    uint32_t n_cp = bytes ? 0 : (uint32_t)mwl__utf8_count(text, len);
+    const uint32_t word[4] = {0, (uint32_t)len, n_cp, mwl__str_hash(text, len)};
     memset(p, 0, record);
-    put_uint(p + 4, len, 4);
-    put_uint(p + 8, bytes ? 0 : mwl__utf8_count(text, len), 4);
-    put_uint(p + 12, mwl__str_hash(text, len), 4);
+    memcpy(p, word, sizeof word);
     if (len) memcpy(p + sizeof(mwl__str), text, len);
     section->len += record;
     return offset;
@@ -209,6 +207,29 @@ void mwl__image_add(mwl__image_writer *w, unsigned id, const void *data, size_t 
     w->section[id].data = data;
     w->section[id].size = size;
     w->section[id].present = true;
+}
+
+/* Writes header and sections, little-endian; b has room for them, and is zero. */
+static void put_image(const mwl__image_writer *w, uint32_t isa, uint32_t count, uint64_t total,
+                      unsigned char *b) {
+    memcpy(b, "MWLB", 4);
+    put_uint(b + 4, MWL_IMAGE_FORMAT, 2);
+    put_uint(b + 8, isa, 4);
+    put_uint(b + 12, count, 4);
+    put_uint(b + 16, total, 8);
+    unsigned char *row = b + MWL_IMAGE_HEADER;
+    uint64_t offset = MWL_IMAGE_HEADER + (uint64_t)count * MWL_IMAGE_ENTRY;
+    for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) {
+        if (!w->section[id].present) continue;
+        put_uint(row, id, 4);
+        put_uint(row + 8, offset, 8);
+        put_uint(row + 16, w->section[id].size, 8);
+        if (w->section[id].size) memcpy(b + offset, w->section[id].data, w->section[id].size);
+        if (MWL__BIG_ENDIAN) mwl__section_swap(id, b + offset, w->section[id].size, true);
+        offset += padded(w->section[id].size);
+        row += MWL_IMAGE_ENTRY;
+    }
+    mwl__image_reseal(b, (size_t)total);
 }
 
 mwl_status mwl__image_finish(const mwl__image_writer *w, uint32_t isa, mwl__buf *out) {
@@ -224,23 +245,7 @@ mwl_status mwl__image_finish(const mwl__image_writer *w, uint32_t isa, mwl__buf 
     if (!mwl__buf_reserve(out, (size_t)total)) return MWL_E_NOMEM;
     unsigned char *b = (unsigned char *)out->data + out->len;
     memset(b, 0, (size_t)total);
-    memcpy(b, "MWLB", 4);
-    put_uint(b + 4, MWL_IMAGE_FORMAT, 2);
-    put_uint(b + 8, isa, 4);
-    put_uint(b + 12, count, 4);
-    put_uint(b + 16, total, 8);
-    unsigned char *row = b + MWL_IMAGE_HEADER;
-    uint64_t offset = MWL_IMAGE_HEADER + (uint64_t)count * MWL_IMAGE_ENTRY;
-    for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) {
-        if (!w->section[id].present) continue;
-        put_uint(row, id, 4);
-        put_uint(row + 8, offset, 8);
-        put_uint(row + 16, w->section[id].size, 8);
-        if (w->section[id].size) memcpy(b + offset, w->section[id].data, w->section[id].size);
-        offset += padded(w->section[id].size);
-        row += MWL_IMAGE_ENTRY;
-    }
-    mwl__image_reseal(b, (size_t)total);
+    put_image(w, isa, count, total, b);
     out->len += (size_t)total;
     return MWL_OK;
 }

@@ -44,10 +44,12 @@ enum {
 
 #define MWL_IMAGE_HEADER 32u /* bytes */
 #define MWL_IMAGE_ENTRY 24u  /* bytes of a row of the directory */
+#define MWL_IMAGE_BIG 2u     /* flag: the records are big-endian; swap.h */
 typedef struct mwl__image {
     const unsigned char *bytes;
     size_t size;
     uint32_t isa;
+    bool big; /* MWL_IMAGE_BIG */
     struct {
         const void *data; /* NULL: the section is absent */
         size_t size;
@@ -55,7 +57,8 @@ typedef struct mwl__image {
 } mwl__image;
 
 /* Checks the container and fills the view. The bytes must be 8-byte aligned. Returns E_IMAGE or
- * E_VERSION with the reason and the offset in `error`. The caller checks the instruction set. */
+ * E_VERSION with the reason and the offset in `error`. The caller checks the instruction set, and
+ * whether the records have this machine's byte order (swap.h). */
 mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_error *error);
 
 /* Returns a section as an array of records of `record` bytes; never NULL, also if the section is
@@ -63,10 +66,10 @@ mwl_status mwl__image_open(const void *bytes, size_t size, mwl__image *out, mwl_
 mwl_status mwl__image_array(const mwl__image *image, unsigned id, size_t record, const void **data,
                             uint32_t *count, mwl_error *error);
 
-/* Checks one record of STRINGS, in time linear in its size: count 0 (it is never freed), bounds,
- * NUL, padding, hash, and of a text UTF-8 and its code points. *next: where the next one begins.
- * Every record belongs to one constant, and they have the order of the constants; so a walk over
- * the constants checks the whole section. */
+/* Checks one record of STRINGS, which has this machine's byte order, in time linear in its size:
+ * count 0 (it is never freed), bounds, NUL, padding, hash, and of a text UTF-8 and its code points.
+ * *next: where the next one begins. Every record belongs to one constant, and they have the order
+ * of the constants; so a walk over the constants checks the whole section. */
 mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text, uint64_t *next,
                              mwl_error *error);
 /* Appends the record of a string to a STRINGS section that is being made, and returns its offset.
@@ -74,8 +77,8 @@ mwl_status mwl__image_string(const mwl__image *image, uint64_t offset, bool text
  * set. */
 size_t mwl__image_put_string(mwl__buf *section, const char *text, size_t len, bool bytes);
 
-/* For writing: add the sections in any order, each at most once; mwl__image_finish then appends the
- * image to out. The data is lent until then. */
+/* For writing: add the sections, in this machine's byte order, in any order, each at most once;
+ * mwl__image_finish then appends the image to out. The data is lent until then. */
 typedef struct mwl__image_writer {
     struct {
         const void *data;

@@ -2,6 +2,7 @@
 #include "vm/program/pack.h"
 
 #include "vm/program/program.h"
+#include "vm/program/swap.h"
 
 enum {
     HEAD = 20,
@@ -197,7 +198,8 @@ static bool pack_section(mwl__buf *out, const mwl__image *image, unsigned id) {
 mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
     mwl__image view;
     size_t start = out->len;
-    mwl_status status = mwl__image_open(image, size, &view, NULL);
+    void *own;
+    mwl_status status = mwl__image_open_native(&out->alloc, image, size, &view, &own, NULL);
     if (status < 0) return status;
     mwl__buf_put(out, image, CHECKSUM_AT); /* magic, format, flags, instruction set */
     mwl__buf_put(out, "\0\0\0\0\0\0\0", 8);
@@ -208,6 +210,7 @@ mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
         good = pack_section(out, &view, id);
     }
     put(out, 0);
+    if (own) mwl__mem_free(&out->alloc, own, size);
     if (out->failed || !good) {
         out->len = start;
         return out->failed ? MWL_E_NOMEM : MWL_E_IMAGE;
@@ -393,7 +396,7 @@ static void unpack_section(unpacker *u, unsigned id) {
 }
 
 static mwl_status check_head(const unsigned char *b, size_t size, mwl_error *error) {
-    mwl__image none = {b, 0, 0, {{NULL, 0}}};
+    mwl__image none = {.bytes = b};
     uint64_t sum = 0;
     if (!mwl__pack_is(b, size))
         return mwl__image_refuse(&none, error, MWL_E_IMAGE, "not a packed program", b);
@@ -446,7 +449,7 @@ mwl_status mwl__unpack(const void *bytes, size_t size, mwl__buf *out, mwl_error 
     }
     if (!u.wrong && u.at != u.end) u.wrong = "bytes after the end";
     if (u.wrong) {
-        mwl__image where = {b, size, 0, {{NULL, 0}}};
+        mwl__image where = {.bytes = b, .size = size};
         status = mwl__image_refuse(&where, error, MWL_E_IMAGE, u.wrong, from);
     } else {
         status = write_image(&u, out);

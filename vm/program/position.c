@@ -1,6 +1,7 @@
 /* position.c: from an instruction to its place in the definition: the rows of POSITIONS
  * (program.h). */
 #include "vm/program/program.h"
+#include "vm/base/order.h"
 #include "vm/program/verify.h"
 
 typedef struct row {
@@ -9,7 +10,7 @@ typedef struct row {
 } row;
 
 typedef struct rows {
-    const uint32_t *block; /* pc, offset in the stream, per block */
+    const unsigned char *block; /* pc, offset in the stream, per block */
     uint32_t n_blocks;
     const unsigned char *stream;
     size_t size;
@@ -18,17 +19,23 @@ typedef struct rows {
 static bool rows_open(const mwl_program *p, rows *out) {
     uint32_t n = 0;
     if (p->positions_size < sizeof n) return false;
-    memcpy(&n, p->positions, sizeof n);
+    n = mwl__load_32(p->positions);
     if (n == 0 || n > (p->positions_size - sizeof n) / (2 * sizeof n)) return false;
-    out->block = (const uint32_t *)(const void *)p->positions + 1;
+    out->block = p->positions + sizeof n;
     out->n_blocks = n;
     out->stream = p->positions + sizeof n + 2 * sizeof n * n;
     out->size = p->positions_size - sizeof n - 2 * sizeof n * n;
     return true;
 }
 
+static uint32_t block_pc(const rows *r, uint32_t b) {
+    return mwl__load_32(r->block + (size_t)8 * b);
+}
+static size_t block_begin(const rows *r, uint32_t b) {
+    return mwl__load_32(r->block + (size_t)8 * b + 4);
+}
 static size_t block_end(const rows *r, uint32_t b) {
-    return b + 1 < r->n_blocks ? r->block[2 * b + 3] : r->size;
+    return b + 1 < r->n_blocks ? block_begin(r, b + 1) : r->size;
 }
 
 static bool take_varint(const rows *r, size_t *at, uint32_t *out) {
@@ -63,18 +70,18 @@ static bool take_row(const rows *r, size_t *at, row *x) {
 
 bool mwl__program_where(const mwl_program *p, uint32_t pc, uint32_t sub, mwl__where *out) {
     rows r;
-    if (!rows_open(p, &r) || r.block[0] > pc) return false;
+    if (!rows_open(p, &r) || block_pc(&r, 0) > pc) return false;
     uint32_t low = 0, high = r.n_blocks; /* the last block that begins at or before pc */
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (r.block[(size_t)2 * mid] <= pc)
+        if (block_pc(&r, mid) <= pc)
             low = mid;
         else
             high = mid;
     }
     row x = {0, 0, {0, 0, 0, 0}};
     bool found = false;
-    for (size_t at = r.block[2 * low + 1], end = block_end(&r, low); at < end;) {
+    for (size_t at = block_begin(&r, low), end = block_end(&r, low); at < end;) {
         if (!take_row(&r, &at, &x) || x.pc > pc) break;
         if (x.pc == pc ? x.sub <= sub : x.sub == 0) {
             *out = x.where;
@@ -88,18 +95,17 @@ mwl_status mwl__verify_positions(const mwl_program *p, mwl_error *error) {
     rows r;
     const char *why = "the positions are damaged";
     if (p->positions_size == 0) return MWL_OK;
-    if (!rows_open(p, &r) || r.block[1] != 0) goto refuse;
+    if (!rows_open(p, &r) || block_begin(&r, 0) != 0) goto refuse;
     uint64_t next = 0; /* (pc, sub) must not be before this */
     for (uint32_t b = 0; b < r.n_blocks; b++) {
         row x = {0, 0, {0, 0, 0, 0}};
-        size_t at = r.block[2 * b + 1], end = block_end(&r, b);
+        size_t at = block_begin(&r, b), end = block_end(&r, b);
         if (at >= end || end > r.size) goto refuse;
         for (bool first = true; at < end; first = false) {
             uint32_t before = x.pc;
             if (!take_row(&r, &at, &x) || x.pc < before || x.pc >= p->n_code) goto refuse;
             uint64_t place = (uint64_t)x.pc << 32 | x.sub;
-            if (place < next || (first && (x.pc != r.block[(size_t)2 * b] || (b && x.sub))))
-                goto refuse;
+            if (place < next || (first && (x.pc != block_pc(&r, b) || (b && x.sub)))) goto refuse;
             next = place + 1;
         }
         if (at != end) goto refuse;

@@ -7,6 +7,7 @@
 #include "vm/program/program.h"
 
 #include "vm/program/pack.h"
+#include "vm/program/swap.h"
 #include "vm/program/verify.h"
 
 #include <stdatomic.h>
@@ -212,19 +213,23 @@ static mwl_status take_packed(mwl_program *p, const void *bytes, size_t size, mw
     return status;
 }
 
+/* Copies the lent bytes. */
+static mwl_status own_bytes(mwl_program *p, mwl_error *error) {
+    void *own = mwl__mem_new(&p->alloc, p->size ? p->size : 1);
+    if (!own) return mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
+    memcpy(own, p->bytes, p->size);
+    p->bytes = own;
+    p->owns_bytes = true;
+    return MWL_OK;
+}
+
 static mwl_status take_bytes(mwl_program *p, const void *bytes, size_t size, bool copy,
                              mwl_error *error) {
     if (!bytes) return mwl__image_refuse(&p->image, error, MWL_E_USAGE, "no image", NULL);
     if (mwl__pack_is(bytes, size)) return take_packed(p, bytes, size, error);
     p->bytes = bytes;
     p->size = size;
-    if (!copy && (uintptr_t)bytes % 8 == 0) return MWL_OK;
-    void *own = mwl__mem_new(&p->alloc, size ? size : 1);
-    if (!own) return mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
-    memcpy(own, bytes, size);
-    p->bytes = own;
-    p->owns_bytes = true;
-    return MWL_OK;
+    return !copy && (uintptr_t)bytes % 8 == 0 ? MWL_OK : own_bytes(p, error);
 }
 
 /* The checks that follow control: loops, brackets, registers. */
@@ -237,8 +242,19 @@ static mwl_status verify_ways(mwl_program *p, mwl_error *error) {
     return status;
 }
 
-static mwl_status load(mwl_program *p, mwl_error *error) {
+/* Opens the image. After that `bytes` are little-endian, and the view has this machine's order. */
+static mwl_status open_image(mwl_program *p, mwl_error *error) {
     mwl_status status = mwl__image_open(p->bytes, p->size, &p->image, error);
+    if (status < 0) return status;
+    if (p->image.big) {
+        if (!p->owns_bytes && (status = own_bytes(p, error)) < 0) return status;
+        mwl__image_swap((void *)(uintptr_t)p->bytes, &p->image);
+    }
+    return mwl__image_open_native(&p->alloc, p->bytes, p->size, &p->image, &p->native, error);
+}
+
+static mwl_status load(mwl_program *p, mwl_error *error) {
+    mwl_status status = open_image(p, error);
     if (status < 0) return status;
     if (p->image.isa != mwl__op_isa())
         return mwl__image_refuse(&p->image, error, MWL_E_VERSION,
@@ -294,6 +310,7 @@ void mwl__program_release(mwl_program *p) {
     mwl__mem_free(&a, p->places.sleeps, p->tables.n_steps * sizeof *p->places.sleeps);
     mwl__mem_free(&a, p->places.actions,
                   (size_t)p->tables.n_entries * 4 * sizeof *p->places.actions);
+    if (p->native) mwl__mem_free(&a, p->native, p->size);
     if (p->owns_bytes) mwl__mem_free(&a, (void *)(uintptr_t)p->bytes, p->size ? p->size : 1);
     mwl__mem_free(&a, p, sizeof *p);
 }

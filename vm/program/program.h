@@ -140,10 +140,11 @@ struct mwl_function_def;
 struct mwl_program {
     mwl_alloc alloc;
     _Atomic uint32_t refs;
-    mwl__image image; /* the sections as they are */
-    const void *bytes;
+    mwl__image image;  /* the sections as they are */
+    const void *bytes; /* the image, little-endian */
     size_t size;
     bool owns_bytes;
+    void *native; /* a big-endian machine: the same with its own byte order; otherwise NULL */
     const mwl__ins *code;
     uint32_t n_code, n_regs;
     mwl_value *consts; /* immortal */

@@ -3,6 +3,7 @@
 #include "vm/snapshot/resume.h"
 
 #include "vm/base/hash.h"
+#include "vm/base/order.h"
 
 /* ---- identity -------------------------------------------------------------------------------- */
 
@@ -23,10 +24,18 @@ static uint64_t mix(uint64_t h, const void *data, size_t size) {
     return mwl__str_hash64(data, size, h + size);
 }
 
-static uint64_t mix_word(uint64_t h, uint32_t word) { return mix(h, &word, sizeof word); }
+/* What is mixed has the byte order of files, so that every machine computes the same. */
+static uint64_t mix_words(uint64_t h, uint32_t *words, size_t n) {
+    for (size_t i = 0; i < n; i++) words[i] = mwl__little_32(words[i]);
+    return mix(h, words, n * sizeof *words);
+}
+#define MIX_WORDS(h, ...)                                                                          \
+    mix_words((h), (uint32_t[]){__VA_ARGS__}, sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 static uint64_t mix_section(uint64_t h, const mwl_program *p, unsigned id) {
-    return mix(h, p->image.section[id].data ? p->image.section[id].data : "",
+    const unsigned char *data = p->image.section[id].data;
+    if (!data) return mix(h, "", 0);
+    return mix(h, (const unsigned char *)p->bytes + (data - p->image.bytes),
                p->image.section[id].size);
 }
 
@@ -34,36 +43,31 @@ static uint64_t mix_section(uint64_t h, const mwl_program *p, unsigned id) {
 static uint64_t mix_tables(uint64_t h, const mwl__flow_tables *t) {
     for (uint32_t i = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *f = &t->flows[i];
-        const uint32_t words[] = {f->name_k, f->schema, f->defaults_k, f->flags};
-        h = mix(h, words, sizeof words);
+        h = MIX_WORDS(h, f->name_k, f->schema, f->defaults_k, f->flags);
     }
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const mwl__step_rec *s = &t->steps[i];
-        const uint32_t words[] = {s->name_k, s->flow, s->action, s->flags, s->n_catch};
-        h = mix(h, words, sizeof words);
+        h = MIX_WORDS(h, s->name_k, s->flow, s->action, s->flags, s->n_catch);
     }
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__entry_rec *e = &t->entries[i];
-        const uint32_t words[] = {e->import,    e->flags,     e->with_k[0],
-                                  e->with_k[1], e->with_k[2], e->with_k[3]};
-        h = mix(h, words, sizeof words);
-        for (int k = 0; k < 4; k++) h = mix_word(h, e->struct_pc[k] == MWL_NONE);
+        h = MIX_WORDS(h, e->import, e->flags, e->with_k[0], e->with_k[1], e->with_k[2],
+                      e->with_k[3]);
+        for (int k = 0; k < 4; k++) h = MIX_WORDS(h, e->struct_pc[k] == MWL_NONE);
     }
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
-        const uint32_t words[] = {c->import, c->flow, c->flags, c->with_k, c->gather};
-        h = mix(h, words, sizeof words);
+        h = MIX_WORDS(h, c->import, c->flow, c->flags, c->with_k, c->gather);
     }
     for (uint32_t i = 0; i < t->n_gathers; i++) {
         const mwl__gather_rec *g = &t->gathers[i];
-        const uint32_t words[] = {g->step, g->n_calls, g->concurrency, g->flags};
-        h = mix(h, words, sizeof words);
+        h = MIX_WORDS(h, g->step, g->n_calls, g->concurrency, g->flags);
     }
     for (uint32_t i = 0; i < t->n_imports; i++) {
-        h = mix_word(h, t->imports[i].uri_k);
-        h = mix_word(h, t->imports[i].kind);
+        h = MIX_WORDS(h, t->imports[i].uri_k);
+        h = MIX_WORDS(h, t->imports[i].kind);
     }
-    return mix_word(h, t->root_flow);
+    return MIX_WORDS(h, t->root_flow);
 }
 
 static uint64_t shape_of(const mwl_program *p) {
