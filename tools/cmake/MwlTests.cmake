@@ -306,6 +306,12 @@ if(Python3_FOUND)
   mwl_test_setup(report)
   set_property(TEST report APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endif()
+# The playground and the npm package: natively, and where emscripten has built them, in node and in a browser.
+if(Python3_FOUND)
+  add_test(NAME playground_requests COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/playground/requests.py
+           $<TARGET_FILE:mwl-play>)
+  mwl_test_setup(playground_requests)
+endif()
 # `mwlvm lsp`: requests, recorded logs, random edits, speed; and a client of npm where node is there.
 if(Python3_FOUND)
   set(MWL_LSP_features)
