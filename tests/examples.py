@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""examples.py MWLVM: the commands that pages and help texts show are run, and print what they show.
+"""examples.py MWLVM [--store]: the commands that pages and help texts show are run, and print what they show.
 
 A page shows `$ COMMAND` in an indented block, and below it what is printed. A help text shows commands
 below the word "Example"; what is printed is indented further. Every subcommand has one. The commands
-run in an empty folder in which `tools` is that of the project.
+run in an empty folder in which `tools` is that of the project. Those with $STORE need a database: with --store they are
+run, and no others (tests/durable/fleet.py has one).
 """
 import os
 import re
@@ -20,6 +21,8 @@ n_run = 0
 
 def run(where, command, wanted):
     global n_run
+    if ("$STORE" in command) != ("--store" in sys.argv):
+        return
     n_run += 1
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(ROOT, "tools"), os.path.join(folder, "tools"))

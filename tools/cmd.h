@@ -26,6 +26,7 @@
     X(explore, "FILE", "try everything that providers can do to a workflow")                       \
     X(resume, "FILE", "go on with a run of `run --save` or `--durable`")                           \
     X(show, "FILE", "describe a saved run: where it is, what it waits for")                        \
+    X(worker, "", "run what is in a store on PostgreSQL, as one of a fleet")                       \
     X(ps, "", "list the runs of a store (`run --durable`)")                                        \
     X(logs, "[RUN]", "what happened to the runs of a store")                                       \
     X(answer, "RUN...", "answer a wait of a durable run")                                          \

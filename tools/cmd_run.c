@@ -255,7 +255,7 @@ static int check_answers(const struct job *s) {
     for (uint32_t i = 0; document && i < t->n_imports; i++) {
         const char *import = mwl_as_text(s->program->consts[t->imports[i].uri_k], NULL);
         if (strcmp(import, uri) == 0 && !binds_has(&s->options.binds, uri))
-            return cmd_usage("%s waits for answers: it needs --durable FILE",
+            return cmd_usage("%s waits for answers: it needs --durable FILE or --store URL",
                              s->options.definition.path);
     }
     return CMD_OK;

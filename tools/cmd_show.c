@@ -39,6 +39,8 @@ static const char foot[] =
 
 static const struct option options[] = {
     {"--json", OPTION_FLAG, offsetof(struct show, json), "", "print one JSON object", NULL},
+    {"--store", OPTION_WORD, offsetof(struct show, durable), "URL",
+     "the same on PostgreSQL: postgresql://USER@HOST/DATABASE", NULL},
     {"--durable", OPTION_WORD, offsetof(struct show, durable), "FILE", "the store of the run",
      NULL},
 };
@@ -217,8 +219,9 @@ int cmd_show(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     struct definition *d = &s.options.definition;
     definition_init(d);
-    const struct command_line line = {head,    foot, {{options, 2, &s}, DEFINITION_TABLES(d)},
-                                      operand, &s,   false};
+    const struct command_line line = {
+        head,    foot, {{options, sizeof options / sizeof *options, &s}, DEFINITION_TABLES(d)},
+        operand, &s,   false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK && !s.path) status = cmd_usage("no FILE to show");
     if (status == CMD_OK)

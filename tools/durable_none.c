@@ -39,6 +39,7 @@ int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
         (void)argc, (void)argv;                                                                    \
         return none();                                                                             \
     }
+NONE(worker)
 NONE(ps)
 NONE(logs)
 NONE(answer)

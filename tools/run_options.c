@@ -124,6 +124,10 @@ static const struct option options[] = {
      "keep the run in this store, so that it outlives the process; after a crash\n"
      "`mwlvm resume --durable FILE` goes on with it",
      NULL},
+    {"--store", OPTION_WORD, AT(durable), "URL",
+     "the same on PostgreSQL, which several workers share (`mwlvm worker`):\n"
+     "postgresql://USER@HOST/DATABASE",
+     NULL},
     {"--detach", OPTION_FLAG, AT(detach), "",
      "with --durable: print the id of the run when it is in the store, and end", NULL},
     {"--all", OPTION_FLAG, AT(all), "", "of resume --durable: every run that is not over", NULL},

@@ -245,10 +245,19 @@ mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll) {
                               .n_only = d->options.n_only,
                               .now_wall_ns = now.wall_ns,
                               .horizon_ns = d->options.horizon_ns};
-    if (d->n_runs < most)
+    if (d->n_runs < most && !d->draining)
         w->ask.most = most - d->n_runs < CLAIM_MOST ? most - d->n_runs : CLAIM_MOST;
     d->working = true;
     return w;
+}
+
+void mwl_durable_drain(mwl_durable *d) {
+    d->draining = true;
+    for (mwl__driver_run *r = d->runs; r; r = r->next) {
+        if (!r->run || r->finished || r->parking) continue;
+        r->looks = true;
+        mwl__driver_delay(d, r);
+    }
 }
 
 static void announce(mwl_durable *d, const mwl__driver_change *c) {
@@ -274,6 +283,7 @@ static void free_work(mwl_durable *d, mwl_durable_work *w) {
     for (mwl__driver_claimed *c; (c = w->claimed);) {
         w->claimed = c->next;
         free(c->id);
+        free(c->name);
         free(c->start);
         free(c->bytes);
         free(c);

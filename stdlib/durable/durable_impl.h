@@ -89,7 +89,7 @@ typedef struct mwl__driver_program {
 /* What a poll has claimed, copied. */
 typedef struct mwl__driver_claimed {
     mwl_store_claimed c;
-    char *id, *start;
+    char *id, *name, *start;
     void *bytes;
     mwl_program *program; /* lent by the cache; NULL: `why` */
     char why[200];
@@ -105,7 +105,7 @@ struct mwl_durable {
     mwl__driver_change *queue, **queue_end;
     int64_t next_wall_ns;
     uint64_t polls;
-    bool more, working;
+    bool more, working, draining;
     mwl_durable_counts counts;
     pthread_mutex_t programs_lock; /* the writer's thread loads programs */
     mwl__driver_program *programs;

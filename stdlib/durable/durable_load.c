@@ -121,6 +121,10 @@ void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *c) {
         (void)mwl__driver_stuck(d, r, c->why);
         return;
     }
+    if (d->options.allowed && !d->options.allowed(d->options.ctx, c->program, c->name)) {
+        (void)mwl__driver_stuck(d, r, "this worker may not do what it asks for");
+        return;
+    }
     mwl_run *run = NULL;
     mwl_status status = c->bytes ? take_up(d, c, &run, &error) : begin(d, c, &run, &error);
     if (status != MWL_OK) {

@@ -292,7 +292,7 @@ static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *
     mwl_saved saved;
     c->c.kind = MWL_STORE_SAVE;
     if (outside || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK || saved.n_held) return;
-    if (!mwl__driver_is_far(d, saved.due_wall_ns, c->c.now_wall_ns)) return;
+    if (!d->draining && !mwl__driver_is_far(d, saved.due_wall_ns, c->c.now_wall_ns)) return;
     c->c.kind = MWL_STORE_PARK;
     c->c.due_wall_ns = saved.due_wall_ns;
     c->c.seen = r->seen;

@@ -20,13 +20,15 @@ static void on_run(void *ctx, const mwl_store_claimed *run) {
     if (c) {
         c->c = *run;
         c->id = strdup(run->id);
+        c->name = strdup(run->name);
         c->start = copy_of(run->start.at, run->start.len);
         c->bytes = copy_of(run->bytes, run->size);
     }
-    if (!c || !c->id || (run->start.at && !c->start) || (run->bytes && !c->bytes)) {
+    if (!c || !c->id || !c->name || (run->start.at && !c->start) || (run->bytes && !c->bytes)) {
         w->failed = true;
         if (c) {
             free(c->id);
+            free(c->name);
             free(c->start);
             free(c->bytes);
         }

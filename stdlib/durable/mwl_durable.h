@@ -45,7 +45,9 @@ typedef struct mwl_durable_options {
     size_t n_only;
     bool events; /* Steps, calls and failures are stored as events */
     void (*ended)(void *ctx, const mwl_durable_ended *run); /* or NULL */
-    void (*loaded)(void *ctx, mwl_run *run);                /* or NULL: a run is in memory now */
+    /* Whether a run of this program may go on here; or NULL: it may. False: the run is stuck. */
+    bool (*allowed)(void *ctx, const mwl_program *program, const char *name);
+    void (*loaded)(void *ctx, mwl_run *run); /* or NULL: a run is in memory now */
     void *ctx;
     /* URIs of providers (mwl_durable_remote()) whose calls workers outside take, by take_call of
      * mwl_store.h; lent, then NULL. Or NULL. Their answer is posted with the key of the call as its
@@ -85,6 +87,11 @@ MWL_API mwl_status mwl_durable_work_do(mwl_durable_work *work, mwl_store *store)
  * afterwards. Returns MWL_OK; MWL_E_STATE: the store has another owner, and every run was dropped;
  * or what the store reported, for example that it is damaged. */
 MWL_API mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *take_work);
+
+/* From now on no run is claimed, and each one goes back to the store as soon as it is at rest and
+ * nothing works outside for it; another worker may have it then. mwl_durable_runs() is 0 when all
+ * have gone. Pump and collect as before. */
+MWL_API void mwl_durable_drain(mwl_durable *d);
 
 /* Frees a work of which nothing is to follow, as if the process had ended: the store may have it or
  * not. Then the driver can only be freed. */

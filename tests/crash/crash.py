@@ -41,7 +41,7 @@ def violations(mode, at):
     last = run("count", 0, 0)
     if last.returncode != 0:
         return [f"at the end: status {last.returncode}: {last.stderr}"]
-    return checker.check("runs.db", "history", EFFECTS)
+    return checker.check(checker.Sqlite("runs.db"), "history", EFFECTS)
 
 
 def main():

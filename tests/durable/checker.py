@@ -4,6 +4,7 @@ and shares no code with what it checks.
 The history (one line for each thing that was seen, written with one write):
   start RUN                     `run --detach` was acknowledged
   effect RUN KEY ATTEMPT TEXT   a provider was asked to do something
+  known RUN KEY COUNT           how many calls of the run the store knew of then; no COUNT: it could not be asked
   answer RUN VALUE              `mwlvm answer` was acknowledged
   result RUN JSON               a Result was shown
 """
@@ -11,29 +12,104 @@ import json
 import sqlite3
 
 DONE, FAILED, ABORTED, STUCK = 3, 4, 5, 6
+LEFT = "select count(*) from {0}inbox i join {0}run r on r.seq = i.run where r.state in (3, 4, 5)"
+TWICE = "select count(*) from (select id from {0}run group by id having count(*) > 1) t"
+
+
+class Sqlite:
+    """A store in a file."""
+
+    def __init__(self, path):
+        self.base = sqlite3.connect(path)
+
+    def rows(self):
+        return {run: (state, result) for run, state, result in self.base.execute("select id, state, result from run")}
+
+    def count(self, text):
+        return self.base.execute(text.format("")).fetchone()[0]
+
+    def damage(self):
+        found = self.base.execute("pragma integrity_check").fetchone()[0]
+        return [] if found == "ok" else ["the database is damaged"]
+
+
+class Postgres:
+    """A store on a server (postgres.py)."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def rows(self):
+        text = "select coalesce(json_agg(json_build_array(id, state, result)), '[]') from mwlvm.run"
+        return {run: (state, result) for run, state, result in json.loads("".join(self.server.sql(text)[0]))}
+
+    def count(self, text):
+        return int(self.server.sql(text.format("mwlvm."))[0][0])
+
+    def damage(self):
+        wrong = []
+        if self.count("select count(*) from {0}run where state in (3, 4, 5) and owner is not null"):
+            wrong.append("a run that is over has an owner")
+        if self.count("select count(*) from {0}run where state = 1 and owner is null"):
+            wrong.append("a live run has no owner")
+        if self.count("select count(*) from {0}event e where not exists (select 1 from {0}run r where r.seq = e.run)"):
+            wrong.append("an event belongs to no run")
+        return wrong
 
 
 def read(path):
-    found = {"start": [], "effect": [], "answer": [], "result": []}
+    found = {"start": [], "effect": [], "known": [], "answer": [], "result": []}
+    words_of = {"effect": 4, "known": 3}
     try:
         with open(path) as f:
             for line in f:
-                kind, *words = line.rstrip("\n").split(" ", 4 if line.startswith("effect") else 2)
-                found[kind].append(words)
+                kind = line.split(" ", 1)[0]
+                found[kind].append(line.rstrip("\n").split(" ", words_of.get(kind, 2))[1:])
     except FileNotFoundError:
         pass
     return found
 
 
-def check(database, history, effects):
+def check_effects(seen, rows, effects):
+    """One content for each key; none that the store did not know of; none is missing."""
+    wrong = []
+    contents = {}
+    for run, key, _, text in seen["effect"]:
+        if contents.setdefault(key, text) != text:
+            wrong.append(f"{key} has two contents: {contents[key]} and {text}")
+        if run not in rows:
+            wrong.append(f"{key} is an effect of a run that the store does not know")
+    for _, key, count in seen["known"]:
+        if count and int(count) < int(key.rsplit(".", 1)[1]):
+            wrong.append(f"{key} was released when the store knew of {count} calls")
+    for run in rows:
+        if rows[run][0] != DONE:
+            continue
+        kinds = {text.split()[0] for key, text in contents.items() if key.rsplit(".", 1)[0] == run}
+        wrong += [f"{run} is done without its effect {effect}" for effect in effects if effect not in kinds]
+    return wrong
+
+
+def check_answers(seen, rows):
+    """Each was taken once, and was given."""
+    wrong = []
+    given = {}
+    for run, value in seen["answer"]:
+        given.setdefault(run, []).append(json.loads(value))
+    for run, values in given.items():
+        state, result = rows.get(run, (None, None))
+        got = json.loads(result)["value"]["answers"] if state == DONE else values
+        if sorted(got) != sorted(set(got)) or not set(got) <= set(values):
+            wrong.append(f"{run} took the answers {got} of {values}")
+    return wrong
+
+
+def check(store, history, effects):
     """Returns the violations. `effects`: the texts of the effects of every run, in order."""
     seen = read(history)
-    wrong = []
-    base = sqlite3.connect(database)
-    rows = {run: (state, result) for run, state, result in base.execute("select id, state, result from run")}
-    if base.execute("pragma integrity_check").fetchone()[0] != "ok":
-        wrong.append("the database is damaged")
-    if base.execute("select count(*) from (select id from run group by id having count(*) > 1)").fetchone()[0]:
+    rows = store.rows()
+    wrong = store.damage()
+    if store.count(TWICE):
         wrong.append("a run is there twice")
     for run, in seen["start"]:
         if run not in rows:
@@ -43,29 +119,7 @@ def check(database, history, effects):
     for run, text in seen["result"]:
         if run not in rows or json.loads(rows[run][1] or "null") != json.loads(text):
             wrong.append(f"{run} showed the Result {text}; the store has {rows.get(run)}")
-    contents = {}
-    for run, key, attempt, text in seen["effect"]:
-        if contents.setdefault(key, text) != text:
-            wrong.append(f"{key} has two contents: {contents[key]} and {text}")
-        if run not in rows:
-            wrong.append(f"{key} is an effect of a run that the store does not know")
-    for run in rows:
-        if rows[run][0] != DONE:
-            continue
-        kinds = {text.split()[0] for key, text in contents.items() if key.rsplit(".", 1)[0] == run}
-        for effect in effects:
-            if effect not in kinds:
-                wrong.append(f"{run} is done without its effect {effect}")
-    taken = {}
-    for run, value in seen["answer"]:
-        taken.setdefault(run, []).append(json.loads(value))
-    for run, values in taken.items():
-        state, result = rows.get(run, (None, None))
-        got = json.loads(result)["value"]["answers"] if state == DONE else values
-        if sorted(got) != sorted(set(got)) or not set(got) <= set(values):
-            wrong.append(f"{run} took the answers {got} of {values}")
-    left = base.execute("select count(*) from inbox join run on run.seq = inbox.run where run.state in (3, 4, 5)")
-    if left.fetchone()[0]:
+    wrong += check_effects(seen, rows, effects) + check_answers(seen, rows)
+    if store.count(LEFT):
         wrong.append("a run that is over has messages")
-    base.close()
     return wrong

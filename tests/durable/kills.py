@@ -13,43 +13,14 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import checker  # noqa: E402
+from workload import effects, flow, note  # noqa: E402
 
 MWLVM = os.path.abspath(sys.argv[1])
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 12
 RUNS = 6
 BLOCKS = 4  # of three effects
-EFFECTS = [f"{name}{i}" for i in range(BLOCKS) for name in ("first", "second", "third")]
-EXEC = "mwl:provider.call/mwlvm/exec/v1"
 
 
-def effect(name, following, **members):
-    """What it carries depends on when the Step began: another incarnation would send something else."""
-    text = "{{ '%s ' + string(step.metadata.enteredAt) }}" % name
-    return {"action": "Call", "output": "{{ step.input }}", "next": following,
-            "call": {"provider": EXEC, "with": {"argv": ["./effect", "{{ execution.id }}", text]}}, **members}
-
-
-def wait(following, output):
-    return {"action": "Call", "output": output, "next": following,
-            "call": {"provider": "mwl:provider.call/mwlvm/answer/v1", "with": {"name": "go"}}}
-
-
-def steps():
-    """Blocks of effect, sleep, effect, effect; a wait in the first block and in the last one."""
-    all_of = {}
-    for i in range(BLOCKS):
-        last = i + 1 == BLOCKS
-        all_of |= {
-            f"a{i}": effect(f"first{i}", f"w{i}" if i == 0 or last else f"n{i}"),
-            f"n{i}": {"action": "Sleep", "for": "PT0.01S", "next": f"b{i}"},
-            f"b{i}": effect(f"second{i}", f"c{i}"),
-            f"c{i}": effect(f"third{i}", "end" if last else f"a{i + 1}")}
-    all_of["w0"] = wait("n0", "{{ [step.result.value] }}")
-    all_of[f"w{BLOCKS - 1}"] = wait(f"n{BLOCKS - 1}", "{{ step.input + [step.result.value] }}")
-    return all_of | {"end": {"action": "Return", "value": "{{ {'answers': step.input} }}"}}
-
-
-FLOW = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a0", "steps": steps()}
 SCRIPT = """#!/bin/sh
 printf 'effect %s %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" >>history
 """
@@ -57,13 +28,6 @@ printf 'effect %s %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2"
 
 def command(*words, **more):
     return subprocess.run([MWLVM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
-
-
-def note(*words):
-    line = " ".join(words) + "\n"
-    fd = os.open("history", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(fd, line.encode())
-    os.close(fd)
 
 
 class Round:
@@ -159,18 +123,18 @@ def round_of(dice, kills):
             r.answer()
             r.drive(False)
     r.results()
-    wrong = checker.check("runs.db", "history", EFFECTS)
+    wrong = checker.check(checker.Sqlite("runs.db"), "history", effects(BLOCKS))
     return killed, wrong
 
 
 def main():
     seed = int(os.environ.get("SEED", "1"))
-    killed = rounds = effects = again = 0
+    killed = rounds = seen = again = 0
     # a kill takes nothing from the page cache, so the disk has no part in this
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         os.chdir(folder)
         with open("flow.json", "w") as f:
-            json.dump(FLOW, f)
+            json.dump(flow(BLOCKS), f)
         with open("effect", "w") as f:
             f.write(SCRIPT)
         os.chmod("effect", 0o755)
@@ -183,10 +147,10 @@ def main():
             killed += more
             rounds += 1
             keys = [key for _, key, _, _ in checker.read("history")["effect"]]
-            effects += len(keys)
+            seen += len(keys)
             again += len(keys) - len(set(keys))
         os.chdir("/")
-    print(f"{killed} kills in {rounds} rounds of {RUNS} runs, 0 violations; {effects} effects, {again} of them again")
+    print(f"{killed} kills in {rounds} rounds of {RUNS} runs, 0 violations; {seen} effects, {again} of them again")
     return 0
 
 

@@ -97,8 +97,12 @@ int cmd_answer(int argc, char **argv) {
     memset(&a, 0, sizeof a);
     a.line.most = 3;
     const struct command_line line = {
-        answer_head,   answer_foot, {{store_options, 1, &a.line}, {answer_options, 1, &a}},
-        store_operand, &a.line,     true};
+        answer_head,
+        answer_foot,
+        {{store_options, STORE_PLACE, &a.line}, {answer_options, 1, &a}},
+        store_operand,
+        &a.line,
+        true};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&a.line, 3, names);
     if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_fail("out of memory");
@@ -118,8 +122,12 @@ int cmd_cancel(int argc, char **argv) {
     memset(&a, 0, sizeof a);
     a.line.most = 1;
     const struct command_line line = {
-        cancel_head,   cancel_foot, {{store_options, 1, &a.line}, {cancel_options, 1, &a}},
-        store_operand, &a.line,     false};
+        cancel_head,
+        cancel_foot,
+        {{store_options, STORE_PLACE, &a.line}, {cancel_options, 1, &a}},
+        store_operand,
+        &a.line,
+        false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&a.line, 1, names);
     if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_fail("out of memory");

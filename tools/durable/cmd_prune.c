@@ -80,8 +80,8 @@ int cmd_backup(int argc, char **argv) {
     mwl_store *s = NULL;
     memset(&l, 0, sizeof l);
     l.most = 1;
-    const struct command_line line = {backup_head,   backup_foot, {{store_options, 1, &l}},
-                                      store_operand, &l,          false};
+    const struct command_line line = {
+        backup_head, backup_foot, {{store_options, STORE_PLACE, &l}}, store_operand, &l, false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&l, 1, names);
     if (status == CMD_OK) status = store_open(l.path, false, &s);

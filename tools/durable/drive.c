@@ -10,11 +10,15 @@
 #include "host_uv.h"
 #include "interrupt.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-enum { BUDGET_NS = 5000000, POLL_NS = 50000000, NS_PER_MS = 1000000 };
+enum { BUDGET_NS = 5000000, POLL_NS = 50000000, LOOK_NS = 250000000, NS_PER_MS = 1000000 };
+
+/* Several threads may drive; what they make at first is shared. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 struct drive {
     const struct drive_how *how;
@@ -24,7 +28,7 @@ struct drive {
     struct run_vm *made;
     mwl_durable *driver;
     mwl_durable_writer *writer;
-    int64_t next_poll_ns;
+    int64_t next_poll_ns, next_look_ns, drained_ns;
     unsigned polls;                     /* that were done */
     uint64_t given_ns, last_ns, all_ns; /* of works: see drive_times */
     bool over, left, in_trouble;
@@ -106,12 +110,34 @@ static bool is_idle(const struct drive *d) {
            !mwl_durable_more(d->driver) && mwl_durable_next_wall_ns(d->driver) > now.wall_ns;
 }
 
+/* Somebody else may have ended what is waited for. */
+static void look(struct drive *d) {
+    int64_t now = (int64_t)uv_hrtime();
+    if (!d->how->look || now < d->next_look_ns) return;
+    d->next_look_ns = now + LOOK_NS;
+    if (d->how->look(d->how->ctx)) d->over = true;
+}
+
+/* Of a worker, after a request to end. */
+static void drain(struct drive *d) {
+    int64_t now = (int64_t)uv_hrtime();
+    if (!d->drained_ns) {
+        mwl_durable_drain(d->driver);
+        d->drained_ns = now + d->how->worker->drain_ns;
+    }
+    bool gone = !mwl_durable_writer_busy(d->writer) && !mwl_durable_runs(d->driver) &&
+                !mwl_durable_waiting(d->driver);
+    if (gone || now > d->drained_ns || interrupt_requests() > 1) d->over = true;
+}
+
 static void turn(struct drive *d) {
     int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);
     int64_t next = mwl_durable_collect(d->driver);
     bool busy = due == 0 || next == 0;
     take_result(d);
     report_trouble(d);
+    look(d);
+    if (d->how->worker && interrupt_requests() > 0) drain(d);
     if (d->over) return;
     if (d->how->part) d->how->part->turn(d->how->part->ctx);
     if (is_idle(d)) {
@@ -135,6 +161,10 @@ static void leave(struct drive *d) {
 }
 
 static void run(struct drive *d) {
+    if (d->how->worker) {
+        while (!d->over) turn(d);
+        return;
+    }
     int why = interrupt_watch(wake_loop, &d->wake);
     if (why) {
         d->status = cmd_fail("signals: %s", strerror(why));
@@ -154,6 +184,11 @@ static bool on_answer(void *ctx, mwl_value arguments, mwl_value answer, char *wh
     return fits(mwl_vm_heap(d->made->vm), arguments, answer, why, cap);
 }
 
+static bool on_allowed(void *ctx, const mwl_program *program, const char *name) {
+    const struct drive *d = ctx;
+    return d->how->worker->allowed(d->how->worker->ctx, program, name);
+}
+
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
     const struct run_vm_host host = {d->loop, wake_loop, &d->wake, false, true};
@@ -161,10 +196,13 @@ static int make(struct drive *d) {
                                          .n_only = how->n_only,
                                          .events = true,
                                          .ended = on_ended,
+                                         .allowed = how->worker ? on_allowed : NULL,
                                          .ctx = d,
                                          .remote = how->options->remotes.uris,
                                          .fits = on_answer};
+    pthread_mutex_lock(&making);
     int status = run_vm_new(how->options, NULL, &host, &d->made);
+    pthread_mutex_unlock(&making);
     if (status != CMD_OK) return status;
     mwl_status made = mwl_durable_new(d->made->vm, &options, &d->driver);
     if (made == MWL_OK) made = mwl_durable_writer_new(how->store, wake_loop, &d->wake, &d->writer);
@@ -182,7 +220,7 @@ static void close_handles(struct drive *d) {
 }
 
 int drive(const struct drive_how *how, bool *left) {
-    struct drive d = {.how = how, .loop = host_loop()};
+    struct drive d = {.how = how, .loop = how->loop ? how->loop : host_loop()};
     *left = false;
     if (!d.loop) return CMD_USAGE;
     int failed = uv_async_init(d.loop, &d.wake, on_wake);
@@ -196,7 +234,9 @@ int drive(const struct drive_how *how, bool *left) {
     if (opened) how->part->close(how->part->ctx);
     mwl_durable_writer_stop(d.writer);
     mwl_durable_free(d.driver);
+    pthread_mutex_lock(&making);
     run_vm_free(d.made);
+    pthread_mutex_unlock(&making);
     close_handles(&d);
     uv_loop_close(d.loop);
     *left = d.left;

@@ -15,8 +15,11 @@ struct drive_how {
     /* A run is over. Returns whether this was the last one that was wanted. */
     bool (*ended)(void *ctx, mwl_heap *heap, const mwl_durable_ended *run);
     void *ctx;
-    bool until_idle;               /* also ends when no run is in memory and none is due */
-    const struct drive_part *part; /* or NULL */
+    uv_loop_t *loop;                   /* its own, which is closed; NULL: the loop of the command */
+    bool (*look)(void *ctx);           /* about four times a second: true ends it; or NULL */
+    const struct drive_worker *worker; /* or NULL */
+    bool until_idle;                   /* also ends when no run is in memory and none is due */
+    const struct drive_part *part;     /* or NULL */
 };
 
 /* What else lives on the loop, for example a server. */
@@ -36,6 +39,18 @@ struct drive_part {
 void drive_poll_soon(struct drive *d);
 /* How long the writer had the last work, and the sum; in nanoseconds. */
 void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns);
+
+/* A member of a fleet, on a thread of its own: the caller watches signals (interrupt.h). After the
+ * first request runs are given back as soon as nothing works outside for them, for this long; the
+ * second one ends it. */
+struct drive_worker {
+    int64_t drain_ns;
+    bool (*allowed)(void *ctx, const mwl_program *program, const char *name);
+    void *ctx;
+};
+
+/* Prints the end of a run as a line of JSON. */
+void drive_print_end(const mwl_durable_ended *run);
 
 /* Drives runs. CMD_OK, or an exit status with a message. After a signal the runs stay in the store;
  * *left is true then, and the command is to end by the signal. */

@@ -19,9 +19,9 @@
 
 struct job {
     const struct run_options *options;
-    mwl_store *store;
-    const char *only; /* the run; NULL: all */
-    int status;       /* of the run */
+    mwl_store *store, *watch; /* watch: see look_elsewhere; or NULL */
+    const char *only;         /* the run; NULL: all */
+    int status;               /* of the run */
     size_t n_good, n_bad, n_stuck;
 };
 
@@ -98,6 +98,20 @@ static int report(const struct run_options *o, mwl_heap *heap, mwl_store_state s
     return status;
 }
 
+void drive_print_end(const mwl_durable_ended *run) {
+    flockfile(stdout);
+    putchar('{');
+    store_put_text("run", run->id, true);
+    store_put_text("state", mwl_store_state_name(run->state), false);
+    if (run->state <= MWL_STORE_FAILED)
+        store_put_json("result", run->result);
+    else
+        store_put_text("why", run->result.at, false);
+    puts("}");
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
 /* With --all each end is a line of JSON. */
 static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     struct job *j = ctx;
@@ -108,31 +122,52 @@ static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     j->n_good += run->state == MWL_STORE_DONE;
     j->n_bad += run->state == MWL_STORE_FAILED || run->state == MWL_STORE_ABORTED;
     j->n_stuck += run->state == MWL_STORE_STUCK;
-    putchar('{');
-    store_put_text("run", run->id, true);
-    store_put_text("state", mwl_store_state_name(run->state), false);
-    if (run->state <= MWL_STORE_FAILED)
-        store_put_json("result", run->result);
-    else
-        store_put_text("why", run->result.at, false);
-    puts("}");
-    fflush(stdout);
+    drive_print_end(run);
     return false;
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
+struct elsewhere {
+    struct job *j;
+    bool over;
+};
+
+static bool see_elsewhere(void *ctx, const mwl_store_row *row) {
+    struct elsewhere *e = ctx;
+    mwl_heap *heap = NULL;
+    if (row->state < MWL_STORE_DONE || mwl_heap_new(NULL, &heap) != MWL_OK) return false;
+    e->j->status = report(e->j->options, heap, row->state, row->result, NULL);
+    e->over = true;
+    mwl_heap_free(heap);
+    return false;
+}
+
+/* In a store with a fleet, another worker may have the run: its end is shown all the same. */
+static bool look_elsewhere(void *ctx) {
+    struct job *j = ctx;
+    struct elsewhere e = {j, false};
+    const mwl_store_query query = {.id = j->only};
+    (void)j->watch->ops->list(j->watch, &query, see_elsewhere, &e); /* a failure passes */
+    return e.over;
+}
+
 static int go(struct job *j, bool until_idle) {
     bool left = false;
+    const char *where = j->options->durable;
+    bool watches = j->only && store_is_shared(where);
+    int status = watches ? store_open(where, false, &j->watch) : CMD_OK;
     const struct drive_how how = {.options = j->options,
                                   .store = j->store,
                                   .only = j->only ? &j->only : NULL,
                                   .n_only = j->only != NULL,
                                   .ended = on_ended,
+                                  .look = watches ? look_elsewhere : NULL,
                                   .ctx = j,
                                   .until_idle = until_idle};
     signal(SIGPIPE, SIG_IGN);
-    int status = drive(&how, &left);
+    if (status == CMD_OK) status = drive(&how, &left);
+    mwl_store_close(j->watch);
     return status != CMD_OK || left ? status : j->status;
 }
 
@@ -241,7 +276,7 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
         if (status == CMD_OK && o->detach)
             printf("%s\n", j.only);
         else if (status == CMD_OK && !o->quiet)
-            cmd_note("run %s is in %s", j.only, o->durable);
+            cmd_note("run %s is in %s", j.only, store_shown(o->durable));
         if (status == CMD_OK && !o->detach) status = go(&j, false);
     }
     mwl_text_free(heap, text, len);

@@ -21,13 +21,28 @@ int store_fail(const mwl_store *s, mwl_status status) {
     }
 }
 
-int store_open(const char *path, bool create, mwl_store **out) {
-    mwl_status status = mwl_store_sqlite(path, create, out);
+bool store_is_shared(const char *path) {
+    return strncmp(path, "postgresql://", 13) == 0 || strncmp(path, "postgres://", 11) == 0;
+}
+
+const char *store_shown(const char *path) { return store_is_shared(path) ? "the store" : path; }
+
+static int opened(mwl_status status, mwl_store **out) {
     if (status == MWL_OK) return CMD_OK;
     int answer = store_fail(*out, status);
     mwl_store_close(*out);
     *out = NULL;
     return answer;
+}
+
+int store_open(const char *path, bool create, mwl_store **out) {
+    return opened(store_is_shared(path) ? mwl_store_postgres(path, create, 0, out)
+                                        : mwl_store_sqlite(path, create, out),
+                  out);
+}
+
+int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out) {
+    return opened(mwl_store_postgres(url, true, lease_ns, out), out);
 }
 
 int64_t store_now(void) {
@@ -82,6 +97,8 @@ void store_put_time(const char *name, int64_t wall_ns) {
 const struct option store_options[STORE_OPTIONS] = {
     {"--durable", OPTION_WORD, offsetof(struct store_line, path), "FILE",
      "the store of the runs, as `mwlvm run --durable FILE` made it", NULL},
+    {"--store", OPTION_WORD, offsetof(struct store_line, path), "URL",
+     "the same on PostgreSQL: postgresql://USER@HOST/DATABASE", NULL},
     {"--json", OPTION_FLAG, offsetof(struct store_line, json), "", "a JSON object on each line",
      NULL},
 };
@@ -94,7 +111,7 @@ int store_operand(void *ctx, const char *word) {
 }
 
 int store_line_check(const struct store_line *l, size_t least, const char *const *names) {
-    if (!l->path) return cmd_usage("--durable FILE says where the runs are");
+    if (!l->path) return cmd_usage("--durable FILE or --store URL says where the runs are");
     if (l->n_words < least) return cmd_usage("%s is missing", names[l->n_words]);
     return CMD_OK;
 }

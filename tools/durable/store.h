@@ -1,4 +1,4 @@
-/* store.h: the store that `--durable FILE` names, as the commands use it. */
+/* store.h: the store that `--durable FILE` or `--store URL` names, as the commands use it. */
 #ifndef MWL_TOOLS_DURABLE_STORE_H
 #define MWL_TOOLS_DURABLE_STORE_H
 
@@ -8,6 +8,12 @@
 /* Opens it. CMD_OK and *out, given; or an exit status with a message. `create`: a new file is made
  * if there is none. */
 int store_open(const char *path, bool create, mwl_store **out);
+/* Whether it is a database with a fleet of workers: a URL, not a file. */
+bool store_is_shared(const char *path);
+/* The same for a worker of one, with its lease; 0: the default. */
+int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out);
+/* How messages name it: a URL may have a password in it. */
+const char *store_shown(const char *path);
 /* Says what a store refused; returns an exit status. */
 int store_fail(const mwl_store *s, mwl_status status);
 int64_t store_now(void); /* of the wall clock */
@@ -23,17 +29,18 @@ void store_put_text(const char *name, const char *text, bool first);
 void store_put_json(const char *name, mwl_store_text json); /* nothing if there is none */
 void store_put_time(const char *name, int64_t wall_ns);     /* nothing for 0 and MWL_NEVER */
 
-/* What most of the commands have: --durable, --json, and operands by position. */
+/* What most of the commands have: --durable or --store, --json, and operands by position. */
 struct store_line {
     const char *path;
     bool json;
     const char *words[3];
     size_t n_words, most;
 };
-#define STORE_OPTIONS 2
+#define STORE_PLACE 2   /* where it is */
+#define STORE_OPTIONS 3 /* and --json */
 extern const struct option store_options[STORE_OPTIONS];
 int store_operand(void *ctx, const char *word);
-/* CMD_OK, or a usage error: --durable is missing, or a word. `names` are those of the operands. */
+/* CMD_OK, or a usage error: the store is missing, or a word. `names` are those of the operands. */
 int store_line_check(const struct store_line *l, size_t least, const char *const *names);
 
 #endif
