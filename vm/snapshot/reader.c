@@ -280,7 +280,6 @@ static bool read_item(mwl__reader *r, bool key, item *it, bool *leaf) {
             !next(r, &it->major, &it->n))
             return false;
         it->version = (uint32_t)length;
-        if (it->major != MWL_CBOR_TAG) return damaged(r, "a version of something not shared");
     }
     if (it->major == MWL_CBOR_TAG && it->n == MWL_TAG_REFERENCE) {
         mwl_value lent;
