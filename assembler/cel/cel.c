@@ -249,7 +249,7 @@ mwl__outcome mwl__cel_resume(mwl__exec *x, mwl_value *out) {
     mwl__exec_clear(x, x->program->n_regs);
     if (outcome != MWL_EXEC_END) return outcome;
     mwl__move(out, &x->product);
-    x->product = mwl_absent();
+    x->product.tag = MWL_KIND_ABSENT;
     return outcome;
 }
 
@@ -260,7 +260,8 @@ mwl__outcome mwl__cel_eval(const mwl__cel_code *code, mwl__exec *x, const mwl_va
     x->env = values;
     x->n_env = (uint32_t)n_values;
     x->pc = 0;
-    if (mwl__exec_reserve(x, code->program->n_regs) != MWL_OK || mwl__exec_link(x) != MWL_OK)
+    if (mwl__exec_reserve(x, code->program->n_regs) != MWL_OK ||
+        mwl__exec_link(x, mwl__exec_labels) != MWL_OK)
         return MWL_EXEC_NOMEM;
     return mwl__cel_resume(x, out);
 }

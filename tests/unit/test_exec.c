@@ -44,7 +44,7 @@ static mwl__outcome run(struct machine *m) {
     m->x.n_env = 2;
     m->x.pc = 0;
     if (mwl__exec_reserve(&m->x, m->program->n_regs) != MWL_OK) return MWL_EXEC_NOMEM;
-    if (mwl__exec_link(&m->x) != MWL_OK) return MWL_EXEC_NOMEM;
+    if (mwl__exec_link(&m->x, mwl__exec_labels) != MWL_OK) return MWL_EXEC_NOMEM;
     return mwl__exec_run(&m->x);
 }
 

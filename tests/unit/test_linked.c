@@ -4,6 +4,7 @@
 #include "utest.h"
 #include "vm/cel/linked.h"
 #include "vm/cel/linked_op.h"
+#include "vm/machine/exec.h"
 #include "vm/value/words.h"
 
 #include <stdio.h>
@@ -113,15 +114,34 @@ UTEST(linked, is_what_it_was_made_from) {
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
     mwl_program *p = program_of(&alloc);
     ASSERT_TRUE(p != NULL);
-    mwl__linked *l = mwl__linked_new(h, p, NULL);
+    mwl__linked *l = mwl__linked_new(h, p, NULL, NULL);
     ASSERT_TRUE(l != NULL);
     EXPECT_TRUE(mwl__linked_check(l));
-    EXPECT_EQ(l->code[0].op, MWL_OP_LOAD_SLOT);
-    EXPECT_EQ(l->code[1].op, MWL_OP_HAS_SLOT);
-    EXPECT_EQ(l->code[2].op, MWL_OP_LOAD_PATH); /* no variable, so it has no slot */
-    EXPECT_EQ(l->code[3].op, MWL_OP_SELECT);
-    EXPECT_TRUE(l->paths[0].keys[0].name == atom(h, "input", true));
+    EXPECT_EQ((uintptr_t)l->code[0].go, (uintptr_t)MWL_OP_LOAD_SLOT);
+    EXPECT_EQ((uintptr_t)l->code[1].go, (uintptr_t)MWL_OP_HAS_SLOT);
+    EXPECT_EQ((uintptr_t)l->code[2].go,
+              (uintptr_t)MWL_OP_LOAD_PATH); /* no variable, so it has no slot */
+    EXPECT_EQ((uintptr_t)l->code[3].go, (uintptr_t)MWL_OP_SELECT);
+    EXPECT_EQ(l->code[3].b, 2 * sizeof(mwl_value));
+    EXPECT_TRUE(mwl__linked_path_at(l, 0)->keys[0].name == atom(h, "input", true));
     EXPECT_TRUE(mwl__as_str(l->shapes[0].blank->member[1].key) == atom(h, "id", true));
+    mwl__linked_free(h, l);
+    mwl__program_release(p);
+    mwl_heap_free(h);
+}
+
+/* With the interpreter's labels it is the same, and an opcode's label is what it says. */
+UTEST(linked, has_the_labels_of_the_loop) {
+    mwl_alloc alloc = mwl_alloc_default();
+    mwl_heap *h = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_program *p = program_of(&alloc);
+    ASSERT_TRUE(p != NULL);
+    mwl__linked *l = mwl__linked_new(h, p, NULL, mwl__exec_labels);
+    ASSERT_TRUE(l != NULL);
+    EXPECT_TRUE(mwl__linked_check(l));
+    const void *const *labels = mwl__exec_labels();
+    if (labels) EXPECT_TRUE(l->code[5].go == labels[MWL_OP_END]);
     mwl__linked_free(h, l);
     mwl__program_release(p);
     mwl_heap_free(h);
@@ -134,24 +154,29 @@ UTEST(linked, the_check_notices_changes) {
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
     mwl_program *p = program_of(&alloc);
     ASSERT_TRUE(p != NULL);
-    mwl__linked *l = mwl__linked_new(h, p, NULL);
+    mwl__linked *l = mwl__linked_new(h, p, NULL, NULL);
     ASSERT_TRUE(l != NULL);
-    mwl__ins *code = (mwl__ins *)(uintptr_t)l->code;
-    for (uint32_t pc = 0; pc < p->n_code; pc++)
-        for (unsigned op = 0; op < MWL_OP_ALL + 3u; op++) {
-            const mwl__ins was = code[pc];
-            code[pc].op = (uint16_t)op;
-            EXPECT_EQ(mwl__linked_check(l), op == was.op || op == p->code[pc].op);
+    mwl__linked_ins *code = l->code;
+    for (uint32_t pc = 0; pc < p->n_code; pc++) {
+        const mwl__linked_ins was = code[pc];
+        for (uintptr_t op = 0; op < MWL_OP_ALL + 3u; op++) {
+            code[pc].go = (const void *)op;
+            EXPECT_EQ(mwl__linked_check(l), code[pc].go == was.go || op == p->code[pc].op);
             code[pc] = was;
         }
-    code[0].a++;
-    EXPECT_FALSE(mwl__linked_check(l));
-    code[0].a--;
+        code[pc].a += 16;
+        EXPECT_FALSE(mwl__linked_check(l));
+        code[pc] = was;
+        code[pc].x += 16;
+        EXPECT_FALSE(mwl__linked_check(l));
+        code[pc] = was;
+    }
     mwl_value *k = (mwl_value *)(uintptr_t)&l->consts[0], was = *k;
     *k = l->consts[1];
     EXPECT_FALSE(mwl__linked_check(l));
     *k = was;
-    l->paths[0].keys[0].name = l->paths[0].keys[1].name;
+    mwl__linked_path *path = mwl__linked_path_at(l, 0);
+    path->keys[0].name = path->keys[1].name;
     EXPECT_FALSE(mwl__linked_check(l));
     mwl__linked_free(h, l);
     mwl__program_release(p);

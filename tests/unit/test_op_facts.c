@@ -235,7 +235,8 @@ static const char *run_one(struct lab *l, int a, int b, int c, bool owned) {
     x->n_env = 1;
     x->pc = l->pc;
     x->slice = l->info->flags & MWL_OPF_LOOP ? 1 : 1000000; /* one round */
-    mwl__outcome outcome = mwl__exec_link(x) == MWL_OK ? mwl__exec_run(x) : MWL_EXEC_NOMEM;
+    mwl__outcome outcome =
+        mwl__exec_link(x, mwl__exec_labels) == MWL_OK ? mwl__exec_run(x) : MWL_EXEC_NOMEM;
     const char *wrong = check(l, before, outcome);
     l->seen[owned][a][b][c] = digest(l, outcome);
     for (unsigned r = 0; r < N_REGS; r++) mwl__drop(l->heap, regs[r]), regs[r] = mwl_null();

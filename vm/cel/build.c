@@ -86,52 +86,78 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
     return true;
 }
 
-/* Initialises weight, depth and flags of a container of n scalars. A list and a map have them at
- * the same place. */
-static inline void open_books(mwl__list *of, uint32_t n) {
-    of->depth = 1;
-    of->odd = 0;
-    of->weight = (uint64_t)n + 1;
+MWL__OUTLINE static void *no_room(mwl__exec *x) {
+    mwl__exec_heap_failed(x);
+    return NULL;
 }
 
-/* An element that is not a plain scalar changes weight, depth and flags. No sum can overflow, so
- * the limits are checked after the last element. */
-MWL__OUTLINE static void enter_books(mwl__list *of, const mwl_value *v) {
-    uint32_t below = mwl__value_depth(*v);
-    of->weight += mwl__value_weight(*v) - 1;
-    of->odd |= mwl__value_odd(*v);
-    if (below >= of->depth) of->depth = (uint16_t)(below + 1);
+/* A new container whose values are in place, and some of them are not plain: checks the limits. No
+ * sum can have overflowed. A map has the fields at the same place. rare: some have not been entered
+ * into weight, depth and flags, so all are entered anew. Returns NULL, and frees the container, if
+ * it is beyond a limit. */
+MWL__OUTLINE static void *close_books(mwl__exec *x, mwl__list *of, uint32_t kind, bool rare) {
+    const bool is_map = kind == MWL_KIND_OBJECT;
+    const mwl_value *v = is_map ? &((mwl__map *)(void *)of)->member->val : of->item;
+    const unsigned step = is_map ? sizeof(mwl__member) / sizeof *v : 1;
+    for (uint32_t i = 0; rare && i < of->used; i++, v += step) {
+        if (i == 0) of->depth = 1, of->odd = 0, of->weight = 1;
+        uint32_t below = mwl__value_depth(*v);
+        if (below >= of->depth) of->depth = (uint16_t)(below + 1);
+        of->odd |= mwl__value_odd(*v);
+        of->weight += mwl__value_weight(*v);
+    }
+    if (of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT) return of;
+    x->heap->why = of->depth > MWL_DEPTH_LIMIT ? MWL_E_DEPTH : MWL_E_TOO_BIG;
+    mwl__destroy(x->heap, (mwl_value){kind | MWL_HEAP | MWL_OWNED, of->used, {.p = of}});
+    return no_room(x);
 }
 
-/* Counts the value of a register, and moves it to its place. */
-static inline void settle(mwl__list *of, mwl_value *to, mwl_value *reg) {
-    uint32_t kind = mwl_value_kind(*reg);
-    if (kind != MWL_KIND_STRING && (kind != MWL_KIND_NUMBER || reg->as.d - reg->as.d != 0))
-        enter_books(of, reg);
+/* Moves the value of a register to its place, and enters it into the books, where every value
+ * weighs one already. Sets *rare if it did not enter it: a kind that JSON does not have, or a
+ * number that is not finite. */
+static inline void settle(mwl__list *of, mwl_value *to, mwl_value *reg, bool *rare) {
+    switch (mwl_value_kind(*reg)) {
+    case MWL_KIND_STRING: break;
+    case MWL_KIND_NUMBER:
+        if (((uint32_t)(reg->as.u >> 32) & 0x7FF00000u) == 0x7FF00000u) *rare = true;
+        break;
+    case MWL_KIND_OBJECT:
+    case MWL_KIND_ARRAY: {
+        const mwl__list *c = reg->as.p;
+        of->weight += c->weight - 1;
+        of->odd |= c->odd;
+        if (c->depth >= of->depth) of->depth = (uint16_t)(c->depth + 1u);
+        break;
+    }
+    case MWL_KIND_NULL:
+    case MWL_KIND_BOOL: break;
+    default: *rare = true;
+    }
     mwl__move_in(to, reg);
 }
 
-static inline bool within_limits(const mwl__list *of) {
-    return of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT;
+static inline mwl__list *fill_list(mwl__exec *x, mwl__list *l, mwl_value *items, uint32_t n) {
+    l->rc = 1;
+    l->used = l->cap = n;
+    l->depth = 1;
+    l->odd = 0;
+    l->weight = (uint64_t)n + 1;
+    bool rare = false;
+    for (mwl_value *to = l->item, *end = to + n; to != end; to++) settle(l, to, items++, &rare);
+    if (!rare && l->depth == 1) return l;
+    return close_books(x, l, MWL_KIND_ARRAY, rare);
 }
 
-static bool refuse(mwl__exec *x, const mwl__list *of, mwl_value made) {
-    x->heap->why = of->depth > MWL_DEPTH_LIMIT ? MWL_E_DEPTH : MWL_E_TOO_BIG;
-    mwl__drop(x->heap, made);
-    return mwl__exec_heap_failed(x);
+MWL__OUTLINE static mwl__list *list_of_more(mwl__exec *x, mwl_value *items, uint32_t n) {
+    mwl__list *l = NULL;
+    x->heap->why = MWL_E_TOO_BIG;
+    if (n <= MWL_COUNT_LIMIT) l = mwl__heap_take_more(x->heap, sizeof *l + n * sizeof *l->item);
+    return l ? fill_list(x, l, items, n) : no_room(x);
 }
 
-bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out) {
-    mwl_value list = mwl__list_new(x->heap, n);
-    if (mwl_is_absent(list)) return mwl__exec_heap_failed(x);
-    mwl__list *l = mwl__as_list(list);
-    if (n) {
-        open_books(l, n);
-        for (uint32_t i = 0; i < n; i++) settle(l, &l->item[i], &items[i]);
-        l->used = n;
-    }
-    mwl__move_new(out, list.tag, n, l);
-    return within_limits(l) || refuse(x, l, *out);
+mwl__list *mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n) {
+    mwl__list *l = mwl__heap_take_free(x->heap, mwl__list_units(n));
+    return l ? fill_list(x, l, items, n) : list_of_more(x, items, n);
 }
 
 /* A map with an index: its members are added one by one. */
@@ -147,31 +173,39 @@ static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t 
     return true;
 }
 
-static bool build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n,
-                        mwl_value *out) {
+MWL__OUTLINE static mwl__map *build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals,
+                                          uint32_t n) {
     mwl_value map = mwl__map_new(x->heap, n);
-    if (mwl_is_absent(map)) return mwl__exec_heap_failed(x);
-    if (!enter(x, keys, vals, n, &map)) {
-        mwl__drop(x->heap, map);
-        return mwl__exec_heap_failed(x);
-    }
-    *out = map;
-    return true;
+    if (mwl_is_absent(map)) return no_room(x);
+    if (enter(x, keys, vals, n, &map)) return mwl__as_map(map);
+    mwl__drop(x->heap, map);
+    return no_room(x);
 }
 
 /* A map that is small enough to be scanned has no index: its members are stored in order. */
-bool mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape, mwl_value *vals, mwl_value *out) {
+static inline mwl__map *fill_map(mwl__exec *x, const mwl__linked_shape *shape, mwl__map *m,
+                                 mwl_value *vals) {
     const mwl__map *blank = shape->blank;
-    if (!blank) return build_large(x, shape->keys, vals, shape->n_keys, out);
-    mwl__map *m = mwl__heap_take(x->heap, shape->size);
-    if (!m) return mwl__exec_heap_failed(x);
     memcpy(m, blank, sizeof *m);
-    mwl__list *books = (mwl__list *)(void *)m;
     const mwl__member *from = blank->member;
-    for (mwl__member *to = m->member, *end = to + shape->n_keys; to != end; to++, from++, vals++) {
+    mwl__list *books = (mwl__list *)(void *)m;
+    bool rare = false;
+    for (mwl__member *to = m->member, *end = to + shape->n_keys; to != end; to++, from++) {
         mwl__move(&to->key, &from->key);
-        settle(books, &to->val, vals);
+        settle(books, &to->val, vals++, &rare);
     }
-    mwl__move_new(out, MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, shape->n_keys, m);
-    return within_limits(books) || refuse(x, books, *out);
+    if (!rare && books->depth == 1) return m;
+    return close_books(x, books, MWL_KIND_OBJECT, rare);
+}
+
+MWL__OUTLINE static mwl__map *map_of_more(mwl__exec *x, const mwl__linked_shape *shape,
+                                          mwl_value *vals) {
+    if (!shape->blank) return build_large(x, shape->keys, vals, shape->n_keys);
+    mwl__map *m = mwl__heap_take_more(x->heap, shape->units * 16u);
+    return m ? fill_map(x, shape, m, vals) : no_room(x);
+}
+
+mwl__map *mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape, mwl_value *vals) {
+    mwl__map *m = mwl__heap_take_free(x->heap, shape->units);
+    return m ? fill_map(x, shape, m, vals) : map_of_more(x, shape, vals);
 }

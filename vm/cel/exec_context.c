@@ -50,7 +50,7 @@ void mwl__exec_done(mwl__exec *x) {
 }
 
 /* The form of x->program becomes the first of x->own. NULL: out of memory. */
-static mwl__linked *own_link(mwl__exec *x) {
+static mwl__linked *own_link(mwl__exec *x, mwl__labels_fn *labels) {
     enum { KEPT = 16 };
     mwl__linked **at = &x->own, **last = at;
     unsigned n = 0;
@@ -62,14 +62,14 @@ static mwl__linked *own_link(mwl__exec *x) {
         mwl__linked_free(x->heap, *last);
         *last = NULL;
     }
-    if (!found) found = mwl__linked_new(x->heap, x->program, NULL);
+    if (!found) found = mwl__linked_new(x->heap, x->program, NULL, labels);
     if (!found) return NULL;
     found->next = x->own;
     return x->own = found;
 }
 
-mwl_status mwl__exec_link(mwl__exec *x) {
-    mwl__linked *l = x->own && x->own->program == x->program ? x->own : own_link(x);
+mwl_status mwl__exec_link(mwl__exec *x, mwl__labels_fn *labels) {
+    mwl__linked *l = x->own && x->own->program == x->program ? x->own : own_link(x, labels);
     if (!l) return MWL_E_NOMEM;
     x->linked = l;
     x->root = (const char *)x->env;

@@ -69,6 +69,7 @@ typedef struct mwl__exec {
     /* the wall clock for wallTime(); NULL ctx allowed */
     mwl__clock_pin (*wall)(void *ctx);
     void *wall_ctx;
+    const void *const *labels; /* of the loop, if it was asked for them: mwl__exec_labels */
     int halt; /* mwl__outcome: why an operator returned false; MWL_EXEC_END while there is no error
                */
 } mwl__exec;
@@ -87,8 +88,8 @@ mwl_status mwl__exec_init(mwl__exec *x, mwl_heap *heap); /* an empty context; re
 void mwl__exec_done(mwl__exec *x);
 mwl_status mwl__exec_reserve(mwl__exec *x, uint32_t n_regs);
 /* Before a free-standing expression is executed: its linked form, which is made on first use and
- * kept for a while, and its variables, from x->program and x->env. */
-mwl_status mwl__exec_link(mwl__exec *x);
+ * kept for a while, and its variables, from x->program and x->env. labels: mwl__exec_labels. */
+mwl_status mwl__exec_link(mwl__exec *x, mwl__labels_fn *labels);
 
 /* Drops what the registers own and sets them to null. Called at the end of a block and after a
  * fault. */

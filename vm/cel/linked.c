@@ -1,7 +1,8 @@
 /* linked.c: see linked.h.
  *
- * Owns: the block of a linked form, and which instructions are rewritten. Refuses to know: what an
- * instruction does (exec.c) and where a frame keeps its values (the caller's table). */
+ * Owns: the block of a linked form, how operands are decoded, and which instructions are joined.
+ * Refuses to know: what an instruction does (exec.c) and where a frame keeps its values (the
+ * caller's table). */
 #include "vm/cel/linked.h"
 #include "vm/cel/linked_op.h"
 
@@ -37,21 +38,34 @@ static uint32_t slot_of(mwl__slot_fn *slot, uint32_t base) {
     return base >= MWL_BASE_ENV ? (base - MWL_BASE_ENV) * (uint32_t)sizeof(mwl_value) : MWL_NONE;
 }
 
-static void fill_paths(const mwl__linked *l, mwl__linked_path *paths, mwl__linked_key *keys,
-                       mwl__slot_fn *slot) {
+static uint32_t bytes_to(const mwl__linked *l, const void *part) {
+    return (uint32_t)((const char *)part - (const char *)l->code);
+}
+
+static mwl__linked_key key_of(const mwl__linked *l, uint32_t k) {
+    const mwl__str *name = mwl__as_str(l->consts[k]);
+    return (mwl__linked_key){name, name->hash, 0};
+}
+
+static size_t path_size(const mwl__path_rec *rec) {
+    return sizeof(mwl__linked_path) + rec->n_keys * sizeof(mwl__linked_key);
+}
+
+static void fill_paths(const mwl__linked *l, uint32_t *places, char *to, mwl__slot_fn *slot) {
     const mwl_program *p = l->program;
     for (uint32_t i = 0; i < p->n_paths; i++) {
         const mwl__path_rec *rec = &p->paths[i];
-        paths[i] = (mwl__linked_path){slot_of(slot, rec->base), rec->n_keys, keys};
-        for (uint32_t k = 0; k < rec->n_keys; k++, keys++) {
-            const mwl__str *name = mwl__as_str(l->consts[p->keys[rec->first_key + k]]);
-            *keys = (mwl__linked_key){name, name->hash, 0};
-        }
+        places[i] = bytes_to(l, to);
+        mwl__linked_path *path = (mwl__linked_path *)(void *)to;
+        *path = (mwl__linked_path){slot_of(slot, rec->base), rec->n_keys, i, 0};
+        for (uint32_t k = 0; k < rec->n_keys; k++)
+            path->keys[k] = key_of(l, p->keys[rec->first_key + k]);
+        to += path_size(rec);
     }
 }
 
 static bool is_small(const mwl__shape_rec *s) {
-    return s->n_keys && s->n_keys < MWL_INDEX_FROM && s->n_keys <= MWL_COUNT_LIMIT;
+    return s->n_keys && mwl__map_units(s->n_keys) && s->n_keys <= MWL_COUNT_LIMIT;
 }
 
 static size_t blank_size(const mwl__shape_rec *s) {
@@ -59,7 +73,12 @@ static size_t blank_size(const mwl__shape_rec *s) {
 }
 
 static void fill_blank(const mwl__linked *l, const uint32_t *keys, uint32_t n, mwl__map *m) {
-    *m = (mwl__map){.rc = 1, .used = n, .cap = n, .depth = 1, .weight = (uint64_t)n + 1};
+    *m = (mwl__map){.rc = 1,
+                    .used = n,
+                    .cap = n,
+                    .depth = 1,
+                    .weight = (uint64_t)n + 1,
+                    .units = mwl__map_units(n)};
     for (uint32_t i = 0; i < n; i++) m->member[i] = (mwl__member){l->consts[keys[i]], mwl_null()};
 }
 
@@ -70,7 +89,9 @@ static void fill_shapes(const mwl__linked *l, mwl__linked_shape *shapes, char *b
         size_t size = blank_size(rec);
         mwl__map *blank = size ? (mwl__map *)(void *)blanks : NULL;
         const uint32_t *keys = rec->n_keys ? p->keys + rec->first_key : NULL;
-        shapes[i] = (mwl__linked_shape){blank, keys, rec->n_keys, (uint32_t)size};
+        const unsigned counted = rec->n_keys ? MWL_HEAP | MWL_OWNED : 0; /* {} is immortal */
+        shapes[i] = (mwl__linked_shape){blank, keys, rec->n_keys, mwl__map_units(rec->n_keys),
+                                        (uint16_t)(MWL_KIND_OBJECT | counted)};
         if (blank) fill_blank(l, keys, rec->n_keys, blank);
         blanks += size;
     }
@@ -97,15 +118,20 @@ static bool begins(const mwl_program *p, uint32_t pc, const linked_op *row) {
     return true;
 }
 
+/* Has the base of the instruction's path a place of its own, and the path so many keys? */
+static bool has_slot(const mwl__linked *l, const mwl__ins *at, uint32_t least, uint32_t most) {
+    const mwl__linked_path *path = mwl__linked_path_at(l, mwl__ins_x(*at));
+    return path->slot != MWL_NONE && path->n_keys >= least && path->n_keys <= most;
+}
+
 /* What a row asks for beyond its opcodes. */
 static bool suits(const mwl__linked *l, uint32_t pc, unsigned op) {
     const mwl__ins *at = &l->program->code[pc];
     switch (op) {
+    case MWL_OP_LOAD_BASE: return has_slot(l, at, 0, 0);
+    case MWL_OP_LOAD_MEMBER: return has_slot(l, at, 1, 1);
     case MWL_OP_LOAD_SLOT:
-    case MWL_OP_HAS_SLOT: {
-        const mwl__linked_path *path = &l->paths[mwl__ins_x(*at)];
-        return path->slot != MWL_NONE && (path->n_keys > 0 || op == MWL_OP_LOAD_SLOT);
-    }
+    case MWL_OP_HAS_SLOT: return has_slot(l, at, 1, UINT32_MAX);
     case MWL_OP_LOAD_COUNT: {
         const mwl__path_rec *path = &l->program->paths[mwl__ins_x(*at)];
         return l->in_frames && path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1;
@@ -115,62 +141,106 @@ static bool suits(const mwl__linked *l, uint32_t pc, unsigned op) {
     }
 }
 
-static void rewrite(const mwl__linked *l, mwl__ins *code) {
+static unsigned choose(const mwl__linked *l, uint32_t pc) {
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        if (begins(l->program, pc, &rows[i]) && suits(l, pc, rows[i].op)) return rows[i].op;
+    return l->program->code[pc].op;
+}
+
+static const void *handler_of(const mwl__linked *l, unsigned op) {
+    return l->labels ? l->labels[op] : (const void *)(uintptr_t)op;
+}
+
+/* An operand of the program as the handler needs it. */
+static uint32_t decoded(const mwl__linked *l, uint32_t pc, int place) {
+    const mwl__ins ins = l->program->code[pc];
+    const unsigned kind = mwl__op_get(ins.op)->kind[place];
+    const uint32_t v = mwl__op_operand(ins, place);
+    if (mwl__operand_get(kind)->n_regs) return v * (uint32_t)sizeof(mwl_value);
+    switch (kind) {
+    case MWL_OPERAND_K:
+    case MWL_OPERAND_KEY:
+    case MWL_OPERAND_KX: return bytes_to(l, &l->consts[v]);
+    case MWL_OPERAND_PATHX: return l->paths[v];
+    case MWL_OPERAND_SHAPE: return place == 2 ? bytes_to(l, &l->shapes[v]) : v;
+    case MWL_OPERAND_STEPX:
+        if (ins.op != MWL_OP_TO) return v;
+        return (l->program->tables.steps[v].pc - pc) * (uint32_t)sizeof(mwl__linked_ins);
+    case MWL_OPERAND_JUMPX: return (v - pc) * (uint32_t)sizeof(mwl__linked_ins);
+    default: return v;
+    }
+}
+
+/* keys: for the instructions SELECT, one for each. */
+static void fill_code(mwl__linked *l, mwl__linked_key *keys) {
     const mwl_program *p = l->program;
-    for (uint32_t pc = 0; pc < p->n_code; pc++)
-        for (uint32_t i = 0; i < N_ROWS; i++)
-            if (begins(p, pc, &rows[i]) && suits(l, pc, rows[i].op)) {
-                code[pc].op = rows[i].op;
-                break;
-            }
+    for (uint32_t pc = 0; pc < p->n_code; pc++) {
+        const mwl__ins ins = p->code[pc];
+        const mwl__op_info *info = mwl__op_get(ins.op);
+        mwl__linked_ins *to = &l->code[pc];
+        to->go = handler_of(l, choose(l, pc));
+        to->a = (uint16_t)decoded(l, pc, 0);
+        if (mwl__operand_get(info->kind[1])->wide) {
+            to->x = decoded(l, pc, 1);
+        } else {
+            to->b = (uint16_t)decoded(l, pc, 1);
+            to->x = decoded(l, pc, 2);
+        }
+        if (ins.op == MWL_OP_STEP) to->a = (uint16_t)p->tables.steps[to->x].flags;
+        if (ins.op != MWL_OP_SELECT) continue;
+        *keys = key_of(l, ins.c);
+        to->x = bytes_to(l, keys++);
+    }
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The parts of the block, one behind the other. Called once to measure and once to place them. */
-static size_t lay_out(const mwl_program *p, char *block, void *part[7]) {
-    size_t n_keys = 0, blanks = 0;
-    for (uint32_t i = 0; i < p->n_paths; i++) n_keys += p->paths[i].n_keys;
+/* The parts of the block behind the code. */
+enum { CONSTS, PLACES, PATHS, SHAPES, BLANKS, ENV, SELECTED, N_PARTS };
+
+/* Called once to measure and once to place them. */
+static size_t lay_out(const mwl_program *p, char *block, void *part[N_PARTS]) {
+    size_t paths = 0, blanks = 0, selects = 0;
+    for (uint32_t i = 0; i < p->n_paths; i++) paths += path_size(&p->paths[i]);
     for (uint32_t i = 0; i < p->n_shapes; i++) blanks += blank_size(&p->shapes[i]);
-    const size_t sizes[7] = {p->n_consts * sizeof(mwl_value),
-                             p->n_paths * sizeof(mwl__linked_path),
-                             n_keys * sizeof(mwl__linked_key),
-                             p->n_shapes * sizeof(mwl__linked_shape),
-                             blanks,
-                             p->n_env * sizeof(mwl_value),
-                             p->n_code * sizeof(mwl__ins) + p->n_consts * sizeof(uint32_t)};
-    size_t at = (sizeof(mwl__linked) + 15u) & ~(size_t)15u;
-    for (int i = 0; i < 7; i++) {
+    for (uint32_t i = 0; i < p->n_code; i++) selects += p->code[i].op == MWL_OP_SELECT;
+    const size_t sizes[N_PARTS] = {[CONSTS] = p->n_consts * sizeof(mwl_value),
+                                   [PLACES] = p->n_paths * sizeof(uint32_t),
+                                   [PATHS] = paths,
+                                   [SHAPES] = p->n_shapes * sizeof(mwl__linked_shape),
+                                   [BLANKS] = blanks,
+                                   [ENV] = p->n_env * sizeof(mwl_value),
+                                   [SELECTED] = selects * sizeof(mwl__linked_key)};
+    size_t at = sizeof(mwl__linked) + p->n_code * sizeof(mwl__linked_ins);
+    for (int i = 0; i < N_PARTS; i++) {
         part[i] = block ? block + at : NULL;
         at += (sizes[i] + 15u) & ~(size_t)15u;
     }
     return at;
 }
 
-mwl__linked *mwl__linked_new(mwl_heap *h, const mwl_program *program, mwl__slot_fn *slot) {
+mwl__linked *mwl__linked_new(mwl_heap *h, const mwl_program *program, mwl__slot_fn *slot,
+                             mwl__labels_fn *labels) {
     const mwl_program *p = program;
-    void *part[7];
+    void *part[N_PARTS];
     size_t size = lay_out(p, NULL, part);
-    mwl__linked *l = mwl__mem_zero(&h->alloc, 1, size);
+    mwl__linked *l = size <= INT32_MAX ? mwl__mem_zero(&h->alloc, 1, size) : NULL;
     if (!l) return NULL;
     (void)lay_out(p, (char *)l, part);
     l->program = mwl__program_keep((mwl_program *)(uintptr_t)p);
     l->size = size;
     l->in_frames = slot != NULL;
-    mwl_value *consts = part[0];
-    mwl__ins *code = part[6];
+    l->labels = labels ? labels() : NULL;
+    mwl_value *consts = part[CONSTS];
     if (p->n_consts) memcpy(consts, p->consts, p->n_consts * sizeof *consts);
-    if (p->n_code) memcpy(code, p->code, p->n_code * sizeof *code);
     own_names(h, p, consts);
     l->consts = consts;
-    l->code = code;
-    l->paths = part[1];
-    l->shapes = part[3];
-    l->env = part[5];
-    l->seen = (uint32_t *)(void *)(code + p->n_code);
-    fill_paths(l, part[1], part[2], slot);
-    fill_shapes(l, part[3], part[4]);
-    rewrite(l, code);
+    l->paths = part[PLACES];
+    l->shapes = part[SHAPES];
+    l->env = part[ENV];
+    fill_paths(l, part[PLACES], part[PATHS], slot);
+    fill_shapes(l, part[SHAPES], part[BLANKS]);
+    fill_code(l, part[SELECTED]);
     if (MWL_CHECKED && !mwl__linked_check(l)) abort();
     return l;
 }
@@ -188,19 +258,60 @@ static bool same_constant(mwl_value a, mwl_value b) {
     return a.as.p == b.as.p || (mwl_value_kind(a) == MWL_KIND_STRING && mwl__str_same(a, b));
 }
 
+static const mwl__linked_ins *jump_to(const mwl__linked *l, uint32_t pc, uint32_t bytes) {
+    return (const void *)((const char *)&l->code[pc] + (int32_t)bytes);
+}
+
+/* Is the operand what the program's leads to? */
+static bool same_operand(const mwl__linked *l, uint32_t pc, int place, uint32_t got) {
+    const mwl__ins ins = l->program->code[pc];
+    const unsigned kind = mwl__op_get(ins.op)->kind[place];
+    uint32_t v = mwl__op_operand(ins, place);
+    if (ins.op == MWL_OP_STEP && place == 0) v = l->program->tables.steps[mwl__ins_x(ins)].flags;
+    const char *const at = (const char *)l->code + got;
+    if (mwl__operand_get(kind)->n_regs) return got == v * sizeof(mwl_value);
+    switch (kind) {
+    case MWL_OPERAND_KEY:
+        if (ins.op == MWL_OP_SELECT) {
+            const mwl__linked_key *key = (const void *)at;
+            return key->name == mwl__as_str(l->consts[v]) && key->hash == key->name->hash;
+        }
+        return at == (const char *)&l->consts[v];
+    case MWL_OPERAND_K:
+    case MWL_OPERAND_KX: return at == (const char *)&l->consts[v];
+    case MWL_OPERAND_PATHX: return ((const mwl__linked_path *)(const void *)at)->ix == v;
+    case MWL_OPERAND_SHAPE: return place == 2 ? at == (const char *)&l->shapes[v] : got == v;
+    case MWL_OPERAND_STEPX:
+        if (ins.op != MWL_OP_TO) return got == v;
+        return jump_to(l, pc, got) == &l->code[l->program->tables.steps[v].pc];
+    case MWL_OPERAND_JUMPX: return jump_to(l, pc, got) == &l->code[v];
+    default: return got == v;
+    }
+}
+
+/* Is its handler that of the program's opcode, or of a row that fits? Labels may be equal. */
+static bool same_handler(const mwl__linked *l, uint32_t pc) {
+    const void *go = l->code[pc].go;
+    bool same = go == handler_of(l, l->program->code[pc].op);
+    for (uint32_t i = 0; !same && i < N_ROWS; i++)
+        same = go == handler_of(l, rows[i].op) && begins(l->program, pc, &rows[i]) &&
+               suits(l, pc, rows[i].op);
+    return same;
+}
+
 static bool same_instruction(const mwl__linked *l, uint32_t pc) {
-    const mwl__ins a = l->code[pc], b = l->program->code[pc];
-    if (a.a != b.a || a.b != b.b || a.c != b.c) return false;
-    if (a.op < MWL_OP_COUNT) return a.op == b.op;
-    return a.op < MWL_OP_ALL && begins(l->program, pc, &rows[a.op - MWL_OP_COUNT]) &&
-           suits(l, pc, a.op);
+    const mwl__linked_ins *a = &l->code[pc];
+    const mwl__op_info *info = mwl__op_get(l->program->code[pc].op);
+    const bool wide = mwl__operand_get(info->kind[1])->wide;
+    return same_handler(l, pc) && same_operand(l, pc, 0, a->a) &&
+           same_operand(l, pc, 1, wide ? a->x : a->b) && (wide || same_operand(l, pc, 2, a->x));
 }
 
 static bool same_path(const mwl__linked *l, uint32_t i) {
     const mwl_program *p = l->program;
     const mwl__path_rec *rec = &p->paths[i];
-    const mwl__linked_path *path = &l->paths[i];
-    if (path->n_keys != rec->n_keys) return false;
+    const mwl__linked_path *path = mwl__linked_path_at(l, i);
+    if (path->n_keys != rec->n_keys || path->ix != i) return false;
     for (uint32_t k = 0; k < rec->n_keys; k++)
         if (path->keys[k].name != mwl__as_str(l->consts[p->keys[rec->first_key + k]]) ||
             path->keys[k].hash != path->keys[k].name->hash)

@@ -13,7 +13,9 @@
  *
  * X(NAME, first, second, third, "when it is used"); NOP: no further instruction. */
 #define MWL_LINKED_OPCODES(X)                                                                      \
-    X(LOAD_SLOT, LOAD_PATH, NOP, NOP, "the base has a place of its own")                           \
+    X(LOAD_BASE, LOAD_PATH, NOP, NOP, "the base has a place of its own, and no key follows")       \
+    X(LOAD_MEMBER, LOAD_PATH, NOP, NOP, "the base has a place of its own, and one key follows")    \
+    X(LOAD_SLOT, LOAD_PATH, NOP, NOP, "the base has a place of its own, and keys follow")          \
     X(LOAD_COUNT, LOAD_PATH, NOP, NOP,                                                             \
       "one key of what a middleware contributes: a count of runs")                                 \
     X(HAS_SLOT, HAS_PATH, NOP, NOP, "the base has a place of its own, and a key follows")          \

@@ -60,10 +60,11 @@ MWL__OUTLINE bool mwl__build_push_optional(mwl__exec *x, mwl_value *list, mwl_va
 MWL__OUTLINE bool mwl__build_put_optional(mwl__exec *x, mwl_value *map, mwl_value take_key,
                                           mwl_value take_optional);
 MWL__OUTLINE bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries);
-/* Takes over the values of the registers and sets the registers to null. */
-MWL__OUTLINE bool mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n, mwl_value *out);
-MWL__OUTLINE bool mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape, mwl_value *vals,
-                                 mwl_value *out);
+/* Take over the values of the registers, which become null. They return what they have made, a list
+ * of n > 0 elements or an object whose tag is that of the shape; NULL after a failure. */
+MWL__OUTLINE mwl__list *mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n);
+MWL__OUTLINE mwl__map *mwl__build_map(mwl__exec *x, const mwl__linked_shape *shape,
+                                      mwl_value *vals);
 
 /* ---- boundary.c: an expression's result as a value of the data model ------------------------- */
 #define MWL__EXACT INT64_C(9007199254740992) /* 2^53: up to here a double holds every integer */

@@ -101,6 +101,11 @@ static inline void set(mwl_heap *h, mwl_value *reg, mwl_value v) {
     }
 }
 
+static inline void set_new(mwl_heap *h, mwl_value *reg, uint32_t tag, uint32_t n, void *made) {
+    if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
+    mwl__move_new(reg, tag, n, made);
+}
+
 static inline void set_bool(mwl_heap *h, mwl_value *reg, bool b) {
     if (reg->tag & MWL_OWNED) mwl__drop(h, *reg);
     reg->tag = MWL_KIND_BOOL;
@@ -142,7 +147,7 @@ MWL__OUTLINE static uint32_t locate(const mwl__map *m, uint32_t n, const mwl__st
 }
 
 static inline bool is_named(const mwl__member *m, const mwl__str *name) {
-    return m->key.as.p == name && mwl_value_kind(m->key) == MWL_KIND_STRING;
+    return LIKELY(m->key.as.p == name) && LIKELY(mwl_value_kind(m->key) == MWL_KIND_STRING);
 }
 
 /* The member of an object, which is not where it was last. */
@@ -154,26 +159,36 @@ MWL__OUTLINE static const mwl_value *search(mwl__linked_key *key, const mwl_valu
     return &m->member[at].val;
 }
 
-/* What the keys lead to from *at; NULL where something is not an object, or has no such member. */
-static inline const mwl_value *walk(mwl__linked_key *key, uint32_t n, const mwl_value *at) {
-    for (const mwl__linked_key *end = key + n; key != end; key++) {
-        if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
-        const mwl__member *guess = &((const mwl__map *)at->as.p)->member[key->at];
-        if (LIKELY(key->at < at->aux && is_named(guess, key->name)))
-            at = &guess->val;
-        else if (!(at = search(key, at)))
-            return NULL;
-    }
+static mwl_value name_of(const mwl__linked_key *key) {
+    return (mwl_value){MWL_KIND_STRING, key->hash, {.p = (void *)(uintptr_t)key->name}};
+}
+
+/* The member of *at, or NULL: it is not an object, or has no such member. */
+static inline const mwl_value *member_of(mwl__linked_key *key, const mwl_value *at) {
+    if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
+    const mwl__member *guess = &((const mwl__map *)at->as.p)->member[key->at];
+    if (LIKELY(key->at < at->aux) && LIKELY(is_named(guess, key->name))) return &guess->val;
+    return search(key, at);
+}
+
+/* What the keys before `end` lead to from *at; NULL where something is not an object, or has no
+ * such member. */
+static inline const mwl_value *walk(mwl__linked_key *key, const mwl__linked_key *end,
+                                    const mwl_value *at) {
+    for (; key != end; key++)
+        if (!LIKELY((at = member_of(key, at)) != NULL)) return NULL;
     return at;
 }
 
 /* Returns whether an object has the member. Names that are not there have mostly other hashes. */
 static inline bool has_member(mwl__linked_key *key, const mwl_value *of) {
     const mwl__map *m = of->as.p;
-    uint32_t n = of->aux, i = 0;
-    if (m->n_index == 0)
-        while (i < n && m->member[i].key.aux != key->hash) i++;
-    return i < n && locate(m, n, key->name, key->hash) < n;
+    if (m->n_index == 0) {
+        const mwl__member *at = m->member, *end = at + of->aux;
+        while (at != end && at->key.aux != key->hash) at++;
+        if (at == end) return false;
+    }
+    return locate(m, of->aux, key->name, key->hash) < of->aux;
 }
 
 static inline const mwl_value *slot_of(const mwl__exec *x, const mwl__linked_path *path) {
@@ -181,13 +196,12 @@ static inline const mwl_value *slot_of(const mwl__exec *x, const mwl__linked_pat
 }
 
 /* LOAD_PATH for what has no slot: the context makes it, or the fault names what is missing. */
-static bool load_path(mwl__exec *x, uint32_t ix, mwl_value *out) {
-    const mwl__path_rec *path = &x->program->paths[ix];
+static bool load_path(mwl__exec *x, mwl__linked_path *linked, mwl_value *out) {
+    const mwl__path_rec *path = &x->program->paths[linked->ix];
     if (path->base < MWL_BASE_ENV && x->frame) {
         mwl_value v = mwl__context_load(x, path->base);
         if (!(v.tag & MWL_OWNED) && x->halt == MWL_EXEC_END) {
-            const mwl__linked_path *linked = &x->linked->paths[ix];
-            const mwl_value *at = walk(linked->keys, linked->n_keys, &v);
+            const mwl_value *at = walk(linked->keys, linked->keys + linked->n_keys, &v);
             if (at && !mwl_is_absent(*at)) {
                 *out = mwl__borrow(*at);
                 return true;
@@ -263,24 +277,31 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
 /* clang-format off */
 #if MWL__GOTO
 #define CASE(name) L_##name
-#define DISPATCH() goto *labels[ip->op]
+#define DISPATCH() goto *ip->go
+#define IS(ins, name) ((ins).go == &&L_##name)
 #else
 #define CASE(name) case MWL_OP_##name
 #define DISPATCH() goto dispatch
+#define IS(ins, name) ((uintptr_t)(ins).go == MWL_OP_##name)
 #endif
 #define NEXT() do { ip++; DISPATCH(); } while (0)
-#define GO(target) do { ip = code + (target); DISPATCH(); } while (0)
+#define GO_TO(pc) do { ip = code + (pc); DISPATCH(); } while (0)
+/* The target of a jump. */
+#define TARGET ((const mwl__linked_ins *)(const void *)((const char *)ip + (int32_t)ip->x))
+#define JUMP() do { ip = TARGET; DISPATCH(); } while (0)
 
 /* Read where they are needed: locals would only crowd R and ip out of the machine's registers. */
 #define P (linked->program)
 #define code (linked->code)
-#define K (linked->consts)
 #define h (x->heap)
-#define A (R[ip->a])
-#define B (R[ip->b])
-#define C (R[ip->c])
-#define KC (K[ip->c])
-#define X mwl__ins_x(*ip)
+#define REG(bytes) (*(mwl_value *)(void *)((char *)R + (bytes)))
+#define PART(type) ((type *)(void *)((uintptr_t)code + ip->x))
+#define A REG(ip->a)
+#define B REG(ip->b)
+#define C REG(ip->x)
+#define KC (*PART(const mwl_value))
+#define PATH PART(mwl__linked_path)
+#define X (ip->x)
 #define F (x->frame)
 /* Registers are dropped before they are written, and written after the operands were read. */
 #define SET(reg, value) set(h, &(reg), (value))
@@ -316,10 +337,10 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
     do {                                                                                   \
         bool answer_ = (truth);                                                            \
         set_bool(h, &A, answer_);                                                          \
-        if (ip[1].op == MWL_OP_JUMP_UNLESS && ip[1].a == ip->a) {                          \
+        if (IS(ip[1], JUMP_UNLESS) && ip[1].a == ip->a) {                                  \
             ip++;                                                                          \
-            if (!answer_) GO(X);                                                           \
-        } else if (answer_ && ip[1].op == MWL_OP_GATE && ip[1].a == ip->a) {               \
+            if (!answer_) JUMP();                                                          \
+        } else if (answer_ && IS(ip[1], GATE) && ip[1].a == ip->a) {                       \
             ip++;                                                                          \
         }                                                                                  \
         NEXT();                                                                            \
@@ -371,7 +392,7 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
 #define STEP_LOOP(two)                                                                \
     do {                                                                              \
         mwl_value *it_ = &A;                                                          \
-        const mwl__ins *to_ = code + X;                                               \
+        const mwl__linked_ins *to_ = TARGET;                                          \
         int64_t body_ = to_ < ip ? ip - to_ : 1;                                      \
         if (!is_iterator(it_)) goto malformed;                                        \
         if (x->slice <= 0) goto yield;                                                \
@@ -395,6 +416,12 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
         DISPATCH();                                                                   \
     } while (0)
 
+/* Its labels are one set of addresses, so there is one copy of it. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((noinline, noclone))
+#elif defined(__GNUC__)
+__attribute__((noinline))
+#endif
 mwl__outcome mwl__exec_run(mwl__exec *x) {
 #if MWL__GOTO
     static const void *const labels[] = {
@@ -408,7 +435,13 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
 #endif
     const mwl__linked *const linked = x->linked;
     mwl_value *const R = x->regs;
-    const mwl__ins *ip = code + x->pc;
+#if MWL__GOTO
+    if (!LIKELY(linked != NULL)) { /* asked by mwl__exec_labels */
+        x->labels = labels;
+        return MWL_EXEC_END;
+    }
+#endif
+    const mwl__linked_ins *ip = code + x->pc;
     mwl_value out;
     bool is;
     uint32_t next;
@@ -418,7 +451,7 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
     DISPATCH();
 #else
 dispatch:
-    switch (ip->op) {
+    switch ((uintptr_t)ip->go) {
 #endif
     /* -- loading -- */
     CASE(NOP): NEXT();
@@ -428,57 +461,63 @@ dispatch:
         B = mwl_null();
         SET_OUT(A);
         NEXT();
-    CASE(LOAD_K): set_from(h, &A, &K[X]); NEXT();
+    CASE(LOAD_K): set_from(h, &A, &KC); NEXT();
     CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
+    CASE(LOAD_BASE): {
+        const mwl_value *at = slot_of(x, PATH);
+        if (!LIKELY(!mwl_is_absent(*at))) goto load_path;
+        set_lent(h, &A, at);
+        NEXT();
+    }
+    CASE(LOAD_MEMBER): {
+        const mwl_value *at = member_of(PATH->keys, slot_of(x, PATH));
+        if (!LIKELY(at != NULL)) goto load_path;
+        set_lent(h, &A, at);
+        NEXT();
+    }
     CASE(LOAD_SLOT): {
-        const mwl__linked_path *path = &linked->paths[X];
-        const mwl_value *at = walk(path->keys, path->n_keys, slot_of(x, path));
-        if (LIKELY(at != NULL && !mwl_is_absent(*at))) {
-            set_lent(h, &A, at);
-            NEXT();
-        }
-        goto load_path;
+        mwl__linked_path *path = PATH;
+        const mwl_value *at = walk(path->keys, path->keys + path->n_keys, slot_of(x, path));
+        if (!LIKELY(at != NULL)) goto load_path;
+        set_lent(h, &A, at);
+        NEXT();
     }
     CASE(LOAD_PATH):
     load_path:
-        TRY(load_path(x, X, &out));
+        TRY(load_path(x, PATH, &out));
         SET_OUT(A);
         NEXT();
     CASE(LOAD_COUNT): {
         const mwl__entry *e = mwl__entry_reading(F);
-        if (LIKELY(e && e->provider->count_name == linked->paths[X].keys->name)) {
+        if (LIKELY(e && e->provider->count_name == PATH->keys->name)) {
             set_number(h, &A, (double)(int64_t)e->runs);
             NEXT();
         }
         goto load_path;
     }
     CASE(HAS_SLOT): {
-        const mwl__linked_path *path = &linked->paths[X];
+        mwl__linked_path *path = PATH;
         mwl__linked_key *last = path->keys + path->n_keys - 1;
-        const mwl_value *at = walk(path->keys, path->n_keys - 1, slot_of(x, path));
+        const mwl_value *at = walk(path->keys, last, slot_of(x, path));
         if (LIKELY(at != NULL && mwl_value_kind(*at) == MWL_KIND_OBJECT)) ANSWER(has_member(last, at));
         goto has_path;
     }
     CASE(HAS_PATH):
     has_path:
-        TRY(mwl__access_path(x, &P->paths[X], MWL_PATH_HAS, &out));
+        TRY(mwl__access_path(x, &P->paths[PATH->ix], MWL_PATH_HAS, &out));
         SET_OUT(A);
         NEXT();
-    CASE(OPT_PATH): TRY(mwl__access_path(x, &P->paths[X], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &P->paths[PATH->ix], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
     CASE(SELECT): {
         const mwl_value *of = &B;
         if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
-            const mwl__map *m = of->as.p;
-            const mwl_value *key = &KC;
-            uint32_t at = linked->seen[ip->c];
-            if (!LIKELY(at < of->aux && is_named(&m->member[at], key->as.p)))
-                linked->seen[ip->c] = at = locate(m, of->aux, key->as.p, key->aux);
-            if (LIKELY(at < of->aux)) {
-                set_lent(h, &A, &m->member[at].val);
+            const mwl_value *at = member_of(PART(mwl__linked_key), of);
+            if (LIKELY(at != NULL)) {
+                set_lent(h, &A, at);
                 NEXT();
             }
         }
-        TRY(mwl__access_select(x, *of, KC, &out));
+        TRY(mwl__access_select(x, *of, name_of(PART(const mwl__linked_key)), &out));
         SET_OUT(A);
         NEXT();
     }
@@ -517,7 +556,17 @@ dispatch:
         B = mwl_null();
         TRY(mwl__build_push_optional(x, &A, out));
         NEXT();
-    CASE(LIST_OF): TRY(mwl__build_list(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
+    CASE(LIST_OF): {
+        if (X == 0) {
+            SET(A, mwl__list_new(h, 0));
+            NEXT();
+        }
+        HERE();
+        mwl__list *made = mwl__build_list(x, &B, X);
+        if (!LIKELY(made != NULL)) goto fail;
+        set_new(h, &A, MWL_KIND_ARRAY | MWL_HEAP | MWL_OWNED, X, made);
+        NEXT();
+    }
     CASE(NEW_MAP):
         out = mwl__map_new(h, X);
         TRY(!mwl_is_absent(out));
@@ -543,20 +592,28 @@ dispatch:
             TRY(mwl__build_put_optional(x, &A, key, out));
         }
         NEXT();
-    CASE(MAP_OF):
-        TRY(mwl__build_map(x, &linked->shapes[ip->c], &B, &out));
-        SET_OUT(A);
+    CASE(MAP_OF): {
+        const mwl__linked_shape *shape = PART(const mwl__linked_shape);
+        HERE();
+        mwl__map *made = mwl__build_map(x, shape, &B);
+        if (!LIKELY(made != NULL)) goto fail;
+        set_new(h, &A, shape->tag, shape->n_keys, made);
         NEXT();
-    CASE(MAP_DATA):
-        TRY(mwl__build_map(x, &linked->shapes[ip->c], &B, &out));
-        SET_OUT(A);
-        if (LIKELY(!(mwl__as_map(A)->odd & MWL__ODD_KIND))) ip++;
+    }
+    CASE(MAP_DATA): {
+        const mwl__linked_shape *shape = PART(const mwl__linked_shape);
+        HERE();
+        mwl__map *made = mwl__build_map(x, shape, &B);
+        if (!LIKELY(made != NULL)) goto fail;
+        set_new(h, &A, shape->tag, shape->n_keys, made);
+        if (LIKELY(!(made->odd & MWL__ODD_KIND))) ip++;
         NEXT();
+    }
     CASE(MAP_MERGE): NEED(A, OBJECT); TRY(mwl__build_merge(x, &A, B)); NEXT();
 
     /* -- arithmetic and comparison -- */
     CASE(ADD): ADD(B, C);
-    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, ip->c, &out)); SET_OUT(A); NEXT();
+    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, X, &out)); SET_OUT(A); NEXT();
     CASE(SUB): SUB(B, C);
     CASE(MUL): MUL(B, C);
     CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET_OUT(A); NEXT();
@@ -586,11 +643,11 @@ dispatch:
 
     /* -- functions -- */
     CASE(CALL_FN): {
-        unsigned n = P->funcs[ip->c].n_args;
+        unsigned n = P->funcs[X].n_args;
         mwl_value *args = &B;
         if (x->slice <= 0) goto yield;
         HERE();
-        is = mwl__functions_call(x, x->functions[ip->c], args, n, &out);
+        is = mwl__functions_call(x, x->functions[X], args, n, &out);
         for (unsigned i = 0; i < n; i++) {
             mwl_value arg = args[i];
             args[i] = mwl_null();
@@ -606,10 +663,10 @@ dispatch:
         uint32_t kind = mwl_value_kind(*v);
         if (kind == MWL_KIND_OBJECT) {
             if (LIKELY(!(mwl__as_map(*v)->odd & MWL__ODD_KIND))) NEXT();
+        } else if (kind == MWL_KIND_STRING || kind == MWL_KIND_NULL || kind == MWL_KIND_BOOL) {
+            NEXT();
         } else if (kind == MWL_KIND_NUMBER) {
             if (LIKELY(v->as.d - v->as.d == 0)) NEXT();
-        } else if (kind == MWL_KIND_STRING || kind - MWL_KIND_NULL <= 1u) {
-            NEXT();
         } else if (kind == MWL_KIND_ARRAY) {
             if (LIKELY(!(mwl__as_list(*v)->odd & MWL__ODD_KIND))) NEXT();
         }
@@ -619,20 +676,20 @@ dispatch:
     }
 
     /* -- control inside an expression -- */
-    CASE(JUMP): GO(X);
+    CASE(JUMP): JUMP();
     CASE(JUMP_IF):
         if (!LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
-        if (A.as.i) GO(X);
+        if (A.as.i) JUMP();
         NEXT();
     CASE(JUMP_UNLESS):
         if (!LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL)) TRY(not_a_bool(x, A));
-        if (!A.as.i) GO(X);
+        if (!A.as.i) JUMP();
         NEXT();
     CASE(AND_TEST):
-        if (mwl_value_kind(A) == MWL_KIND_BOOL && !A.as.i) GO(X);
+        if (mwl_value_kind(A) == MWL_KIND_BOOL && !A.as.i) JUMP();
         NEXT();
     CASE(OR_TEST):
-        if (mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i) GO(X);
+        if (mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i) JUMP();
         NEXT();
     CASE(AND): LOGIC(false, false);
     CASE(OR): LOGIC(true, false);
@@ -657,7 +714,7 @@ dispatch:
     CASE(NEXT2): STEP_LOOP(true);
     CASE(OPT_TEST):
         TRY(mwl_value_kind(A) == MWL_KIND_OPTIONAL || mwl__access_optional_value(x, A, &out));
-        if (!A.as.p) GO(X);
+        if (!A.as.p) JUMP();
         NEXT();
     CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET_OUT(A); NEXT();
     CASE(OPT_OF):
@@ -668,7 +725,6 @@ dispatch:
         NEXT();
     CASE(END): {
         mwl_value *v = &A;
-        HERE();
         if (x->product.tag & MWL_OWNED) mwl__drop(h, x->product);
         if ((v->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
             ++*(uint32_t *)v->as.p;
@@ -682,6 +738,7 @@ dispatch:
 
     /* -- the machine: each instruction is a function of the file that owns it -- */
 #define AT_NEXT (x->pc + 1)
+#define TARGET_PC ((uint32_t)(TARGET - code))
 #define MACHINE(call)               \
     do {                            \
         NESTS(carries(F, MADE_FROM.op));  \
@@ -698,6 +755,8 @@ dispatch:
         ip++;                               \
         x->slice--;                         \
     } while (0)
+/* Can the Step be entered without a call? */
+#define HOPS(step) (!x->vm->listen && mwl__step_hops(F, (step)->a))
 /* Proved when the program was loaded (verify_nest.c); checked builds test it again. */
 #define MADE_FROM made_from(linked, (size_t)(ip - code))
 #if MWL_CHECKED
@@ -714,14 +773,22 @@ dispatch:
     } while (0)
     CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
-    CASE(OUT): PLAIN(mwl__replace(h, &F->in_flight, taken(&A)));
+    CASE(OUT): PLAIN(mwl__replace_in(h, &F->in_flight, &A));
     CASE(PASS_INPUT): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->step_input)));
     CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
-    CASE(OUT_TO):
+    CASE(OUT_TO): {
         NESTS(carries(F, MADE_FROM.op));
-        mwl__replace(h, &F->in_flight, taken(&A));
+        mwl_value *made = &A;
         ip++;
+        const mwl__linked_ins *step = TARGET;
+        if (LIKELY(mwl_is_absent(F->in_flight) && HOPS(step))) {
+            mwl__step_hop(F, step->x, made, h);
+            ip = step + 1;
+            goto arrived;
+        }
+        mwl__replace_in(h, &F->in_flight, made);
         goto to;
+    }
     CASE(PASS_TO):
         mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
         ip++;
@@ -737,11 +804,12 @@ dispatch:
     CASE(TO):
     to: {
         NESTS(mwl__nest_in_step(F));
-        const mwl__step_rec *to = &P->tables.steps[X];
-        if (!LIKELY(!x->vm->listen && mwl__step_hops(F, to))) MACHINE(mwl__step_to(F, X, false));
-        mwl__step_hop(F, X, h);
-        next = to->pc + 1; /* behind its STEP, which is done */
-        goto machine;
+        const mwl__linked_ins *step = TARGET;
+        if (!LIKELY(HOPS(step))) MACHINE(mwl__step_to(F, step->x, false));
+        mwl__step_hop(F, step->x, &F->in_flight, h);
+        F->in_flight = mwl_absent();
+        ip = step + 1; /* behind the STEP, which is done */
+        goto arrived;
     }
     CASE(TO_HANDLER): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, true));
     CASE(STEP_RESULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_result(F, AT_NEXT));
@@ -754,7 +822,7 @@ dispatch:
     CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
     CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
     CASE(OUT_RETURN):
-        mwl__replace(h, &F->in_flight, taken(&A));
+        mwl__replace_in(h, &F->in_flight, &A);
         ip++;
         goto leave;
     CASE(PASS_RETURN):
@@ -776,7 +844,7 @@ dispatch:
     CASE(GATE):
         NESTS(mwl__nest_in_phase(F));
         if (LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
-        MACHINE(mwl__entry_gate(F, A, X, AT_NEXT));
+        MACHINE(mwl__entry_gate(F, A, TARGET_PC, AT_NEXT));
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
     CASE(ACT_REENTER):
         NESTS(mwl__nest_phase(F, X, ip->a));
@@ -796,7 +864,7 @@ dispatch:
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_fault(F, X));
     CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, X));
-    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? X : AT_NEXT);
+    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? TARGET_PC : AT_NEXT);
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
     CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F, X));
@@ -840,6 +908,7 @@ machine:
     }
     NESTS(took(P, MADE_FROM, R));
     ip = code + next;
+arrived:
     if (LIKELY(--x->slice > 0)) DISPATCH(); /* charged when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
     mwl__exec_clear(x, P->n_regs);
@@ -879,11 +948,11 @@ fail:
             out = x->fault;
             x->fault = mwl_absent();
             SET(R[handler->reg], out);
-            GO(handler->target);
+            GO_TO(handler->target);
         }
         mwl__exec_locate(x);
         if (handler) { /* a construct's: it continues with the failure made from the fault */
-            if (mwl__raised_set(x)) GO(handler->target);
+            if (mwl__raised_set(x)) GO_TO(handler->target);
             return MWL_EXEC_NOMEM;
         }
         return MWL_EXEC_FAULT;
@@ -898,10 +967,13 @@ fail:
 #undef P
 #undef code
 #undef h
-#undef K
 #undef A
 #undef B
 #undef C
+#undef KC
+#undef PATH
+#undef PART
+#undef REG
 #undef X
 #undef F
 
@@ -909,3 +981,10 @@ fail:
 #if MWL__GOTO
 #pragma GCC diagnostic pop
 #endif
+
+const void *const *mwl__exec_labels(void) {
+    mwl__exec asks;
+    memset(&asks, 0, sizeof asks);
+    if (MWL__GOTO) (void)mwl__exec_run(&asks);
+    return asks.labels;
+}

@@ -7,5 +7,7 @@
 /* Runs from x->pc until there is an outcome. All registers must hold valid values (null at the
  * start). */
 mwl__outcome mwl__exec_run(mwl__exec *x);
+/* For mwl__linked_new: the labels of its handlers; NULL if this build has none. */
+const void *const *mwl__exec_labels(void);
 
 #endif

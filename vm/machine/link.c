@@ -7,6 +7,7 @@
 
 #include "vm/base/said.h"
 #include "vm/machine/context.h"
+#include "vm/machine/exec.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/providers.h"
 
@@ -151,7 +152,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_calls(vm, l);
     if (st == MWL_OK) st = link_entries(vm, l);
     if (st == MWL_OK) {
-        l->linked = mwl__linked_new(&vm->heap, l->program, mwl__context_slot);
+        l->linked = mwl__linked_new(&vm->heap, l->program, mwl__context_slot, mwl__exec_labels);
         if (!l->linked) st = MWL_E_NOMEM;
     }
     /* a running interpreter holds a pointer to the registers: then the first turn makes room */

@@ -18,7 +18,8 @@ static const mwl__step_rec *step_of(const mwl__frame *f) { return &mwl__tables(f
 /* A Step begins with what is in flight. */
 static void begin_step(mwl__frame *f, mwl_vm *vm, const mwl__step_rec *rec, uint32_t step) {
     mwl_heap *h = &vm->heap;
-    mwl__step_hop(f, step, h);
+    mwl__step_hop(f, step, &f->in_flight, h);
+    f->in_flight = mwl_absent();
     if (!mwl_is_absent(f->res.v)) mwl__frame_set_res(f, false, mwl_absent());
     if (f->extra && f->extra->gather) {
         mwl__gather_free(h, f->extra->gather);

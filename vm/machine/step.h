@@ -21,15 +21,16 @@ uint32_t mwl__step_return(mwl__frame *f);
 uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape);
 uint32_t mwl__step_reraise(mwl__frame *f);
 
-/* True if the transition needs no bookkeeping: no failure context, no Result, no timestamp. */
-static inline bool mwl__step_hops(const mwl__frame *f, const mwl__step_rec *to) {
-    return !f->extra && mwl_is_absent(f->res.v) && !(to->flags & MWL_NEEDS_ENTERED);
+/* True if the transition needs no bookkeeping: no failure context, no Result, no timestamp. flags:
+ * of the Step that it leads to. */
+static inline bool mwl__step_hops(const mwl__frame *f, uint32_t flags) {
+    return !f->extra && mwl_is_absent(f->res.v) && !(flags & MWL_NEEDS_ENTERED);
 }
-/* The part of a transition that every one needs: the Step begins with the value in flight. */
-static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_heap *h) {
+/* The part of a transition that every one needs: the Step begins with a value, which was in flight
+ * or in a register. */
+static inline void mwl__step_hop(mwl__frame *f, uint32_t step, mwl_value *take, mwl_heap *h) {
     mwl_value old = f->step_input;
-    mwl__move(&f->step_input, &f->in_flight);
-    f->in_flight = mwl_absent();
+    mwl__move_in(&f->step_input, take);
     f->step = step;
     f->step_id = f->run->next_step_id++;
     f->construct = MWL_IN_STEP;

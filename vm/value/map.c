@@ -182,6 +182,7 @@ static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     m->weight = 1;
     m->secret = 0;
     m->reach = 0;
+    m->units = mwl__map_units(cap);
     m->n_index = index_length(cap);
     if (m->n_index) memset(index_of(m), 0, m->n_index * sizeof(uint32_t));
     return m;
@@ -313,6 +314,7 @@ static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
             return mwl_absent();
         }
         wider->cap = (uint32_t)cap;
+        wider->units = mwl__map_units(cap);
         wider->n_index = index_length(cap);
         build_index(h, wider);
         return map_value(wider, n);

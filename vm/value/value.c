@@ -38,6 +38,19 @@ static inline void give_str(mwl_heap *h, mwl__str *s) {
     mwl__heap_give(h, s, sizeof *s + s->len + 1);
 }
 
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+
+/* Puts a dead list or map on the list. */
+static inline void *doom(void *p, uint32_t kind, void *doomed) {
+    *(uint32_t *)p = kind;
+    memcpy(&((mwl__list *)p)->weight, &doomed, sizeof doomed);
+    return p;
+}
+
 /* The count of v is zero. Frees it at once if it is not a container, otherwise puts it on the
  * list. */
 static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
@@ -56,12 +69,19 @@ static void *bury(mwl_heap *h, mwl_value v, void *doomed) {
     }
 }
 
+/* The same, without a call for those that containers mostly hold. */
+static inline void *lay(mwl_heap *h, const mwl_value *v, void *doomed) {
+    const uint32_t kind = mwl_value_kind(*v);
+    if (kind == MWL_KIND_OBJECT || kind == MWL_KIND_ARRAY) return doom(v->as.p, kind, doomed);
+    return bury(h, *v, doomed);
+}
+
 /* Reads the tag first: most members are constants and scalars, and need nothing else. */
 static inline void *release(mwl_heap *h, const mwl_value *v, void *doomed) {
     if (!(v->tag & MWL_OWNED)) return doomed;
     uint32_t *rc = v->as.p;
     if (--*rc) return doomed;
-    return bury(h, *v, doomed);
+    return lay(h, v, doomed);
 }
 
 /* Frees a container and drops what it holds. Returns the list, with the containers whose count
@@ -91,28 +111,64 @@ static void *open_grave(mwl_heap *h, void *p, uint32_t kind, void *doomed) {
     }
 }
 
-static inline void *open_map(mwl_heap *h, mwl__map *m, void *doomed) {
-    for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
-        doomed = release(h, &at->key, doomed);
-        doomed = release(h, &at->val, doomed);
-    }
-    size_t size = sizeof *m + m->cap * sizeof *m->member;
-    mwl__heap_give(h, m, m->n_index ? mwl__map_size(m->cap) : size);
+static inline void give_map(mwl_heap *h, mwl__map *m) {
+    if (m->units)
+        mwl__heap_give_units(h, m, m->units);
+    else
+        mwl__heap_give(h, m, mwl__map_size(m->cap));
+}
+
+static const mwl_value *end_of_map(const mwl__map *m) { return &m->member[m->used].key; }
+
+/* Frees a map and drops the keys and values from v on, which are one row. */
+static void *open_map(mwl_heap *h, mwl__map *m, const mwl_value *v, void *doomed) {
+    for (const mwl_value *end = end_of_map(m); v != end; v++) doomed = release(h, v, doomed);
+    give_map(h, m);
     return doomed;
 }
 
-void mwl__destroy(mwl_heap *h, mwl_value v) {
-    void *doomed;
-    if (mwl_value_kind(v) == MWL_KIND_OBJECT)
-        doomed = open_map(h, v.as.p, NULL);
-    else
-        doomed = bury(h, v, NULL);
+static void open_all(mwl_heap *h, void *doomed) {
     while (doomed) {
         void *p = doomed;
         uint32_t kind = *(uint32_t *)p;
         doomed = get_next(p);
-        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, doomed) : open_grave(h, p, kind, doomed);
+        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, &((mwl__map *)p)->member->key, doomed)
+                                         : open_grave(h, p, kind, doomed);
     }
+}
+
+/* The count of the key or value v of a map that is being freed is zero. */
+APART static void destroy_from(mwl_heap *h, mwl__map *m, const mwl_value *v) {
+    open_all(h, open_map(h, m, v + 1, lay(h, v, NULL)));
+}
+
+APART static void destroy_other(mwl_heap *h, mwl_value v) {
+    void *doomed = bury(h, v, NULL);
+    if (doomed) open_all(h, doomed);
+}
+
+static inline bool dies(const mwl_value *v) {
+    return (v->tag & MWL_OWNED) && --*(uint32_t *)v->as.p == 0;
+}
+
+/* Most are objects whose members are all scalars, or held elsewhere too. */
+void mwl__destroy(mwl_heap *h, mwl_value v) {
+    if (mwl_value_kind(v) != MWL_KIND_OBJECT) {
+        destroy_other(h, v);
+        return;
+    }
+    mwl__map *m = v.as.p;
+    for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
+        if (dies(&at->key)) {
+            destroy_from(h, m, &at->key);
+            return;
+        }
+        if (dies(&at->val)) {
+            destroy_from(h, m, &at->val);
+            return;
+        }
+    }
+    give_map(h, m);
 }
 
 /* ---- the small kinds ------------------------------------------------------------------------- */

@@ -77,8 +77,8 @@ typedef struct mwl__map {
     uint32_t n_index; /* a power of two; 0 for a small map, which is scanned. uint32_t
                          index[n_index] follows member[cap]; it holds positions + 1 */
     uint16_t reach;   /* no member is more than this many steps from its place in the index */
-    uint16_t spare;
-    uint64_t secret; /* 0: the index uses the hashes stored in the keys; else hashes with this */
+    uint16_t units;   /* of the heap: the size of a small buffer (mwl__map_units); else 0 */
+    uint64_t secret;  /* 0: the index uses the hashes stored in the keys; else hashes with this */
     mwl__member member[];
 } mwl__map;
 
@@ -187,6 +187,24 @@ static inline void mwl__heap_give(mwl_heap *h, void *p, size_t size) {
     }
     mwl__heap_give_back(h, p, size);
 }
+/* Returns a block of so many units of 16 bytes, at most MWL__SMALL / 16, if one is free and the
+ * limit allows it. NULL, also for 0 units: mwl__heap_take_more decides. */
+static inline void *mwl__heap_take_free(mwl_heap *h, uint32_t units) {
+    void *p = h->free_list[units];
+    if (!p || h->used + units * 16u > h->limit) return NULL;
+    h->free_list[units] = *(void **)p;
+    h->used += units * 16u;
+    return p;
+}
+static inline void mwl__heap_give_units(mwl_heap *h, void *p, uint32_t units) {
+    if (MWL_PLAIN_HEAP) {
+        mwl__heap_give_back(h, p, units * 16u);
+        return;
+    }
+    *(void **)p = h->free_list[units];
+    h->free_list[units] = p;
+    h->used -= units * 16u;
+}
 static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
     h->why = why;
     return mwl_absent();
@@ -274,6 +292,12 @@ static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
 static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v : mwl__keep(v); }
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
+}
+/* The same as mwl__move_in where another value was, which is dropped. */
+static inline void mwl__replace_in(mwl_heap *h, mwl_value *place, mwl_value *reg) {
+    mwl_value old = *place; /* the register may borrow from it */
+    mwl__move_in(place, reg);
+    mwl__drop(h, old);
 }
 /* Put a value where another was, which is dropped. */
 static inline void mwl__replace(mwl_heap *h, mwl_value *place, mwl_value take) {
@@ -379,6 +403,11 @@ static inline int mwl__str_equal_fast(mwl_value a, mwl_value b) {
 size_t mwl__list_size(size_t cap); /* bytes of a buffer */
 size_t mwl__map_size(size_t cap);
 mwl_value mwl__list_new(mwl_heap *h, size_t cap);
+/* Returns the units of a buffer for n elements; 0: it is not a small one, or beyond the limit. */
+static inline uint32_t mwl__list_units(uint32_t n) {
+    const uint32_t most = (MWL__SMALL - sizeof(mwl__list)) / sizeof(mwl_value);
+    return n <= most && n <= MWL_COUNT_LIMIT ? (uint32_t)((sizeof(mwl__list) + 15u) / 16u) + n : 0;
+}
 mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item);
 mwl_value mwl__list_concat(mwl_heap *h, mwl_value a,
                            mwl_value b); /* lent; O(len b) when a is newest */
@@ -392,6 +421,11 @@ mwl_value mwl__list_extend(mwl_heap *h, mwl_value take_list, const mwl_value *ta
 mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
+/* Returns the units of a buffer for n members that has no index; 0: it has one, or is too large. */
+static inline uint16_t mwl__map_units(size_t n) {
+    size_t size = sizeof(mwl__map) + n * sizeof(mwl__member);
+    return n < MWL_INDEX_FROM && size <= MWL__SMALL ? (uint16_t)((size + 15u) >> 4) : 0;
+}
 /* A buffer for n members (fewer than MWL_INDEX_FROM). The caller fills it and sets used, weight,
  * depth and odd. Returns NULL and sets `why` if out of memory. */
 static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
@@ -400,6 +434,7 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     m->rc = 1;
     m->cap = n;
     m->n_index = 0;
+    m->units = mwl__map_units(n);
     m->reach = 0;
     m->secret = 0;
     return m;
