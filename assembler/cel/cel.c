@@ -177,7 +177,7 @@ static mwl_status make_image(compiler *c, const mwl_alloc *alloc, const mwl__cel
             mwl__emit_where(emit, mwl__emit_abc(emit, MWL_OP_DATA, 0, 0, 0), 0,
                             where(c, root->begin, root->end, root->begin));
         mwl__emit_abc(emit, MWL_OP_END, 0, 0, 0);
-        mwl__emit_blob(emit, MWL_SECTION_SOURCE, c->text, c->len);
+        mwl__emit_source(emit, c->text, c->len);
         status = mwl__emit_finish(emit, 0, out);
     }
     mwl__emit_free(emit);

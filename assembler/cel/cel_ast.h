@@ -168,9 +168,13 @@ struct mwl__cel_node {
         const bool *kid_optional; /* LIST, MAP, MESSAGE, which have no vars: NULL unless flag
                                      OPTIONAL. Read it with mwl__cel_kid_optional */
     };
-    mwl__cel_text name;
-    mwl__cel_text *fields; /* MESSAGE */
-    mwl__cel_lit lit;
+    union {
+        struct {
+            mwl__cel_text name;
+            mwl__cel_text *fields; /* MESSAGE */
+        };
+        mwl__cel_lit lit; /* LIT, which has neither */
+    };
     void *note; /* for later stages; the front end leaves it NULL */
 };
 

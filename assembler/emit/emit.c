@@ -113,13 +113,9 @@ void *mwl__emit_record_at(mwl__emit *e, unsigned section, uint32_t index, size_t
     return index < b->len / size ? b->data + (size_t)index * size : NULL;
 }
 
-void mwl__emit_blob(mwl__emit *e, unsigned section, const void *data, size_t size) {
-    if (!mwl__image_section_name(section)) {
-        mwl__emit_fail(e, MWL_E_USAGE);
-        return;
-    }
-    e->section[section].len = 0;
-    mwl__emit_put(e, section, data, size);
+void mwl__emit_source(mwl__emit *e, const char *text, size_t len) {
+    e->source = text;
+    e->source_len = len;
 }
 
 void mwl__emit_info(mwl__emit *e, unsigned word, uint32_t value) {

@@ -41,8 +41,8 @@ uint32_t mwl__emit_keys(mwl__emit *e, const uint32_t *words, uint32_t n);
 uint32_t mwl__emit_record(mwl__emit *e, unsigned section, const void *record, size_t size);
 void *mwl__emit_record_at(mwl__emit *e, unsigned section, uint32_t index, size_t size);
 uint32_t mwl__emit_record_count(const mwl__emit *e, unsigned section);
-/* Sets the bytes of a whole section (SOURCE). They are copied, and replace earlier ones. */
-void mwl__emit_blob(mwl__emit *e, unsigned section, const void *data, size_t size);
+/* Sets the text of the section SOURCE. It is lent until the last mwl__emit_finish. */
+void mwl__emit_source(mwl__emit *e, const char *text, size_t len);
 /* Sets a word of INFO (tables.h). Words that are not set are MWL_NONE. */
 void mwl__emit_info(mwl__emit *e, unsigned word, uint32_t value);
 
@@ -60,7 +60,9 @@ void mwl__emit_regs(mwl__emit *e, unsigned n);
 void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t target, unsigned reg,
                        mwl__handler_kind kind);
 /* Sets where instruction pc comes from (sub as in mwl__program_where). The last call counts. An
- * instruction without a place has the place of the one before it. */
+ * instruction without a place has the place of the one before it. Whole instructions (sub 0) must
+ * come in order: an earlier one than the last is MWL_E_USAGE if places between them were equal,
+ * because those are not kept. */
 void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where);
 
 /* ---- the image ------------------------------------------------------------------------------- */

@@ -56,8 +56,22 @@ static mwl_status put_handlers(const mwl__emit *e, mwl__buf *out) {
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
+static bool same_where(mwl__where a, mwl__where b) {
+    return a.line == b.line && a.column == b.column && a.offset == b.offset && a.len == b.len;
+}
+
+/* A row that tidy_rows would leave out is not kept at all: most instructions of a construct have
+ * its place. */
+static bool says_nothing(mwl__emit *e, uint32_t pc, mwl__where where) {
+    const mwl__emit_row *before = e->whole ? &e->rows[e->whole - 1] : NULL;
+    if (before && e->left_to > pc) mwl__emit_fail(e, MWL_E_USAGE);
+    if (!before || before->pc >= pc || !same_where(before->where, where)) return false;
+    e->left_to = pc;
+    return true;
+}
+
 void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where) {
-    if (e->status < 0) return;
+    if (e->status < 0 || (sub == 0 && says_nothing(e, pc, where))) return;
     void *rows = e->rows;
     if (e->n_rows >= UINT32_MAX) mwl__emit_fail(e, MWL_E_TOO_BIG);
     if (mwl__mem_grow(&e->alloc, &rows, &e->cap_rows, e->n_rows + 1, sizeof *e->rows) < 0)
@@ -66,6 +80,7 @@ void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where) 
     if (e->status < 0) return;
     e->rows[e->n_rows] = (mwl__emit_row){pc, sub, (uint32_t)e->n_rows, where};
     e->n_rows++;
+    if (sub == 0) e->whole = e->n_rows;
 }
 
 static int order_rows(const void *x, const void *y) {
@@ -73,10 +88,6 @@ static int order_rows(const void *x, const void *y) {
     if (a->pc != b->pc) return order(a->pc, b->pc);
     if (a->sub != b->sub) return order(a->sub, b->sub);
     return order(a->seq, b->seq);
-}
-
-static bool same_where(mwl__where a, mwl__where b) {
-    return a.line == b.line && a.column == b.column && a.offset == b.offset && a.len == b.len;
 }
 
 static void put_varint(mwl__buf *out, uint32_t v) {
@@ -169,8 +180,10 @@ mwl_status mwl__emit_finish(mwl__emit *e, unsigned strip, mwl__buf *out) {
         mwl__image_writer w;
         memset(&w, 0, sizeof w);
         for (unsigned id = 0; id < MWL_SECTION_LIMIT; id++) {
-            if (id == MWL_SECTION_SOURCE && (strip & MWL_EMIT_STRIP_SOURCE)) continue;
-            add_section(&w, id, &e->section[id]);
+            if (id != MWL_SECTION_SOURCE)
+                add_section(&w, id, &e->section[id]);
+            else if (e->source_len && !(strip & MWL_EMIT_STRIP_SOURCE))
+                mwl__image_add(&w, id, e->source, e->source_len);
         }
         add_section(&w, MWL_SECTION_HANDLERS, &handlers);
         add_section(&w, MWL_SECTION_POSITIONS, &positions);

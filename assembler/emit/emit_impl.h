@@ -33,6 +33,11 @@ struct mwl__emit {
     size_t n_handlers, cap_handlers;
     mwl__emit_row *rows;
     size_t n_rows, cap_rows;
+    size_t whole;       /* the last row of a whole instruction, + 1; 0: none */
+    uint32_t left_to;   /* the last instruction whose row was left out, because its place is that of
+                           `whole`; 0: none */
+    const char *source; /* lent */
+    size_t source_len;
     uint32_t n_regs;
 };
 

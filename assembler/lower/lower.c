@@ -183,7 +183,7 @@ mwl_status mwl__lower(mwl__model *model, const mwl__functions *functions, mwl__e
     mwl__emit_info(emit, MWL_INFO_ROOT_FLOW, mwl__lower_flow_ix(&l, model->flows[0]));
     for (size_t i = 0; i < l.n_flows && l.status == MWL_OK && mwl__emit_status(emit) == MWL_OK; i++)
         lower_flow(&l, l.flows[i]);
-    mwl__emit_blob(emit, MWL_SECTION_SOURCE, source->text, source->len);
+    mwl__emit_source(emit, source->text, source->len);
     status = l.status != MWL_OK ? l.status : mwl__emit_status(emit);
     if (status == MWL_E_TOO_BIG) {
         mwl__node_report(model->tree, model->tree->root, MWL_DIAG_DEFINITION_TOO_LARGE,

@@ -30,7 +30,7 @@ static void emit_sample(mwl__emit *e) {
     mwl__emit_where(e, 0, 0, (mwl__where){1, 4, 3, 20});
     mwl__emit_where(e, 4, 0, (mwl__where){1, 34, 33, 7});
     mwl__emit_where(e, 7, 0, (mwl__where){1, 1, 0, 1000}); /* not inside the source */
-    mwl__emit_blob(e, MWL_SECTION_SOURCE, source, sizeof source - 1);
+    mwl__emit_source(e, source, sizeof source - 1);
 }
 
 static mwl_program *made(mwl_alloc alloc, void (*emit)(mwl__emit *e)) {

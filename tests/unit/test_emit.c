@@ -133,7 +133,7 @@ static void emit_sample(mwl__emit *e, mwl_heap *h) {
     mwl__emit_where(e, 0, 0, at(1, 5, 4, 20));
     mwl__emit_where(e, 0, 2, at(1, 5, 4, 15));
     mwl__emit_where(e, 0, 1, at(1, 5, 4, 10));
-    mwl__emit_blob(e, MWL_SECTION_SOURCE, "{ the text }", 12);
+    mwl__emit_source(e, "{ the text }", 12);
 }
 
 UTEST(emit, a_program_there_and_back) {

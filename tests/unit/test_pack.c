@@ -36,7 +36,7 @@ static mwl_status make(mwl_alloc alloc, mwl__buf *out) {
     mwl__emit_ax(e, MWL_OP_JUMP, 0, 2);
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
     mwl__emit_handler(e, 0, 1, 2, 0, MWL_HANDLER_EXPR);
-    mwl__emit_blob(e, MWL_SECTION_SOURCE, "text", 4);
+    mwl__emit_source(e, "text", 4);
     mwl_status status = mwl__emit_finish(e, 0, out);
     mwl__emit_free(e);
     return status;

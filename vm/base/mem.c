@@ -102,9 +102,10 @@ struct mwl__arena_block {
 #define ARENA_LARGEST_STEP                                                                         \
     (1u << 20) /* blocks double up to this size, so that small trees stay small */
 
-/* Not zeroed; the size is a multiple of 16. */
-static void *arena_take(mwl__arena *a, size_t size) {
-    if (!a->head || a->block_size - a->used < size) {
+/* Not zeroed. align: 8 or 16. */
+static void *arena_take(mwl__arena *a, size_t size, size_t align) {
+    size_t at = (a->used + align - 1) & ~(align - 1);
+    if (!a->head || at > a->block_size || a->block_size - at < size) {
         size_t room = a->block_size ? a->block_size * 2 : ARENA_FIRST_BLOCK;
         if (room > ARENA_LARGEST_STEP) room = ARENA_LARGEST_STEP;
         if (room < size) room = size;
@@ -114,19 +115,17 @@ static void *arena_take(mwl__arena *a, size_t size) {
         block->next = a->head;
         a->head = block;
         a->block_size = room;
-        a->used = 0;
+        at = 0;
     }
-    void *p = a->head->data + a->used;
-    a->used += size;
-    return p;
+    a->used = at + size;
+    return a->head->data + at;
 }
 
-static size_t arena_size(size_t size) { return (size + 15u) & ~(size_t)15u; }
-
+/* Trees have many small nodes and texts, of which none needs more than 8. */
 void *mwl__arena_new(mwl__arena *a, size_t size) {
     if (size > SIZE_MAX / 2) return NULL;
-    void *p = arena_take(a, arena_size(size));
-    if (p) memset(p, 0, arena_size(size));
+    void *p = arena_take(a, size, 8);
+    if (p) memset(p, 0, size);
     return p;
 }
 
@@ -138,7 +137,7 @@ char *mwl__arena_text(mwl__arena *a, const char *s, size_t len) {
 
 static void *arena_resize(void *ctx, void *p, size_t old_size, size_t new_size) {
     if (new_size <= old_size) return new_size ? p : NULL;
-    void *wider = new_size <= SIZE_MAX / 2 ? arena_take(ctx, arena_size(new_size)) : NULL;
+    void *wider = new_size <= SIZE_MAX / 2 ? arena_take(ctx, new_size, 16) : NULL;
     if (wider && old_size) memcpy(wider, p, old_size);
     return wider;
 }

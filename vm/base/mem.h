@@ -66,7 +66,7 @@ static inline mwl__arena mwl__arena_make(mwl_alloc a) {
     mwl__arena r = {a, NULL, 0, 0};
     return r;
 }
-void *mwl__arena_new(mwl__arena *a, size_t size); /* 16-byte aligned; NULL if out of memory */
+void *mwl__arena_new(mwl__arena *a, size_t size); /* 8-byte aligned; NULL if out of memory */
 char *mwl__arena_text(mwl__arena *a, const char *s, size_t len); /* a NUL-terminated copy */
 void mwl__arena_free(mwl__arena *a);
 /* An allocator over the arena, for what grows and is freed with it: what it is given back stays

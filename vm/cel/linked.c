@@ -274,12 +274,13 @@ static bool same_operand(const mwl__linked *l, uint32_t pc, int place, uint32_t 
     case MWL_OPERAND_KEY:
         if (ins.op == MWL_OP_SELECT) {
             const mwl__linked_key *key = (const void *)at;
+            if (at + sizeof *key > (const char *)l + l->size) return false;
             return key->name == mwl__as_str(l->consts[v]) && key->hash == key->name->hash;
         }
         return at == (const char *)&l->consts[v];
     case MWL_OPERAND_K:
     case MWL_OPERAND_KX: return at == (const char *)&l->consts[v];
-    case MWL_OPERAND_PATHX: return ((const mwl__linked_path *)(const void *)at)->ix == v;
+    case MWL_OPERAND_PATHX: return got == l->paths[v];
     case MWL_OPERAND_SHAPE: return place == 2 ? at == (const char *)&l->shapes[v] : got == v;
     case MWL_OPERAND_STEPX:
         if (ins.op != MWL_OP_TO) return got == v;
