@@ -33,6 +33,7 @@
     X(cancel, "RUN", "ask a durable run to stop")                                                  \
     X(prune, "", "remove old runs from a store")                                                   \
     X(backup, "COPY", "copy a store while runs go on")                                             \
+    X(serve, "[FILE...]", "drive the runs of a store, with an HTTP server and a page")             \
     X(debug, "FILE", "run step by step, forwards and back, and look at everything")                \
     X(lsp, "", "the language server: editors start it")                                            \
     X(dap, "", "the debugger for editors: they start it")                                          \

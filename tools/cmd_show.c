@@ -6,9 +6,8 @@
 #include "json_out.h"
 #include "run_vm.h"
 #include "saved.h"
+#include "show_value.h"
 #include "term.h"
-#include "vm/machine/rest.h"
-#include "vm/machine/run.h"
 #include "vm/snapshot/silent.h"
 
 #include <stdlib.h>
@@ -50,92 +49,6 @@ static int operand(void *ctx, const char *word) {
     if (s->path) return cmd_usage("too many files: '%s'", word);
     s->path = word;
     return CMD_OK;
-}
-
-/* ---- as a value ------------------------------------------------------------------------------ */
-
-static const char *const points[] = {
-#define X(name, text) text,
-    MWL_POINTS(X)
-#undef X
-};
-
-static mwl_value put(struct show *s, mwl_value o, const char *name, mwl_value take) {
-    return mwl_object_set(s->heap, o, name, strlen(name), take);
-}
-static mwl_value text(struct show *s, const char *t) { return mwl_string(s->heap, t, strlen(t)); }
-
-static const char *name_of(const mwl_program *p, uint32_t k) {
-    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], NULL);
-}
-
-static mwl_value call_value(struct show *s, const mwl_call *c) {
-    mwl_value o = mwl_object(s->heap, 5);
-    o = put(s, o, "number", mwl_number((double)c->number));
-    o = put(s, o, "attempt", mwl_number(c->attempt));
-    o = put(s, o, "provider", text(s, c->provider->uri));
-    o = put(s, o, "held", mwl_bool(c->held != 0));
-    o = put(s, o, "cancelled", mwl_bool(c->cancelled));
-    return put(s, o, "input", mwl_value_keep(c->input));
-}
-
-static mwl_value due_of(struct show *s, const mwl__timer *t) {
-    int64_t due = mwl__timer_due(&s->vm->timers, t);
-    const mwl_instant now = s->vm->now; /* the reading by which loading moved the instants */
-    if (due == MWL_NEVER) return mwl_null();
-    return mwl_timestamp_text(s->heap, now.wall_ns + (due - now.mono_ns));
-}
-
-static mwl_value entries_value(struct show *s, const mwl__frame *f) {
-    mwl_value list = mwl_array(s->heap, 4);
-    for (const mwl__entry *e = f->entries; e; e = e->outer) {
-        mwl_value o = mwl_object(s->heap, 3);
-        uint32_t import = mwl__tables(f)->entries[e->ix].import;
-        o = put(s, o, "provider", text(s, f->run->link->providers[import]->uri));
-        o = put(s, o, "runs", mwl_number((double)e->runs));
-        list = mwl_array_push(s->heap, list, o);
-    }
-    return list;
-}
-
-static mwl_value frame_value(struct show *s, const mwl__frame *f) {
-    const mwl_program *p = mwl__program_of(f);
-    mwl__point point = MWL_POINT_START;
-    uint32_t at;
-    (void)mwl__rest_point(f, &point, &at);
-    mwl_value o = mwl_object(s->heap, 8);
-    o = put(s, o, "depth", mwl_number(f->depth));
-    o = put(s, o, "flow", text(s, name_of(p, p->tables.flows[f->flow].name_k)));
-    o = put(s, o, "step",
-            f->step == MWL_NONE ? mwl_null()
-                                : text(s, name_of(p, p->tables.steps[f->step].name_k)));
-    if (point == MWL_POINT_DIRECT)
-        point = MWL_POINT_CALL; /* how it is called is not its business */
-    o = put(s, o, "at", text(s, points[point]));
-    o = put(s, o, "due", f->queued ? mwl_null() : due_of(s, &f->timer));
-    o = put(s, o, "middleware", entries_value(s, f));
-    o = put(s, o, "input", mwl_value_keep(f->input));
-    return put(s, o, "vars", mwl_value_keep(f->vars));
-}
-
-static mwl_value run_value(struct show *s, const mwl_saved *saved) {
-    char id[33];
-    mwl_value frames = mwl_array(s->heap, 4), calls = mwl_array(s->heap, 4), o;
-    for (int i = 0; i < 16; i++) snprintf(id + 2 * i, 3, "%02x", saved->program[i]);
-    for (const mwl__frame *f = s->run->root; f; f = mwl__rest_next_frame(f))
-        frames = mwl_array_push(s->heap, frames, frame_value(s, f));
-    for (const mwl_call *c = NULL; s->run->root && (c = mwl__rest_next_call(s->run, c));)
-        calls = mwl_array_push(s->heap, calls, call_value(s, c));
-    o = put(s, mwl_object(s->heap, 8), "id", text(s, mwl_run_id(s->run)));
-    o = put(s, o, "program", text(s, id));
-    o = put(s, o, "savedAt", mwl_timestamp_text(s->heap, saved->at.wall_ns));
-    o = put(s, o, "due",
-            saved->due_wall_ns == MWL_NEVER ? mwl_null()
-                                            : mwl_timestamp_text(s->heap, saved->due_wall_ns));
-    o = put(s, o, "bytes", mwl_number((double)s->saved.size));
-    if (saved->done) o = put(s, o, "result", mwl_value_keep(mwl_run_result(s->run)));
-    o = put(s, o, "frames", frames);
-    return put(s, o, "calls", calls);
 }
 
 /* ---- as text --------------------------------------------------------------------------------- */
@@ -204,7 +117,7 @@ static int open_run(struct show *s, mwl_saved *saved) {
 
 static void print(struct show *s, const mwl_saved *saved) {
     s->heap = mwl_vm_heap(s->vm);
-    mwl_value o = run_value(s, saved);
+    mwl_value o = show_value(s->vm, s->run, saved, s->saved.size);
     const struct json_out how = {stdout, MWL_JSON_PRETTY, true, 0};
     if (!s->json)
         print_text(s, o);

@@ -4,7 +4,7 @@
 # them after the others.
 set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_kills each editor_page hostile input_memory
   io_cache io_examples io_exec io_file io_full io_http io_middleware io_prompt io_run io_sqlite io_thousand lsp_speed npm_dap
-  npm_lsp report start terminal test_flood test_fuel_cost test_host test_late test_timely)
+  npm_lsp report serve_api serve_bad serve_page start terminal test_flood test_fuel_cost test_host test_late test_timely)
 
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
@@ -93,6 +93,17 @@ if(MWL_HAVE_DURABLE)
       set_property(TEST durable_${script} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
     endif()
   endforeach()
+  if(MWL_HAVE_SERVE AND Python3_FOUND) # the server: tests/serve
+    file(GLOB MWL_SERVE_SCRIPTS CONFIGURE_DEPENDS tests/serve/*.py)
+    list(FILTER MWL_SERVE_SCRIPTS EXCLUDE REGEX "/server\\.py$")
+    foreach(script ${MWL_SERVE_SCRIPTS})
+      get_filename_component(test ${script} NAME_WE)
+      add_test(NAME serve_${test} COMMAND ${Python3_EXECUTABLE} ${script} $<TARGET_FILE:mwlvm>)
+      mwl_test_setup(serve_${test})
+      set_tests_properties(serve_${test} PROPERTIES SKIP_RETURN_CODE 77)
+      set_property(TEST serve_${test} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+    endforeach()
+  endif()
   # Durable runs on a file system that ends at every operation: tests/crash
   add_executable(mwl-crash tests/crash/crash.c tests/crash/shim.c)
   target_include_directories(mwl-crash PRIVATE tests/unit tests/crash tests/durable)

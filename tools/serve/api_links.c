@@ -1,0 +1,182 @@
+/* api_links.c: links for people without a token: a link answers one wait, once, until its time is
+ * over. It is signed with a secret of the store, so every server of the store accepts it. On the
+ * desk's thread. */
+#include "serve.h"
+
+#include "durable/fits.h"
+#include "durable/store.h"
+#include "endpoints.h"
+#include "sha256.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define SECRET "serve/secret"
+enum { RUN_MOST = 500, YEAR_S = 366 * 24 * 3600 };
+
+/* ---- the secret ------------------------------------------------------------------------------ */
+
+static bool see_secret(void *ctx, const char *key, const char *value) {
+    if (strcmp(key, SECRET) == 0) snprintf(ctx, AUTH_TOKEN, "%s", value);
+    return true;
+}
+
+/* Made when it is first needed. Two servers may do that at once: the first one counts. */
+static mwl_status secret(struct desk_tools *t, char out[AUTH_TOKEN]) {
+    char made[AUTH_TOKEN];
+    *out = '\0';
+    mwl_status status = t->store->ops->values(t->store, SECRET, see_secret, out);
+    if (status != MWL_OK || *out) return status;
+    if (!auth_random(made)) return MWL_E_IO;
+    status = t->store->ops->set_value(t->store, SECRET, NULL, made);
+    if (status != MWL_OK && status != MWL_E_STATE) return status;
+    return t->store->ops->values(t->store, SECRET, see_secret, out);
+}
+
+/* ---- a wait ---------------------------------------------------------------------------------- */
+
+struct wanted {
+    uint64_t number;
+    int64_t seq;
+    char *name, *question; /* malloc */
+    bool over;
+};
+
+static bool see_seq(void *ctx, const mwl_store_row *row) {
+    ((struct wanted *)ctx)->seq = row->seq;
+    return false;
+}
+
+static bool see_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
+    struct wanted *w = ctx;
+    (void)run;
+    if (wait->number != w->number || (wait->provider && *wait->provider)) return true;
+    w->name = strdup(wait->name);
+    w->question = strndup(wait->question.at ? wait->question.at : "{}", wait->question.len);
+    return false;
+}
+
+static void forget(struct wanted *w) {
+    free(w->name);
+    free(w->question);
+}
+
+/* False after a problem. forget() in any case. */
+static bool find(struct ask *a, struct desk_tools *t, const char *run, const char *number,
+                 struct wanted *w) {
+    const mwl_store_query query = {.id = run};
+    w->number = strtoull(number, NULL, 10);
+    mwl_status status = t->store->ops->list(t->store, &query, see_seq, w);
+    if (status == MWL_OK && w->seq) status = t->store->ops->waits(t->store, w->seq, see_wait, w);
+    if (status != MWL_OK)
+        ask_refused(a, t, status);
+    else if (!w->seq)
+        ask_problem(a, 404, "there is no run '%s'", run);
+    else if (!w->name || !w->question)
+        ask_problem(a, 410, "this question is not open any more");
+    return status == MWL_OK && w->name && w->question;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void put_escaped(FILE *to, const char *text) {
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     strchr("-._~", c);
+        fprintf(to, plain ? "%c" : "%%%02X", c);
+    }
+}
+
+void api_link(struct ask *a, struct desk_tools *t) {
+    struct wanted w = {0, 0, NULL, NULL, false};
+    const char *run = a->words[0], *valid = http_parameter(a->request, "valid");
+    char key[AUTH_TOKEN], mac[AUTH_MAC], until[30];
+    double s = valid ? strtod(valid, NULL) : SERVE_LINK_S;
+    if (!(s >= 1 && s <= YEAR_S)) {
+        ask_problem(a, 400, "`valid` is a number of seconds, up to a year");
+    } else if (strlen(run) > RUN_MOST) {
+        ask_problem(a, 400, "the id of the run is too long for a link");
+    } else if (find(a, t, run, a->words[1], &w)) {
+        mwl_status status = secret(t, key);
+        snprintf(until, sizeof until, "%lld", (long long)(store_now() / SECOND) + (long long)s);
+        auth_sign(key, run, a->words[1], until, mac);
+        fprintf(a->out, "{\"link\":\"%s/a/", http_url(a->serve->http));
+        put_escaped(a->out, run);
+        fprintf(a->out, "/%llu/%s/%s\"", (unsigned long long)w.number, until, mac);
+        put_time(a->out, "until", strtoll(until, NULL, 10) * SECOND);
+        fputs("}\n", a->out);
+        if (status != MWL_OK) ask_refused(a, t, status);
+    }
+    forget(&w);
+}
+
+/* ---- using ----------------------------------------------------------------------------------- */
+
+/* False after a problem. */
+static bool is_signed(struct ask *a, struct desk_tools *t) {
+    char key[AUTH_TOKEN], mac[AUTH_MAC];
+    const char *run = a->words[0], *number = a->words[1], *until = a->words[2];
+    mwl_status status = secret(t, key);
+    if (status != MWL_OK) {
+        ask_refused(a, t, status);
+        return false;
+    }
+    bool whole = strlen(run) <= RUN_MOST && strlen(number) < 25 && strlen(until) < 25 &&
+                 strlen(a->words[3]) == AUTH_MAC - 1;
+    if (whole) auth_sign(key, run, number, until, mac);
+    if (!whole || !sha256_same(mac, a->words[3], AUTH_MAC - 1))
+        ask_problem(a, 403, "this link is not valid");
+    else if (strtoll(until, NULL, 10) < store_now() / SECOND)
+        ask_problem(a, 410, "the time of this link is over");
+    else
+        return true;
+    return false;
+}
+
+/* A browser gets the page, which then asks for JSON. */
+void api_link_show(struct ask *a, struct desk_tools *t) {
+    struct wanted w = {0, 0, NULL, NULL, false};
+    const char *accept = a->request->accept;
+    if (!accept || !strstr(accept, "application/json")) {
+        api_page(a);
+        return;
+    }
+    if (is_signed(a, t) && find(a, t, a->words[0], a->words[1], &w)) {
+        putc('{', a->out);
+        put_text(a->out, "run", a->words[0], true);
+        put_text(a->out, "name", w.name, false);
+        put_json(a->out, "question", (mwl_store_text){w.question, strlen(w.question)});
+        fputs("}\n", a->out);
+    }
+    forget(&w);
+}
+
+void api_link_answer(struct ask *a, struct desk_tools *t) {
+    struct wanted w = {0, 0, NULL, NULL, false};
+    mwl_value body = mwl_absent();
+    char why[400] = "", key[40];
+    bool good = true;
+    if (!is_signed(a, t) || !ask_body(a, t, &body)) return;
+    if (find(a, t, a->words[0], a->words[1], &w)) {
+        snprintf(key, sizeof key, "link %llu", (unsigned long long)w.number);
+        const mwl_store_message m = {.run = a->words[0],
+                                     .kind = MWL_STORE_ANSWER,
+                                     .name = w.name,
+                                     .key = key,
+                                     .body = {a->request->body, a->request->len},
+                                     .now_wall_ns = store_now()};
+        mwl_status status =
+            fits_wait(t->store, t->heap, m.run, m.name, body, &good, why, sizeof why);
+        a->request->status = 204;
+        if (status == MWL_OK && good) status = t->store->ops->post(t->store, &m);
+        a->changed = status == MWL_OK && good;
+        if (status != MWL_OK)
+            ask_refused(a, t, status);
+        else if (!good)
+            ask_problem(a, 422, "%s", why);
+    }
+    forget(&w);
+    mwl_value_drop(t->heap, body);
+}

@@ -1,0 +1,494 @@
+/* api_runs.c: runs: start, list, look at, answer, cancel. On the desk's thread. */
+#include "serve.h"
+
+#include "durable/fits.h"
+#include "durable/store.h"
+#include "endpoints.h"
+#include "json_out.h"
+#include "show_value.h"
+#include "vm/snapshot/silent.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID_MOST = 500, LIST_MOST = 1000, LIST_USUAL = 100, START_MOST = 10000 };
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static void put_run(FILE *to, const mwl_store_row *row) {
+    bool over = row->state == MWL_STORE_DONE || row->state == MWL_STORE_FAILED;
+    put_text(to, "run", row->id, true);
+    put_text(to, "state", mwl_store_state_name(row->state), false);
+    put_text(to, "program", row->name, false);
+    put_time(to, "created", row->created_wall_ns);
+    put_time(to, "updated", row->updated_wall_ns);
+    put_time(to, "due", row->due_wall_ns);
+    put_time(to, "ended", row->ended_wall_ns);
+    put_count(to, "seq", (uint64_t)row->seq);
+    put_count(to, "waits", row->n_waits);
+    put_count(to, "messages", row->n_messages);
+    put_count(to, "version", row->version);
+    if (over) put_json(to, "result", row->result);
+    if (!over && row->result.at) put_text(to, "why", row->result.at, false);
+}
+
+static bool see_row(void *ctx, const mwl_store_row *row) {
+    FILE *to = ((struct ask *)ctx)->out;
+    putc('{', to);
+    put_run(to, row);
+    fputs("}\n", to);
+    return true;
+}
+
+/* "open", or the names of states with commas; 0: wrong. */
+static unsigned read_states(const char *words) {
+    unsigned all = 0;
+    while (*words) {
+        size_t len = strcspn(words, ",");
+        unsigned bit = len == 4 && strncmp(words, "open", 4) == 0
+                           ? 1u << MWL_STORE_NEW | 1u << MWL_STORE_LIVE | 1u << MWL_STORE_STORED |
+                                 1u << MWL_STORE_STUCK
+                           : 0;
+        for (int state = 0; state <= MWL_STORE_STUCK; state++) {
+            const char *name = mwl_store_state_name((mwl_store_state)state);
+            if (strlen(name) == len && strncmp(name, words, len) == 0) bit = 1u << state;
+        }
+        if (!bit) return 0;
+        all |= bit;
+        words += len + (words[len] == ',');
+    }
+    return all;
+}
+
+void api_runs(struct ask *a, struct desk_tools *t) {
+    const char *state = http_parameter(a->request, "state");
+    const char *after = http_parameter(a->request, "after");
+    const char *limit = http_parameter(a->request, "limit");
+    const char *order = http_parameter(a->request, "order");
+    mwl_store_query query = {.name = http_parameter(a->request, "program"), .limit = LIST_USUAL};
+    if (query.name && !*query.name) query.name = NULL;
+    if (state && *state && !(query.states = read_states(state))) {
+        ask_problem(a, 400, "there is no state '%s'", state);
+        return;
+    }
+    if (after) query.after = strtoll(after, NULL, 10);
+    if (limit) query.limit = (size_t)strtoull(limit, NULL, 10);
+    if (query.limit == 0 || query.limit > LIST_MOST) query.limit = LIST_MOST;
+    query.newest = order && strcmp(order, "newest") == 0;
+    a->request->type = "application/x-ndjson";
+    mwl_status status = t->store->ops->list(t->store, &query, see_row, a);
+    if (status != MWL_OK) ask_refused(a, t, status);
+}
+
+static void put_wait(FILE *to, const char *run, const mwl_store_wait *wait) {
+    putc('{', to);
+    put_text(to, "run", run, true);
+    put_text(to, "name", wait->name, false);
+    put_count(to, "number", wait->number);
+    put_time(to, "since", wait->since_wall_ns);
+    if (wait->provider && *wait->provider) put_text(to, "provider", wait->provider, false);
+    put_json(to, "question", wait->question);
+    putc('}', to);
+}
+
+static bool see_line_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
+    FILE *to = ((struct ask *)ctx)->out;
+    put_wait(to, run, wait);
+    putc('\n', to);
+    return ftell(to) < SERVE_BODY;
+}
+
+void api_waits(struct ask *a, struct desk_tools *t) {
+    a->request->type = "application/x-ndjson";
+    mwl_status status = t->store->ops->waits(t->store, 0, see_line_wait, a);
+    if (status != MWL_OK) ask_refused(a, t, status);
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+struct found {
+    struct ask *ask;
+    int64_t seq;
+    mwl_store_state state;
+    uint8_t program[16];
+    void *bytes;
+    size_t size;
+    bool there, full;
+};
+
+static bool see_found(void *ctx, const mwl_store_row *row) {
+    struct found *f = ctx;
+    f->there = true;
+    f->seq = row->seq;
+    f->state = row->state;
+    memcpy(f->program, row->program, sizeof f->program);
+    if (row->bytes && (f->bytes = malloc(row->size + 1))) {
+        memcpy(f->bytes, row->bytes, row->size);
+        f->size = row->size;
+    }
+    if (!f->full) return false;
+    char id[33];
+    put_hex(row->program, id);
+    putc('{', f->ask->out);
+    put_run(f->ask->out, row);
+    put_text(f->ask->out, "programId", id, false);
+    put_json(f->ask->out, "start", row->start);
+    return false;
+}
+
+/* False after a problem. Free bytes in any case. */
+static bool find(struct ask *a, struct desk_tools *t, const char *run, struct found *f,
+                 bool snapshot) {
+    const mwl_store_query query = {.id = run, .snapshots = snapshot};
+    f->ask = a;
+    mwl_status status = t->store->ops->list(t->store, &query, see_found, f);
+    if (status != MWL_OK)
+        ask_refused(a, t, status);
+    else if (!f->there)
+        ask_problem(a, 404, "there is no run '%s'", run);
+    return status == MWL_OK && f->there;
+}
+
+struct loading {
+    mwl_program *program;
+};
+static void see_image(void *ctx, const char *name, const void *image, size_t size) {
+    struct loading *l = ctx;
+    (void)name;
+    if (mwl_program_load(NULL, image, size, MWL_COPY, &l->program, NULL) != MWL_OK)
+        l->program = NULL;
+}
+
+/* Where the run is, as the snapshot knows it: frames and calls. Nothing if it cannot be read. */
+static mwl_value look_inside(struct desk_tools *t, const struct found *f) {
+    struct loading l = {NULL};
+    mwl_vm *vm = desk_vm(t);
+    mwl_run *run = NULL;
+    mwl_saved saved;
+    mwl_value value = mwl_absent();
+    if (!vm || t->store->ops->get_program(t->store, f->program, see_image, &l) != MWL_OK ||
+        !l.program)
+        return value;
+    const mwl_load how = {.program = l.program};
+    if (mwl__run_load(vm, f->bytes, f->size, &how, true, &run, NULL) == MWL_OK) {
+        if (mwl_saved_read(f->bytes, f->size, &saved) == MWL_OK)
+            value = show_value(vm, run, &saved, f->size);
+        mwl__run_unload(run);
+    }
+    mwl_program_release(l.program);
+    return value;
+}
+
+static void put_inside(struct ask *a, struct desk_tools *t, const struct found *f) {
+    mwl_value all = look_inside(t, f);
+    if (mwl_is_absent(all)) return;
+    mwl_heap *heap = mwl_vm_heap(t->vm->vm);
+    const struct json_out how = {a->out, MWL_JSON_COMPACT, false, 0};
+    put_name(a->out, "frames", false);
+    (void)json_out(&how, heap, mwl_object_get(all, "frames", 6));
+    put_name(a->out, "calls", false);
+    (void)json_out(&how, heap, mwl_object_get(all, "calls", 5));
+    mwl_value_drop(heap, all);
+}
+
+static bool see_open_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
+    struct ask *a = ctx;
+    if (a->after++) putc(',', a->out);
+    put_wait(a->out, run, wait);
+    return true;
+}
+
+void api_run(struct ask *a, struct desk_tools *t) {
+    struct found f = {.full = true};
+    if (find(a, t, a->words[0], &f, true)) {
+        fputs(",\"open\":[", a->out);
+        mwl_status status = t->store->ops->waits(t->store, f.seq, see_open_wait, a);
+        putc(']', a->out);
+        if (f.bytes && (f.state < MWL_STORE_DONE || f.state == MWL_STORE_STUCK))
+            put_inside(a, t, &f);
+        fputs("}\n", a->out);
+        if (status != MWL_OK) ask_refused(a, t, status);
+    }
+    free(f.bytes);
+}
+
+void api_snapshot(struct ask *a, struct desk_tools *t) {
+    struct found f = {.there = false};
+    if (find(a, t, a->words[0], &f, true)) {
+        const char *accept = a->request->accept;
+        if (!f.bytes) {
+            ask_problem(a, 404, "run '%s' has no snapshot: it has not begun, or is over",
+                        a->words[0]);
+        } else if (accept && strstr(accept, "application/json")) {
+            fputs("{\"state\":\"", a->out);
+            fputs(mwl_store_state_name(f.state), a->out);
+            putc('"', a->out);
+            put_inside(a, t, &f);
+            fputs("}\n", a->out);
+        } else {
+            a->request->type = "application/octet-stream";
+            fwrite(f.bytes, 1, f.size, a->out);
+        }
+    }
+    free(f.bytes);
+}
+
+void api_run_events(struct ask *a, struct desk_tools *t) {
+    struct found f = {.there = false};
+    const char *after = http_parameter(a->request, "after");
+    if (a->request->last_event) after = a->request->last_event;
+    if (!find(a, t, a->words[0], &f, false)) return;
+    a->streams = true;
+    a->seq = f.seq;
+    a->after = after ? strtoull(after, NULL, 10) : 0;
+}
+
+void api_events(struct ask *a, struct desk_tools *t) {
+    const char *after = http_parameter(a->request, "after");
+    if (a->request->last_event) after = a->request->last_event;
+    mwl_status status = MWL_OK;
+    if (after)
+        a->after = strtoull(after, NULL, 10);
+    else
+        status = streams_last(t->store, &a->after);
+    a->streams = status == MWL_OK;
+    if (status != MWL_OK) ask_refused(a, t, status);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static bool see_result(void *ctx, const mwl_store_row *row) {
+    struct ask *a = ctx;
+    bool result = row->state == MWL_STORE_DONE || row->state == MWL_STORE_FAILED;
+    a->seq = row->seq;
+    if (result) {
+        fwrite(row->result.at, 1, row->result.len, a->out);
+        putc('\n', a->out);
+    } else if (row->state >= MWL_STORE_DONE) {
+        ask_problem(a, 409, "run '%s' is %s: %s", row->id, mwl_store_state_name(row->state),
+                    row->result.at ? row->result.at : "");
+    } else if (a->last) {
+        a->request->status = 202;
+        putc('{', a->out);
+        put_run(a->out, row);
+        fputs("}\n", a->out);
+    } else {
+        a->again = true;
+    }
+    return false;
+}
+
+static void put_result(struct ask *a, struct desk_tools *t, const char *run) {
+    const mwl_store_query query = {.id = run};
+    a->seq = 0;
+    mwl_status status = t->store->ops->list(t->store, &query, see_result, a);
+    snprintf(a->on, sizeof a->on, "run %s", run);
+    if (status != MWL_OK)
+        ask_refused(a, t, status);
+    else if (!a->seq)
+        ask_problem(a, 404, "there is no run '%s'", run);
+}
+
+void api_result(struct ask *a, struct desk_tools *t) { put_result(a, t, a->words[0]); }
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static double least(mwl_value limits, const char *name, double most) {
+    mwl_value v = mwl_object_get(limits, name, strlen(name));
+    double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? floor(mwl_as_number(v)) : most;
+    return d >= 1 && d < most ? d : most;
+}
+
+/* The limits of the server are the most that a request can have. */
+char *run_start_text(struct desk_tools *t, mwl_value request, size_t *len) {
+    const struct limits *l = &t->options->definition.limits;
+    mwl_heap *heap = t->heap;
+    mwl_value wanted = mwl_object_get(request, "limits", 6), all = mwl_object(heap, 4);
+    mwl_value input = mwl_object_get(request, "input", 5);
+    mwl_value arguments = mwl_object_get(request, "arguments", 9);
+    mwl_value seed = mwl_object_get(request, "seed", 4), limits = mwl_object(heap, 2);
+    double fuel = least(wanted, "fuel", l->fuel == UINT64_MAX ? 9e15 : (double)l->fuel);
+    double memory = least(wanted, "memory", l->memory == SIZE_MAX ? 9e15 : (double)l->memory);
+    if (fuel < 9e15) limits = mwl_object_set(heap, limits, "fuel", 4, mwl_number(fuel));
+    if (memory < 9e15) limits = mwl_object_set(heap, limits, "memory", 6, mwl_number(memory));
+    if (!mwl_is_absent(input)) all = mwl_object_set(heap, all, "input", 5, mwl_value_keep(input));
+    all =
+        mwl_object_set(heap, all, "arguments", 9,
+                       mwl_is_absent(arguments) ? mwl_object(heap, 0) : mwl_value_keep(arguments));
+    if (!mwl_is_absent(seed)) all = mwl_object_set(heap, all, "seed", 4, mwl_value_keep(seed));
+    all = mwl_object_set(heap, all, "limits", 6, limits);
+    char *text = NULL, *copy = NULL;
+    if (mwl_json_write(heap, all, MWL_JSON_COMPACT, &text, len) == MWL_OK) {
+        copy = malloc(*len + 1);
+        if (copy) memcpy(copy, text, *len + 1);
+        mwl_text_free(heap, text, *len);
+    }
+    mwl_value_drop(heap, all);
+    return copy;
+}
+
+struct starts {
+    mwl_store_start *list;
+    size_t n;
+};
+
+static void free_starts(struct starts *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        free((void *)(uintptr_t)s->list[i].id);
+        free((void *)(uintptr_t)s->list[i].program);
+        free((void *)(uintptr_t)s->list[i].name);
+        free((void *)(uintptr_t)s->list[i].start.at);
+    }
+    free(s->list);
+}
+
+/* The id that is given, or the key of the request, or a new one. malloc. */
+static char *make_id(const struct ask *a, mwl_value request, bool only) {
+    const char *given = text_member(request, "id");
+    char made[AUTH_TOKEN];
+    if (given) return strdup(given);
+    if (only && a->request->key) return strdup(a->request->key);
+    if (!auth_random(made)) return NULL;
+    made[16] = '\0';
+    return strdup(made);
+}
+
+static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, bool only,
+                       struct starts *s) {
+    const char *program = text_member(request, "program");
+    mwl_value arguments = mwl_object_get(request, "arguments", 9);
+    uint8_t *id = malloc(16);
+    if (!program) {
+        ask_problem(a, 400, "`program` is missing: the name or the id of a program");
+    } else if (!mwl_is_absent(arguments) && mwl_value_kind(arguments) != MWL_KIND_OBJECT) {
+        ask_problem(a, 400, "`arguments` is not an object");
+    } else if (id && program_find(a, t, program, id)) {
+        mwl_store_start *out = &s->list[s->n++];
+        size_t len = 0;
+        char *text = run_start_text(t, request, &len);
+        *out = (mwl_store_start){
+            make_id(a, request, only), id, strdup(program), {text, len}, store_now()};
+        if (!out->id || !out->name || !text)
+            ask_problem(a, 503, "out of memory");
+        else if (!*out->id || strlen(out->id) > ID_MOST)
+            ask_problem(a, 400, "an id has 1 to %d bytes", ID_MOST);
+        else
+            return true;
+        return false;
+    }
+    free(id);
+    return false;
+}
+
+static void put_started(struct ask *a, const struct starts *s, bool list) {
+    a->request->status = 202;
+    if (list) putc('[', a->out);
+    for (size_t i = 0; i < s->n; i++) {
+        if (i) putc(',', a->out);
+        putc('{', a->out);
+        put_text(a->out, "run", s->list[i].id, true);
+        putc('}', a->out);
+    }
+    fputs(list ? "]\n" : "\n", a->out);
+}
+
+static bool start_all(struct ask *a, struct desk_tools *t, mwl_value body, struct starts *s) {
+    bool list = mwl_value_kind(body) == MWL_KIND_ARRAY, good = true;
+    size_t n = list ? mwl_count(body) : 1, which = 0;
+    if (n > START_MOST) {
+        ask_problem(a, 413, "at most %d runs can be started at once", START_MOST);
+        return false;
+    }
+    s->list = calloc(n + 1, sizeof *s->list);
+    if (!s->list) ask_problem(a, 503, "out of memory");
+    good = s->list != NULL;
+    for (size_t i = 0; i < n && good; i++)
+        good = read_start(a, t, list ? mwl_array_at(body, i) : body, !list, s);
+    if (!good) return false;
+    mwl_status status = t->store->ops->start_all(t->store, s->list, s->n, &which);
+    if (status != MWL_OK) ask_refused(a, t, status);
+    a->changed = status == MWL_OK;
+    return status == MWL_OK;
+}
+
+/* Asked again while it waits, it looks for the Result only. */
+void api_start(struct ask *a, struct desk_tools *t) {
+    struct starts s = {NULL, 0};
+    mwl_value body = mwl_absent();
+    if (*a->on) {
+        put_result(a, t, a->on + strlen("run "));
+        return;
+    }
+    if (!ask_body(a, t, &body)) return;
+    if (start_all(a, t, body, &s)) {
+        bool list = mwl_value_kind(body) == MWL_KIND_ARRAY;
+        if (list || a->last) {
+            put_started(a, &s, list);
+        } else {
+            snprintf(a->on, sizeof a->on, "run %s", s.list[0].id);
+            a->again = true;
+        }
+    }
+    free_starts(&s);
+    mwl_value_drop(t->heap, body);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void post(struct ask *a, struct desk_tools *t, mwl_store_message *m) {
+    m->now_wall_ns = store_now();
+    mwl_status status = t->store->ops->post(t->store, m);
+    a->changed = status == MWL_OK;
+    if (status != MWL_OK) ask_refused(a, t, status);
+}
+
+void api_answer(struct ask *a, struct desk_tools *t) {
+    char why[400] = "";
+    bool good = true;
+    mwl_value body = mwl_absent();
+    if (!ask_body(a, t, &body)) return;
+    mwl_store_message m = {.run = a->words[0],
+                           .kind = MWL_STORE_ANSWER,
+                           .name = a->words[1],
+                           .key = a->request->key,
+                           .body = {a->request->body, a->request->len}};
+    mwl_status status = fits_wait(t->store, t->heap, m.run, m.name, body, &good, why, sizeof why);
+    a->request->status = 204;
+    if (status != MWL_OK)
+        ask_refused(a, t, status);
+    else if (!good)
+        ask_problem(a, 422, "%s", why);
+    else
+        post(a, t, &m);
+    mwl_value_drop(t->heap, body);
+}
+
+/* The body may have a reason: {"reason": "..."}. */
+void api_cancel(struct ask *a, struct desk_tools *t) {
+    mwl_value body = mwl_absent();
+    char *text = NULL;
+    size_t len = 0;
+    if (a->request->len && !ask_body(a, t, &body)) return;
+    const char *reason = text_member(body, "reason");
+    if (!reason) reason = "cancelled";
+    FILE *to = open_memstream(&text, &len);
+    if (to) {
+        json_out_text(to, reason);
+        fclose(to);
+    }
+    mwl_store_message m = {
+        .run = a->words[0], .kind = MWL_STORE_CANCEL, .name = "", .body = {text, len}};
+    a->request->status = 202;
+    fputs("{}\n", a->out);
+    post(a, t, &m);
+    free(text);
+    mwl_value_drop(t->heap, body);
+}
+
+void api_resume(struct ask *a, struct desk_tools *t) {
+    mwl_store_message m = {.run = a->words[0], .kind = MWL_STORE_RESUME, .name = ""};
+    a->request->status = 202;
+    fputs("{}\n", a->out);
+    post(a, t, &m);
+}

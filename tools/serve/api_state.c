@@ -1,0 +1,102 @@
+/* api_state.c: the page, how the server is, and metrics for Prometheus. */
+#include "serve.h"
+
+#include "durable/store.h"
+#include "endpoints.h"
+#include "serve_page.h" /* made from page.html, page.css and page.js */
+
+#include <string.h>
+#include <unistd.h>
+
+/* The page has no part from anywhere else, and asks this server only. */
+void api_page(struct ask *a) {
+    a->request->type = "text/html; charset=utf-8";
+    a->request->header[0] = "Content-Security-Policy";
+    a->request->header[1] =
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src "
+        "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    fwrite(serve_page, 1, sizeof serve_page, a->out);
+}
+
+void api_health(struct ask *a) { fputs("{\"status\":\"alive\"}\n", a->out); }
+
+void api_ready(struct ask *a) {
+    char why[300];
+    if (mwl_durable_writer_trouble(a->serve->view.writer, why, sizeof why))
+        ask_problem(a, 503, "%s", why);
+    else
+        fputs("{\"status\":\"ready\"}\n", a->out);
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+static void metric(FILE *to, const char *name, const char *type, const char *help, double value) {
+    fprintf(to, "# HELP mwlvm_%s %s\n# TYPE mwlvm_%s %s\nmwlvm_%s %.17g\n", name, help, name, type,
+            name, value);
+}
+
+static double resident(void) {
+    long pages = 0, all = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+    if (file) fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void of_store(FILE *to, const mwl_store_counts *n) {
+    int64_t now = store_now();
+    fputs("# HELP mwlvm_runs Runs of the store by state.\n# TYPE mwlvm_runs gauge\n", to);
+    for (int i = 0; i <= MWL_STORE_STUCK; i++)
+        fprintf(to, "mwlvm_runs{state=\"%s\"} %llu\n", mwl_store_state_name((mwl_store_state)i),
+                (unsigned long long)n->runs[i]);
+    metric(to, "waits_open", "gauge", "Calls that wait for an answer from outside.",
+           (double)n->waits);
+    metric(to, "messages_waiting", "gauge", "Answers and cancellations that no run has taken.",
+           (double)n->messages);
+    double late = n->due_wall_ns == MWL_NEVER || n->due_wall_ns <= 0 || n->due_wall_ns > now
+                      ? 0
+                      : (double)(now - n->due_wall_ns) / 1e9;
+    metric(to, "oldest_due_seconds", "gauge", "How late the run is that is due the longest.", late);
+    metric(to, "events_total", "counter", "Number of the last event.", (double)n->last_event);
+}
+
+static void of_process(FILE *to, const struct serve_numbers *n) {
+    metric(to, "commits_total", "counter", "Transactions with changes of runs.",
+           (double)n->driver.commits);
+    metric(to, "transitions_total", "counter", "Changes of runs that were committed.",
+           (double)n->driver.changes);
+    metric(to, "commit_seconds_total", "counter", "Time that the store was at work.",
+           (double)n->commit_all_ns / 1e9);
+    metric(to, "commit_last_seconds", "gauge", "The last work of the store.",
+           (double)n->commit_last_ns / 1e9);
+    metric(to, "runs_loaded_total", "counter", "Runs that were started or loaded.",
+           (double)n->driver.started);
+    metric(to, "runs_ended_total", "counter", "Runs that are over or stuck.",
+           (double)n->driver.ended);
+    metric(to, "messages_taken_total", "counter", "Messages that runs have taken.",
+           (double)n->driver.answers);
+    metric(to, "runs_in_memory", "gauge", "Runs in the memory of this process.", (double)n->runs);
+    metric(to, "changes_waiting", "gauge", "Changes of runs that are not committed yet.",
+           (double)n->queued);
+    metric(to, "store_refusals", "gauge", "How often the store has refused the present work.",
+           n->refused);
+    metric(to, "http_requests_total", "counter", "Requests.", (double)n->requests);
+    metric(to, "http_connections", "gauge", "Open connections.", (double)n->connections);
+    metric(to, "http_streams", "gauge", "Listeners to events.", (double)n->streams);
+    metric(to, "http_waiting", "gauge", "Requests that wait for a Result or a call.",
+           (double)n->waiting);
+    metric(to, "desk_waiting", "gauge", "Requests that wait for the store.", (double)n->desk);
+    metric(to, "resident_bytes", "gauge", "Memory of this process.", resident());
+}
+
+void api_metrics(struct ask *a, struct desk_tools *t) {
+    mwl_store_counts n;
+    mwl_status status = t->store->ops->count(t->store, &n);
+    if (status != MWL_OK) {
+        ask_refused(a, t, status);
+        return;
+    }
+    a->request->type = "text/plain; version=0.0.4; charset=utf-8";
+    of_store(a->out, &n);
+    of_process(a->out, &a->numbers);
+}

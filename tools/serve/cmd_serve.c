@@ -1,0 +1,220 @@
+/* cmd_serve.c: `mwlvm serve`: the runs of a store are driven, and an HTTP server is there for them.
+ */
+#include "cmd.h"
+#include "durable/store.h"
+#include "file_in.h"
+#include "serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONNECTIONS = 10000, IDLE_S = 60 };
+#define LISTEN "127.0.0.1:7441"
+
+static const char head[] =
+    "usage: mwlvm serve --durable FILE [DEFINITION...] [OPTIONS]\n\n"
+    "Drives the runs of a store, and serves HTTP for them: start, list, look at, answer, cancel;\n"
+    "events as they happen; a page for people at /. Each DEFINITION is a program that can be\n"
+    "started, under the name of its file without .json. tools/SERVE.md has every endpoint.\n\n";
+
+static const char foot[] =
+    "\nA token is needed: Authorization: Bearer TOKEN. The owner's token is in FILE-token, which is\n"
+    "made at the first start. On the unix socket, FILE-sock, no token is needed: only the owner can\n"
+    "open it. Ctrl-C and SIGTERM end the server; the runs stay in the store.\n\n"
+    "Example:\n"
+    "  mwlvm serve --durable runs.db tools/examples/approval.json --listen 127.0.0.1:0 & sleep 2 && \\\n"
+    "    curl -s --unix-socket runs.db-sock http://mwlvm/v1/runs -d '{\"program\": \"approval\"}' && \\\n"
+    "    kill $!\n" CMD_STATUSES;
+
+static const struct option options[] = {
+#define AT(field) offsetof(struct serve_options, field)
+    {"--durable", OPTION_WORD, AT(run.durable), "FILE", "the store of the runs; made if it is new",
+     NULL},
+    {"--listen", OPTION_WORD, AT(listen), "HOST:PORT",
+     "where to listen; " LISTEN " without it; `none`: the unix socket alone", NULL},
+    {"--unix", OPTION_WORD, AT(unix_path), "PATH",
+     "the unix socket; FILE-sock without it; `none`: there is none", NULL},
+    {"--token-file", OPTION_WORD, AT(token_file), "PATH",
+     "the owner's token, made if it is new; FILE-token without it", NULL},
+    {"--tokens", OPTION_WORD, AT(tokens), "PATH", "more tokens: a hash and scopes on each line",
+     NULL},
+    {"--new-token", OPTION_WORD, AT(new_token), "SCOPES",
+     "make a token with these scopes, add it to --tokens, print it, and end;\n"
+     "scopes: read, start, answer, work, admin, with commas",
+     NULL},
+    {"--schedule", OPTION_WORD, AT(schedule), "PATH",
+     "start runs by the clock: a JSON file of schedules", NULL},
+    {"--connections", OPTION_WORD, AT(connections_word), "N", "open at most so many; 10000", NULL},
+    {"--idle", OPTION_WORD, AT(idle_word), "SECONDS",
+     "close a connection that sends no whole request for so long; 60", NULL},
+    {"--bind", OPTION_LIST, AT(run.bind_words), "URI=TARGET", "as for `mwlvm run`", NULL},
+    {"--remote", OPTION_LIST, AT(run.remote_words), "URI",
+     "calls of the provider URI are for workers outside (GET /v1/calls)", NULL},
+#undef AT
+};
+
+static int operand(void *ctx, const char *word) {
+    return word_list_add(&((struct serve_options *)ctx)->files, word);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int read_number(const char *name, const char *word, unsigned most, unsigned *out) {
+    char *end;
+    if (!word) return CMD_OK;
+    unsigned long n = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end || n == 0 || n > most)
+        return cmd_usage("%s is a number from 1 to %u, not '%s'", name, most, word);
+    *out = (unsigned)n;
+    return CMD_OK;
+}
+
+static bool is_local(const char *listen) {
+    static const char *const hosts[] = {"127.0.0.1:", "localhost:", "[::1]:"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (strncmp(listen, hosts[i], strlen(hosts[i])) == 0) return true;
+    return false;
+}
+
+/* FILE with an ending: what belongs to the store. A store that is not a file has none. */
+static char *beside(const char *store, const char *end) {
+    size_t len = strlen(store) + strlen(end) + 1;
+    char *path = strstr(store, "://") ? NULL : malloc(len);
+    if (path) snprintf(path, len, "%s%s", store, end);
+    return path;
+}
+
+static int check(struct serve_options *o) {
+    o->connections = CONNECTIONS;
+    o->idle_s = IDLE_S;
+    int status = read_number("--connections", o->connections_word, 1000000, &o->connections);
+    if (status == CMD_OK) status = read_number("--idle", o->idle_word, 86400, &o->idle_s);
+    if (status != CMD_OK || o->new_token) return status;
+    if (!o->run.durable) return cmd_usage("--durable FILE says where the runs are");
+    if (!o->listen) o->listen = LISTEN;
+    if (strcmp(o->listen, "none") == 0) o->listen = NULL;
+    if (o->listen && !is_local(o->listen) && !o->token_file && !o->tokens)
+        return cmd_usage("--listen %s can be reached from outside: name --token-file or --tokens",
+                         o->listen);
+    if (o->unix_path && strcmp(o->unix_path, "none") == 0) o->unix_path = "";
+    return CMD_OK;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int on_open(void *ctx, const struct drive_view *view) {
+    struct serve *s = ctx;
+    const struct serve_options *o = s->options;
+    s->view = *view;
+    int status = serve_open(s);
+    if (status != CMD_OK) return status;
+    if (*http_url(s->http)) cmd_note("%s/ (the token is in %s)", http_url(s->http), o->token_file);
+    if (o->unix_path) cmd_note("unix socket %s", o->unix_path);
+    return CMD_OK;
+}
+static void on_turn(void *ctx) { serve_turn(ctx); }
+static void on_close(void *ctx) { serve_close(ctx); }
+
+static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
+    (void)ctx, (void)heap, (void)run;
+    return false;
+}
+
+/* "dir/order.json" is the program order. */
+static char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash ? slash + 1 : path);
+    char *dot = name ? strrchr(name, '.') : NULL;
+    if (dot && dot != name) *dot = '\0';
+    return name;
+}
+
+static int put_file(struct serve_options *o, struct desk_tools *t, const char *path) {
+    struct definition *d = &o->run.definition;
+    mwl_program *program = NULL;
+    struct file_text text = {NULL, 0, 0};
+    uint8_t id[16];
+    char *why = NULL, *name = name_of(path);
+    int status = definition_load(d, path, &program); /* its diagnostics, for people */
+    if (status == CMD_OK)
+        status = permissions_check(&o->run.permissions, path, program, &o->run.binds);
+    if (status == CMD_OK) status = file_in(&d->limits, path, &text);
+    if (status == CMD_OK && name) {
+        mwl_status put = program_put(t, name, text.data, text.size, id, &why);
+        if (put != MWL_OK) status = store_fail(t->store, put);
+    }
+    file_in_free(&d->limits, &text);
+    mwl_program_release(program);
+    free(why);
+    free(name);
+    return status;
+}
+
+static int put_files(struct serve_options *o, mwl_store *store) {
+    struct desk_tools t = {.store = store, .options = &o->run};
+    int status = mwl_heap_new(NULL, &t.heap) == MWL_OK ? CMD_OK : cmd_fail("out of memory");
+    for (size_t i = 0; i < o->files.count && status == CMD_OK; i++)
+        status = put_file(o, &t, o->files.words[i]);
+    mwl_heap_free(t.heap);
+    return status;
+}
+
+static int run(struct serve_options *o) {
+    struct serve s = {.options = o};
+    const struct drive_part part = {on_open, on_turn, on_close, &s};
+    mwl_store *store = NULL;
+    bool left = false;
+    char *token = beside(o->run.durable, "-token"), *sock = beside(o->run.durable, "-sock");
+    if (!o->token_file) o->token_file = token ? token : "mwlvm-serve-token";
+    if (!o->unix_path) o->unix_path = sock;
+    if (o->unix_path && !*o->unix_path) o->unix_path = NULL;
+    int status = store_open(o->run.durable, true, &store);
+    if (status == CMD_OK) {
+        mwl_status joined = store->ops->join(store, "mwlvm serve");
+        if (joined != MWL_OK) status = store_fail(store, joined);
+    }
+    if (status == CMD_OK) status = put_files(o, store);
+    if (status == CMD_OK) status = auth_open(&s.auth, o->token_file, o->tokens);
+    if (status == CMD_OK) {
+        const struct drive_how how = {
+            .options = &o->run, .store = store, .ended = on_ended, .ctx = &s, .part = &part};
+        signal(SIGPIPE, SIG_IGN);
+        status = drive(&how, &left);
+    }
+    auth_free(s.auth);
+    mwl_store_close(store);
+    free(token);
+    free(sock);
+    return status;
+}
+
+int cmd_serve(int argc, char **argv) {
+    struct serve_options o;
+    memset(&o, 0, sizeof o);
+    struct run_options *r = &o.run;
+    definition_init(&r->definition);
+    r->definition.runs = true;
+    const struct command_line line = {head,
+                                      foot,
+                                      {{options, sizeof options / sizeof *options, &o},
+                                       {permission_options, n_permission_options, &r->permissions},
+                                       DEFINITION_TABLES(&r->definition)},
+                                      operand,
+                                      &o,
+                                      false};
+    int status = options_parse(&line, argc, argv);
+    if (status == CMD_OK) status = check(&o);
+    if (status == CMD_OK && o.new_token)
+        status = o.tokens ? auth_new_token(o.tokens, o.new_token)
+                          : cmd_usage("--new-token needs --tokens FILE");
+    else if (status == CMD_OK) {
+        status = binds_read(&r->binds, &r->bind_words, &r->definition);
+        if (status == CMD_OK) status = remotes_read(&r->remotes, &r->remote_words, &r->definition);
+        if (status == CMD_OK) status = run(&o);
+    }
+    word_list_free(&o.files);
+    run_options_free(r);
+    return status;
+}

@@ -1,0 +1,149 @@
+/* desk.c: see desk.h. */
+#include "desk.h"
+
+#include "cmd.h"
+#include "durable/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct desk {
+    struct desk_tools tools;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    struct desk_job *jobs, **jobs_end, *done, **done_end;
+    size_t n;
+    uv_loop_t *loop;
+    uv_async_t wake;
+    bool stop, started, has_wake;
+};
+
+mwl_vm *desk_vm(struct desk_tools *t) {
+    if (!t->has_loop) {
+        if (uv_loop_init(&t->loop) != 0) return NULL;
+        t->has_loop = true;
+    }
+    const struct run_vm_host host = {&t->loop, NULL, NULL, true, false};
+    if (!t->vm && run_vm_new(t->options, NULL, &host, &t->vm) != CMD_OK) {
+        run_vm_free(t->vm);
+        t->vm = NULL;
+    }
+    return t->vm ? t->vm->vm : NULL;
+}
+
+static void free_tools(struct desk_tools *t) {
+    run_vm_free(t->vm);
+    if (t->has_loop) {
+        uv_run(&t->loop, UV_RUN_NOWAIT);
+        uv_loop_close(&t->loop);
+    }
+    mwl_store_close(t->store);
+    mwl_heap_free(t->heap);
+}
+
+static void *run(void *ctx) {
+    struct desk *d = ctx;
+    pthread_mutex_lock(&d->lock);
+    while (!d->stop) {
+        struct desk_job *job = d->jobs;
+        if (!job) {
+            pthread_cond_wait(&d->change, &d->lock);
+            continue;
+        }
+        d->jobs = job->next;
+        if (!d->jobs) d->jobs_end = &d->jobs;
+        pthread_mutex_unlock(&d->lock);
+        job->work(job, &d->tools);
+        pthread_mutex_lock(&d->lock);
+        job->next = NULL;
+        *d->done_end = job;
+        d->done_end = &job->next;
+        uv_async_send(&d->wake);
+    }
+    pthread_mutex_unlock(&d->lock);
+    free_tools(&d->tools); /* on the thread that used them */
+    return NULL;
+}
+
+/* Calls `done` of all jobs of a list that was taken out. */
+static void finish(struct desk *d, struct desk_job *list) {
+    while (list) {
+        struct desk_job *job = list;
+        list = job->next;
+        d->n--;
+        job->done(job);
+    }
+}
+
+static void on_wake(uv_async_t *handle) {
+    struct desk *d = handle->data;
+    pthread_mutex_lock(&d->lock);
+    struct desk_job *list = d->done;
+    d->done = NULL;
+    d->done_end = &d->done;
+    pthread_mutex_unlock(&d->lock);
+    finish(d, list);
+    uv_stop(handle->loop); /* the driver has its turn */
+}
+
+void desk_give(struct desk *d, struct desk_job *job) {
+    job->next = NULL;
+    job->skipped = false;
+    d->n++;
+    pthread_mutex_lock(&d->lock);
+    *d->jobs_end = job;
+    d->jobs_end = &job->next;
+    pthread_cond_signal(&d->change);
+    pthread_mutex_unlock(&d->lock);
+}
+
+size_t desk_waiting(const struct desk *d) { return d->n; }
+
+int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options) {
+    struct desk *d = calloc(1, sizeof *d);
+    *out = d;
+    if (!d) return cmd_fail("out of memory");
+    d->jobs_end = &d->jobs;
+    d->done_end = &d->done;
+    d->loop = loop;
+    d->tools.options = options;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->change, NULL);
+    int status = store_open(options->durable, false, &d->tools.store);
+    if (status == CMD_OK && mwl_heap_new(NULL, &d->tools.heap) != MWL_OK)
+        status = cmd_fail("out of memory");
+    if (status != CMD_OK) return status;
+    d->has_wake = uv_async_init(loop, &d->wake, on_wake) == 0;
+    d->wake.data = d;
+    d->started = d->has_wake && pthread_create(&d->thread, NULL, run, d) == 0;
+    return d->started ? CMD_OK : cmd_fail("a thread cannot be started");
+}
+
+static void on_closed(uv_handle_t *handle) { *(bool *)handle->data = true; }
+
+void desk_close(struct desk *d) {
+    bool closed = false;
+    if (!d) return;
+    if (d->started) {
+        pthread_mutex_lock(&d->lock);
+        d->stop = true;
+        pthread_cond_signal(&d->change);
+        pthread_mutex_unlock(&d->lock);
+        pthread_join(d->thread, NULL);
+    } else {
+        free_tools(&d->tools);
+    }
+    finish(d, d->done);
+    for (struct desk_job *job = d->jobs; job; job = job->next) job->skipped = true;
+    finish(d, d->jobs);
+    if (d->has_wake) {
+        d->wake.data = &closed;
+        uv_close((uv_handle_t *)&d->wake, on_closed);
+        while (!closed) uv_run(d->loop, UV_RUN_NOWAIT);
+    }
+    pthread_mutex_destroy(&d->lock);
+    pthread_cond_destroy(&d->change);
+    free(d);
+}

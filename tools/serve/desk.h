@@ -1,0 +1,39 @@
+/* desk.h: a thread that asks the store, so that the loop never waits for a disk. Jobs are done one
+ * after the other, in their order. */
+#ifndef MWL_TOOLS_SERVE_DESK_H
+#define MWL_TOOLS_SERVE_DESK_H
+
+#include "mwl_store.h"
+#include "run_vm.h"
+
+#include <uv.h>
+
+/* What a job works with, on the thread of the desk. */
+struct desk_tools {
+    mwl_store *store;
+    mwl_heap *heap;
+    const struct run_options *options;
+    struct run_vm *vm; /* to look into snapshots; see desk_vm */
+    uv_loop_t loop;    /* of the VM; is never run */
+    bool has_loop;
+};
+/* The VM to look into snapshots; NULL: it cannot be made. */
+mwl_vm *desk_vm(struct desk_tools *t);
+
+struct desk_job {
+    void (*work)(struct desk_job *job, struct desk_tools *tools); /* on the desk's thread */
+    void (*done)(struct desk_job *job);                           /* on the loop's thread */
+    bool skipped; /* the desk was closed before: `work` was not called */
+    struct desk_job *next;
+};
+
+struct desk;
+/* Opens the store once more, for the desk. CMD_OK, or a status with a message; *out is given in any
+ * case. */
+int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options);
+void desk_give(struct desk *d, struct desk_job *job);
+size_t desk_waiting(const struct desk *d);
+/* Waits for the present job; calls `done` of all that are left. NULL is ignored. */
+void desk_close(struct desk *d);
+
+#endif

@@ -1,0 +1,334 @@
+/* serve.c: see serve.h: from a request to its endpoint, and back. */
+#include "serve.h"
+
+#include "cmd.h"
+#include "durable/store.h"
+#include "endpoints.h"
+#include "json_out.h"
+#include "schedule.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_NS = 1000000000 }; /* what waits for a call looks again: a lease may be over */
+
+static const struct endpoint endpoints[] = {
+#define W(method, path, scope, most, name) {method, path, AUTH_##scope, most, name, NULL},
+#define N(method, path, scope, most, name) {method, path, AUTH_##scope, most, NULL, name},
+    ENDPOINTS(W, N)
+#undef W
+#undef N
+};
+enum { N_ENDPOINTS = sizeof endpoints / sizeof *endpoints };
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+void put_name(FILE *to, const char *name, bool first) {
+    fprintf(to, "%s\"%s\":", first ? "" : ",", name);
+}
+void put_text(FILE *to, const char *name, const char *text, bool first) {
+    put_name(to, name, first);
+    json_out_text(to, text);
+}
+void put_json(FILE *to, const char *name, mwl_store_text json) {
+    if (!json.at) return;
+    put_name(to, name, false);
+    fwrite(json.at, 1, json.len, to);
+}
+void put_time(FILE *to, const char *name, int64_t wall_ns) {
+    char text[STORE_TIME];
+    if (!*store_time(wall_ns, text)) return;
+    text[10] = 'T';
+    fprintf(to, ",\"%s\":\"%s.%03dZ\"", name, text, (int)(wall_ns / 1000000 % 1000));
+}
+void put_count(FILE *to, const char *name, uint64_t n) {
+    fprintf(to, ",\"%s\":%llu", name, (unsigned long long)n);
+}
+const char *text_member(mwl_value object, const char *name) {
+    return mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
+}
+void put_hex(const uint8_t id[16], char out[33]) {
+    for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+void ask_problem(struct ask *a, unsigned status, const char *format, ...) {
+    char text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    a->request->status = status;
+    a->request->type = "application/problem+json";
+    rewind(a->out); /* what was written is replaced */
+    fprintf(a->out, "{\"status\":%u", status);
+    put_text(a->out, "title", text, false);
+    fputs("}\n", a->out);
+}
+
+void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status) {
+    const char *why = mwl_store_why(t->store);
+    switch (status) {
+    case MWL_E_NOT_FOUND: ask_problem(a, 404, "%s", why); break;
+    case MWL_E_DUPLICATE:
+    case MWL_E_STATE: ask_problem(a, 409, "%s", why); break;
+    case MWL_E_IO:
+    case MWL_E_NOMEM:
+        ask_problem(a, 503, "%s", *why ? why : mwl_status_text(status));
+        a->request->header[0] = "Retry-After";
+        a->request->header[1] = "1";
+        break;
+    default: ask_problem(a, 500, "%s", *why ? why : mwl_status_text(status));
+    }
+}
+
+void ask_waits(struct ask *a) {
+    const char *word = http_parameter(a->request, "wait");
+    char *end = NULL;
+    double s = word ? strtod(word, &end) : 0;
+    if (!word || end == word || !(s >= 0)) s = 0;
+    if (s > SERVE_WAIT_S) s = SERVE_WAIT_S;
+    a->until_ns = (int64_t)uv_hrtime() + (int64_t)(s * 1e9);
+    a->last = s == 0;
+}
+
+bool ask_body(struct ask *a, struct desk_tools *t, mwl_value *out) {
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_status status = mwl_json_parse(t->heap, a->request->body, a->request->len, out, &error);
+    if (status == MWL_OK) return true;
+    *out = mwl_absent();
+    if (a->request->len == 0)
+        ask_problem(a, 400, "the request has no body");
+    else
+        ask_problem(a, 400, "the body is not JSON: %s, at byte %zu",
+                    error.message ? error.message : mwl_status_text(status), error.offset);
+    return false;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void unlist(struct ask *a) {
+    if (!a->listed) return;
+    a->listed = false;
+    if (a->prev)
+        a->prev->next = a->next;
+    else
+        a->serve->waiting = a->next;
+    if (a->next) a->next->prev = a->prev;
+}
+
+static void list(struct ask *a) {
+    struct serve *s = a->serve;
+    a->listed = true;
+    a->look_ns = (int64_t)uv_hrtime() + LOOK_NS;
+    a->prev = NULL;
+    a->next = s->waiting;
+    if (a->next) a->next->prev = a;
+    s->waiting = a;
+}
+
+static void give(struct ask *a) {
+    unlist(a);
+    a->again = false;
+    desk_give(a->serve->desk, &a->job);
+}
+
+void serve_event(struct serve *s, const char *run, const char *kind, const char *text) {
+    static const char *const ends[] = {"done", "failed", "aborted", "stuck"};
+    char name[sizeof s->waiting->on] = "";
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(kind, ends[i]) == 0) snprintf(name, sizeof name, "run %s", run);
+    if (strcmp(kind, "call") == 0) snprintf(name, sizeof name, "call %s", text);
+    if (!*name) return;
+    for (struct ask *a = s->waiting, *next; a; a = next) {
+        next = a->next;
+        if (strcmp(a->on, name) == 0) give(a);
+    }
+}
+
+static void look(struct serve *s) {
+    int64_t now = (int64_t)uv_hrtime();
+    for (struct ask *a = s->waiting, *next; a; a = next) {
+        next = a->next;
+        if (now >= a->until_ns) a->last = true;
+        if (a->last || now >= a->look_ns) give(a);
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static bool fits_path(const struct endpoint *e, const struct http_request *r, const char **words) {
+    const char *at = e->path;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_segments; i++) {
+        size_t len = strcspn(at, "/");
+        if (len == 0) return false;
+        if (len == 1 && *at == '?')
+            words[n++] = r->segments[i];
+        else if (strlen(r->segments[i]) != len || strncmp(at, r->segments[i], len) != 0)
+            return false;
+        at += len + (at[len] == '/');
+    }
+    return *at == '\0';
+}
+
+static const struct endpoint *find(const struct http_request *r, const char **words, bool *path) {
+    *path = false;
+    if (r->n_segments == SIZE_MAX) return NULL;
+    for (size_t i = 0; i < N_ENDPOINTS; i++) {
+        if (!fits_path(&endpoints[i], r, words)) continue;
+        *path = true;
+        bool head = strcmp(r->method, "HEAD") == 0 && strcmp(endpoints[i].method, "GET") == 0;
+        if (head || strcmp(r->method, endpoints[i].method) == 0) return &endpoints[i];
+    }
+    return NULL;
+}
+
+static bool may(struct ask *a) {
+    struct http_request *r = a->request;
+    enum auth_scope scope = a->endpoint->scope;
+    if (scope == AUTH_NONE || r->trusted) return true;
+    unsigned has = auth_scopes(a->serve->auth, r->authorization);
+    if (has & scope) return true;
+    if (has) {
+        ask_problem(a, 403, "this token does not have the scope '%s'", auth_scope_name(scope));
+    } else {
+        ask_problem(a, 401, "a token is needed: Authorization: Bearer TOKEN");
+        r->header[0] = "WWW-Authenticate";
+        r->header[1] = "Bearer";
+    }
+    return false;
+}
+
+static void close_out(struct ask *a) {
+    if (a->out) fclose(a->out);
+    a->out = NULL;
+}
+
+static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
+    struct ask *a = calloc(1, sizeof *a);
+    bool path = false;
+    r->user = a;
+    r->status = 503;
+    if (!a || !(a->out = open_memstream(&r->out, &r->out_len))) return false;
+    a->serve = ctx;
+    a->request = r;
+    a->serve->requests++;
+    a->endpoint = find(r, a->words, &path);
+    if (!a->endpoint && path)
+        ask_problem(a, 405, "%s is not possible here", r->method);
+    else if (!a->endpoint)
+        ask_problem(a, 404,
+                    "there is nothing of this name; `mwlvm serve --help` lists what there is");
+    if (a->endpoint && may(a)) {
+        *most = a->endpoint->most;
+        r->status = 200;
+        r->type = "application/json";
+        return true;
+    }
+    close_out(a);
+    return false;
+}
+
+static void on_done(struct desk_job *job) {
+    struct ask *a = (struct ask *)job;
+    struct http_request *r = a->request;
+    if (a->changed) drive_poll_soon(a->serve->view.drive);
+    if (job->skipped || (a->again && a->serve->closing)) {
+        a->again = false;
+        ask_problem(a, 503, "the server stops");
+    }
+    if (a->again) {
+        list(a);
+        return;
+    }
+    close_out(a);
+    if (a->streams && !job->skipped) {
+        streams_add(a);
+        return;
+    }
+    http_answer(r);
+}
+
+static void on_work(struct desk_job *job, struct desk_tools *t) {
+    struct ask *a = (struct ask *)job;
+    a->endpoint->work(a, t);
+}
+
+static void count(struct serve *s, struct serve_numbers *n) {
+    char why[300];
+    n->driver = mwl_durable_count(s->view.driver);
+    n->runs = mwl_durable_runs(s->view.driver);
+    n->queued = mwl_durable_waiting(s->view.driver);
+    n->connections = http_connections(s->http);
+    n->streams = streams_count(s);
+    for (const struct ask *a = s->waiting; a; a = a->next) n->waiting++;
+    n->desk = desk_waiting(s->desk);
+    n->requests = s->requests;
+    n->refused = mwl_durable_writer_trouble(s->view.writer, why, sizeof why);
+    drive_times(s->view.drive, &n->commit_last_ns, &n->commit_all_ns);
+}
+
+static void on_complete(void *ctx, struct http_request *r) {
+    struct ask *a = r->user;
+    struct serve *s = ctx;
+    a->job.work = on_work;
+    a->job.done = on_done;
+    ask_waits(a);
+    count(s, &a->numbers);
+    if (s->closing) {
+        ask_problem(a, 503, "the server stops");
+    } else if (a->endpoint->work) {
+        give(a);
+        return;
+    } else {
+        a->endpoint->now(a);
+    }
+    close_out(a);
+    http_answer(r);
+}
+
+static void on_over(void *ctx, struct http_request *r) {
+    struct ask *a = r->user;
+    (void)ctx;
+    if (!a) return;
+    streams_remove(a);
+    unlist(a);
+    close_out(a);
+    free(a);
+    r->user = NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int serve_open(struct serve *s) {
+    const struct serve_options *o = s->options;
+    const struct http_handler handler = {s, on_begin, on_complete, on_over};
+    const struct http_options how = {o->listen, o->unix_path, o->connections, o->idle_s};
+    int status = desk_open(&s->desk, s->view.loop, &o->run);
+    if (status == CMD_OK) status = streams_open(s);
+    if (status == CMD_OK && o->schedule) status = schedule_open(s);
+    if (status == CMD_OK && !http_open(&s->http, s->view.loop, &how, &handler)) status = CMD_USAGE;
+    return status;
+}
+
+void serve_turn(struct serve *s) {
+    streams_turn(s);
+    schedule_turn(s);
+    look(s);
+}
+
+void serve_close(struct serve *s) {
+    s->closing = true;
+    while (s->waiting) { /* answered with 503 by the desk that closes */
+        struct ask *a = s->waiting;
+        a->last = true;
+        give(a);
+    }
+    desk_close(s->desk);
+    http_close(s->http);
+    streams_close(s);
+    schedule_close(s);
+}

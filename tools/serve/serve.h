@@ -1,0 +1,134 @@
+/* serve.h: the parts of `mwlvm serve`.
+ *
+ *     cmd_serve.c     the command line, and the life of the parts
+ *     serve.c         from a request to its endpoint: scopes, the desk, answers that wait
+ *     endpoints.h     every endpoint, with its scope
+ *     api_*.c         what the endpoints do, on the desk's thread
+ *     stream.c        events as they are committed
+ *     schedule.c      runs that start by the clock; cron.c: when
+ *     http.h, desk.h, auth.h */
+#ifndef MWL_TOOLS_SERVE_SERVE_H
+#define MWL_TOOLS_SERVE_SERVE_H
+
+#include "auth.h"
+#include "desk.h"
+#include "durable/drive.h"
+#include "http.h"
+
+#include <stdio.h>
+
+enum { SERVE_BODY = 1 << 20, SERVE_WAIT_S = 300, SERVE_LINK_S = 7 * 24 * 3600 };
+
+struct serve_options {
+    struct run_options run; /* the store, providers, permissions, limits */
+    struct word_list files; /* definitions to begin with */
+    const char *listen, *unix_path, *token_file, *tokens, *new_token, *schedule;
+    const char *connections_word, *idle_word, *page_url;
+    unsigned connections, idle_s;
+};
+
+/* What metrics report of this process. */
+struct serve_numbers {
+    mwl_durable_counts driver;
+    size_t runs, queued, connections, streams, waiting, desk;
+    uint64_t requests, commit_last_ns, commit_all_ns;
+    unsigned refused; /* how often the store refused the present work */
+};
+
+struct serve {
+    const struct serve_options *options;
+    struct drive_view view;
+    struct http *http;
+    struct auth *auth;
+    struct desk *desk;
+    struct schedule *schedule;
+    struct ask *waiting; /* answers that are not there yet */
+    struct streams *streams;
+    uint64_t requests;
+    bool closing;
+};
+
+/* ---- one request ----------------------------------------------------------------------------- */
+
+struct ask {
+    struct desk_job job;
+    struct serve *serve;
+    struct http_request *request;
+    const struct endpoint *endpoint;
+    const char *words[HTTP_SEGMENTS]; /* what the path has for each `*` */
+    FILE *out;                        /* the body of the answer */
+    struct serve_numbers numbers;
+    /* An endpoint that has no answer yet sets `again` and `on`, unless `last` is set: it is asked
+     * again when an event of that name comes, or when its time is over. */
+    bool again, last;
+    bool changed; /* there is work for the driver */
+    char on[600]; /* "run ID" or "call URI" */
+    int64_t until_ns, look_ns;
+    struct ask *next, *prev;
+    bool listed;
+    /* An endpoint that answers with events sets these instead of writing. */
+    bool streams;
+    int64_t seq;    /* of the run; 0: all */
+    uint64_t after; /* events behind this one */
+    struct stream *stream;
+};
+
+struct endpoint {
+    const char *method, *path; /* "v1/runs/?": ? stands for any segment */
+    enum auth_scope scope;
+    size_t most;                                       /* bytes of the body */
+    void (*work)(struct ask *a, struct desk_tools *t); /* on the desk's thread; or */
+    void (*now)(struct ask *a);                        /* on the loop's thread */
+};
+
+/* Reports an error as problem+json. */
+void ask_problem(struct ask *a, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What the store refused. */
+void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status);
+/* Sets how long the answer may wait: the parameter `wait`, in seconds ("30", "30s"). On the loop's
+ * thread. */
+void ask_waits(struct ask *a);
+/* Parses the body. False after a problem. */
+bool ask_body(struct ask *a, struct desk_tools *t, mwl_value *out);
+
+/* Members of JSON: each begins with a comma unless `first`. */
+void put_name(FILE *to, const char *name, bool first);
+void put_text(FILE *to, const char *name, const char *text, bool first);
+void put_json(FILE *to, const char *name, mwl_store_text json); /* nothing if there is none */
+void put_time(FILE *to, const char *name, int64_t wall_ns);     /* nothing for 0 and MWL_NEVER */
+void put_count(FILE *to, const char *name, uint64_t n);
+const char *text_member(mwl_value object, const char *name); /* or NULL */
+void put_hex(const uint8_t id[16], char out[33]);
+
+/* ---- between the parts ----------------------------------------------------------------------- */
+
+/* serve.c */
+int serve_open(struct serve *s);
+void serve_turn(struct serve *s);
+void serve_close(struct serve *s);
+/* An event was committed: answers that wait for it are asked again. */
+void serve_event(struct serve *s, const char *run, const char *kind, const char *text);
+
+/* stream.c */
+int streams_open(struct serve *s);
+void streams_turn(struct serve *s);
+void streams_close(struct serve *s);
+size_t streams_count(const struct serve *s);
+void streams_add(struct ask *a);
+void streams_remove(struct ask *a); /* nothing if it has none */
+/* The number of the last event of the store, on the desk's thread. */
+mwl_status streams_last(mwl_store *s, uint64_t *out);
+
+/* api_programs.c. Finds the program of a name or an id; false after a problem. */
+bool program_find(struct ask *a, struct desk_tools *t, const char *name, uint8_t id[16]);
+/* The same without a word: MWL_E_NOT_FOUND, or what the store refused. */
+mwl_status program_id(struct desk_tools *t, const char *name, uint8_t id[16]);
+/* Stores a definition or a program under a name. MWL_OK; else `why` has the diagnostics as JSON, or
+ * "" and the store has the reason. */
+mwl_status program_put(struct desk_tools *t, const char *name, const char *text, size_t len,
+                       uint8_t id[16], char **why);
+/* api_runs.c. The text of mwl_store_start.start for a run; malloc, or NULL. */
+char *run_start_text(struct desk_tools *t, mwl_value request, size_t *len);
+
+#endif
