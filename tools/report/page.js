@@ -290,7 +290,8 @@ function drawAxis() {
 const elements = new Map();
 let drawn = "";
 function draw() {
-  const style = getComputedStyle(document.documentElement);
+  if (!box.isConnected) return; // another report has taken its place
+  const style = getComputedStyle(box);
   width = Math.max(60, box.clientWidth - parseFloat(style.getPropertyValue("--label")));
   space.style.height = shown.length * ROW + "px";
   const now = [width, view.from, view.to, selected, changes].join();
@@ -706,12 +707,18 @@ if (before) {
 }
 listRows();
 layTime();
-if (svg && (before ? before.fit : svg.getBoundingClientRect().width > $("graph-view").clientWidth)) $("fit").click();
+if (svg && (before ? before.fit : isTooLarge())) $("fit").click();
 markWay();
 if (before) { box.scrollTop = before.top; $("graph-view").scrollTo(before.graph.x, before.graph.y); }
 draw();
 if (!part) document.body.dataset.ready = String(Math.round(performance.now() - began));
 
+// A part of a page has little room: there a graph that is too high is made smaller, if it can be read then.
+function isTooLarge() {
+  const size = svg.getBoundingClientRect(), room = $("graph-view");
+  const high = part && size.height > room.clientHeight && size.height < room.clientHeight * 2;
+  return size.width > room.clientWidth || high;
+}
 function pathOf(r) { return (r.parent ? pathOf(r.parent) + "|" : "") + r.kind + " " + r.name; }
 // What a person has set, for the report that takes the place of this one.
 function seen() {
