@@ -129,7 +129,7 @@ UTEST(arena, is_aligned_zeroed_and_freed_whole) {
     for (size_t size = 1; size < 20000; size = size * 3 + 1) {
         unsigned char *p = mwl__arena_new(&a, size);
         ASSERT_TRUE(p != NULL);
-        EXPECT_EQ(0u, (uintptr_t)p % 16);
+        EXPECT_EQ(0u, (uintptr_t)p % 8);
         for (size_t i = 0; i < size; i++) ASSERT_EQ(0, p[i]);
         memset(p, 0xff, size);
     }
