@@ -2,7 +2,7 @@
 
 # They measure the real clock, or wait for other processes, so a busy machine can make them fail. `tools/dev test` runs
 # them after the others.
-set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_kills each editor_page hostile input_memory
+set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_fleet durable_kills each editor_page hostile input_memory
   io_cache io_examples io_exec io_file io_full io_http io_middleware io_prompt io_run io_sqlite io_thousand lsp_speed npm_dap
   npm_lsp report serve_api serve_bad serve_page start terminal test_flood test_fuel_cost test_host test_late test_timely)
 
@@ -103,6 +103,13 @@ if(MWL_HAVE_DURABLE)
       set_tests_properties(serve_${test} PROPERTIES SKIP_RETURN_CODE 77)
       set_property(TEST serve_${test} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
     endforeach()
+  endif()
+  if(Python3_FOUND)
+    add_test(NAME durable_fleet COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/durable/fleet.py $<TARGET_FILE:mwlvm>
+             $<TARGET_FILE:test_store>)
+    mwl_test_setup(durable_fleet)
+    set_tests_properties(durable_fleet PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+    set_property(TEST durable_fleet APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
   endif()
   # Durable runs on a file system that ends at every operation: tests/crash
   add_executable(mwl-crash tests/crash/crash.c tests/crash/shim.c)

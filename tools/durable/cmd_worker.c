@@ -69,6 +69,10 @@ static const struct option options[] = {
      "answer calls of the provider URI by another provider (a URI), or by\n"
      "scripted answers (a JSON file); may be repeated",
      NULL},
+    {"--remote", OPTION_LIST, AT(run.remote_words), "URI",
+     "calls of the provider URI are for workers outside, who ask `mwlvm serve` for\n"
+     "them; may be repeated",
+     NULL},
 #undef AT
 };
 
@@ -214,6 +218,8 @@ int cmd_worker(int argc, char **argv) {
     if (status == CMD_OK) status = read_options(&w);
     w.run.definition.runs = true;
     if (status == CMD_OK) status = binds_read(&w.run.binds, &w.run.bind_words, &w.run.definition);
+    if (status == CMD_OK)
+        status = remotes_read(&w.run.remotes, &w.run.remote_words, &w.run.definition);
     struct member *members = calloc(w.n_jobs ? w.n_jobs : 1, sizeof *members);
     if (status == CMD_OK) status = members ? run(&w, members) : cmd_fail("out of memory");
     free(members);

@@ -113,7 +113,7 @@ static bool is_idle(const struct drive *d) {
 /* Somebody else may have ended what is waited for. */
 static void look(struct drive *d) {
     int64_t now = (int64_t)uv_hrtime();
-    if (!d->how->look || now < d->next_look_ns) return;
+    if (d->over || !d->how->look || now < d->next_look_ns) return;
     d->next_look_ns = now + LOOK_NS;
     if (d->how->look(d->how->ctx)) d->over = true;
 }

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""fleet.py MWLVM TEST_STORE [FAULTS]: durable runs on PostgreSQL. A server is started as an ordinary user in a temporary
+folder, on a unix socket. On it: what every store must do (TEST_STORE), the commands, the examples of the pages, and a
+fleet whose workers are killed or stopped for longer than their lease, whose connections are lost, whose backends and whose
+postmaster are killed; then the checker.
+
+Exits with 77 (skipped) where the server is not installed."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checker  # noqa: E402
+import postgres  # noqa: E402
+from workload import effects, flow, note  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MWLVM = os.path.abspath(sys.argv[1])
+TEST_STORE = os.path.abspath(sys.argv[2])
+FAULTS = int(sys.argv[3]) if len(sys.argv) > 3 else 0  # 0: the short form
+RUNS, BLOCKS, WORKERS, LEASE = 6 if FAULTS else 3, 2, 3, 0.6
+SCRIPT = """#!/bin/sh
+known=$(psql '{uri}' -XAtc "select count(*) from mwlvm.event e join mwlvm.run r on r.seq = e.run where r.id = '$1' and \
+e.kind = 'call'" 2>/dev/null)
+printf 'effect %s %s %s %s\\nknown %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" \
+"$1" "$MWLVM_CALL_KEY" "$known" >>history
+"""
+
+
+def command(*words, **more):
+    return subprocess.run([MWLVM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
+
+
+def until(true, what):
+    deadline = time.monotonic() + 250
+    while not (got := true()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+    return got
+
+
+# ---- the commands -------------------------------------------------------------------------------------------------------
+
+
+class Commands:
+    """Each of them with --store."""
+
+    def __init__(self, server):
+        self.server = server
+        server.sql("drop schema if exists mwlvm cascade")
+        self.write("ask.json", {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/answer/v1",
+                                                                 "with": {"name": "ok"}}, "next": "end"}})
+        self.write("slow.json", {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/exec/v1",
+                                                                  "with": {"argv": ["sleep", "1000"]}}, "next": "end"}})
+        self.write("plain.json", {"a": {"action": "Pass", "next": "end"}})
+
+    @staticmethod
+    def write(name, steps):
+        with open(name, "w") as f:
+            json.dump({"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a",
+                       "steps": {**steps, "end": {"action": "Return"}}}, f)
+
+    def on(self, name, *words, status=0):
+        got = command(name, "--store", self.server.uri, *words, timeout=250)
+        assert got.returncode == status, (name, words, got.returncode, got.stdout, got.stderr)
+        return got.stdout if status == 0 else got.stderr
+
+    def states(self):
+        return {row["run"]: row["state"] for row in map(json.loads, self.on("ps", "--all", "--json").splitlines())}
+
+    def worker(self, *words):
+        return subprocess.Popen([MWLVM, "worker", "--store", self.server.uri, *words], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def check_asking(self):
+        assert "no store of runs" in self.on("ps", status=2)
+        assert self.on("run", "plain.json", "--id", "p") == "null\n"
+        assert self.on("run", "plain.json", "--id", "p") == "null\n"  # the same run
+        self.on("run", "ask.json", "--id", "a", "--detach")
+        self.on("run", "ask.json", "--id", "c", "--detach")
+        self.on("answer", "a", "ok", "[1]", "--key", "k")
+        assert "answered already" in self.on("answer", "a", "ok", "[2]", "--key", "k", status=1)
+        self.on("cancel", "c")
+        assert self.on("resume", "a") == "[1]\n"
+        self.on("resume", "--all", status=1)  # one was cancelled
+        assert self.states() == {"p": "done", "a": "done", "c": "failed"}, self.states()
+        kinds = [json.loads(line)["kind"] for line in self.on("logs", "a", "--json").splitlines()]
+        assert kinds == ["accepted", "step", "call", "answered", "step", "done"], kinds
+        assert "is done since" in self.on("show", "a")
+        assert "pg_dump" in self.on("backup", "copy.db", status=2)
+        assert self.on("prune", "--keep", "PT0S", "--keep-failed", "PT0S") == "3 removed\n"
+        assert "no run 'x'" in self.on("answer", "x", "ok", "1", status=1)
+        assert "is not a URL" not in self.on("worker", "-j", "0", status=2)
+
+    def check_draining(self):
+        """A run that another worker has; one whose call is at work goes back when its worker is asked to end."""
+        self.on("run", "slow.json", "--id", "s", "--detach", "--allow-exec")
+        self.on("run", "ask.json", "--id", "w", "--detach")
+        first = self.worker("--allow-exec", "--drain", "PT0.1S", "-j", "2")
+        until(lambda: self.states().get("s") == "live" and self.states().get("w") == "waiting", "no worker has them")
+        shown = subprocess.Popen([MWLVM, "run", "ask.json", "--store", self.server.uri, "--id", "w"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.on("answer", "w", "ok", '"by another"')
+        assert shown.communicate(timeout=250)[0] == '"by another"\n'
+        first.send_signal(signal.SIGTERM)
+        _, error = first.communicate(timeout=250)
+        assert first.returncode == 0 and "go back to the store" in error, (first.returncode, error)
+        assert self.states()["s"] == "waiting", self.states()
+        assert not self.server.sql("select 1 from mwlvm.worker")
+        refused = self.worker("--until-idle")  # without --allow-exec
+        out, error = refused.communicate(timeout=250)
+        assert '"state":"stuck"' in out and "--allow-exec" in error, (out, error)
+        self.on("cancel", "s")
+        assert self.states()["s"] == "aborted"
+
+    def check_takeover(self):
+        """In the long form with the lease of every day, and its bound."""
+        lease = "PT4S" if FAULTS else "PT0.5S"
+        self.on("run", "slow.json", "--id", "t", "--detach", "--allow-exec")
+        workers = [self.worker("--allow-exec", "--quiet", "--lease", lease) for _ in range(2)]
+        owner = "select owner from mwlvm.run where id = 't' and owner is not null"
+        before = until(lambda: self.server.sql(owner), "no worker has it")
+        name = self.server.sql("select w.name from mwlvm.worker w join mwlvm.run r on r.owner = w.id where r.id = 't'")
+        dead = next(w for w in workers if f"process {w.pid}," in name[0][0])
+        dead.kill()
+        began = time.monotonic()
+        until(lambda: self.server.sql(owner) not in ([], before), "nobody takes it")
+        took = time.monotonic() - began
+        for worker in workers:
+            worker.kill()
+            worker.communicate()
+        print(f"a worker was killed: another one had its run after {took:.1f} s, with a lease of {lease}")
+        assert took < 5 or not FAULTS, "takeover"
+
+
+# ---- a fleet with faults ------------------------------------------------------------------------------------------------
+
+
+class Fleet:
+    def __init__(self, server, dice, n):
+        self.server, self.dice = server, dice
+        self.ids = [f"r{n}-{i}" for i in range(RUNS)]
+        self.workers, self.stopped = [], []
+        self.value = 0
+        self.counts = {}
+
+    def again(self, *words):
+        """A command that may find no server: repeated until it has an answer. Returns that, and whether it was in doubt."""
+        doubt = False
+        while True:
+            got = command(*words, timeout=250)
+            if "PostgreSQL:" not in got.stderr:
+                return got, doubt
+            doubt = True
+            time.sleep(0.05)
+
+    def start(self):
+        for run in self.ids:
+            got, _ = self.again("run", "flow.json", "--store", self.server.uri, "--id", run, "--detach", "--allow-exec=./effect")
+            assert got.returncode == 0, got.stderr
+            note("start", run)
+
+    def answer(self):
+        run = self.dice.choice(self.ids)
+        self.value += 1
+        got, doubt = self.again("answer", "--store", self.server.uri, run, "go", str(self.value), "--key", f"k{self.value}")
+        if got.returncode == 0 or doubt:
+            note("answer", run, str(self.value))
+        else:
+            assert "already" in got.stderr or "is over" in got.stderr or "is stuck" in got.stderr, got.stderr
+
+    def open(self):
+        """Runs that are not over: [id, state]; None: the server cannot be asked."""
+        try:
+            return self.server.sql("select id, state from mwlvm.run where state not in (3, 4, 5) and id like "
+                                   f"'{self.ids[0].split('-')[0]}-%'")
+        except AssertionError:
+            return None
+
+    def hire(self):
+        """Those that ended are replaced."""
+        self.workers = [w for w in self.workers if w.poll() is None]
+        while len(self.workers) < WORKERS:
+            with open("shown", "a") as shown, open("errors", "a") as errors:
+                self.workers.append(subprocess.Popen(
+                    [MWLVM, "worker", "--store", self.server.uri, "--lease", f"PT{LEASE}S", "--drain", "PT1S", "-j", "2",
+                     "--allow-exec=./effect"], stdin=subprocess.DEVNULL, stdout=shown, stderr=errors))
+        now = time.monotonic()
+        for worker, until_then in self.stopped:
+            if now >= until_then and worker.poll() is None:
+                worker.send_signal(signal.SIGCONT)
+        self.stopped = [pair for pair in self.stopped if now < pair[1]]
+
+    # what happens
+
+    def fault_kill_worker(self):
+        self.dice.choice(self.workers).kill()
+
+    def fault_drain_worker(self):
+        self.dice.choice(self.workers).terminate()
+
+    def fault_stop_worker(self):
+        worker = self.dice.choice(self.workers)
+        worker.send_signal(signal.SIGSTOP)
+        self.stopped.append((worker, time.monotonic() + self.dice.uniform(1.2, 3) * LEASE))
+
+    def fault_lose_connections(self):
+        self.server.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'mwlvm' and "
+                        f"random() < 0.7 and {self.dice.randrange(100)} >= 0", check=False)
+
+    def fault_kill_backend(self):
+        """The server ends all others too, and recovers."""
+        rows = self.server.sql("select pid from pg_stat_activity where application_name = 'mwlvm'", check=False)
+        if rows:
+            try:
+                os.kill(int(self.dice.choice(rows)[0]), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def fault_kill_postmaster(self):
+        self.server.kill()
+        time.sleep(self.dice.uniform(0, 0.5))
+        self.server.start()
+
+    def happen(self, name):
+        self.counts[name] = self.counts.get(name, 0) + 1
+        getattr(self, "fault_" + name)()
+
+    def resume(self, run):
+        try:
+            self.again("resume", "--store", self.server.uri, run, "--quiet", "--allow-exec=./effect")
+        except subprocess.TimeoutExpired:
+            pass
+
+    def run(self, faults):
+        self.hire()
+        deadline = time.monotonic() + 280
+        while (rows := self.open()) is None or rows:
+            assert time.monotonic() < deadline, ("the runs do not end", rows)
+            self.hire()
+            if faults:
+                self.happen(faults.pop())
+                time.sleep(self.dice.uniform(0.02, 0.25))
+            else:
+                time.sleep(0.05)
+            for _, state in rows or []:
+                if state == str(checker.STUCK):
+                    raise AssertionError(f"stuck: {rows}")
+            self.answer()
+
+    def end(self):
+        for worker in self.workers:
+            worker.send_signal(signal.SIGCONT)
+            worker.terminate()
+        for worker in self.workers:
+            worker.wait(timeout=250)
+
+
+FAULT_NAMES = ["kill_worker", "kill_worker", "kill_worker", "drain_worker", "stop_worker", "stop_worker", "lose_connections",
+               "lose_connections", "kill_backend", "kill_postmaster"]
+
+
+def results():
+    with open("shown") as f:
+        for line in f:
+            if line.startswith("{") and line.endswith("}\n") and line.count('{"run"') == 1:
+                row = json.loads(line)
+                if "result" in row:
+                    note("result", row["run"], json.dumps(row["result"]))
+
+
+def round_of(server, dice, n, faults):
+    for name in ("history", "shown", "errors"):
+        open(name, "w").close()
+    server.sql("drop schema if exists mwlvm cascade")
+    fleet = Fleet(server, dice, n)
+    fleet.start()
+    try:
+        fleet.run(faults)
+    finally:
+        fleet.end()
+    results()
+    return fleet.counts, checker.check(checker.Postgres(server), "history", effects(BLOCKS))
+
+
+def fleet(server):
+    seed = int(os.environ.get("SEED", "1"))
+    counts, rounds, seen, again = {}, 0, 0, 0
+    with open("flow.json", "w") as f:
+        json.dump(flow(BLOCKS), f)
+    with open("effect", "w") as f:
+        f.write(SCRIPT.format(uri=server.uri))
+    os.chmod("effect", 0o755)
+    while sum(counts.values()) < max(FAULTS, 1):
+        dice = random.Random(seed + rounds)
+        faults = dice.sample(FAULT_NAMES, len(FAULT_NAMES))
+        more, wrong = round_of(server, dice, rounds, faults if FAULTS else faults[:3] + ["kill_postmaster"])
+        if wrong:
+            print(f"seed {seed + rounds}:", *wrong[:20], sep="\n  ")
+            return 1
+        rounds += 1
+        counts = {name: counts.get(name, 0) + more.get(name, 0) for name in FAULT_NAMES}
+        keys = [key for _, key, _, _ in checker.read("history")["effect"]]
+        seen += len(keys)
+        again += len(keys) - len(set(keys))
+    print(f"{sum(counts.values())} faults ({', '.join(f'{n} {name}' for name, n in counts.items() if n)}) in {rounds} rounds "
+          f"of {RUNS} runs and {WORKERS} workers, 0 violations; {seen} effects, {again} of them again")
+    return 0
+
+
+def main():
+    if not postgres.programs():
+        print("skipped: PostgreSQL is not installed")
+        return 77
+    with postgres.Server() as server, tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            env = {**os.environ, "MWL_TEST_POSTGRES": server.uri, "STORE": server.uri}
+            subprocess.run([TEST_STORE], env=env, check=True)
+            server.sql("drop schema if exists mwlvm cascade")
+            subprocess.run([sys.executable, os.path.join(HERE, "..", "examples.py"), MWLVM, "--store"], env=env, check=True)
+            commands = Commands(server)
+            commands.check_asking()
+            commands.check_draining()
+            commands.check_takeover()
+            return fleet(server)
+        finally:
+            os.chdir("/")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
