@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""schema.py MWLVM FOLDER...: `mwlvm schema`, `mwlvm actions`, `mwlvm functions`.
+"""schema.py MWLVM FOLDER...: `mwlvm schema`, `mwlvm actions`, `mwlvm functions`, and the schema of provider documents.
 
 The schema is valid against its meta-schema. It accepts every definition that the assembler accepts, and refuses every one
 whose form the assembler refuses (codes MWL02xx), but for what a JSON Schema cannot say, which is listed here. Every
-member has a description.
+member has a description. The same of tools/provider.schema.json: the documents of stdlib/io, and each with one mistake.
 """
+import copy
+import glob
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 try:
@@ -110,6 +113,65 @@ def check_functions():
     return len(names)
 
 
+def mistakes(document):
+    """The document with one mistake of form each."""
+    def but(change):
+        wrong = copy.deepcopy(document)
+        change(wrong)
+        return wrong
+
+    kind = "middleware" if "phases" in document else "call"
+    for member in document:
+        if member != "metadata":
+            yield f"without {member}", but(lambda d: d.pop(member))
+        yield f"{member} is a number", but(lambda d: d.update({member: 7}))
+    yield "another member", but(lambda d: d.update({"more": True}))
+    yield "another scheme", but(lambda d: d.update({"uri": d["uri"].replace("mwl:", "http:")}))
+    yield "a URI without a name", but(lambda d: d.update({"uri": f"mwl:provider.{kind}/acme"}))
+    yield "another kind of provider", but(lambda d: d.update({"uri": d["uri"].replace(f"r.{kind}/", "r.flow/")}))
+    yield "the other kind", but(lambda d: d.update({"uri": d["uri"].replace(
+        f"r.{kind}/", "r.call/" if kind == "middleware" else "r.middleware/")}))
+    yield "a small prefix", but(lambda d: d.update({"codePrefix": "small"}))
+    yield "no list of open codes", but(lambda d: d["failureCatalog"].pop("open"))
+    yield "a code of the engine", but(lambda d: d["failureCatalog"].update({"closed": ["System.Cancelled"]}))
+    yield "an open code as a closed one", but(lambda d: d["failureCatalog"].update({"closed": ["Provider.Call.A.*"]}))
+    yield "a closed code as an open one", but(lambda d: d["failureCatalog"].update({"open": ["Provider.Call.A.B"]}))
+    if kind == "call":
+        return
+    yield "attached to nothing", but(lambda d: d.update({"attachment": []}))
+    yield "attached twice", but(lambda d: d.update({"attachment": ["step", "step"]}))
+    yield "attached to a call", but(lambda d: d.update({"attachment": ["call"]}))
+    yield "no phase", but(lambda d: d.update({"phases": {}}))
+    yield "another phase", but(lambda d: d["phases"].update({"onExit": next(iter(d["phases"].values()))}))
+    yield "a phase without an action", but(lambda d: next(iter(d["phases"].values())).pop("action"))
+    yield "another kind of action", but(lambda d: next(iter(d["phases"].values()))["action"].update({"kind": "none"}))
+
+
+def check_documents():
+    schema = json.load(open(f"{ROOT}/tools/provider.schema.json"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    cases = []
+    for file in sorted(glob.glob(f"{ROOT}/stdlib/io/*.json")):
+        document = json.load(open(file))
+        document["uri"] = document["uri"].replace("/mwlvm/", "/acme/") # the command has these itself
+        cases.append((file, "", document))
+        if len(cases) == 1 or file.endswith("mw_cache.json"):
+            cases += [(file, what, wrong) for what, wrong in mistakes(document)]
+    with tempfile.TemporaryDirectory() as folder:
+        for i, (_, _, document) in enumerate(cases):
+            with open(f"{folder}/{i}.json", "w") as f:
+                json.dump(document, f)
+        with ThreadPoolExecutor(2) as pool:
+            checked = list(pool.map(lambda i: mwlvm("check", "--provider", f"{folder}/{i}.json", f"{ROOT}/tools/examples/hello.json"),
+                                    range(len(cases))))
+    for (file, what, document), done in zip(cases, checked):
+        expect(f"{file} {what}: the assembler", (done.returncode == 0) == (not what), done.stderr + done.stdout)
+        expect(f"{file} {what}: the schema", validator.is_valid(document) == (not what),
+               "" if what or validator.is_valid(document) else best(validator, document))
+    return len(cases)
+
+
 def main():
     schema = json.loads(mwlvm("schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -117,8 +179,9 @@ def main():
     counts = check_definitions(validator)
     check_words(schema)
     functions = check_functions()
+    documents = check_documents()
     print("\n".join(problems[:30]))
-    print(f"{counts[True]} accepted, {counts[False]} refused, {functions} functions; {len(problems)} problems")
+    print(f"{counts[True]} accepted, {counts[False]} refused, {functions} functions, {documents} provider documents; {len(problems)} problems")
     return 1 if problems or counts[True] < 300 or counts[False] < 50 else 0
 
 

@@ -1,4 +1,5 @@
-/* options.c PROGRAM: runs a program with the smallest library: no assembler, no stacks. */
+/* options.c PROGRAM: runs a program with a library from which parts are left out. WITHOUT_STACKS:
+ * stacks are. */
 #include <mwl.h>
 #include <mwl_provider.h>
 #include <mwl_std.h>
@@ -24,8 +25,12 @@ int main(int argc, char **argv) {
         return fprintf(stderr, "%s\n", error.message), 1;
     const mwl_call_provider blocking = {
         .uri = "mwl:provider.call/acme/block/v1", .document = "{}", .blocking = block};
+#ifdef WITHOUT_STACKS
     if (mwl_vm_provide(vm, &blocking, 1, NULL, &error) != MWL_E_UNSUPPORTED) return 2;
     if (mwl_stack_watch() != MWL_E_UNSUPPORTED) return 3;
+#else
+    if (mwl_vm_provide(vm, &blocking, 1, NULL, &error) == MWL_E_UNSUPPORTED) return 2;
+#endif
     mwl_heap *heap = mwl_vm_heap(vm);
     mwl_start start = {.input = mwl_make_object(heap, "name", mwl_text(heap, "Lisboa"))};
     if (mwl_run_start(vm, program, &start, &run, &error) < 0)

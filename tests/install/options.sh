@@ -1,38 +1,164 @@
 #!/bin/sh
-# options.sh CMAKE CC COMMAND WORK: the library with parts left out.
+# options.sh CMAKE CC COMMAND WORK NAME: the library with a part left out, built in WORK/NAME.
 #
-# The smallest one, which runs programs only, is built with everything off: it needs libc and nothing else, and prints
-# its size. A host runs a program with it that COMMAND has assembled.
+# NAME is an option of the build (stacks, pcre2, idn, command, assembler: MWL_STACKS and so on), which is off alone, or
+# `smallest`: all of them are. Only the libraries that are needed then can be found when it is configured. The cases, the
+# suites that use the part, and hosts are run; with OPTIONS_LONG=1 in the environment every suite is.
 set -eu
 cmake=$1
 cc=$2
 command=$3
 work=$4
+name=$5
 root=$(cd "$(dirname "$0")/../.." && pwd)
-mkdir -p "$work"
+build=$work/$name
+mkdir -p "$build"
+cd "$root"
 
-configure() { # NAME OPTIONS...
-    name=$1
-    shift
-    "$cmake" -S "$root" -B "$work/$name" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=MinSizeRel -DMWL_WERROR=ON \
-        -DMWL_DOWNLOAD=OFF -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,defs "$@" >"$work/log" 2>&1 && "$cmake" --build "$work/$name" >"$work/log" 2>&1 ||
-        { tail -40 "$work/log"; echo "$name does not build"; exit 1; }
+fail() {
+    echo "$*"
+    exit 1
 }
 
-configure smallest -DMWL_ASSEMBLER=OFF -DMWL_STACKS=OFF -DMWL_PCRE2=OFF -DMWL_IDN=OFF -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF
-needed=$(readelf -d "$work/smallest/libmwlvm.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-for name in $needed; do
-    case $name in
-        libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
-        *) echo "the smallest library needs $name"; exit 1 ;;
-    esac
-done
-strip -o "$work/stripped" "$work/smallest/libmwlvm.so"
-echo "the smallest library: $(($(wc -c <"$work/stripped") / 1024)) KiB, stripped"
+# pkg-config knows these modules and no other.
+only() { # MODULE...
+    rm -rf "$build/pkgconfig"
+    mkdir "$build/pkgconfig"
+    for module in "$@"; do
+        from=$(pkg-config --variable=pcfiledir "$module")
+        cp "$from/$module.pc" "$build/pkgconfig"
+    done
+    export PKG_CONFIG_LIBDIR="$build/pkgconfig"
+    unset PKG_CONFIG_PATH
+}
 
-"$command" asm "$root/tests/install/options.json" -o "$work/options.mwlb"
-"$cc" -std=c11 -I"$root/vm" -I"$root/stdlib" -I"$root/assembler" "$root/tests/install/options.c" -o "$work/host" \
-    "$work/smallest/libmwlvm.a" -lm -pthread -Wl,--gc-sections
-strip -o "$work/stripped" "$work/host"
-echo "a host with it inside: $(($(wc -c <"$work/stripped") / 1024)) KiB, stripped"
-"$work/host" "$work/options.mwlb"
+configure() { # OPTIONS...
+    ccache=$(command -v ccache || true)
+    "$cmake" -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$cc" ${ccache:+-DCMAKE_C_COMPILER_LAUNCHER="$ccache"} \
+        -DCMAKE_BUILD_TYPE=MinSizeRel -DMWL_WERROR=ON -DMWL_DOWNLOAD=OFF -DMWL_DEPS_DIR="$root/build/deps" -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,defs "$@" \
+        >"$build/log" 2>&1
+}
+
+build() { # OPTIONS...: those of `cmake --build`
+    "$cmake" --build "$build" "$@" >"$build/log" 2>&1 || {
+        tail -n 40 "$build/log"
+        fail "$name does not build"
+    }
+}
+
+# What the shared library needs is libc and these.
+needs_only() { # LIBRARY...
+    for needed in $(readelf -d "$build/libmwlvm.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+        case " libc libm libpthread ld-linux-x86-64 $* " in
+            *" ${needed%%.so*} "*) ;;
+            *) case $needed in ld-linux*) ;; *) fail "the library needs $needed" ;; esac ;;
+        esac
+    done
+}
+
+host() { # SOURCE FLAGS...: compiled with the static library and run
+    source=$1
+    shift
+    # shellcheck disable=SC2046,SC2086  # the flags are words
+    "$cc" -std=c11 -I"$root/vm" -I"$root/stdlib" -I"$root/assembler" "$root/tests/install/$source.c" -o "$build/host" \
+        "$build/libmwlvm.a" "$@" -lm -pthread -Wl,--gc-sections
+}
+
+libraries() { pkg-config --libs "$@"; }
+
+suite() { # KIND FOLDER: no case fails
+    [ -d "$2" ] || return 0
+    "$build/mwl-suite" "$1" "$2" >"$build/log" 2>&1 || {
+        tail -n 20 "$build/log"
+        fail "$1 $2 fails without $name"
+    }
+    echo "$1 $2: $(tail -n 1 "$build/log")"
+}
+
+run_program() { # a host runs a program that COMMAND has assembled
+    "$command" asm "$root/tests/install/options.json" -o "$build/options.mwlb"
+    host options "$@"
+    "$build/host" "$build/options.mwlb"
+}
+
+# A library with the assembler, the runner of the suites, and some tests.
+with_tests() { # TESTS
+    configure -DMWL_BUILD_TESTS=ON -DMWL_IO=OFF -DMWL_DURABLE=OFF "-DMWL_$(echo "$name" | tr a-z A-Z)=OFF" ||
+        { tail -n 20 "$build/log"; fail "$name cannot be left out"; }
+    # shellcheck disable=SC2086  # a list of words
+    build --target mwlvm_static mwlvm_shared mwl-suite $1
+    for test in $1; do
+        "$build/$test" >"$build/log" 2>&1 || { grep -A3 FAILED "$build/log"; fail "$test fails without $name"; }
+        echo "$test: $(grep -E 'PASSED.*tests?' "$build/log" | sed 's/.*\] *//')"
+    done
+}
+
+suites=${MWL_SUITES:-../shared/suites}
+case $name in
+    smallest)
+        only libxxhash
+        configure -DMWL_ASSEMBLER=OFF -DMWL_STACKS=OFF -DMWL_PCRE2=OFF -DMWL_IDN=OFF \
+            -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF || { tail -n 20 "$build/log"; fail "$name cannot be configured"; }
+        build
+        needs_only
+        strip -o "$build/stripped" "$build/libmwlvm.so"
+        echo "the smallest library: $(($(wc -c <"$build/stripped") / 1024)) KiB, stripped"
+        run_program -DWITHOUT_STACKS
+        strip -o "$build/stripped" "$build/host"
+        echo "a host with it inside: $(($(wc -c <"$build/stripped") / 1024)) KiB, stripped"
+        ;;
+    command)
+        # libuv is asked for by the command, and by nothing else.
+        only libxxhash libpcre2-8 libutf8proc libidn2
+        rm -f "$build/CMakeCache.txt"
+        configure -DMWL_COMMAND=ON -DMWL_BUILD_TESTS=OFF && fail "the command was configured without libuv"
+        grep -q 'packages are: libuv1-dev$' "$build/log" || { cat "$build/log"; fail "not libuv alone is missed"; }
+        rm -f "$build/CMakeCache.txt"
+        configure -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF ||
+            { tail -n 20 "$build/log"; fail "the library asks for what the command needs"; }
+        build
+        needs_only libpcre2-8 libutf8proc
+        # shellcheck disable=SC2046
+        host outside $(libraries libpcre2-8 libutf8proc) -ldl
+        "$build/host"
+        ;;
+    assembler)
+        only libxxhash libpcre2-8 libutf8proc libidn2
+        configure -DMWL_ASSEMBLER=OFF ||
+            { tail -n 20 "$build/log"; fail "$name cannot be left out"; }
+        build
+        needs_only libpcre2-8 libutf8proc
+        ! nm -D --defined-only "$build/libmwlvm.so" | grep -w mwl_assemble_sized || fail "the assembler is there"
+        # shellcheck disable=SC2046
+        run_program $(libraries libpcre2-8 libutf8proc) -ldl
+        ;;
+    stacks)
+        with_tests "test_surface test_host_middleware test_reload test_start_many"
+        run_program -DWITHOUT_STACKS $(libraries libpcre2-8 libutf8proc) -ldl
+        suite mwl tests/cases
+        suite mwl "$suites/mwl/conformance"
+        ;;
+    pcre2)
+        only libxxhash libutf8proc libidn2 libuv
+        with_tests "test_surface"
+        needs_only libutf8proc
+        suite mwl tests/cases
+        suite json-schema "$suites/json-schema"
+        ;;
+    idn)
+        only libxxhash libpcre2-8 libutf8proc libuv
+        with_tests "test_surface"
+        needs_only libpcre2-8 libutf8proc
+        suite mwl tests/cases
+        suite json-schema "$suites/json-schema"
+        ;;
+    *) fail "no such option: $name" ;;
+esac
+if [ -n "${OPTIONS_LONG:-}" ] && [ -x "$build/mwl-suite" ]; then
+    suite mwl tests/regression
+    suite mwl "$suites/mwl/conformance"
+    suite cel "$suites/cel"
+    suite json "$suites/json-parsing"
+    suite jcs "$suites/jcs"
+    suite json-schema "$suites/json-schema"
+fi

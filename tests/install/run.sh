@@ -12,9 +12,17 @@ prefix=$work/prefix
 
 "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$prefix/bin/mwlvm" --version >/dev/null
-for file in bash-completion/completions/mwlvm zsh/site-functions/_mwlvm fish/vendor_completions.d/mwlvm.fish man/man1/mwlvm.1; do
+for file in bash-completion/completions/mwlvm zsh/site-functions/_mwlvm fish/vendor_completions.d/mwlvm.fish man/man1/mwlvm.1 \
+    mwlvm/schemas/flow.schema.json mwlvm/schemas/provider.schema.json doc/mwlvm/LICENSE doc/mwlvm/CHANGELOG.md \
+    doc/mwlvm/LANGUAGE.md doc/mwlvm/TESTING.md doc/mwlvm/EDITOR.md doc/mwlvm/examples/README.md doc/mwlvm/examples/hello_host.c \
+    doc/mwlvm/examples/hello.json; do
     [ -s "$prefix/share/$file" ] || { echo "not installed: share/$file"; exit 1; }
 done
+
+# The schemas are JSON Schemas, the guide's examples run.
+"$prefix/bin/mwlvm" run "$prefix/share/doc/mwlvm/examples/hello.json" --input '{"name": "you"}' >"$work/out"
+grep -q 'Hello, you' "$work/out" || { cat "$work/out"; exit 1; }
+grep -q '"\$schema": *"https://json-schema.org' "$prefix"/share/mwlvm/schemas/*.json
 
 pc=$(find "$prefix" -name mwlvm.pc)
 export PKG_CONFIG_PATH="${pc%/*}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"

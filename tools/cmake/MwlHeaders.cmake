@@ -4,7 +4,7 @@
 include(CheckIncludeFile)
 include(MwlDownload)
 
-set(MWL_DEPS_DIR ${CMAKE_BINARY_DIR}/deps CACHE PATH "Where downloads are kept")
+set(MWL_DEPS_DIR ${PROJECT_BINARY_DIR}/deps CACHE PATH "Where downloads are kept")
 
 # mwl_header(NAME GIVEN_DIR URL SHA256 RESULT): the folder of NAME, or empty.
 function(mwl_header name given url sha256 result)
@@ -42,8 +42,8 @@ if(MWL_MINICORO_INCLUDE)
   # Its assembler labels are global; a host that has minicoro itself must not meet ours.
   file(READ ${MWL_MINICORO_INCLUDE}/minicoro.h text)
   string(REGEX REPLACE "_mco_(switch|wrap_main)" "mwl__mco_\\1" text "${text}")
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/minicoro/minicoro.h CONTENT "@text@" @ONLY)
-  target_include_directories(mwl_coro_header SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/generated/minicoro)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/minicoro/minicoro.h CONTENT "@text@" @ONLY)
+  target_include_directories(mwl_coro_header SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/generated/minicoro)
   target_compile_definitions(mwl_coro_header INTERFACE MWL_HAVE_MINICORO)
 elseif(MWL_STACKS)
   check_symbol_exists(makecontext ucontext.h MWL_HAVE_UCONTEXT)

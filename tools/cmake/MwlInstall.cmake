@@ -13,9 +13,11 @@ if(MWL_SHARE)
   install(FILES ${MWL_SHARE}/zsh/_mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${MWL_SHARE}/fish/mwlvm.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   install(FILES ${MWL_SHARE}/man/mwlvm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${MWL_SHARE}/schemas/flow.schema.json tools/provider.schema.json
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/mwlvm/schemas) # for editors
 endif()
 install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE CHANGELOG.md tools/LANGUAGE.md tools/TESTING.md tools/EDITOR.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB MWL_EXAMPLE_FILES tools/examples/*.c tools/examples/*.cpp tools/examples/*.py tools/examples/*.json
      tools/examples/README.md) # the guide
 install(FILES ${MWL_EXAMPLE_FILES} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
@@ -45,30 +47,30 @@ if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
   file(RELATIVE_PATH MWL_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" MWL_PC_PREFIX "\${pcfiledir}/${MWL_PC_PREFIX}")
 endif()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm.pc.in ${CMAKE_BINARY_DIR}/mwlvm.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/mwlvm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm.pc.in ${PROJECT_BINARY_DIR}/mwlvm.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/mwlvm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(MWL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mwlvm)
 install(EXPORT mwlvm NAMESPACE mwlvm:: FILE mwlvm-targets.cmake DESTINATION ${MWL_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-config.cmake.in
-  ${CMAKE_BINARY_DIR}/mwlvm-config.cmake INSTALL_DESTINATION ${MWL_CMAKE_DIR})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
+  ${PROJECT_BINARY_DIR}/mwlvm-config.cmake INSTALL_DESTINATION ${MWL_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/mwlvm-config-version.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/mwlvm-config.cmake ${CMAKE_BINARY_DIR}/mwlvm-config-version.cmake
+install(FILES ${PROJECT_BINARY_DIR}/mwlvm-config.cmake ${PROJECT_BINARY_DIR}/mwlvm-config-version.cmake
         DESTINATION ${MWL_CMAKE_DIR})
 
 # The providers of stdlib/io: an archive beside libmwlvm, which uses its public functions alone.
 if(MWL_HAVE_IO)
   install(TARGETS mwlvm_io ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES stdlib/io/mwl_io.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-io.pc.in ${CMAKE_BINARY_DIR}/mwlvm-io.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/mwlvm-io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-io.pc.in ${PROJECT_BINARY_DIR}/mwlvm-io.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/mwlvm-io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
 # Durable runs: the same.
 if(MWL_HAVE_DURABLE)
   install(TARGETS mwlvm_durable ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES stdlib/durable/mwl_store.h stdlib/durable/mwl_durable.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-durable.pc.in ${CMAKE_BINARY_DIR}/mwlvm-durable.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/mwlvm-durable.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/mwlvm-durable.pc.in ${PROJECT_BINARY_DIR}/mwlvm-durable.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/mwlvm-durable.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -398,10 +398,18 @@ if(NOT MWL_SANITIZE)
              $<TARGET_FILE:mwl-suite-one>)
     mwl_test_setup(amalgamate)
   endif()
-  # The library with parts left out.
-  add_test(NAME options COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/options.sh ${CMAKE_COMMAND} ${CMAKE_C_COMPILER}
-           $<TARGET_FILE:mwlvm> ${CMAKE_CURRENT_BINARY_DIR}/options)
-  mwl_test_setup(options)
+  # The library with parts left out, and inside another project. One after the other, so that what one compiles the
+  # next finds in ccache.
+  foreach(part smallest stacks pcre2 idn command assembler)
+    add_test(NAME options_${part} COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/options.sh ${CMAKE_COMMAND}
+             ${CMAKE_C_COMPILER} $<TARGET_FILE:mwlvm> ${CMAKE_CURRENT_BINARY_DIR}/options ${part})
+    mwl_test_setup(options_${part})
+    set_tests_properties(options_${part} PROPERTIES RESOURCE_LOCK options TIMEOUT 900)
+  endforeach()
+  add_test(NAME subproject COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/subproject.sh ${CMAKE_COMMAND}
+           ${CMAKE_C_COMPILER} ${CMAKE_CURRENT_BINARY_DIR}/options/subproject)
+  mwl_test_setup(subproject)
+  set_tests_properties(subproject PROPERTIES RESOURCE_LOCK options TIMEOUT 900)
   # Hosts that were compiled with the headers of other versions, with this library.
   add_test(NAME abi COMMAND sh ${PROJECT_SOURCE_DIR}/tests/api/abi/run.sh ${CMAKE_C_COMPILER} $<TARGET_FILE:mwlvm_shared>
            ${MWL_HEADERS})
