@@ -356,9 +356,11 @@ static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,
     else if (phase->with)
         mwl__check_value(c, phase->with, &site);
     if (phase->shape) mwl__check_value(c, phase->shape, &site);
-    for (int i = 0; i < 6 && ix == MWL_ON_FAILURE; i++)
-        phase->fields[i] = mwl__form_member(n, form, bad, failure_fields[i].name);
-    mwl__check_envelope(c, phase->fields, &site);
+    if (ix == MWL_ON_FAILURE && (phase->fields = mwl__check_new(c, 6, sizeof *phase->fields))) {
+        for (int i = 0; i < 6; i++)
+            phase->fields[i] = mwl__form_member(n, form, bad, failure_fields[i].name);
+        mwl__check_envelope(c, phase->fields, &site);
+    }
     if (phase->assign) mwl__check_assign(c, phase->assign, &site);
     if (!phase->when || !e->provider || e->provider->acts[ix]) return;
     mwl__diag *d = mwl__node_report_key(c->tree, phase->when, MWL_DIAG_WHEN_WITHOUT_ACTION,

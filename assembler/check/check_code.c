@@ -277,7 +277,8 @@ static void add_stack(mwl__checker *c, scratch *level, mwl__m_entry *const *stac
                 check_patterns(c, s, mwl__node_get(mwl__node_get(p, "match"), "codes"));
         }
         add_contract(s, e->provider);
-        add_written(s, c, e->phase[MWL_ON_FAILURE].fields[1]);
+        const mwl__node **fields = e->phase[MWL_ON_FAILURE].fields;
+        if (fields) add_written(s, c, fields[1]);
         for (int i = 0; i < 4; i++) {
             if (!e->phase[i].call) continue;
             scratch *inner = clear(c, &level->deeper);

@@ -64,10 +64,11 @@ struct mwl__m_call {
 typedef struct mwl__m_phase {
     const mwl__node *node; /* the block, or NULL */
     const mwl__node *when, *with, *assign;
-    const mwl__node *shape;     /* onEntry.output, onSuccess.value */
-    const mwl__node *fields[6]; /* onFailure: type, code, message, details, retryable, previous */
-    mwl__m_call *call;          /* structural call, or NULL */
-    mwl__m_entry **stack;       /* its own middleware, outermost first */
+    const mwl__node *shape;   /* onEntry.output, onSuccess.value */
+    const mwl__node **fields; /* onFailure, 6: type, code, message, details, retryable, previous;
+                                 NULL: it has no block */
+    mwl__m_call *call;        /* structural call, or NULL */
+    mwl__m_entry **stack;     /* its own middleware, outermost first */
     uint32_t n_stack;
 } mwl__m_phase;
 

@@ -164,7 +164,6 @@ static void release(mwl__lowerer *l) {
     mwl__mem_free(a, l->stubs, l->cap_stubs * sizeof *l->stubs);
     mwl__mem_free(a, l->guards, l->cap_guards * sizeof *l->guards);
     mwl__mem_free(a, l->later, l->cap_later * sizeof *l->later);
-    mwl__arena_free(&l->arena);
     mwl__heap_done(&l->heap);
 }
 
@@ -175,7 +174,6 @@ mwl_status mwl__lower(mwl__model *model, const mwl__functions *functions, mwl__e
     l.functions = functions;
     l.e = emit;
     l.alloc = model->arena.alloc;
-    l.arena = mwl__arena_make(l.alloc);
     mwl_status status = mwl__heap_init(&l.heap, &l.alloc);
     if (status < 0) return status;
     const mwl__source *source = model->tree->source;

@@ -78,7 +78,7 @@ static void act(mwl__lowerer *l, const mwl__m_entry *entry, unsigned phase) {
 }
 
 static bool has_fields(const mwl__m_phase *p) {
-    for (size_t i = 0; i < sizeof p->fields / sizeof *p->fields; i++)
+    for (size_t i = 0; p->fields && i < 6; i++)
         if (p->fields[i]) return true;
     return false;
 }

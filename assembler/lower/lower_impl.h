@@ -51,7 +51,6 @@ typedef struct mwl__lowerer {
     mwl__emit *e;
     mwl_alloc alloc;
     mwl_heap heap;     /* of constants until they are emitted */
-    mwl__arena arena;  /* of reached paths */
     mwl_status status; /* E_REJECTED or E_NOMEM; the emitter has its own */
     unsigned top;      /* the first free register */
     mwl__lower_site site;

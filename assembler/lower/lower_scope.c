@@ -205,7 +205,9 @@ static bool reads_pin(const mwl__lowerer *l, const mwl__cel_tree *tree) {
 }
 
 void mwl__lower_reach(mwl__lowerer *l, const mwl__m_expr *x) {
-    if (mwl__cel_reach(&l->arena, &x->tree, reach_path, l) < 0) mwl__lower_fail(l, MWL_E_NOMEM);
+    mwl__arena paths = mwl__arena_make(l->alloc); /* no path is needed after this */
+    if (mwl__cel_reach(&paths, &x->tree, reach_path, l) < 0) mwl__lower_fail(l, MWL_E_NOMEM);
+    mwl__arena_free(&paths);
     if (reads_pin(l, &x->tree)) mark_pin(l);
 }
 

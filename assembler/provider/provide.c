@@ -84,13 +84,13 @@ static mwl_status read_document(providing *j, const char *text, bool trusted) {
 /* ---- schemas --------------------------------------------------------------------------------- */
 
 static void unlink_child(mwl__node *list, mwl__node *before, mwl__node *child) {
+    list->as.first = mwl__node_first(list);
+    list->indexed = false; /* the index still contains the child */
     if (before)
         before->next = child->next;
     else
-        list->as.list.first = child->next;
+        list->as.first = child->next;
     list->count--;
-    if (list->kind == MWL_NODE_OBJECT)
-        list->as.list.members = NULL; /* the index still contains the child */
 }
 
 /* Removes the member, or the string, with this name. */

@@ -16,6 +16,7 @@
 
 /* The members of one object by name; the first of two equal names is in the table. */
 struct mwl__node_index {
+    mwl__node *first;
     mwl__table table;
     mwl__node *member[];
 };
@@ -443,8 +444,8 @@ static mwl__node *find_member(const struct mwl__node_index *index, const char *s
 }
 
 static void check_few(reader *r, const mwl__node *object) {
-    for (const mwl__node *m = object->as.list.first; m; m = m->next)
-        for (const mwl__node *o = object->as.list.first; o != m; o = o->next)
+    for (const mwl__node *m = object->as.first; m; m = m->next)
+        for (const mwl__node *o = object->as.first; o != m; o = o->next)
             if (same_name(o, m->key, m->key_len)) {
                 fail_duplicate(r, o, m);
                 break;
@@ -464,8 +465,10 @@ static bool check_members(reader *r, mwl__node *object) {
         r->no_memory = true;
         return false;
     }
-    object->as.list.members = index;
-    for (mwl__node *m = object->as.list.first; m; m = m->next) {
+    index->first = object->as.first;
+    object->as.members = index;
+    object->indexed = true;
+    for (mwl__node *m = index->first; m; m = m->next) {
         mwl__probe probe;
         const mwl__node *first = find_member(index, m->key, m->key_len, &probe);
         index->member[m->index] = m;
@@ -510,11 +513,11 @@ static mwl__node *add_node(reader *r, mwl__node_kind kind) {
         n->key_end = r->key_end;
     }
     n->index = r->open->count++;
-    if (r->open->as.list.first)
-        r->open->as.list.last->next = n;
+    if (r->open->as.first)
+        r->open->next->next = n;
     else
-        r->open->as.list.first = n;
-    r->open->as.list.last = n;
+        r->open->as.first = n;
+    r->open->next = n;
     return n;
 }
 
@@ -541,7 +544,7 @@ static bool close_container(reader *r) {
     mwl__node *n = r->open;
     compare_indentation(r, n, r->at);
     n->end = ++r->at;
-    n->as.list.members = NULL;
+    n->next = NULL;
     r->open = n->parent;
     r->depth--;
     return n->kind != MWL_NODE_OBJECT || check_members(r, n);
@@ -728,11 +731,13 @@ void mwl__tree_free(mwl__tree *tree) {
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
+mwl__node *mwl__node_index_first(const struct mwl__node_index *members) { return members->first; }
+
 mwl__node *mwl__node_find(const mwl__node *n, const char *name, size_t len) {
     if (!n || n->kind != MWL_NODE_OBJECT) return NULL;
     mwl__probe probe;
-    if (n->as.list.members) return find_member(n->as.list.members, name, len, &probe);
-    for (mwl__node *m = n->as.list.first; m; m = m->next)
+    if (n->indexed) return find_member(n->as.members, name, len, &probe);
+    for (mwl__node *m = n->as.first; m; m = m->next)
         if (same_name(m, name, len)) return m;
     return NULL;
 }

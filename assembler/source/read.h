@@ -28,23 +28,20 @@ typedef struct mwl__node mwl__node;
 struct mwl__node {
     uint8_t kind;         /* mwl__node_kind */
     bool boolean;         /* BOOL */
+    bool indexed;         /* an object with many members */
     uint32_t count;       /* children of a container; bytes of a STRING */
     uint32_t offset, end; /* the value's bytes in the source, quotes and brackets included */
     uint32_t key_offset, key_end; /* the member's name with its quotes; equal: it is not a member */
     uint32_t index;               /* place among its parent's children, from 0 */
     uint32_t key_len;
     const char *key; /* decoded name of a member, NULL otherwise; not NUL-terminated */
-    mwl__node *parent, *next;
+    mwl__node *parent;
+    mwl__node *next; /* of a container that is being read: its last child */
     union {
         double number;
-        const char *text; /* STRING, decoded, `count` bytes, not NUL-terminated */
-        struct {
-            mwl__node *first;
-            union {
-                struct mwl__node_index *members; /* of an object with many; NULL otherwise */
-                mwl__node *last;                 /* while it is being read */
-            };
-        } list;
+        const char *text;                /* STRING, decoded, `count` bytes, not NUL-terminated */
+        mwl__node *first;                /* of a container; read it with mwl__node_first */
+        struct mwl__node_index *members; /* of an object that is indexed: it has the first too */
     } as;
 };
 
@@ -76,8 +73,10 @@ void mwl__tree_free(mwl__tree *tree);
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Children in the order they were written: for (c = mwl__node_first(n); c; c = c->next). */
+mwl__node *mwl__node_index_first(const struct mwl__node_index *members);
 static inline mwl__node *mwl__node_first(const mwl__node *n) {
-    return n->kind >= MWL_NODE_ARRAY ? n->as.list.first : NULL;
+    if (n->kind < MWL_NODE_ARRAY) return NULL;
+    return n->indexed ? mwl__node_index_first(n->as.members) : n->as.first;
 }
 /* Returns the member of this name, or NULL, also if n is NULL or not an object. Takes constant
  * time. */
