@@ -91,10 +91,14 @@ MWL__OUTLINE static void *no_room(mwl__exec *x) {
     return NULL;
 }
 
-/* A new container whose values are in place, and some of them are not plain: checks the limits. No
- * sum can have overflowed. A map has the fields at the same place. rare: some have not been entered
- * into weight, depth and flags, so all are entered anew. Returns NULL, and frees the container, if
- * it is beyond a limit. */
+static inline bool within_limits(const mwl__list *of) {
+    return of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT;
+}
+
+/* A new container whose values are in place, and some of them are rare, or it may be beyond a
+ * limit. No sum can have overflowed. A map has the fields at the same place. rare: some have not
+ * been entered into weight, depth and flags, so all are entered anew. Returns NULL, and frees the
+ * container, if it is beyond a limit. */
 MWL__OUTLINE static void *close_books(mwl__exec *x, mwl__list *of, uint32_t kind, bool rare) {
     const bool is_map = kind == MWL_KIND_OBJECT;
     const mwl_value *v = is_map ? &((mwl__map *)(void *)of)->member->val : of->item;
@@ -106,7 +110,7 @@ MWL__OUTLINE static void *close_books(mwl__exec *x, mwl__list *of, uint32_t kind
         of->odd |= mwl__value_odd(*v);
         of->weight += mwl__value_weight(*v);
     }
-    if (of->depth <= MWL_DEPTH_LIMIT && of->weight <= MWL_WEIGHT_LIMIT) return of;
+    if (within_limits(of)) return of;
     x->heap->why = of->depth > MWL_DEPTH_LIMIT ? MWL_E_DEPTH : MWL_E_TOO_BIG;
     mwl__destroy(x->heap, (mwl_value){kind | MWL_HEAP | MWL_OWNED, of->used, {.p = of}});
     return no_room(x);
@@ -144,7 +148,7 @@ static inline mwl__list *fill_list(mwl__exec *x, mwl__list *l, mwl_value *items,
     l->weight = (uint64_t)n + 1;
     bool rare = false;
     for (mwl_value *to = l->item, *end = to + n; to != end; to++) settle(l, to, items++, &rare);
-    if (!rare && l->depth == 1) return l;
+    if (!rare && (l->depth == 1 || within_limits(l))) return l;
     return close_books(x, l, MWL_KIND_ARRAY, rare);
 }
 
@@ -194,7 +198,7 @@ static inline mwl__map *fill_map(mwl__exec *x, const mwl__linked_shape *shape, m
         mwl__move(&to->key, &from->key);
         settle(books, &to->val, vals++, &rare);
     }
-    if (!rare && books->depth == 1) return m;
+    if (!rare && (books->depth == 1 || within_limits(books))) return m;
     return close_books(x, books, MWL_KIND_OBJECT, rare);
 }
 

@@ -557,7 +557,7 @@ dispatch:
         TRY(mwl__build_push_optional(x, &A, out));
         NEXT();
     CASE(LIST_OF): {
-        if (X == 0) {
+        if (!LIKELY(X != 0)) {
             SET(A, mwl__list_new(h, 0));
             NEXT();
         }
