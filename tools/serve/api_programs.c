@@ -222,15 +222,15 @@ void api_program(struct ask *a, struct desk_tools *t) {
     mwl_program_release(program);
 }
 
-static void draw(struct ask *a, struct desk_tools *t, const mwl_program *program) {
+static void draw(struct ask *a, struct desk_tools *t, const char *name,
+                 const mwl_program *program) {
     struct definition how = t->options->definition; /* what this one uses is not counted there */
     struct definition_model m;
     struct graph g;
     how.limits = limits_default();
     how.paid = 0;
     how.quota = NULL;
-    int status =
-        definition_model_read(&m, &how, "definition", program->source, program->source_size, true);
+    int status = definition_model_read(&m, &how, name, program->source, program->source_size, true);
     graph_init(&g, m.alloc, m.source.name ? m.source.name : "");
     mwl_status built = status == CMD_OK ? graph_build(&g, &m.model) : MWL_E_REJECTED;
     if (built == MWL_OK) built = graph_layout(&g);
@@ -247,24 +247,26 @@ static void draw(struct ask *a, struct desk_tools *t, const mwl_program *program
     definition_model_free(&m);
 }
 
-static void put_graph(struct ask *a, struct desk_tools *t, const uint8_t id[16]) {
+static void put_graph(struct ask *a, struct desk_tools *t, const char *name, const uint8_t id[16]) {
     mwl_program *program = load(a, t, id);
-    if (program) draw(a, t, program);
+    if (program) draw(a, t, name, program);
     mwl_program_release(program);
 }
 
 void api_program_graph(struct ask *a, struct desk_tools *t) {
     uint8_t id[16];
-    if (program_find(a, t, a->words[0], id)) put_graph(a, t, id);
+    if (program_find(a, t, a->words[0], id)) put_graph(a, t, a->words[0], id);
 }
 
 struct of_run {
     uint8_t id[16];
+    char name[NAME_MOST + 1];
     bool there;
 };
 static bool see_row(void *ctx, const mwl_store_row *row) {
     struct of_run *o = ctx;
     memcpy(o->id, row->program, sizeof o->id);
+    snprintf(o->name, sizeof o->name, "%s", row->name);
     o->there = true;
     return false;
 }
@@ -278,5 +280,5 @@ void api_run_graph(struct ask *a, struct desk_tools *t) {
     else if (!o.there)
         ask_problem(a, 404, "there is no run '%s'", a->words[0]);
     else
-        put_graph(a, t, o.id);
+        put_graph(a, t, o.name, o.id);
 }

@@ -42,7 +42,7 @@ struct http_request {
     struct http_connection *on;
     struct listener *listener;
     size_t room, wanted;
-    bool begun, complete, ready, refused, suspended, gone;
+    bool too_long, begun, complete, ready, refused, suspended, gone;
     struct http_stream *stream;
     struct http_request *next, *prev;
 };

@@ -27,9 +27,12 @@ enum {
     SWEEP_MS = 500,
     SEND_S = 120, /* an answer is fetched within this time */
     FILES = 200,  /* for everything else */
-    STREAM_MOST = 1 << 20
+    STREAM_MOST = 1 << 20,
+    DROP =
+        8 << 20 /* a body that is so much too long is read to its end: then the client reads why */
 };
 #define SECOND INT64_C(1000000000)
+#define TOO_LONG "{\"status\":413,\"title\":\"the body is too long\"}"
 
 struct http_stream {
     char *data;
@@ -41,6 +44,7 @@ struct http_connection {
     int fd;
     int64_t since;                /* nothing whole has come; or its answer is on its way */
     struct http_request *request; /* or NULL */
+    bool cut;                     /* it is closed as soon as the library sees it */
     struct http_connection *next, *prev;
 };
 
@@ -60,7 +64,7 @@ struct http {
     struct listener listeners[2];               /* TCP, unix */
     struct http_connection *connections, *last; /* the oldest first */
     struct http_request *requests;
-    size_t n_connections, limit;
+    size_t n_connections, n_cut, limit; /* n_cut: of them */
     int64_t idle_ns;
     int open_handles;
     bool swept, closing;
@@ -156,15 +160,18 @@ static void unlink_connection(struct http *h, struct http_connection *c) {
 }
 
 /* The library finds it closed and cleans up. */
-static void cut(struct http_connection *c) { shutdown(c->fd, SHUT_RDWR); }
+static void cut(struct http *h, struct http_connection *c) {
+    if (c->cut) return;
+    c->cut = true;
+    h->n_cut++;
+    shutdown(c->fd, SHUT_RDWR);
+}
 
 /* With too many connections the one that has asked for nothing the longest is closed. */
 static void make_room(struct http *h) {
     for (struct http_connection *c = h->connections; c; c = c->next)
-        if (!c->request) {
-            cut(c);
-            unlink_connection(h, c);
-            append(h, c); /* it goes when the library sees it: not the same one twice */
+        if (!c->request && !c->cut) {
+            cut(h, c);
             return;
         }
 }
@@ -177,6 +184,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
         if (!c) return;
         unlink_connection(h, c);
         h->n_connections--;
+        h->n_cut -= c->cut;
         free(c);
         return;
     }
@@ -185,7 +193,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
     if (!c) return;
     c->fd = h->lib->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     c->since = now_ns();
-    if (++h->n_connections > h->limit) make_room(h);
+    if (++h->n_connections - h->n_cut > h->limit) make_room(h);
     append(h, c);
 }
 
@@ -200,7 +208,7 @@ static void on_sweep(uv_timer_t *timer) {
     struct http *h = timer->data;
     int64_t now = now_ns();
     for (struct http_connection *c = h->connections; c; c = c->next)
-        if (is_slow(h, c, now)) cut(c);
+        if (is_slow(h, c, now)) cut(h, c);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -404,7 +412,7 @@ static enum MHD_Result begin(struct http_request *r, const char *method) {
     r->last_event = header(r, "Last-Event-ID");
     r->begun = true;
     if (!r->method) return MHD_NO;
-    if (h->n_connections > h->limit || h->closing)
+    if (h->n_connections - h->n_cut > h->limit || h->closing)
         return refuse(r, 503, "{\"status\":503,\"title\":\"too many connections\"}");
     if (!h->handler.begin(h->handler.ctx, r, &most)) {
         r->ready = r->refused = true;
@@ -415,9 +423,9 @@ static enum MHD_Result begin(struct http_request *r, const char *method) {
         return refuse(r, 411,
                       "{\"status\":411,\"title\":\"the length of the body is not known: "
                       "send Content-Length\"}");
-    if (r->wanted > most)
-        return refuse(r, 413, "{\"status\":413,\"title\":\"the body is too long\"}");
-    r->body = malloc(r->wanted + 1);
+    r->too_long = r->wanted > most;
+    if (r->wanted > most + DROP) return refuse(r, 413, TOO_LONG);
+    r->body = malloc(r->too_long ? 1 : r->wanted + 1);
     return r->body ? MHD_YES : MHD_NO;
 }
 
@@ -428,6 +436,10 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
     (void)ctx, (void)connection, (void)url, (void)version;
     if (!r) return MHD_NO;
     if (!r->begun) return begin(r, method);
+    if (*size && r->too_long) {
+        *size = 0;
+        return MHD_YES;
+    }
     if (*size) {
         size_t room = r->wanted - r->len;
         size_t n = *size < room ? *size : room;
@@ -436,6 +448,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
         *size = 0;
         return MHD_YES;
     }
+    if (r->too_long && !r->ready) return refuse(r, 413, TOO_LONG);
     if (!r->complete) {
         r->complete = true;
         r->body[r->len] = '\0';

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""bad.py MWLVM [CONNECTIONS]: what a server must bear: a body of 1 GB, many open connections, slow clients, a full disk."""
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+
+from server import Case, ask, flow, main
+
+CONNECTIONS = int(sys.argv.pop(2)) if len(sys.argv) > 2 else 300
+
+
+class Bad(Case):
+    def raw(self, text=b""):
+        line = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        self.addCleanup(line.close)
+        if text:
+            line.sendall(text)
+        return line
+
+    def test_a_body_of_1_gb_is_refused_before_it_is_sent(self):
+        self.serve()
+        head = f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\nContent-Length: 1073741824\r\n\r\n"
+        self.assertIn(b" 413 ", self.raw(head.encode()).recv(4096))
+        head = head.replace("Content-Length: 1073741824", "Transfer-Encoding: chunked")
+        self.assertIn(b" 411 ", self.raw(head.encode()).recv(4096))
+        self.assertIn(b" 401 ", self.raw(head.replace(self.token, "wrong").encode()).recv(4096))
+        got = self.post("/v1/runs", b"x" * (1 << 20) + b"x", status=413)
+        self.assertIn("too long", got.json["title"])
+        with open(f"/proc/{self.process.pid}/status") as f:
+            rss = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+        self.assertLess(rss, 200000)
+
+    def test_many_open_connections(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * CONNECTIONS + 500), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        limit = CONNECTIONS * 2 // 3
+        self.serve("--connections", str(limit))
+        self.put("p", flow({"a": ask("ok")}))
+        lines = [self.raw() for _ in range(CONNECTIONS)]  # more than there may be, and none of them asks
+        self.get("/v1/runs", token=self.token)
+        self.post("/v1/runs", {"program": "p", "id": "x"}, token=self.token, status=202)
+
+        def closed():
+            n = 0
+            for line in lines:
+                line.setblocking(False)
+                try:
+                    n += line.recv(1) == b""
+                except BlockingIOError:
+                    pass
+                except ConnectionError:
+                    n += 1
+            return n
+        self.until(lambda: closed() >= CONNECTIONS - limit)
+        self.assertEqual(self.get("/v1/runs", token=self.token).lines[0]["run"], "x")
+
+    def test_slow_clients_are_closed(self):
+        self.serve("--idle", "1")
+        quiet = self.raw()
+        head = self.raw(b"GET /v1/ru")
+        body = self.raw(f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n"
+                        "Content-Length: 100\r\n\r\n{".encode())
+        for line in (quiet, head, body):
+            for _ in range(200):  # a byte now and then does not help
+                try:
+                    if line is not quiet:
+                        line.sendall(b" ")
+                    line.settimeout(0.1)
+                    if line.recv(100) == b"":
+                        break
+                except TimeoutError:
+                    continue
+                except ConnectionError:
+                    break
+            else:
+                self.fail("the connection is still open")
+        self.get("/healthz", tcp=True)
+
+    def test_a_request_that_is_not_http(self):
+        self.serve()
+        for text in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100000 + b"\r\n\r\n"):
+            line = self.raw()
+            try:
+                line.sendall(text)
+                line.settimeout(2)
+                line.recv(4096)
+            except (TimeoutError, ConnectionError):
+                pass
+        self.get("/healthz", tcp=True)
+
+    def test_a_full_disk_loses_nothing(self):
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.state("x") == "waiting")
+        size = max(os.stat(self.path("runs.db-wal")).st_size, os.stat(self.path("runs.db")).st_size)
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        refused = None
+        for i in range(2000):
+            got = self.post("/v1/runs", {"program": "p", "id": f"r{i}", "input": "z" * 2000})
+            if got.status != 202:
+                refused = got
+                break
+        self.assertEqual(refused.status, 503, refused.body)
+        self.assertEqual(self.get("/v1/runs?limit=1").lines[0]["run"], "x")
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        self.post("/v1/runs/x/answers/ok", "1", status=204)
+        self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 1)
+        self.until(lambda: all(r["state"] == "waiting" for r in self.get("/v1/runs?state=open&limit=1000").lines))
+        self.assertEqual(len(self.get("/v1/runs?state=open&limit=1000").lines), i)
+
+
+if __name__ == "__main__":
+    main()

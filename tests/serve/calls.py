@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""calls.py MWLVM: calls for workers outside: the example workers in Python and JavaScript, leases, a kill of the server."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from urllib.parse import quote
+
+from server import ROOT, Case, flow, main
+
+URI = "mwl:provider.call/example.com/count/v1"
+COUNT = flow({"a": {"action": "Call", "call": {"provider": URI, "with": {"how": "words"}}, "next": "end"}})
+TAKE = "/v1/calls?provider=" + quote(URI, safe="")
+WORKERS = os.path.join(ROOT, "tools", "examples", "workers")
+
+
+class Calls(Case):
+    def begin(self):
+        self.serve("--remote", URI)
+        self.put("count", COUNT)
+
+    def start(self, run, text="one two three"):
+        self.post("/v1/runs", {"program": "count", "id": run, "input": {"text": text}}, status=202)
+
+    def test_take_renew_settle(self):
+        self.begin()
+        self.get(TAKE, status=204)
+        self.get("/v1/calls", status=400)
+        self.start("x")
+        call = self.get(TAKE + "&wait=30&lease=1").json
+        self.assertEqual((call["key"], call["attempt"], call["call"]["arguments"]), ("x.1", 1, {"how": "words"}))
+        self.assertEqual(call["call"]["input"], {"text": "one two three"})
+        self.get(TAKE, status=204)
+        again = self.get(TAKE + "&wait=60").json  # when the lease is over
+        self.assertEqual((again["key"], again["attempt"]), ("x.1", 2))
+        self.post("/v1/calls/x.1/lease?attempt=1", status=409)
+        self.post("/v1/calls/x.1/lease?attempt=2&lease=60", status=204)
+        self.post("/v1/calls/x.1/result", {"words": 3}, status=422)
+        self.post("/v1/calls/x.1/result", {"value": 3}, status=204)
+        self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 3)
+        self.post("/v1/calls/x.1/result", {"value": 4}, status=409)
+        self.post("/v1/calls/nobody.1/result", {"value": 4}, status=404)
+
+    def test_a_failure_is_one_of_the_flow(self):
+        self.begin()
+        self.start("x")
+        self.get(TAKE + "&wait=30")
+        self.post("/v1/calls/x.1/result", {"failure": {"code": "Provider.Call.Count.Odd", "message": "odd"}}, status=204)
+        got = self.get("/v1/runs/x/result?wait=60").json
+        self.assertEqual((got["type"], got["code"], got["message"]), ("error", "Provider.Call.Count.Odd", "odd"))
+
+    def test_calls_and_answers_outlive_the_server(self):
+        self.begin()
+        for run in ("x", "y"):
+            self.start(run)
+        keys = {self.get(TAKE + "&wait=30&lease=3600").json["key"] for _ in range(2)}
+        self.assertEqual(keys, {"x.1", "y.1"})
+        self.post("/v1/calls/x.1/result", {"value": 1}, status=204)
+        self.stop(signal.SIGKILL)
+        self.serve("--remote", URI)
+        self.get(TAKE, status=204)  # the lease stands
+        self.post("/v1/calls/y.1/result", {"value": 2}, status=204)
+        self.assertEqual([self.get(f"/v1/runs/{r}/result?wait=60").json["value"] for r in "xy"], [1, 2])
+
+    def example(self, *words):
+        self.begin()
+        worker = subprocess.Popen([*words, f"http://127.0.0.1:{self.port}", URI], stdout=subprocess.PIPE, text=True,
+                                  env={**os.environ, "MWLVM_TOKEN": self.token})
+        try:
+            for i in range(5):
+                self.start(f"r{i}", "a b " * i)
+            for i in range(1, 5):
+                self.assertEqual(self.get(f"/v1/runs/r{i}/result?wait=60").json["value"], {"words": 2 * i})
+            self.assertEqual(self.get("/v1/runs/r0/result?wait=60").json["code"], "Provider.Call.Count.Failed")
+        finally:
+            worker.kill()
+            worker.wait()
+            worker.stdout.close()
+
+    def test_the_worker_in_python(self):
+        self.example(sys.executable, os.path.join(WORKERS, "worker.py"))
+
+    def test_the_worker_in_javascript(self):
+        if not shutil.which("node"):
+            self.skipTest("there is no node")
+        self.example("node", os.path.join(WORKERS, "worker.mjs"))
+
+
+if __name__ == "__main__":
+    main()
