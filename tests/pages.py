@@ -12,7 +12,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
-LINKED = ["README.md", "tools/README.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/examples/README.md"]
+LINKED = ["README.md", "tools/README.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
 ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".txt", ".json", ".cmake")
 FILE = re.compile(r"^[\w./-]+$")
 FUNCTION = re.compile(r"^mwl_\w+$")

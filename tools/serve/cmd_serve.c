@@ -14,15 +14,17 @@ enum { CONNECTIONS = 10000, IDLE_S = 60 };
 #define LISTEN "127.0.0.1:7441"
 
 static const char head[] =
-    "usage: mwlvm serve --durable FILE [DEFINITION...] [OPTIONS]\n\n"
+    "usage: mwlvm serve --durable FILE [DEFINITION...] [OPTIONS]\n"
+    "       mwlvm serve --store URL [DEFINITION...] [OPTIONS]\n\n"
     "Drives the runs of a store, and serves HTTP for them: start, list, look at, answer, cancel;\n"
     "events as they happen; a page for people at /. Each DEFINITION is a program that can be\n"
     "started, under the name of its file without .json. tools/SERVE.md has every endpoint.\n\n";
 
 static const char foot[] =
-    "\nA token is needed: Authorization: Bearer TOKEN. The owner's token is in FILE-token, which is\n"
-    "made at the first start. On the unix socket, FILE-sock, no token is needed: only the owner can\n"
-    "open it. Ctrl-C and SIGTERM end the server; the runs stay in the store.\n\n"
+    "\nA token is needed: Authorization: Bearer TOKEN. The owner's token is in FILE-token (without a\n"
+    "file: mwlvm-serve-token), which is made at the first start. On the unix socket, FILE-sock, no\n"
+    "token is needed: only the owner can open it. Ctrl-C and SIGTERM end the server; the runs stay\n"
+    "in the store.\n\n"
     "Example:\n"
     "  mwlvm serve --durable runs.db tools/examples/approval.json --listen 127.0.0.1:0 & sleep 2 && \\\n"
     "    curl -s --unix-socket runs.db-sock http://mwlvm/v1/runs -d '{\"program\": \"approval\"}' && \\\n"
@@ -32,6 +34,8 @@ static const struct option options[] = {
 #define AT(field) offsetof(struct serve_options, field)
     {"--durable", OPTION_WORD, AT(run.durable), "FILE", "the store of the runs; made if it is new",
      NULL},
+    {"--store", OPTION_WORD, AT(run.durable), "URL",
+     "the same, in a database: postgresql://USER@HOST/DATABASE", NULL},
     {"--listen", OPTION_WORD, AT(listen), "HOST:PORT",
      "where to listen; " LISTEN " without it; `none`: the unix socket alone", NULL},
     {"--unix", OPTION_WORD, AT(unix_path), "PATH",
@@ -92,13 +96,15 @@ static int check(struct serve_options *o) {
     int status = read_number("--connections", o->connections_word, 1000000, &o->connections);
     if (status == CMD_OK) status = read_number("--idle", o->idle_word, 86400, &o->idle_s);
     if (status != CMD_OK || o->new_token) return status;
-    if (!o->run.durable) return cmd_usage("--durable FILE says where the runs are");
+    if (!o->run.durable) return cmd_usage("--durable FILE or --store URL says where the runs are");
     if (!o->listen) o->listen = LISTEN;
     if (strcmp(o->listen, "none") == 0) o->listen = NULL;
     if (o->listen && !is_local(o->listen) && !o->token_file && !o->tokens)
         return cmd_usage("--listen %s can be reached from outside: name --token-file or --tokens",
                          o->listen);
     if (o->unix_path && strcmp(o->unix_path, "none") == 0) o->unix_path = "";
+    if (!o->listen && o->unix_path && !*o->unix_path)
+        return cmd_usage("--listen none and --unix none leave nothing to listen to");
     return CMD_OK;
 }
 
