@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """sleepers.py MWLVM [N]: N runs that sleep for an hour (3,000 in every test run, a million in the soak) cost rows of the store,
 not memory: the server is as large with all of them as with a tenth, and goes on serving."""
-import json
 import os
 import sys
 import time
 
-from server import Case, flow, main, sleep
+from server import MWLVM, Case, flow, main, sleep
 
 N = int(sys.argv.pop(2)) if len(sys.argv) > 2 else 3000
 PIECE = 1000
@@ -41,7 +40,10 @@ class Sleepers(Case):
         started = time.time()
         self.sleeping(N)
         asleep, all_of_them = time.time(), self.memory()
-        self.assertLess(all_of_them, tenth + 80)
+        with open(MWLVM, "rb") as f:
+            sanitized = b"__asan_init" in f.read()  # keeps what is freed
+        if not sanitized:
+            self.assertLess(all_of_them, tenth + 80)
         self.assertEqual(self.post("/v1/runs?wait=60", {"program": "quick", "input": 1}, status=200).json["value"], 1)
         self.assertEqual(self.get(f"/v1/runs/s{N - 1}").json["frames"][0]["step"], "rest")
         self.post(f"/v1/runs/s{N // 2}/cancel", status=202)

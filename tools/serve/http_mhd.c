@@ -296,7 +296,7 @@ bool http_stream_put(struct http_request *r, const char *text, size_t len) {
         return false;
     }
     if (s->cap - s->len < len) {
-        memmove(s->data, s->data + s->at, s->len - s->at);
+        if (s->at) memmove(s->data, s->data + s->at, s->len - s->at);
         s->len -= s->at;
         s->at = 0;
         size_t cap = s->cap ? s->cap : 4096;
