@@ -5,9 +5,12 @@
 #include "mwl_durable.h"
 #include "postgres_lib.h"
 
+#include <dlfcn.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MEMORY, SQLITE, POSTGRES, ALL_KINDS };
@@ -70,15 +73,19 @@ static bool open_place(place *p, int kind) {
     return status == MWL_OK;
 }
 
-static void close_place(place *p) {
+static void remove_place(const place *p) {
     static const char *const ends[] = {"", "-wal", "-shm", "-owner"};
     char path[120];
-    mwl_store_close(p->s);
-    mwl_store_memory_free(p->memory);
     for (size_t i = 0; *p->path && i < sizeof ends / sizeof *ends; i++) {
         snprintf(path, sizeof path, "%s%s", p->path, ends[i]);
         (void)unlink(path);
     }
+}
+
+static void close_place(place *p) {
+    mwl_store_close(p->s);
+    mwl_store_memory_free(p->memory);
+    remove_place(p);
 }
 
 /* What a poll has shown, as one text. */
@@ -485,6 +492,119 @@ UTEST(sqlite, a_file_of_another_kind_is_refused) {
     (void)unlink(path);
     ASSERT_EQ(mwl_store_sqlite("/no/such/folder/runs.db", true, &s), MWL_E_NOT_FOUND);
     mwl_store_close(s);
+}
+
+/* While a handle opens a new file, another one opens it too and makes the store: before the n-th
+ * statement of the first, for each n up to the transaction in which it would make it itself. */
+static struct {
+    const char *path;
+    int at, n; /* n: statements so far */
+    bool busy, past;
+} rival;
+
+static int on_statement(unsigned kind, void *ctx, void *statement, void *text) {
+    (void)kind, (void)ctx, (void)statement;
+    if (rival.busy || rival.past) return 0;
+    rival.past = strncmp(text, "begin", 5) == 0;
+    if (++rival.n != rival.at) return 0;
+    mwl_store *s = NULL;
+    rival.busy = true;
+    if (mwl_store_sqlite(rival.path, true, &s) != MWL_OK || start(s, "r", "{}") != MWL_OK)
+        printf("the other handle: %s\n", mwl_store_why(s));
+    mwl_store_close(s);
+    rival.busy = false;
+    rival.past = true;
+    return 0;
+}
+
+static void *sqlite_function(const char *name) {
+    return dlsym(dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL), name);
+}
+
+static int on_connection(sqlite3 *db, const char **why, const void *api) {
+    (void)why, (void)api;
+    __typeof__(&sqlite3_trace_v2) trace;
+    void *found = sqlite_function("sqlite3_trace_v2");
+    memcpy(&trace, &found, sizeof trace);
+    return trace(db, SQLITE_TRACE_STMT, on_statement, NULL);
+}
+
+UTEST(sqlite, a_store_that_another_makes_meanwhile_is_not_refused) {
+    __typeof__(&sqlite3_auto_extension) watch;
+    __typeof__(&sqlite3_cancel_auto_extension) unwatch;
+    void (*entry)(void);
+    int (*hook)(sqlite3 *, const char **, const void *) = on_connection;
+    void *found = sqlite_function("sqlite3_auto_extension");
+    memcpy(&watch, &found, sizeof watch);
+    found = sqlite_function("sqlite3_cancel_auto_extension");
+    memcpy(&unwatch, &found, sizeof unwatch);
+    memcpy(&entry, &hook, sizeof entry);
+    ASSERT_EQ(watch(entry), SQLITE_OK);
+    bool all = false;
+    for (int at = 1; !all; at++) {
+        place p;
+        memset(&rival, 0, sizeof rival);
+        rival.busy = true;
+        ASSERT_TRUE(open_place(&p, SQLITE)); /* for its name */
+        mwl_store_close(p.s);
+        remove_place(&p);
+        rival.busy = false;
+        rival.path = p.path;
+        rival.at = at;
+        mwl_status status = mwl_store_sqlite(p.path, true, &p.s);
+        if (status != MWL_OK) printf("statement %d: %s\n", at, mwl_store_why(p.s));
+        ASSERT_EQ(status, MWL_OK);
+        all = rival.n < at;
+        ASSERT_STREQ(listed(p.s, false), all ? "" : "r new v0 w0 m0 ;");
+        close_place(&p);
+    }
+    unwatch(entry);
+}
+
+/* Processes that open a new file at the same instant: one makes the store, the others find it; none
+ * takes a file that is just being made for another one's. */
+UTEST(sqlite, a_new_file_is_opened_by_several_at_once) {
+    enum { ROUNDS = 4, PROCESSES = 4 };
+    for (int round = 0; round < ROUNDS; round++) {
+        place p;
+        pid_t children[PROCESSES];
+        int go[2];
+        char id[20];
+        ASSERT_TRUE(open_place(&p, SQLITE)); /* for its name */
+        mwl_store_close(p.s);
+        remove_place(&p);
+        ASSERT_EQ(pipe(go), 0);
+        for (int i = 0; i < PROCESSES; i++) {
+            children[i] = fork();
+            if (children[i] != 0) continue;
+            char byte;
+            mwl_store *s = NULL;
+            close(go[1]);
+            (void)!read(go[0], &byte, 1); /* all wait for the end of the pipe */
+            snprintf(id, sizeof id, "r%d", i);
+            bool good =
+                mwl_store_sqlite(p.path, true, &s) == MWL_OK && start(s, id, "{}") == MWL_OK;
+            if (!good) printf("%s\n", mwl_store_why(s));
+            fflush(stdout);
+            _exit(good ? 0 : 1);
+        }
+        close(go[0]);
+        close(go[1]);
+        for (int i = 0; i < PROCESSES; i++) {
+            int status = -1;
+            ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+            ASSERT_EQ(status, 0);
+        }
+        const mwl_store_query query = {.id = NULL};
+        char all[500] = "";
+        ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+        ASSERT_EQ(p.s->ops->list(p.s, &query, see_row, all), MWL_OK);
+        for (int i = 0; i < PROCESSES; i++) {
+            snprintf(id, sizeof id, "r%d new", i);
+            ASSERT_TRUE(strstr(all, id) != NULL);
+        }
+        close_place(&p);
+    }
 }
 
 UTEST(sqlite, a_backup_is_a_store) {
