@@ -9,6 +9,10 @@ set(MWL_EVEN_FILES vm/regex/regex.c) # the search
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
 set(MWL_SMALL_FILES vm/machine/clone.c vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c vm/machine/durable.c
     vm/machine/rest.c vm/machine/token.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c)
+set(MWL_UNALIGNED)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU) # clang warns that it has no such option
+  set(MWL_UNALIGNED $<$<CONFIG:Release>:-fno-align-loops> $<$<CONFIG:Release>:-fno-align-jumps>)
+endif()
 foreach(source ${MWL_SOURCES})
   file(RELATIVE_PATH file ${PROJECT_SOURCE_DIR} ${source})
   get_filename_component(folder ${file} DIRECTORY)
@@ -18,8 +22,7 @@ foreach(source ${MWL_SOURCES})
   if(folder IN_LIST MWL_FAST OR file IN_LIST MWL_FAST_FILES)
     continue()
   elseif(folder IN_LIST MWL_EVEN OR file IN_LIST MWL_EVEN_FILES)
-    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-fno-align-loops>
-                 $<$<CONFIG:Release>:-fno-align-jumps>)
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> ${MWL_UNALIGNED})
   else()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
   endif()

@@ -2,6 +2,7 @@
  * short-input PRF", 2012; 1-3 is one round for each word and three at the end. */
 #include "vm/base/hash.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +11,14 @@
 #endif
 
 /* ---- the secret ------------------------------------------------------------------------------ */
+
+#ifdef _WIN32
+/* RtlGenRandom, by the name that advapi32 exports. */
+unsigned char __stdcall SystemFunction036(void *bytes, unsigned long size);
+static bool entropy(uint64_t *out) { return SystemFunction036(out, sizeof *out) != 0; }
+#else
+static bool entropy(uint64_t *out) { return getentropy(out, sizeof *out) == 0; }
+#endif
 
 static uint64_t guessable(void) {
     struct timespec t = {0, 0};
@@ -23,7 +32,7 @@ _Atomic uint64_t mwl__hash_secret_known;
 
 uint64_t mwl__hash_secret_make(void) {
     uint64_t fresh = 0, known = 0;
-    if (getentropy(&fresh, sizeof fresh) != 0) fresh = guessable();
+    if (!entropy(&fresh)) fresh = guessable();
     if (fresh == 0) fresh = 1;
     /* If several threads come at the same time, the first one decides; the others get its secret in
      * `known`. */
