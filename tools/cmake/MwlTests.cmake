@@ -21,7 +21,7 @@ add_library(mwl_test_flags INTERFACE)
 target_link_libraries(mwl_test_flags INTERFACE mwl_flags)
 target_compile_options(mwl_test_flags INTERFACE -Wno-sign-compare)
 target_include_directories(mwl_test_flags SYSTEM INTERFACE ${MWL_UTEST_INCLUDE} ${UTF8PROC_INCLUDE_DIRS})
-if(CMAKE_CROSSCOMPILING) # what is tested is optimised; the tests themselves need not be
+if(MWL_CROSS) # what is tested is optimised; the tests themselves need not be
   target_compile_options(mwl_test_flags INTERFACE -O0)
 endif()
 
@@ -175,7 +175,7 @@ foreach(source ${MWL_EXAMPLE_SOURCES})
   mwl_test_setup(example_${name})
 endforeach()
 
-if(NOT MWL_COMMAND OR CMAKE_CROSSCOMPILING) # the rest runs the command from scripts, or looks at the tree
+if(NOT MWL_COMMAND OR MWL_CROSS) # the rest runs the command from scripts, or looks at the tree
   return()
 endif()
 
