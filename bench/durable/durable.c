@@ -1,5 +1,7 @@
-/* durable.c: `mwl-bench-durable [FOLDER]`: durable transitions a second, by the size of the group,
- * beside SQLite alone doing the same writes.
+/* durable.c: durable transitions a second. `mwl-bench-durable [FOLDER]`: on SQLite, by the size of
+ * the group, beside SQLite alone doing the same writes. `mwl-bench-durable --postgres URI WORKERS
+ * GROUP`: on a database of PostgreSQL, each worker a process with GROUP runs. bench/durable/run.py
+ * runs both.
  *
  * A transition is: an effect has been answered, the run goes on to the next one, its snapshot is in
  * the store, and the effect is released. B runs are in flight, so a group has B snapshots. "SQLite
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,20 +98,25 @@ static void accept_runs(struct world *w, unsigned runs) {
     mwl_asm_free(&out);
 }
 
-static void open_world(struct world *w, const char *path, unsigned runs) {
+/* A worker of a store that is open. */
+static void join_world(struct world *w, const mwl_durable_options *options) {
     const mwl_call_provider provider = {.uri = EFFECT, .document = document, .start = effect};
     mwl_config config = mwl_config_default();
-    memset(w, 0, sizeof *w);
     config.hold = true;
-    remove_files(path);
-    must(mwl_store_sqlite(path, true, &w->store) == MWL_OK, mwl_store_why(w->store));
-    accept_runs(w, runs);
     must(w->store->ops->join(w->store, "bench") == MWL_OK, mwl_store_why(w->store));
     must(mwl_vm_new(&config, &w->vm) == MWL_OK, "VM");
     must(mwl_std_register(w->vm, NULL) == MWL_OK, "standard library");
     must(mwl_vm_provide(w->vm, &provider, 1, NULL, NULL) == MWL_OK, "provider");
-    must(mwl_durable_new(w->vm, NULL, &w->driver) == MWL_OK, "driver");
+    must(mwl_durable_new(w->vm, options, &w->driver) == MWL_OK, "driver");
     effects = 0;
+}
+
+static void open_world(struct world *w, const char *path, unsigned runs) {
+    memset(w, 0, sizeof *w);
+    remove_files(path);
+    must(mwl_store_sqlite(path, true, &w->store) == MWL_OK, mwl_store_why(w->store));
+    accept_runs(w, runs);
+    join_world(w, NULL);
 }
 
 static void close_world(struct world *w, const char *path) {
@@ -223,9 +231,78 @@ static double sqlite_rate(const char *path, unsigned group) {
     return (double)n / (end - begin);
 }
 
+/* ---- PostgreSQL ------------------------------------------------------------------------------ */
+
+/* One worker: takes its runs, says so, and begins when all have theirs. */
+static void be_worker(const char *uri, unsigned group, int ready, int go, int result) {
+    const mwl_durable_options options = {.most = group};
+    struct world w;
+    char byte = 0;
+    memset(&w, 0, sizeof w);
+    must(mwl_store_postgres(uri, false, 0, &w.store) == MWL_OK, mwl_store_why(w.store));
+    join_world(&w, &options);
+    while (mwl_durable_runs(w.driver) < group) turn(&w, true);
+    for (int i = 0; i < 3; i++) turn(&w, false);
+    must(write(ready, &byte, 1) == 1 && read(go, &byte, 1) >= 0, "pipe");
+    unsigned long first = effects;
+    double begin = now(), end;
+    do turn(&w, false);
+    while ((end = now()) - begin < SECONDS);
+    double rate = (double)(effects - first) / (end - begin);
+    must(write(result, &rate, sizeof rate) == sizeof rate, "pipe");
+    mwl_durable_free(w.driver);
+    mwl_vm_free(w.vm);
+    mwl_store_close(w.store);
+}
+
+/* The sum of the rates of workers that work at the same time. The store has no runs before; those
+ * of this measurement stay in it. */
+static double postgres_rate(const char *uri, unsigned workers, unsigned group) {
+    struct world w;
+    int ready[2], go[2], result[2];
+    double all = 0, one;
+    char byte;
+    memset(&w, 0, sizeof w);
+    must(mwl_store_postgres(uri, true, 0, &w.store) == MWL_OK, mwl_store_why(w.store));
+    accept_runs(&w, workers * group);
+    mwl_store_close(w.store);
+    must(pipe(ready) == 0 && pipe(go) == 0 && pipe(result) == 0, "pipe");
+    for (unsigned i = 0; i < workers; i++) {
+        pid_t child = fork();
+        must(child >= 0, "fork");
+        if (child != 0) continue;
+        close(go[1]);
+        be_worker(uri, group, ready[1], go[0], result[1]);
+        _exit(0);
+    }
+    close(go[0]);
+    close(ready[1]);
+    close(result[1]);
+    for (unsigned i = 0; i < workers; i++) must(read(ready[0], &byte, 1) == 1, "a worker ended");
+    close(go[1]);
+    for (unsigned i = 0; i < workers; i++) {
+        must(read(result[0], &one, sizeof one) == sizeof one, "a worker ended");
+        all += one;
+    }
+    close(ready[0]);
+    close(result[0]);
+    while (wait(NULL) > 0) continue;
+    return all;
+}
+
+/* One measurement: run.py makes a new database for each. */
+static int postgres(int argc, char **argv) {
+    must(argc == 5, "--postgres URI WORKERS GROUP");
+    unsigned workers = (unsigned)strtoul(argv[3], NULL, 10);
+    unsigned group = (unsigned)strtoul(argv[4], NULL, 10);
+    printf("%.0f\n", postgres_rate(argv[2], workers, group));
+    return 0;
+}
+
 int main(int argc, char **argv) {
     static const unsigned groups[] = {1, 10, 100, 1000};
     char path[4096];
+    if (argc > 1 && strcmp(argv[1], "--postgres") == 0) return postgres(argc, argv);
     snprintf(path, sizeof path, "%s/mwl-bench-%ld.db", argc > 1 ? argv[1] : ".", (long)getpid());
     measure_size(path);
     printf("snapshots of %zu bytes; transitions a second\n\n", snapshot_size);
