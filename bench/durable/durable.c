@@ -46,6 +46,13 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Of this process, all threads, in microseconds. */
+static double processor(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
 static void must(bool good, const char *what) {
     if (good) return;
     fprintf(stderr, "mwl-bench-durable: %s\n", what);
@@ -136,17 +143,18 @@ static void turn(struct world *w, bool poll) {
 }
 
 /* Transitions a second; *folded: with the fold of what they wrote. */
-static double driver_rate(const char *path, unsigned group, double *folded) {
+static double driver_rate(const char *path, unsigned group, double *folded, double *cost) {
     struct world w;
     bool more = true;
     open_world(&w, path, group);
     while (mwl_durable_runs(w.driver) < group) turn(&w, true);
     for (int i = 0; i < 3; i++) turn(&w, false);
     unsigned long first = effects;
-    double begin = now(), end;
+    double begin = now(), busy = processor(), end;
     do turn(&w, false);
     while ((end = now()) - begin < SECONDS && effects - first < MOST);
     double n = (double)(effects - first);
+    *cost = (processor() - busy) / n;
     while (more) must(w.store->ops->idle(w.store, &more) == MWL_OK, "idle");
     *folded = n / (now() - begin);
     close_world(&w, path);
@@ -198,7 +206,7 @@ static void measure_size(const char *path) {
 }
 
 /* The same rows into the same table, and nothing else. */
-static double sqlite_rate(const char *path, unsigned group) {
+static double sqlite_rate(const char *path, unsigned group, double *cost) {
     struct world w;
     sqlite3 *db = NULL;
     sqlite3_stmt *put = NULL;
@@ -210,7 +218,7 @@ static double sqlite_rate(const char *path, unsigned group) {
                        NULL);
     for (size_t i = 0; i < snapshot_size; i++) bytes[i] = (unsigned char)(i * 37);
     long n = 0;
-    double begin = now(), end;
+    double begin = now(), busy = processor(), end;
     do {
         must(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK,
              sqlite3_errmsg(db));
@@ -224,6 +232,7 @@ static double sqlite_rate(const char *path, unsigned group) {
         }
         must(sqlite3_exec(db, "commit", NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
     } while ((end = now()) - begin < SECONDS && n < MOST);
+    *cost = (processor() - busy) / (double)n;
     sqlite3_finalize(put);
     sqlite3_close(db);
     close_world(&w, path);
@@ -306,14 +315,15 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/mwl-bench-%ld.db", argc > 1 ? argv[1] : ".", (long)getpid());
     measure_size(path);
     printf("snapshots of %zu bytes; transitions a second\n\n", snapshot_size);
-    printf("| group | SQLite alone | driver | of SQLite | with its thread | with the fold |\n"
-           "| ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    printf(
+        "| group | SQLite alone | driver | of SQLite | with its thread | with the fold | processor, "
+        "alone | driver |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        double folded, alone = sqlite_rate(path, groups[i]);
-        double driver = driver_rate(path, groups[i], &folded);
+        double folded, cost, own, alone = sqlite_rate(path, groups[i], &cost);
+        double driver = driver_rate(path, groups[i], &folded, &own);
         double threaded = writer_rate(path, groups[i]);
-        printf("| %u | %.0f | %.0f | %.0f %% | %.0f | %.0f |\n", groups[i], alone, driver,
-               100 * driver / alone, threaded, folded);
+        printf("| %u | %.0f | %.0f | %.0f %% | %.0f | %.0f | %.1f µs | %.1f µs |\n", groups[i],
+               alone, driver, 100 * driver / alone, threaded, folded, cost, own);
         fflush(stdout);
     }
     return 0;

@@ -3,8 +3,9 @@
  * A run belongs to nobody (owner is null), or to a worker; epoch goes up with each claim. A worker
  * has a lease, and the clock of the database alone decides whether it stands. available_ns: from
  * when on a run that belongs to nobody may be claimed. last_message: the number of the last message
- * for a run; it is in the row, so that a worker that gives the run back and somebody who leaves a
- * message see each other. A save changes no column of an index, so it stays in its page. */
+ * for a run. Who leaves a message, and a worker that gives a run back, locks its row first, so that
+ * each sees what the other has done. A save changes no column of an index, so it stays in its page.
+ */
 #ifndef MWL_DURABLE_POSTGRES_SQL_H
 #define MWL_DURABLE_POSTGRES_SQL_H
 
@@ -87,35 +88,35 @@
        kind, $16 body; of each taken message $17 run, $18 n; of each wait $19 run, $20 number,      \
        $21 name, $22 since, $23 question, $24 provider */                                           \
     X(SAVE,                                                                                         \
-      "with k as (update mwlvm.run r set version = d.version, recoveries = 0, "                     \
-      "updated_ns = d.now, snapshot = case when d.kind < 2 then d.bytes when d.state = 6 then "     \
-      "r.snapshot end, state = case d.kind when 0 then r.state when 1 then 2 else d.state end, "    \
-      "owner = case when d.kind = 0 then r.owner end, available_ns = case when d.kind <> 1 then "   \
-      "r.available_ns when r.last_message > d.seen then 0 else d.due end, ended_ns = case when "    \
-      "d.kind = 2 and d.state <> 6 then d.now end, result = case when d.kind = 2 then d.result "    \
-      "end from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], "    \
-      "$8::int8[], $9::bytea[], $10::text[], $11::int8[], $12::bool[]) as d(seq, epoch, version, "  \
-      "kind, state, due, seen, bytes, result, now, new_waits) where r.seq = d.seq and r.owner = "   \
-      "$1::int8 and r.epoch = d.epoch and r.version < d.version returning r.seq, d.new_waits, "     \
-      "(d.kind = 2 and d.state <> 6) as over), "                                                    \
-      "e as (insert into mwlvm.event(run, at_ns, kind, body) select e.run, e.at, e.kind, e.body "   \
-      "from unnest($13::int8[], $14::int8[], $15::text[], $16::text[]) with ordinality as e(run, "  \
-      "at, kind, body, o) join k on k.seq = e.run order by e.o), "                                  \
-      "t as (select t.run, t.n from unnest($17::int8[], $18::int8[]) as t(run, n) join k on "       \
-      "k.seq = t.run and not k.over), "                                                             \
-      "tu as (update mwlvm.inbox i set kind = 3, body = null from t where i.run = t.run and i.n "   \
-      "= t.n and i.key is not null), "                                                              \
-      "td as (delete from mwlvm.inbox i using t where i.run = t.run and i.n = t.n and i.key is "    \
-      "null), "                                                                                     \
-      "td2 as (delete from mwlvm.inbox i using k where i.run = k.seq and k.over), "                 \
-      "w as (select * from unnest($19::int8[], $20::int8[], $21::text[], $22::int8[], "             \
-      "$23::text[], $24::text[]) as w(run, number, name, since, question, provider)), "             \
-      "wi as (insert into mwlvm.wait(run, number, name, since_ns, question, provider) select "      \
-      "w.run, w.number, w.name, w.since, w.question, w.provider from w join k on k.seq = w.run "    \
-      "and not k.over on conflict do nothing), "                                                    \
-      "wd as (delete from mwlvm.wait x using k where x.run = k.seq and (k.over or (k.new_waits "    \
+      "with k as (update mwlvm.run r set version = d.version, recoveries = 0, updated_ns = "        \
+      "d.now, snapshot = case when d.kind < 2 then d.bytes when d.state = 6 then r.snapshot "       \
+      "end, state = case d.kind when 0 then r.state when 1 then 2 else d.state end, owner = "       \
+      "case when d.kind = 0 then r.owner end, available_ns = case when d.kind <> 1 then "           \
+      "r.available_ns when exists (select 1 from mwlvm.inbox i where i.run = r.seq and "            \
+      "i.kind < 3 and i.n > d.seen) then 0 else d.due end, ended_ns = case when d.kind = 2 "        \
+      "and d.state <> 6 then d.now end, result = case when d.kind = 2 then d.result end from "      \
+      "unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], "             \
+      "$8::int8[], $9::bytea[], $10::text[], $11::int8[], $12::bool[]) as d(seq, epoch, "           \
+      "version, kind, state, due, seen, bytes, result, now, new_waits) where r.seq = d.seq "        \
+      "and r.owner = $1::int8 and r.epoch = d.epoch and r.version < d.version returning "           \
+      "r.seq, d.new_waits, (d.kind = 2 and d.state <> 6) as over), e as (insert into "              \
+      "mwlvm.event(run, at_ns, kind, body) select e.run, e.at, e.kind, e.body from "                \
+      "unnest($13::int8[], $14::int8[], $15::text[], $16::text[]) with ordinality as e(run, "       \
+      "at, kind, body, o) join k on k.seq = e.run order by e.o), t as (select t.run, t.n "          \
+      "from unnest($17::int8[], $18::int8[]) as t(run, n) join k on k.seq = t.run and not "         \
+      "k.over), tu as (update mwlvm.inbox i set kind = 3, body = null from t where i.run = "        \
+      "t.run and i.n = t.n and i.key is not null), td as (delete from mwlvm.inbox i using t "       \
+      "where i.run = t.run and i.n = t.n and i.key is null), td2 as (delete from mwlvm.inbox "      \
+      "i using k where i.run = k.seq and k.over), w as (select * from unnest($19::int8[], "         \
+      "$20::int8[], $21::text[], $22::int8[], $23::text[], $24::text[]) as w(run, number, "         \
+      "name, since, question, provider)), wi as (insert into mwlvm.wait(run, number, name, "        \
+      "since_ns, question, provider) select w.run, w.number, w.name, w.since, w.question, "         \
+      "w.provider from w join k on k.seq = w.run and not k.over on conflict do nothing), wd "       \
+      "as (delete from mwlvm.wait x using k where x.run = k.seq and (k.over or (k.new_waits "       \
       "and not exists (select 1 from w where w.run = x.run and w.number = x.number)))) "            \
       "select seq from k")                                                                          \
+    X(LOCK, "select seq from mwlvm.run where seq = any($2::int8[]) and owner = $1::int8 order by "  \
+            "seq for update")                                                                       \
     X(SAVED, "select d.o from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[]) with "         \
              "ordinality as d(seq, epoch, version, kind, o) join mwlvm.run r on r.seq = d.seq "     \
              "and r.epoch = d.epoch and r.version = d.version where case when d.kind = 0 then "     \

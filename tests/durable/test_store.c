@@ -282,6 +282,25 @@ UTEST(store, a_parked_run_comes_back_when_it_is_due_or_has_a_message) {
         ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
         ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
         ASSERT_EQ(got.runs, 1u);
+        /* One that was taken does not wake it either, also if the worker knows of none. */
+        const uint64_t taken[2] = {c.seen, got.message};
+        c.epoch = got.epoch;
+        c.version = 4;
+        c.seen = 0;
+        c.taken = taken;
+        c.n_taken = 2;
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        c.n_taken = 0;
+        ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        if (got.runs) { /* the store looked before it removed them: then the next time it does not
+                         */
+            c.epoch = got.epoch;
+            c.version = 5;
+            ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+            ASSERT_EQ(poll(p.s, 1000, &got), MWL_OK);
+        }
+        ASSERT_EQ(got.runs, 0u);
         close_place(&p);
     }
 }
