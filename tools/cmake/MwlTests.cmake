@@ -383,8 +383,11 @@ if(NOT MWL_SANITIZE)
   add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh
            ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER})
   mwl_test_setup(install)
-  # The library as one file, and the suites with it.
+  # What is installed and what the Debian packages contain; then the library as one file, and the suites with it.
   if(Python3_FOUND)
+    add_test(NAME packaged COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/install/packaged.py
+             ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
+    mwl_test_setup(packaged)
     set(MWL_ONE ${CMAKE_CURRENT_BINARY_DIR}/generated/one)
     file(GLOB_RECURSE MWL_ONE_OF CONFIGURE_DEPENDS vm/*.[ch] assembler/*.[ch] stdlib/*.[ch])
     add_custom_command(OUTPUT ${MWL_ONE}/mwl.c
