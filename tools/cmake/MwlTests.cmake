@@ -330,6 +330,12 @@ if(Python3_FOUND)
   add_test(NAME playground_requests COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/playground/requests.py
            $<TARGET_FILE:mwl-play>)
   mwl_test_setup(playground_requests)
+  foreach(part npm page)
+    add_test(NAME playground_${part} COMMAND sh ${PROJECT_SOURCE_DIR}/tests/playground/run.sh ${part} ${CMAKE_BINARY_DIR})
+    mwl_test_setup(playground_${part})
+    set_tests_properties(playground_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 RESOURCE_LOCK playground)
+    set_property(TEST playground_${part} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
 endif()
 # `mwlvm lsp`: requests, recorded logs, random edits, speed; and a client of npm where node is there.
 if(Python3_FOUND)
