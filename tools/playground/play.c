@@ -86,35 +86,43 @@ static void about(struct play *p, mwl_value request) {
 }
 
 static void check(struct play *p, mwl_value request) {
-    struct subject s;
-    mwl_status status = subject_read(&s, request, NULL);
-    static const char *const texts[] = {"input", "arguments"};
-    for (size_t i = 0; i < 2 && s.heap; i++) {
-        mwl_value v;
-        (void)subject_json(&s, request, texts[i], s.heap, &v);
-        mwl_value_drop(s.heap, v);
+    struct subject *s = subject_new();
+    if (!s) {
+        p->reply.failed = true;
+        return;
     }
-    play_run_check(&s, request);
-    if (s.problems.len && status == MWL_OK) status = MWL_E_REJECTED;
-    subject_reply(&s, status, &p->reply);
-    subject_free(&s);
+    mwl_status status = subject_read(s, request, NULL);
+    static const char *const texts[] = {"input", "arguments"};
+    for (size_t i = 0; i < 2 && s->heap; i++) {
+        mwl_value v;
+        (void)subject_json(s, request, texts[i], s->heap, &v);
+        mwl_value_drop(s->heap, v);
+    }
+    play_run_check(s, request);
+    if (s->problems.len && status == MWL_OK) status = MWL_E_REJECTED;
+    subject_reply(s, status, &p->reply);
+    subject_free(s);
 }
 
 static void assemble(struct play *p, mwl_value request) {
-    struct subject s;
+    struct subject *s = subject_new();
+    if (!s) {
+        p->reply.failed = true;
+        return;
+    }
     mwl_asm_result image = {0};
-    mwl_status status = subject_read(&s, request, NULL);
+    mwl_status status = subject_read(s, request, NULL);
     unsigned flags = (is_set(request, "strip") ? MWL_ASM_STRIP : 0u) |
                      (is_set(request, "pack") ? MWL_ASM_PACK : 0u);
-    if (status == MWL_OK) status = subject_assemble(&s, flags, &image);
-    subject_reply(&s, status, &p->reply);
+    if (status == MWL_OK) status = subject_assemble(s, flags, &image);
+    subject_reply(s, status, &p->reply);
     reply_name(&p->reply, "image");
     if (status == MWL_OK)
         reply_base64(&p->reply, image.image, image.image_size);
     else
         mwl__buf_puts(&p->reply, "null");
     mwl_asm_free(&image);
-    subject_free(&s);
+    subject_free(s);
 }
 
 static void put_graph(struct subject *s, mwl__buf *out) {
@@ -140,19 +148,23 @@ static mwl_status load(struct subject *s, mwl_program **out) {
 }
 
 static void look(struct play *p, mwl_value request) {
-    struct subject s;
+    struct subject *s = subject_new();
+    if (!s) {
+        p->reply.failed = true;
+        return;
+    }
     mwl_program *program = NULL;
     mwl__buf listing = mwl__buf_make(mwl_alloc_default());
-    mwl_status status = subject_read(&s, request, NULL);
-    put_graph(&s, &p->reply);
-    if (s.drawable) (void)load(&s, &program);
+    mwl_status status = subject_read(s, request, NULL);
+    put_graph(s, &p->reply);
+    if (s->drawable) (void)load(s, &program);
     bool listed = program && mwl__disasm(program, 0, &listing) == MWL_OK && !listing.failed;
-    subject_reply(&s, status, &p->reply);
+    subject_reply(s, status, &p->reply);
     reply_name(&p->reply, "listing");
     reply_text(&p->reply, listed ? listing.data : NULL, listing.len);
     mwl__buf_free(&listing);
     mwl_program_release(program);
-    subject_free(&s);
+    subject_free(s);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -181,7 +193,11 @@ static void add_run(struct play *p, struct play_run *run, mwl_value request) {
 }
 
 static void start(struct play *p, mwl_value request) {
-    struct subject s;
+    struct subject *s = subject_new();
+    if (!s) {
+        p->reply.failed = true;
+        return;
+    }
     mwl_program *program = NULL;
     struct play_run *run = NULL;
     size_t len = 0;
@@ -189,18 +205,19 @@ static void start(struct play *p, mwl_value request) {
     mwl_error error = {MWL_OK, NULL, 0};
     if (image && load_image(image, len, &program, &error) != MWL_OK) {
         fail(p, error.message ? error.message : "the image cannot be loaded");
+        subject_free(s);
         return;
     }
-    mwl_status status = subject_read(&s, request, program);
-    if (status == MWL_OK && !program) status = load(&s, &program);
-    if (status == MWL_OK) status = play_run_new(&s, program, request, &run);
+    mwl_status status = subject_read(s, request, program);
+    if (status == MWL_OK && !program) status = load(s, &program);
+    if (status == MWL_OK) status = play_run_new(s, program, request, &run);
     if (run) {
         mwl__buf_puts(&p->reply, "\"ok\":true,\"diagnostics\":[],\"problems\":[]");
         add_run(p, run, request);
     } else {
-        subject_reply(&s, status, &p->reply);
+        subject_reply(s, status, &p->reply);
         mwl__buf_puts(&p->reply, ",\"run\":null");
-        subject_free(&s);
+        subject_free(s);
     }
     mwl_program_release(program);
 }

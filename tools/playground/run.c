@@ -28,7 +28,7 @@ struct outside {
 };
 
 struct play_run {
-    struct subject subject;
+    struct subject *subject;
     mwl_vm *vm;
     mwl_heap *heap;
     mwl_program *program;
@@ -116,7 +116,7 @@ static mwl_status keep_document(struct play_run *r, char *take_text) {
 /* Provides a call provider whose calls are answered from outside. Any namespace is allowed, because
  * nothing real is behind it. */
 static mwl_status provide(struct play_run *r, const char *uri, mwl_error *error) {
-    const char *document = subject_document(&r->subject, uri);
+    const char *document = subject_document(r->subject, uri);
     char *made = document ? NULL : answers_document(uri);
     const mwl_call_provider p = {.uri = uri,
                                  .document = document ? document : made,
@@ -201,13 +201,13 @@ static uint64_t number_of(mwl_value request, const char *name, uint64_t otherwis
 static void case_problem(struct play_run *r, mwl_value request, const char *why) {
     size_t len = 0;
     const char *text = mwl_as_text(mwl_get(request, "case"), &len);
-    subject_problem(&r->subject, "case", why, text, len, 0);
+    subject_problem(r->subject, "case", why, text, len, 0);
 }
 
 static mwl_status make_vm(struct play_run *r, mwl_value request) {
     char why[300];
     mwl_config config = mwl_config_default();
-    if (!control_read(subject_member(&r->subject, "control"), &r->control, why, sizeof why)) {
+    if (!control_read(subject_member(r->subject, "control"), &r->control, why, sizeof why)) {
         case_problem(r, request, why);
         return MWL_E_REJECTED;
     }
@@ -230,7 +230,7 @@ static mwl_status make_vm(struct play_run *r, mwl_value request) {
 static mwl_status script(struct play_run *r, mwl_value request) {
     char why[500];
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_value none = mwl_object(r->heap, 0), given = subject_member(&r->subject, "answers");
+    mwl_value none = mwl_object(r->heap, 0), given = subject_member(r->subject, "answers");
     r->spec = mwl_is_absent(given) ? none : mwl_value_copy(r->heap, given);
     if (!mwl_is_absent(given)) mwl_value_drop(r->heap, none);
     if (mwl_is_absent(r->spec)) return MWL_E_NOMEM;
@@ -248,10 +248,10 @@ static mwl_status script(struct play_run *r, mwl_value request) {
 
 /* Whether the answers and the control of a case can be used, without a run. */
 void play_run_check(struct subject *s, mwl_value request) {
-    struct play_run r = {.subject = *s, .spec = mwl_absent()};
+    struct play_run r = {.subject = s, .spec = mwl_absent()};
     char why[500];
     if (make_vm(&r, request) == MWL_OK) {
-        mwl_value given = subject_member(&r.subject, "answers");
+        mwl_value given = subject_member(r.subject, "answers");
         mwl_value copy = mwl_is_absent(given) ? given : mwl_value_copy(r.heap, given);
         if (!mwl_is_absent(copy) &&
             answers_new(r.vm, copy, NULL, &r.answers, why, sizeof why) != MWL_OK)
@@ -260,13 +260,12 @@ void play_run_check(struct subject *s, mwl_value request) {
         answers_free(r.answers);
     }
     mwl_vm_free(r.vm);
-    *s = r.subject;
 }
 
 /* Of the request, else of the case. */
 static mwl_status data_of(struct play_run *r, mwl_value request, const char *name, mwl_value *out) {
-    mwl_status status = subject_json(&r->subject, request, name, r->heap, out);
-    mwl_value of_case = subject_member(&r->subject, name);
+    mwl_status status = subject_json(r->subject, request, name, r->heap, out);
+    mwl_value of_case = subject_member(r->subject, name);
     if (status == MWL_OK && mwl_is_absent(*out) && !mwl_is_absent(of_case))
         *out = mwl_value_copy(r->heap, of_case);
     return status;
@@ -296,7 +295,7 @@ mwl_status play_run_new(struct subject *s, mwl_program *program, mwl_value reque
     struct play_run *r = calloc(1, sizeof *r);
     *out = NULL;
     if (!r) return MWL_E_NOMEM;
-    r->subject = *s;
+    r->subject = s;
     r->program = mwl_program_keep(program);
     r->spec = mwl_absent();
     r->unexpected = mwl__buf_make(mwl_alloc_default());
@@ -306,12 +305,10 @@ mwl_status play_run_new(struct subject *s, mwl_program *program, mwl_value reque
     if (status == MWL_OK) status = script(r, request);
     if (status == MWL_OK) status = start(r, request);
     if (status == MWL_OK) {
-        memset(s, 0, sizeof *s);
         *out = r;
         return MWL_OK;
     }
-    *s = r->subject; /* it stays the caller's, with the problems */
-    memset(&r->subject, 0, sizeof r->subject);
+    r->subject = NULL; /* it stays the caller's, with the problems */
     play_run_free(r);
     return status;
 }
@@ -332,7 +329,7 @@ void play_run_free(struct play_run *r) {
     for (size_t i = 0; i < r->n_made; i++) free(r->made[i]);
     free(r->made);
     mwl_program_release(r->program);
-    subject_free(&r->subject);
+    subject_free(r->subject);
     free(r);
 }
 
@@ -486,10 +483,10 @@ void play_run_state(struct play_run *r, mwl__buf *out) {
 
 void play_run_report(struct play_run *r, mwl__buf *out) {
     mwl__buf svg = mwl__buf_make(mwl_alloc_default()), data = svg;
-    const struct report_about about = {.file = r->subject.name,
-                                       .model = r->subject.drawable ? &r->subject.model : NULL,
-                                       .source = r->subject.text,
-                                       .source_len = r->subject.len,
+    const struct report_about about = {.file = r->subject->name,
+                                       .model = r->subject->drawable ? &r->subject->model : NULL,
+                                       .source = r->subject->text,
+                                       .source_len = r->subject->len,
                                        .run = r->run,
                                        .virtual_time = r->virtual_time,
                                        .coverage = r->coverage,

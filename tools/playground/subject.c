@@ -118,10 +118,15 @@ static mwl_status check(struct subject *s) {
     return s->diagnostics.failed ? MWL_E_NOMEM : status;
 }
 
-mwl_status subject_read(struct subject *s, mwl_value request, const mwl_program *program) {
-    memset(s, 0, sizeof *s);
+struct subject *subject_new(void) {
+    struct subject *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
     s->diagnostics = s->problems = mwl__buf_make(mwl_alloc_default());
     s->spec = mwl_absent();
+    return s;
+}
+
+mwl_status subject_read(struct subject *s, mwl_value request, const mwl_program *program) {
     s->name = mwl_as_text(mwl_get(request, "name"), NULL);
     if (!s->name) s->name = "definition";
     s->text = mwl_as_text(mwl_get(request, "definition"), &s->len);
@@ -140,6 +145,7 @@ mwl_status subject_read(struct subject *s, mwl_value request, const mwl_program 
 }
 
 void subject_free(struct subject *s) {
+    if (!s) return;
     if (s->read) definition_model_free(&s->model);
     for (size_t i = 0; i < s->n_providers; i++)
         mwl_text_free(s->heap, (char *)(uintptr_t)s->providers[i].text, s->providers[i].len);
@@ -149,7 +155,7 @@ void subject_free(struct subject *s) {
     mwl_heap_free(s->heap);
     mwl__buf_free(&s->diagnostics);
     mwl__buf_free(&s->problems);
-    memset(s, 0, sizeof *s);
+    free(s);
 }
 
 void subject_reply(const struct subject *s, mwl_status status, mwl__buf *out) {

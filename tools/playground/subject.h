@@ -21,11 +21,16 @@ struct subject {
     mwl__buf problems;         /* JSON objects with commas between them */
 };
 
-/* Reads and checks. With a program, the definition is the one that the program has in it, if it has
- * one, and its diagnostics are left out. Returns MWL_OK, MWL_E_REJECTED, or MWL_E_NOMEM. Free it in
- * any case. The request and the program are lent until then. */
+/* Reads and checks, into an empty subject. With a program, the definition is the one that the
+ * program has in it, if it has one, and its diagnostics are left out. Returns MWL_OK,
+ * MWL_E_REJECTED, or MWL_E_NOMEM. Free it in any case. The request and the program are lent until
+ * then. */
 mwl_status subject_read(struct subject *s, mwl_value request, const mwl_program *program);
+/* Frees what it holds, and itself: it comes from subject_new(). NULL is ignored. The model has
+ * pointers into itself, so a subject is never copied. */
 void subject_free(struct subject *s);
+/* Returns an empty one; NULL if out of memory. */
+struct subject *subject_new(void);
 
 /* "ok", "diagnostics" and "problems", as members of a reply. */
 void subject_reply(const struct subject *s, mwl_status status, mwl__buf *out);
