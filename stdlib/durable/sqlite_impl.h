@@ -140,6 +140,7 @@ typedef struct mwl__sqlite_store {
     int64_t data_version;
     int64_t next_due_ns; /* as the last poll found it; before it nothing is due */
     uint64_t journal;    /* rows since the last fold, at most */
+    uint64_t written;    /* bytes since the last checkpoint, about */
     bool dirty;          /* something was committed since the last checkpoint */
     int64_t *claimed;    /* runs that are claimed, and were not shown yet */
     size_t n_claimed;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-    FOLD_ROWS = 2000,        /* of the journal, in one transaction */
-    JOURNAL_MOST = 50000,    /* rows, before a commit folds by itself */
-    WAL_FRAMES_MOST = 16384, /* 64 MiB, before a commit checkpoints by itself */
+    FOLD_ROWS = 2000,     /* of the journal, in one transaction */
+    JOURNAL_MOST = 50000, /* rows, before a commit folds by itself */
+    WAL_MOST = 64 << 20,  /* bytes, about, before a commit checkpoints by itself */
+    PAGES = 8192,         /* bytes that a change writes besides its snapshot, about */
 };
 
 /* ---- commit ---------------------------------------------------------------------------------- */
@@ -99,6 +100,11 @@ mwl_status mwl__sqlite_commit(mwl_store *base, const mwl_store_change *changes, 
     status = mwl__sqlite_finish(s, code);
     for (size_t i = 0; i < n && status == MWL_OK; i++) kept[i] = true;
     s->dirty = true;
+    for (size_t i = 0; i < n && status == MWL_OK; i++) s->written += changes[i].size + PAGES;
+    if (s->written > WAL_MOST) { /* readers may keep it from all of it: the next one goes on */
+        s->written = 0;
+        (void)s->lib->wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
     if (status == MWL_OK && s->journal > JOURNAL_MOST) {
         bool more;
         (void)mwl__sqlite_fold(s, &more); /* a failure is found again by the next one */
@@ -156,6 +162,7 @@ mwl_status mwl__sqlite_idle(mwl_store *base, bool *more) {
     }
     if (!s->dirty) return MWL_OK;
     s->dirty = false;
+    s->written = 0;
     int code = s->lib->wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return code == SQLITE_BUSY ? MWL_OK : mwl__sqlite_status(s, code);
 }
