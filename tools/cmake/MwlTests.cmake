@@ -4,7 +4,7 @@
 # them after the others.
 set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_fleet durable_kills each editor_page hostile input_memory
   io_cache io_examples io_exec io_file io_full io_http io_middleware io_prompt io_run io_sqlite io_thousand lsp_speed npm_dap
-  npm_lsp report serve_api serve_bad serve_calls serve_fleet serve_guide serve_page serve_schedules serve_sleepers start terminal test_flood test_fuel_cost test_host test_late test_timely)
+  npm_lsp report serve_page start terminal test_flood test_fuel_cost test_host test_late test_timely)
 
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
