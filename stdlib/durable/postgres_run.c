@@ -121,7 +121,7 @@ static mwl_status lost(mwl__pg_store *s) {
     const char *text = s->conn ? s->lib->errorMessage(s->conn) : "out of memory";
     mwl_status status = mwl__pg_refuse(s, MWL_E_IO, "PostgreSQL: %s", *text ? text : "no reply");
     for (char *at = s->why; *at; at++)
-        if (*at == '\n') *at = at[1] ? ' ' : '\0';
+        if (*at == '\n' || *at == '\t') *at = at[1] ? ' ' : '\0';
     *s->state = '\0';
     mwl__pg_drop(s);
     return status;

@@ -95,7 +95,10 @@ class Commands:
         assert "pg_dump" in self.on("backup", "copy.db", status=2)
         assert self.on("prune", "--keep", "PT0S", "--keep-failed", "PT0S") == "3 removed\n"
         assert "no run 'x'" in self.on("answer", "x", "ok", "1", status=1)
-        assert "is not a URL" not in self.on("worker", "-j", "0", status=2)
+        assert "-j needs a number" in self.on("worker", "-j", "0", status=2)
+        nowhere = "postgresql://mwl@/postgres?host=/no/such/folder"
+        got = command("worker", "--store", nowhere, "-j", "3", timeout=250)  # it ends, with all of its threads
+        assert got.returncode == 2 and "/no/such/folder" in got.stderr, got
 
     def check_draining(self):
         """A run that another worker has; one whose call is at work goes back when its worker is asked to end."""

@@ -35,7 +35,7 @@ struct member {
     uv_loop_t loop;
     int status;
     bool threaded;
-    atomic_bool over;
+    atomic_bool working;
 };
 
 static const char head[] =
@@ -127,14 +127,13 @@ static void *work(void *ctx) {
     m->status = drive(&how, &left);
     mwl_store_close(m->store); /* what it still has goes back */
     m->store = NULL;
-    atomic_store(&m->over, true);
+    atomic_store(&m->working, false);
     return NULL;
 }
 
 static int open_member(struct member *m, const struct worker *w, unsigned i) {
     char who[200], host[100] = "";
     m->worker = w;
-    atomic_init(&m->over, true);
     (void)gethostname(host, sizeof host - 1);
     snprintf(who, sizeof who, "%s, process %ld, thread %u", host, (long)getpid(), i);
     int status = store_open_shared(w->line.path, w->lease_ns, &m->store);
@@ -150,12 +149,12 @@ static int start_member(struct member *m) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    atomic_store(&m->over, false);
+    atomic_store(&m->working, true);
     int failed = pthread_create(&m->thread, NULL, work, m);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     m->threaded = !failed;
     if (!failed) return CMD_OK;
-    atomic_store(&m->over, true);
+    atomic_store(&m->working, false);
     return cmd_fail("threads: %s", strerror(failed));
 }
 
@@ -167,7 +166,7 @@ static void nothing(void *ctx) { (void)ctx; } /* each thread looks for requests 
 static void watch(struct member *members, unsigned n) {
     int answered = 0;
     for (unsigned i = 0; i < n;) {
-        if (atomic_load(&members[i].over)) {
+        if (!atomic_load(&members[i].working)) {
             i++;
             continue;
         }
