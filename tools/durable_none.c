@@ -1,10 +1,11 @@
 /* durable_none.c: the durable commands of a build without stdlib/durable: they report that. */
 #include "cmd.h"
 #include "durable/durable.h"
+#include "options.h"
 
-static int none(void) {
-    return cmd_usage("this build has no durable runs: the header of SQLite was not found");
-}
+#define WHY "this build has no durable runs: the header of SQLite was not found"
+
+static int none(void) { return cmd_usage(WHY); }
 
 int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
                 mwl_value input, mwl_value arguments) {
@@ -36,8 +37,8 @@ int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
 
 #define NONE(name)                                                                                 \
     int cmd_##name(int argc, char **argv) {                                                        \
-        (void)argc, (void)argv;                                                                    \
-        return none();                                                                             \
+        return options_absent("usage: mwlvm " #name "\n\nThis build has no durable runs.\n\n",     \
+                              WHY, argc, argv);                                                    \
     }
 NONE(worker)
 NONE(ps)

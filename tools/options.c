@@ -142,3 +142,10 @@ int options_parse(const struct command_line *line, int argc, char **argv) {
     }
     return CMD_OK;
 }
+
+int options_absent(const char *head, const char *why, int argc, char **argv) {
+    bool asks = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    const struct command_line line = {.head = head, .foot = ""};
+    int status = options_parse(&line, asks ? 2 : 1, argv);
+    return status == CMD_OK ? cmd_usage("%s", why) : status;
+}

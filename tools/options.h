@@ -57,6 +57,9 @@ struct command_line {
 enum { OPTIONS_HELP = -1 };
 int options_parse(const struct command_line *line, int argc, char **argv);
 
+/* A command that this build does not have: its help says so, and so does `why` when it is used. */
+int options_absent(const char *head, const char *why, int argc, char **argv);
+
 /* For commands that describe the others (complete/): while a visitor is set, options_parse gives it
  * the command line instead of parsing, and returns OPTIONS_HELP. The tables' rows and the texts are
  * constant; the struct itself is lent for the call. NULL: parse again. */
