@@ -163,7 +163,8 @@ static void retry_failure(mwl_phase *phase, void *user) {
         exhausted(phase, at);
         return;
     }
-    mwl_value override = member(mwl_phase_arguments(phase), "delay");
+    mwl_value arguments = mwl_phase_arguments(phase);
+    mwl_value override = mwl_count(arguments) ? member(arguments, "delay") : mwl_absent();
     bool overridden = mwl_value_kind(override) == MWL_KIND_STRING;
     int64_t wait = 0;
     if (overridden && !mwl__backoff_duration(override, &wait)) {

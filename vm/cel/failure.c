@@ -15,15 +15,17 @@
 #include <stdio.h>
 
 static const struct {
-    const char *code, *type;
+    mwl__word code, type;
 } codes[] = {
-#define X(name, code, type) {code, type},
+#define X(name, type) {MWL_WORD_CODE_##name, MWL_WORD_##type},
     MWL_FAILURE_CODES(X)
 #undef X
 };
 
-const char *mwl__failure_code_text(mwl__failure_code code) { return codes[code].code; }
-const char *mwl__failure_code_type(mwl__failure_code code) { return codes[code].type; }
+static const char *text_of(mwl__word word) { return mwl__as_str(mwl__word_value(word))->s; }
+
+const char *mwl__failure_code_text(mwl__failure_code code) { return text_of(codes[code].code); }
+const char *mwl__failure_code_type(mwl__failure_code code) { return text_of(codes[code].type); }
 
 mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
                          mwl_value take_message, mwl_value take_details) {
@@ -73,6 +75,18 @@ static inline mwl_value message_of(mwl_heap *h, const char *text) {
 
 mwl_value mwl__message(mwl_heap *h, const char *text) { return message_of(h, text); }
 
+/* Takes over the values; message, details and previous may be absent. */
+static mwl_value envelope(mwl_heap *h, mwl_value type, mwl_value code, const char *message,
+                          mwl_value details, mwl_value previous) {
+    mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
+    mwl_value values[ROOM] = {type, code};
+    size_t n = 2;
+    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = message_of(h, message);
+    if (!mwl_is_absent(details)) names[n] = MWL_WORD_DETAILS, values[n++] = details;
+    if (!mwl_is_absent(previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = previous;
+    return mwl__words_object(h, ROOM, n, names, values);
+}
+
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
     if (!code) {
@@ -80,19 +94,19 @@ mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const cha
         mwl__drop(h, take_previous);
         return mwl__heap_fail(h, MWL_E_USAGE);
     }
-    mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
-    mwl_value values[ROOM] = {type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
-                              mwl__literal(h, code)};
-    size_t n = 2;
-    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = message_of(h, message);
-    if (!mwl_is_absent(take_details)) names[n] = MWL_WORD_DETAILS, values[n++] = take_details;
-    if (!mwl_is_absent(take_previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = take_previous;
-    return mwl__words_object(h, ROOM, n, names, values);
+    return envelope(h, type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
+                    mwl__literal(h, code), message, take_details, take_previous);
+}
+
+mwl_value mwl__failure_over(mwl_heap *h, mwl__failure_code code, const char *message,
+                            mwl_value take_details, mwl_value take_previous) {
+    return envelope(h, mwl__word_value(codes[code].type), mwl__word_value(codes[code].code),
+                    message, take_details, take_previous);
 }
 
 mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message,
                            mwl_value take_details) {
-    return mwl_failure(h, codes[code].type, codes[code].code, message, take_details, mwl_absent());
+    return mwl__failure_over(h, code, message, take_details, mwl_absent());
 }
 
 /* Adds a member to an object, or replaces it. */
@@ -128,8 +142,8 @@ mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
     details = with_position(x, details, f);
     static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE,
                                       MWL_WORD_DETAILS};
-    const mwl_value values[] = {mwl__literal(x->heap, codes[f->code].type),
-                                mwl__literal(x->heap, codes[f->code].code), mwl__keep(f->message),
+    const mwl_value values[] = {mwl__word_value(codes[f->code].type),
+                                mwl__word_value(codes[f->code].code), mwl__keep(f->message),
                                 details};
     mwl_value o = mwl__words_object(x->heap, ROOM, mwl_is_absent(details) ? 3 : 4, names, values);
     mwl__drop(x->heap, take_fault);

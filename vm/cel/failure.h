@@ -4,21 +4,21 @@
 
 #include "vm/value/value.h"
 
-/* name, code, type */
+/* name, type; the code is the word MWL_WORD_CODE_name */
 #define MWL_FAILURE_CODES(X)                                                                       \
-    X(EXPRESSION, "System.ExpressionEvaluationError", "error")                                     \
-    X(UNREPRESENTABLE, "System.UnrepresentableValue", "error")                                     \
-    X(PARAMETER, "System.ParameterValidationFailed", "error")                                      \
-    X(CANCELLED, "System.Cancelled", "cancellation")                                               \
-    X(GATHER_CANCELLED, "System.GatherDispatchCancelled", "cancellation")                          \
-    X(GATHER_SKIPPED, "System.GatherDispatchSkipped", "skipped")                                   \
-    X(GATHER_UNMET, "System.GatherCompletionUnmet", "error")                                       \
-    X(EMPTY_RAISE, "System.EmptyRaise", "error")                                                   \
-    X(CHAIN_TRUNCATED, "System.FailureChainTruncated", "error")                                    \
-    X(FAN_OUT_LIMIT, "Mwlvm.FanOutLimit", "error")
+    X(EXPRESSION, ERROR)                                                                           \
+    X(UNREPRESENTABLE, ERROR)                                                                      \
+    X(PARAMETER, ERROR)                                                                            \
+    X(CANCELLED, CANCELLATION)                                                                     \
+    X(GATHER_CANCELLED, CANCELLATION)                                                              \
+    X(GATHER_SKIPPED, SKIPPED)                                                                     \
+    X(GATHER_UNMET, ERROR)                                                                         \
+    X(EMPTY_RAISE, ERROR)                                                                          \
+    X(CHAIN_TRUNCATED, ERROR)                                                                      \
+    X(FAN_OUT_LIMIT, ERROR)
 
 typedef enum mwl__failure_code {
-#define X(name, code, type) MWL_FAILURE_##name,
+#define X(name, type) MWL_FAILURE_##name,
     MWL_FAILURE_CODES(X)
 #undef X
         MWL_FAILURE_COUNT
@@ -57,6 +57,8 @@ const char *mwl__failure_error(mwl_value failure);
 struct mwl__exec;
 struct mwl_program;
 struct mwl__matcher_rec;
+mwl_value mwl__failure_over(mwl_heap *h, mwl__failure_code code, const char *message,
+                            mwl_value take_details, mwl_value take_previous);
 mwl_value mwl__failure_new(mwl_heap *h, mwl__failure_code code, const char *message,
                            mwl_value take_details);
 mwl_value mwl__failure_from_fault(struct mwl__exec *x,

@@ -121,8 +121,7 @@ static uint32_t begin_fields(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     const mwl__call_link *c = &link->calls[ix];
-    bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm) &&
-                  c->rec->gather == MWL_NONE; /* a Gather's call gets here only while tracing */
+    bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm);
     return direct ? call_directly(f, c) : begin_fields(f, ix, next_pc);
 }
 

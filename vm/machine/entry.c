@@ -25,10 +25,6 @@
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
-static const mwl__entry_rec *rec_of(const mwl__frame *f, uint32_t ix) {
-    return f->run->link->entries[ix].rec;
-}
-
 static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take) {
     mwl_value old = place->v;
     *place = take;
@@ -69,27 +65,34 @@ static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_re
 
 /* ---- descent --------------------------------------------------------------------------------- */
 
-uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    mwl_heap *h = mwl__heap_of(f);
+static inline mwl__entry *enter(mwl__frame *f, uint32_t ix) {
+    const mwl__link *link = f->run->link;
+    mwl_heap *h = &link->vm->heap;
     uint32_t rank = mwl__entries_around(f), depth = rank - f->entries_around;
     mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
         if (depth >= f->run->limits->entry_depth) h->why = MWL_E_DEPTH;
-        return MWL_PC_NOMEM;
+        return NULL;
     }
+    const mwl__entry_link *l = &link->entries[ix];
     mwl__record_blank(e, sizeof *e);
     e->outer = f->entries;
-    e->provider = f->run->link->providers[rec_of(f, ix)->import];
+    e->provider = l->provider;
+    e->link = l;
     e->ix = ix;
     e->rank = rank;
-    e->around_call = (rec_of(f, ix)->flags & MWL_ENTRY_AROUND_CALL) != 0;
+    e->around_call = (l->rec->flags & MWL_ENTRY_AROUND_CALL) != 0;
     e->input = f->in_flight;
     e->own_state = mwl_null();
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
     f->entries = e;
-    begin_phase(f, e, rec_of(f, ix), MWL_ON_ENTRY);
-    return next_pc;
+    begin_phase(f, e, l->rec, MWL_ON_ENTRY);
+    return e;
+}
+
+uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    return enter(f, ix) ? next_pc : MWL_PC_NOMEM;
 }
 
 /* spec: middleware-mechanics, when: false leaves out `with` and the action; shaping still runs. */
@@ -105,18 +108,27 @@ void mwl__entry_with(mwl__frame *f, mwl_value take) {
     mwl__replace(mwl__heap_of(f), &f->entries->args, take);
 }
 
-uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
-    mwl__entry *e = f->entries;
-    const mwl__link *link = f->run->link;
-    const mwl__entry_link *l = &link->entries[ix];
+/* The phase's action: declared, a callback, or none. */
+static inline uint32_t act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
+    const mwl__entry_link *l = e->link;
     const mwl__provider *p = e->provider;
-    uint32_t k = l->rec->with_k[phase];
-    if (k != MWL_NONE) e->args = link->program->consts[k]; /* nothing was computed */
+    if (!mwl_is_absent(l->with[phase])) e->args = l->with[phase]; /* nothing was computed */
     if (!l->with_ok[phase] || l->provider != p) {
         uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
         if (pc != next_pc) return pc;
     }
-    return mwl__phase_act(f, e, p, phase, next_pc);
+    if (phase == MWL_ON_SUCCESS && p->carries) {
+        e->verdict = MWL_VERDICT_REENTER;
+        e->reenter = MWL_REENTER_CARRY;
+        e->delay_ns = 0;
+        return next_pc;
+    }
+    return p->act[phase] ? mwl__phase_act(f, e, p, phase, next_pc) : next_pc;
+}
+
+uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
+    (void)ix;
+    return act(f, f->entries, phase, next_pc);
 }
 
 /* onEntry emits a Result, and the inner scope does not run: only onAlways does. */
@@ -125,11 +137,10 @@ static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value t
     mwl__entry_set_res(f, e, ok, take);
     if (!ok) mwl__unwind_rises(f, &e->res);
     e->accepted = true;
-    return rec_of(f, e->ix)->always_pc;
+    return e->link->rec->always_pc;
 }
 
-uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
-    mwl__entry *e = f->entries;
+static inline uint32_t establish(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
     const mwl__provider *p = e->provider;
     if (mwl_is_absent(f->in_flight)) f->in_flight = mwl__keep(e->input);
     e->output = mwl__keep(f->in_flight);
@@ -162,6 +173,24 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
     return next_pc;
 }
 
+uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
+    return establish(f, f->entries, next_pc);
+}
+
+/* A part of a joined instruction is done: the next one has a pc and a charge of its own. */
+static inline uint32_t next_part(mwl__exec *x) {
+    x->slice--;
+    return ++x->pc + 1;
+}
+
+uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix) {
+    mwl__exec *x = &mwl__vm_of(f)->exec;
+    mwl__entry *e = enter(f, ix);
+    if (!e) return MWL_PC_NOMEM;
+    uint32_t behind = next_part(x), pc = act(f, e, MWL_ON_ENTRY, behind);
+    return pc == behind ? establish(f, e, next_part(x)) : pc;
+}
+
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
 /* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody
@@ -182,8 +211,9 @@ static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
 /* spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
  * DECISIONS.md 4: at the very instant of the bound it is accepted. */
 uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
+    (void)ix;
     mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = rec_of(f, ix);
+    const mwl__entry_rec *rec = e->link->rec;
     if (e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns) {
         return mwl__unwind_late(f, e); /* the bound has elapsed, and nothing has noticed it yet */
     }
@@ -254,7 +284,8 @@ static void trace_exit(mwl__frame *f, mwl__result res) {
 
 /* A phase of the innermost entry has failed. */
 static uint32_t fail_phase(mwl__frame *f, unsigned phase, uint32_t ix, mwl__result take) {
-    const mwl__entry_rec *rec = rec_of(f, ix);
+    (void)ix;
+    const mwl__entry_rec *rec = f->entries->link->rec;
     if (phase == MWL_ON_ENTRY) { /* not established, so it has no onAlways */
         trace_exit(f, take);
         mwl__entry_pop(f);
@@ -289,7 +320,7 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
 /* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
  * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
  * the next run receives the carried value (CARRY), and variables persist. */
-static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
+static inline uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
     if (e->reenter & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
     mwl_value next;
     if (e->reenter & MWL_REENTER_CARRY) {
@@ -313,9 +344,8 @@ static uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec)
                            mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), e->delay_ns));
 }
 
-uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
-    mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = rec_of(f, ix);
+static inline uint32_t after_action(mwl__frame *f, mwl__entry *e) {
+    const mwl__entry_rec *rec = e->link->rec;
     if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, rec);
     if (!mwl_is_absent(e->emit.v)) {
         put_result(f, &e->res, e->emit);
@@ -324,11 +354,25 @@ uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
     return rec->always_pc;
 }
 
+uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
+    (void)ix;
+    return after_action(f, f->entries);
+}
+
+uint32_t mwl__entry_act_reenter(mwl__frame *f, unsigned phase) {
+    mwl__exec *x = &mwl__vm_of(f)->exec;
+    uint32_t behind = x->pc + 1, pc = act(f, f->entries, phase, behind);
+    if (pc != behind) return pc;
+    (void)next_part(x);
+    return after_action(f, f->entries);
+}
+
 /* ---- onAlways -------------------------------------------------------------------------------- */
 
 /* spec: middleware-mechanics, onAlways: once for each established entry, however its scope ended.
  */
 uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    (void)ix;
     mwl__entry *e = f->entries;
     if (f->extra) { /* the cleanup runs forward; a bound inside it starts an unwind of its own */
         e->outer_running = f->extra->running;
@@ -336,7 +380,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         f->extra->running = false;
     }
     mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, e, rec_of(f, ix), MWL_ON_ALWAYS);
+    begin_phase(f, e, e->link->rec, MWL_ON_ALWAYS);
     return next_pc;
 }
 

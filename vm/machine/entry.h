@@ -2,10 +2,14 @@
 #ifndef MWL_ENTRY_H
 #define MWL_ENTRY_H
 
+#include "vm/cel/ops.h"
 #include "vm/machine/state.h"
 
 /* Instructions. Each returns a pc (state.h) unless it says otherwise. */
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+/* The three instructions of OPEN, and the two of ACT_REENTER (linked_op.h). */
+MWL__OUTLINE uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix);
+uint32_t mwl__entry_act_reenter(mwl__frame *f, unsigned phase);
 uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc);
 void mwl__entry_with(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc);

@@ -348,13 +348,13 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
 #define ORDER(rel, left, right, cmp)                                                       \
     do {                                                                                   \
         const mwl_value *l_ = &(left), *r_ = &(right);                                     \
-        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_NUMBER)) \
-            ANSWER(l_->as.d cmp r_->as.d);                                                 \
-        if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT)              \
-            is = l_->as.i cmp r_->as.i;                                                    \
-        else if (mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_INT) {    \
-            ANSWER(l_->as.d cmp (double)r_->as.i); /* a data-plane number beside a literal */ \
+        const uint32_t k_ = mwl_value_kind(*r_);                                           \
+        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER)) {                              \
+            if (LIKELY(k_ == MWL_KIND_NUMBER)) ANSWER(l_->as.d cmp r_->as.d);              \
+            if (k_ == MWL_KIND_INT) ANSWER(l_->as.d cmp (double)r_->as.i); /* a data-plane number beside a literal */ \
         }                                                                                  \
+        if (mwl_value_kind(*l_) == MWL_KIND_INT && k_ == MWL_KIND_INT)                     \
+            is = l_->as.i cmp r_->as.i;                                                    \
         else                                                                               \
             TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
         set_bool(h, &A, is);                                                               \
@@ -771,7 +771,14 @@ dispatch:
         NESTS(took(P, MADE_FROM, R));          \
         NEXT();                          \
     } while (0)
-    CASE(STEP): NESTS(mwl__nest_step(F, X)); MACHINE(mwl__step_begin(F, X, AT_NEXT));
+    CASE(STEP): {
+        NESTS(mwl__nest_step(F, X));
+        if (!LIKELY(HOPS(ip))) MACHINE(mwl__step_begin(F, X, AT_NEXT));
+        mwl__step_hop(F, X, &F->in_flight, h);
+        F->in_flight = mwl_absent();
+        ip++;
+        goto arrived;
+    }
     CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
     CASE(OUT): PLAIN(mwl__replace_in(h, &F->in_flight, &A));
     CASE(PASS_INPUT): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->step_input)));
@@ -835,11 +842,7 @@ dispatch:
     CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
     CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
     CASE(OPEN):
-        NESTS(carries(F, MADE_FROM.op));
-        JOINED(mwl__entry_enter(F, X, AT_NEXT));
-        NESTS(mwl__nest_phase(F, X, ip->a));
-        JOINED(mwl__entry_action(F, ip->a, X, AT_NEXT));
-        goto establish;
+        MACHINE(mwl__entry_open(F, X));
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
     CASE(GATE):
         NESTS(mwl__nest_in_phase(F));
@@ -848,8 +851,7 @@ dispatch:
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
     CASE(ACT_REENTER):
         NESTS(mwl__nest_phase(F, X, ip->a));
-        JOINED(mwl__entry_action(F, ip->a, X, AT_NEXT));
-        goto reenter;
+        MACHINE(mwl__entry_act_reenter(F, ip->a));
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));
         MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
@@ -857,7 +859,6 @@ dispatch:
         NESTS(mwl__nest_action_done(F, X, ip->a));
         MACHINE(mwl__entry_action_done(F, ip->a, X));
     CASE(ESTABLISH):
-    establish:
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_establish(F, AT_NEXT));
     CASE(ENTRY_FAULT):
@@ -868,8 +869,7 @@ dispatch:
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
     CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F, X));
-    CASE(REENTER):
-    reenter: NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
+    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
     CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
     CASE(ALWAYS_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));

@@ -51,8 +51,9 @@ static void clear(mwl_heap *h, mwl_value *place) {
 /* One is kept for the next start, so that executions which settle at once allocate nothing. `res`
  * was taken before. */
 static void discard(mwl_vm *vm, mwl_call *c) {
-    clear(&vm->heap, &c->input);
-    clear(&vm->heap, &c->args);
+    mwl__drop(&vm->heap, c->input);
+    mwl__drop(&vm->heap, c->args);
+    c->input = c->args = mwl_absent();
     clear(&vm->heap, &c->metadata);
     if (mwl_value_kind(c->state) != MWL_KIND_NULL) mwl__replace(&vm->heap, &c->state, mwl_null());
     if (vm->spare_execution) {

@@ -9,7 +9,7 @@
 mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args);
 /* As mwl__execution_start, with constant arguments. NULL: it settled at once, *res is its Result
- * and the execution is freed; or out of memory, and res->v is absent. */
+ * and there is no execution any more; or out of memory, and res->v is absent. */
 mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                              mwl_value take_input, mwl_value args, mwl__result *res);
 /* The `start` of a provider that has only `now`. */

@@ -104,24 +104,27 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
-    const mwl__flow_link *l = &run->link->flows[flow];
-    f->input = take_input;
+    return mwl__frame_begin(f, take_input, take_args) ? f : NULL;
+}
+
+bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args) {
+    mwl_vm *vm = mwl__vm_of(f);
     if (f->timed) mwl__times_of(f)->entered_ns = mwl__clock_wall(vm);
     if (!l->schema && mwl_is_absent(take_args)) {
-        f->in_flight = mwl__keep(take_input);
+        f->in_flight = mwl__keep(f->input);
     } else {
         bool made = take_arguments(f, l, take_args);
         mwl__drop(&vm->heap, take_args);
         if (!made) {
             mwl__frame_free(f);
-            return NULL;
+            return false;
         }
     }
     if (mwl__tracing(vm)) {
-        if (!parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, f->input);
+        if (!f->parent) mwl__trace(f, MWL_TRACE_RUN_STARTED, NULL, -1, f->input);
         mwl__trace(f, MWL_TRACE_FRAME_ENTERED, NULL, -1, f->input);
     }
-    return f;
+    return true;
 }
 
 static void drop_saved(mwl__frame *f) {
@@ -239,7 +242,8 @@ uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int
     mwl_vm *vm = mwl__vm_of(f);
     f->pc = pc;
     f->state = (uint8_t)state;
-    mwl__entry *bound = mwl__frame_bound(f);
+    const bool bounds = f->entries && f->entries->least_ns != MWL_NEVER;
+    mwl__entry *bound = bounds ? mwl__frame_bound(f) : NULL;
     mwl_status st = MWL_OK;
     if (bound && bound->bound_ns < due_mono_ns)
         st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, bound->rank);
@@ -303,14 +307,13 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     x->root = (const char *)f;
     x->frame = f;
     x->budget = f->run->budget;
+    x->late = false;
     if (x->budget == 0) return MWL_PC_FUEL;
     x->slice = x->turn = x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice;
     if (x->program->n_regs > x->n_regs && mwl__exec_reserve(x, x->program->n_regs) < 0) {
         vm->heap.why = MWL_E_NOMEM;
         return MWL_PC_NOMEM;
     }
-    x->late = false;
-    x->poll = INT64_MIN;
     if (mwl__unwind_bounded(f)) mwl__exec_watch(x);
     vm->executing = f->run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
@@ -374,20 +377,39 @@ static void overdue(mwl__frame *f, mwl__exec *x) {
     if (!f->queued && !(f->extra && f->extra->awaiting)) end_at_limit(f, x, MWL_E_FUEL);
 }
 
-/* Charges the run for its turn. Charged work is in budget and slice, the machine's instructions are
- * in the slice only. */
-static void pay(mwl_run *run, mwl__exec *x) {
+/* Charges the run for its turn and returns what that used. Charged work is in budget and slice, the
+ * machine's instructions are in the slice only. */
+static inline int64_t pay(mwl_run *run, mwl__exec *x) {
     (void)mwl__exec_settle(x);
-    uint64_t charged = run->budget - x->budget,
+    uint64_t had = run->budget, charged = had - x->budget,
              all = x->slice < x->turn ? (uint64_t)(x->turn - x->slice) : 0;
     if (all < charged) all = charged;
-    run->budget = all < run->budget ? run->budget - all : 0;
+    if (all > had) all = had;
+    run->budget = had - all;
+    return (int64_t)all;
 }
 
-void mwl__frame_run(mwl__frame *f) {
+/* The turn has ended otherwise than by waiting. */
+static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
+    mwl_run *run = f->run;
+    const size_t used = x->heap->used;
+    if (x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM))
+        overdue(f, x);
+    else if (outcome == MWL_EXEC_YIELD)
+        yielded(f, x);
+    else if (outcome == MWL_EXEC_FAULT)
+        unhandled(f, x);
+    else
+        end_at_limit(f, x, outcome == MWL_EXEC_FUEL ? MWL_E_FUEL : mwl__run_limit_of(x->heap));
+    mwl__run_used(run, used);
+}
+
+int64_t mwl__frame_run(mwl__frame *f) {
     mwl_run *run = f->run;
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
+    int64_t cost = 0;
+    const bool limited = run->limit_hit;
     vm->turn_used = vm->heap.used;
     uint32_t pc = begin_turn(f, x);
     mwl__outcome outcome = MWL_EXEC_PARK;
@@ -400,24 +422,14 @@ void mwl__frame_run(mwl__frame *f) {
         outcome = mwl__exec_run(x);
     }
     x->poll = INT64_MIN; /* what follows belongs to no frame: this one may have ended */
-    if (pc != MWL_PC_FUEL) pay(run, x);
+    if (pc != MWL_PC_FUEL) cost = pay(run, x);
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
-    bool late = x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM);
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
-    mwl__run_used(run, vm->turn_used);
-    if (!late && (outcome == MWL_EXEC_PARK || outcome == MWL_EXEC_END)) return;
-    size_t used = vm->heap.used;
-    switch (late ? MWL_EXEC_END : outcome) {
-    case MWL_EXEC_PARK:
-    case MWL_EXEC_END: break;
-    case MWL_EXEC_YIELD: yielded(f, x); break;
-    case MWL_EXEC_FAULT: unhandled(f, x); break;
-    case MWL_EXEC_FUEL: end_at_limit(f, x, MWL_E_FUEL); break;
-    case MWL_EXEC_NOMEM: end_at_limit(f, x, mwl__run_limit_of(&vm->heap)); break;
-    }
-    if (late) overdue(f, x);
-    mwl__run_used(run, used);
+    mwl__run_account(run, vm->turn_used, vm->heap.used);
+    if (outcome != MWL_EXEC_PARK && outcome != MWL_EXEC_END) end_turn(f, x, outcome);
+    if (run->limit_hit != limited) return vm->config.slice;
+    return cost ? cost : 1;
 }
 
 /* ---- completion ------------------------------------------------------------------------------ */

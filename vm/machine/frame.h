@@ -23,9 +23,24 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
 void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *link, uint32_t flow);
 /* One without values, for a run that is loaded. */
 mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow);
-void mwl__frame_free(mwl__frame *f);  /* with all frames below it; executions are cancelled */
+void mwl__frame_free(mwl__frame *f); /* with all frames below it; executions are cancelled */
+/* The slow part of mwl__frame_begin. */
+bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args);
+/* Gives a new frame its input and arguments. False: out of memory, and the frame is freed. */
+static inline bool mwl__frame_begin(mwl__frame *f, mwl_value take_input, mwl_value take_args) {
+    const mwl__link *link = f->run->link;
+    const mwl__flow_link *l = &link->flows[f->flow];
+    f->input = take_input;
+    if (f->timed || l->schema || !mwl_is_absent(take_args) || link->vm->listen)
+        return mwl__frame_seed(f, l, take_args);
+    f->in_flight = mwl__keep(take_input);
+    return true;
+}
 void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
-void mwl__frame_run(mwl__frame *f);   /* one turn: until it parks, yields or is done */
+/* One turn: until it parks, yields or is done. Returns the fuel that it used, at least a unit. A
+ * run that reaches its limit gets other fuel for its cleanup, so that turn counts as a slice. The
+ * run must be entered (run.h): the frame may be gone afterwards. */
+int64_t mwl__frame_run(mwl__frame *f);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 
 /* These return a pc (state.h). */

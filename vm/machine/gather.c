@@ -137,8 +137,14 @@ static void skip_rest(mwl__frame *f) {
 }
 
 /* spec: step-actions, completion: determined when `successes` is reached or out of reach. */
-static inline bool is_decided(const mwl__gather *g) {
-    return g->n_ok >= g->need || (double)(g->n - g->n_bad) < g->need;
+static inline bool is_decided(const mwl__gather *g, uint64_t need) {
+    return g->n_ok >= need || g->n - g->n_bad < need;
+}
+
+/* `need` as a whole number; more than there can be dispatches is all the same. */
+static uint64_t whole_need(const mwl__gather *g) {
+    if (!(g->need > 0)) return 0;
+    return g->need <= (double)UINT32_MAX ? (uint64_t)g->need : UINT64_C(1) << 32;
 }
 
 /* The outcome is determined. False: out of memory.
@@ -203,12 +209,13 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     mwl__gather *g = mwl__gather_of(f);
     const mwl__gather_rec *rec = &link->program->tables.gathers[ix];
     mwl__exec *x = &link->vm->exec;
+    const uint64_t need = whole_need(g);
     for (;;) {
-        if (!g->determined && is_decided(g) && !determine(f)) return MWL_PC_NOMEM;
+        if (!g->determined && is_decided(g, need) && !determine(f)) return MWL_PC_NOMEM;
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
         const mwl__call_link *call = &link->calls[link->program->keys[rec->first_call + nth]];
-        if (call->with_ok != MWL_CALL_DIRECT || mwl__tracing(link->vm)) return start_next(f);
+        if (call->with_ok != MWL_DISPATCH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
         if (!start_directly(f, g, call)) return MWL_PC_NOMEM;
         if (--x->slice <= 0) return rec->run_pc;
     }

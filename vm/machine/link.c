@@ -98,7 +98,8 @@ static void fill_call(mwl_vm *vm, const mwl__link *l, mwl__call_link *call) {
     if (rec->with_k == MWL_NONE ||
         !mwl__link_accepts(vm, call->provider->parameters[0], call->args))
         return;
-    call->with_ok = rec->flags & MWL_CALL_BARE ? MWL_CALL_DIRECT : MWL_WITH_VALID;
+    const uint8_t direct = rec->gather == MWL_NONE ? MWL_CALL_DIRECT : MWL_DISPATCH_DIRECT;
+    call->with_ok = rec->flags & MWL_CALL_BARE ? direct : MWL_WITH_VALID;
 }
 
 static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
@@ -122,12 +123,12 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
     const mwl__provider *m = e->provider = l->providers[e->rec->import];
     for (uint32_t phase = 0; phase < 4; phase++) {
         uint32_t k = e->rec->with_k[phase];
+        e->with[phase] = k == MWL_NONE ? mwl_absent() : consts[k];
         e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
     }
     mwl__replace(&vm->heap, &e->prepared, mwl_absent());
     if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
-        e->prepared = mwl__own(
-            m->middleware.prepare(&vm->heap, consts[e->rec->with_k[MWL_ON_ENTRY]], m->user));
+        e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
 }
 
 static mwl_status link_entries(mwl_vm *vm, mwl__link *l) {

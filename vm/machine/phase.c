@@ -41,7 +41,7 @@ static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_val
 
 static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase,
                                     uint32_t next_pc) {
-    const mwl__entry_rec *rec = &mwl__tables(f)->entries[e->ix];
+    const mwl__entry_rec *rec = e->link->rec;
     if (rec->struct_pc[phase] == MWL_NONE)
         return mwl__raise_parameter(f, "/required", mwl__vm_of(f)->empty,
                                     "`with` has no `call` to dispatch");
@@ -72,13 +72,6 @@ static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph,
 
 uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, unsigned phase,
                         uint32_t next_pc) {
-    if (p->carries && phase == MWL_ON_SUCCESS) {
-        e->verdict = MWL_VERDICT_REENTER;
-        e->reenter = MWL_REENTER_CARRY;
-        e->delay_ns = 0;
-        return next_pc;
-    }
-    if (!p->act[phase]) return next_pc;
     mwl_phase ph = {
         .frame = f, .entry = e, .phase = phase, .instead = mwl_absent(), .may = p->verdicts[phase]};
     e->waits = false;
@@ -117,7 +110,7 @@ mwl_value mwl_phase_arguments(const mwl_phase *p) {
     return mwl_is_absent(p->entry->args) ? mwl__vm_of(p->frame)->empty : p->entry->args;
 }
 mwl_value mwl_phase_prepared(const mwl_phase *p) {
-    const mwl__entry_link *l = &p->frame->run->link->entries[p->entry->ix];
+    const mwl__entry_link *l = p->entry->link;
     return l->provider == p->entry->provider ? mwl__borrow(l->prepared) : mwl_absent();
 }
 mwl_run *mwl_phase_run(const mwl_phase *p) { return p->frame->run; }

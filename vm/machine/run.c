@@ -109,9 +109,10 @@ static mwl_status take_given(mwl_vm *vm, mwl_value input, mwl_value arguments,
     return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
 }
 
-static mwl__frame *new_root(mwl_run *run, const mwl__given_start *give) {
-    return mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
-                          give->arguments);
+static inline mwl__frame *new_root(mwl_run *run, const mwl__given_start *give) {
+    mwl__frame *f = mwl__run_frame(run);
+    run->live++;
+    return mwl__frame_begin(f, give->input, give->arguments) ? f : NULL;
 }
 
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
@@ -124,7 +125,8 @@ static void validate_root(mwl_run *run, const mwl__given_start *give) {
     int64_t their_slice = x->slice;
     uint32_t their_pc = x->pc;
     x->budget = run->limits->fuel;
-    run->root = new_root(run, give);
+    run->root = mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
+                               give->arguments);
     run->budget = x->budget;
     if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
         x->budget = their_budget;
@@ -404,8 +406,7 @@ void mwl__run_overdue(mwl_run *run) {
 
 static void impose(mwl_run *run, const char *message, mwl_value details) {
     mwl_heap *h = &run->link->vm->heap;
-    mwl_value cancel = mwl_failure(h, "cancellation", mwl__failure_code_text(MWL_FAILURE_CANCELLED),
-                                   message, details, mwl_absent());
+    mwl_value cancel = mwl__failure_new(h, MWL_FAILURE_CANCELLED, message, details);
     if (mwl_is_absent(cancel) || !set_deadline(run)) {
         mwl__drop(h, cancel);
         run->why = MWL_E_NOMEM;

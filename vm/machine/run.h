@@ -29,15 +29,19 @@ void mwl__run_uncharge(mwl_vm *vm, size_t before);
  * difference. What happens between its turns (timers, settlements) may free more than it took, so
  * the account stops at zero. What a host frees for it (a settled call's input) is not seen, so the
  * account never exceeds all memory in use. */
-static inline void mwl__run_used(mwl_run *run, size_t before) {
-    mwl_vm *vm = run->link->vm;
-    size_t after = vm->heap.used, used = run->memory_used;
-    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, before);
+static inline void mwl__run_account(mwl_run *run, size_t before, size_t after) {
+    size_t used = run->memory_used;
     if (after >= before)
         used += after - before;
     else
         used -= before - after < used ? before - after : used;
     run->memory_used = used < after ? used : after; /* a host may have freed what it had taken */
+}
+/* The same, where this may be a callback of another run. */
+static inline void mwl__run_used(mwl_run *run, size_t before) {
+    mwl_vm *vm = run->link->vm;
+    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, before);
+    mwl__run_account(run, before, vm->heap.used);
 }
 
 /* Writes names and position of a Step; step MWL_NONE: none. */

@@ -71,6 +71,7 @@ typedef enum mwl__verdict {
 struct mwl__entry {
     mwl__entry *outer;                    /* the enclosing record of the same frame */
     const struct mwl__provider *provider; /* its middleware; the catalog may have another one now */
+    const struct mwl__entry_link *link;   /* what is known of it by its program */
     uint32_t ix;                          /* in the program's ENTRIES */
     uint32_t resume_pc;                   /* where the phase continues after its structural call */
     uint32_t rank;           /* number of entries around it, in this frame and its callers */
@@ -334,8 +335,9 @@ typedef struct mwl__provider {
 } mwl__provider;
 
 /* What is known of the arguments of a call or a phase. DIRECT: valid, and nothing reads the call's
- * record: no fields are evaluated, no arms run, no instant is kept. */
-enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_CALL_DIRECT };
+ * record: no fields are evaluated, no arms run, no instant is kept; the call of a Call Step, or of
+ * a Gather. */
+enum { MWL_WITH_UNKNOWN, MWL_WITH_VALID, MWL_CALL_DIRECT, MWL_DISPATCH_DIRECT };
 
 /* Where a Step is in the definition; line 0: not looked up yet, or not known. */
 typedef struct mwl__step_place {
@@ -353,7 +355,8 @@ typedef struct mwl__entry_link {
     const mwl__entry_rec *rec;
     const mwl__provider *provider;
     mwl_value prepared; /* what the middleware made of onEntry's constant arguments, or absent */
-    bool with_ok[4];    /* by phase: its constant arguments are valid */
+    mwl_value with[4];  /* by phase: its constant arguments, or absent */
+    bool with_ok[4];    /* by phase: they are there and valid */
 } mwl__entry_link;
 typedef struct mwl__call_link {
     const mwl__call_rec *rec;

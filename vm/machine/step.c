@@ -35,12 +35,8 @@ uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
     return next_pc;
 }
 
-void mwl__step_exit(mwl__frame *f) {
-    mwl_vm *vm = mwl__vm_of(f);
-    f->step_done = true;
-    f->construct = MWL_IN_STEP;
-    if (step_of(f)->flags & MWL_NEEDS_EXITED)
-        mwl__times_of(f)->step_exited_ns = mwl__clock_wall(vm);
+void mwl__step_note_exit(mwl__frame *f) {
+    mwl__times_of(f)->step_exited_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
 static void trace_exit(mwl__frame *f) {
@@ -197,7 +193,7 @@ uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
     mwl__frame_set_res(f, true, f->in_flight);
     f->in_flight = mwl_absent();
-    mwl__frame_fail(f, mwl_null());
+    if (f->extra) mwl__frame_fail(f, mwl_null());
     trace_exit(f);
     return mwl__frame_ascend(f);
 }

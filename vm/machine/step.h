@@ -9,7 +9,6 @@
 void mwl__failure_note(mwl__frame *f, mwl_value failure);
 
 uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc);
-void mwl__step_exit(mwl__frame *f);
 uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler);
 uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc);
 uint32_t mwl__step_fault(mwl__frame *f);
@@ -20,6 +19,14 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
 uint32_t mwl__step_return(mwl__frame *f);
 uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape);
 uint32_t mwl__step_reraise(mwl__frame *f);
+
+/* The instant at which the Step was left, for the expressions that read it. */
+void mwl__step_note_exit(mwl__frame *f);
+static inline void mwl__step_exit(mwl__frame *f) {
+    f->step_done = true;
+    f->construct = MWL_IN_STEP;
+    if (mwl__tables(f)->steps[f->step].flags & MWL_NEEDS_EXITED) mwl__step_note_exit(f);
+}
 
 /* True if the transition needs no bookkeeping: no failure context, no Result, no timestamp. flags:
  * of the Step that it leads to. */

@@ -118,6 +118,7 @@ static void lane_remove(mwl__timers *t, size_t at) {
 void mwl__timer_remove(mwl__timers *t, mwl__timer *timer) {
     uint32_t at = timer->at;
     timer->at = 0;
+    t->n_armed--;
     if (at & LANE)
         lane_remove(t, (at & ~LANE) - 1);
     else
@@ -133,9 +134,14 @@ mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, uns
     timer->order = (uint64_t)timer->class_ << 63 | out << 31 | seq >> 16;
     timer->order_low = (uint16_t)seq;
     struct mwl__timer_slot slot = {due_ns, timer};
-    if (t->tail > t->head && before(&slot, &t->lane[t->tail - 1])) return heap_add(t, slot);
-    mwl_status st = lane_room(t);
-    if (st == MWL_OK) lane_place(t, t->tail++, slot);
+    mwl_status st;
+    if (t->tail > t->head && before(&slot, &t->lane[t->tail - 1])) {
+        st = heap_add(t, slot);
+    } else {
+        st = lane_room(t);
+        if (st == MWL_OK) lane_place(t, t->tail++, slot);
+    }
+    if (st == MWL_OK) t->n_armed++;
     return st;
 }
 

@@ -28,6 +28,7 @@ typedef struct mwl__timers {
     size_t n_heap, heap_cap;
     size_t head, tail, lane_cap; /* of the lane: its first and behind its last, which are armed; */
     size_t gone;                 /* in between, those that were cancelled */
+    size_t n_armed;
     uint64_t next_seq;
 } mwl__timers;
 
@@ -42,8 +43,6 @@ static inline void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
 }
 int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer); /* not armed: MWL_NEVER */
 mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns);  /* NULL when empty */
-static inline size_t mwl__timers_count(const mwl__timers *t) {
-    return t->n_heap + (t->tail - t->head) - t->gone;
-}
+static inline size_t mwl__timers_count(const mwl__timers *t) { return t->n_armed; }
 
 #endif

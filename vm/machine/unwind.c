@@ -204,9 +204,8 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = mwl__heap_of(f);
     mwl_value why = mwl__phase_elapsed(f, owner), cancel = mwl_absent();
     if (!mwl_is_absent(why))
-        cancel = mwl_failure(h, mwl__failure_code_type(MWL_FAILURE_CANCELLED),
-                             mwl__failure_code_text(MWL_FAILURE_CANCELLED),
-                             "interrupted by an enclosing middleware", mwl_absent(), why);
+        cancel = mwl__failure_over(h, MWL_FAILURE_CANCELLED,
+                                   "interrupted by an enclosing middleware", mwl_absent(), why);
     if (mwl_is_absent(cancel)) return false;
     owner->fired = true;
     mwl__replace(h, &owner->cancel, cancel);

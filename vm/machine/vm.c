@@ -185,19 +185,11 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     return any;
 }
 
-/* Every turn costs at least a unit. A run that reaches its limit gets other fuel for its cleanup,
- * so that turn counts as a slice. */
 static void run_one(mwl_vm *vm) {
     mwl__frame *f = mwl__ready_pop(vm);
     mwl_run *run = f->run;
-    uint64_t had = run->budget;
-    bool limited = run->limit_hit;
     mwl__run_enter(run);
-    mwl__frame_run(f);
-    if (run->limit_hit != limited)
-        vm->fuel_left -= vm->config.slice;
-    else
-        vm->fuel_left -= had > run->budget ? (int64_t)(had - run->budget) : 1;
+    vm->fuel_left -= mwl__frame_run(f);
     mwl__run_leave(run);
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
 }

@@ -165,11 +165,14 @@ static bool get_entries(mwl__loader *l, mwl__frame *f) {
         const mwl__flow_tables *t = mwl__tables(f);
         *last = e;
         last = &e->outer;
-        e->provider = l->r.link->providers[t->entries[0].import]; /* if it is refused */
+        e->link = &l->r.link->entries[0]; /* if it is refused */
+        e->provider = l->r.link->providers[t->entries[0].import];
         if (!mwl__reader_array(&l->r, mwl__records[MWL_RECORD_ENTRY].n_fields) ||
             !get_record(l, MWL_RECORD_ENTRY, e, f))
             return false;
-        if (e->ix < t->n_entries) e->provider = l->r.link->providers[t->entries[e->ix].import];
+        if (e->ix >= t->n_entries) continue;
+        e->link = &l->r.link->entries[e->ix];
+        e->provider = l->r.link->providers[t->entries[e->ix].import];
     }
     return n == 0 || link_entries(l, f, n);
 }

@@ -4,7 +4,7 @@
 /* The layout of mwl__str with room for the longest text. */
 typedef struct word_text {
     uint32_t rc, len, n_cp, hash;
-    char s[16];
+    char s[36];
 } word_text;
 
 static const word_text word_texts[MWL_WORD_COUNT] = {
@@ -28,39 +28,44 @@ mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     return v ? mwl__borrow(*v) : mwl_absent();
 }
 
+/* Puts n members into an empty map. Returns how many fit: fewer if one is absent or a limit is
+ * reached. */
+static size_t fill(mwl_heap *h, mwl__map *m, size_t n, const mwl__word *names,
+                   const mwl_value *take) {
+    uint64_t weight = 1;
+    uint16_t depth = 1, odd = 0;
+    for (size_t i = 0; i < n; i++) {
+        const mwl_value *v = &take[i];
+        if (mwl_value_kind(*v) == MWL_KIND_STRING) {
+            weight++;
+        } else {
+            if (mwl_is_absent(*v)) return i; /* its constructor has set `why` */
+            mwl_status status = mwl__value_weigh(*v, &depth, &odd, &weight);
+            if (status < 0) {
+                h->why = status;
+                return i;
+            }
+        }
+        mwl__member *member = &m->member[i];
+        mwl__move(&member->key, &mwl__word_values[names[i]]);
+        mwl__move(&member->val, v);
+        if ((v->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) member->val = mwl__keep(*v);
+    }
+    m->depth = depth;
+    m->odd = odd;
+    m->weight = weight;
+    m->used = (uint32_t)n;
+    return n;
+}
+
 mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names,
                             const mwl_value *take) {
     mwl__map *m = mwl__map_bare(h, (uint32_t)room);
-    size_t done = 0;
-    if (m) {
-        uint64_t weight = 1;
-        uint16_t depth = 1, odd = 0;
-        for (; done < n; done++) {
-            mwl_value v = take[done];
-            if (mwl_value_kind(v) == MWL_KIND_STRING) {
-                weight++;
-            } else if (mwl_is_absent(v)) {
-                break; /* its constructor has set `why` */
-            } else {
-                mwl_status status = mwl__value_weigh(v, &depth, &odd, &weight);
-                if (status < 0) {
-                    h->why = status;
-                    break;
-                }
-            }
-            m->member[done].key = mwl__word_value(names[done]);
-            m->member[done].val = mwl__own(v);
-        }
-        if (done == n) {
-            m->depth = depth;
-            m->odd = odd;
-            m->weight = weight;
-            m->used = (uint32_t)n;
-            return (mwl_value){MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, (uint32_t)n, {.p = m}};
-        }
-        for (size_t i = 0; i < done; i++) mwl__drop(h, m->member[i].val);
-        mwl__heap_give(h, m, sizeof *m + room * sizeof *m->member);
-    }
+    size_t done = m ? fill(h, m, n, names, take) : 0;
+    if (m && done == n)
+        return (mwl_value){MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, (uint32_t)n, {.p = m}};
+    for (size_t i = 0; i < done; i++) mwl__drop(h, m->member[i].val);
+    if (m) mwl__heap_give(h, m, sizeof *m + room * sizeof *m->member);
     for (; done < n; done++) mwl__drop(h, take[done]);
     return mwl_absent();
 }

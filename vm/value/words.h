@@ -1,4 +1,5 @@
-/* words.h: constant string values of the engine: member names and types of Results and failures.
+/* words.h: constant string values of the engine: member names, types and codes of Results and
+ * failures.
  *
  * Owns: strings that belong to no heap. They are immortal (not counted), contain their hash, and
  * are the same in every VM and thread. Refuses to know: how they are used. */
@@ -24,7 +25,17 @@
     X(TYPES, "types", 0xaa9e2d98u)                                                                 \
     X(EXPRESSION, "expression", 0xe3e98c54u)                                                       \
     X(LINE, "line", 0xb247d12bu)                                                                   \
-    X(COLUMN, "column", 0xe256203fu)
+    X(COLUMN, "column", 0xe256203fu)                                                               \
+    X(CODE_EXPRESSION, "System.ExpressionEvaluationError", 0x49ca3372u)                            \
+    X(CODE_UNREPRESENTABLE, "System.UnrepresentableValue", 0x047d4dbbu)                            \
+    X(CODE_PARAMETER, "System.ParameterValidationFailed", 0x5674c184u)                             \
+    X(CODE_CANCELLED, "System.Cancelled", 0x891bbaedu)                                             \
+    X(CODE_GATHER_CANCELLED, "System.GatherDispatchCancelled", 0xc5e34351u)                        \
+    X(CODE_GATHER_SKIPPED, "System.GatherDispatchSkipped", 0x3cc9205au)                            \
+    X(CODE_GATHER_UNMET, "System.GatherCompletionUnmet", 0xa799cfefu)                              \
+    X(CODE_EMPTY_RAISE, "System.EmptyRaise", 0xd634717cu)                                          \
+    X(CODE_CHAIN_TRUNCATED, "System.FailureChainTruncated", 0x2d62acb6u)                           \
+    X(CODE_FAN_OUT_LIMIT, "Mwlvm.FanOutLimit", 0x0dc96848u)
 
 typedef enum mwl__word {
 #define X(name, text, hash) MWL_WORD_##name,
