@@ -66,7 +66,13 @@ class Browser:
         return next(iter(self.ask("POST", "/element", {"using": "css selector", "value": css}).values()))
 
     def click(self, css):
-        self.ask("POST", f"/element/{self.find(css)}/click", {})
+        """A live page may draw the element anew between finding and clicking it; then it is found again."""
+        for left in range(20, -1, -1):
+            try:
+                return self.ask("POST", f"/element/{self.find(css)}/click", {})
+            except RuntimeError as error:
+                if "stale element" not in str(error) or not left:
+                    raise
 
     def frame(self):
         """Waits until the page has drawn."""
