@@ -32,10 +32,14 @@ only() { # MODULE...
     unset PKG_CONFIG_PATH
 }
 
+# A size is told of the smallest one; of the others it is the quick build that is wanted.
+type=None
+[ "$name" != smallest ] && [ -z "${OPTIONS_LONG:-}" ] || type=MinSizeRel
+
 configure() { # OPTIONS...
     ccache=$(command -v ccache || true)
     "$cmake" -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$cc" ${ccache:+-DCMAKE_C_COMPILER_LAUNCHER="$ccache"} \
-        -DCMAKE_BUILD_TYPE=MinSizeRel -DMWL_WERROR=ON -DMWL_DOWNLOAD=OFF -DMWL_DEPS_DIR="$root/build/deps" -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,defs "$@" \
+        -DCMAKE_BUILD_TYPE=$type -DMWL_WERROR=ON -DMWL_DOWNLOAD=OFF -DMWL_DEPS_DIR="$root/build/deps" -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,defs "$@" \
         >"$build/log" 2>&1
 }
 
