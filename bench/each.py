@@ -6,7 +6,8 @@ command with N and with 3 N lines of minimal runs, the difference over 2 N lines
 parsing, running and writing. wf/a_min of the same build is the machine alone.
 
 Two threads are compared by processor time: that of one thread's process, over that of the busiest thread
-of two. On an idle machine with two processors that is how much sooner they are done.
+of two. On an idle machine with two processors that is how much sooner they are done. It is the median of several
+pairs: a machine that is shared runs now quicker, now slower.
 
 Status 1 when a line costs more than 4 times a run, or two threads are less than 1.8 times as fast.
 """
@@ -14,6 +15,7 @@ import glob
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ MWLVM, BENCH = (os.path.abspath(w) for w in sys.argv[1:3])
 COST, SPEED = 4.0, 1.8
 LINES = 10000       # under callgrind
 MANY = 1500000      # for threads
+PAIRS = 9
 FLOW = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "s0",
         "steps": {"s0": {"action": "Pass", "next": "done"}, "done": {"action": "Return"}}}
 LINE = '{"n":1,"s":"granule-0001"}\n'
@@ -68,14 +71,14 @@ with tempfile.TemporaryDirectory() as folder:
     alone = float(re.search(r"wf/a_min +([\d.]+)", shown).group(1))
     with open(os.path.join(folder, "in"), "w") as f:
         f.write(LINE * MANY)
-    one, two = [], []
-    for _ in range(3):  # the best of three: others use the machine too
+    one, ratios = [], []
+    for _ in range(PAIRS):  # one after the other, so that both meet the machine in the same state
         one.append(sum(threads(folder, 1)))
-        two.append(threads(folder, 2)[0])
-    cost, speed = line / alone, min(one) / min(two)
+        ratios.append(one[-1] / threads(folder, 2)[0])
+    cost, speed = line / alone, statistics.median(ratios)
 print(f"a line of run --each    {line:8.0f} instructions")
 print(f"wf/a_min                {alone:8.0f} instructions")
 print(f"cost                    {cost:8.2f} times the machine's own; at most {COST}")
 print(f"one thread              {min(one) / MANY * 1e9:8.0f} ns of processor time a line")
-print(f"two threads             {speed:8.2f} times as fast; at least {SPEED}")
+print(f"two threads             {speed:8.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f}); at least {SPEED}")
 sys.exit(0 if cost <= COST and speed >= SPEED else 1)
