@@ -76,14 +76,13 @@ static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t 
     mwl__list *l = list_alloc(h, cap);
     if (!l) return NULL;
     mwl__heap_work(h, n);
-    for (uint32_t i = 0, end; i < n; i = end) { /* whether it is late is asked once a block */
+    for (uint32_t i = 0; i < n; i++) {
         if (mwl__heap_late(h, i)) {
             l->used = i;
             mwl__drop(h, list_value(l, i));
             return NULL;
         }
-        end = n - i < MWL__COPY_BLOCK ? n : i + MWL__COPY_BLOCK;
-        for (uint32_t k = i; k < end; k++) l->item[k] = mwl__keep(from->item[k]);
+        l->item[i] = mwl__keep(from->item[i]);
     }
     l->used = n;
     if (n == from->used) { /* the newest version: weight and depth are exactly its own */
