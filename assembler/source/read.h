@@ -54,7 +54,7 @@ typedef struct mwl__tree {
     mwl__arena arena;
     mwl__source *source;
     mwl__diags *sink;
-    mwl__node *root; /* NULL: there is none */
+    mwl__node *root; /* NULL: the text has no root */
     size_t n_nodes;
     /* Marks of the last long string in which a place was looked up (read_node.c). */
     const mwl__node *marked;
@@ -112,7 +112,7 @@ uint32_t mwl__node_text_offset(mwl__tree *tree, const mwl__node *n, uint32_t at)
 /* The span of bytes [from, to) of the decoded text. */
 mwl__span mwl__node_text_span(mwl__tree *tree, const mwl__node *n, uint32_t from, uint32_t to);
 
-/* Returns the node that a JSON Pointer names, starting from `at`, or NULL if there is none. */
+/* Returns the node that a JSON Pointer names, starting from `at`, or NULL if it names nothing. */
 const mwl__node *mwl__node_follow(const mwl__node *at, const char *pointer, size_t len);
 /* Appends the node's JSON Pointer (RFC 6901): "" for the root, "/steps/a~1b/catch/0". */
 void mwl__node_pointer(const mwl__node *n, mwl__buf *out);

@@ -45,7 +45,7 @@ typedef enum mwl_store_state {
 } mwl_store_state;
 
 typedef struct mwl_store_text {
-    const char *at; /* NULL: there is none */
+    const char *at; /* NULL: no text */
     size_t len;
 } mwl_store_text;
 
@@ -193,7 +193,7 @@ typedef struct mwl_store_counts {
     uint64_t runs[MWL_STORE_STUCK + 1]; /* by mwl_store_state */
     uint64_t waits, messages;           /* open waits; messages that no run has taken */
     int64_t due_wall_ns;                /* the earliest of runs that wait; MWL_NEVER */
-    uint64_t last_event;                /* 0: there is none */
+    uint64_t last_event;                /* 0: no event yet */
 } mwl_store_counts;
 
 /* What may be removed. */

@@ -220,8 +220,7 @@ static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
     if (!a->endpoint && path)
         ask_problem(a, 405, "%s is not possible here", r->method);
     else if (!a->endpoint)
-        ask_problem(a, 404,
-                    "there is nothing of this name; `mwlvm serve --help` lists what there is");
+        ask_problem(a, 404, "there is nothing of this name; tools/SERVE.md lists the endpoints");
     if (a->endpoint && may(a)) {
         *most = a->endpoint->most;
         r->status = 200;
