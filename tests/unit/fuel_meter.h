@@ -16,7 +16,7 @@
 
 #define FUEL_FACTOR 100.0
 /* Below this the reading of a clock and a cold cache are what is seen. */
-#define METER_NOISE_NS 50000.0
+#define METER_NOISE_NS 5000.0
 /* An operation that would use more ends with its fuel, which is measured as well. */
 #define METER_BUDGET (UINT64_C(1) << 22)
 

@@ -296,7 +296,7 @@ static mwl_status fixed_offset(const char *s, size_t len, int32_t *offset_sec) {
 /* Letters, digits, '_', '+', '-' in components that are not empty. No dots, so a name cannot leave
  * the folder. */
 static bool is_zone_name(const char *s, size_t len) {
-    if (len == 0 || len > MWL__ZONE_NAME_MAX || s[0] == '/' || s[len - 1] == '/') return false;
+    if (len == 0 || s[0] == '/' || s[len - 1] == '/') return false;
     for (size_t i = 0; i < len; i++) {
         bool plain = mwl__is_alnum(s[i]) || s[i] == '_' || s[i] == '+' || s[i] == '-';
         if (!plain && !(s[i] == '/' && s[i - 1] != '/')) return false;
@@ -358,6 +358,7 @@ mwl_status mwl__zone_offset(mwl__zones *z, const char *name, size_t len, int64_t
         *offset_sec = 0;
         return MWL_OK;
     }
+    if (len > MWL__ZONE_NAME_MAX) return MWL_E_SYNTAX; /* without a look at each byte */
     if (memchr(name, ':', len)) return fixed_offset(name, len, offset_sec);
     if (!is_zone_name(name, len)) return MWL_E_SYNTAX;
     size_t ix;
