@@ -85,6 +85,12 @@ expect 0 "$mwlvm" explain
 says "$out" '^MWL0819  warning  endless-loop '
 expect 2 "$mwlvm" explain unknown-stpe
 says "$err" "did you mean 'unknown-step'"
+expect 0 "$mwlvm" explain System.EmptyRaise
+says "$out" '^System.EmptyRaise: A Raise without a failure to raise$'
+expect 2 "$mwlvm" explain Mwlvm.NoStak
+says "$err" "did you mean 'Mwlvm.NoStack'"
+expect 2 "$mwlvm" explain Provider.Middleware.CircuitBreaker.Open
+says "$err" 'mwlvm providers circuit-breaker'
 
 expect 0 "$mwlvm" eval 'step.input.a + vars.b' --input '{"a": 1}' --vars '{"b": 2}'
 says "$out" '^3$'

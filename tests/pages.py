@@ -4,6 +4,7 @@
 In every page of PAGES, a name in back quotes with a slash or a file's ending must be a file, and one
 that looks like a function of ours must be defined somewhere; where its file follows, in that file.
 Links must lead to a file, and to a heading that is there; in the pages of LINKED, too.
+Each code of a failure in the sources has its row in tools/failure_guide.c, for `mwlvm explain`.
 """
 import os
 import re
@@ -65,9 +66,22 @@ def check_page(page, files, problems):
                 problems.append(f"{page}: {name} is not in {path}")
 
 
+def check_codes(files, problems):
+    code = re.compile(r'"((?:System|Mwlvm)\.[A-Z]\w+)"')
+    guide = "tools/failure_guide.c"
+    explained = set(code.findall(open(os.path.join(ROOT, guide)).read()))
+    made = set()
+    for name in files:
+        if name.startswith(("vm/", "stdlib/", "tools/")) and name.endswith((".c", ".h")) and name != guide:
+            made.update(code.findall(open(os.path.join(ROOT, name)).read()))
+    problems.extend(f"{guide} does not explain {c}" for c in sorted(made - explained))
+    problems.extend(f"{guide} explains {c}, which nothing makes" for c in sorted(explained - made))
+
+
 def main():
     files = listed()
     problems = []
+    check_codes(files, problems)
     for page in PAGES:
         check_page(page, files, problems)
     for page in LINKED:

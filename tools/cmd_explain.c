@@ -1,5 +1,7 @@
-/* cmd_explain.c: `mwlvm explain [CODE]`: what a diagnostic means, or the list of all. */
+/* cmd_explain.c: `mwlvm explain [CODE]`: what a diagnostic or the code of a failure means, or the
+ * list of all. */
 #include "cmd.h"
+#include "failure_guide.h"
 #include "options.h"
 #include "assembler/check/check_guide.h"
 #include "vm/base/suggest.h"
@@ -11,7 +13,8 @@ const mwl__guide *const cmd_guide = &mwl__guide_all;
 static const char head[] =
     "usage: mwlvm explain [CODE]\n\n"
     "Prints what a diagnostic means, with an example. CODE is its code (MWL0301) or its name\n"
-    "(unknown-step); without one, all of them are listed.\n\n";
+    "(unknown-step), or the code of a failure (System.Cancelled); without one, all of them are\n"
+    "listed.\n\n";
 
 static int operand(void *ctx, const char *word) {
     const char **code = ctx;
@@ -26,18 +29,27 @@ static int list_all(void) {
     for (size_t i = 0; i < n; i++)
         printf("MWL%04d  %-7s  %-26s  %s\n", (int)rows[i].code,
                mwl__severity_name(rows[i].severity), rows[i].name, rows[i].title);
+    const struct failure_row *failures = failure_rows(&n);
+    for (size_t i = 0; i < n; i++) printf("%-35s  %s\n", failures[i].code, failures[i].title);
     return CMD_OK;
 }
 
 static int unknown(const char *code) {
     size_t n;
+    char provider[64];
+    if (failure_provider(code, provider, sizeof provider))
+        return cmd_usage("'%s' is a code of a provider; `mwlvm providers %s` explains its codes",
+                         code, provider);
     const mwl__diag_info *rows = mwl__diag_rows(&n);
     mwl__suggest s = mwl__suggest_make(code, strlen(code));
     for (size_t i = 0; i < n; i++) mwl__suggest_offer(&s, rows[i].name, strlen(rows[i].name));
+    const struct failure_row *failures = failure_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        mwl__suggest_offer(&s, failures[i].code, strlen(failures[i].code));
     if (s.best)
-        return cmd_usage("there is no diagnostic '%s'; did you mean '%.*s'?", code, (int)s.best_len,
+        return cmd_usage("there is no code '%s'; did you mean '%.*s'?", code, (int)s.best_len,
                          s.best);
-    return cmd_usage("there is no diagnostic '%s'; `mwlvm explain` lists them", code);
+    return cmd_usage("there is no code '%s'; `mwlvm explain` lists them", code);
 }
 
 int cmd_explain(int argc, char **argv) {
@@ -49,6 +61,11 @@ int cmd_explain(int argc, char **argv) {
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
     if (!code) return list_all();
+    const struct failure_row *failure = failure_find(code);
+    if (failure) {
+        printf("%s: %s\n\n%s", failure->code, failure->title, failure->text);
+        return CMD_OK;
+    }
     const mwl__diag_info *row = mwl__diag_find(code);
     if (!row) return unknown(code);
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
