@@ -126,8 +126,8 @@ static mwl_status mark_written_before(mwl__pg_store *s, const struct group *g, b
     return MWL_OK;
 }
 
-/* Runs that are given back are locked first: a message that comes meanwhile is either seen by the
- * statement that follows, or sees that nobody has the run. */
+/* Runs that this worker gives up are locked first: a message that comes meanwhile is either seen by
+ * the statement that follows, or sees that nobody has the run, or that it is over. */
 static mwl_status save_locked(mwl__pg_store *s, const struct group *g, PGresult **out) {
     mwl_status status = mwl__pg_run(s, NULL, MWL__PG_BEGIN, "");
     if (status != MWL_OK) return status;
@@ -136,8 +136,8 @@ static mwl_status save_locked(mwl__pg_store *s, const struct group *g, PGresult 
     return mwl__pg_finish(s, status);
 }
 
-static bool has_park(const mwl_store_change *changes, size_t n) {
-    while (n && changes[n - 1].kind != MWL_STORE_PARK) n--;
+static bool gives_up(const mwl_store_change *changes, size_t n) {
+    while (n && changes[n - 1].kind == MWL_STORE_SAVE) n--;
     return n > 0;
 }
 
@@ -150,7 +150,7 @@ mwl_status mwl__pg_commit(mwl_store *base, const mwl_store_change *changes, size
     mwl_status status = mwl__pg_renew(s, LATE_PART);
     if (status != MWL_OK) return status;
     make_group(&g, changes, n);
-    status = has_park(changes, n) ? save_locked(s, &g, &r) : save(s, &g, &r);
+    status = gives_up(changes, n) ? save_locked(s, &g, &r) : save(s, &g, &r);
     if (status == MWL_OK) status = mark_saved(s, r, changes, n, kept);
     if (status == MWL_OK && (size_t)mwl__pg_rows(s, r) < n)
         status = mark_written_before(s, &g, kept);

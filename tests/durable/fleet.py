@@ -121,6 +121,29 @@ class Commands:
         self.on("cancel", "s")
         assert self.states()["s"] == "aborted"
 
+    def check_end_beside_message(self):
+        """Somebody leaves a message in the moment in which the run ends: the end waits for it, and takes it along."""
+        self.write("until.json", {"a": {"action": "Call", "call": {
+            "provider": "mwl:provider.call/mwlvm/exec/v1",
+            "with": {"argv": ["sh", "-c", "until test -e go-on; do sleep 0.05; done"]}}, "next": "end"}})
+        self.on("run", "until.json", "--id", "e", "--detach", "--allow-exec")
+        worker = self.worker("--allow-exec", "--quiet", "--until-idle")
+        until(lambda: self.states()["e"] == "live", "no worker has it")
+        other = subprocess.Popen(["psql", self.server.uri, "-XAt"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        other.stdin.write("begin; select seq from mwlvm.run where id = 'e' for update;\n"
+                          "insert into mwlvm.inbox(run, n, kind, name, body, at_ns) select seq, last_message + 1, 0, 'x', '1', 0 "
+                          "from mwlvm.run where id = 'e';\n"
+                          "update mwlvm.run set last_message = last_message + 1 where id = 'e';\n")
+        other.stdin.flush()
+        waiting = "select 1 from pg_stat_activity where application_name = 'mwlvm' and wait_event_type = 'Lock'"
+        until(lambda: self.server.sql("select 1 from pg_locks where locktype = 'transactionid'"), "the other has no lock")
+        open("go-on", "w").close()
+        until(lambda: self.server.sql(waiting), "the end does not wait")
+        other.communicate("commit;\n", timeout=250)
+        worker.communicate(timeout=250)
+        assert self.states()["e"] == "done", self.states()
+        assert not self.server.sql("select 1 from mwlvm.inbox"), "a run that is over has messages"
+
     def check_takeover(self):
         """In the long form with the lease of every day, and its bound."""
         lease = "PT4S" if FAULTS else "PT0.5S"
@@ -292,6 +315,19 @@ def round_of(server, dice, n, faults):
     return fleet.counts, checker.check(checker.Postgres(server), "history", effects(BLOCKS))
 
 
+def tell(server, seed):
+    """What is left of a round that failed: the folder is removed."""
+    print(f"the round of seed {seed}")
+    for text in ("select id, state, owner, epoch, version, recoveries, available_ns, updated_ns, result from mwlvm.run",
+                 "select * from mwlvm.worker", "select n, run, kind, name, key, body from mwlvm.inbox",
+                 "select * from mwlvm.event order by n"):
+        print(f"-- {text}", *server.sql(text, check=False), sep="\n")
+    for name in ("history", "shown", "errors", server.log):
+        with open(name, errors="replace") as f:
+            print(f"-- {name}", "".join(f.readlines()[-400:]), sep="\n")
+    sys.stdout.flush()
+
+
 def fleet(server):
     seed = int(os.environ.get("SEED", "1"))
     counts, rounds, seen, again = {}, 0, 0, 0
@@ -303,8 +339,13 @@ def fleet(server):
     while sum(counts.values()) < max(FAULTS, 1):
         dice = random.Random(seed + rounds)
         faults = dice.sample(FAULT_NAMES, len(FAULT_NAMES))
-        more, wrong = round_of(server, dice, rounds, faults if FAULTS else faults[:3] + ["kill_postmaster"])
+        try:
+            more, wrong = round_of(server, dice, rounds, faults if FAULTS else faults[:3] + ["kill_postmaster"])
+        except BaseException:
+            tell(server, seed + rounds)
+            raise
         if wrong:
+            tell(server, seed + rounds)
             print(f"seed {seed + rounds}:", *wrong[:20], sep="\n  ")
             return 1
         rounds += 1
@@ -331,6 +372,7 @@ def main():
             commands = Commands(server)
             commands.check_asking()
             commands.check_draining()
+            commands.check_end_beside_message()
             commands.check_takeover()
             return fleet(server)
         finally:
