@@ -199,7 +199,8 @@ mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
     mwl__image view;
     size_t start = out->len;
     void *own;
-    mwl_status status = mwl__image_open_native(&out->alloc, image, size, &view, &own, NULL);
+    mwl_status status = mwl__image_open(image, size, &view, NULL);
+    if (status == MWL_OK) status = mwl__image_to_native(&out->alloc, &view, &own, NULL);
     if (status < 0) return status;
     mwl__buf_put(out, image, CHECKSUM_AT); /* magic, format, flags, instruction set */
     mwl__buf_put(out, "\0\0\0\0\0\0\0", 8);

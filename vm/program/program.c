@@ -245,12 +245,12 @@ static mwl_status verify_ways(mwl_program *p, mwl_error *error) {
 /* Opens the image. After that `bytes` are little-endian, and the view has this machine's order. */
 static mwl_status open_image(mwl_program *p, mwl_error *error) {
     mwl_status status = mwl__image_open(p->bytes, p->size, &p->image, error);
-    if (status < 0) return status;
-    if (p->image.big) {
+    if (status == MWL_OK && p->image.big) {
         if (!p->owns_bytes && (status = own_bytes(p, error)) < 0) return status;
         mwl__image_swap((void *)(uintptr_t)p->bytes, &p->image);
+        status = mwl__image_open(p->bytes, p->size, &p->image, error);
     }
-    return mwl__image_open_native(&p->alloc, p->bytes, p->size, &p->image, &p->native, error);
+    return status < 0 ? status : mwl__image_to_native(&p->alloc, &p->image, &p->native, error);
 }
 
 static mwl_status load(mwl_program *p, mwl_error *error) {

@@ -67,14 +67,13 @@ void mwl__image_swap(void *bytes, const mwl__image *view) {
     mwl__image_reseal(b, view->size);
 }
 
-mwl_status mwl__image_open_native(const mwl_alloc *alloc, const void *bytes, size_t size,
-                                  mwl__image *out, void **own, mwl_error *error) {
+mwl_status mwl__image_to_native(const mwl_alloc *alloc, mwl__image *image, void **own,
+                                mwl_error *error) {
     *own = NULL;
-    mwl_status status = mwl__image_open(bytes, size, out, error);
-    if (status < 0 || out->big == MWL__BIG_ENDIAN) return status;
-    *own = mwl__mem_new(alloc, size);
+    if (image->big == MWL__BIG_ENDIAN) return MWL_OK;
+    *own = mwl__mem_new(alloc, image->size);
     if (!*own) return mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
-    memcpy(*own, bytes, size);
-    mwl__image_swap(*own, out);
-    return mwl__image_open(*own, size, out, error);
+    memcpy(*own, image->bytes, image->size);
+    mwl__image_swap(*own, image);
+    return mwl__image_open(*own, image->size, image, error);
 }

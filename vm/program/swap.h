@@ -18,9 +18,11 @@ void mwl__section_swap(unsigned id, void *data, size_t size, bool big);
  */
 void mwl__image_swap(void *bytes, const mwl__image *view);
 
-/* Opens an image with records in the order of this machine. If they have the other one, *own is a
- * copy, turned, of `size` bytes, which the caller frees, and the view is of it; otherwise NULL. */
-mwl_status mwl__image_open_native(const mwl_alloc *alloc, const void *bytes, size_t size,
-                                  mwl__image *out, void **own, mwl_error *error);
+/* Gives an opened image records in the order of this machine. If they have the other one, *own is a
+ * copy, turned, of image->size bytes, which the caller frees, and the view is of it; otherwise
+ * NULL.
+ */
+mwl_status mwl__image_to_native(const mwl_alloc *alloc, mwl__image *image, void **own,
+                                mwl_error *error);
 
 #endif
