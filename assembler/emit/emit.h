@@ -62,7 +62,8 @@ void mwl__emit_handler(mwl__emit *e, uint32_t begin, uint32_t end, uint32_t targ
 /* Sets where instruction pc comes from (sub as in mwl__program_where). The last call counts. An
  * instruction without a place has the place of the one before it. Whole instructions (sub 0) must
  * come in order: an earlier one than the last is MWL_E_USAGE if places between them were equal,
- * because those are not kept. */
+ * because those are not kept. A place for an earlier instruction takes time for each that follows
+ * it. */
 void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where);
 
 /* ---- the image ------------------------------------------------------------------------------- */

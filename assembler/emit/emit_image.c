@@ -70,24 +70,30 @@ static bool says_nothing(mwl__emit *e, uint32_t pc, mwl__where where) {
     return true;
 }
 
-void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where) {
-    if (e->status < 0 || (sub == 0 && says_nothing(e, pc, where))) return;
-    void *rows = e->rows;
-    if (e->n_rows >= UINT32_MAX) mwl__emit_fail(e, MWL_E_TOO_BIG);
-    if (mwl__mem_grow(&e->alloc, &rows, &e->cap_rows, e->n_rows + 1, sizeof *e->rows) < 0)
-        mwl__emit_fail(e, MWL_E_NOMEM);
-    e->rows = rows;
-    if (e->status < 0) return;
-    e->rows[e->n_rows] = (mwl__emit_row){pc, sub, (uint32_t)e->n_rows, where};
-    e->n_rows++;
-    if (sub == 0) e->whole = e->n_rows;
+/* Is a row for this instruction and sub, or a later one? */
+static bool not_before(const mwl__emit_row *row, uint32_t pc, uint32_t sub) {
+    return row->pc != pc ? row->pc > pc : row->sub >= sub;
 }
 
-static int order_rows(const void *x, const void *y) {
-    const mwl__emit_row *a = x, *b = y;
-    if (a->pc != b->pc) return order(a->pc, b->pc);
-    if (a->sub != b->sub) return order(a->sub, b->sub);
-    return order(a->seq, b->seq);
+/* Rows are kept in order. Code is made from its beginning to its end, so that a row has its place
+ * at the end or a few rows before it. */
+void mwl__emit_where(mwl__emit *e, uint32_t pc, unsigned sub, mwl__where where) {
+    if (e->status < 0 || (sub == 0 && says_nothing(e, pc, where))) return;
+    size_t i = e->n_rows;
+    while (i > 0 && not_before(&e->rows[i - 1], pc, sub)) i--;
+    if (i == e->n_rows || e->rows[i].pc != pc || e->rows[i].sub != sub) {
+        void *rows = e->rows;
+        if (e->n_rows >= UINT32_MAX) mwl__emit_fail(e, MWL_E_TOO_BIG);
+        if (mwl__mem_grow(&e->alloc, &rows, &e->cap_rows, e->n_rows + 1, sizeof *e->rows) < 0)
+            mwl__emit_fail(e, MWL_E_NOMEM);
+        e->rows = rows;
+        if (e->status < 0) return;
+        memmove(e->rows + i + 1, e->rows + i, (e->n_rows - i) * sizeof *e->rows);
+        e->n_rows++;
+        if (e->whole > i) e->whole++;
+    }
+    e->rows[i] = (mwl__emit_row){pc, sub, where};
+    if (sub == 0) e->whole = i + 1;
 }
 
 static void put_varint(mwl__buf *out, uint32_t v) {
@@ -112,12 +118,10 @@ static void put_row(mwl__buf *out, const mwl__emit_row *row, const mwl__emit_row
     put_varint(out, row->where.len);
 }
 
-/* Leaves out rows that are not needed: rows with a later row for the same instruction and sub, and
- * rows of a whole instruction that has the same place as the one before it. */
+/* Leaves out the rows of whole instructions that have the same place as the one before them. */
 static size_t tidy_rows(mwl__emit_row *row, size_t n) {
     size_t kept = 0, whole = SIZE_MAX; /* the last kept row of sub 0 */
     for (size_t i = 0; i < n; i++) {
-        if (i + 1 < n && row[i + 1].pc == row[i].pc && row[i + 1].sub == row[i].sub) continue;
         if (row[i].sub == 0) {
             if (whole != SIZE_MAX && same_where(row[whole].where, row[i].where)) continue;
             whole = kept;
@@ -128,12 +132,9 @@ static size_t tidy_rows(mwl__emit_row *row, size_t n) {
 }
 
 static mwl_status put_positions(mwl__emit *e, mwl__buf *out) {
-    static const mwl__emit_row zeros = {0, 0, 0, {0, 0, 0, 0}};
+    static const mwl__emit_row zeros = {0, 0, {0, 0, 0, 0}};
     if (e->n_rows == 0) return MWL_OK;
-    qsort(e->rows, e->n_rows, sizeof *e->rows, order_rows);
-    size_t n = tidy_rows(e->rows, e->n_rows);
-    for (size_t i = 0; i < n; i++) e->rows[i].seq = (uint32_t)i;
-    e->n_rows = n;
+    size_t n = e->n_rows = tidy_rows(e->rows, e->n_rows);
     mwl__buf index = mwl__buf_make(e->alloc), stream = mwl__buf_make(e->alloc);
     uint32_t n_blocks = 0;
     size_t first = 0;

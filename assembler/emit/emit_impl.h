@@ -13,7 +13,7 @@ typedef struct mwl__intern_entry {
 } mwl__intern_entry;
 
 typedef struct mwl__emit_row {
-    uint32_t pc, sub, seq;
+    uint32_t pc, sub;
     mwl__where where;
 } mwl__emit_row;
 
@@ -31,7 +31,7 @@ struct mwl__emit {
     size_t n_values, cap_values;
     mwl__handler_rec *handlers; /* until finish, parent is the order in which they were added */
     size_t n_handlers, cap_handlers;
-    mwl__emit_row *rows;
+    mwl__emit_row *rows; /* in order of pc, then of sub */
     size_t n_rows, cap_rows;
     size_t whole;       /* the last row of a whole instruction, + 1; 0: none */
     uint32_t left_to;   /* the last instruction whose row was left out, because its place is that of
