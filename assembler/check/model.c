@@ -1,27 +1,19 @@
-/* model.c: the model's expressions by node, and its memory. See model.h.
- *
- * One table has two kinds of nodes: strings with their expression, and containers with such a
- * string somewhere inside (these have no expression). */
+/* model.c: the model's expressions by node, and its memory. See model.h. */
 #include "assembler/check/model.h"
 #include "vm/base/hash.h"
 #include "vm/base/table.h"
 
-typedef struct computed {
-    const mwl__node *node;
-    mwl__m_expr *expr; /* NULL: a container around one */
-} computed;
-
 struct mwl__m_exprs {
-    computed *at;
+    mwl__m_expr **at;
     size_t n, cap;
     mwl__table table;
 };
 
-/* Returns the entry of a node, or NULL; then the probe is where it can be added. */
-static const computed *find(const struct mwl__m_exprs *t, const mwl__node *n, mwl__probe *probe) {
+/* Returns the expression of a node, or NULL; then the probe is where it can be added. */
+static mwl__m_expr *find(const struct mwl__m_exprs *t, const mwl__node *n, mwl__probe *probe) {
     *probe = mwl__probe_make(&t->table, mwl__hash_address(n));
     for (uint32_t i; mwl__table_next(&t->table, probe, &i);)
-        if (t->at[i].node == n) return &t->at[i];
+        if (t->at[i]->node == n) return t->at[i];
     return NULL;
 }
 
@@ -35,26 +27,23 @@ static bool reserve(mwl__model *m) {
 }
 
 bool mwl__model_put(mwl__model *m, mwl__m_expr *e) {
-    for (const mwl__node *n = e->node; n; n = n->parent) {
-        mwl__probe probe;
-        if (!reserve(m)) return false;
-        struct mwl__m_exprs *t = m->exprs;
-        if (find(t, n, &probe)) break; /* its ancestors are there too */
-        mwl__table_put(&t->table, &probe, (uint32_t)t->n);
-        t->at[t->n++] = (computed){n, n == e->node ? e : NULL};
-    }
+    mwl__probe probe;
+    if (!reserve(m)) return false;
+    struct mwl__m_exprs *t = m->exprs;
+    if (find(t, e->node, &probe)) return true;
+    mwl__table_put(&t->table, &probe, (uint32_t)t->n);
+    t->at[t->n++] = e;
+    for (mwl__node *n = e->node->parent; n && !n->computed; n = n->parent) n->computed = true;
     return true;
 }
 
 const mwl__m_expr *mwl__model_expr(const mwl__model *m, const mwl__node *n) {
     mwl__probe probe;
-    const computed *found = n && m->exprs ? find(m->exprs, n, &probe) : NULL;
-    return found ? found->expr : NULL;
+    return n && m->exprs ? find(m->exprs, n, &probe) : NULL;
 }
 
 bool mwl__model_computed(const mwl__model *m, const mwl__node *n) {
-    mwl__probe probe;
-    return n && m->exprs && find(m->exprs, n, &probe);
+    return n && (n->computed || mwl__model_expr(m, n));
 }
 
 void mwl__model_free(mwl__model *m) {

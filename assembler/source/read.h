@@ -4,9 +4,10 @@
  * the way from a node, or a byte inside a decoded string, back to the source. Refuses to know: what
  * the members of a definition mean.
  *
- * A tree is immutable once read. Nodes, decoded strings and indexes live in its arena; a string
- * without escapes points into the source. So the source must outlive the tree. Nothing here
- * recurses; parent links lead from an open container to those around it. */
+ * A tree is immutable once read, except that the model marks nodes (`computed`). Nodes, decoded
+ * strings and indexes live in its arena; a string without escapes points into the source. So the
+ * source must outlive the tree. Nothing here recurses; parent links lead from an open container to
+ * those around it. */
 #ifndef MWL_READ_H
 #define MWL_READ_H
 
@@ -29,6 +30,7 @@ struct mwl__node {
     uint8_t kind;         /* mwl__node_kind */
     bool boolean;         /* BOOL */
     bool indexed;         /* an object with many members */
+    bool computed;        /* a container with an expression inside: model.c sets it */
     uint32_t count;       /* children of a container; bytes of a STRING */
     uint32_t offset, end; /* the value's bytes in the source, quotes and brackets included */
     uint32_t key_offset, key_end; /* the member's name with its quotes; equal: it is not a member */
