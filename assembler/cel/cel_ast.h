@@ -34,10 +34,10 @@
  *   MUL .. IN      left, right
  *   AND OR         two or more operands
  *   COND           condition, then, else
- *   LIST           the elements; `kid_optional[i]` where flag OPTIONAL
- *   MAP            key, value, key, value ...; `kid_optional[i]` of the key where flag OPTIONAL
- *   MESSAGE        the fields' values; `name` is the type, `fields[i]` the field of kid i,
- *                  `kid_optional[i]` where flag OPTIONAL
+ *   LIST           the elements; flag OPTIONAL: some of them are `optional`
+ *   MAP            key, value, key, value ...; flag OPTIONAL: some keys are `optional`
+ *   MESSAGE        the fields' values; `name` is the type, `fields[i]` the field of kid i; flag
+ *                  OPTIONAL: some values are `optional`
  *   ALL EXISTS EXISTS_ONE FILTER        range, predicate
  *   TRANSFORM_LIST (map, transformList) range, transform; with FILTERED: range, filter, transform
  *   TRANSFORM_MAP                       range, value;     with FILTERED: range, filter, value
@@ -122,14 +122,20 @@ typedef struct mwl__cel_text {
 
 typedef struct mwl__cel_lit {
     mwl__cel_lit_kind kind;
+    uint32_t len; /* STRING, BYTES */
     union {
         bool b;
         int64_t i;
         uint64_t u;
         double d;
-        mwl__cel_text text; /* STRING, BYTES */
+        const char *text; /* STRING, BYTES: like mwl__cel_text.data */
     } as;
 } mwl__cel_lit;
+
+static inline mwl__cel_text mwl__cel_lit_text(const mwl__cel_lit *lit) {
+    mwl__cel_text t = {lit->as.text, lit->len};
+    return t;
+}
 
 /* What an IDENT means. The parser decides LOCAL, mwl__cel_resolve the others. */
 typedef enum mwl__cel_ref {
@@ -153,6 +159,7 @@ struct mwl__cel_node {
     uint8_t kind;    /* mwl__cel_kind */
     uint8_t flags;   /* MWL__CEL_TEST ... */
     uint8_t ref;     /* IDENT: mwl__cel_ref */
+    bool optional;   /* an element, a key or a field's value with `?` before it */
     uint16_t height; /* 1 for a leaf; the links of a spine do not count */
     uint32_t begin, end, at;
     union {
@@ -164,16 +171,12 @@ struct mwl__cel_node {
     mwl__cel_node *parent; /* NULL for the root */
     mwl__cel_node **kids;
     union {
-        mwl__cel_var *vars;       /* n_vars of them */
-        const bool *kid_optional; /* LIST, MAP, MESSAGE, which have no vars: NULL unless flag
-                                     OPTIONAL. Read it with mwl__cel_kid_optional */
+        mwl__cel_var *vars;    /* n_vars of them */
+        mwl__cel_text *fields; /* MESSAGE, which has no vars */
     };
     union {
-        struct {
-            mwl__cel_text name;
-            mwl__cel_text *fields; /* MESSAGE */
-        };
-        mwl__cel_lit lit; /* LIT, which has neither */
+        mwl__cel_text name;
+        mwl__cel_lit lit; /* LIT, which has no name */
     };
     void *note; /* for later stages; the front end leaves it NULL */
 };
@@ -189,12 +192,6 @@ typedef struct mwl__cel_tree {
 
 static inline bool mwl__cel_is_binary(const mwl__cel_node *n) {
     return n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_IN;
-}
-/* Returns whether kid i of a list, a map or a message has `?`. */
-static inline bool mwl__cel_kid_optional(const mwl__cel_node *n, uint32_t i) {
-    bool literal =
-        n->kind == MWL__CEL_LIST || n->kind == MWL__CEL_MAP || n->kind == MWL__CEL_MESSAGE;
-    return literal && n->kid_optional && n->kid_optional[i];
 }
 /* Returns the child that continues a left-deep chain, or NULL. It is always kids[0]. */
 static inline mwl__cel_node *mwl__cel_spine(const mwl__cel_node *n) {

@@ -370,7 +370,7 @@ static void check_pattern(checker *c, const mwl__cel_node *n, bool certain) {
     if (!c->o->pattern_fault || n->n_kids != 2 || !is_text(n->name, "matches")) return;
     const mwl__cel_node *p = n->kids[1];
     if (p->kind != MWL__CEL_LIT || p->lit.kind != MWL__CEL_STRING) return;
-    const char *why = c->o->pattern_fault(c->o->ctx, p->lit.as.text.data, p->lit.as.text.len);
+    const char *why = c->o->pattern_fault(c->o->ctx, p->lit.as.text, p->lit.len);
     if (why)
         report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_PATTERN, p->begin,
                p->end, why, "the pattern is not a regular expression of RE2");
@@ -396,7 +396,7 @@ static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
     if (format->kind != MWL__CEL_LIT || format->lit.kind != MWL__CEL_STRING ||
         args->kind != MWL__CEL_LIST || (args->flags & MWL__CEL_OPTIONAL))
         return;
-    size_t verbs = count_verbs(format->lit.as.text);
+    size_t verbs = count_verbs(mwl__cel_lit_text(&format->lit));
     if (args->n_kids == verbs) return;
     bool error = certain || args->n_kids > verbs;
     report(c, error ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, args->begin, args->end,

@@ -73,8 +73,8 @@ static mwl_value literal(mwl_heap *h, const mwl__cel_lit *lit) {
     case MWL__CEL_INT: return mwl_int(lit->as.i);
     case MWL__CEL_UINT: return mwl_uint(lit->as.u);
     case MWL__CEL_DOUBLE: return mwl_number(lit->as.d);
-    case MWL__CEL_STRING: return mwl__str_new(h, lit->as.text.data, lit->as.text.len);
-    case MWL__CEL_BYTES: return mwl_bytes(h, lit->as.text.data, lit->as.text.len);
+    case MWL__CEL_STRING: return mwl__str_new(h, lit->as.text, lit->len);
+    case MWL__CEL_BYTES: return mwl_bytes(h, lit->as.text, lit->len);
     default: return mwl_null();
     }
 }

@@ -165,8 +165,8 @@ static mwl_status text(mwl__arena *arena, const char *s, const mwl__cel_token *t
         i += (uint32_t)len;
     }
     lit->kind = b.bytes ? MWL__CEL_BYTES : MWL__CEL_STRING;
-    lit->as.text.data = out;
-    lit->as.text.len = n;
+    lit->as.text = out;
+    lit->len = (uint32_t)n; /* tokens have offsets of 32 bits */
     return MWL_OK;
 }
 

@@ -360,8 +360,7 @@ static void list_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     ax(l, n, MWL_OP_NEW_LIST, d, n->n_kids);
     for (uint32_t i = 0; i < n->n_kids && l->status == MWL_OK; i++) {
         mwl__cel_lower_into(l, n->kids[i], t);
-        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_LIST_PUSH_OPT : MWL_OP_LIST_PUSH, d,
-            t, 0);
+        abc(l, n->kids[i], n->kids[i]->optional ? MWL_OP_LIST_PUSH_OPT : MWL_OP_LIST_PUSH, d, t, 0);
     }
     l->top = top;
 }
@@ -398,8 +397,7 @@ static void map_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     for (uint32_t i = 0; i + 1 < n->n_kids && l->status == MWL_OK; i += 2) {
         mwl__cel_lower_into(l, n->kids[i], t);
         mwl__cel_lower_into(l, n->kids[i + 1], t + 1);
-        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, d, t,
-            t + 1);
+        abc(l, n->kids[i], n->kids[i]->optional ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, d, t, t + 1);
     }
     l->top = top;
 }
@@ -413,8 +411,8 @@ static void message(lowerer *l, const mwl__cel_node *n, unsigned d) {
         const mwl__cel_text *field = &n->fields[i];
         ax(l, n, MWL_OP_LOAD_K, t, mwl__emit_string(l->e, field->data, field->len));
         mwl__cel_lower_into(l, n->kids[i], t + 1);
-        abc(l, n->kids[i], mwl__cel_kid_optional(n, i) ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT,
-            first + 1, t, t + 1);
+        abc(l, n->kids[i], n->kids[i]->optional ? MWL_OP_MAP_PUT_OPT : MWL_OP_MAP_PUT, first + 1, t,
+            t + 1);
     }
     mwl__cel_lower_call(l, n, "@message", d, first, 2, false);
     l->top = top;

@@ -111,18 +111,12 @@ static bool mark_optional(mwl__cel_parser *p, optionals *o, size_t i) {
     return true;
 }
 
-/* Copies the marks to the node and frees them. */
+/* Copies the marks to the children and frees them. */
 static mwl__cel_node *settle_optionals(mwl__cel_parser *p, optionals *o, mwl__cel_node *node) {
     if (node && o->marks) {
-        bool *mine = mwl__arena_new(p->arena, node->n_kids * sizeof *mine);
-        if (mine) {
-            memcpy(mine, o->marks, (o->cap < node->n_kids ? o->cap : node->n_kids) * sizeof *mine);
-            node->kid_optional = mine;
-            node->flags |= MWL__CEL_OPTIONAL;
-        } else {
-            p->status = MWL_E_NOMEM;
-            node = NULL;
-        }
+        for (size_t i = 0; i < node->n_kids && i < o->cap; i++)
+            node->kids[i]->optional = o->marks[i];
+        node->flags |= MWL__CEL_OPTIONAL;
     }
     mwl__mem_free(&p->arena->alloc, o->marks, o->cap * sizeof *o->marks);
     return node;

@@ -20,7 +20,7 @@ static bool is_static_step(const mwl__cel_node *n) {
 }
 
 static mwl__cel_text step_name(const mwl__cel_node *n) {
-    return n->kind == MWL__CEL_SELECT ? n->name : n->kids[1]->lit.as.text;
+    return n->kind == MWL__CEL_SELECT ? n->name : mwl__cel_lit_text(&n->kids[1]->lit);
 }
 
 /* Reports the path from `ident` up to `top`. */

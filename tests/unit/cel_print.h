@@ -63,8 +63,8 @@ static inline void cel_print_literal(mwl__buf *out, const mwl__cel_lit *lit) {
     case MWL__CEL_INT: snprintf(text, sizeof text, "%lld", (long long)lit->as.i); break;
     case MWL__CEL_UINT: snprintf(text, sizeof text, "%lluu", (unsigned long long)lit->as.u); break;
     case MWL__CEL_DOUBLE: cel_print_double(out, lit->as.d); break;
-    case MWL__CEL_STRING: cel_print_quoted(out, lit->as.text, false); break;
-    case MWL__CEL_BYTES: cel_print_quoted(out, lit->as.text, true); break;
+    case MWL__CEL_STRING: cel_print_quoted(out, mwl__cel_lit_text(lit), false); break;
+    case MWL__CEL_BYTES: cel_print_quoted(out, mwl__cel_lit_text(lit), true); break;
     }
     mwl__buf_puts(out, text);
 }
@@ -109,7 +109,7 @@ static inline void cel_print_list(mwl__buf *out, const mwl__cel_node *n, uint32_
                                   uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
         if (i > from) mwl__buf_puts(out, ", ");
-        if (mwl__cel_kid_optional(n, i)) mwl__buf_puts(out, "?");
+        if (n->kids[i]->optional) mwl__buf_puts(out, "?");
         cel_print_node(out, n->kids[i], CEL_P_COND);
     }
 }
@@ -136,7 +136,7 @@ static inline void cel_print_entries(mwl__buf *out, const mwl__cel_node *n) {
     uint32_t step = n->kind == MWL__CEL_MAP ? 2 : 1;
     for (uint32_t i = 0; i < n->n_kids; i += step) {
         if (i) mwl__buf_puts(out, ", ");
-        if (mwl__cel_kid_optional(n, i)) mwl__buf_puts(out, "?");
+        if (n->kids[i]->optional) mwl__buf_puts(out, "?");
         if (step == 2)
             cel_print_node(out, n->kids[i], CEL_P_COND);
         else

@@ -52,8 +52,8 @@ static inline void cel_show(const mwl__cel_node *n, mwl__buf *out) {
         mwl__buf_printf(out, " %s@%u", n->vars[i].name.data, n->vars[i].slot);
     for (uint32_t i = 0; i < n->n_kids; i++) {
         mwl__buf_puts(out, " ");
-        if (mwl__cel_kid_optional(n, i)) mwl__buf_puts(out, "?");
-        if (n->fields) mwl__buf_printf(out, "%s:", n->fields[i].data);
+        if (n->kids[i]->optional) mwl__buf_puts(out, "?");
+        if (n->kind == MWL__CEL_MESSAGE) mwl__buf_printf(out, "%s:", n->fields[i].data);
         cel_show(n->kids[i], out);
     }
     mwl__buf_puts(out, ")");

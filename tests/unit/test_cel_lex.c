@@ -113,8 +113,8 @@ UTEST(literal, strings_and_bytes) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mwl__cel_lit v;
         ASSERT_EQ_MSG((int)MWL_OK, (int)value(&a, rows[i].text, false, &v), rows[i].text);
-        ASSERT_EQ_MSG(rows[i].len, v.as.text.len, rows[i].text);
-        EXPECT_TRUE_MSG(memcmp(rows[i].value, v.as.text.data, v.as.text.len) == 0, rows[i].text);
+        ASSERT_EQ_MSG(rows[i].len, v.len, rows[i].text);
+        EXPECT_TRUE_MSG(memcmp(rows[i].value, v.as.text, v.len) == 0, rows[i].text);
     }
     static const char *const wrong[] = {
         "'\\s'",   "'\\ud83d'",  "'\\U00110000'",  "'\\x1'", "'\\400'",       "'\\18'",

@@ -183,7 +183,7 @@ static type *join_kids(deducer *d, const mwl__cel_node *n, uint32_t from, uint32
     type *t = cel_type_var(d->arena);
     for (uint32_t i = from; t && i < n->n_kids; i += step) {
         type *kid = walk(d, n->kids[i]);
-        bool optional = mwl__cel_kid_optional(n, i - from);
+        bool optional = n->kids[i - from]->optional;
         kid = cel_type_find(kid);
         if (kid && optional && cel_type_is(kid, "optional_type")) kid = kid->params[0];
         t = kid ? cel_type_join(d->arena, t, kid, 0) : NULL;
