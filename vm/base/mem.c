@@ -100,7 +100,7 @@ struct mwl__arena_block {
 
 #define ARENA_FIRST_BLOCK 4096u
 #define ARENA_LARGEST_STEP                                                                         \
-    (1u << 20) /* blocks double up to this size, so that small trees stay small */
+    (1u << 16) /* blocks double up to this size, so that small trees stay small */
 
 /* Not zeroed. align: 8 or 16. */
 static void *arena_take(mwl__arena *a, size_t size, size_t align) {
