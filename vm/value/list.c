@@ -72,17 +72,26 @@ static void cut(mwl_heap *h, mwl__list *l, uint32_t n) {
     if (l->weight > MWL_WEIGHT_LIMIT) l->weight = MWL_WEIGHT_LIMIT;
 }
 
+/* Copies n values and counts those that are counted; most are not. */
+static void keep_all(mwl_value *to, const mwl_value *from, size_t n) {
+    for (const mwl_value *end = from + n; from < end; from++, to++) {
+        *to = *from;
+        if (from->tag & MWL_HEAP) *to = mwl__keep(*from);
+    }
+}
+
 static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t cap) {
     mwl__list *l = list_alloc(h, cap);
     if (!l) return NULL;
     mwl__heap_work(h, n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0, end; i < n; i = end) {
         if (mwl__heap_late(h, i)) {
             l->used = i;
             mwl__drop(h, list_value(l, i));
             return NULL;
         }
-        l->item[i] = mwl__keep(from->item[i]);
+        end = n - i < MWL__COPY_BLOCK ? n : i + MWL__COPY_BLOCK;
+        keep_all(l->item + i, from->item + i, end - i);
     }
     l->used = n;
     if (n == from->used) { /* the newest version: weight and depth are exactly its own */
