@@ -35,6 +35,11 @@ static const char *next(const char *expression, const char *zone, const char *af
     return out;
 }
 
+/* The first instant after the beginning of 2026, in UTC; or what is wrong. */
+static const char *first(const char *expression) {
+    return next(expression, "UTC", "2026-01-01T00:00:00Z", 1);
+}
+
 UTEST(cron, fields) {
     ASSERT_STREQ(next("*/15 * * * *", "UTC", "2026-01-01T00:07:30Z", 3),
                  "2026-01-01T00:15:00Z 2026-01-01T00:30:00Z 2026-01-01T00:45:00Z");
@@ -44,9 +49,9 @@ UTEST(cron, fields) {
                  "2026-01-05T06:00:00Z 2026-01-06T06:00:00Z");
     ASSERT_STREQ(next("0 0 1 jan,JUL *", "UTC", "2026-01-01T00:00:00Z", 2),
                  "2026-07-01T00:00:00Z 2027-01-01T00:00:00Z");
-    ASSERT_STREQ(next("0 12 * * 7", "UTC", "2026-01-01T00:00:00Z", 1), "2026-01-04T12:00:00Z");
-    ASSERT_STREQ(next("@weekly", "UTC", "2026-01-01T00:00:00Z", 1), "2026-01-04T00:00:00Z");
-    ASSERT_STREQ(next("0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", 1), "2028-02-29T00:00:00Z");
+    ASSERT_STREQ(first("0 12 * * 7"), "2026-01-04T12:00:00Z");
+    ASSERT_STREQ(first("@weekly"), "2026-01-04T00:00:00Z");
+    ASSERT_STREQ(first("0 0 29 2 *"), "2028-02-29T00:00:00Z");
 }
 
 UTEST(cron, one_of_two_days_is_enough) {
@@ -80,19 +85,15 @@ UTEST(cron, a_time_that_comes_twice_is_due_once) {
 }
 
 UTEST(cron, what_is_not_valid) {
-    ASSERT_STREQ(next("60 * * * *", "UTC", "2026-01-01T00:00:00Z", 1),
-                 "the minute '60' is not valid");
-    ASSERT_STREQ(next("* * * * FOO", "UTC", "2026-01-01T00:00:00Z", 1),
-                 "the day of the week 'FOO' is not valid");
-    ASSERT_TRUE(strstr(next("* * * *", "UTC", "2026-01-01T00:00:00Z", 1), "five fields") != NULL);
-    ASSERT_TRUE(strstr(next("* * * * * *", "UTC", "2026-01-01T00:00:00Z", 1), "five fields") !=
-                NULL);
+    ASSERT_STREQ(first("60 * * * *"), "the minute '60' is not valid");
+    ASSERT_STREQ(first("* * * * FOO"), "the day of the week 'FOO' is not valid");
+    ASSERT_TRUE(strstr(first("* * * *"), "five fields") != NULL);
+    ASSERT_TRUE(strstr(first("* * * * * *"), "five fields") != NULL);
     static const char *const wrong[] = {"5-3 * * * *", "*/0 * * * *", "1, * * * *",  "- * * * *",
                                         "1/ * * * *",  "a * * * *",   "*/99 * * * *"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        ASSERT_TRUE(strstr(next(wrong[i], "UTC", "2026-01-01T00:00:00Z", 1), "not valid") != NULL);
-    ASSERT_STREQ(next("0 0 31 2 *", "UTC", "2026-01-01T00:00:00Z", 1),
-                 mwl_status_text(MWL_E_NOT_FOUND));
+        ASSERT_TRUE(strstr(first(wrong[i]), "not valid") != NULL);
+    ASSERT_STREQ(first("0 0 31 2 *"), mwl_status_text(MWL_E_NOT_FOUND));
 }
 
 UTEST(cron, durations) {
