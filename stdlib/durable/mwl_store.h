@@ -238,15 +238,15 @@ typedef struct mwl_store_ops {
     mwl_status (*post)(mwl_store *s, const mwl_store_message *message);
     /* Gives a call with a provider (mwl_store_wait) to a worker outside: the oldest one that has no
      * answer and no lease. It has a lease then, and its attempt is one more; `see` gets it.
-     * MWL_E_NOT_FOUND: there is none. Or renews the lease of one: MWL_E_NOT_FOUND if the call is
-     * settled or has another attempt by now, and `see` is not called. */
+     * MWL_E_NOT_FOUND: no call waits for a worker. Or renews the lease of one: MWL_E_NOT_FOUND if
+     * the call is settled or has another attempt by now, and `see` is not called. */
     mwl_status (*take_call)(mwl_store *s, const mwl_store_call *ask,
                             void (*see)(void *ctx, const char *run, const mwl_store_wait *wait,
                                         uint32_t attempt),
                             void *ctx);
     /* Small values that belong to the store: names of programs, where schedules are, a secret.
-     * set_value: from `old` (NULL: there is none) to `value` (NULL: remove). MWL_E_STATE: it is not
-     * `old`; setting what is there already is MWL_OK. */
+     * set_value: from `old` (NULL: the key has no value) to `value` (NULL: remove). MWL_E_STATE: it
+     * is not `old`; setting what is there already is MWL_OK. */
     mwl_status (*set_value)(mwl_store *s, const char *key, const char *old, const char *value);
     /* Those whose key begins with this, by key; stops when `see` returns false. */
     mwl_status (*values)(mwl_store *s, const char *prefix,

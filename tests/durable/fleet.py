@@ -366,7 +366,8 @@ def main():
         os.chdir(folder)
         try:
             env = {**os.environ, "MWL_TEST_POSTGRES": server.uri, "STORE": server.uri}
-            subprocess.run([TEST_STORE], env=env, check=True)
+            for part in ("", "_server", "_postgres"):
+                subprocess.run([TEST_STORE + part], env=env, check=True)
             server.sql("drop schema if exists mwlvm cascade")
             subprocess.run([sys.executable, os.path.join(HERE, "..", "examples.py"), MWLVM, "--store"], env=env, check=True)
             commands = Commands(server)

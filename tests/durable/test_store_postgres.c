@@ -1,0 +1,166 @@
+/* test_store_postgres.c: what only the store on PostgreSQL does: leases, lost connections, a
+ * database that several use. Without MWL_TEST_POSTGRES (store_kit.h) there is nothing to ask. */
+#include "utest.h"
+
+#include "store_kit.h"
+
+#define NEEDS_POSTGRES                                                                             \
+    if (!getenv("MWL_TEST_POSTGRES")) UTEST_SKIP("MWL_TEST_POSTGRES is not set")
+#define LEASE INT64_C(3600000000000) /* it ends when the test says so */
+
+static mwl_status other_postgres(mwl_store **out, int64_t lease_ns) {
+    return mwl_store_postgres(getenv("MWL_TEST_POSTGRES"), false, lease_ns, out);
+}
+
+UTEST(postgres, a_worker_that_was_taken_for_dead_writes_nothing) {
+    place p;
+    shown first, second;
+    bool kept = true;
+    mwl_store *other = NULL;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, LEASE));
+    ASSERT_EQ(other_postgres(&other, LEASE), MWL_OK);
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "1"), MWL_OK);
+    ASSERT_EQ(other->ops->join(other, "2"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &first), MWL_OK);
+    ASSERT_EQ(first.runs, 1u);
+    ASSERT_TRUE(say("update mwlvm.worker set lease_until = '-infinity' where name = '1'"));
+    ASSERT_EQ(poll(other, 10, &second), MWL_OK);
+    ASSERT_EQ(second.runs, 1u);
+    ASSERT_EQ(second.epoch, first.epoch + 1);
+    mwl_store_change c = {
+        .seq = first.seq, .epoch = first.epoch, .version = 1, .bytes = "x", .size = 2};
+    ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+    ASSERT_FALSE(kept);
+    ASSERT_EQ(poll(p.s, 10, &first), MWL_OK); /* its lease stands again, and the run is another's */
+    ASSERT_EQ(first.runs, 0u);
+    c.epoch = second.epoch;
+    ASSERT_EQ(commit(other, c, &kept), MWL_OK);
+    ASSERT_TRUE(kept);
+    mwl_store_close(other);
+    close_place(&p);
+}
+
+UTEST(postgres, a_worker_that_leaves_gives_its_runs_back) {
+    place p;
+    shown got;
+    mwl_store *other = NULL;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(other_postgres(&other, 0), MWL_OK);
+    for (int i = 0; i < 3 * MWL_STORE_RECOVERIES; i++) { /* that is not a recovery */
+        ASSERT_EQ(other->ops->join(other, "2"), MWL_OK);
+        ASSERT_EQ(poll(other, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+        mwl_store_close(other);
+        ASSERT_STREQ(listed(p.s, false), "a new v0 w0 m0 ;");
+        ASSERT_EQ(other_postgres(&other, 0), MWL_OK);
+    }
+    mwl_store_close(other);
+    close_place(&p);
+}
+
+/* Its connection ends, and it knows neither whether the claim was made nor whether the save
+ * was. */
+UTEST(postgres, what_was_lost_with_the_connection_is_repeated) {
+    static const char all[] = "select pg_terminate_backend(pid) from pg_stat_activity where "
+                              "application_name = 'mwlvm'";
+    place p;
+    shown got;
+    bool kept = false;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "1"), MWL_OK);
+    const mwl_store_poll ask = {.number = 1000000, .most = 10, .now_wall_ns = 10};
+    const mwl_store_polled sink = {&got, on_run, on_message};
+    int64_t next;
+    for (int i = 0; i < 2; i++) { /* the second one is a repetition: it shows the same run */
+        mwl_status status;
+        do memset(&got, 0, sizeof got);
+        while ((status = p.s->ops->poll(p.s, &ask, &sink, &next)) == MWL_E_IO);
+        ASSERT_EQ(status, MWL_OK);
+        ASSERT_STREQ(got.text, "run a v0 new;");
+        ASSERT_TRUE(say(all));
+    }
+    mwl_store_change c = {
+        .seq = got.seq, .epoch = got.epoch, .version = 1, .bytes = "one", .size = 4};
+    const mwl_store_event event = {1, "step", {"x", 1}};
+    c.events = &event;
+    c.n_events = 1;
+    for (int i = 0; i < 3; i++) {
+        mwl_status status;
+        while ((status = commit(p.s, c, &kept)) == MWL_E_IO) continue;
+        ASSERT_EQ(status, MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_TRUE(say(all));
+    }
+    ASSERT_TRUE(say("do $$ begin assert (select count(*) from mwlvm.event) = 2; end $$"));
+    close_place(&p);
+}
+
+/* A message that comes while a worker gives the run back is not overlooked. */
+UTEST(postgres, a_message_wakes_a_run_that_is_being_parked) {
+    place p;
+    shown got;
+    bool kept = false;
+    mwl_store *other = NULL;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(other_postgres(&other, 0), MWL_OK);
+    ASSERT_TRUE(claim_a(p.s, "1", &got));
+    ASSERT_EQ(answer(other, "a", "x", NULL), MWL_OK); /* which the worker has not seen */
+    mwl_store_change c = {.seq = got.seq,
+                          .epoch = got.epoch,
+                          .version = 1,
+                          .bytes = "one",
+                          .size = 4,
+                          .kind = MWL_STORE_PARK,
+                          .due_wall_ns = MWL_NEVER};
+    ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+    ASSERT_TRUE(kept);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v1 one;answer x=1;");
+    mwl_store_close(other);
+    close_place(&p);
+}
+
+UTEST(postgres, a_run_that_never_gets_on_is_stuck) {
+    place p;
+    shown got;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "1"), MWL_OK);
+    for (int i = 0; i <= MWL_STORE_RECOVERIES; i++) {
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, i < MWL_STORE_RECOVERIES ? 1u : 0u);
+        /* as if the worker had died, and the next one had taken its runs */
+        ASSERT_TRUE(say("update mwlvm.run set owner = null where state = 1"));
+    }
+    ASSERT_TRUE(strncmp(listed(p.s, false), "a stuck", 7) == 0);
+    close_place(&p);
+}
+
+UTEST(postgres, a_database_without_a_store_is_refused) {
+    place p;
+    mwl_store *s = NULL;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_TRUE(say("update mwlvm.meta set value = '99' where key = 'schema'"));
+    ASSERT_EQ(other_postgres(&s, 0), MWL_E_VERSION);
+    ASSERT_TRUE(strstr(mwl_store_why(s), "version 99") != NULL);
+    mwl_store_close(s);
+    ASSERT_TRUE(say("drop schema mwlvm cascade"));
+    ASSERT_EQ(other_postgres(&s, 0), MWL_E_NOT_FOUND);
+    mwl_store_close(s);
+    ASSERT_EQ(mwl_store_postgres("postgresql://nobody@/no?host=/no/such/folder", true, 0, &s),
+              MWL_E_IO);
+    ASSERT_TRUE(strstr(mwl_store_why(s), "/no/such/folder") != NULL);
+    mwl_store_close(s);
+    close_place(&p);
+}
+
+UTEST_MAIN()

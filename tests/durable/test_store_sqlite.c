@@ -1,0 +1,217 @@
+/* test_store_sqlite.c: what only the store on SQLite does: a file, its owner, backups. */
+#include "utest.h"
+
+#include "store_kit.h"
+
+#include <dlfcn.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+UTEST(sqlite, one_process_owns_it) {
+    place p;
+    mwl_store *second = NULL;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(p.s->ops->join(p.s, "first"), MWL_OK);
+    ASSERT_EQ(mwl_store_sqlite(p.path, false, &second), MWL_OK);
+    ASSERT_EQ(second->ops->join(second, "second"), MWL_E_STATE);
+    ASSERT_TRUE(strstr(mwl_store_why(second), "(first)") != NULL);
+    ASSERT_EQ(start(second, "a", "{}"), MWL_OK); /* everybody may start runs */
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v0 new;");
+    ASSERT_EQ(answer(second, "a", "x", NULL), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "answer x=1;");
+    mwl_store_close(second);
+    close_place(&p);
+}
+
+UTEST(sqlite, the_next_owner_has_what_the_last_one_had) {
+    place p;
+    shown got;
+    bool kept;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_TRUE(claim_a(p.s, "first", &got));
+    uint64_t epoch = got.epoch;
+    mwl_store_change c = {
+        .seq = got.seq, .epoch = got.epoch, .version = 3, .bytes = "three", .size = 6};
+    ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+    mwl_store_close(p.s);
+    ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "second"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v3 three;");
+    ASSERT_TRUE(got.epoch > epoch);
+    close_place(&p);
+}
+
+/* It is claimed again and again, and nothing changes: what it calls may end the process. */
+UTEST(sqlite, a_run_that_never_gets_on_is_stuck) {
+    place p;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    for (int i = 0; i <= MWL_STORE_RECOVERIES; i++) {
+        ASSERT_EQ(p.s->ops->join(p.s, "one"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, i < MWL_STORE_RECOVERIES ? 1u : 0u);
+        mwl_store_close(p.s);
+        ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+    }
+    ASSERT_TRUE(strncmp(listed(p.s, false), "a stuck", 7) == 0);
+    close_place(&p);
+}
+
+static bool write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    bool good = f && fputs(text, f) >= 0;
+    return f && fclose(f) == 0 && good;
+}
+
+UTEST(sqlite, a_file_of_another_kind_is_refused) {
+    char path[100];
+    mwl_store *s = NULL;
+    snprintf(path, sizeof path, "/tmp/mwl-test-other-%ld", (long)getpid());
+    ASSERT_EQ(mwl_store_sqlite(path, false, &s), MWL_E_NOT_FOUND);
+    mwl_store_close(s);
+    ASSERT_TRUE(write_file(path, "this is a text, and long enough to be no database at all: "
+                                 "a header of SQLite has a hundred bytes, and this has more"));
+    ASSERT_EQ(mwl_store_sqlite(path, true, &s), MWL_E_SNAPSHOT);
+    ASSERT_TRUE(strstr(mwl_store_why(s), "not a store of runs") != NULL);
+    mwl_store_close(s);
+    (void)unlink(path);
+    ASSERT_EQ(mwl_store_sqlite("/no/such/folder/runs.db", true, &s), MWL_E_NOT_FOUND);
+    mwl_store_close(s);
+}
+
+/* While a handle opens a new file, another one opens it too and makes the store: before the n-th
+ * statement of the first, for each n up to the transaction in which it would make it itself. */
+static struct {
+    const char *path;
+    int at, n; /* n: statements so far */
+    bool busy, past;
+} rival;
+
+static int on_statement(unsigned kind, void *ctx, void *statement, void *text) {
+    (void)kind, (void)ctx, (void)statement;
+    if (rival.busy || rival.past) return 0;
+    rival.past = strncmp(text, "begin", 5) == 0;
+    if (++rival.n != rival.at) return 0;
+    mwl_store *s = NULL;
+    rival.busy = true;
+    if (mwl_store_sqlite(rival.path, true, &s) != MWL_OK || start(s, "r", "{}") != MWL_OK)
+        printf("the other handle: %s\n", mwl_store_why(s));
+    mwl_store_close(s);
+    rival.busy = false;
+    rival.past = true;
+    return 0;
+}
+
+static void *sqlite_function(const char *name) {
+    return dlsym(dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL), name);
+}
+
+static int on_connection(sqlite3 *db, const char **why, const void *api) {
+    (void)why, (void)api;
+    __typeof__(&sqlite3_trace_v2) trace;
+    void *found = sqlite_function("sqlite3_trace_v2");
+    memcpy(&trace, &found, sizeof trace);
+    return trace(db, SQLITE_TRACE_STMT, on_statement, NULL);
+}
+
+UTEST(sqlite, a_store_that_another_makes_meanwhile_is_not_refused) {
+    __typeof__(&sqlite3_auto_extension) watch;
+    __typeof__(&sqlite3_cancel_auto_extension) unwatch;
+    void (*entry)(void);
+    int (*hook)(sqlite3 *, const char **, const void *) = on_connection;
+    void *found = sqlite_function("sqlite3_auto_extension");
+    memcpy(&watch, &found, sizeof watch);
+    found = sqlite_function("sqlite3_cancel_auto_extension");
+    memcpy(&unwatch, &found, sizeof unwatch);
+    memcpy(&entry, &hook, sizeof entry);
+    ASSERT_EQ(watch(entry), SQLITE_OK);
+    bool all = false;
+    for (int at = 1; !all; at++) {
+        place p;
+        memset(&rival, 0, sizeof rival);
+        rival.busy = true;
+        ASSERT_TRUE(open_place(&p, SQLITE)); /* for its name */
+        mwl_store_close(p.s);
+        remove_place(&p);
+        rival.busy = false;
+        rival.path = p.path;
+        rival.at = at;
+        mwl_status status = mwl_store_sqlite(p.path, true, &p.s);
+        if (status != MWL_OK) printf("statement %d: %s\n", at, mwl_store_why(p.s));
+        ASSERT_EQ(status, MWL_OK);
+        all = rival.n < at;
+        ASSERT_STREQ(listed(p.s, false), all ? "" : "r new v0 w0 m0 ;");
+        close_place(&p);
+    }
+    unwatch(entry);
+}
+
+/* Processes that open a new file at the same instant: one makes the store, the others find it; none
+ * takes a file that is just being made for another one's. */
+UTEST(sqlite, a_new_file_is_opened_by_several_at_once) {
+    enum { ROUNDS = 4, PROCESSES = 4 };
+    for (int round = 0; round < ROUNDS; round++) {
+        place p;
+        pid_t children[PROCESSES];
+        int go[2];
+        char id[20];
+        ASSERT_TRUE(open_place(&p, SQLITE)); /* for its name */
+        mwl_store_close(p.s);
+        remove_place(&p);
+        ASSERT_EQ(pipe(go), 0);
+        for (int i = 0; i < PROCESSES; i++) {
+            children[i] = fork();
+            if (children[i] != 0) continue;
+            char byte;
+            mwl_store *s = NULL;
+            close(go[1]);
+            (void)!read(go[0], &byte, 1); /* all wait for the end of the pipe */
+            snprintf(id, sizeof id, "r%d", i);
+            bool good =
+                mwl_store_sqlite(p.path, true, &s) == MWL_OK && start(s, id, "{}") == MWL_OK;
+            if (!good) printf("%s\n", mwl_store_why(s));
+            fflush(stdout);
+            _exit(good ? 0 : 1);
+        }
+        close(go[0]);
+        close(go[1]);
+        for (int i = 0; i < PROCESSES; i++) {
+            int status = -1;
+            ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+            ASSERT_EQ(status, 0);
+        }
+        const mwl_store_query query = {.id = NULL};
+        char all[500] = "";
+        ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+        ASSERT_EQ(p.s->ops->list(p.s, &query, see_row, all), MWL_OK);
+        for (int i = 0; i < PROCESSES; i++) {
+            snprintf(id, sizeof id, "r%d new", i);
+            ASSERT_TRUE(strstr(all, id) != NULL);
+        }
+        close_place(&p);
+    }
+}
+
+UTEST(sqlite, a_backup_is_a_store) {
+    place p;
+    char path[120];
+    mwl_store *copy = NULL;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    snprintf(path, sizeof path, "%s.copy", p.path);
+    (void)unlink(path);
+    ASSERT_EQ(p.s->ops->backup(p.s, path), MWL_OK);
+    ASSERT_EQ(p.s->ops->backup(p.s, path), MWL_E_DUPLICATE); /* nothing is written over */
+    ASSERT_EQ(mwl_store_sqlite(path, false, &copy), MWL_OK);
+    ASSERT_STREQ(listed(copy, false), "a new v0 w0 m0 ;");
+    mwl_store_close(copy);
+    (void)unlink(path);
+    close_place(&p);
+}
+
+UTEST_MAIN()
