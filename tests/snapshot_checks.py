@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 FILES = ["fit.c", "records.c", "reader.c", "restart.c", "load.c", "cbor.c", "header.c"]
-TESTS = ["test_snapshot_damage", "test_snapshot"]
+TESTS = ["test_snapshot_damage", "test_snapshot_damage_bytes", "test_snapshot_damage_any", "test_snapshot"]
 
 # Leaving these out changes nothing that a program of the assembler could show.
 SPARE = {
