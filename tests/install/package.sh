@@ -39,8 +39,8 @@ use_deb() {
     sources=$(find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.sources' -o -name '*.list' 2>/dev/null | head -n 1)
     if [ "$(id -u)" -eq 0 ] && command -v mmdebstrap >/dev/null 2>&1 &&
         mmdebstrap --quiet --variant=apt --mode=root --include=gcc,libc6-dev,cmake,ninja-build,pkg-config \
-            --setup-hook='mkdir -p "$1/work"' --customize-hook="cp -r '$work/in/.' \"\$1/work\"" \
-            --customize-hook='chroot "$1" sh -c "apt-get install -q -y --no-install-recommends /work/*.deb"' \
+            --setup-hook='mkdir -p "$1/in"' --customize-hook="cp -r '$work/in/.' \"\$1/in\"" \
+            --customize-hook='chroot "$1" sh -c "apt-get install -q -y --no-install-recommends /in/*.deb"' \
             "$suite" "$work/root" - <"$sources" >"$work/log" 2>&1; then
         in="chroot $work/root"
     else
@@ -50,13 +50,13 @@ use_deb() {
         use_extracted
         return
     fi
-    use_command mwlvm /work
+    use_command mwlvm /in
     for file in man/man1/mwlvm.1.gz bash-completion/completions/mwlvm zsh/vendor-completions/_mwlvm \
         fish/vendor_completions.d/mwlvm.fish mwlvm/schemas/flow.schema.json doc/mwlvm/LANGUAGE.md.gz \
         doc/libmwlvm-dev/examples/README.md doc/libmwlvm0.2/copyright; do
         [ -e "$work/root/usr/share/$file" ] || [ -e "$work/root/usr/share/${file%.gz}" ] || fail "no /usr/share/$file"
     done
-    $in sh -ec 'cd /work
+    $in sh -ec 'cd /in
         cc hello_host.c -o shared $(pkg-config --cflags --libs mwlvm)
         ./shared you
         readelf -d shared | grep -q "NEEDED.*libmwlvm.so.0.2"
