@@ -167,7 +167,24 @@ UTEST(now, a_cancellation_from_inside_takes_effect) {
     flow_close(&n.f);
 }
 
-/* A loop that would take minutes ends at its bound, and at the fuel of its run. */
+UTEST(now, a_cancellation_between_pumps_takes_effect) {
+    struct now n;
+    ASSERT_TRUE(open_vm(&n, true, false, true));
+    ASSERT_TRUE(flow_load(&n.f, LOOPS("")));
+    ASSERT_TRUE(flow_start(&n.f, "0"));
+    mwl_vm_pump_within(n.f.vm, MWL_NO_BUDGET, 5000);
+    EXPECT_EQ(mwl_run_get_state(n.f.run), MWL_RUN_READY);
+    const unsigned before = n.counts.now;
+    EXPECT_GT(before, 100u);
+    mwl_run_cancel(n.f.run, "enough");
+    mwl_vm_pump(n.f.vm, MWL_NO_BUDGET);
+    flow_finish(&n.f);
+    EXPECT_TRUE(strstr(n.f.result, "\"code\":\"System.Cancelled\"") != NULL);
+    EXPECT_EQ(n.counts.now, before);
+    flow_close(&n.f);
+}
+
+/* A loop that would take minutes ends at its bound; test_timely measures when. */
 UTEST(now, a_long_loop_ends_at_its_bound) {
     struct now n;
     ASSERT_TRUE(open_vm(&n, true, false, false));

@@ -144,4 +144,55 @@ UTEST(timely, schema_checks) {
         allowed));
 }
 
+/* ---- a Loop over a provider that answers at once ----------------------------------------------
+ */
+
+#define QUICK_URI "mwl:provider.call/acme/quick/v1"
+static const char quick_document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" QUICK_URI "\","
+    "\"codePrefix\":\"Quick\",\"description\":\"Counts.\",\"parameters\":{\"type\":\"object\"},"
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+static int quick(mwl_heap *heap, mwl_value input, mwl_value args, mwl_value *out, void *user) {
+    (void)heap, (void)args;
+    ++*(uint64_t *)user;
+    *out = mwl_value_keep(input);
+    return MWL_NOW_SUCCEEDED;
+}
+
+/* 10^9 iterations would take minutes. The Step's catch gives how late the bound was noticed. */
+#define LONG_LOOP                                                                                  \
+    FLOW("'a':{'action':'Call','call':{'provider':'" QUICK_URI                                     \
+         "'},'middleware':[{'provider':" TIMEOUT                                                   \
+         ",'onEntry':{'with':{'duration':'PT0.2S'}},'onAlways':{'assign':{'at':'{{ string("        \
+         "wallTime() - timestamp(middleware.metadata.deadline)) }}'}}},{'provider':" LOOP          \
+         ",'onSuccess':{'when':'{{ middleware.metadata.iteration < 1000000000 }}'}}],'next':'r',"  \
+         "'catch':[{'match':{'codes':['Provider.Middleware.Timeout.Exceeded']},'next':'late'}]},"  \
+         "'r':{'action':'Return','value':'not interrupted'},"                                      \
+         "'late':{'action':'Return','value':'{{ vars.at }}'}")
+
+UTEST(timely, a_loop_over_now) {
+    const mwl_call_provider p = {.uri = QUICK_URI, .document = quick_document, .now = quick};
+    const mwl_asm_provider document = {QUICK_URI, quick_document, sizeof quick_document - 1};
+    mwl_config c = mwl_config_default();
+    flow f = {.documents = &document, .n_documents = 1};
+    uint64_t calls = 0;
+    c.clock.read = read_cpu;
+    ASSERT_EQ(mwl_vm_new(&c, &f.vm), MWL_OK);
+    ASSERT_EQ(mwl_std_add(f.vm, MWL_STD_ALL, NULL), MWL_OK);
+    ASSERT_EQ(mwl_vm_provide(f.vm, &p, 1, &calls, NULL), MWL_OK);
+    ASSERT_TRUE(flow_load(&f, LONG_LOOP));
+    const double allowed = allowed_ns(), from = meter_clock_ns();
+    const char *result = flow_again(&f, "0");
+    const double took = meter_clock_ns() - from;
+    double seconds = -1;
+    EXPECT_EQ(sscanf(result, "{'type':'success','value':'%lfs'}", &seconds), 1);
+    EXPECT_GT(calls, UINT64_C(1000));
+    EXPECT_GE(seconds, 0.0);
+    EXPECT_GE(took, 0.2e9);
+    printf("%-20s %.3f ms late, %.3f allowed\n", "a Loop over now", seconds * 1e3, allowed / 1e6);
+    EXPECT_TRUE(METER_SANITIZED || seconds * 1e9 <= allowed);
+    flow_close(&f);
+}
+
 UTEST_MAIN()
