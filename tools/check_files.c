@@ -3,6 +3,7 @@
 
 #include "cmd.h"
 #include "definition.h"
+#include "path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -119,7 +120,7 @@ static int add_folder(struct check_files *f, struct definition *d, const char *f
     size_t len = strlen(folder);
     for (int i = 0; i < n; i++) {
         char path[PATH_MAX];
-        const char *slash = len && folder[len - 1] == '/' ? "" : "/";
+        const char *slash = len && path_is_separator(folder[len - 1]) ? "" : "/";
         int need = snprintf(path, sizeof path, "%s%s%s", folder, slash, entries[i]->d_name);
         if (need > 0 && (size_t)need < sizeof path) {
             status = worse(status, add_entry(f, d, path));

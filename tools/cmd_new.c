@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "file_out.h"
 #include "options.h"
+#include "path.h"
 #include "vm/base/mem.h"
 #include "vm/base/suggest.h"
 
@@ -85,7 +86,7 @@ static void put_name(mwl__buf *out, const char *name) {
 /* The text of a file; in a case, the definition is FILE. */
 static void put_text(const struct new *n, const struct new_file *f, mwl__buf *out) {
     static const char member[] = "\"definition\": ";
-    const char *text = (const char *)f->text, *slash = strrchr(n->file, '/');
+    const char *text = (const char *)f->text;
     size_t i = 0;
     if (is_case(ending(n, f)))
         while (i + sizeof member - 1 < f->size && memcmp(text + i, member, sizeof member - 1) != 0)
@@ -93,7 +94,7 @@ static void put_text(const struct new *n, const struct new_file *f, mwl__buf *ou
     if (i && i + sizeof member - 1 < f->size) {
         i += sizeof member - 1;
         mwl__buf_put(out, text, i);
-        put_name(out, slash ? slash + 1 : n->file);
+        put_name(out, path_last(n->file));
         while (i < f->size && text[i] != ',' && text[i] != '\n') i++;
     } else {
         i = 0;

@@ -4,6 +4,7 @@
 #include "bind.h"
 #include "cmd.h"
 #include "file_in.h"
+#include "path.h"
 #include "term.h"
 #include "vm/program/program.h"
 
@@ -51,9 +52,8 @@ static int take_policy(void *base, const char *path) {
     int status = need_policy(p);
     if (status == CMD_OK) status = file_in(&limits, path, &text);
     if (status != CMD_OK) return status;
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
+    int len = (int)(path_last(path) - path);
+    snprintf(folder, sizeof folder, "%.*s", len ? len : 1, len ? path : ".");
     mwl_status read = mwl_io_policy_read(p->policy, text.data, text.size, folder, &error);
     file_in_free(&limits, &text);
     if (read == MWL_OK) return CMD_OK;

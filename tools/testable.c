@@ -2,6 +2,7 @@
 #include "testable.h"
 
 #include "answers.h"
+#include "path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,14 +53,13 @@ static bool shorten(char *folder) {
     size_t n = strlen(folder);
     if (n < 2 || (n >= 3 && strcmp(folder + n - 3, "../") == 0) || strcmp(folder, "./") == 0)
         return false;
-    for (n--; n && folder[n - 1] != '/';) n--;
+    for (n--; n && !path_is_separator(folder[n - 1]);) n--;
     folder[n] = '\0';
     return true;
 }
 
 char *testable_beside(const char *from, const char *name) {
-    const char *slash = strrchr(from, '/');
-    size_t folder = slash && *name != '/' ? (size_t)(slash - from) + 1 : 0;
+    size_t folder = path_is_absolute(name) ? 0 : (size_t)(path_last(from) - from);
     char *path = malloc(folder + strlen(name) + 1);
     if (!path) return NULL;
     memcpy(path, from, folder);

@@ -1,6 +1,7 @@
 /* dap_look.c: threads, frames, scopes, variables, expressions. See dap.h. */
 #include "dap.h"
 
+#include "../path.h"
 #include "../redact.h"
 #include "vm/machine/state.h"
 
@@ -95,8 +96,7 @@ static void put_frame(struct dap *d, mwl__frame *f, const mwl_trace_event *e, mw
     mwl__buf_printf(out, "{\"id\":%u,\"name\":", frame_id(d, f));
     rpc_put_text(out, name.data ? name.data : "", name.len);
     mwl__buf_puts(out, ",\"source\":{");
-    const char *slash = strrchr(d->path, '/');
-    rpc_put_member(out, "name", slash ? slash + 1 : d->path);
+    rpc_put_member(out, "name", path_last(d->path));
     rpc_put_member(out, "path", d->path);
     mwl__buf_printf(out, "},\"line\":%u,\"column\":%u}", at.line - d->lines_from_0,
                     at.column - d->columns_from_0);

@@ -4,6 +4,8 @@
  * every other one is drawn once, by itself, and its callers name it. So the picture is as large as
  * the definition, however often its Flows are called. */
 #include "graph.h"
+
+#include "../path.h"
 #include "words.h"
 
 enum { NEST = 8 }; /* groups inside each other until a Flow with a name is drawn by itself */
@@ -69,8 +71,8 @@ static void build_inside(struct builder *b, const mwl__m_flow *flow, struct grap
 
 /* The last part of a path. */
 static const char *file_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    const char *last = path_last(path);
+    return *last ? last : path;
 }
 
 /* The FLOW node of a Flow that is drawn by itself; it is filled later (graph_build). */

@@ -1,6 +1,8 @@
 /* marks.c: which Steps and edges a coverage file says were taken (`mwlvm test --coverage-file`). */
 #include "graph.h"
 
+#include "../path.h"
+
 #include <string.h>
 
 static const char *text_of(mwl_value object, const char *name) {
@@ -78,12 +80,10 @@ static void mark_item(struct graph *g, mwl__source *source, mwl_value items, mwl
 }
 
 bool graph_mark(struct graph *g, mwl__source *source, mwl_value coverage) {
-    const char *own = strrchr(g->name, '/');
-    own = own ? own + 1 : g->name;
+    const char *own = path_last(g->name);
     for (size_t i = 0; i < mwl_count(coverage); i++) {
         mwl_value one = mwl_array_at(coverage, i), items = mwl_object_get(one, "items", 5);
-        const char *path = text_of(one, "definition"), *file = strrchr(path, '/');
-        if (strcmp(file ? file + 1 : path, own) != 0) continue;
+        if (strcmp(path_last(text_of(one, "definition")), own) != 0) continue;
         for (size_t k = 0; k < mwl_count(items); k++)
             mark_item(g, source, items, mwl_array_at(items, k));
         return true;

@@ -2,6 +2,7 @@
 #include "test_case.h"
 
 #include "../cmd.h"
+#include "../path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ static char *joined(const char *a, const char *b) {
     size_t n = strlen(a);
     if (strcmp(a, ".") == 0) return strdup(b);
     char *text = malloc(n + strlen(b) + 2);
-    if (text) sprintf(text, "%s%s%s", a, n && a[n - 1] == '/' ? "" : "/", b);
+    if (text) sprintf(text, "%s%s%s", a, n && path_is_separator(a[n - 1]) ? "" : "/", b);
     return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../cmd.h"
 #include "../file_out.h"
+#include "../path.h"
 #include "../term.h"
 
 #include <stdio.h>
@@ -38,9 +39,9 @@ static void put_xml(mwl__buf *out, const char *text, size_t len) {
 }
 
 static void add_junit(struct report *r, const struct test_case *c, const struct test_outcome *o) {
-    const char *slash = strrchr(c->name, '/'), *name = slash ? slash + 1 : c->name;
+    const char *name = path_last(c->name);
     mwl__buf_puts(&r->xml, "  <testcase classname=\"");
-    put_xml(&r->xml, c->name, slash ? (size_t)(slash - c->name) : 0);
+    put_xml(&r->xml, c->name, name > c->name ? (size_t)(name - c->name) - 1 : 0);
     mwl__buf_puts(&r->xml, "\" name=\"");
     put_xml(&r->xml, name, strlen(name));
     mwl__buf_printf(&r->xml, "\" time=\"%.6f\"", (double)o->took_ns / 1e9);
