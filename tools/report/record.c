@@ -19,7 +19,7 @@ static bool grow_table(struct report *r) {
     if (!table) return false;
     memset(table, 0xFF, n * sizeof *table);
     for (size_t i = 0; i < r->n_text; i++) {
-        size_t at = r->text[i].hash & (n - 1);
+        size_t at = (size_t)r->text[i].hash & (n - 1);
         while (table[at] != RECORD_NONE) at = (at + 1) & (n - 1);
         table[at] = (uint32_t)i;
     }
@@ -57,7 +57,7 @@ static uint32_t keep_text(struct report *r, const char *text, size_t len, bool c
         return RECORD_NONE;
     }
     uint64_t hash = hash_of(text, len);
-    size_t at = hash & (r->n_table - 1);
+    size_t at = (size_t)hash & (r->n_table - 1);
     for (; r->table[at] != RECORD_NONE; at = (at + 1) & (r->n_table - 1)) {
         const struct record_text *t = &r->text[r->table[at]];
         if (t->hash == hash && t->len == len && t->cut == cut &&
