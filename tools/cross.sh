@@ -101,6 +101,15 @@ cross_utf8proc() {
     cross_source utf8proc "Unicode" -DUTF8PROC_ENABLE_TESTING=OFF
 }
 
+# Only the static one: nothing here links the other.
+cross_libuv() {
+    cross_source libuv1 "the command's event loop" -DLIBUV_BUILD_TESTS=OFF -DLIBUV_BUILD_BENCH=OFF
+    rm -f "$root"/usr/lib/libuv.so* "$root"/usr/lib/libuv.dll.a
+    [ -f "$root/usr/lib/libuv.a" ] || ln -s libuv_a.a "$root/usr/lib/libuv.a"
+    # With the system's libraries that it needs.
+    sed 's/-luv_a/-luv/' "$root/usr/lib/pkgconfig/libuv-static.pc" >"$root/usr/lib/pkgconfig/libuv.pc"
+}
+
 cross_wasm() {
     want_program emcc emscripten "the compiler for WebAssembly"
     want_program node nodejs "runs WebAssembly"
@@ -141,10 +150,7 @@ cross_musl() {
     cross_xxhash
     cross_pcre2
     cross_utf8proc
-    cross_source libuv1 "the command's event loop" -DLIBUV_BUILD_TESTS=OFF -DLIBUV_BUILD_BENCH=OFF
-    # Only the static one: nothing here links the other.
-    rm -f "$root"/usr/lib/libuv.so*
-    [ -f "$root/usr/lib/libuv.a" ] || ln -s libuv_a.a "$root/usr/lib/libuv.a"
+    cross_libuv
     compiler="musl-gcc $(musl-gcc -dumpversion)"
     emulator="this machine"
     runner=
@@ -159,6 +165,7 @@ cross_windows() {
     cross_xxhash
     cross_pcre2
     cross_utf8proc
+    cross_libuv
     export WINEPREFIX="$PWD/build/cross/windows/wine" WINEDEBUG=-all
     compiler="mingw gcc $(x86_64-w64-mingw32-gcc -dumpversion | sed 's/-.*//')"
     emulator="$(/usr/lib/wine/wine64 --version | sed 's/ .*//; s/-/ /')"

@@ -222,14 +222,15 @@ static void respond(struct dap *d, mwl_value request, const char *why, const mwl
 }
 
 /* Back: the run is started again and stands there when this returns. */
-static void go_back(struct dap *d, mwl_value request, bool far) {
+static void go_back(struct dap *d, mwl_value request, bool to_break) {
     bool stands = d->begun && !d->running && session_event(&d->session);
     if (!stands) {
         respond(d, request, "the run does not stand", NULL);
         return;
     }
     dap_forget(d);
-    const char *why = far ? session_back_to_break(&d->session) : session_step_back(&d->session);
+    const char *why =
+        to_break ? session_back_to_break(&d->session) : session_step_back(&d->session);
     respond(d, request, why, NULL);
     if (session_event(&d->session)) report_stop(d);
 }

@@ -243,7 +243,7 @@ static void write_update(struct running *r, const struct outcome *o) {
 }
 
 /* What the run did, for a person. */
-static void tell(struct running *r, const char *ended) {
+static void narrate(struct running *r, const char *ended) {
     struct matcher m = {r->heap, NULL, &r->out->story, 0};
     mwl_value calls = seen_calls(&r->seen, false);
     for (size_t i = 0; i < mwl_count(calls); i++) {
@@ -282,7 +282,7 @@ static bool judge(struct running *r, const char *ended) {
     const struct outcome o = {&r->seen, member(r, "input"),
                               ended ? mwl_absent() : mwl_run_result(r->run), ended};
     struct matcher m = {r->heap, &env, &r->out->text, 0};
-    if (r->how->story) tell(r, ended);
+    if (r->how->story) narrate(r, ended);
     bool good = expect_check(&m, member(r, "expect"), &o);
     trace_lines_end(&r->trace);
     if (*r->trace.why) good = fail(r, "trace", r->trace.why);
