@@ -2,37 +2,48 @@
  *
  * Owns: when something waits. Refuses to know: what. Completions (class 0) of one instant come
  * before bounds (class 1) of it, and of equal bounds the outermost (lowest rank) comes first, so
- * that ties have one order. A timer lies inside its owner and knows its place, so cancelling is
- * O(log n).
+ * that ties have one order. A timer lies inside its owner. The owner is not touched while it waits,
+ * because it may have left the processor's caches: what the order needs is in a node.
  *
- * Most come in the order in which they are due: waits of one length, one after the other. Those lie
- * in a lane, a queue that is in order because each that joins is due after the last. The others lie
- * in a binary heap. */
+ * Time is counted in ticks of about a millisecond. A node whose tick is not later than `tick` lies
+ * in a binary heap, which is exact. The later ones lie unsorted in slots, by the highest digit
+ * (base 64) in which their tick and `tick` differ, and by its value. When the heap is empty, `tick`
+ * moves to the earliest node, whose slot is distributed again. So arming and cancelling mostly take
+ * constant time, and never more than O(log n). */
 #ifndef MWL_TIMER_H
 #define MWL_TIMER_H
 
 #include "vm/base/mem.h"
 
 typedef struct mwl__timer {
-    uint64_t order; /* of equal instants: class, rank, start order without its low bits */
-    uint32_t at;    /* place in the heap or, with the highest bit, in the lane, + 1; 0: not armed */
+    uint64_t order;     /* of equal instants: class, rank, start order without its low bits */
+    uint32_t at;        /* its node; 0: not armed */
     uint16_t order_low; /* of equal orders: the low bits of the start order */
     uint8_t class_;     /* 0 completion or wait, 1 bound */
     uint8_t owner;      /* what it lies in: MWL_TIMER_* */
 } mwl__timer;
 enum { MWL_TIMER_FRAME = 0, MWL_TIMER_EXECUTION = 1, MWL_TIMER_RUN = 2 };
 
+enum { MWL_TIMER_LEVELS = 8, MWL_TIMER_SLOTS = 64 };
+
 typedef struct mwl__timers {
     mwl_alloc alloc;
-    struct mwl__timer_slot *heap, *lane;
-    size_t n_heap, heap_cap;
-    size_t head, tail, lane_cap; /* of the lane: its first and behind its last, which are armed; */
-    size_t gone;                 /* in between, those that were cancelled */
+    struct mwl__timer_node *node;               /* [0] is not used */
+    struct mwl__timer_place *soon;              /* the heap; has room for all nodes */
+    size_t n_nodes, node_cap, n_soon, soon_cap; /* n_nodes: those that were ever used */
+    uint32_t spare;                             /* the first node that is free again, or 0 */
+    size_t n_since;                             /* armed since all nodes were placed anew */
+    uint64_t tick;
     size_t n_armed;
     uint64_t next_seq;
+    uint64_t filled[MWL_TIMER_LEVELS];                /* which slots have nodes */
+    uint32_t slot[MWL_TIMER_LEVELS][MWL_TIMER_SLOTS]; /* the first node of each, or 0 */
+    size_t before; /* so many bytes before a timer are used when it fires */
 } mwl__timers;
 
-void mwl__timers_init(mwl__timers *t, mwl_alloc alloc);
+/* before: what lies before a timer in its owner and is used when it fires; fetched into the caches
+ * ahead of that. */
+void mwl__timers_init(mwl__timers *t, mwl_alloc alloc, size_t before);
 void mwl__timers_done(mwl__timers *t);
 /* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. rank counts for bounds only. */
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
@@ -42,7 +53,7 @@ static inline void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
     if (timer->at) mwl__timer_remove(t, timer);
 }
 int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer); /* not armed: MWL_NEVER */
-mwl__timer *mwl__timers_first(const mwl__timers *t, int64_t *due_ns);  /* NULL when empty */
+mwl__timer *mwl__timers_first(mwl__timers *t, int64_t *due_ns);        /* NULL when empty */
 static inline size_t mwl__timers_count(const mwl__timers *t) { return t->n_armed; }
 
 #endif

@@ -72,7 +72,7 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
     vm->id_seed = c.virtual_time ? vm->rng : unique_seed(vm->now.wall_ns);
-    mwl__timers_init(&vm->timers, c.alloc);
+    mwl__timers_init(&vm->timers, c.alloc, sizeof(mwl_run) + offsetof(mwl__frame, timer));
     mwl__zones_init(&vm->zones, c.alloc, c.zone ? read_zone : NULL, vm);
     mwl__functions_init(&vm->functions, &c.alloc);
     mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
