@@ -12,13 +12,14 @@
 #include "vm/value/words.h"
 #include "vm/base/utf8.h"
 
-enum { PROBES = 8, FIRST_PLACES = 64 };
+enum { PROBES = 8, FIRST_PLACES = 64, RECENT = 64 };
 
 struct mwl__atoms {
     mwl__arena memory;
     const mwl__str **place;
     uint32_t n_places; /* a power of two, at least twice n */
     uint32_t n, n_data;
+    const mwl__str *recent[RECENT]; /* by the address of the caller's text */
 };
 
 static void put(struct mwl__atoms *t, const mwl__str *s) {
@@ -89,3 +90,19 @@ const mwl__str *mwl__atom(mwl_heap *h, const char *text, size_t len, uint32_t ha
     }
     return NULL;
 }
+
+/* The address of a literal never changes. The content decides, so a buffer whose text changes only
+ * costs a comparison. */
+mwl_value mwl__key_literal(mwl_heap *h, const char *text, size_t len) {
+    uint32_t at = (uint32_t)((uintptr_t)text * 0x9E3779B1u) >> 26;
+    const mwl__str *s = h->atoms ? h->atoms->recent[at] : NULL;
+    if (s && s->len == len && mwl__bytes_same(s->s, text, len))
+        return (mwl_value){MWL_KIND_STRING, s->hash, {.p = (void *)(uintptr_t)s}};
+    if (!mwl__utf8_valid(text, len, NULL)) return mwl__heap_fail(h, MWL_E_UTF8);
+    mwl_value v = mwl__key(h, text, len);
+    if (h->atoms && !mwl_is_absent(v) && !(v.tag & MWL_OWNED))
+        h->atoms->recent[at] = mwl__as_str(v);
+    return v;
+}
+
+_Static_assert(RECENT == 1u << (32 - 26), "the shift gives a place among them");

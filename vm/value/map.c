@@ -285,23 +285,27 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
 static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
-    if (mwl_value_kind(added) < MWL_KIND_ARRAY || !(take_map.tag & MWL_HEAP) || m->used != n ||
-        ((take_map.tag & MWL_OWNED) && m->rc == 1) || !mwl__value_reaches(h, added, m, 0))
+    if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1) ||
+        !mwl__value_reaches(h, added, m, 0))
         return take_map;
     mwl__map *copy = copied(h, m, n, n);
     mwl__drop(h, take_map);
     return copy ? map_value(copy, n) : mwl_absent();
 }
 
+/* Is it the newest version of a buffer with room for one more member? */
+static inline bool has_room(mwl_value map) {
+    const mwl__map *m = mwl__as_map(map);
+    return (map.tag & MWL_HEAP) && m->used == map.aux && map.aux < m->cap;
+}
+
 /* Returns the map as the newest version of a buffer with room for one more member. */
-static mwl_value with_room(mwl_heap *h, mwl_value take_map) {
+static APART mwl_value with_room(mwl_heap *h, mwl_value take_map) {
     if (mwl_is_absent(take_map)) return take_map;
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
-    if (take_map.tag & MWL_HEAP) {
-        if (m->used != n && m->rc == 1) cut(h, m, n);
-        if (m->used == n && n < m->cap) return mwl__own(take_map);
-    }
+    if ((take_map.tag & MWL_HEAP) && m->used != n && m->rc == 1) cut(h, m, n);
+    if (has_room(take_map)) return take_map;
     size_t cap = grown(n, (size_t)n + 1);
     if (cap == 0) {
         mwl__drop(h, take_map);
@@ -363,8 +367,11 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
     }
     /* A key that is not a string sets `odd` for older versions of this buffer too. `odd` is only an
      * upper bound, so this costs them a walk later and has no other effect. */
-    take_map = with_room(h, apart(h, take_map, take_val));
+    if (mwl_value_kind(take_val) >= MWL_KIND_ARRAY) take_map = apart(h, take_map, take_val);
     if (mwl_is_absent(take_map)) goto refuse;
+    if (!has_room(take_map)) take_map = with_room(h, take_map);
+    if (mwl_is_absent(take_map)) goto refuse;
+    take_map = mwl__own(take_map);
     mwl__map *m = mwl__as_map(take_map);
     if (!weigh(h, m, take_val)) goto refuse;
     append(h, m, mwl__own(key), mwl__own(take_val));
@@ -515,12 +522,8 @@ mwl_value mwl_object_set(mwl_heap *heap, mwl_value take_object, const char *key,
                          mwl_value take_value) {
     if (!heap) return mwl_absent();
     mwl_value k = mwl_absent();
-    if (!mwl_is_absent(take_object) && !mwl_is_absent(take_value)) {
-        if (mwl__utf8_valid(key, len, NULL))
-            k = mwl__key(heap, len ? key : "", len);
-        else
-            heap->why = MWL_E_UTF8;
-    }
+    if (!mwl_is_absent(take_object) && !mwl_is_absent(take_value))
+        k = mwl__key_literal(heap, len ? key : "", len);
     return mwl_object_put(heap, take_object, k, take_value);
 }
 

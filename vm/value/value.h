@@ -324,6 +324,9 @@ const mwl__str *mwl__atom(mwl_heap *h, const char *text, size_t len, uint32_t ha
 void mwl__atoms_free(mwl_heap *h);
 mwl_value mwl__key(mwl_heap *h, const char *text,
                    size_t len); /* a member name, valid UTF-8; shared if the heap shares names */
+/* The same from a text that is usually a literal of the caller. Returns absent when mwl_string
+ * would. */
+mwl_value mwl__key_literal(mwl_heap *h, const char *text, size_t len);
 /* A string from a C text that is usually a literal of the caller: codes, types, messages. Returns
  * absent when mwl_string would. */
 mwl_value mwl__literal(mwl_heap *h, const char *text);
