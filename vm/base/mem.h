@@ -27,6 +27,17 @@ static inline mwl_status mwl__mem_grow(const mwl_alloc *a, void **p, size_t *cap
     return need <= *cap ? MWL_OK : mwl__mem_grow_more(a, p, cap, need, size);
 }
 
+/* Asks the processor to fetch memory that will be used soon, because it has probably left the
+ * caches. Any address will do. */
+static inline void mwl__fetch(const void *at, size_t size) {
+#if defined(__GNUC__)
+    enum { LINE = 64 };
+    for (size_t i = 0; i < size; i += LINE) __builtin_prefetch((const void *)((uintptr_t)at + i));
+#else
+    (void)at, (void)size;
+#endif
+}
+
 /* A growing byte buffer. Initialise it with zeros and its allocator. `failed` stays set, so a
  * writer may append without tests and test once at the end. The data has no NUL at its end, except
  * by mwl__buf_cstr. */

@@ -321,7 +321,16 @@ static void resolve_cancelled(mwl_call *c) {
     mwl__unwind_resolved(f);
 }
 
+/* Fetches what its frame needs to go on; of a root frame that includes the run. */
+static inline void fetch(const mwl_call *c) {
+    mwl__fetch(c, sizeof *c);
+    if (c->frame)
+        mwl__fetch((const void *)((uintptr_t)c->frame - sizeof(mwl_run)),
+                   sizeof(mwl_run) + sizeof *c->frame);
+}
+
 void mwl__execution_deliver(mwl_call *c) {
+    fetch(c);
     if (!c->frame) {
         mwl__execution_free(c);
         return;

@@ -221,6 +221,7 @@ void mwl__frame_free(mwl__frame *top) {
 void mwl__frame_ready(mwl__frame *f) {
     mwl_vm *vm = mwl__vm_of(f);
     if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
+    mwl__frame_fetch(f);
     mwl__timer_cancel(&vm->timers, &f->timer);
     f->state = MWL_FRAME_READY;
     mwl__ready_push(vm, f);

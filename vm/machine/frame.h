@@ -49,6 +49,17 @@ uint32_t mwl__frame_ascend(mwl__frame *f);   /* res is set: go to the Flow's asc
 /* Wait in `state` until due_mono_ns or the frame's earliest bound; go on at pc. */
 uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
 
+static inline mwl__frame *mwl__frame_of_timer(const mwl__timer *t) {
+    return (mwl__frame *)(uintptr_t)((const char *)t - offsetof(mwl__frame, timer));
+}
+/* Fetches what belongs to a frame that will go on soon. */
+static inline void mwl__frame_fetch(const mwl__frame *f) {
+    mwl__fetch(f->vars.as.p, 128);
+    mwl__fetch(f->entries, f->entries ? sizeof *f->entries : 0);
+    mwl__fetch(f->extra, f->extra ? sizeof *f->extra : 0);
+    mwl__fetch(f->record, f->record ? sizeof *f->record : 0);
+}
+
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
 mwl__extra *mwl__frame_extra(mwl__frame *f);       /* made on first use; NULL: out of memory */
 /* Sets the failure context, lent; null clears it. False: out of memory. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TICK_BITS = 20, DIGIT_BITS = 6, SOON = UINT16_MAX, MANY = 64, LINE = 64 };
+enum { TICK_BITS = 20, DIGIT_BITS = 6, SOON = UINT16_MAX, MANY = 64 };
 
 struct mwl__timer_node {
     int64_t due_ns;
@@ -131,15 +131,6 @@ static void slot_remove(mwl__timers *t, struct mwl__timer_node *n) {
     if (!n->next) t->filled[level] &= ~(UINT64_C(1) << digit);
 }
 
-static void fetch_owner(const mwl__timers *t, uint32_t id) {
-#if defined(__GNUC__)
-    const char *last = (const char *)t->node[id].timer;
-    for (size_t back = 0; back <= t->before; back += LINE) __builtin_prefetch(last - back);
-#else
-    (void)t, (void)id;
-#endif
-}
-
 /* The nodes of a list, in which the earliest tick becomes the present one. */
 static void distribute(mwl__timers *t, uint32_t list) {
     int64_t least = INT64_MAX;
@@ -149,7 +140,8 @@ static void distribute(mwl__timers *t, uint32_t list) {
     for (uint32_t id = list, next; id; id = next) {
         next = t->node[id].next;
         enter(t, id);
-        if (t->node[id].slot == SOON) fetch_owner(t, id);
+        if (t->node[id].slot == SOON)
+            mwl__fetch((const void *)((uintptr_t)t->node[id].timer - t->before), t->before);
     }
 }
 
@@ -248,4 +240,8 @@ mwl__timer *mwl__timers_first(mwl__timers *t, int64_t *due_ns) {
     if (!t->n_soon && !advance(t)) return NULL;
     *due_ns = t->soon[0].due_ns;
     return t->node[t->soon[0].id].timer;
+}
+
+const mwl__timer *mwl__timers_second(const mwl__timers *t) {
+    return t->n_soon > 1 ? t->node[t->soon[1].id].timer : NULL;
 }

@@ -160,7 +160,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
     } else if (t->owner == MWL_TIMER_RUN) {
         mwl__run_overdue(((mwl__aside *)(void *)((char *)t - offsetof(mwl__aside, timer)))->run);
     } else {
-        mwl__frame *f = (mwl__frame *)(void *)((char *)t - offsetof(mwl__frame, timer));
+        mwl__frame *f = mwl__frame_of_timer(t);
         mwl_run *run = f->run;
         mwl__run_enter(run);
         mwl__frame_timer(f);
@@ -178,6 +178,8 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     int64_t due;
     for (mwl__timer *t; vm->fuel_left > 0 && (t = mwl__timers_first(&vm->timers, &due)) &&
                         due <= now && (bounds || !t->class_);) {
+        const mwl__timer *next = mwl__timers_second(&vm->timers);
+        if (next && next->owner == MWL_TIMER_FRAME) mwl__frame_fetch(mwl__frame_of_timer(next));
         fire(vm, t);
         any = true;
         if (bounds && vm->ready_head) break; /* it takes effect before the next one */
