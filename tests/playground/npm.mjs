@@ -121,6 +121,8 @@ await test("an instance of its own, from bytes; require", async () => {
   assert.equal(vm.check(flow({a: done})).ok && other.check(flow({a: done})).ok, true);
   const required = createRequire(import.meta.url)(path.join(folder, "mwlvm.cjs"));
   assert.deepEqual(await required.run(flow({a: done}), {input: 3}), {type: "success", value: 3});
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(mwlvm).sort());
+  await assert.rejects(required.assemble("{}"), required.MwlError);
 });
 
 // Of a failure the members that are named; null: not there.

@@ -23,6 +23,7 @@ fi
 command -v node >/dev/null 2>&1 || skip "there is no node"
 rm -rf "$made/package"
 tar -C "$made" -xzf "$made"/mwlvm-*.tgz || exit 1
+sh "$here/types.sh" "$made/package" || exit 1
 mwlvm=$2/mwlvm
 [ -x "$mwlvm" ] || mwlvm=
 exec node "$here/npm.mjs" "$made/package" $mwlvm
