@@ -6,10 +6,12 @@
  * because it may have left the processor's caches: what the order needs is in a node.
  *
  * Time is counted in ticks of about a millisecond. A node whose tick is not later than `tick` lies
- * in a binary heap, which is exact. The later ones lie unsorted in slots, by the highest digit
+ * in a pairing heap, which is exact. The later ones lie unsorted in slots, by the highest digit
  * (base 64) in which their tick and `tick` differ, and by its value. When the heap is empty, `tick`
- * moves to the earliest node, whose slot is distributed again. So arming and cancelling mostly take
- * constant time, and never more than O(log n). */
+ * moves to the earliest node, whose slot is distributed again. A node that is cancelled stays where
+ * it is until it comes to the front; when there are more of these than of others, all are removed.
+ * So arming and cancelling take constant time and firing O(log n), amortized; and nothing but
+ * arming can run out of memory. A node takes 24 bytes, because many runs do nothing but wait. */
 #ifndef MWL_TIMER_H
 #define MWL_TIMER_H
 
@@ -28,13 +30,14 @@ enum { MWL_TIMER_LEVELS = 8, MWL_TIMER_SLOTS = 64 };
 
 typedef struct mwl__timers {
     mwl_alloc alloc;
-    struct mwl__timer_node *node;               /* [0] is not used */
-    struct mwl__timer_place *soon;              /* the heap; has room for all nodes */
-    size_t n_nodes, node_cap, n_soon, soon_cap; /* n_nodes: those that were ever used */
-    uint32_t spare;                             /* the first node that is free again, or 0 */
-    size_t n_since;                             /* armed since all nodes were placed anew */
-    uint64_t tick;
+    struct mwl__timer_node **block; /* the nodes, which never move; number 0 is not used */
+    size_t n_blocks, block_cap;
+    uint32_t n_nodes; /* of these numbers some were used */
+    uint32_t spare;   /* the first node that is free again, or 0 */
+    uint32_t soon;    /* the first of the heap, or 0 */
+    uint32_t n_gone;  /* cancelled, and still in the heap or a slot */
     size_t n_armed;
+    uint64_t tick;
     uint64_t next_seq;
     uint64_t filled[MWL_TIMER_LEVELS];                /* which slots have nodes */
     uint32_t slot[MWL_TIMER_LEVELS][MWL_TIMER_SLOTS]; /* the first node of each, or 0 */
