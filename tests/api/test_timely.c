@@ -28,7 +28,7 @@ static const struct {
      "size(vars.x + [1]) + size(vars.x + [2])"},
     {"format", "lists.range(300000)", "\\'%s\\'.format([vars.x]).size()"},
     {"toJson", "lists.range(500000)", "toJson(vars.x).size()"},
-    {"fromJson", "\\'[\\' + lists.range(250000).map(i, \\'1\\').join(\\',\\') + \\']\\'",
+    {"fromJson", "\\'[\\' + lists.range(1000000).map(i, \\'1\\').join(\\',\\') + \\']\\'",
      "fromJson(vars.x).size()"},
     {"a constant pattern", "lists.range(1000000).map(i, \\'x\\').join()",
      "vars.x.matches(\\'(x|xx|xxx)*[a-z]{1,20}y\\') ? 1 : 0"},

@@ -44,7 +44,8 @@ static mwl_value from_json(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     mwl_error error = {MWL_OK, "", 0};
     mwl_status status = mwl_json_parse(mwl_fn_heap(fn), s->s, s->len, &v, &error);
     if (status == MWL_OK) return v;
-    if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG) return mwl__cel_failed(fn, status, "");
+    if (status == MWL_E_NOMEM || status == MWL_E_TOO_BIG || status == MWL_E_FUEL)
+        return mwl__cel_failed(fn, status, "");
     return mwl_fn_fail(fn, "fromJson: %s at byte %zu", error.message ? error.message : "",
                        error.offset);
 }

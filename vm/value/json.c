@@ -17,6 +17,7 @@
 enum {
     PIECE =
         65536,    /* bytes of text that are held when it comes in pieces; a longer token grows it */
+    ASK = 65536,  /* bytes of text between two questions whether it is late */
     BATCH = 4096, /* waiting values of one container; even, since members are pairs */
     FEW = 32,     /* values that wait without memory of the heap */
     SHORT = 32,   /* bytes of texts that are shared */
@@ -37,6 +38,7 @@ typedef struct reader {
     mwl_heap *heap;
     const char *begin, *at, *end; /* the text that is held, and where reading is */
     size_t before;                /* bytes of the text before `begin` */
+    size_t asked;                 /* at which byte it was asked last whether it is late */
     mwl_json_source *source;      /* NULL: the text is whole */
     void *ctx;
     char *piece; /* with a source: where the text is held */
@@ -379,8 +381,16 @@ static bool is_repeated(const reader *r, const level *l) {
     return true;
 }
 
+static bool is_late(reader *r) {
+    size_t at = r->before + (size_t)(r->at - r->begin);
+    if (at - r->asked < ASK) return false;
+    r->asked = at;
+    return mwl__heap_ask_late(r->heap);
+}
+
 /* Moves what waits for a container into it. A container that repeats another one shares it. */
 static bool deliver(reader *r, level *l) {
+    if (is_late(r)) return fail_memory(r);
     mwl_heap *h = r->heap;
     const mwl_value *take = r->waiting + l->base;
     size_t n = r->n - l->base;
@@ -564,7 +574,7 @@ static void reader_init(reader *r, mwl_heap *heap, mwl_json_source *source, cons
     r->heap = heap;
     r->begin = r->at = text;
     r->end = text + len;
-    r->before = 0;
+    r->before = r->asked = 0;
     r->source = source;
     r->ctx = NULL;
     r->piece = r->unescaped = NULL;

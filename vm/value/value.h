@@ -130,17 +130,21 @@ struct mwl_heap {
     struct mwl__atoms *atoms; /* member names (atoms.c); NULL before the first */
     bool shares_names;        /* names of data are atoms too */
     mwl_value *literals;      /* of mwl__literal; NULL: they are not kept */
-    /* Asked now and then by a long copy: true if it should be given up. NULL: never. */
+    /* Asked now and then by what takes long: true if it should be given up. NULL: never. */
     bool (*late)(void *ctx);
     void *late_ctx;
 };
 /* Elements of a long copy between two questions. */
 #define MWL__COPY_BLOCK 16384u
-/* Is it time to give up a copy that has come to this element? Then sets `why`. */
-static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
-    if (at % MWL__COPY_BLOCK || at == 0 || !h->late || !h->late(h->late_ctx)) return false;
+/* Is it time to give up what takes long? Then sets `why`. */
+static inline bool mwl__heap_ask_late(mwl_heap *h) {
+    if (!h->late || !h->late(h->late_ctx)) return false;
     h->why = MWL_E_FUEL;
     return true;
+}
+/* The same for a copy that has come to this element. */
+static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
+    return at % MWL__COPY_BLOCK == 0 && at != 0 && mwl__heap_ask_late(h);
 }
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
