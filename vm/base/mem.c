@@ -99,8 +99,9 @@ struct mwl__arena_block {
 };
 
 #define ARENA_FIRST_BLOCK 4096u
-#define ARENA_LARGEST_STEP                                                                         \
-    (1u << 16) /* blocks double up to this size, so that small trees stay small */
+/* Blocks double up to this size, so that small trees stay small. Malloc gives blocks of this size
+ * back to the system one by one, and tables that grow beside them leave no holes. */
+#define ARENA_LARGEST_STEP (1u << 18)
 
 /* Not zeroed. align: 8 or 16. */
 static void *arena_take(mwl__arena *a, size_t size, size_t align) {
