@@ -5,10 +5,11 @@
 # instructions in the assembler.
 set(MWL_FAST vm/base vm/machine)
 set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
-set(MWL_EVEN_FILES vm/regex/regex.c) # the search
+set(MWL_EVEN_FILES vm/regex/regex.c # the search
+    vm/snapshot/save.c vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
-set(MWL_SMALL_FILES vm/machine/clone.c vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c vm/machine/durable.c
-    vm/machine/rest.c vm/machine/token.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c
+set(MWL_SMALL_FILES vm/machine/clone.c vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c
+    vm/machine/token.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c
     stdlib/cel_network.c stdlib/documents.c stdlib/std.c)
 set(MWL_UNALIGNED)
 if(CMAKE_C_COMPILER_ID STREQUAL GNU) # clang warns that it has no such option

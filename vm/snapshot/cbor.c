@@ -5,32 +5,24 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put_long(mwl__buf *out, unsigned first, uint64_t n, unsigned bytes) {
-    char text[9];
-    text[0] = (char)first;
-    for (unsigned i = 0; i < bytes; i++) text[1 + i] = (char)(n >> (8 * (bytes - 1 - i)));
-    mwl__buf_put(out, text, bytes + 1);
+static char *put_number(char *at, unsigned first, uint64_t n, unsigned bytes) {
+    *at++ = (char)first;
+    for (unsigned shift = 8 * bytes; shift > 0; shift -= 8) *at++ = (char)(n >> (shift - 8));
+    return at;
 }
 
-void mwl__cbor_head(mwl__buf *out, mwl__major major, uint64_t n) {
-    unsigned first = (unsigned)major << 5;
-    if (n < 24)
-        mwl__buf_putc(out, (char)(first | (unsigned)n));
-    else if (n <= 0xff)
-        put_long(out, first | 24, n, 1);
-    else if (n <= 0xffff)
-        put_long(out, first | 25, n, 2);
-    else if (n <= 0xffffffffu)
-        put_long(out, first | 26, n, 4);
-    else
-        put_long(out, first | 27, n, 8);
+char *mwl__cbor_long(char *at, unsigned first, uint64_t n) {
+    if (n <= 0xff) return put_number(at, first | 24, n, 1);
+    if (n <= 0xffff) return put_number(at, first | 25, n, 2);
+    if (n <= 0xffffffffu) return put_number(at, first | 26, n, 4);
+    return put_number(at, first | 27, n, 8);
 }
 
-void mwl__cbor_int(mwl__buf *out, int64_t n) {
-    if (n < 0)
-        mwl__cbor_head(out, MWL_CBOR_NEGATIVE, ~(uint64_t)n);
-    else
-        mwl__cbor_head(out, MWL_CBOR_UINT, (uint64_t)n);
+void mwl__cbor_bytes(mwl__buf *out, mwl__major major, const void *data, size_t len) {
+    if (!mwl__buf_reserve(out, MWL_CBOR_HEAD + len)) return;
+    char *at = mwl__cbor_head_at(out->data + out->len, major, len);
+    if (len) memcpy(at, data, len);
+    out->len = (size_t)(at + len - out->data);
 }
 
 /* Finds the half-precision number that is exactly this single-precision one. */
@@ -76,7 +68,7 @@ static unsigned float_form(double d, uint64_t *bits) {
 }
 
 static bool is_whole(double d) {
-    return d >= -9007199254740992.0 && d <= 9007199254740992.0 && floor(d) == d &&
+    return d >= -9007199254740992.0 && d <= 9007199254740992.0 && (double)(int64_t)d == d &&
            !(d == 0 && signbit(d));
 }
 
@@ -87,7 +79,9 @@ void mwl__cbor_double(mwl__buf *out, double d) {
         return;
     }
     unsigned bytes = float_form(d, &bits);
-    put_long(out, bytes == 2 ? 0xf9 : bytes == 4 ? 0xfa : 0xfb, bits, bytes);
+    if (!mwl__buf_reserve(out, MWL_CBOR_HEAD)) return;
+    unsigned first = bytes == 2 ? 0xf9 : bytes == 4 ? 0xfa : 0xfb;
+    out->len = (size_t)(put_number(out->data + out->len, first, bits, bytes) - out->data);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -36,12 +36,33 @@ enum {
     MWL_TAG_TYPE_NAME = 0x4d59  /* MY: the name */
 };
 
-void mwl__cbor_head(mwl__buf *out, mwl__major major, uint64_t n);
-void mwl__cbor_int(mwl__buf *out, int64_t n);
+/* The longest head: its first byte and a number. */
+enum { MWL_CBOR_HEAD = 9 };
+
+/* Writes the number of a head that does not fit into its first byte. `at` has room. Returns its
+ * end. */
+char *mwl__cbor_long(char *at, unsigned first, uint64_t n);
+/* Writes a head where there is room. Returns its end. */
+static inline char *mwl__cbor_head_at(char *at, mwl__major major, uint64_t n) {
+    unsigned first = (unsigned)major << 5;
+    if (n >= 24) return mwl__cbor_long(at, first, n);
+    *at = (char)(first | (unsigned)n);
+    return at + 1;
+}
+static inline void mwl__cbor_head(mwl__buf *out, mwl__major major, uint64_t n) {
+    if (!mwl__buf_reserve(out, MWL_CBOR_HEAD)) return;
+    out->len = (size_t)(mwl__cbor_head_at(out->data + out->len, major, n) - out->data);
+}
+static inline void mwl__cbor_int(mwl__buf *out, int64_t n) {
+    mwl__cbor_head(out, n < 0 ? MWL_CBOR_NEGATIVE : MWL_CBOR_UINT,
+                   n < 0 ? ~(uint64_t)n : (uint64_t)n);
+}
 void mwl__cbor_double(mwl__buf *out, double d); /* an integer if it is one; -0 is not */
 static inline void mwl__cbor_simple(mwl__buf *out, unsigned simple) {
-    mwl__buf_putc(out, (char)(0xe0u | simple));
+    mwl__cbor_head(out, MWL_CBOR_SIMPLE, simple);
 }
+/* A text or bytes, with their head. */
+void mwl__cbor_bytes(mwl__buf *out, mwl__major major, const void *data, size_t len);
 
 /* Reads one head. Returns false, and does not move, if it is cut off, not in its shortest form, or
  * of a kind that is not used. */

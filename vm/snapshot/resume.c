@@ -102,6 +102,9 @@ static bool index_constants(mwl__resume *r, const mwl_program *p, mwl__arena *me
         if (!mwl__resume_is_constant(p->consts[i])) continue;
         mwl__probe probe = mwl__probe_make(&r->constants, mwl__hash_address(p->consts[i].as.p));
         for (uint32_t other; mwl__table_next(&r->constants, &probe, &other);) continue;
+        uintptr_t place = (uintptr_t)p->consts[i].as.p;
+        if (at == 0 || place < r->first) r->first = place;
+        if (place > r->last) r->last = place;
         r->constant[at] = i;
         mwl__table_put(&r->constants, &probe, at++);
     }

@@ -378,10 +378,16 @@ static bool put_common(saver *s, enum mwl__record_id id, const mwl__field *field
     }
 }
 
+/* The first pass, which counts values, leaves these out. */
+static inline bool has_no_values(unsigned kind) {
+    return kind <= MWL_FIELD_DOUBLE || (kind >= MWL_FIELD_FLAGS && kind <= MWL_FIELD_QUEUED);
+}
+
 static void put_record(saver *s, enum mwl__record_id id, const void *record, const void *around) {
     const mwl__record *r = &mwl__records[id];
     for (unsigned i = 0; i < r->n_fields; i++) {
         const mwl__field *field = &r->fields[i];
+        if (s->w.counting && has_no_values(field->kind)) continue;
         const void *at = (const char *)record + field->offset;
         switch (field->kind) {
         case MWL_FIELD_NUMBER8:
@@ -447,10 +453,10 @@ mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *vers
     if (vm->pumping || vm->executing || !mwl_run_at_rest(run)) return MWL_E_STATE;
     size_t used = vm->heap.used;
     saver s;
-    memset(&s, 0, sizeof s);
+    mwl__writer_open(&s.w, run->link);
     s.run = run;
-    s.w.link = run->link;
-    s.w.out = mwl__buf_make(vm->config.alloc);
+    s.timers = s.queue = (order){NULL, 0, 0};
+    s.n_frames = s.n_calls = s.n_held = 0;
     mwl__clock_read(vm);
     mwl_status st =
         mwl__resume_of(run->link) && !mwl_is_absent(mwl__run_id(run)) ? MWL_OK : MWL_E_NOMEM;

@@ -17,21 +17,32 @@ typedef struct mwl__shared {
 } mwl__shared;
 
 /* Writes in two passes over the same records in the same order. The first one counts uses and
- * writes nothing. */
+ * writes nothing. A few shared things are searched for one by one; more have a table. */
+enum { MWL_SHARED_FEW = 12 };
 typedef struct mwl__writer {
     mwl__link *link;
     mwl__buf out;
     bool counting;
+    bool same_texts; /* the first pass has found a text a second time */
     mwl_status status;
     mwl__table table;
-    mwl__shared *shared;
+    mwl__shared *shared; /* `few`, or more of them */
     size_t n_shared, cap_shared;
+    mwl__shared few[MWL_SHARED_FEW];
     uint32_t n_numbers;
 } mwl__writer;
 
+void mwl__writer_open(mwl__writer *w, mwl__link *link);
 void mwl__writer_free(mwl__writer *w); /* all but `out` */
 void mwl__writer_fail(mwl__writer *w, mwl_status status);
-void mwl__writer_value(mwl__writer *w, mwl_value v);
+void mwl__writer_scalar(mwl__writer *w, mwl_value v); /* in the second pass */
+void mwl__writer_other(mwl__writer *w, mwl_value v);
+static inline void mwl__writer_value(mwl__writer *w, mwl_value v) {
+    if (mwl_value_kind(v) >= MWL_KIND_STRING)
+        mwl__writer_other(w, v);
+    else if (!w->counting)
+        mwl__writer_scalar(w, v);
+}
 /* The number of an array or object that both passes have written and that is shared, or MWL_NONE.
  */
 uint32_t mwl__writer_number(mwl__writer *w, const void *buffer);
