@@ -136,17 +136,17 @@ void mwl__driver_delay(mwl_durable *d, mwl__driver_run *r) {
  * calls. */
 static void release_foreign(mwl_run *run) { mwl_run_release(run, UINT64_MAX - 1); }
 
-static void save(mwl_durable *d, mwl__driver_run *r, int64_t now_ns, bool parks) {
-    bool early = r->not_before_ns > now_ns && mwl_run_get_state(r->run) < MWL_RUN_DONE;
-    r->dirty = early || !mwl__driver_save(d, r, parks);
+static void save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now, bool parks) {
+    bool early = r->not_before_ns > now->mono_ns && mwl_run_get_state(r->run) < MWL_RUN_DONE;
+    r->dirty = early || !mwl__driver_save(d, r, now, parks);
     if (!r->dirty && !r->fresh) r->looks = false; /* the change says what it waits for */
     if (!r->dirty) return;
-    if (!early) r->not_before_ns = now_ns + RETRY_NS;
+    if (!early) r->not_before_ns = now->mono_ns + RETRY_NS;
     mwl__driver_delay(d, r);
 }
 
 /* Those whose time has come; the others stay. Returns the earliest time of these. */
-static int64_t save_delayed(mwl_durable *d, int64_t now_ns) {
+static int64_t save_delayed(mwl_durable *d, const mwl_instant *now) {
     int64_t next = MWL_NEVER;
     mwl__driver_run *list = d->delayed;
     d->delayed = NULL;
@@ -156,13 +156,13 @@ static int64_t save_delayed(mwl_durable *d, int64_t now_ns) {
         r->delayed = false;
         if (!r->dirty && !r->looks) continue; /* it was saved meanwhile */
         bool ready = mwl_run_get_state(r->run) >= MWL_RUN_DONE || mwl_run_at_rest(r->run);
-        if (!ready || r->not_before_ns > now_ns) {
+        if (!ready || r->not_before_ns > now->mono_ns) {
             mwl__driver_delay(d, r);
         } else if (r->dirty) {
-            save(d, r, now_ns, false);
+            save(d, r, now, false);
         } else {
             r->looks = false;
-            if (mwl__driver_can_leave(r)) save(d, r, now_ns, true);
+            if (mwl__driver_can_leave(r)) save(d, r, now, true);
         }
         if (r->delayed && r->not_before_ns < next) next = r->not_before_ns;
     }
@@ -188,13 +188,13 @@ int64_t mwl_durable_collect(mwl_durable *d) {
             mwl__driver_delay(d, r);
             continue;
         }
-        save(d, r, now.mono_ns, false);
+        save(d, r, &now, false);
     }
     for (mwl__driver_run *r; (r = d->ended);) {
         d->ended = r->next_ended;
-        save(d, r, now.mono_ns, false);
+        save(d, r, &now, false);
     }
-    int64_t next = save_delayed(d, now.mono_ns);
+    int64_t next = save_delayed(d, &now);
     return delivered ? 0 : next;
 }
 

@@ -130,7 +130,7 @@ struct mwl_durable_work {
 
 /* durable_save.c. Makes the change of a run that is at rest or has ended, and queues it. False: out
  * of memory, and the run is as before. parks: it is to leave memory if it can. */
-bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks);
+bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now, bool parks);
 /* Whether a run that was not changed can leave memory: nothing works outside for it. */
 bool mwl__driver_can_leave(const mwl__driver_run *r);
 /* Whether a wait until then is long enough for that. */

@@ -96,8 +96,8 @@ struct waits {
     mwl_store_wait *list;
     size_t n, cap;
     uint64_t hash;
-    bool outside, failed;
-    mwl_instant now;
+    bool busy, failed; /* busy: something is at work outside, or will be */
+    int64_t now_wall_ns;
 };
 
 static char *json_of(mwl_durable *d, mwl_value v, size_t *len) {
@@ -124,7 +124,7 @@ static char *call_of(mwl_durable *d, const mwl_wait *wait, size_t *len) {
 static bool see_wait(void *ctx, const mwl_wait *wait) {
     struct waits *w = ctx;
     const char *uri = mwl__driver_awaits(w->d, wait->provider);
-    w->outside |= wait->outside;
+    w->busy |= wait->outside || wait->held;
     if (wait->cancelled || !uri) return true;
     mwl_store_wait *list = grown(w->list, w->n, &w->cap, sizeof *list);
     size_t len = 0, cap = strlen(w->r->id) + strlen(wait->name) + MWL__DRIVER_NUMBER;
@@ -138,17 +138,16 @@ static bool see_wait(void *ctx, const mwl_wait *wait) {
         return false;
     }
     mwl__driver_wait_name(w->r, wait, *uri, name, cap);
-    list[w->n++] = (mwl_store_wait){wait->number, name, w->now.wall_ns, {question, len}, uri};
+    list[w->n++] = (mwl_store_wait){wait->number, name, w->now_wall_ns, {question, len}, uri};
     w->hash = (w->hash ^ wait->number) * UINT64_C(0x100000001b3) + 1;
     return true;
 }
 
 /* The open waits go with a change only if they differ from those of the one before. */
-static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool *outside) {
-    struct waits w = {.d = d, .r = r};
-    mwl_vm_now(d->vm, &w.now);
+static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool *busy) {
+    struct waits w = {.d = d, .r = r, .now_wall_ns = c->c.now_wall_ns};
     mwl_run_each_wait(r->run, see_wait, &w);
-    *outside = w.outside;
+    *busy = w.busy;
     mwl__driver_change made = {.waits = w.list, .c.n_waits = w.n};
     if (w.failed || (r->waits_known && w.hash == r->waits && !c->c.new_waits)) {
         free_waits(&made);
@@ -166,15 +165,13 @@ static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c,
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* The change that is not taken yet, or a new one. */
-static mwl__driver_change *change_of(mwl_durable *d, mwl__driver_run *r) {
-    mwl_instant now;
-    mwl_vm_now(d->vm, &now);
+static mwl__driver_change *change_of(mwl__driver_run *r, const mwl_instant *now) {
     mwl__driver_change *c = r->queued ? r->queued : calloc(1, sizeof *c);
     if (!c) return NULL;
     c->of = r;
     c->c.seq = r->seq;
     c->c.epoch = r->epoch;
-    c->c.now_wall_ns = now.wall_ns;
+    c->c.now_wall_ns = now->wall_ns;
     return c;
 }
 
@@ -230,7 +227,9 @@ static void set_bytes(mwl_durable *d, mwl__driver_change *c, void *bytes, size_t
 
 static bool put_end(mwl_durable *d, mwl__driver_run *r, mwl_store_state state, char *take_result,
                     size_t len) {
-    mwl__driver_change *c = take_result ? change_of(d, r) : NULL;
+    mwl_instant now;
+    mwl_vm_now(d->vm, &now);
+    mwl__driver_change *c = take_result ? change_of(r, &now) : NULL;
     if (!c || !put_lists(d, r, c)) {
         if (c && c != r->queued) mwl__driver_change_free(d, c);
         free(take_result);
@@ -288,10 +287,10 @@ bool mwl__driver_can_leave(const mwl__driver_run *r) {
 }
 
 /* A run leaves memory if it waits for long, and for nothing that works outside. */
-static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool outside) {
+static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool busy) {
     mwl_saved saved;
     c->c.kind = MWL_STORE_SAVE;
-    if (outside || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK || saved.n_held) return;
+    if (busy || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK || saved.n_held) return;
     if (!d->draining && !mwl__driver_is_far(d, saved.due_wall_ns, c->c.now_wall_ns)) return;
     c->c.kind = MWL_STORE_PARK;
     c->c.due_wall_ns = saved.due_wall_ns;
@@ -300,12 +299,11 @@ static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *
 
 /* A run that was loaded and has done nothing since is not saved again: a new version would mean
  * that it gets on (MWL_STORE_RECOVERIES). */
-bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks) {
+bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now, bool parks) {
     void *bytes = NULL;
     size_t size = 0;
     uint64_t vm_version = 0;
-    bool outside = false;
-    mwl_instant now;
+    bool busy = false;
     if (r->finished) return true;
     if (mwl_run_get_state(r->run) >= MWL_RUN_DONE) return save_end(d, r);
     mwl_status status = mwl_run_save(r->run, &bytes, &size, &vm_version);
@@ -316,8 +314,8 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks) {
         return true;
     }
     r->fresh = false;
-    mwl__driver_change *c = change_of(d, r);
-    if (!c || !put_waits(d, r, c, &outside) || !put_lists(d, r, c)) {
+    mwl__driver_change *c = change_of(r, now);
+    if (!c || !put_waits(d, r, c, &busy) || !put_lists(d, r, c)) {
         r->waits_known = false;
         mwl_bytes_free(d->vm, bytes, size);
         if (c && c != r->queued) mwl__driver_change_free(d, c);
@@ -325,10 +323,9 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, bool parks) {
     }
     set_bytes(d, c, bytes, size);
     c->vm_version = vm_version;
-    choose_kind(d, r, c, outside);
+    choose_kind(d, r, c, busy);
     finish(d, r, c);
-    mwl_vm_now(d->vm, &now);
     if (size > LARGE)
-        r->not_before_ns = now.mono_ns + (int64_t)(size * (uint64_t)SECOND / BYTES_PER_SECOND);
+        r->not_before_ns = now->mono_ns + (int64_t)(size * (uint64_t)SECOND / BYTES_PER_SECOND);
     return true;
 }

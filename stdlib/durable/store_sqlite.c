@@ -369,7 +369,7 @@ static mwl_status make_schema(mwl__sqlite_store *s) {
 static mwl_status open_file(mwl__sqlite_store *s, bool create) {
     static const char setup[] = "pragma journal_mode = wal; pragma synchronous = full;"
                                 "pragma trusted_schema = off; pragma wal_autocheckpoint = 0;"
-                                "pragma cache_size = -16384";
+                                "pragma cache_size = -2048";
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
     if (!create && access(s->path, F_OK) != 0)
         return mwl__sqlite_refuse(s, MWL_E_NOT_FOUND, "%s: %s", s->path, strerror(errno));
