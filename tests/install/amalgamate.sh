@@ -1,16 +1,20 @@
 #!/bin/sh
-# amalgamate.sh FOLDER SUITE: the library as one file. FOLDER/mwl.c compiles without a warning with every compiler that is
-# there, also with parts left out; mwl.h stands alone in C and C++. SUITE, which was built with that file, passes the
-# cases of this project, and outside suites where they are.
+# amalgamate.sh FOLDER SUITE CC [MINICORO]: the library as one file. FOLDER/mwl.c compiles without a warning with every
+# compiler that is there, also with parts left out; mwl.h stands alone in C and C++. SUITE, which was built with that file
+# by CC, passes the cases of this project, and outside suites where they are. MINICORO, a minicoro.h, is a part of mwl.c,
+# and a host that clang compiles has its own copy beside it; host_minicoro_one is the same by CC.
 set -eu
 one=$1
 suite=$2
+built_by=$(basename "$3")
+minicoro=${4:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 cflags=$(pkg-config --cflags libxxhash libpcre2-8 libutf8proc libidn2 2>/dev/null || true)
 
 for cc in gcc clang "g++ -x c"; do
     command -v "${cc%% *}" >/dev/null 2>&1 || { echo "no ${cc%% *} here"; continue; }
+    [ "$cc" != "$built_by" ] || continue # it has made SUITE, with more warnings than these
     # shellcheck disable=SC2086  # the flags are words
     $cc -std=c11 -Wall -Wextra -Werror -fsyntax-only $cflags "$one/mwl.c"
     echo "$cc: no warning"
@@ -19,6 +23,12 @@ cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_
 echo '#include "mwl.h"' | cc -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$one" -
 if command -v c++ >/dev/null 2>&1; then
     echo '#include "mwl.h"' | c++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$one" -
+fi
+if [ -n "$minicoro" ] && command -v clang >/dev/null 2>&1; then
+    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$one" -I"$root/vm" -I"$(dirname "$minicoro")" \
+        tests/install/minicoro.c "$one/mwl.c" -o "$one/host" -lm -lpthread
+    "$one/host"
+    echo "clang: a host with a minicoro of its own"
 fi
 
 suites=${MWL_SUITES:-../shared/suites}

@@ -396,17 +396,32 @@ if(NOT MWL_SANITIZE)
     mwl_test_setup(packaged)
     set(MWL_ONE ${CMAKE_CURRENT_BINARY_DIR}/generated/one)
     file(GLOB_RECURSE MWL_ONE_OF CONFIGURE_DEPENDS vm/*.[ch] assembler/*.[ch] stdlib/*.[ch])
+    set(MWL_ONE_MINICORO)
+    if(MWL_MINICORO_INCLUDE)
+      set(MWL_ONE_MINICORO ${MWL_MINICORO_INCLUDE}/minicoro.h)
+      set(MWL_ONE_FLAGS ";-Wno-pedantic;-Wno-conversion") # it has its own rules
+    endif()
     add_custom_command(OUTPUT ${MWL_ONE}/mwl.c
-      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate ${MWL_ONE}
+      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate ${MWL_ONE} ${MWL_ONE_MINICORO}
       DEPENDS ${MWL_ONE_OF} ${PROJECT_SOURCE_DIR}/tools/amalgamate VERBATIM)
+    add_library(mwl_one OBJECT ${MWL_ONE}/mwl.c)
+    target_link_libraries(mwl_one PRIVATE mwl_flags mwl_dependencies)
+    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O1;-g0;-Wno-shadow${MWL_ONE_FLAGS}")
     add_executable(mwl-suite-one ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
-                   tools/lsp/cel_deduce.c tools/lsp/cel_type.c ${MWL_ONE}/mwl.c)
+                   tools/lsp/cel_deduce.c tools/lsp/cel_type.c $<TARGET_OBJECTS:mwl_one>)
     target_include_directories(mwl-suite-one PRIVATE tools/suite)
-    target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies mwl_coro_header)
-    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O1;-g0;-Wno-shadow")
+    target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies)
     add_test(NAME amalgamate COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/amalgamate.sh ${MWL_ONE}
-             $<TARGET_FILE:mwl-suite-one>)
+             $<TARGET_FILE:mwl-suite-one> ${CMAKE_C_COMPILER} ${MWL_ONE_MINICORO})
     mwl_test_setup(amalgamate)
+    if(MWL_MINICORO_INCLUDE) # as host_minicoro, with the one file
+      add_executable(host_minicoro_one tests/install/minicoro.c $<TARGET_OBJECTS:mwl_one>)
+      target_include_directories(host_minicoro_one SYSTEM PRIVATE ${MWL_MINICORO_INCLUDE})
+      target_include_directories(host_minicoro_one PRIVATE vm)
+      target_link_libraries(host_minicoro_one PRIVATE mwl_dependencies)
+      add_test(NAME host_minicoro_one COMMAND host_minicoro_one)
+      mwl_test_setup(host_minicoro_one)
+    endif()
   endif()
   # The library with parts left out, and inside another project. One after the other, so that what one compiles the
   # next finds in ccache.
