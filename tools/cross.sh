@@ -118,6 +118,9 @@ cross_wasm() {
     cross_xxhash
     cross_pcre2
     cross_utf8proc
+    leave_out test_coro "there are no stacks"
+    leave_out test_stack_overflow "there are no stacks"
+    leave_out test_small_stack "there are no threads"
     compiler="emcc $(emcc -dumpversion)"
     emulator="node $(node --version)"
     runner="node --stack-size=4000"

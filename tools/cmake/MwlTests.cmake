@@ -33,8 +33,8 @@ set(MWL_TEST_OF_test_function_words tools/function_words.c)
 set(MWL_TEST_OF_test_scripted tools/answers.c tools/answers_read.c tools/expr.c)
 
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
-if(EMSCRIPTEN) # a thread with a stack that the test gives it; there are no threads
-  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_small_stack\\.c$")
+if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh says so too
+  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(small_stack|coro|stack_overflow)\\.c$")
 endif()
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)
