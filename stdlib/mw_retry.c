@@ -2,7 +2,7 @@
  *
  * Owns: which policy matches a failure, its budget, the length of the wait. Refuses to know: how a
  * scope is run again and variables are restored (the machine), and how a matcher works
- * (mwl_failure_matches).
+ * (mwl_failure_matches, mwl_matcher_matches).
  *
  * The state of the entry is the policies as they were written, as long as nothing else must be
  * stored. Every run after the first was caused by a policy. So if there is one policy, the number
@@ -40,13 +40,14 @@ static double field(mwl_value state, size_t policy, size_t f) {
 /* ---- the policies, taken up ------------------------------------------------------------------ */
 
 typedef struct policy {
-    mwl_value match; /* lent */
+    mwl_value match; /* lent: as written, or in a plan what mwl_matcher_prepare made of that */
     double attempts;
     mwl__backoff backoff; /* initial_ns < 0: no backoff */
 } policy;
 
-/* What `prepare` makes from constant arguments, as a bytes value. It points into the arguments. If
- * there are more policies than this, they are read again at each use, like computed ones. */
+/* What `prepare` makes from constant arguments, as a bytes value: the last of an array, behind the
+ * matchers that it points to. It points into the arguments too. If there are more policies than
+ * this, they are read again at each use, like computed ones. */
 #define PREPARED 8u
 typedef struct plan {
     mwl_value policies;
@@ -82,11 +83,18 @@ static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) 
     if (n > PREPARED) return mwl_absent();
     for (size_t i = 0; i < n; i++)
         if (!read_policy(mwl_array_at(p.policies, i), &p.policy[i])) return mwl_absent();
-    return mwl_bytes(heap, &p, sizeof p);
+    mwl_value all = mwl_array(heap, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        all = mwl_array_push(heap, all, mwl_matcher_prepare(heap, p.policy[i].match));
+        p.policy[i].match = mwl_array_at(all, i);
+    }
+    return mwl_array_push(heap, all, mwl_bytes(heap, &p, sizeof p));
 }
 
 static const plan *plan_of(const mwl_phase *phase) {
-    return (const plan *)(const void *)mwl_as_text(mwl_phase_prepared(phase), NULL);
+    mwl_value all = mwl_phase_prepared(phase);
+    size_t n = mwl_count(all);
+    return n ? (const plan *)(const void *)mwl_as_text(mwl_array_at(all, n - 1), NULL) : NULL;
 }
 
 static void retry_entry(mwl_phase *phase, void *user) {
@@ -113,9 +121,13 @@ static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_v
     size_t n = mwl_count(policies);
     if (prepared && n > mwl_count(prepared->policies)) n = mwl_count(prepared->policies);
     for (*at = 0; *at < n; ++*at) {
-        if (!prepared && !read_policy(mwl_array_at(policies, *at), room)) continue;
-        const policy *p = prepared ? &prepared->policy[*at] : room;
-        if (mwl_failure_matches(p->match, failure)) return p;
+        if (prepared) {
+            const policy *p = &prepared->policy[*at];
+            if (mwl_matcher_matches(p->match, failure)) return p;
+        } else if (read_policy(mwl_array_at(policies, *at), room) &&
+                   mwl_failure_matches(room->match, failure)) {
+            return room;
+        }
     }
     return NULL;
 }

@@ -567,6 +567,11 @@ MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code
                               const char *message, mwl_value take_details, mwl_value take_previous);
 /* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */
 MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
+/* The same in two parts, for a matcher that is used often: `prepare` of a middleware makes it ready
+ * once. The first returns what only the second one reads, given; absent: out of memory. It lends
+ * the matcher's texts, so the matcher must outlive it. */
+MWL_API mwl_value mwl_matcher_prepare(mwl_heap *heap, mwl_value matcher);
+MWL_API bool mwl_matcher_matches(mwl_value prepared, mwl_value failure);
 
 /* ---- registration ---------------------------------------------------------------------------- */
 

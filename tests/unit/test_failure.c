@@ -1,5 +1,7 @@
-/* test_failure.c: the engine's own codes. tests/cases tests chains, envelopes and matching. */
+/* test_failure.c: the engine's own codes, matchers made ready, envelopes. tests/cases tests chains
+ * and matching as a definition sees them. */
 #include "vm/cel/failure.h"
+#include "mwl_provider.h"
 #include "utest.h"
 
 #include <string.h>
@@ -32,6 +34,93 @@ UTEST(failure, system_codes_are_the_specifications) {
         found++;
     }
     EXPECT_EQ(found, sizeof listed / sizeof *listed);
+}
+
+static mwl_value parsed(mwl_heap *h, const char *text) {
+    mwl_value v = mwl_absent();
+    if (mwl_json_parse(h, text, strlen(text), &v, NULL) < 0) printf("not JSON: %s\n", text);
+    return v;
+}
+
+/* One made ready selects what the same matcher selects as it is written. */
+UTEST(failure, a_matcher_made_ready_is_the_same) {
+    static const char *const matchers[] = {
+        "{}",
+        "null",
+        "{\"codes\":[]}",
+        "{\"codes\":[\"*\"]}",
+        "{\"codes\":[\"A.*\"]}",
+        "{\"codes\":[\"A.B\"]}",
+        "{\"codes\":[\"A*\"]}",
+        "{\"codes\":[\".*\"]}",
+        "{\"codes\":[\"X\",\"A.B.*\",\"A.B\"]}",
+        "{\"codes\":\"A.B\"}",
+        "{\"codes\":[1,null]}",
+        "{\"codes\":[\"\"]}",
+        "{\"types\":[\"error\"]}",
+        "{\"types\":[]}",
+        "{\"types\":[\"timeout\",\"error\"],\"codes\":[\"A.*\"]}",
+        "{\"types\":[\"timeout\"],\"codes\":[\"A.*\"]}",
+        "{\"retryable\":true}",
+        "{\"retryable\":false}",
+        "{\"retryable\":null}",
+        "{\"retryable\":1}",
+        "{\"codes\":[\"*\"],\"retryable\":true}",
+        "{\"other\":[\"A\"]}"};
+    static const char *const failures[] = {
+        "{\"type\":\"error\",\"code\":\"A.B\"}",
+        "{\"code\":\"A.B\",\"type\":\"error\",\"retryable\":true}",
+        "{\"type\":\"error\",\"code\":\"A.B.C\",\"retryable\":false}",
+        "{\"type\":\"timeout\",\"code\":\"A.\"}",
+        "{\"type\":\"error\",\"code\":\"A\"}",
+        "{\"type\":\"error\",\"code\":\"\"}",
+        "{\"type\":\"error\",\"code\":\"A*\"}",
+        "{}"};
+    mwl_heap *h = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    for (size_t i = 0; i < sizeof matchers / sizeof *matchers; i++) {
+        mwl_value matcher = parsed(h, matchers[i]), ready = mwl_matcher_prepare(h, matcher);
+        for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
+            mwl_value failure = parsed(h, failures[k]);
+            bool written = mwl_failure_matches(matcher, failure);
+            if (written != mwl_matcher_matches(ready, failure))
+                printf("%s of %s\n", matchers[i], failures[k]);
+            EXPECT_EQ(mwl_matcher_matches(ready, failure), written);
+            mwl_value_drop(h, failure);
+        }
+        mwl_value_drop(h, ready);
+        mwl_value_drop(h, matcher);
+    }
+    mwl_heap_free(h);
+}
+
+/* Every part of an envelope, present or not, and one that cannot be made. */
+UTEST(failure, an_envelope_has_the_parts_that_are_given) {
+    static const char *const wanted[] = {
+        "{\"type\":\"error\",\"code\":\"A\"}",
+        "{\"type\":\"error\",\"code\":\"A\",\"message\":\"m\"}",
+        "{\"type\":\"error\",\"code\":\"A\",\"details\":[1]}",
+        "{\"type\":\"error\",\"code\":\"A\",\"message\":\"m\",\"details\":[1]}",
+    };
+    mwl_heap *h = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    for (unsigned i = 0; i < 8; i++) {
+        char text[160];
+        const bool chained = (i & 4) != 0;
+        mwl_value v =
+            mwl_failure(h, NULL, "A", i & 1 ? "m" : NULL, i & 2 ? parsed(h, "[1]") : mwl_absent(),
+                        chained ? parsed(h, "{\"type\":\"t\"}") : mwl_absent());
+        const char *base = wanted[i & 3];
+        snprintf(text, sizeof text, "%.*s%s}", (int)strlen(base) - 1, base,
+                 chained ? ",\"previous\":{\"type\":\"t\"}" : "");
+        mwl_value same = parsed(h, text);
+        EXPECT_TRUE(mwl_value_equal(v, same));
+        mwl_value_drop(h, v);
+        mwl_value_drop(h, same);
+    }
+    EXPECT_TRUE(mwl_is_absent(mwl_failure(h, "\xff", "A", "m", parsed(h, "[1]"), mwl_absent())));
+    EXPECT_TRUE(mwl_is_absent(mwl_failure(h, NULL, "\xff", NULL, mwl_absent(), parsed(h, "{}"))));
+    mwl_heap_free(h);
 }
 
 UTEST_MAIN()

@@ -75,16 +75,57 @@ static inline mwl_value message_of(mwl_heap *h, const char *text) {
 
 mwl_value mwl__message(mwl_heap *h, const char *text) { return message_of(h, text); }
 
+/* An envelope of type and code, without its members. */
+static const mwl__map blank = {
+    .rc = 1,
+    .used = 2,
+    .cap = ROOM,
+    .depth = 1,
+    .weight = 3,
+    .units = (sizeof(mwl__map) + ROOM * sizeof(mwl__member) + 15) / 16,
+};
+
+/* Adds a member behind the last one. Takes over the value. Returns false if it is absent or at a
+ * limit. */
+static bool add(mwl_heap *h, mwl__map *m, mwl__word name, mwl_value take) {
+    mwl_status status = MWL_OK; /* absent: its constructor has set `why` */
+    if (!mwl_is_absent(take)) {
+        status = mwl__value_weigh(take, &m->depth, &m->odd, &m->weight);
+        if (status < 0) h->why = status;
+    }
+    if (mwl_is_absent(take) || status < 0) {
+        mwl__drop(h, take);
+        return false;
+    }
+    m->member[m->used++] = (mwl__member){mwl__word_value(name), mwl__own(take)};
+    return true;
+}
+
+static inline void put_word(mwl__member *at, mwl__word name, const mwl_value *take) {
+    mwl__move(&at->key, &mwl__word_values[name]);
+    mwl__move(&at->val, take);
+}
+
 /* Takes over the values; message, details and previous may be absent. */
 static mwl_value envelope(mwl_heap *h, mwl_value type, mwl_value code, const char *message,
                           mwl_value details, mwl_value previous) {
-    mwl__word names[ROOM] = {MWL_WORD_TYPE, MWL_WORD_CODE};
-    mwl_value values[ROOM] = {type, code};
-    size_t n = 2;
-    if (message) names[n] = MWL_WORD_MESSAGE, values[n++] = message_of(h, message);
-    if (!mwl_is_absent(details)) names[n] = MWL_WORD_DETAILS, values[n++] = details;
-    if (!mwl_is_absent(previous)) names[n] = MWL_WORD_PREVIOUS, values[n++] = previous;
-    return mwl__words_object(h, ROOM, n, names, values);
+    const bool good = !mwl_is_absent(type) && !mwl_is_absent(code);
+    mwl__map *m = good ? mwl__heap_take(h, sizeof *m + ROOM * sizeof *m->member) : NULL;
+    if (!m) {
+        const mwl_value all[] = {type, code, details, previous};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) mwl__drop(h, all[i]);
+        return mwl_absent();
+    }
+    *m = blank;
+    put_word(&m->member[0], MWL_WORD_TYPE, &type);
+    put_word(&m->member[1], MWL_WORD_CODE, &code);
+    bool fits = !message || add(h, m, MWL_WORD_MESSAGE, message_of(h, message));
+    if (!mwl_is_absent(details)) fits = add(h, m, MWL_WORD_DETAILS, details) && fits;
+    if (!mwl_is_absent(previous)) fits = add(h, m, MWL_WORD_PREVIOUS, previous) && fits;
+    mwl_value made = {MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, m->used, {.p = m}};
+    if (fits) return made;
+    mwl__drop(h, made);
+    return mwl_absent();
 }
 
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
@@ -345,4 +386,84 @@ bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
         if (!hit) return false;
     }
     return true;
+}
+
+/* ---- matchers made ready --------------------------------------------------------------------- */
+
+/* A text of a matcher. A failure's has it if it is at least so long and begins so; or, with
+ * `whole`, is the same. */
+typedef struct ready_text {
+    const char *s; /* lent by the matcher */
+    uint32_t len, least;
+    bool whole;
+} ready_text;
+
+/* The content of what mwl_matcher_prepare returns. */
+typedef struct ready {
+    bool codes, types;  /* it has them: one of those below must be the failure's */
+    signed char wanted; /* `retryable`; below 0: any */
+    bool never;         /* what is written cannot match */
+    uint32_t n_codes, n_texts;
+    ready_text text[]; /* codes, then types */
+} ready;
+
+static ready_text ready_code(mwl_value pattern) {
+    const mwl__str *p = mwl__as_str(pattern);
+    const uint32_t n = p->len;
+    if (n == 1 && p->s[0] == '*') return (ready_text){p->s, 0, 0, false};
+    const bool under = n > 1 && p->s[n - 1] == '*' && p->s[n - 2] == '.';
+    return under ? (ready_text){p->s, n - 1, n, false} : (ready_text){p->s, n, n, true};
+}
+
+static ready_text ready_type(mwl_value type) {
+    const mwl__str *t = mwl__as_str(type);
+    return (ready_text){t->s, t->len, t->len, true};
+}
+
+/* Adds the texts of a list; what is not a text matches nothing. */
+static void ready_list(ready *r, mwl_value list, ready_text (*one)(mwl_value)) {
+    const size_t n = mwl_value_kind(list) == MWL_KIND_ARRAY ? list.aux : 0;
+    for (size_t i = 0; i < n; i++) {
+        mwl_value v = mwl__as_list(list)->item[i];
+        if (mwl_value_kind(v) == MWL_KIND_STRING) r->text[r->n_texts++] = one(v);
+    }
+}
+
+mwl_value mwl_matcher_prepare(mwl_heap *h, mwl_value matcher) {
+    const mwl_value any_of = mwl__word_get(matcher, MWL_WORD_CODES),
+                    types = mwl__word_get(matcher, MWL_WORD_TYPES),
+                    wanted = mwl__word_get(matcher, MWL_WORD_RETRYABLE);
+    const size_t size = sizeof(ready) + (mwl_count(any_of) + mwl_count(types)) * sizeof(ready_text);
+    mwl__str *made = mwl__str_alloc(h, size);
+    if (!made) return mwl_absent();
+    memset(made->s, 0, size);
+    ready *r = (ready *)(void *)made->s;
+    r->codes = !mwl_is_absent(any_of);
+    r->types = !mwl_is_absent(types);
+    r->wanted = mwl_is_absent(wanted) ? -1 : (signed char)mwl_as_bool(wanted);
+    r->never = !mwl_is_absent(wanted) && mwl_value_kind(wanted) != MWL_KIND_BOOL;
+    ready_list(r, any_of, ready_code);
+    r->n_codes = r->n_texts;
+    ready_list(r, types, ready_type);
+    return mwl__bytes_seal(made);
+}
+
+static bool has_text(const ready_text *t, const ready_text *end, mwl_value text) {
+    if (mwl_value_kind(text) != MWL_KIND_STRING) return false;
+    const mwl__str *s = mwl__as_str(text);
+    for (; t < end; t++)
+        if (s->len >= t->least && (!t->whole || s->len == t->len) &&
+            mwl__bytes_same(t->s, s->s, t->len))
+            return true;
+    return false;
+}
+
+bool mwl_matcher_matches(mwl_value prepared, mwl_value failure) {
+    const ready *r = (const ready *)(const void *)mwl__as_str(prepared)->s;
+    const ready_text *types = r->text + r->n_codes;
+    if (r->never) return false;
+    if (r->codes && !has_text(r->text, types, mwl__word_get(failure, MWL_WORD_CODE))) return false;
+    if (r->types && !has_text(types, r->text + r->n_texts, mwl__word_get(failure, MWL_WORD_TYPE)))
+        return false;
+    return r->wanted < 0 || retryable_is(failure, r->wanted == 1);
 }

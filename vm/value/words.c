@@ -24,6 +24,12 @@ _Static_assert(MWL__WORDS_ROOM < MWL_INDEX_FROM, "an object of words has no inde
 
 mwl_value mwl__word_get(mwl_value object, mwl__word name) {
     if (mwl_value_kind(object) != MWL_KIND_OBJECT) return mwl_absent();
+    if ((uint32_t)name < object.aux) { /* envelopes begin with type and code, the first two words */
+        const mwl__member *guess = &mwl__as_map(object)->member[name];
+        if (guess->key.as.p == mwl__word_values[name].as.p &&
+            mwl_value_kind(guess->key) == MWL_KIND_STRING)
+            return mwl__borrow(guess->val);
+    }
     const mwl_value *v = mwl__map_get(object, mwl__word_value(name));
     return v ? mwl__borrow(*v) : mwl_absent();
 }
