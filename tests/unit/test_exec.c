@@ -240,13 +240,13 @@ UTEST(exec, a_yield_is_before_a_round_and_loses_nothing) {
     uint32_t next = AX(NEXT, 2, body);
     mwl__emit_patch(m.emit, enter, next);
     ABC(END, 0, 0, 0);
-    m.x.slice = 1;
+    m.x.slice = 0;
     mwl__outcome outcome = run(&m);
     unsigned yields = 0;
     while (outcome == MWL_EXEC_YIELD) {
         yields++;
         EXPECT_EQ(m.x.pc, next);
-        m.x.slice = 1;
+        m.x.slice = 0;
         outcome = mwl__exec_run(&m.x);
     }
     ASSERT_EQ(outcome, MWL_EXEC_END);

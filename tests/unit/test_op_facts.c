@@ -234,7 +234,7 @@ static const char *run_one(struct lab *l, int a, int b, int c, bool owned) {
     x->env = l->env;
     x->n_env = 1;
     x->pc = l->pc;
-    x->slice = l->info->flags & MWL_OPF_LOOP ? 1 : 1000000; /* one round */
+    x->slice = l->info->flags & MWL_OPF_LOOP ? 0 : 1000000; /* one round */
     mwl__outcome outcome =
         mwl__exec_link(x, mwl__exec_labels) == MWL_OK ? mwl__exec_run(x) : MWL_EXEC_NOMEM;
     const char *wrong = check(l, before, outcome);

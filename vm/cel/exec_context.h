@@ -48,7 +48,7 @@ typedef struct mwl__exec {
     const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
     mwl_value *regs;
     uint32_t n_regs; /* allocated; at least the program's */
-    int64_t slice;   /* instructions left before a yield; can become negative */
+    int64_t slice;   /* instructions left before a yield, minus one; below zero: yield */
     int64_t turn;    /* the slice that the turn began with */
     int64_t poll; /* below this slice an operation reads the clock; INT64_MIN: no bound is around */
     uint64_t budget; /* left for the run; UINT64_MAX: no limit */

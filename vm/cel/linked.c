@@ -124,6 +124,12 @@ static bool has_slot(const mwl__linked *l, const mwl__ins *at, uint32_t least, u
     return path->slot != MWL_NONE && path->n_keys >= least && path->n_keys <= most;
 }
 
+/* Is the instruction's path one key of what a middleware contributes? */
+static bool is_count(const mwl__linked *l, const mwl__ins *at) {
+    const mwl__path_rec *path = &l->program->paths[mwl__ins_x(*at)];
+    return l->in_frames && path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1;
+}
+
 /* What a row asks for beyond its opcodes. */
 static bool suits(const mwl__linked *l, uint32_t pc, unsigned op) {
     const mwl__ins *at = &l->program->code[pc];
@@ -132,10 +138,12 @@ static bool suits(const mwl__linked *l, uint32_t pc, unsigned op) {
     case MWL_OP_LOAD_MEMBER: return has_slot(l, at, 1, 1);
     case MWL_OP_LOAD_SLOT:
     case MWL_OP_HAS_SLOT: return has_slot(l, at, 1, UINT32_MAX);
-    case MWL_OP_LOAD_COUNT: {
-        const mwl__path_rec *path = &l->program->paths[mwl__ins_x(*at)];
-        return l->in_frames && path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1;
+    case MWL_OP_COUNT_GATE: {
+        if (at[0].a != at[1].b || at[1].a != at[2].a) return false;
+        const uint32_t kind = mwl_value_kind(l->program->consts[at[1].c]);
+        return is_count(l, at) && (kind == MWL_KIND_NUMBER || kind == MWL_KIND_INT);
     }
+    case MWL_OP_LOAD_COUNT: return is_count(l, at);
     case MWL_OP_MAP_DATA: return at[0].a == at[1].a;
     default: return true;
     }

@@ -16,6 +16,8 @@
     X(LOAD_BASE, LOAD_PATH, NOP, NOP, "the base has a place of its own, and no key follows")       \
     X(LOAD_MEMBER, LOAD_PATH, NOP, NOP, "the base has a place of its own, and one key follows")    \
     X(LOAD_SLOT, LOAD_PATH, NOP, NOP, "the base has a place of its own, and keys follow")          \
+    X(COUNT_GATE, LOAD_PATH, LT_K, GATE,                                                           \
+      "a `when` that compares a count of runs with a constant number")                             \
     X(LOAD_COUNT, LOAD_PATH, NOP, NOP,                                                             \
       "one key of what a middleware contributes: a count of runs")                                 \
     X(HAS_SLOT, HAS_PATH, NOP, NOP, "the base has a place of its own, and a key follows")          \

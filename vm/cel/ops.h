@@ -12,8 +12,10 @@
 /* Not inlined into the interpreter's loop, where they would need its few processor registers. */
 #if defined(__GNUC__)
 #define MWL__OUTLINE __attribute__((noinline))
+#define MWL__INLINE static inline __attribute__((always_inline))
 #else
 #define MWL__OUTLINE
+#define MWL__INLINE static inline
 #endif
 
 /* ---- arith.c --------------------------------------------------------------------------------- */

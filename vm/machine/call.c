@@ -6,6 +6,7 @@
 
 #include "vm/machine/arguments.h"
 #include "vm/machine/clock.h"
+#include "vm/machine/entry.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
@@ -61,21 +62,6 @@ void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs)
     r->exited_ns = r->accepted_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
-/* spec: providers, Timeout: a bound directly around a call is committed when its Result is
- * accepted. */
-static void accept_around(mwl__frame *f) {
-    mwl__entry *e = f->entries;
-    if (e && e->around_call && e->state == MWL_ENTRY_INNER) e->accepted = true;
-}
-
-/* The target's Result is the call's. */
-static inline void settle(mwl__frame *f, bool ok, mwl_value take) {
-    if (ok)
-        mwl__frame_set_res(f, true, take);
-    else
-        mwl__frame_raise(f, take);
-}
-
 static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
     if (f->record) { /* of an earlier call; the delivery must not write there */
         mwl__call_state_free(mwl__heap_of(f), f->record);
@@ -86,18 +72,58 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next
     return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
-/* A call that has no code of its own, done at once: control continues behind its CALL_END, and no
- * record is made. gather.c does the same in a fan-out. */
-static uint32_t call_directly(mwl__frame *f, const mwl__call_link *c) {
+/* Such a call has settled: control continues behind its CALL_END, mostly in the entry around it,
+ * which is an instruction of its own. */
+static inline uint32_t behind(mwl__frame *f, const mwl__call_link *c) {
+    int64_t *slice = &mwl__vm_of(f)->exec.slice;
+    if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
+    --*slice;
+    return mwl__entry_ascend(f);
+}
+
+static uint32_t settled(mwl__frame *f, const mwl__call_link *c, const mwl__result *res) {
+    if (mwl_is_absent(res->v)) return MWL_PC_NOMEM;
+    mwl__call_settle(f, res->ok, res->v);
+    return behind(f, c);
+}
+
+/* Its provider has answered, but not with a success's value as it is. */
+MWL__OUTLINE static uint32_t answered(mwl__frame *f, const mwl__call_link *c, int how,
+                                      mwl_value take) {
+    mwl_heap *h = mwl__heap_of(f);
+    if (how == MWL_NOW_START) {
+        mwl__drop(h, take);
+        return mwl__call_start(f, c);
+    }
+    mwl__result res;
+    mwl__frame_put(f, &f->in_flight, mwl_absent());
+    mwl__given_result(h, c->provider, how == MWL_NOW_SUCCEEDED, take, &res);
+    return settled(f, c, &res);
+}
+
+uint32_t mwl__call_now(mwl__frame *f, mwl_heap *h, const mwl__call_link *c) {
+    mwl_value input, out = mwl_absent();
+    mwl__move_lent(&input, &f->in_flight);
+    int how = c->now(h, input, c->args, &out, c->provider->user);
+    if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, c, how, out);
+    mwl__call_accept_around(f);
+    mwl__drop(h, f->res.v);
+    mwl__move(&f->res.v, &out);
+    f->res.ok = true;
+    f->res.cleanup = f->res.severed = false;
+    f->res.rose = 0;
+    mwl__drop(h, f->in_flight);
+    f->in_flight = mwl_absent();
+    return behind(f, c);
+}
+
+uint32_t mwl__call_start(mwl__frame *f, const mwl__call_link *c) {
     mwl_value input = f->in_flight;
     f->in_flight = mwl_absent();
     mwl__result res;
     mwl_call *execution = mwl__execution_run(f, NULL, c->provider, input, c->args, &res);
     if (execution) return await_directly(f, execution, c->rec->end_pc + 1);
-    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
-    accept_around(f);
-    settle(f, res.ok, res.v);
-    return c->rec->end_pc + 1;
+    return settled(f, c, &res);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -122,7 +148,7 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     const mwl__call_link *c = &link->calls[ix];
     bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm);
-    return direct ? call_directly(f, c) : begin_fields(f, ix, next_pc);
+    return direct ? mwl__call_start(f, c) : begin_fields(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
@@ -147,8 +173,7 @@ static mwl_value target_input(const mwl__call_state *r) {
 /* The target's Result is there: it is the call's, until an arm shapes it. */
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
     if (f->record) mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
-    accept_around(f);
-    settle(f, ok, take);
+    mwl__call_settle(f, ok, take);
     if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
 }
 

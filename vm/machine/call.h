@@ -2,7 +2,8 @@
 #ifndef MWL_CALL_H
 #define MWL_CALL_H
 
-#include "vm/machine/state.h"
+#include "vm/cel/ops.h"
+#include "vm/machine/frame.h"
 
 /* Instructions; each returns a pc (state.h). */
 uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
@@ -17,6 +18,26 @@ uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
 void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take);    /* the target's Result */
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* the target Flow completed */
+
+/* spec: providers, Timeout: a bound directly around a call is committed when its Result is
+ * accepted. */
+static inline void mwl__call_accept_around(mwl__frame *f) {
+    mwl__entry *e = f->entries;
+    if (e && e->around_call && e->state == MWL_ENTRY_INNER) e->accepted = true;
+}
+/* The target's Result is the call's. */
+static inline void mwl__call_settle(mwl__frame *f, bool ok, mwl_value take) {
+    mwl__call_accept_around(f);
+    if (ok)
+        mwl__frame_set_res(f, true, take);
+    else
+        mwl__frame_raise(f, take);
+}
+
+/* CALL of a call that has no code of its own, done at once if its provider settles at once; no
+ * record is made. gather.c does the same in a fan-out. mwl__call_now: of one with c->now. */
+uint32_t mwl__call_start(mwl__frame *f, const mwl__call_link *c);
+MWL__OUTLINE uint32_t mwl__call_now(mwl__frame *f, mwl_heap *h, const mwl__call_link *c);
 
 /* The record of a call. */
 mwl__call_state *mwl__call_state_new(mwl_heap *h); /* NULL: out of memory */

@@ -31,10 +31,13 @@ static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take
     if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 
-void mwl__entry_accept(mwl__frame *f, mwl__entry *e) {
-    put_result(f, &e->res, f->res);
+static inline void accept(mwl__frame *f, mwl__entry *e) {
+    if (e->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->res.v);
+    e->res = f->res;
     f->res.v = mwl_absent();
 }
+
+void mwl__entry_accept(mwl__frame *f, mwl__entry *e) { accept(f, e); }
 
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     put_result(f, &e->res, (mwl__result){.v = take, .ok = ok});
@@ -45,7 +48,7 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
 }
 
 /* The instant of the phase, and its trace event. */
-static void note_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
+MWL__OUTLINE static void note_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
     e->entered_ns = mwl__clock_wall(vm);
     if (mwl__tracing(vm))
@@ -193,36 +196,65 @@ uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix) {
 
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
-/* Nothing is left to do at the position of an entry whose Result this is: no phase has code, nobody
- * traces. */
-static bool passes(const mwl__frame *f, const mwl__entry_rec *rec) {
-    const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
-    return (rec->flags & silent) && !f->extra && !mwl__tracing(mwl__vm_of(f));
-}
-
-/* What REENTER, ALWAYS and UNWIND do then: the Result goes on as it is. */
+/* What REENTER, ALWAYS and UNWIND do where no phase has code and nobody traces: the Result goes on
+ * as it is. */
 static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
+    const uint32_t pc = rec->leave_pc + 1;
     f->construct = MWL_IN_PHASE;
     f->run->owed--;
     mwl__entry_pop(f);
-    return f->entries ? mwl__unwind_after_always(f, rec->leave_pc + 1) : rec->leave_pc + 1;
+    const int64_t least_ns = f->entries ? f->entries->least_ns : MWL_NEVER;
+    if (least_ns == MWL_NEVER || mwl__clock_new(mwl__vm_of(f)) < least_ns) return pc;
+    return mwl__unwind_after_always(f, pc);
 }
 
-/* spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
+/* Has its bound elapsed, and nothing has noticed it yet?
+ * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
  * DECISIONS.md 4: at the very instant of the bound it is accepted. */
-uint32_t mwl__entry_ascend(mwl__frame *f, uint32_t ix) {
-    (void)ix;
+static inline bool is_late(const mwl__frame *f, const mwl__entry *e) {
+    return e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns;
+}
+
+/* Has no phase anything to do with the Result, and nobody traces? */
+static inline bool passes(const mwl__frame *f, const mwl__entry_rec *rec, uint32_t silent) {
+    return (rec->flags & silent) && !f->extra && !mwl__tracing(mwl__vm_of(f));
+}
+
+/* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
+ */
+MWL__OUTLINE static uint32_t pass_on(mwl__frame *f) {
+    int64_t *slice = &mwl__vm_of(f)->exec.slice;
+    const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
+    for (;;) {
+        const mwl__entry_link *l = f->entries->link;
+        const uint32_t pc = pass(f, l->rec);
+        if (!l->rises || pc != l->rec->leave_pc + 1 || *slice <= 0) return pc;
+        --*slice;
+        const mwl__entry *e = f->entries;
+        if (is_late(f, e) || !passes(f, e->link->rec, silent)) return mwl__entry_ascend(f);
+    }
+}
+
+/* The Result reaches the entry, and the phase for it begins. */
+static inline void rise(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+    e->accepted = true;
+    accept(f, e);
+    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
+    begin_phase(f, e, rec, phase);
+}
+
+uint32_t mwl__entry_ascend(mwl__frame *f) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = e->link->rec;
-    if (e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns) {
-        return mwl__unwind_late(f, e); /* the bound has elapsed, and nothing has noticed it yet */
+    if (is_late(f, e)) return mwl__unwind_late(f, e);
+    if (f->res.ok) {
+        if (passes(f, rec, MWL_ENTRY_PASSES_SUCCESS)) return pass_on(f);
+        rise(f, e, rec, MWL_ON_SUCCESS);
+        return rec->success_pc;
     }
-    if (passes(f, rec)) return pass(f, rec);
-    e->accepted = true;
-    mwl__entry_accept(f, e);
-    mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, e, rec, e->res.ok ? MWL_ON_SUCCESS : MWL_ON_FAILURE);
-    return e->res.ok ? rec->success_pc : rec->failure_pc;
+    if (passes(f, rec, MWL_ENTRY_PASSES_FAILURE)) return pass_on(f);
+    rise(f, e, rec, MWL_ON_FAILURE);
+    return rec->failure_pc;
 }
 
 /* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
@@ -320,38 +352,40 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
 /* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
  * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
  * the next run receives the carried value (CARRY), and variables persist. */
-static inline uint32_t reenter(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec) {
-    if (e->reenter & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
+MWL__INLINE uint32_t reenter(mwl__frame *f, mwl__entry *e, unsigned how, int64_t delay_ns) {
+    const mwl__entry_rec *rec = e->link->rec;
     mwl_value next;
-    if (e->reenter & MWL_REENTER_CARRY) {
-        mwl__result *product = mwl_is_absent(e->emit.v) ? &e->res : &e->emit;
-        next = product->v;
-        product->v = mwl_absent();
+    if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
+    if ((how & MWL_REENTER_CARRY) && mwl_is_absent(e->emit.v)) {
+        next = e->res.v;
+        e->res.v = mwl_absent();
     } else {
-        next = mwl__keep(e->output);
+        next = how & MWL_REENTER_CARRY ? e->emit.v : mwl__keep(e->output);
+        if (how & MWL_REENTER_CARRY) e->emit.v = mwl_absent();
+        if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
+        if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     }
     mwl__frame_put(f, &f->in_flight, next);
-    if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
-    if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     e->accepted = false;
     e->state = MWL_ENTRY_INNER;
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (e->delay_ns <= 0) return rec->inner_pc;
+    if (delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), e->delay_ns));
+                           mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), delay_ns));
 }
 
-static inline uint32_t after_action(mwl__frame *f, mwl__entry *e) {
-    const mwl__entry_rec *rec = e->link->rec;
-    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, rec);
+uint32_t mwl__entry_carry(mwl__frame *f) { return reenter(f, f->entries, MWL_REENTER_CARRY, 0); }
+
+MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl__entry *e) {
+    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
         put_result(f, &e->res, e->emit);
         e->emit.v = mwl_absent();
     }
-    return rec->always_pc;
+    return e->link->rec->always_pc;
 }
 
 uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {

@@ -395,7 +395,7 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
         const mwl__linked_ins *to_ = TARGET;                                          \
         int64_t body_ = to_ < ip ? ip - to_ : 1;                                      \
         if (!is_iterator(it_)) goto malformed;                                        \
-        if (x->slice <= 0) goto yield;                                                \
+        if (x->slice < 0) goto yield;                                                 \
         x->slice -= body_;                                                            \
         if (!LIKELY(x->budget == UINT64_MAX)) {                                       \
             if (x->budget < (uint64_t)body_) {                                        \
@@ -494,6 +494,18 @@ dispatch:
             NEXT();
         }
         goto load_path;
+    }
+    CASE(COUNT_GATE): {
+        const mwl__entry *e = mwl__entry_reading(F);
+        if (!LIKELY(e && e->provider->count_name == PATH->keys->name)) goto load_path;
+        ip++;
+        const mwl_value *most = &KC;
+        const double runs = (double)(int64_t)e->runs;
+        is = runs < (mwl_value_kind(*most) == MWL_KIND_INT ? (double)most->as.i : most->as.d);
+        ip++;
+        if (LIKELY(is)) NEXT();
+        set_bool(h, &A, false);
+        DISPATCH();
     }
     CASE(HAS_SLOT): {
         mwl__linked_path *path = PATH;
@@ -645,7 +657,7 @@ dispatch:
     CASE(CALL_FN): {
         unsigned n = P->funcs[X].n_args;
         mwl_value *args = &B;
-        if (x->slice <= 0) goto yield;
+        if (x->slice < 0) goto yield;
         HERE();
         is = mwl__functions_call(x, x->functions[X], args, n, &out);
         for (unsigned i = 0; i < n; i++) {
@@ -851,6 +863,10 @@ dispatch:
     CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
     CASE(ACT_REENTER):
         NESTS(mwl__nest_phase(F, X, ip->a));
+        if (ip->a == MWL_ON_SUCCESS && mwl__entry_carries(F->entries)) {
+            x->slice--;
+            MACHINE(mwl__entry_carry(F));
+        }
         MACHINE(mwl__entry_act_reenter(F, ip->a));
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));
@@ -864,7 +880,7 @@ dispatch:
     CASE(ENTRY_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_fault(F, X));
-    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, X));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F));
     CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? TARGET_PC : AT_NEXT);
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
@@ -877,7 +893,11 @@ dispatch:
     CASE(UNWIND):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
         MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
-    CASE(CALL): MACHINE(mwl__call_begin(F, X, AT_NEXT));
+    CASE(CALL): {
+        const mwl__call_link *call = &F->run->link->calls[X];
+        if (call->now && !x->vm->listen) MACHINE(mwl__call_now(F, h, call));
+        MACHINE(mwl__call_begin(F, X, AT_NEXT));
+    }
     CASE(CALL_INPUT):
         NESTS(F->record != NULL);
         PLAIN(mwl__replace(h, &F->record->target_input, taken(&A)));
@@ -909,7 +929,7 @@ machine:
     NESTS(took(P, MADE_FROM, R));
     ip = code + next;
 arrived:
-    if (LIKELY(--x->slice > 0)) DISPATCH(); /* charged when the turn ends: frame.c */
+    if (LIKELY(--x->slice >= 0)) DISPATCH(); /* charged when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
     mwl__exec_clear(x, P->n_regs);
     x->in_block = false;

@@ -12,6 +12,7 @@
 #include "vm/machine/execution.h"
 
 #include "vm/base/usage.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
@@ -26,14 +27,6 @@
 #include "vm/value/words.h"
 
 #include <stdio.h>
-
-#if defined(__GNUC__)
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define NOT_INLINE static __attribute__((noinline))
-#else
-#define ALWAYS_INLINE static inline
-#define NOT_INLINE static
-#endif
 
 /* Nobody awaits it from here on. */
 static void unawait(mwl_call *c) {
@@ -244,8 +237,8 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
 }
 
 /* Inlined in both callers: an execution that settles at once is the common case. */
-ALWAYS_INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                              mwl_value take_input, mwl_value take_args) {
+MWL__INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+                            mwl_value take_input, mwl_value take_args) {
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
@@ -349,7 +342,7 @@ void mwl__execution_deliver(mwl_call *c) {
 }
 
 /* It has settled, and there is more to do than to store the Result. */
-NOT_INLINE mwl_status conclude(mwl_call *c) {
+MWL__OUTLINE static mwl_status conclude(mwl_call *c) {
     if (!mwl_is_absent(c->metadata)) check_metadata(c);
     /* else the code that started it takes the Result, or its function has not returned yet */
     if (!c->starting && !c->native) mwl__execution_deliver(c);
@@ -357,7 +350,7 @@ NOT_INLINE mwl_status conclude(mwl_call *c) {
 }
 
 /* It has its Result. Small, because most executions settle in their start, with plain data. */
-ALWAYS_INLINE mwl_status settle(mwl_call *c, bool ok, mwl_value take) {
+MWL__INLINE mwl_status settle(mwl_call *c, bool ok, mwl_value take) {
     c->res.v = take;
     c->res.ok = ok;
     c->settled = true;
@@ -386,7 +379,7 @@ static inline void check_caller(const mwl_call *c) {
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
 }
 
-NOT_INLINE mwl_status settle_checked(mwl_call *c, bool ok, mwl_value take) {
+MWL__OUTLINE static mwl_status settle_checked(mwl_call *c, bool ok, mwl_value take) {
     check_caller(c);
     if (is_unused(c)) return settle_unused(c, take);
     mwl__result res;
@@ -401,24 +394,11 @@ mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
 /* ---- at once ----------------------------------------------------------------------------------
  */
 
-/* Without a record. Returns false if the provider asks for its `start`. */
-static inline bool run_now(mwl_heap *h, const mwl__provider *p, mwl_value input, mwl_value args,
-                           mwl__result *res) {
-    mwl_value out = mwl_absent();
-    int how = p->call.now(h, mwl__borrow(input), args, &out, p->user);
-    if (how == MWL_NOW_START) {
-        mwl__drop(h, out);
-        return false;
-    }
-    mwl__given_result(h, p, how == MWL_NOW_SUCCEEDED, out, res);
-    return true;
-}
-
 void mwl__execution_now(mwl_call *c, void *user) {
     mwl_heap *h = &c->vm->heap;
     mwl__result res;
     (void)user;
-    if (run_now(h, c->provider, c->input, c->args, &res))
+    if (mwl__execution_ask(h, c->provider, c->input, c->args, &res))
         (void)settle(c, res.ok, res.v);
     else
         mwl__execution_fail(c, mwl_failure(h, NULL, "Mwlvm.NotSettled",
@@ -428,13 +408,6 @@ void mwl__execution_now(mwl_call *c, void *user) {
 
 mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                              mwl_value take_input, mwl_value args, mwl__result *res) {
-    if (p->now) {
-        mwl_heap *h = mwl__heap_of(f);
-        if (run_now(h, p, take_input, args, res)) {
-            mwl__drop(h, take_input);
-            return NULL;
-        }
-    }
     mwl_call *c = start(f, slot, p, take_input, args);
     res->v = mwl_absent();
     if (!c || !c->settled) return c;

@@ -3,7 +3,7 @@
 #ifndef MWL_EXECUTION_H
 #define MWL_EXECUTION_H
 
-#include "vm/machine/state.h"
+#include "vm/machine/given.h"
 
 /* NULL: out of memory. It may have settled already. */
 mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
@@ -12,6 +12,19 @@ mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provid
  * and there is no execution any more; or out of memory, and res->v is absent. */
 mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
                              mwl_value take_input, mwl_value args, mwl__result *res);
+/* Asks a provider that has `now`; there is no execution. *res is its Result, v absent: out of
+ * memory. Returns false if the provider asks for its `start`. */
+static inline bool mwl__execution_ask(mwl_heap *h, const mwl__provider *p, mwl_value input,
+                                      mwl_value args, mwl__result *res) {
+    mwl_value out = mwl_absent();
+    int how = p->call.now(h, mwl__borrow(input), args, &out, p->user);
+    if (how == MWL_NOW_START) {
+        mwl__drop(h, out);
+        return false;
+    }
+    mwl__given_result(h, p, how == MWL_NOW_SUCCEEDED, out, res);
+    return true;
+}
 /* The `start` of a provider that has only `now`. */
 void mwl__execution_now(mwl_call *execution, void *user);
 /* The Result of one that settled in its start; the execution is freed. */

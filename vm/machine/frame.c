@@ -310,7 +310,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     x->budget = f->run->budget;
     x->late = false;
     if (x->budget == 0) return MWL_PC_FUEL;
-    x->slice = x->turn = x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice;
+    x->slice = x->turn = (x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice) - 1;
     if (x->program->n_regs > x->n_regs && mwl__exec_reserve(x, x->program->n_regs) < 0) {
         vm->heap.why = MWL_E_NOMEM;
         return MWL_PC_NOMEM;

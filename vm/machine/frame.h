@@ -67,14 +67,12 @@ bool mwl__frame_fail(mwl__frame *f, mwl_value failure);
 
 /* As mwl__replace; finds the heap only if the old value must be dropped. */
 static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_value take) {
-    mwl_value old = *place;
+    if (place->tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), *place);
     *place = take;
-    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
-    mwl_value old = f->res.v;
+    if (f->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), f->res.v);
     f->res = (mwl__result){.v = take, .ok = ok};
-    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 /* A failure begins to rise. */
 static inline void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {

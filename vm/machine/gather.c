@@ -189,8 +189,9 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__call_link *
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
-    slot->as.execution =
-        mwl__execution_run(f, slot, c->provider, mwl__keep(in), c->args, &slot->res);
+    const mwl__provider *p = c->provider;
+    if (!p->now || !mwl__execution_ask(mwl__heap_of(f), p, in, c->args, &slot->res))
+        slot->as.execution = mwl__execution_run(f, slot, p, mwl__keep(in), c->args, &slot->res);
     if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
@@ -217,7 +218,7 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         const mwl__call_link *call = &link->calls[link->program->keys[rec->first_call + nth]];
         if (call->with_ok != MWL_DISPATCH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
         if (!start_directly(f, g, call)) return MWL_PC_NOMEM;
-        if (--x->slice <= 0) return rec->run_pc;
+        if (--x->slice < 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;

@@ -95,11 +95,18 @@ static void fill_call(mwl_vm *vm, const mwl__link *l, mwl__call_link *call) {
     if (rec->import == MWL_NONE) return;
     call->provider = l->providers[rec->import];
     call->with_ok = MWL_WITH_UNKNOWN;
+    call->now = NULL;
     if (rec->with_k == MWL_NONE ||
         !mwl__link_accepts(vm, call->provider->parameters[0], call->args))
         return;
     const uint8_t direct = rec->gather == MWL_NONE ? MWL_CALL_DIRECT : MWL_DISPATCH_DIRECT;
     call->with_ok = rec->flags & MWL_CALL_BARE ? direct : MWL_WITH_VALID;
+    if (call->with_ok == MWL_CALL_DIRECT) call->now = call->provider->now;
+}
+
+/* Is an ASCEND there? */
+static bool ascends(const mwl_program *p, uint32_t pc) {
+    return pc < p->n_code && p->code[pc].op == MWL_OP_ASCEND;
 }
 
 static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
@@ -109,6 +116,7 @@ static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
     if (t->n_calls && !l->calls) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
         l->calls[i].rec = &t->calls[i];
+        l->calls[i].rises = ascends(p, t->calls[i].end_pc + 1);
         if (t->calls[i].with_k != MWL_NONE) l->calls[i].args = p->consts[t->calls[i].with_k];
         fill_call(vm, l, &l->calls[i]);
     }
@@ -126,6 +134,7 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
         e->with[phase] = k == MWL_NONE ? mwl_absent() : consts[k];
         e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
     }
+    e->carries = m->carries && e->with_ok[MWL_ON_SUCCESS];
     mwl__replace(&vm->heap, &e->prepared, mwl_absent());
     if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
         e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
@@ -137,6 +146,7 @@ static mwl_status link_entries(mwl_vm *vm, mwl__link *l) {
     if (t->n_entries && !l->entries) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_entries; i++) {
         l->entries[i].rec = &t->entries[i];
+        l->entries[i].rises = ascends(l->program, t->entries[i].leave_pc + 1);
         fill_entry(vm, l, &l->entries[i]);
     }
     return MWL_OK;

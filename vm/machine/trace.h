@@ -7,13 +7,14 @@
 /* Is there a listener? Ask this before calling the functions below, which need one. */
 static inline bool mwl__tracing(const mwl_vm *vm) { return vm->listen != NULL; }
 /* provider may be NULL, index -1, value absent: the event does not have them. */
-void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int64_t index,
-                mwl_value value);
+MWL__COLD void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int64_t index,
+                          mwl_value value);
 /* The same for an event with a Result: the value of a success, or the failure. */
-void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t index, mwl__result res);
+MWL__COLD void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t index,
+                                 mwl__result res);
 /* An event about the innermost entry of the frame. phase may be -1. */
-void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result res);
+MWL__COLD void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result res);
 /* The frame has parked; due_ns is when it wakes by itself, or MWL_NEVER. */
-void mwl__trace_wait(mwl__frame *f, int64_t due_ns);
+MWL__COLD void mwl__trace_wait(mwl__frame *f, int64_t due_ns);
 
 #endif

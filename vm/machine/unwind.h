@@ -25,6 +25,6 @@ static inline bool mwl__unwinds(const mwl__frame *f) { return f->extra && f->ext
 uint32_t mwl__unwind_next(mwl__frame *f); /* the next onAlways, the seam, or completion */
 uint32_t mwl__unwind_after_always(mwl__frame *f, uint32_t next_pc);
 /* res reached the owner after its bound had elapsed, before anyone noticed. */
-uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner);
+MWL__COLD uint32_t mwl__unwind_late(mwl__frame *f, mwl__entry *owner);
 
 #endif
