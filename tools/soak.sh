@@ -81,8 +81,8 @@ soak_each() {
 }
 
 soak_reader() {
-    passes checks python3 tests/snapshot_checks.py build
-    figure "checks of the reader of saved runs, left out" "$(tail -n 1 build/checks.log)"
+    passes checks python3 tests/left_out.py build
+    figure "checks of saved runs and of programs, left out" "$(tail -n 1 build/checks.log)"
 }
 
 soak_editor() {

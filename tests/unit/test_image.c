@@ -124,9 +124,12 @@ UTEST(image, strings_are_used_in_place) {
     }
     ASSERT_EQ(n, (size_t)5);
     uint64_t next;
-    ASSERT_EQ(mwl__image_string(&image, image.section[MWL_SECTION_STRINGS].size, true, &next, NULL),
-              MWL_E_IMAGE);
-    ASSERT_EQ(mwl__image_string(&image, 4, true, &next, NULL), MWL_E_IMAGE);
+    mwl_error error;
+    const size_t outside[] = {image.section[MWL_SECTION_STRINGS].size, 4};
+    for (size_t i = 0; i < 2; i++) {
+        ASSERT_EQ(mwl__image_string(&image, outside[i], true, &next, &error), MWL_E_IMAGE);
+        ASSERT_STREQ(error.message, "a string record is not there");
+    }
     free(s.bytes);
 }
 
@@ -273,6 +276,21 @@ UTEST(image, the_reason_names_what_is_wrong) {
     ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_IMAGE);
     ASSERT_STREQ(error.message, "a section is not where it must be");
     ASSERT_EQ(error.offset, (size_t)40);
+    s.bytes[40]--;
+    put32(s.bytes + 48, (uint32_t)(s.size + 7) & ~7u); /* the size of the first section */
+    mwl__image_reseal(s.bytes, s.size);
+    ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_IMAGE);
+    ASSERT_STREQ(error.message, "a section reaches beyond the end");
+    put32(s.bytes + 12, MWL_SECTION_LIMIT);
+    mwl__image_reseal(s.bytes, s.size);
+    ASSERT_EQ(open_and_check(s.bytes, s.size, &error), MWL_E_IMAGE);
+    ASSERT_STREQ(error.message, "too many sections");
+    free(s.bytes);
+    s = sample(); /* without the last three bytes of its padding */
+    put32(s.bytes + 16, (uint32_t)s.size - 3);
+    mwl__image_reseal(s.bytes, s.size - 3);
+    ASSERT_EQ(open_and_check(s.bytes, s.size - 3, &error), MWL_E_IMAGE);
+    ASSERT_STREQ(error.message, "the padding is cut off");
     free(s.bytes);
 }
 
@@ -284,6 +302,12 @@ UTEST(image, wrong_use) {
     mwl_error error;
     ASSERT_EQ(mwl__image_open(odd + 1, s.size, &image, &error), MWL_E_USAGE);
     ASSERT_EQ(mwl__image_open(NULL, 0, &image, &error), MWL_E_USAGE);
+    ASSERT_EQ(mwl__image_open(s.bytes, s.size, NULL, &error), MWL_E_USAGE);
+    ASSERT_EQ(mwl__image_open(s.bytes, s.size, &image, &error), MWL_OK);
+    const void *data;
+    uint32_t count;
+    ASSERT_EQ(mwl__image_array(&image, MWL_SECTION_LIMIT, 1, &data, &count, &error), MWL_E_USAGE);
+    ASSERT_EQ(mwl__image_array(&image, MWL_SECTION_CODE, 0, &data, &count, &error), MWL_E_USAGE);
     mwl__image_writer w;
     memset(&w, 0, sizeof w);
     mwl__image_add(&w, MWL_SECTION_CODE, "123", 3);

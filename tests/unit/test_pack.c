@@ -95,6 +95,50 @@ UTEST(pack, there_is_one_way_to_write_it) {
     mwl__buf_free(&packed);
 }
 
+/* One section of one item, written by hand: what a writer of ours never makes. */
+UTEST(pack, items_that_are_refused) {
+    enum { HEADER = 20 };
+    static const struct {
+        unsigned char section, size, bytes[5];
+        const char *message;
+    } rows[] = {
+        {MWL_SECTION_CONSTS,
+         3,
+         {MWL_KIND_ARRAY, 1, 0},
+         "a container holds a constant that is not before it"},
+        {MWL_SECTION_CONSTS,
+         3,
+         {MWL_KIND_ARRAY, 1, 1},
+         "a container holds a constant that is not before it"},
+        {MWL_SECTION_CONSTS, 4, {MWL_KIND_NUMBER, 1, 2, 3}, "cut off in a number"},
+        {MWL_SECTION_CONSTS,
+         3,
+         {MWL_KIND_STRING, 1, 'a'},
+         "a short text is written like a long one"},
+        {MWL_SECTION_CONSTS, 2, {MWL_KIND_TYPE + 1, 0}, "a constant of an unknown kind"},
+        {MWL_SECTION_CONSTS, 2, {MWL_KIND_ABSENT, 0}, "a constant of an unknown kind"},
+        {MWL_SECTION_CODE, 5, {MWL_OP_MOVE, 0x80, 0x80, 4, 0}, "an operand is too large"},
+    };
+    mwl__buf image = mwl__buf_make(mwl_alloc_default()), packed = image;
+    ASSERT_EQ(MWL_OK, (int)make(image.alloc, &image));
+    ASSERT_EQ(MWL_OK, (int)mwl__pack(image.data, image.len, &packed));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mwl_error error = {MWL_OK, "", 0};
+        mwl__buf back = mwl__buf_make(image.alloc);
+        packed.len = HEADER;
+        mwl__buf_putc(&packed, (char)rows[i].section);
+        mwl__buf_putc(&packed, 1);
+        mwl__buf_put(&packed, rows[i].bytes, rows[i].size);
+        mwl__buf_putc(&packed, 0);
+        mwl__pack_reseal(packed.data, packed.len);
+        EXPECT_EQ(MWL_E_IMAGE, (int)mwl__unpack(packed.data, packed.len, &back, &error));
+        EXPECT_STREQ(error.message, rows[i].message);
+        mwl__buf_free(&back);
+    }
+    mwl__buf_free(&image);
+    mwl__buf_free(&packed);
+}
+
 static bool pack_and_load(mwl_alloc alloc) {
     mwl__buf image = mwl__buf_make(alloc), packed = image;
     mwl_program *program = NULL;

@@ -244,6 +244,14 @@ UTEST(verify, every_operand_of_every_opcode) {
     subject_free(&s);
 }
 
+static void emit_nothing(mwl__emit *e) { (void)e; }
+
+UTEST(verify, a_program_without_code) {
+    struct subject s = subject_new(emit_nothing);
+    EXPECT_TRUE(refused(&s, "a program without code"));
+    subject_free(&s);
+}
+
 UTEST(verify, opcodes_and_the_end) {
     struct subject s = subject_new(emit_sample);
     mwl__ins *code = section(&s, MWL_SECTION_CODE);
@@ -450,6 +458,9 @@ UTEST(verify, constants) {
     EXPECT_TRUE(refused(&s, "a container is not where it must be"));
     k[3].kind = MWL_KIND_INT;
     EXPECT_TRUE(refused(&s, "lists that belong to no constant"));
+    k[4].kind = MWL_KIND_ARRAY; /* behind the last list */
+    k[4].payload = s.view.section[MWL_SECTION_TREES].size / sizeof *tree;
+    EXPECT_TRUE(refused(&s, "a container is not where it must be"));
     tree[0] = 3;
     EXPECT_TRUE(refused(&s, "a container's length does not fit"));
     tree[0] = 0x80000001u;
