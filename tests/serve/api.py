@@ -113,26 +113,6 @@ class Runs(Case):
 
 
 class Events(Case):
-    def listen(self, path, headers=None):
-        line = Unix(self.path("runs.db-sock"))
-        line.request("GET", path, headers=headers or {})
-        got = line.getresponse()
-        self.assertEqual((got.status, got.headers["Content-Type"]), (200, "text/event-stream"))
-        self.addCleanup(line.close)
-
-        def events():
-            event = {}
-            for raw in got:
-                text = raw.decode().rstrip("\n")
-                if text.startswith("id: "):
-                    event["id"] = int(text[4:])
-                elif text.startswith("data: "):
-                    event.update(json.loads(text[6:]))
-                elif not text and event:
-                    yield event
-                    event = {}
-        return events()
-
     def test_events_come_as_they_are_committed(self):
         self.serve()
         self.put("p", flow({"a": YES}))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fleet.py MWLVM: two servers on one PostgreSQL: what one starts the other answers; an instant of a schedule starts one run;
-a call and a link of one serve at the other; a server that is killed loses nothing."""
+a call and a link of one serve at the other; both show the same events, in their order and when they are committed; a server
+that is killed loses nothing."""
 import os
 import re
 import signal
@@ -30,6 +31,9 @@ class Member(Case):
         self.folder = case.folder
         self.process = None
 
+    def addCleanup(self, *what):
+        self.case.addCleanup(*what)
+
     def begin(self, *words):
         self.token = None
         log = open(self.path(self.name + ".log"), "a+")
@@ -53,6 +57,24 @@ class Member(Case):
         return super().path(self.name + ".sock" if name == "runs.db-sock" else name)
 
 
+class Session:
+    """One connection of psql: starting it takes longer than asking."""
+
+    def __init__(self, postgres):
+        self.process = subprocess.Popen(["psql", postgres.uri, "-XAtq"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def line(self, text):
+        self.process.stdin.write(text + ";\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+
 class Fleet(Case):
     def test_two_servers(self):
         with Server() as postgres:
@@ -67,6 +89,53 @@ class Fleet(Case):
             self.schedule(one, two)
             one.stop()
             two.stop()
+
+    def test_events_of_two_servers(self):
+        with Server() as postgres:
+            one = Member(self, postgres.uri, "one").begin()
+            two = Member(self, postgres.uri, "two").begin()
+            one.put("p", flow({"a": ask("ok")}))
+            streams = [one.listen("/v1/events"), two.listen("/v1/events")]
+            self.committed(postgres, one, two, streams)
+            self.held_back(postgres, one, streams)
+
+    def committed(self, postgres, one, two, streams):
+        """Each event is in the store when it is seen, and both servers show the same ones in the same order."""
+        runs = [f"e{i}" for i in range(6)]
+        for i, run in enumerate(runs):
+            (one, two)[i % 2].post("/v1/runs", {"program": "p", "id": run}, status=202)
+        for i, run in enumerate(runs):
+            (two, one)[i % 2].post(f"/v1/runs/{run}/answers/ok", str(i), status=204)
+        seen = [[], []]
+        with Session(postgres) as store:
+            for stream, events in zip(streams, seen):
+                while len({e["run"] for e in events if e["kind"] == "done"}) < len(runs):
+                    events.append(next(stream))
+                    found = store.line(f"select n, kind from mwlvm.event where n >= {events[-1]['id']} order by n limit 1")
+                    self.assertEqual(found, f"{events[-1]['id']}|{events[-1]['kind']}")
+        self.assertEqual(seen[0], seen[1])
+        numbers = [e["id"] for e in seen[0]]
+        self.assertEqual(numbers, [int(n) for n, in postgres.sql("select n from mwlvm.event order by n")])
+        for run in runs:
+            kinds = [e["kind"] for e in seen[0] if e["run"] == run]
+            self.assertEqual(kinds, ["accepted", "step", "call", "answered", "step", "done"])
+        for member, others in ((one, seen[1]), (two, seen[0])):  # goes on at the other server
+            again = member.listen("/v1/events", {"Last-Event-ID": str(numbers[9])})
+            self.assertEqual([next(again)["id"] for _ in numbers[10:]], [e["id"] for e in others[10:]])
+
+    def held_back(self, postgres, one, streams):
+        """A transaction that has the lower number, and commits later, is seen first."""
+        late = "select count(*) from mwlvm.event e join mwlvm.run r on r.seq = e.run where r.id = 'late' and e.kind = 'call'"
+        with Session(postgres) as store, Session(postgres) as other:
+            mark = int(other.line("begin; insert into mwlvm.event(run, at_ns, kind) select seq, 0, 'mark' from mwlvm.run "
+                                  "where id = 'e0' returning n"))
+            one.post("/v1/runs", {"program": "p", "id": "late"}, status=202)
+            self.until(lambda: store.line(late) == "1")
+            other.line("commit; select 1")
+        for stream in streams:
+            got = [next(stream) for _ in range(4)]
+            self.assertEqual([(e["id"], e["kind"]) for e in got],
+                             [(mark + i, kind) for i, kind in enumerate(("mark", "accepted", "step", "call"))])
 
     def answers(self, one, two):
         one.post("/v1/runs", {"program": "p", "id": "x"}, status=202)

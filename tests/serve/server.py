@@ -138,6 +138,27 @@ class Case(unittest.TestCase):
     def put(self, name, definition):
         return self.ask("PUT", f"/v1/programs/{quote(name)}", definition, status=200).json["id"]
 
+    def listen(self, path, headers=None):
+        """Yields server-sent events."""
+        line = Unix(self.path("runs.db-sock"))
+        line.request("GET", path, headers=headers or {})
+        got = line.getresponse()
+        self.assertEqual((got.status, got.headers["Content-Type"]), (200, "text/event-stream"))
+        self.addCleanup(line.close)
+
+        def events():
+            event = {}
+            for raw in got:
+                text = raw.decode().rstrip("\n")
+                if text.startswith("id: "):
+                    event["id"] = int(text[4:])
+                elif text.startswith("data: "):
+                    event.update(json.loads(text[6:]))
+                elif not text and event:
+                    yield event
+                    event = {}
+        return events()
+
     def state(self, run):
         return self.get(f"/v1/runs/{quote(run, safe='')}").json["state"]
 
