@@ -308,7 +308,7 @@ static inline mwl_value next_value(mwl__writer *w, level *at) {
     return m->val;
 }
 
-void mwl__writer_other(mwl__writer *w, mwl_value v) {
+void mwl__writer_walk(mwl__writer *w, mwl_value v) {
     level stack[MWL_DEPTH_LIMIT + 1];
     size_t depth = 0;
     level at = {&v, 1, false};

@@ -36,10 +36,10 @@ void mwl__writer_open(mwl__writer *w, mwl__link *link);
 void mwl__writer_free(mwl__writer *w); /* all but `out` */
 void mwl__writer_fail(mwl__writer *w, mwl_status status);
 void mwl__writer_scalar(mwl__writer *w, mwl_value v); /* in the second pass */
-void mwl__writer_other(mwl__writer *w, mwl_value v);
+void mwl__writer_walk(mwl__writer *w, mwl_value v);
 static inline void mwl__writer_value(mwl__writer *w, mwl_value v) {
     if (mwl_value_kind(v) >= MWL_KIND_STRING)
-        mwl__writer_other(w, v);
+        mwl__writer_walk(w, v);
     else if (!w->counting)
         mwl__writer_scalar(w, v);
 }
