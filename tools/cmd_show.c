@@ -79,7 +79,10 @@ static void print_text(struct show *s, mwl_value o) {
                     : i   ? "a Flow without a name"
                           : "the root Flow",
                     flow);
-        printf("%s%s%s\n", member(f, "at"), *due ? ", until " : "", due);
+        printf("%s%s%s", member(f, "at"), *due ? ", until " : "", due);
+        mwl_value line = mwl_object_get(f, "line", 4);
+        if (!mwl_is_absent(line)) printf(" (line %.0f)", mwl_as_number(line));
+        putchar('\n');
         mwl_value entries = mwl_object_get(f, "middleware", 10);
         for (size_t k = 0; k < mwl_count(entries); k++)
             term_printf(stdout, "    in %s", member(mwl_array_at(entries, k), "provider")),

@@ -25,10 +25,6 @@ static mwl_value text(const struct show *s, const char *t) {
     return mwl_string(s->heap, t, strlen(t));
 }
 
-static const char *name_of(const mwl_program *p, uint32_t k) {
-    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], NULL);
-}
-
 static mwl_value call_value(const struct show *s, const mwl_call *c) {
     mwl_value o = mwl_object(s->heap, 5);
     o = put(s, o, "number", mwl_number((double)c->number));
@@ -59,16 +55,19 @@ static mwl_value entries_value(const struct show *s, const mwl__frame *f) {
 }
 
 static mwl_value frame_value(const struct show *s, const mwl__frame *f) {
-    const mwl_program *p = mwl__program_of(f);
     mwl__point point = MWL_POINT_START;
+    mwl_place place;
     uint32_t at;
     (void)mwl__rest_point(f, &point, &at);
-    mwl_value o = mwl_object(s->heap, 8);
+    mwl__run_place(mwl__program_of(f), f->flow, f->step, &place);
+    mwl_value o = mwl_object(s->heap, 10);
     o = put(s, o, "depth", mwl_number(f->depth));
-    o = put(s, o, "flow", text(s, name_of(p, p->tables.flows[f->flow].name_k)));
-    o = put(s, o, "step",
-            f->step == MWL_NONE ? mwl_null()
-                                : text(s, name_of(p, p->tables.steps[f->step].name_k)));
+    o = put(s, o, "flow", text(s, place.flow));
+    o = put(s, o, "step", f->step == MWL_NONE ? mwl_null() : text(s, place.step));
+    if (place.line) { /* else the positions were stripped */
+        o = put(s, o, "line", mwl_number(place.line));
+        o = put(s, o, "column", mwl_number(place.column));
+    }
     if (point == MWL_POINT_DIRECT)
         point = MWL_POINT_CALL; /* how it is called is not its business */
     o = put(s, o, "at", text(s, points[point]));

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """api.py MWLVM: what `mwlvm serve` does by HTTP: programs, runs, answers, events, tokens, links, metrics, a restart."""
+import contextlib
+import hashlib
+import hmac
 import json
 import os
 import re
 import signal
+import sqlite3
 
 from server import ANSWER, Case, Unix, ask, flow, main, sleep
 
@@ -21,6 +25,8 @@ class Runs(Case):
         run = self.get("/v1/runs/x%2F1").json
         self.assertEqual((run["program"], run["programId"], run["start"]["input"]), ("order", program, 7))
         self.assertEqual((run["frames"][0]["step"], run["calls"][0]["provider"]), ("a", ANSWER))
+        definition = json.dumps(flow({"a": YES}))  # as it was sent: one line
+        self.assertEqual((run["frames"][0]["line"], run["frames"][0]["column"]), (1, definition.index('"a": {') + 1))
         self.assertEqual(run["open"][0]["question"]["message"], "Is it?")
         self.assertEqual(self.get("/v1/waits").lines[0]["run"], "x/1")
         self.assertEqual(self.get("/v1/runs/x%2F1/result", status=202).json["state"], "waiting")
@@ -144,7 +150,9 @@ class Tokens(Case):
         token = self.command("serve", "--new-token", "read", "--tokens", "tokens").stdout.strip()
         starter = self.command("serve", "--new-token", "start,answer", "--tokens", "tokens").stdout.strip()
         with open(self.path("tokens")) as f:
-            self.assertNotIn(token, f.read())
+            kept = f.read()
+        self.assertNotIn(token, kept)
+        self.assertEqual(kept.splitlines()[0], hashlib.sha256(token.encode()).hexdigest() + " read")
         self.serve("--tokens", "tokens")
         self.assertEqual(os.stat(self.path("runs.db-token")).st_mode & 0o777, 0o600)
         self.assertEqual(os.stat(self.path("runs.db-sock")).st_mode & 0o777, 0o600)
@@ -186,6 +194,10 @@ class Links(Case):
         self.until(lambda: self.state("x y") == "waiting")
         got = self.post("/v1/runs/x%20y/waits/1/link?valid=3600", status=200).json
         path = re.sub("^http://[^/]*", "", got["link"])
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as base:
+            secret = base.execute("select value from value where key = 'serve/secret'").fetchone()[0]
+        signed = f"link\n1\n{path.split('/')[4]}\nx y"
+        self.assertEqual(path.split("/")[5], hmac.new(secret.encode(), signed.encode(), "sha256").hexdigest())
         asked = self.get(path, tcp=True, headers={"Accept": "application/json"}).json
         self.assertEqual((asked["run"], asked["question"]["message"]), ("x y", "Is it?"))
         self.assertIn("<!doctype html>", self.get(path, tcp=True, headers={"Accept": "text/html"}).body)

@@ -76,6 +76,7 @@ class Page(Case):
         self.sees("May the order of 240 EUR be sent?")
         self.until(lambda: b.run("return document.querySelectorAll('#run-graph svg g.step.here').length") == 1)
         self.sees("call", "#run-events")
+        self.sees("approve, line 1", "#run-head")
         self.picture("waiting")
         b.click("form[data-wait=approval] button.main")
         self.sees("Which packet?")

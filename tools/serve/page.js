@@ -253,7 +253,10 @@ function runView(id) {
     return b;
   };
   function drawHead() {
-    const facts = [["program", run.program], ["created", when(run.created)], run.due && ["wakes at", when(run.due)],
+    const places = (run.frames || []).filter(f => f.step).map(f =>
+      `${f.step}${f.flow ? " of " + f.flow : ""}${f.line ? ", line " + f.line : ""}`);
+    const facts = [["program", run.program], places.length && ["at", places.slice(0, 5).join("; ") + (places.length > 5 ? "; ..." : "")],
+      ["created", when(run.created)], run.due && ["wakes at", when(run.due)],
       run.ended && ["ended", when(run.ended)], run.ended && ["took", long(new Date(run.ended) - new Date(run.created))],
       run.why && ["why", run.why]].filter(Boolean);
     const button = run.state === "stuck" ? [press("Try again", "/resume", "", "main"), press("Cancel", "/cancel", "{}", "danger")]

@@ -1,4 +1,9 @@
-/* sha256.c: see sha256.h. */
+/* sha256.c: see sha256.h.
+ *
+ * It is here, and not in a library, because a server without it would have no tokens. libcrypto is
+ * loaded by stdlib/io only when a Flow asks for a hash, and need not be there; libmicrohttpd may be
+ * built without GnuTLS. Either would be one more library that `mwlvm serve` refuses to start
+ * without, for a few hashes of short texts. tests/serve/api.py compares with Python's. */
 #include "sha256.h"
 
 #include <stdio.h>
