@@ -333,6 +333,9 @@ UTEST(given, texts_of_functions) {
 
 UTEST(given, without_a_stack_the_call_fails_and_cleanup_runs) {
     flow f;
+    if (SIZE_MAX <= UINT32_MAX) {
+        UTEST_SKIP("with 32 bits, a system can give each stack that may be asked for");
+    }
     settle = gives_int;
     ASSERT_TRUE(open_with(&f, SIZE_MAX / 16)); /* more than the system gives */
     ASSERT_TRUE(flow_load(
