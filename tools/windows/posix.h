@@ -6,6 +6,7 @@
  *   file_out.c    in place of tools/file_out.c
  *   interrupt.c   in place of tools/interrupt.c
  *   path.c        in place of tools/path.c: backslashes and drive letters
+ *   readers.c     what can only be waited for by reading it
  *   processors.c  how many threads are of use
  *   signals.c     Ctrl-C, Ctrl-Break and a closed console as signals
  *   start.c       arguments in UTF-8; streams without translation of line ends
@@ -159,7 +160,7 @@ static inline int sigfillset(sigset_t *set) {
 #undef pthread_sigmask
 static inline int pthread_sigmask(int how, const sigset_t *set, sigset_t *before) {
     (void)how;
-    *before = *set;
+    if (before) *before = set ? *set : 0;
     return 0;
 }
 
@@ -182,13 +183,13 @@ int fcntl(int fd, int command, ...);
 int windows_pipe(int fds[2]);
 int windows_write(int fd, const void *data, size_t size);
 
-static inline int windows_read(int fd, void *to, size_t size) {
-    return read(fd, to, size > INT32_MAX ? INT32_MAX : (unsigned)size);
-}
+int windows_read(int fd, void *to, size_t size);
+int windows_close(int fd);
 
 #define pipe windows_pipe
 #define write windows_write
 #define read windows_read
+#define close windows_close
 
 /* ---- processors (processors.c) ----------------------------------------------------------------
  */

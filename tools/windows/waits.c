@@ -4,11 +4,14 @@
  * grow while nothing happens. */
 #include "poll.h"
 
+#include "windows/readers.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <windows.h>
 
 #undef write
+#undef close
 
 enum { FIRST_MS = 1, LONGEST_MS = 15, PIPE_BYTES = 1 << 16 };
 
@@ -18,8 +21,9 @@ static short ready(const struct windows_pollfd *p) {
     DWORD n = 0;
     if (!(p->events & POLLIN)) return p->events;
     if (GetFileType(file) == FILE_TYPE_PIPE) {
-        if (!PeekNamedPipe(file, NULL, 0, NULL, &n, NULL)) return POLLIN | POLLHUP; /* its end */
-        return n ? POLLIN : 0;
+        if (PeekNamedPipe(file, NULL, 0, NULL, &n, NULL)) return n ? POLLIN : 0;
+        if (GetLastError() == ERROR_BROKEN_PIPE) return POLLIN | POLLHUP;
+        return readers_ready(p->fd) ? POLLIN : 0;
     }
     if (GetConsoleMode(file, &n)) return WaitForSingleObject(file, 0) == WAIT_OBJECT_0 ? POLLIN : 0;
     return POLLIN;
@@ -47,6 +51,10 @@ int fcntl(int fd, int command, ...) {
     errno = EBADF;
     return -1;
 }
+
+int windows_read(int fd, void *to, size_t size) { return readers_read(fd, to, size); }
+
+int windows_close(int fd) { return readers_have(fd) ? 0 : close(fd); }
 
 /* A pipe that nothing reads is EINVAL for Microsoft's library. */
 int windows_write(int fd, const void *data, size_t size) {
