@@ -227,6 +227,10 @@ def check_looks(page):
     page.wait("the run is in sight", "document.getElementById('p-show').getBoundingClientRect().top < 100")
     page.b.frame()
     page.b.picture("phone-run")
+    right = page.value("Math.max(...[...document.querySelectorAll('.bar-tools > *, #graph-view, #rows')]"
+                       ".map(e => e.getBoundingClientRect().right))")
+    if right > 390:
+        fail(f"phone: what a run shows ends at {right} of 390")
 
 
 def main():
