@@ -406,13 +406,13 @@ if(NOT MWL_SANITIZE)
       DEPENDS ${MWL_ONE_OF} ${PROJECT_SOURCE_DIR}/tools/amalgamate VERBATIM)
     add_library(mwl_one OBJECT ${MWL_ONE}/mwl.c)
     target_link_libraries(mwl_one PRIVATE mwl_flags mwl_dependencies)
-    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O1;-g0;-Wno-shadow${MWL_ONE_FLAGS}")
+    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O0;-g0;-Wno-shadow;-Wno-misleading-indentation${MWL_ONE_FLAGS}")
     add_executable(mwl-suite-one ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
                    tools/lsp/cel_deduce.c tools/lsp/cel_type.c $<TARGET_OBJECTS:mwl_one>)
     target_include_directories(mwl-suite-one PRIVATE tools/suite)
     target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies)
     add_test(NAME amalgamate COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/amalgamate.sh ${MWL_ONE}
-             $<TARGET_FILE:mwl-suite-one> ${CMAKE_C_COMPILER} ${MWL_ONE_MINICORO})
+             $<TARGET_FILE:mwl-suite-one> ${MWL_ONE_MINICORO})
     mwl_test_setup(amalgamate)
     if(MWL_MINICORO_INCLUDE) # as host_minicoro, with the one file
       add_executable(host_minicoro_one tests/install/minicoro.c $<TARGET_OBJECTS:mwl_one>)
