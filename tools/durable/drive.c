@@ -130,6 +130,14 @@ static void drain(struct drive *d) {
     if (gone || now > d->drained_ns || interrupt_requests() > 1) d->over = true;
 }
 
+/* When the store is asked next. Not while the writer works: it wakes the loop when it is done, and
+ * a poll that is overdue must not keep the loop turning until then. */
+static int64_t next_poll(const struct drive *d) {
+    int64_t soon = (int64_t)uv_hrtime() + POLL_NS;
+    bool waits = mwl_durable_writer_busy(d->writer) && d->next_poll_ns < soon;
+    return waits ? soon : d->next_poll_ns;
+}
+
 static void turn(struct drive *d) {
     int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);
     int64_t next = mwl_durable_collect(d->driver);
@@ -145,8 +153,9 @@ static void turn(struct drive *d) {
         return;
     }
     give_work(d);
+    int64_t poll = next_poll(d);
     if (next < due) due = next;
-    if (d->next_poll_ns < due) due = d->next_poll_ns;
+    if (poll < due) due = poll;
     if (busy)
         uv_run(d->loop, UV_RUN_NOWAIT);
     else
