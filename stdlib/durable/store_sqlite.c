@@ -246,8 +246,9 @@ static mwl_status own(mwl__sqlite_store *s) {
     mwl__sqlite_do(s, &code, MWL__SQL_META_PUT, "ti", "generation", (int64_t)s->generation);
     mwl__sqlite_do(s, &code, MWL__SQL_META_PUT, "ti", "clean", (int64_t)0);
     if (code == SQLITE_OK)
-        code = s->lib->exec(s->db, "update run set state = 2, due_ns = 0 where state = 1", NULL,
-                            NULL, NULL);
+        code = s->lib->exec(s->db,
+                            "update run set state = 2, due_ns = 0 where state = 1 and state < 3",
+                            NULL, NULL, NULL);
     return mwl__sqlite_finish(s, code);
 }
 
