@@ -9,6 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 ccache=$(command -v ccache || true)
 mkdir -p "$work"
+# What options.sh has compiled is the same; only the folder differs.
+export CCACHE_NOHASHDIR=1
 
 step() { # WHAT COMMAND...
     what=$1
@@ -24,7 +26,7 @@ for how in subdirectory fetch; do
     # The parent chooses no build type: there is none afterwards. Then it chooses one.
     step "$how: it cannot be configured" "$cmake" "$@"
     grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=$' "$build/CMakeCache.txt" || { echo "$how: the parent has another build type"; exit 1; }
-    step "$how: it cannot be configured with a build type" "$cmake" "$@" -DCMAKE_BUILD_TYPE=Debug \
+    step "$how: it cannot be configured with a build type" "$cmake" "$@" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= \
         ${ccache:+-DCMAKE_C_COMPILER_LAUNCHER="$ccache"}
     if "$cmake" --build "$build" --target help | grep -qE '(^|[: ])(mwl-suite|mwl-bench|test_[a-z]+)(:|$)'; then
         echo "$how: tests or tools of mwlvm are in the build"
