@@ -11,6 +11,7 @@ out=$(cd "$2" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER # a new root does not have the program
 
 fail() {
     echo "package $kind: $*"
