@@ -47,7 +47,7 @@ static struct totals {
 static char now_at[2 * PATH_SIZE];
 static void died(int signal_number) {
     (void)signal_number;
-    (void)!write(2, now_at, strlen(now_at));
+    (void)!write(2, now_at, (unsigned)strlen(now_at));
     signal(SIGABRT, SIG_DFL);
 }
 
@@ -282,7 +282,7 @@ static void look_into(const char *dir, unsigned limit, unsigned most, int depth)
     if (d) closedir(d);
 }
 
-static void tell(void) {
+static void print_figures(void) {
     printf(
         "%u scenarios: %u points, %u of them awaits; cancelled at %u (%u awaits), aborted at %u; beyond the cap: %u\n",
         totals.scenarios, totals.points, totals.awaits, totals.cancels, totals.cancelled_awaits,
@@ -293,7 +293,7 @@ UTEST(cancel_everywhere, our_cases) {
     memset(&totals, 0, sizeof totals);
     signal(SIGABRT, died);
     look_into(MWL_SOURCE_DIR "/tests/cases", getenv("MWL_SOAK") ? 0 : POINTS_SOME, POINTS_MAX, 0);
-    tell();
+    print_figures();
     EXPECT_TRUE(totals.scenarios > 200 || getenv("MWL_ONLY"));
     if (getenv("MWL_SOAK")) {
         EXPECT_EQ(totals.cancelled_awaits, totals.awaits);
@@ -311,7 +311,7 @@ UTEST(cancel_everywhere, conformance_cases) {
     memset(&totals, 0, sizeof totals);
     signal(SIGABRT, died);
     look_into(path, 0, TURNS_MAX, 0);
-    tell();
+    print_figures();
     EXPECT_EQ(totals.broken, 0u);
     EXPECT_EQ(totals.left_out, 0u);
     EXPECT_EQ(totals.cancels, totals.points); /* before every turn, */

@@ -36,6 +36,9 @@ file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_
 if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh says so too
   list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(small_stack|coro|stack_overflow)\\.c$")
 endif()
+if(WIN32) # processes that fork, memory that is mapped: tools/cross.sh says which, and why
+  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(coro|given|misuse|small_stack|stack_overflow)\\.c$")
+endif()
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)
   add_executable(${test} ${source} ${MWL_TEST_OF_${test}})
@@ -45,6 +48,15 @@ foreach(source ${MWL_TEST_SOURCES})
   add_test(NAME ${test} COMMAND ${test})
   mwl_test_setup(${test})
 endforeach()
+
+if(WIN32) # they read a folder
+  foreach(test test_check test_rated)
+    target_sources(${test} PRIVATE tools/windows/file_names.c tools/windows/streams.c)
+    target_include_directories(${test} BEFORE PRIVATE tools tools/windows/include)
+    target_compile_options(${test} PRIVATE -include ${PROJECT_SOURCE_DIR}/tools/windows/posix.h)
+    target_compile_definitions(${test} PRIVATE WIN32_LEAN_AND_MEAN)
+  endforeach()
+endif()
 
 # ---- stdlib/io: tests/io/test_*.c against the library, tests/io/*.py against the command and real parts
 
@@ -148,7 +160,7 @@ target_include_directories(test_header_examples PRIVATE ${CMAKE_CURRENT_BINARY_D
 
 # Our own utest.h, also when another one serves the tests. It prints failures on purpose.
 add_executable(utest_selfcheck tests/utest/selfcheck.c)
-target_link_libraries(utest_selfcheck PRIVATE mwl_flags)
+target_link_libraries(utest_selfcheck PRIVATE mwl_flags Threads::Threads)
 add_test(NAME utest_selfcheck COMMAND utest_selfcheck)
 mwl_test_setup(utest_selfcheck)
 

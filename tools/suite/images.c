@@ -6,9 +6,9 @@
 #include <string.h>
 
 static char *file_of(const char *dir, const char *name) {
-    size_t size = strlen(name) + sizeof ".mwlb";
+    size_t size = strlen(name) + 1;
     char *flat = suite_alloc(size);
-    snprintf(flat, size, "%s.mwlb", name);
+    snprintf(flat, size, "%s", name);
     for (char *p = flat; *p; p++)
         if (*p == '/') *p = '_';
     char *path = suite_path(dir, flat);
@@ -28,13 +28,13 @@ const char *images_exchange(const char *dir, const char *name, const void *image
     char *path = file_of(dir, name);
     const char *wrong = NULL;
     size_t len = 0;
-    if (!suite_exists(path) && !write_file(path, image, size))
-        wrong = "the program cannot be written";
+    if (!suite_exists(path) && !write_file(path, image, size)) wrong = "the file cannot be written";
     *bytes = wrong ? NULL : suite_read(path, &len);
     free(path);
     if (wrong) return wrong;
-    if (!*bytes) return "the program of the other build cannot be read";
+    if (!*bytes) return "the file of the other build cannot be read";
     if (len == size && memcmp(*bytes, image, size) == 0) return NULL;
     free(*bytes);
-    return "the other build assembled other bytes";
+    *bytes = NULL;
+    return "the other build made other bytes";
 }

@@ -25,24 +25,28 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static int print_help(void) {
-    printf("usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time]\n"
-           "                 [--resave] [--images=DIR] [--swap] KIND DIR\n"
-           "       mwl-suite --help\n\n"
-           "Runs the test data in DIR. Prints a line per failing case and closes with\n"
-           "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
-           "2 wrong usage or DIR has not the kind's shape.\n\n"
-           "  -v             a line for passed and skipped cases too\n"
-           "  -q             no line per failing case\n"
-           "  --filter TEXT  only cases whose name contains TEXT\n"
-           "  --reader=NAME  json: data (the default), or definition, which also refuses\n"
-           "                 repeated member names; for that alone it fails no case\n"
-           "  --real-time    mwl: under the system's clock; else waits cost no time\n"
-           "  --resave       mwl: whenever a run is at rest it is saved and goes on in another\n"
-           "                 VM, where saving it again gives the same bytes\n"
-           "  --images=DIR   mwl: programs are compared with those in DIR byte by byte, and the\n"
-           "                 ones in DIR are run; one that is not there is written\n"
-           "  --swap         mwl: programs are loaded with records of the other byte order\n\n"
-           "KIND is one of:\n");
+    printf(
+        "usage: mwl-suite [-v] [-q] [--filter TEXT] [--reader=NAME] [--real-time]\n"
+        "                 [--resave] [--saves=DIR] [--images=DIR] [--swap] KIND DIR\n"
+        "       mwl-suite --help\n\n"
+        "Runs the test data in DIR. Prints a line per failing case and closes with\n"
+        "'N passed, N failed, N skipped'. Exit status: 0 none failed, 1 some failed,\n"
+        "2 wrong usage or DIR has not the kind's shape.\n\n"
+        "  -v             a line for passed and skipped cases too\n"
+        "  -q             no line per failing case\n"
+        "  --filter TEXT  only cases whose name contains TEXT\n"
+        "  --reader=NAME  json: data (the default), or definition, which also refuses\n"
+        "                 repeated member names; for that alone it fails no case\n"
+        "  --real-time    mwl: under the system's clock; else waits cost no time\n"
+        "  --resave       mwl: whenever a run is at rest it is saved and goes on in another\n"
+        "                 VM, where saving it again gives the same bytes\n"
+        "  --saves=DIR    mwl: --resave, and the first saves of each scenario are compared with\n"
+        "                 those in DIR byte by byte, and the ones in DIR go on; one that is\n"
+        "                 not there is written\n"
+        "  --images=DIR   mwl: programs are compared with those in DIR byte by byte, and the\n"
+        "                 ones in DIR are run; one that is not there is written\n"
+        "  --swap         mwl: programs are loaded with records of the other byte order\n\n"
+        "KIND is one of:\n");
     for (size_t i = 0; i < N_KINDS; i++) printf("  %-12s %s\n", kinds[i].name, kinds[i].text);
     printf("\nWhat is skipped, and why:\n");
     bool any = false;
@@ -86,6 +90,8 @@ int main(int argc, char **argv) {
             s.swap = true;
         else if (strncmp(argv[i], "--images=", 9) == 0)
             s.images = argv[i] + 9;
+        else if (strncmp(argv[i], "--saves=", 8) == 0)
+            s.resave = true, s.saves = argv[i] + 8;
         else if (strcmp(argv[i], "--reader=data") == 0 ||
                  strcmp(argv[i], "--reader=definition") == 0)
             s.reader = strchr(argv[i], '=') + 1;

@@ -19,6 +19,9 @@ struct resave {
     mwl_vm *home; /* the first VM, which is not freed here */
     mwl_program *program;
     unsigned long moves;
+    /* Exchanges the bytes with another machine's, or NULL. *other is what the other one saved here,
+     * malloc'd; NULL: nothing was exchanged. Returns NULL, or what is wrong. */
+    const char *(*exchange)(void *ctx, const void *bytes, size_t size, char **other);
     char why[160]; /* what went wrong, or "" */
 };
 
@@ -62,7 +65,11 @@ static inline bool resave_move(struct resave *r, mwl_vm **vm, mwl_run **run) {
     if (!mwl_run_at_rest(*run)) return true;
     mwl_status st = mwl_run_save(*run, &bytes, &size, NULL);
     if (st < 0) return resave_fails(r, "mwl_run_save", mwl_status_text(st));
-    bool good = resave_compare(r, *vm, bytes, size, &to, &copy);
+    char *other = NULL;
+    const char *wrong = r->exchange ? r->exchange(r->ctx, bytes, size, &other) : NULL;
+    bool good = wrong ? resave_fails(r, "saves", wrong)
+                      : resave_compare(r, *vm, other ? other : bytes, size, &to, &copy);
+    free(other);
     mwl_bytes_free(*vm, bytes, size);
     if (good && mwl_run_unload(*run) == MWL_OK) {
         if (*vm != r->home) mwl_vm_free(*vm);

@@ -26,6 +26,7 @@ struct suite {
     bool real_time;     /* mwl: use the clock of the system */
     bool resave;        /* mwl: move the run through bytes whenever it is at rest: resave.h */
     const char *images; /* mwl: folder of programs that were assembled elsewhere; images.h */
+    const char *saves;  /* mwl: folder of runs that were saved elsewhere; images.h */
     bool swap;          /* mwl: programs are loaded with records of the other byte order */
     const char *reader; /* json: "data" or "definition"; NULL: data */
 };

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NESTING_MAX = 8, WHY_SIZE = 2000 };
+enum { NESTING_MAX = 8, WHY_SIZE = 2000, SAVES_MOST = 8 };
 
 struct scenario {
     mwl_vm *home;   /* of the values below */
@@ -31,6 +31,8 @@ struct scenario {
     struct trace_lines trace;
     struct resave resave;
     bool real_time, resaves;
+    const char *saves, *name; /* the folder of --saves, or NULL; the scenario */
+    unsigned n_saves;
     char why[WHY_SIZE]; /* what is wrong, or "" */
 };
 
@@ -139,10 +141,21 @@ static bool drive(struct scenario *c, bool real_time) {
                     is_over(c->run) ? mwl_status_text(mwl_run_why(c->run)) : "it waits for ever");
 }
 
+/* For resave.h: the first saves of a scenario. */
+static const char *exchange_save(void *ctx, const void *bytes, size_t size, char **other) {
+    struct scenario *c = ctx;
+    char file[WHY_SIZE];
+    *other = NULL;
+    if (!c->saves || c->n_saves == SAVES_MOST) return NULL;
+    snprintf(file, sizeof file, "%s.%u.run", c->name, ++c->n_saves);
+    return images_exchange(c->saves, file, bytes, size, other);
+}
+
 static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
     mwl_error error = {MWL_OK, NULL, 0};
     if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, listen, &c->trace);
-    c->resave = (struct resave){.make = make_vm, .ctx = c, .home = c->home, .program = program};
+    c->resave = (struct resave){
+        .make = make_vm, .ctx = c, .home = c->home, .program = program, .exchange = exchange_save};
     const mwl_start start = {.input = c->input, .arguments = c->arguments};
     mwl_status status = mwl_run_start(c->vm, program, &start, &c->run, &error);
     if (status < 0)
@@ -157,6 +170,8 @@ static bool run_scenario(struct scenario *c, mwl_program *program, bool real_tim
 static void one_scenario(struct suite *s, const char *name, const char *dir, mwl_program *program) {
     struct scenario c;
     memset(&c, 0, sizeof c);
+    c.saves = s->saves;
+    c.name = name;
     char *control = suite_path(dir, "control.json");
     bool good = mwl_heap_new(NULL, &c.control_heap) == MWL_OK &&
                 suite_mwl_control_read(c.control_heap, control, &c.control_value, &c.control, c.why,
@@ -187,7 +202,11 @@ static mwl_program *load(const struct suite *s, const char *name, const mwl_asm_
     mwl_error error = {MWL_OK, NULL, 0};
     char *other = NULL;
     const char *wrong = NULL;
-    if (s->images) wrong = images_exchange(s->images, name, made->image, made->image_size, &other);
+    if (s->images) {
+        char file[WHY_SIZE];
+        snprintf(file, sizeof file, "%s.mwlb", name);
+        wrong = images_exchange(s->images, file, made->image, made->image_size, &other);
+    }
     mwl__image view;
     if (s->swap && mwl__image_open(made->image, made->image_size, &view, NULL) == MWL_OK)
         mwl__image_swap(made->image, &view);
