@@ -37,7 +37,12 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
 /* A Result in a record: a success's value, or a failure's envelope. What the machine knows about a
  * failure in flight is here and not in the value, so it ends where the Result is consumed, and
  * equal failures are treated alike. */
-typedef struct mwl__result {
+#if defined(__MINGW32__) /* by Microsoft's rules, bits do not fill the padding before them */
+#define MWL__FILLED __attribute__((gcc_struct))
+#else
+#define MWL__FILLED
+#endif
+typedef struct MWL__FILLED mwl__result {
     mwl_value v; /* absent: there is no Result */
     bool ok;
     bool cleanup; /* a failure: that of a failed cleanup, or one that has superseded it */
