@@ -39,7 +39,7 @@ typedef struct mwl__pg_store {
     int64_t worker;      /* random; 0: not joined */
     int64_t joined_us;   /* the end of its first lease, by the clock of the database */
     int64_t renewed_ns;  /* when the lease was renewed, monotonic; 0: never */
-    int64_t looked_ns;   /* when it was looked for workers that died */
+    int64_t looked_ns;   /* when it was looked for workers that died; 0: to be done at once */
     int64_t tidied_ns;   /* when rows of workers were removed */
     int64_t messages_ns; /* when it is looked into the inbox again, monotonic */
     uint64_t polled;     /* the number of the last poll that may have claimed */

@@ -225,7 +225,7 @@ static mwl_status claim_only(mwl__pg_store *s, const mwl_store_poll *ask, PGresu
 /* Whether it is time to look for workers that died: there are seldom any. */
 static bool looks_for_dead(mwl__pg_store *s) {
     int64_t now = mwl__pg_mono_ns();
-    if (now - s->looked_ns < s->lease_ns / LOOK_PART) return false;
+    if (s->looked_ns && now - s->looked_ns < s->lease_ns / LOOK_PART) return false;
     s->looked_ns = now;
     return true;
 }
