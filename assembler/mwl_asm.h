@@ -36,8 +36,8 @@ typedef struct mwl_asm_provider {
 typedef struct mwl_asm_document {
     const char *uri;  /* of the provider, the same as in the document */
     const char *text; /* JSON text with a NUL at its end */
-    /* Nothing real is behind it, for example in a test: then it may be of the namespace `example`.
-     */
+    /* It stands in for a provider that does not exist, for example in a test. Then it may be of
+     * the namespace `example`. */
     bool stands_in;
 } mwl_asm_document;
 

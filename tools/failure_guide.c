@@ -50,7 +50,7 @@ static const struct failure_row rows[] = {
     {"Mwlvm.NoStack", "There was no memory for a provider's stack",
      "A provider that blocks needs a stack of its own. The failure is retryable.\n"},
     {"Mwlvm.NotImplemented", "Nothing implements this provider here",
-     "Only its document was given (`--providers`). `--bind URI=FILE.json` answers it with scripted\n"
+     "Only its document was given (`--provider`). `--bind URI=FILE.json` answers it with scripted\n"
      "answers, `--bind URI=URI` by another provider.\n"},
     {"Mwlvm.NotSettled", "A provider returned without a Result",
      "A mistake in the provider: its function must settle the call, or keep a token for it.\n"},

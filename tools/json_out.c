@@ -83,8 +83,7 @@ mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value 
     return write_value(how, heap, v, false);
 }
 
-/* ---- inside a larger JSON text -----------------------------------------------------------------
- */
+/* ---- inside a larger JSON text --------------------------------------------------------------- */
 
 /* Inside quotation marks. */
 static void put_string_part(FILE *to, const char *text, size_t len) {

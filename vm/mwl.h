@@ -1,9 +1,10 @@
 /* mwl.h: the API for a host, a program that loads and runs workflows with mwlvm.
  *
- * Order: version, status list, allocator, values, text, JSON, time, program, VM, run, pump, trace.
- * Providers, middleware and CEL functions are in mwl_provider.h, the assembler is in mwl_asm.h, the
- * standard providers and functions are in mwl_std.h. tools/examples/README.md is a guide with a
- * complete host. The comments named "Example" are compiled and run by a test.
+ * Order: version, status list, allocator, values, text, JSON, time, program, VM, run, pump, looking
+ * in, a run as bytes, durable hosts, trace. Providers, middleware and CEL functions are in
+ * mwl_provider.h, the assembler is in mwl_asm.h, the standard providers and functions are in
+ * mwl_std.h. tools/examples/README.md is a guide with a complete host. The comments named "Example"
+ * are compiled and run by a test.
  *
  * Three words say who owns a thing.
  *   Lent        It still belongs to the other side. Use it only as long as the comment says.
@@ -57,13 +58,12 @@ MWL_API uint32_t mwl_version_number(void);
  *
  * Structs that the host fills grow at their end: mwl_config, mwl_start, mwl_load,
  * mwl_call_provider, mwl_middleware, mwl_asm_options, mwl_asm_result, mwl_where. Set them to zero
- * before you set members
- * (`mwl_start start = {0}`, or names in the braces): zero in a new member always means what the
- * version before did. The functions that read them are inline, and pass the size that the host was
- * compiled with to a function whose name ends in _sized. A library that is older than the header
- * accepts such a struct too, unless a member is set that it does not know: MWL_E_VERSION. Programs
- * in other languages call the functions that end in _sized. The other structs do not change, except
- * that mwl_trace_event, which the library lends, grows at its end. */
+ * before you set members (`mwl_start start = {0}`, or names in the braces): zero in a new member
+ * always means what the version before did. The functions that read them are inline, and pass the
+ * size that the host was compiled with to a function whose name ends in _sized. A library that is
+ * older than the header accepts such a struct too, unless a member is set that it does not know:
+ * MWL_E_VERSION. Programs in other languages call the functions that end in _sized. The other
+ * structs do not change, except that mwl_trace_event, which the library lends, grows at its end. */
 
 /* ---- status: what functions return to their C caller ----------------------------------------- */
 
@@ -699,8 +699,8 @@ MWL_API mwl_status mwl_run_why(const mwl_run *run);
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
  * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. Any
  * thread, as long as the run is not freed meanwhile: on another thread than the one that used the
- * VM last, the request waits for the next pump, and mwl_config.wake is called. Returns MWL_OK, or
- * MWL_E_NOMEM, on such a thread alone: the run goes on. */
+ * VM last, the request waits for the next pump, and mwl_config.wake is called. Returns MWL_OK. On
+ * such a thread it can also return MWL_E_NOMEM; then the run is not cancelled. */
 MWL_API mwl_status mwl_run_cancel(mwl_run *run, const char *reason);
 /* Ends a run at once: no cleanup of the language runs, and there is no Result. Its provider
  * executions are asked to stop. No effect if the run has ended. A NULL run is ignored. */
@@ -713,9 +713,9 @@ MWL_API void mwl_run_free(mwl_run *run);
  * So a host with many runs in flight need not look at each of them after a pump. The cost does not
  * depend on the number of runs. */
 MWL_API mwl_run *mwl_vm_next_done(mwl_vm *vm);
-/* Returns the run that follows `after` in the VM, the first one for NULL; NULL after the last one.
- * All runs that were not freed, whoever started them, also those that are over. Lent. Do not pump,
- * or free other runs, between two calls. */
+/* Visits all runs of the VM that were not freed, also those that are over: returns the first one if
+ * `after` is NULL, otherwise the one that follows `after`; NULL after the last one. Lent. Do not
+ * pump, or free other runs, between two calls. */
 MWL_API mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after);
 /* Returns the VM of a run, lent. */
 MWL_API mwl_vm *mwl_run_vm(const mwl_run *run);
@@ -793,8 +793,7 @@ static inline bool mwl_run_where(const mwl_run *run, mwl_where *out) {
  * has depth 0. Absent if there is none: the run is over, or not so deep. */
 MWL_API mwl_value mwl_run_vars(const mwl_run *run, uint32_t depth);
 
-/* ---- a run as bytes ---------------------------------------------------------------------------
- */
+/* ---- a run as bytes -------------------------------------------------------------------------- */
 
 /* Example: put a run away and go on with it later, in this process or in another one.
  *
@@ -813,8 +812,9 @@ MWL_API mwl_value mwl_run_vars(const mwl_run *run, uint32_t depth);
  *     }
  */
 
-/* Returns true if the run can be saved now: it waits, or has not begun a turn that was cut short.
- * After a pump that returned anything but 0, every run of the VM is at rest. */
+/* Returns true if the run can be saved now: it waits, has not begun or is done, and no Flow of it
+ * was stopped in the middle of a turn. After a pump that returned anything but 0, every run of the
+ * VM is at rest. */
 MWL_API bool mwl_run_at_rest(const mwl_run *run);
 /* Writes the run as bytes; *bytes is given, free it with mwl_bytes_free(). The run is not changed
  * and goes on. The same state at the same instant has the same bytes on every machine. *version
@@ -829,8 +829,8 @@ enum {
     MWL_LOAD_TIME_STOOD = 1, /* waits continue where they were; else the time since saving counts */
     MWL_LOAD_NEW_ID = 2,     /* a copy: the VM makes a new execution.id, so keys of calls differ */
     MWL_LOAD_FAIL_CALLS = 4, /* calls in flight fail with Mwlvm.Interrupted */
-    /* From a store: calls that the bytes hold may have been released and started since. They are in
-     * flight, and continue as their providers declare. */
+    /* Calls that were held when the run was saved count as started, because the host may have
+     * released them since. They continue as their providers declare. */
     MWL_LOAD_RELEASED = 8
 };
 /* How to load a run. */
@@ -853,8 +853,8 @@ typedef struct mwl_load {
  * another image of the same definition whose tables are equal. Must not be called from a callback.
  * Returns MWL_OK, MWL_E_SNAPSHOT (the bytes are damaged, or are of another program), MWL_E_VERSION,
  * MWL_E_NOT_FOUND (there is no such program, or the VM does not have a provider or function of it),
- * MWL_E_TOO_BIG, MWL_E_STATE, MWL_E_VERSION, MWL_E_USAGE or MWL_E_NOMEM. error->message has the
- * reason and error->offset the place. A run that was saved when it was done is not returned by
+ * MWL_E_TOO_BIG, MWL_E_STATE, MWL_E_USAGE or MWL_E_NOMEM. error->message has the reason and
+ * error->offset the place. A run that was saved when it was done is not returned by
  * mwl_vm_next_done(). */
 MWL_API mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size,
                                       const mwl_load *how, size_t how_size, mwl_run **out,
@@ -882,12 +882,12 @@ MWL_API mwl_status mwl_saved_read(const void *bytes, size_t size, mwl_saved *out
 /* Writes the id of a program: a hash of its image, unpacked. Any thread. */
 MWL_API void mwl_program_id(const mwl_program *program, uint8_t id[16]);
 
-/* ---- durable hosts ----------------------------------------------------------------------------
- */
+/* ---- durable hosts --------------------------------------------------------------------------- */
 
 /* With mwl_config.hold, a call with effects outside does not start when it is dispatched. It is
- * held until the host has stored a snapshot that contains it. So a crash can repeat a dispatch
- * under its key (mwl_call_key), but can never send another one under the same key. The host does:
+ * held until the host has stored a snapshot that contains it. After a crash the same call may be
+ * sent a second time with the same key (mwl_call_key), but two different calls never have the same
+ * key. The host does:
  *
  *     pump; for each run of mwl_vm_changed(): mwl_run_save(), store it
  *     when it is stored: mwl_run_release(run, version), pump
@@ -898,7 +898,7 @@ MWL_API void mwl_program_id(const mwl_program *program, uint8_t id[16]);
 MWL_API mwl_run *mwl_vm_changed(mwl_vm *vm);
 /* Says that the snapshot of this version is stored: calls that it holds start in the next pump. */
 MWL_API void mwl_run_release(mwl_run *run, uint64_t version);
-/* Returns how many calls wait for that. */
+/* Returns how many calls are held: they wait for mwl_run_release(). */
 MWL_API uint32_t mwl_run_held(const mwl_run *run);
 
 /* Settles a call from outside, by its number: a success (ok) or a failure. Inside a blocking call
@@ -1010,12 +1010,13 @@ typedef struct mwl_trace_event {
  * values, and call mwl_run_id() and mwl_run_user(); it must not call other functions of the VM. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event),
                           void *ctx);
-/* Describes what a run does now, for a line that shows it: calls `see` for what is open, as the
- * events with which it began, without values and with the present time. For the root frame, the
- * frame that it calls, and so on: FRAME_ENTERED; STEP_ENTERED if it is in a Step; ESTABLISHED for
- * every entry, innermost first; and for the last of them WAITING if it waits. The frames of a
- * Gather's dispatches are not visited: its WAITING has their numbers. It costs nothing while it is
- * not called. Must not be called from a callback. A run that has ended has nothing open. */
+/* Describes what a run does now, for a line that shows it: calls `see` for each frame, Step and
+ * entry that has not ended, with the event that began it, without values and with the present time.
+ * For the root frame, the frame that it calls, and so on: FRAME_ENTERED; STEP_ENTERED if it is in a
+ * Step; ESTABLISHED for every entry, innermost first; and for the last of them WAITING if it waits.
+ * The frames of a Gather's dispatches are not visited: its WAITING has their numbers. It costs
+ * nothing while it is not called. Must not be called from a callback. A run that has ended has
+ * nothing open. */
 MWL_API void mwl_run_look(mwl_run *run, void (*see)(void *ctx, const mwl_trace_event *event),
                           void *ctx);
 /* Returns the name of an event, for example "RUN_STARTED". Constant, never NULL. Any thread. */

@@ -82,8 +82,8 @@ MWL_API bool mwl_fn_equal(mwl_fn *fn, mwl_value a, mwl_value b, bool *equal);
  * charged. The memory counts against the run's limit. */
 typedef struct mwl_set mwl_set;
 /* Returns an empty set with room for all elements of the list. Given: free it before the function
- * returns. The list is lent until then. NULL if there is no memory or no fuel: the function must
- * return absent at once. */
+ * returns. The list is lent until then. NULL if out of memory or fuel: the function must return
+ * absent at once. */
 MWL_API mwl_set *mwl_fn_set(mwl_fn *fn, mwl_value list);
 MWL_API void mwl_fn_set_free(mwl_fn *fn, mwl_set *set); /* set may be NULL */
 /* Adds element i of the list if the set has no equal element, and writes to *added whether it did.
@@ -179,10 +179,10 @@ typedef struct mwl_call_provider {
      * again, and a call that was asked to stop ends. */
     void (*restore)(mwl_call *call, void *user);
     bool replaces; /* takes the place of the provider with this URI, if the VM has one */
-    /* Or NULL. Called instead of `start` where nothing of the call needs to be recorded: no
-     * listener traces it, its Step reads nothing of it but its Result, and the VM does not hold it.
-     * It has no mwl_call, so it cannot wait, and costs a fraction of `start`: for a computation, a
-     * lookup in memory, a counter. With `now` alone, `start` is made of it. */
+    /* Optional: a fast way for a computation, a lookup in memory, a counter. It has no mwl_call, so
+     * it cannot wait. The VM may call it instead of `start` if no listener traces the call, the VM
+     * does not hold it, and its Step reads nothing of it but its Result. If `start` is NULL, the VM
+     * uses `now` for all calls. */
     mwl_now_fn *now;
 } mwl_call_provider;
 
@@ -209,8 +209,8 @@ MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
 MWL_API double mwl_call_random(mwl_call *call);
 /* Returns true if the call was asked to stop. */
 MWL_API bool mwl_call_cancelled(const mwl_call *call);
-/* Returns the number of the call in its run: from 1 on, ascending. Calls that settle before `start`
- * returns, and do not ask for it, have none. */
+/* Returns the number of the call in its run: from 1 on, ascending. A call that settles before
+ * `start` returns has a number only if it asks for its number, key or attempt. */
 MWL_API uint64_t mwl_call_number(mwl_call *call);
 /* Returns the key of the call, "<execution.id>.<number>": the same if the call is dispatched again
  * after its run was loaded, different for each attempt of a Retry. For services that recognise a
@@ -224,8 +224,8 @@ MWL_API uint32_t mwl_call_attempt(mwl_call *call);
  * freed then (inside `blocking`: when the function returns). They return MWL_OK, or MWL_E_STATE if
  * the call was settled before; what they take over is dropped then. Builds without NDEBUG stop the
  * process if a call is settled twice, on another thread, or after it was freed. An absent value
- * means that its constructor failed. If memory was out, the run is aborted; at the run's memory
- * limit it is cancelled.
+ * means that its constructor failed. If it was out of memory, the run is aborted; at the run's
+ * memory limit the run is cancelled.
  *
  * What a call settles with is checked as the result of an expression is. An int or a uint becomes a
  * number if a double holds it exactly. The call fails with Mwlvm.ResultRefused, and the message has
@@ -291,8 +291,8 @@ MWL_API mwl_status mwl_sleep(mwl_call *call, int64_t ns);
 MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
 /* Waits until a run of the same VM is over (MWL_RUN_DONE or MWL_RUN_ABORTED). Returns MWL_OK, also
  * if it is over already; MWL_E_NOT_FOUND (the run was freed meanwhile: do not use it), MWL_E_USAGE
- * (the run of the call itself, or of another VM), or the errors of mwl_sleep(). A run that awaits
- * one that awaits it waits until it is cancelled. */
+ * (the run of the call itself, or of another VM), or the errors of mwl_sleep(). If two runs await
+ * each other, both wait until one of them is cancelled. */
 MWL_API mwl_status mwl_await_run(mwl_call *call, mwl_run *run);
 /* Sends an answer to a blocking call, on the VM's thread. The function of the call may return, and
  * the call be freed, before this returns. Returns MWL_OK, MWL_E_USAGE (the call is not a blocking
@@ -307,7 +307,7 @@ MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
  *   - A little more: its call fails with Mwlvm.StackOverflow when the function has returned,
  *     whatever it settled with.
  *   - More than that: it reaches a guard area, and a fault ends the process. A single C frame of
- * more than 256 KiB can jump over the guard; compile such code with -fstack-clash-protection.
+ *     more than 256 KiB can jump over the guard; compile such code with -fstack-clash-protection.
  *
  * After this call, such a fault first writes a message to standard error: the URI of the provider
  * and the size of its stack. The handlers are for SIGSEGV and SIGBUS and stay installed, so the
@@ -394,9 +394,9 @@ MWL_API void mwl_token_release(mwl_token *token);
  *         .entry = skip_entry};
  */
 
-/* One execution of one phase of one entry. Lent to the callback for the call. A value that a
- * callback passes to the functions below and that is absent means that its constructor failed: if
- * memory was out, the run ends; otherwise the value is refused. */
+/* One execution of one phase of one entry. Lent to the callback for the call. If a callback passes
+ * an absent value to the functions below, the constructor of that value has failed. If it was out
+ * of memory, the run ends; for any other reason, the value is refused. */
 typedef struct mwl_phase mwl_phase;
 
 enum {
@@ -528,10 +528,9 @@ MWL_API mwl_status mwl_phase_reenter(mwl_phase *phase, unsigned flags, int64_t d
 /* Side-effect: dispatch the structural parameter `call` of this phase. If that call fails, the
  * phase fails. */
 MWL_API mwl_status mwl_phase_dispatch(mwl_phase *phase);
-/* At onEntry, whatever kind of action the document declares: not yet. The entry waits, and `entry`
- * is called again after ns (MWL_NEVER: only when it is woken, or when its token has an answer). An
- * interruption ends the wait: `entry` is not called again then, but `left` is, if the state was
- * set. */
+/* Only at onEntry, for every kind of action: makes the entry wait. `entry` is called again after ns
+ * (MWL_NEVER: only when it is woken, or when its token has an answer). An interruption ends the
+ * wait: `entry` is not called again then, but `left` is, if the state was set. */
 MWL_API mwl_status mwl_phase_wait(mwl_phase *phase, int64_t ns);
 /* An entry that waits. */
 typedef struct mwl_waiter mwl_waiter;
@@ -568,8 +567,8 @@ MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code
 /* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */
 MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
 /* The same in two parts, for a matcher that is used often: `prepare` of a middleware makes it ready
- * once. The first returns what only the second one reads, given; absent: out of memory. It lends
- * the matcher's texts, so the matcher must outlive it. */
+ * once. mwl_matcher_prepare() returns a value for mwl_matcher_matches() only: given; absent if out
+ * of memory. It points into `matcher`, which must outlive it. */
 MWL_API mwl_value mwl_matcher_prepare(mwl_heap *heap, mwl_value matcher);
 MWL_API bool mwl_matcher_matches(mwl_value prepared, mwl_value failure);
 
@@ -578,7 +577,8 @@ MWL_API bool mwl_matcher_matches(mwl_value prepared, mwl_value failure);
 /* Add providers to a VM, at any time. Each document is checked against the provider meta-schema.
  * The strings are copied, and `user` is passed to every callback. Providers before the refused one
  * stay added. One that replaces another gets the calls and the middleware entries that begin from
- * then on, also of runs that are there; what has begun keeps the old one until it ends. Return:
+ * then on, also in runs that exist already. Calls and entries in progress keep the old one until
+ * they end. Return:
  *   MWL_OK
  *   MWL_E_REJECTED   The document, or the provider together with its document, is not valid.
  *   MWL_E_DUPLICATE  The VM has a provider with this URI, and the new one does not replace it.
@@ -600,9 +600,10 @@ static inline mwl_status mwl_vm_provide_middleware(mwl_vm *vm, const mwl_middlew
                                                    size_t n, void *user, mwl_error *error) {
     return mwl_vm_provide_middleware_sized(vm, middleware, sizeof(mwl_middleware), n, user, error);
 }
-/* Withdraws a provider. What has begun keeps it until it ends. Later calls and phases, also of runs
- * that are there, fail with Mwlvm.ProviderWithdrawn; programs that import it cannot be started. The
- * same URI may be provided again. Returns MWL_OK, MWL_E_NOT_FOUND, MWL_E_USAGE or MWL_E_NOMEM. */
+/* Withdraws a provider. Calls and entries in progress keep it until they end. Later calls and
+ * phases, also in runs that exist already, fail with Mwlvm.ProviderWithdrawn; programs that import
+ * it cannot be started. The same URI may be provided again. Returns MWL_OK, MWL_E_NOT_FOUND,
+ * MWL_E_USAGE or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_vm_withdraw(mwl_vm *vm, const char *uri);
 /* Returns how many calls and middleware entries still use a provider that was replaced or
  * withdrawn. If it is 0, its functions and its `user` are not used any more: a library that

@@ -46,8 +46,7 @@ void game_stop(game *g, uint32_t id);
 /* How long the actor rests between two walks, in milliseconds. */
 uint32_t game_pause_ms(uint32_t id);
 
-/* ---- what a host has --------------------------------------------------------------------------
- */
+/* ---- what a host has ------------------------------------------------------------------------- */
 
 extern const char host_name[];
 /* Makes a script for each actor. `folder` has the scripts. */

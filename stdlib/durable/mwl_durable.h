@@ -45,7 +45,8 @@ typedef struct mwl_durable_options {
     size_t n_only;
     bool events; /* Steps, calls and failures are stored as events */
     void (*ended)(void *ctx, const mwl_durable_ended *run); /* or NULL */
-    /* Whether a run of this program may go on here; or NULL: it may. False: the run is stuck. */
+    /* Returns whether runs of this program may continue in this process. If not, the run becomes
+     * stuck. NULL: all may. */
     bool (*allowed)(void *ctx, const mwl_program *program, const char *name);
     void (*loaded)(void *ctx, mwl_run *run); /* or NULL: a run is in memory now */
     void *ctx;
@@ -73,15 +74,15 @@ MWL_API mwl_status mwl_durable_new(mwl_vm *vm, const mwl_durable_options *option
  * while no work is in progress. NULL is ignored. */
 MWL_API void mwl_durable_free(mwl_durable *d);
 
-/* After a pump: saves what has changed. Returns when to call it again: 0 if the VM has new work
- * (pump), else an instant of the monotonic clock or MWL_NEVER. */
+/* Saves the runs that have changed. Call it after each pump. Returns when to call it again: 0 if
+ * the VM has new work (pump), else an instant of the monotonic clock or MWL_NEVER. */
 MWL_API int64_t mwl_durable_collect(mwl_durable *d);
 /* Takes what the store is to do next: changes to commit, and, if `poll`, to look for runs and
  * messages. Returns NULL if there is nothing, or out of memory. Only one at a time. Given: to
  * mwl_durable_done(). */
 MWL_API mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll);
-/* Does it. On MWL_E_IO and MWL_E_NOMEM the same work is done again later, until it returns
- * something else. Any thread. */
+/* Executes the work on the store. Call it again, later, as long as it returns MWL_E_IO or
+ * MWL_E_NOMEM. Any thread. */
 MWL_API mwl_status mwl_durable_work_do(mwl_durable_work *work, mwl_store *store);
 /* Takes the result over: releases calls, announces Results, loads runs, delivers messages. Pump
  * afterwards. Returns MWL_OK; MWL_E_STATE: the store has another owner, and every run was dropped;
@@ -93,8 +94,8 @@ MWL_API mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *take_work)
  * have gone. Pump and collect as before. */
 MWL_API void mwl_durable_drain(mwl_durable *d);
 
-/* Frees a work of which nothing is to follow, as if the process had ended: the store may have it or
- * not. Then the driver can only be freed. */
+/* Frees work without executing the rest of it, as if the process had ended: its changes may or may
+ * not be in the store. Afterwards the driver can only be freed. */
 MWL_API void mwl_durable_forget(mwl_durable_work *take_work);
 
 /* Returns how many runs are in memory, and how many changes wait to be taken. */
@@ -117,13 +118,13 @@ MWL_API mwl_status mwl_durable_writer_new(mwl_store *store, void (*wake)(void *c
 /* Gives it a work. Only if it has none. */
 MWL_API void mwl_durable_writer_give(mwl_durable_writer *w, mwl_durable_work *take_work);
 MWL_API bool mwl_durable_writer_busy(const mwl_durable_writer *w);
-/* Returns the work that is done, given, and its status; or NULL. */
+/* Returns the work that is done, given, for mwl_durable_done(); or NULL. */
 MWL_API mwl_durable_work *mwl_durable_writer_get(mwl_durable_writer *w);
 /* Copies why the store does not accept the present work, which is tried again; "" if it does.
  * Returns how often it was refused. */
 MWL_API unsigned mwl_durable_writer_trouble(mwl_durable_writer *w, char *out, size_t cap);
-/* Stops it after what it does now, and frees it. A work that is not done is dropped: the store may
- * have it or not. NULL is ignored. */
+/* Stops it after what it does now, and frees it. Work that is not done is dropped: its changes may
+ * or may not be in the store. NULL is ignored. */
 MWL_API void mwl_durable_writer_stop(mwl_durable_writer *w);
 
 /* ---- waiting for an answer ------------------------------------------------------------------- */

@@ -71,7 +71,7 @@ typedef struct mwl_store_wait {
 
 /* What take_call asks for. */
 typedef struct mwl_store_call {
-    const char *provider; /* any call of this provider that nobody has */
+    const char *provider; /* any call of this provider that no worker has */
     const char *run; /* or, if not NULL, this one, which the caller has: its lease is renewed */
     uint64_t number;
     uint32_t attempt;
@@ -105,7 +105,7 @@ typedef struct mwl_store_change {
     mwl_store_state state; /* of MWL_STORE_END: DONE, FAILED, ABORTED or STUCK */
     mwl_store_text result; /* of MWL_STORE_END: JSON; of ABORTED and STUCK the reason */
     int64_t now_wall_ns;
-    const uint64_t *taken; /* messages that the snapshot contains the effect of: removed with it */
+    const uint64_t *taken; /* messages whose effect is in this snapshot; the commit removes them */
     size_t n_taken;
     bool new_waits; /* the open waits differ from those of the change before. One that is there
                        already stays as it is, with its time and its lease */
@@ -237,9 +237,10 @@ typedef struct mwl_store_ops {
      * open wait of this name. Without an open wait an answer is kept for a later one. */
     mwl_status (*post)(mwl_store *s, const mwl_store_message *message);
     /* Gives a call with a provider (mwl_store_wait) to a worker outside: the oldest one that has no
-     * answer and no lease. It has a lease then, and its attempt is one more; `see` gets it.
-     * MWL_E_NOT_FOUND: no call waits for a worker. Or renews the lease of one: MWL_E_NOT_FOUND if
-     * the call is settled or has another attempt by now, and `see` is not called. */
+     * answer and no lease. The worker gets a lease, the attempt is counted, and `see` is called.
+     * MWL_E_NOT_FOUND: no call waits for a worker. If `run` is set, it renews the lease of that
+     * call instead and does not call `see`: MWL_E_NOT_FOUND if the call is settled or has another
+     * attempt by now. */
     mwl_status (*take_call)(mwl_store *s, const mwl_store_call *ask,
                             void (*see)(void *ctx, const char *run, const mwl_store_wait *wait,
                                         uint32_t attempt),

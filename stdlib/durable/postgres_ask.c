@@ -7,8 +7,7 @@
 enum { PAGE = 500, PAGE_OF_SNAPSHOTS = 50 };
 #define TOUCH_NS INT64_C(3600000000000)
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* One that is used again is young again: prune removes old ones that no run names, and the run that
  * this is for is not there yet. */
@@ -55,8 +54,7 @@ mwl_status mwl__pg_get_program(mwl_store *base, const uint8_t *id,
     return status;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 struct starts {
     mwl__pg_array id, program, name, start, now;
@@ -117,8 +115,7 @@ mwl_status mwl__pg_start(mwl_store *base, const mwl_store_start *start) {
     return mwl__pg_start_all(base, start, 1, &which);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void read_row(const mwl__pg_store *s, const PGresult *r, int i, mwl_store_row *row) {
     size_t size;
@@ -244,8 +241,7 @@ mwl_status mwl__pg_events(mwl_store *base, int64_t seq, uint64_t after,
     return MWL_OK;
 }
 
-/* ---- retention and backup ---------------------------------------------------------------------
- */
+/* ---- retention and backup -------------------------------------------------------------------- */
 
 mwl_status mwl__pg_prune(mwl_store *base, const mwl_store_keep *keep, size_t *removed) {
     mwl__pg_store *s = (mwl__pg_store *)base;

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static mwl_status renew(mwl__pg_store *s, const mwl_store_call *ask) {
     PGresult *r = NULL;
@@ -44,8 +43,7 @@ mwl_status mwl__pg_take_call(mwl_store *base, const mwl_store_call *ask,
     return status;
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Whether the value is what it should become: it was set before, and the outcome was not known. */
 static mwl_status is_there(mwl__pg_store *s, const char *key, const char *value) {
@@ -87,8 +85,7 @@ mwl_status mwl__pg_values(mwl_store *base, const char *prefix,
     return MWL_OK;
 }
 
-/* ---- counts -----------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 mwl_status mwl__pg_count(mwl_store *base, mwl_store_counts *out) {
     mwl__pg_store *s = (mwl__pg_store *)base;

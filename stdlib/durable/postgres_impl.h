@@ -49,8 +49,7 @@ typedef struct mwl__pg_store {
 mwl_status mwl__pg_refuse(mwl__pg_store *s, mwl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- arrays: parameters with many elements ----------------------------------------------------
- */
+/* ---- arrays: parameters with many elements --------------------------------------------------- */
 
 typedef enum mwl__pg_type {
     MWL__PG_BOOL = 16,
@@ -72,8 +71,7 @@ void mwl__pg_array_bool(mwl__pg_array *a, bool v);
 void mwl__pg_array_bytes(mwl__pg_array *a, const void *at, size_t len); /* NULL: null */
 void mwl__pg_array_free(mwl__pg_array *a);
 
-/* ---- statements -------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* Runs a statement with parameters by the letters of `form`: i an int64_t, t a const char * (or
  * NULL), x a mwl_store_text, b a const void * and a size_t, a a const mwl__pg_array * (or NULL).
@@ -100,8 +98,7 @@ const void *mwl__pg_blob(const mwl__pg_store *s, const PGresult *r, int row, int
 
 int64_t mwl__pg_mono_ns(void);
 
-/* ---- the functions of the store ---------------------------------------------------------------
- */
+/* ---- the functions of the store -------------------------------------------------------------- */
 
 /* store_postgres.c. Renews the lease if a part of it is over. */
 mwl_status mwl__pg_renew(mwl__pg_store *s, int64_t part);

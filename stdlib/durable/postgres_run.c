@@ -29,8 +29,7 @@ mwl_status mwl__pg_refuse(mwl__pg_store *s, mwl_status status, const char *forma
     return status;
 }
 
-/* ---- numbers in the order of the network ------------------------------------------------------
- */
+/* ---- numbers in the order of the network ----------------------------------------------------- */
 
 static void put_bytes(char *out, uint64_t v, size_t n) {
     for (size_t i = n; i-- > 0; v >>= 8) out[i] = (char)(v & 0xff);
@@ -43,8 +42,7 @@ static int64_t get_bytes(const char *at, size_t n) {
     return n ? (int64_t)(v << shift) >> shift : 0;
 }
 
-/* ---- arrays -----------------------------------------------------------------------------------
- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static char *room(mwl__pg_array *a, size_t more) {
     size_t len = a->len ? a->len : ARRAY_HEAD;
@@ -105,8 +103,7 @@ static void finish_array(const mwl__pg_array *a) {
     put_bytes(a->at + 16, 1, 4);
 }
 
-/* ---- the connection ---------------------------------------------------------------------------
- */
+/* ---- the connection -------------------------------------------------------------------------- */
 
 void mwl__pg_drop(mwl__pg_store *s) {
     if (s->conn) s->lib->finish(s->conn);
@@ -159,8 +156,7 @@ static mwl_status ready(mwl__pg_store *s) {
     return s->in_transaction ? MWL_E_IO : connect_to(s);
 }
 
-/* ---- replies ----------------------------------------------------------------------------------
- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static bool wait_for_reply(mwl__pg_store *s) {
     int64_t until = mwl__pg_mono_ns() + (int64_t)REPLY_MS * 1000000;
@@ -219,8 +215,7 @@ mwl_status mwl__pg_text(mwl__pg_store *s, const char *text) {
     return s->lib->sendQuery(s->conn, text) ? get_reply(s, NULL) : lost(s);
 }
 
-/* ---- statements -------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 struct parameters {
     const char *values[PARAMETERS];
@@ -330,8 +325,7 @@ mwl_status mwl__pg_finish(mwl__pg_store *s, mwl_status status) {
     return status;
 }
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void mwl__pg_clear(mwl__pg_store *s, PGresult *r) {
     if (r) s->lib->clear(r);

@@ -17,8 +17,7 @@ enum {
 #define MANY_NS INT64_C(100000000) /* for each thousand of them */
 #define TIDY_NS INT64_C(600000000000)
 
-/* ---- commit -----------------------------------------------------------------------------------
- */
+/* ---- commit ---------------------------------------------------------------------------------- */
 
 /* The parameters of SAVE, in its order. */
 struct group {
@@ -159,8 +158,7 @@ mwl_status mwl__pg_commit(mwl_store *base, const mwl_store_change *changes, size
     return status;
 }
 
-/* ---- poll -------------------------------------------------------------------------------------
- */
+/* ---- poll ------------------------------------------------------------------------------------ */
 
 static void read_claimed(const mwl__pg_store *s, const PGresult *r, int i, mwl_store_claimed *c) {
     size_t size;

@@ -14,8 +14,7 @@
 #define LEASE_NS INT64_C(4000000000)
 enum { NS_PER_US = 1000, SCHEMA_TRIES = 5 };
 
-/* ---- workers ----------------------------------------------------------------------------------
- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 mwl_status mwl__pg_renew(mwl__pg_store *s, int64_t part) {
     PGresult *r = NULL;
@@ -83,8 +82,7 @@ static const mwl_store_ops ops = {
     .backup = mwl__pg_backup,
 };
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Whether the database has a store: MWL_E_NOT_FOUND if not. */
 static mwl_status check_version(mwl__pg_store *s) {

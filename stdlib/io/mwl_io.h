@@ -62,8 +62,8 @@ MWL_API mwl_status mwl_io_policy_read(mwl_io_policy *policy, const char *json, s
                                       const char *folder, mwl_error *error);
 /* Returns whether the policy allows something of this right. */
 MWL_API bool mwl_io_policy_any(const mwl_io_policy *policy, mwl_io_right right);
-/* Returns whether the policy allows this: "host:port", a program, a path or a name. Of a path only
- * the text is looked at; links are checked when it is opened. Addresses of hosts are checked when a
+/* Returns whether the policy allows this: "host:port", a program, a path or a name. Checks only the
+ * text of a path; links are checked when the file is opened. Addresses of hosts are checked when a
  * connection is made. */
 MWL_API bool mwl_io_policy_allows(const mwl_io_policy *policy, mwl_io_right right,
                                   const char *what);
@@ -123,7 +123,7 @@ typedef struct mwl_io_options {
     mwl_status (*load)(void *ctx, const char *path, const char *text, size_t len, mwl_program **out,
                        char *why, size_t why_cap);
     void *load_ctx;
-    /* The terminal that prompt uses, for reading and writing. 0: "/dev/tty". */
+    /* The terminal that prompt uses, for reading and writing. NULL: "/dev/tty". */
     const char *terminal;
 } mwl_io_options;
 
@@ -148,9 +148,9 @@ MWL_API size_t mwl_io_pending(const mwl_io *io);
 
 /* Values that providers have read as secret (env, prompt), and what redact names, are kept in a
  * set. The host passes every value that people or files may keep (traces, reports, logs, messages)
- * through mwl_io_shown() and its text through a redactor, which replace them by "[secret]". Secret
- * texts are found as they are, inside JSON text, percent-encoded and as base64. A text of less than
- * four bytes is found only as a whole JSON string.
+ * through mwl_io_shown() and its text through a redactor, which replace them by "[secret]". Secrets
+ * are found in plain text, in JSON text, percent-encoded and as base64. A text of less than four
+ * bytes is found only as a whole JSON string.
  *
  * The functions with a set may be called by any thread, also several at the same time. */
 

@@ -52,8 +52,7 @@ static mwl_run *start_one(flow *f) {
     return mwl_run_start(f->vm, f->program, NULL, &run, NULL) == MWL_OK ? run : NULL;
 }
 
-/* ---- 3: nobody tells that a run is over -------------------------------------------------------
- */
+/* ---- 3: nobody tells that a run is over ------------------------------------------------------ */
 
 typedef struct ends {
     flow *f;
@@ -158,8 +157,7 @@ UTEST(embedder, what_awaits_a_run_is_cancelled_or_learns_that_it_was_freed) {
     }
 }
 
-/* ---- 4: budget and game time are one clock ----------------------------------------------------
- */
+/* ---- 4: budget and game time are one clock --------------------------------------------------- */
 
 typedef struct frozen {
     int64_t ns;
@@ -263,8 +261,7 @@ UTEST(embedder, turns_without_callbacks_read_it_once) {
     flow_close(&f);
 }
 
-/* ---- 5: providers are frozen after the first run ----------------------------------------------
- */
+/* ---- 5: providers are frozen after the first run --------------------------------------------- */
 
 static mwl_call *kept_call;
 
@@ -379,8 +376,7 @@ UTEST(embedder, an_established_entry_keeps_its_middleware) {
     flow_close(&f);
 }
 
-/* ---- 6: hot reload loses the script's state ---------------------------------------------------
- */
+/* ---- 6: hot reload loses the script's state -------------------------------------------------- */
 
 #define SCRIPT(name)                                                                               \
     FLOW("'a':{'action':'Pass','assign':{'gold':'{{ step.input.gold + 1.0 }}'},'next':'" name      \
@@ -450,8 +446,7 @@ UTEST(embedder, it_sees_what_a_run_waits_for) {
     flow_close(&f);
 }
 
-/* ---- 7: a middleware cannot wait by itself ----------------------------------------------------
- */
+/* ---- 7: a middleware cannot wait by itself --------------------------------------------------- */
 
 typedef struct remote {
     mwl_token *token;
@@ -562,8 +557,7 @@ UTEST(embedder, a_middleware_goes_on_after_a_time) {
     flow_close(&f);
 }
 
-/* ---- 10 to 15: ceremony ------------------------------------------------------------------------
- */
+/* ---- 10 to 15: ceremony ---------------------------------------------------------------------- */
 
 UTEST(embedder, c_strings_are_keys_and_objects_are_built_at_once) {
     mwl_heap *h;
@@ -687,8 +681,7 @@ UTEST(embedder, time_zones_come_from_a_hook) {
     flow_close(&f);
 }
 
-/* ---- any thread --------------------------------------------------------------------------------
- */
+/* ---- any thread ------------------------------------------------------------------------------ */
 
 typedef struct stopper {
     mwl_run **runs;

@@ -374,8 +374,7 @@ UTEST(snapshot, an_answer_by_number) {
     return_home(&t);
 }
 
-/* ---- middleware of hosts ----------------------------------------------------------------------
- */
+/* ---- middleware of hosts --------------------------------------------------------------------- */
 
 #define KEEPER_URI "mwl:provider.middleware/test/keeper/v1"
 static const char keeper_document[] =
@@ -449,8 +448,7 @@ UTEST(snapshot, a_middleware_finds_again_what_it_holds) {
     mwl_vm_free(other);
 }
 
-/* ---- other images -----------------------------------------------------------------------------
- */
+/* ---- other images ---------------------------------------------------------------------------- */
 
 /* The image of the program without one of its sections. */
 static mwl_program *image_without(const mwl_program *p, unsigned section) {

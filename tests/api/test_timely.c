@@ -144,8 +144,7 @@ UTEST(timely, schema_checks) {
         allowed));
 }
 
-/* ---- a Loop over a provider that answers at once ----------------------------------------------
- */
+/* ---- a Loop over a provider that answers at once --------------------------------------------- */
 
 #define QUICK_URI "mwl:provider.call/acme/quick/v1"
 static const char quick_document[] =

@@ -97,8 +97,7 @@ static int read_options(struct worker *w) {
     return status;
 }
 
-/* ---- members ----------------------------------------------------------------------------------
- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     const struct member *m = ctx;
@@ -158,8 +157,7 @@ static int start_member(struct member *m) {
     return cmd_fail("threads: %s", strerror(failed));
 }
 
-/* ---- the main thread --------------------------------------------------------------------------
- */
+/* ---- the main thread ------------------------------------------------------------------------- */
 
 static void nothing(void *ctx) { (void)ctx; } /* each thread looks for requests by itself */
 

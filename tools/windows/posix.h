@@ -36,8 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- names of files (file_names.c) ------------------------------------------------------------
- */
+/* ---- names of files (file_names.c) ----------------------------------------------------------- */
 
 #define S_IFLNK 0120000
 #define S_ISLNK(mode) (((mode)&0170000) == S_IFLNK)
@@ -93,8 +92,7 @@ char *windows_utf8(const wchar_t *wide);
 #define realpath windows_realpath
 #define umask windows_umask
 
-/* ---- streams (streams.c) ----------------------------------------------------------------------
- */
+/* ---- streams (streams.c) --------------------------------------------------------------------- */
 
 /* A console, or a terminal of MSYS2 or Cygwin, which is a pipe with a certain name. */
 int windows_isatty(int fd);
@@ -131,8 +129,7 @@ char *windows_strndup(const char *text, size_t most);
 #define getline windows_getline
 #define strndup windows_strndup
 
-/* ---- signals (signals.c) ----------------------------------------------------------------------
- */
+/* ---- signals (signals.c) --------------------------------------------------------------------- */
 
 #undef SIGHUP
 #define SIGHUP 1
@@ -171,8 +168,7 @@ void windows_signals_release(void);
 #define signal windows_signal
 #define raise windows_raise
 
-/* ---- waiting (waits.c) ------------------------------------------------------------------------
- */
+/* ---- waiting (waits.c) ----------------------------------------------------------------------- */
 
 #define F_GETFD 1
 #define F_SETFL 4
@@ -191,8 +187,7 @@ int windows_close(int fd);
 #define read windows_read
 #define close windows_close
 
-/* ---- processors (processors.c) ----------------------------------------------------------------
- */
+/* ---- processors (processors.c) --------------------------------------------------------------- */
 
 #define _SC_NPROCESSORS_ONLN 84
 typedef struct {

@@ -391,8 +391,7 @@ mwl_status mwl__execution_settle(mwl_call *c, bool ok, mwl_value take) {
     return settle_checked(c, ok, take);
 }
 
-/* ---- at once ----------------------------------------------------------------------------------
- */
+/* ---- at once --------------------------------------------------------------------------------- */
 
 void mwl__execution_now(mwl_call *c, void *user) {
     mwl_heap *h = &c->vm->heap;

@@ -171,8 +171,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return st;
 }
 
-/* ---- a provider takes the place of another ----------------------------------------------------
- */
+/* ---- a provider takes the place of another --------------------------------------------------- */
 
 static bool imports(const mwl__link *l, const mwl__provider *p) {
     for (uint32_t i = 0; i < l->program->tables.n_imports; i++)

@@ -446,8 +446,7 @@ struct mwl_vm {
     uint32_t alive;                /* MWL_VM_ALIVE until it is freed; for mwl__usage */
 };
 
-/* ---- threads ----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* This thread uses the VM now. */
 static inline void mwl__vm_here(mwl_vm *vm) {

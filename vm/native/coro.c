@@ -287,8 +287,7 @@ const char *mwl__coro_backend(void) { return "ucontext"; }
 
 #endif
 
-/* ---- memory of the system ---------------------------------------------------------------------
- */
+/* ---- memory of the system -------------------------------------------------------------------- */
 
 #ifdef _WIN32
 

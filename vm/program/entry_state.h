@@ -6,7 +6,7 @@
  *   ENTERING  ESTABLISH       INNER
  *   ENTERING  ENTRY_FAULT     - (never established: no onAlways)
  *   INNER     ASCEND          SUCCESS or FAILURE, by the Result that rises
- *   SUCCESS REENTER INNER if the action re-enters, else unchanged
+ *   SUCCESS   REENTER         INNER if the action re-enters, else unchanged
  *   FAILURE   REENTER         the same
  *   INNER     ALWAYS          CLEANING: onEntry emitted a Result, or an interruption
  *   SUCCESS   ALWAYS          CLEANING: behind REENTER or PHASE_FAULT, or an interruption
