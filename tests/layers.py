@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """layers.py BUILD: the order of the folders, from the objects and from the includes.
 
-Fails on an edge that MAY_USE does not allow, on a symbol of vm/ that is not public and used by
-stdlib/, stdlib/io/ or stdlib/durable/, on a symbol with the public prefix that no public header has, and on a prototype that a
-source file declares instead of including its header, and on a setting (#ifndef and #define) outside
-of mwl_config.h.
-vm/ARCHITECTURE.md draws the same order.
+The table of vm/ARCHITECTURE.md has the folders, from the bottom up, and those that each may use.
+Fails on an edge that the table does not have, on one that the code does not have, on a symbol of
+vm/ that is not public and used by a folder with "public functions" (the stdlib folders), on a symbol
+with the public prefix that no public header has, on a prototype that a source file declares instead
+of including its header, and on a setting (#ifndef and #define) outside of mwl_config.h.
 """
 import os
 import re
@@ -13,41 +13,42 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-
-# A folder, and those that it may use directly. "public" stands for the headers that hosts include.
-MAY_USE = {
-    "vm/base": "",
-    "vm/value": "vm/base",
-    "vm/native": "vm/base",
-    "vm/regex": "vm/base",
-    "vm/schema": "vm/base vm/value vm/regex",
-    "vm/program": "vm/base vm/value vm/regex vm/schema",
-    "vm/cel": "vm/base vm/value vm/regex vm/program",
-    "vm/machine": "vm/base vm/value vm/native vm/regex vm/schema vm/program vm/cel",
-    "vm/snapshot": "vm/base vm/value vm/schema vm/program vm/cel vm/machine",
-    "stdlib": "vm/base vm/value vm/cel vm/machine",  # their public functions only, see below
-    "stdlib/io": "vm/base vm/value vm/program vm/cel vm/machine assembler assembler/provider",  # public functions only
-    "stdlib/durable": "vm/base vm/value vm/program vm/cel vm/machine vm/snapshot",  # public functions only
-    "assembler/source": "vm/base vm/value",
-    "assembler/emit": "vm/base vm/value vm/program",
-    "assembler/schema": "vm/base vm/value vm/regex vm/schema assembler/source assembler/emit",
-    "assembler/cel": "vm/base vm/value vm/regex vm/program vm/cel vm/machine assembler/emit",
-    "assembler/provider": "vm/base vm/schema vm/machine stdlib assembler/source assembler/schema",
-    "assembler/check": "vm/base vm/value vm/regex vm/schema vm/program assembler/source "
-    "assembler/schema assembler/cel assembler/provider",
-    "assembler/lower": "vm/base vm/value vm/program vm/cel assembler/source assembler/emit "
-    "assembler/schema assembler/cel assembler/check",
-    "assembler": "vm/base vm/value vm/program vm/cel stdlib assembler/source assembler/emit "
-    "assembler/provider assembler/check assembler/lower",
-}
-ON_PUBLIC = ("stdlib", "stdlib/io", "stdlib/durable")  # use public headers and functions of other folders, nothing else
+PAGE = "vm/ARCHITECTURE.md"
 BESIDE = {"stdlib/io": "mwlvm_io", "stdlib/durable": "mwlvm_durable"}  # libraries beside libmwlvm
 PUBLIC_HEADER = re.compile(r"^mwl(_\w+)?\.h$")
 PUBLIC_SYMBOL = re.compile(r"^mwl_[^_]")
 
 
+def used(text):
+    """The folders of a cell: "vm: base, value; stdlib; assembler: -, cel" (-: that folder itself)."""
+    for part in text.split(";"):
+        top, _, names = part.strip().partition(":")
+        for name in [name.strip() for name in names.split(",")]:
+            yield top if name in ("", "-") else f"{top}/{name}"
+
+
+def read_table(problems):
+    """The folders and those that each may use; and the folders that may use public functions only."""
+    may_use, on_public = {}, set()
+    text = open(os.path.join(ROOT, PAGE)).read().partition("## The layers")[2].partition("\n## ")[0]
+    for folder, cell in re.findall(r"^\| `([\w/]+)` \|[^|]*\| ([^|]+) \|$", text, re.M):
+        if cell == "everything":
+            continue
+        if cell.startswith("public functions of "):
+            on_public.add(folder)
+        cell = cell.replace("public functions of ", "")
+        may_use[folder] = [] if cell == "nothing of ours" else list(used(cell))
+        problems += [f"{PAGE}: {folder} uses {other}, which is not above it" for other in may_use[folder]
+                     if other == folder or other not in may_use]
+    return may_use, on_public
+
+
+PROBLEMS = []
+MAY_USE, ON_PUBLIC = read_table(PROBLEMS)
+
+
 def allowed(folder, other):
-    return other == folder or other in MAY_USE.get(folder, "").split()
+    return other == folder or other in MAY_USE.get(folder, [])
 
 
 def sources():
@@ -59,20 +60,23 @@ def sources():
 
 
 def check_includes(problems):
+    edges = set()
     for file in sources():
         folder = os.path.dirname(file)
         if folder == "vm":
             continue  # the public headers
         if folder not in MAY_USE:
-            problems.append(f"{file}: {folder}/ is not in MAY_USE of tests/layers.py")
+            problems.append(f"{file}: {folder}/ is not in the table of {PAGE}")
             continue
         for line, text in enumerate(open(os.path.join(ROOT, file)), 1):
             found = re.match(r'\s*#\s*include\s+"([^"]+)"', text)
             if not found or PUBLIC_HEADER.match(found.group(1)):
                 continue
             other = os.path.dirname(found.group(1)) or folder
+            edges.add((folder, other))
             if not allowed(folder, other) or (folder in ON_PUBLIC and other != folder):
                 problems.append(f"{file}:{line}: {folder}/ may not include {found.group(1)}")
+    return edges
 
 
 def check_prototypes(problems):
@@ -148,33 +152,23 @@ def check_objects(build, problems):
     return edges
 
 
-def check_order(problems):
-    """MAY_USE itself has no cycle."""
-    done, open_ = set(), []
-
-    def visit(folder):
-        if folder in open_:
-            problems.append("a cycle in MAY_USE: " + " -> ".join(open_ + [folder]))
-        elif folder not in done:
-            open_.append(folder)
-            for other in MAY_USE[folder].split():
-                visit(other)
-            open_.pop()
-            done.add(folder)
-
+def check_needed(edges, build, problems):
+    """The table has no edge that nothing uses."""
     for folder in MAY_USE:
-        visit(folder)
+        if folder in BESIDE and not os.path.isdir(os.path.join(build, f"CMakeFiles/{BESIDE[folder]}.dir")):
+            continue  # left out of this build
+        problems += [f"{PAGE}: {folder}/ does not use {other}/" for other in MAY_USE[folder] if (folder, other) not in edges]
 
 
 def main(build):
-    problems = []
-    check_order(problems)
-    check_includes(problems)
+    problems = PROBLEMS
+    edges = check_includes(problems)
     check_prototypes(problems)
     check_settings(problems)
-    edges = check_objects(build, problems)
+    edges |= check_objects(build, problems)
+    check_needed(edges, build, problems)
     print("\n".join(problems + [f"{len(MAY_USE)} folders, {len(edges)} edges, {len(problems)} problems"]))
-    return 1 if problems else 0
+    return 1 if problems or not MAY_USE else 0
 
 
 sys.exit(main(sys.argv[1]))
