@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""pages.py: the files and functions that the pages name exist.
+"""pages.py: the files and functions that the pages name exist, and lists of files are complete.
 
 In every page of PAGES, a name in back quotes with a slash or a file's ending must be a file, and one
 that looks like a function of ours must be defined somewhere; where its file follows, in that file.
 Links must lead to a file, and to a heading that is there; in the pages of LINKED, too.
+A page of LISTS names every source file of its folders: `NAME.c`, `NAME`, `NAME*` or a name with a place
+for a word, `test_<subject>.c`; `folder/` in it stands for all files of a folder that is not in LISTS itself.
 Each code of a failure in the sources has its row in tools/failure_guide.c, for `mwlvm explain`.
+Each code of a diagnostic has a definition in tests/diag that gets it.
 """
+import fnmatch
 import os
 import re
 import subprocess
@@ -14,6 +18,20 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
 LINKED = ["README.md", "tools/README.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
+# A page, and the folders whose files it lists.
+LISTS = {
+    "vm/README.md": ["vm/base", "vm/native", "vm/value", "vm/regex", "vm/schema", "vm/program", "vm/cel", "vm/snapshot"],
+    "vm/machine/state.h": ["vm/machine"],
+    "assembler/README.md": ["assembler", "assembler/source", "assembler/provider", "assembler/check", "assembler/cel",
+                            "assembler/schema", "assembler/lower", "assembler/emit"],
+    "stdlib/README.md": ["stdlib"],
+    "bench/README.md": ["bench"],
+    "tests/README.md": ["tests"],
+    "tools/README.md": ["tools"],
+}
+CODE = (".c", ".h", ".py", ".sh", ".pl")
+# Diagnostics that no definition alone can get: limits of the host, and two documents of one provider.
+ELSEWHERE = {"MWL0108": "tests/unit/test_asm.c", "MWL0114": "tests/unit/test_asm.c", "MWL0411": "tests/command.sh"}
 ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".txt", ".json", ".cmake")
 FILE = re.compile(r"^[\w./-]+$")
 FUNCTION = re.compile(r"^mwl_\w+$")
@@ -66,6 +84,50 @@ def check_page(page, files, problems):
                 problems.append(f"{page}: {name} is not in {path}")
 
 
+def names_of(page):
+    """The patterns of file names on a page: in back quotes, or of a header the first word of each line of its list."""
+    text = open(os.path.join(ROOT, page)).read()
+    if page.endswith(".h"):
+        names = set(re.findall(r"^ \*   (\w+)  ", text, re.M)) | {os.path.basename(page)}
+    else:
+        names = set(re.findall(r"`([^`\n]+)`", text))
+    names = {re.sub(r"<\w+>", "*", name).replace(".[hc]", ".c") for name in names}
+    return names | {name[:-2] for name in names if name.endswith((".c", ".h"))}
+
+
+def check_lists(files, problems):
+    for page, folders in LISTS.items():
+        names = names_of(page)
+        for file in sorted(files):
+            folder, name = os.path.split(file)
+            top = next((f for f in folders if folder == f or folder.startswith(f + "/")), None)
+            if folder in folders and file.endswith(CODE):
+                stem = os.path.splitext(name)[0]
+                if not any(fnmatch.fnmatchcase(word, pattern) for word in (name, stem) for pattern in names):
+                    problems.append(f"{page} does not list {file}")
+            elif top in ("tests", "tools") and folder not in folders and file.endswith(CODE):
+                below = folder[len(top) + 1 :].split("/")[0]
+                if not any(pattern == below or pattern.startswith(below + "/") for pattern in names):
+                    problems.append(f"{page} does not list {top}/{below}/")
+
+
+def check_diagnostics(files, problems):
+    rows = re.findall(r"^MWL_X\((\d+),", open(os.path.join(ROOT, "assembler/source/diag_codes.h")).read(), re.M)
+    got = set()
+    for name in files:
+        if name.startswith("tests/diag/") and name.endswith((".json", ".expect", ".txt")):
+            text = open(os.path.join(ROOT, name), errors="replace").read()
+            wanted = text if name.endswith((".expect", ".txt")) else " ".join(re.findall(r'"expect: ([^"]*)"', text))
+            got.update(re.findall(r"MWL\d{4}", wanted))
+    for code in ("MWL%04d" % int(row) for row in rows):
+        if code in ELSEWHERE and code not in open(os.path.join(ROOT, ELSEWHERE[code])).read():
+            problems.append(f"{ELSEWHERE[code]} does not test {code}")
+        elif code not in got and code not in ELSEWHERE:
+            problems.append(f"tests/diag has no definition that gets {code}")
+        elif code in got and code in ELSEWHERE:
+            problems.append(f"tests/pages.py: {code} has its definition; remove it from ELSEWHERE")
+
+
 def check_codes(files, problems):
     code = re.compile(r'"((?:System|Mwlvm)\.[A-Z]\w+)"')
     guide = "tools/failure_guide.c"
@@ -82,6 +144,8 @@ def main():
     files = listed()
     problems = []
     check_codes(files, problems)
+    check_lists(files, problems)
+    check_diagnostics(files, problems)
     for page in PAGES:
         check_page(page, files, problems)
     for page in LINKED:

@@ -7,11 +7,12 @@
  *
  * What acts on the records is in one file per subject; FILE.h declares what FILE.c offers:
  *   vm         the VM, its catalog of providers, the pump
+ *   providers  the providers of a VM: adding, replacing, withdrawing
  *   ready      the queue of frames that can run
  *   clock      time, as the VM reads it
  *   link       a program linked to a VM
  *   run        a run's life: start, Result, cancel, abort, limits
- *   over       the lists of runs, and who is told that one is over
+ *   over       the lists of runs, and who is notified that one is over
  *   frame      frames: creation, turns, park and wake, completion
  *   step       Step instructions
  *   entry      middleware entries and the instructions around their phases
@@ -19,7 +20,9 @@
  *   unwind     interruption and the seam where forward execution resumes
  *   call       calls: fields, dispatch, arms
  *   execution  provider executions
- *   blocking   provider executions on stacks of their own
+ *   blocking   provider executions on their own stacks
+ *   given      what a provider settles with: checked, or refused
+ *   declared   the codes that a provider's failure catalog declares
  *   durable    calls that are held, runs that have changed
  *   token      Results that other threads post
  *   gather     fan-out
@@ -28,6 +31,7 @@
  *   context    what expressions read of a frame
  *   timer      due times
  *   trace      trace events
+ *   where      where a run is and what it waits for
  *   exec       the loop: an instruction to its function
  *   nest       what each instruction of the machine may take for granted
  *   rest       where a run at rest continues, and what it consists of
