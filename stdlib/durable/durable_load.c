@@ -162,19 +162,20 @@ struct open_wait {
     mwl_value arguments; /* lent until the run changes */
 };
 
+/* Whether the name is the key of this call, to the letter. */
+static bool is_call(const struct open_wait *o, const mwl_wait *wait) {
+    char number[MWL__DRIVER_NUMBER];
+    size_t len = strlen(o->r->id);
+    snprintf(number, sizeof number, ".%llu", (unsigned long long)wait->number);
+    return strncmp(o->name, o->r->id, len) == 0 && strcmp(o->name + len, number) == 0;
+}
+
 /* The oldest one of this name. */
 static bool see_open(void *ctx, const mwl_wait *wait) {
     struct open_wait *o = ctx;
-    const char *uri = mwl__driver_awaits(o->d, wait->provider), *dot = strrchr(o->name, '.');
+    const char *uri = mwl__driver_awaits(o->d, wait->provider);
     if (wait->held || wait->cancelled || !uri) return true;
-    if (*uri) {
-        size_t len = strlen(o->r->id);
-        if (!dot || (size_t)(dot - o->name) != len || strncmp(o->name, o->r->id, len) != 0 ||
-            strtoull(dot + 1, NULL, 10) != wait->number)
-            return true;
-    } else if (strcmp(wait->name, o->name) != 0) {
-        return true;
-    }
+    if (*uri ? !is_call(o, wait) : strcmp(wait->name, o->name) != 0) return true;
     if (o->number && wait->number > o->number) return true;
     o->number = wait->number;
     o->remote = *uri != '\0';

@@ -179,6 +179,21 @@ class Messages(Case):
         self.assertIn("no run 'y'", self.on("answer", "y", "ok", "3", status=1).stderr)
         self.on("answer", "x", "ok", "{", status=2)
 
+    def test_an_answer_settles_no_call_for_a_worker(self):
+        uri = "mwl:provider.call/example.com/count/v1"
+        self.write("call.json", flow({"a": {"action": "Call", "call": {"provider": uri}, "next": "end"}}))
+        self.command("run", "call.json", "--durable", "runs.db", "--detach", "--id", "y", "--remote", uri)
+        early = self.on("answer", "y", "y.1", "true", status=1).stderr
+        self.assertIn("'y.1' is a call for a worker outside", early)
+        self.on("resume", "--all", "--remote", uri)
+        self.on("answer", "y", "y.1", '{"value": 1}', status=1)
+        for name in ("y. 1", "y.+1", "y.1x"):  # nearly: kept, and for nobody
+            self.on("answer", "y", name, '{"value": 1}')
+        self.on("resume", "--all", "--remote", uri)
+        waits = [json.loads(line) for line in self.on("ps", "--waits", "--json").stdout.splitlines()]
+        self.assertEqual([w["name"] for w in waits], ["ok", "y.1"])
+        self.on("answer", "x", "x.1.ok", "1")  # a name like others
+
     def test_a_run_in_the_foreground_gets_its_answer(self):
         process = self.popen("resume", "--durable", "runs.db", "x")
         self.until(lambda: self.rows()[0]["waits"] == 1)

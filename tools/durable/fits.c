@@ -100,6 +100,14 @@ static bool see_seq(void *ctx, const mwl_store_row *row) {
     return false;
 }
 
+/* RUN.NUMBER: what a call for a worker outside is known by, also before it is open. Its result is
+ * not an answer, and has its own form and its own permission. */
+static bool is_call_key(const char *run, const char *name) {
+    size_t len = strlen(run);
+    if (strncmp(name, run, len) != 0 || name[len] != '.' || !name[len + 1]) return false;
+    return strspn(name + len + 1, "0123456789") == strlen(name + len + 1);
+}
+
 mwl_status fits_wait(mwl_store *s, mwl_heap *heap, const char *run, const char *name,
                      mwl_value answer, bool *good, char *why, size_t cap) {
     struct asked a = {heap, name, answer, false, false, why, cap};
@@ -108,5 +116,9 @@ mwl_status fits_wait(mwl_store *s, mwl_heap *heap, const char *run, const char *
     mwl_status status = s->ops->list(s, &query, see_seq, &seq);
     if (status == MWL_OK && seq) status = s->ops->waits(s, seq, see_wait, &a);
     *good = a.good || !a.any;
+    if (status == MWL_OK && !a.any && is_call_key(run, name)) {
+        *good = false;
+        snprintf(why, cap, "'%s' is a call for a worker outside, and no answer settles it", name);
+    }
     return status;
 }

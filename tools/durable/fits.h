@@ -9,7 +9,8 @@
 bool fits(mwl_heap *heap, mwl_value arguments, mwl_value answer, char *why, size_t cap);
 
 /* The same for the open waits of a name, in the store: one that the answer fits is enough, and also
- * if there is none yet. MWL_OK or what the store refused. */
+ * if there is none yet. False too for a call that is for workers outside (mwl_store_wait). MWL_OK
+ * or what the store refused. */
 mwl_status fits_wait(mwl_store *s, mwl_heap *heap, const char *run, const char *name,
                      mwl_value answer, bool *good, char *why, size_t cap);
 
