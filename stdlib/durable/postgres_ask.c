@@ -253,7 +253,8 @@ mwl_status mwl__pg_prune(mwl_store *base, const mwl_store_keep *keep, size_t *re
     *removed = (size_t)mwl__pg_rows(s, r);
     mwl__pg_clear(s, r);
     if (*removed == keep->most) return MWL_OK;
-    return mwl__pg_run(s, NULL, MWL__PG_PROGRAM_DROP, "i", keep->done_before_wall_ns);
+    return mwl__pg_run(s, NULL, MWL__PG_PROGRAM_DROP, "i",
+                       keep->done_before_wall_ns - 2 * TOUCH_NS);
 }
 
 mwl_status mwl__pg_backup(mwl_store *base, const char *path) {

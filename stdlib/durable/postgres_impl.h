@@ -32,6 +32,7 @@ typedef struct mwl__pg_store {
     PGconn *conn; /* NULL: to be made by the next statement */
     bool prepared[MWL__PG_COUNT];
     bool in_transaction;
+    bool doubt; /* a connection was lost, and with it perhaps an outcome */
     char *uri, *who;
     char why[300];
     char state[6]; /* SQLSTATE of the last error; "" if there was none from the server */

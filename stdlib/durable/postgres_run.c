@@ -120,6 +120,7 @@ static mwl_status lost(mwl__pg_store *s) {
     for (char *at = s->why; *at; at++)
         if (*at == '\n' || *at == '\t') *at = at[1] ? ' ' : '\0';
     *s->state = '\0';
+    s->doubt = true;
     mwl__pg_drop(s);
     return status;
 }

@@ -81,6 +81,7 @@
                  "snapshot is null then 0 else 2 end, recoveries = recoveries - 1 where owner = "   \
                  "$1::int8")                                                                        \
     X(LEAVE, "delete from mwlvm.worker where id = $1::int8")                                        \
+    X(LEAVE_LATER, "update mwlvm.worker set lease_until = clock_timestamp() where id = $1::int8")   \
     X(TIDY, "delete from mwlvm.worker w where w.lease_until < clock_timestamp() - interval '1 "     \
             "hour' and not exists (select 1 from mwlvm.run r where r.owner = w.id)")                \
     /* One group: the runs that this worker still has with that epoch, and what belongs to them.    \
@@ -202,7 +203,8 @@
                     "not in (select value from mwlvm.value where key like 'program/%')")            \
     X(CALL_TAKE,                                                                                    \
       "with c as (select w.run, w.number from mwlvm.wait w where w.provider = "                     \
-      "$1::text and w.provider <> '' and w.lease_ns <= $2::int8 and not exists (select "            \
+      "$1::text and w.provider <> '' and w.lease_ns <= $2::int8 and exists (select 1 "              \
+      "from mwlvm.run r where r.seq = w.run and r.state < 3) and not exists (select "               \
       "1 from mwlvm.inbox i where i.run = w.run and i.name = w.name and i.kind = 0) "               \
       "order by w.lease_ns, w.run, w.number limit 1 for update skip locked) update "                \
       "mwlvm.wait w set lease_ns = $3::int8, attempt = w.attempt + 1 from c, mwlvm.run "            \

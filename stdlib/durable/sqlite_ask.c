@@ -8,8 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TOUCH_NS INT64_C(3600000000000)
+
 /* ---- programs and runs ----------------------------------------------------------------------- */
 
+/* One that is used again is young again: prune removes old ones that no run names, and the run that
+ * this is for is not there yet. */
 mwl_status mwl__sqlite_put_program(mwl_store *base, const uint8_t *id, const char *name,
                                    const void *image, size_t size, int64_t now_wall_ns) {
     mwl__sqlite_store *s = (mwl__sqlite_store *)base;
@@ -29,6 +33,9 @@ mwl_status mwl__sqlite_put_program(mwl_store *base, const uint8_t *id, const cha
     if (!known)
         mwl__sqlite_do(s, &code, MWL__SQL_PROGRAM_PUT, "bbti", id, (size_t)16, image, size, name,
                        now_wall_ns);
+    else
+        mwl__sqlite_do(s, &code, MWL__SQL_PROGRAM_TOUCH, "bii", id, (size_t)16, now_wall_ns,
+                       now_wall_ns - TOUCH_NS);
     mwl_status status = mwl__sqlite_finish(s, code);
     if (status == MWL_OK && known && !equal)
         return mwl__sqlite_refuse(s, MWL_E_DUPLICATE, "another program has the same id");
@@ -150,6 +157,8 @@ static mwl_status post_stuck(mwl__sqlite_store *s, int64_t seq, const mwl_store_
     mwl__sqlite_do(s, code, MWL__SQL_RUN_AGAIN, "i", seq); /* RUN_END ends no run that is over */
     mwl__sqlite_do(s, code, MWL__SQL_RUN_END, "iiixi", seq, (int64_t)MWL_STORE_ABORTED, INT64_MAX,
                    text, m->now_wall_ns);
+    mwl__sqlite_do(s, code, MWL__SQL_INBOX_DROP, "i", seq);
+    mwl__sqlite_do(s, code, MWL__SQL_WAIT_DROP, "i", seq);
     mwl__sqlite_do(s, code, MWL__SQL_EVENT_PUT, "iitx", seq, m->now_wall_ns, "aborted", text);
     return MWL_OK;
 }
@@ -324,7 +333,8 @@ mwl_status mwl__sqlite_prune(mwl_store *base, const mwl_store_keep *keep, size_t
         ++*removed;
     }
     if (*removed < keep->most)
-        mwl__sqlite_do(s, &code, MWL__SQL_PROGRAM_DROP, "i", keep->done_before_wall_ns);
+        mwl__sqlite_do(s, &code, MWL__SQL_PROGRAM_DROP, "i",
+                       keep->done_before_wall_ns - 2 * TOUCH_NS);
     mwl_status status = mwl__sqlite_finish(s, code);
     if (status == MWL_OK && *removed < keep->most)
         (void)s->lib->exec(s->db, "pragma incremental_vacuum", NULL, NULL, NULL);
@@ -338,6 +348,24 @@ static int sync_file(const char *path) {
     return bad ? -1 : 0;
 }
 
+/* The name of a file is kept when its folder is written. */
+static int sync_folder_of(const char *path) {
+    char folder[4200];
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) + 1 : 1;
+    if (len >= sizeof folder) return -1;
+    memcpy(folder, slash ? path : ".", len);
+    folder[len] = '\0';
+    return sync_file(folder);
+}
+
+/* An empty file that its owner alone can read, for what runs hold. */
+static int make_empty(const char *path) {
+    if (unlink(path) != 0 && errno != ENOENT) return -1;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -1 : close(fd);
+}
+
 /* Under another name first, so that a file with this name is always complete. */
 mwl_status mwl__sqlite_backup(mwl_store *base, const char *path) {
     mwl__sqlite_store *s = (mwl__sqlite_store *)base;
@@ -345,7 +373,7 @@ mwl_status mwl__sqlite_backup(mwl_store *base, const char *path) {
     if (access(path, F_OK) == 0)
         return mwl__sqlite_refuse(s, MWL_E_DUPLICATE, "%s exists already", path);
     snprintf(part, sizeof part, "%s.part", path);
-    if (unlink(part) != 0 && errno != ENOENT)
+    if (make_empty(part) != 0)
         return mwl__sqlite_refuse(s, MWL_E_IO, "%s: %s", part, strerror(errno));
     int code = mwl__sqlite_run(s, MWL__SQL_BACKUP, "t", part);
     if (code != SQLITE_DONE) {
@@ -353,7 +381,7 @@ mwl_status mwl__sqlite_backup(mwl_store *base, const char *path) {
         (void)unlink(part);
         return status;
     }
-    if (sync_file(part) != 0 || rename(part, path) != 0)
+    if (sync_file(part) != 0 || rename(part, path) != 0 || sync_folder_of(path) != 0)
         return mwl__sqlite_refuse(s, MWL_E_IO, "%s: %s", path, strerror(errno));
     return MWL_OK;
 }

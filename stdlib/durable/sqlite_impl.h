@@ -32,14 +32,18 @@
     X(PROGRAM_PUT, "insert into program(id, image, name, added_ns) values(?, ?, ?, ?)")            \
     X(RUN_PUT, "insert into run(id, program, name, state, created_ns, updated_ns, start) "         \
                "values(?1, ?2, ?3, 0, ?4, ?4, ?5)")                                                \
+    X(PROGRAM_TOUCH, "update program set added_ns = ?2 where id = ?1 and added_ns < ?3")           \
     X(RUN_FIND, "select seq, state, program, start from run where id = ?")                         \
     X(JOURNAL_PUT, "insert into journal(run, version, bytes) values(?, ?, ?)")                     \
     X(RUN_PARK, "update run set state = 2, due_ns = case when exists (select 1 from inbox where "  \
                 "run = ?1 and kind < 3 and n > ?6) then 0 else ?2 end, version = ?3, snapshot = "  \
                 "?4, updated_ns = ?5, recoveries = 0 where seq = ?1 and state < 3")                \
-    X(RUN_END, "update run set state = ?2, due_ns = null, version = ?3, snapshot = case when ?2 "  \
-               "= 6 then snapshot end, result = ?4, updated_ns = ?5, ended_ns = case when ?2 = 6 " \
-               "then null else ?5 end where seq = ?1 and state < 3")                               \
+    X(RUN_END,                                                                                     \
+      "update run set state = ?2, due_ns = null, version = ?3, snapshot = case when ?2 "           \
+      "= 6 then coalesce((select bytes from journal where run = ?1 and version > "                 \
+      "run.version order by version desc limit 1), snapshot) end, result = ?4, "                   \
+      "updated_ns = ?5, ended_ns = case when ?2 = 6 then null else ?5 end where seq = ?1 "         \
+      "and state < 3")                                                                             \
     X(INBOX_DROP, "delete from inbox where run = ?")                                               \
     X(INBOX_TAKE, "update inbox set kind = 3, body = null where n = ? and key is not null")        \
     X(INBOX_TAKEN, "delete from inbox where n = ? and key is null")                                \
@@ -50,9 +54,9 @@
                 "values(?, ?, ?, ?, ?, coalesce(?, ''))")                                          \
     X(CALL_FIND, "select w.run, w.number, w.name, w.since_ns, w.question, w.attempt, r.id from "   \
                  "wait w join run r on r.seq = w.run where w.provider = ?1 and w.provider <> '' "  \
-                 "and w.lease_ns <= ?2 and not exists (select 1 from inbox i where i.run = w.run " \
-                 "and i.name = w.name and i.kind = 0) order by w.lease_ns, w.run, w.number "       \
-                 "limit 1")                                                                        \
+                 "and r.state < 3 and w.lease_ns <= ?2 and not exists (select 1 from inbox i "     \
+                 "where i.run = w.run and i.name = w.name and i.kind = 0) order by w.lease_ns, "   \
+                 "w.run, w.number limit 1")                                                        \
     X(CALL_TAKE, "update wait set lease_ns = ?3, attempt = attempt + 1 where run = ?1 and number " \
                  "= ?2")                                                                           \
     X(CALL_RENEW, "update wait set lease_ns = ?4 where run = (select seq from run where id = ?1) " \

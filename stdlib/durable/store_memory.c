@@ -597,7 +597,9 @@ static mwl_status memory_events(mwl_store *base, int64_t seq, uint64_t after,
 /* A call for a worker outside: the one that `ask` renews, or one that nobody has. */
 static bool may_take(const row *r, const wait *w, const mwl_store_call *ask, int64_t now) {
     size_t answers;
-    if (!*w->provider || pending(r, MWL_STORE_ANSWER, w->name, &answers)) return false;
+    if (r->state >= MWL_STORE_DONE || !*w->provider ||
+        pending(r, MWL_STORE_ANSWER, w->name, &answers))
+        return false;
     if (ask->run)
         return strcmp(ask->run, r->id) == 0 && w->number == ask->number &&
                w->attempt == ask->attempt;

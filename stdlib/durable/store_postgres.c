@@ -46,11 +46,13 @@ static mwl_status pg_join(mwl_store *base, const char *who) {
     return mwl__pg_renew(s, 1);
 }
 
-/* The runs that it still has are free at once. */
+/* The runs that it still has are free at once. Its row stays if a connection was lost: a claim of
+ * which the outcome is not known may still be made, and then its runs are those of a worker that is
+ * dead, which others look for. TIDY removes the row later. */
 static void pg_close(mwl_store *base) {
     mwl__pg_store *s = (mwl__pg_store *)base;
     if (s->worker && mwl__pg_run(s, NULL, MWL__PG_GIVE_BACK, "i", s->worker) == MWL_OK)
-        (void)mwl__pg_run(s, NULL, MWL__PG_LEAVE, "i", s->worker);
+        (void)mwl__pg_run(s, NULL, s->doubt ? MWL__PG_LEAVE_LATER : MWL__PG_LEAVE, "i", s->worker);
     if (s->lib) mwl__pg_drop(s);
     free(s->uri);
     free(s->who);

@@ -224,7 +224,13 @@ class Messages(Case):
         self.on("answer", "x", "ok", "1")
         self.on("resume", "x")
         self.command("run", "ask.json", "--durable", "runs.db", "--detach", "--id", "y")
+        old = os.umask(0o022)
         self.on("backup", "copy.db")
+        os.umask(old)
+        for name in ("runs.db", "copy.db"):  # they have what runs know, also secrets
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o600, name)
+        self.on("backup", self.path("again.db"))
+        self.assertEqual([n for n in os.listdir(self.folder.name) if "part" in n], [])
         self.assertIn("exists already", self.on("backup", "copy.db", status=1).stderr)
         self.assertEqual(self.on("prune").stdout, "0 removed\n")
         self.assertEqual(self.on("prune", "--keep", "PT0S", "--json").stdout, '{"removed":1}\n')

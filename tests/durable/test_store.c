@@ -16,6 +16,10 @@ UTEST(store, a_run_is_accepted_once) {
     }
 }
 
+static void see_nothing(void *ctx, const char *name, const void *image, size_t size) {
+    (void)ctx, (void)name, (void)image, (void)size;
+}
+
 UTEST(store, programs_are_kept_by_their_id) {
     for (int kind = 0; kind < KINDS; kind++) {
         place p;
@@ -25,6 +29,25 @@ UTEST(store, programs_are_kept_by_their_id) {
         ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "other", 5, 1), MWL_E_DUPLICATE);
         ASSERT_EQ(p.s->ops->get_program(p.s, (const uint8_t *)"fedcba9876543210", NULL, NULL),
                   MWL_E_NOT_FOUND);
+        close_place(&p);
+    }
+}
+
+/* A program is stored before the run that is for it: what is put again stays for a while. */
+UTEST(store, a_program_that_is_put_again_is_not_removed) {
+    const int64_t hour = INT64_C(3600000000000);
+    for (int kind = SQLITE; kind < KINDS; kind++) { /* in memory none is removed */
+        place p;
+        size_t removed;
+        ASSERT_TRUE(open_place(&p, kind));
+        ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "image", 5, hour), MWL_OK);
+        ASSERT_EQ(p.s->ops->put_program(p.s, program_id, "p", "image", 5, 100 * hour), MWL_OK);
+        mwl_store_keep keep = {100 * hour, 100 * hour, 10}; /* as now, with a retention of zero */
+        ASSERT_EQ(p.s->ops->prune(p.s, &keep, &removed), MWL_OK);
+        ASSERT_EQ(p.s->ops->get_program(p.s, program_id, see_nothing, NULL), MWL_OK);
+        keep.done_before_wall_ns = 103 * hour;
+        ASSERT_EQ(p.s->ops->prune(p.s, &keep, &removed), MWL_OK);
+        ASSERT_EQ(p.s->ops->get_program(p.s, program_id, see_nothing, NULL), MWL_E_NOT_FOUND);
         close_place(&p);
     }
 }
@@ -223,12 +246,34 @@ UTEST(store, a_stuck_run_is_resumed_or_cancelled) {
         ASSERT_EQ(post(p.s, "a", MWL_STORE_RESUME), MWL_OK);
         ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
         ASSERT_EQ(got.runs, 1u);
+        const mwl_store_wait wait = {1, "a.1", 3, {"[]", 2}, "x:y"};
+        const mwl_store_change save = {.seq = got.seq,
+                                       .epoch = got.epoch,
+                                       .version = 2,
+                                       .bytes = "two",
+                                       .size = 4,
+                                       .new_waits = true,
+                                       .waits = &wait,
+                                       .n_waits = 1};
+        ASSERT_EQ(commit(p.s, save, &kept), MWL_OK);
         c.epoch = got.epoch;
-        c.version = 2;
+        c.version = 3;
         ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
         ASSERT_TRUE(kept);
+        const mwl_store_call call = {.provider = "x:y", .now_wall_ns = 100, .lease_ns = 1};
+        ASSERT_EQ(p.s->ops->take_call(p.s, &call, NULL, NULL), MWL_E_NOT_FOUND); /* it is stuck */
+        ASSERT_EQ(post(p.s, "a", MWL_STORE_RESUME), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_STREQ(got.text, "run a v3 two;"); /* its last state, also if that was not folded */
+        c.epoch = got.epoch;
+        c.version = 4;
+        ASSERT_EQ(answer(p.s, "a", "early", "k"), MWL_OK);
+        ASSERT_EQ(commit(p.s, c, &kept), MWL_OK);
+        ASSERT_TRUE(kept);
+        ASSERT_TRUE(strncmp(listed(p.s, false), "a stuck v4 w1 m1", 16) == 0);
         ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
         ASSERT_TRUE(strncmp(listed(p.s, false), "a aborted", 9) == 0);
+        ASSERT_TRUE(strstr(listed(p.s, false), " w0 m0 ") != NULL); /* nobody waits any more */
         close_place(&p);
     }
 }

@@ -4,6 +4,8 @@
 
 #include "store_kit.h"
 
+#include <pthread.h>
+
 #define NEEDS_POSTGRES                                                                             \
     if (!getenv("MWL_TEST_POSTGRES")) UTEST_SKIP("MWL_TEST_POSTGRES is not set")
 /* It ends when the test says so. Parts of it are longer than any machine is up: what is done "once
@@ -89,6 +91,44 @@ UTEST(postgres, a_worker_that_leaves_gives_its_runs_back) {
         ASSERT_EQ(other_postgres(&other, 0), MWL_OK);
     }
     mwl_store_close(other);
+    close_place(&p);
+}
+
+/* Ends the connection of a worker that waits for the lock of this test. */
+static void *end_waiting(void *ctx) {
+    *(bool *)ctx =
+        say("do $$ begin loop perform pg_stat_clear_snapshot(); perform pg_terminate_backend(pid) "
+            "from pg_stat_activity where application_name = 'mwlvm' and wait_event_type = 'Lock'; "
+            "exit when found; perform pg_sleep(0.01); end loop; end $$; rollback");
+    return NULL;
+}
+
+/* It never hears whether its last claim was made. The claim is made, behind its back, when it has
+ * left: others find the run all the same. */
+UTEST(postgres, a_claim_that_is_made_after_its_worker_has_left_is_taken_over) {
+    place p;
+    shown got;
+    bool said = false;
+    pthread_t thread;
+    mwl_store *other = NULL;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(other_postgres(&other, 0), MWL_OK);
+    ASSERT_EQ(other->ops->join(other, "gone"), MWL_OK);
+    ASSERT_EQ(poll(other, 10, &got), MWL_OK);
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_TRUE(say("create temp table gone as select id from mwlvm.worker"));
+    ASSERT_TRUE(say("begin; lock table mwlvm.run"));
+    ASSERT_EQ(pthread_create(&thread, NULL, end_waiting, &said), 0);
+    ASSERT_EQ(poll(other, 10, &got), MWL_E_IO);
+    pthread_join(thread, NULL);
+    ASSERT_TRUE(said);
+    mwl_store_close(other);
+    ASSERT_TRUE(say("update mwlvm.run set state = 1, epoch = 1, owner = (select id from gone)"));
+    ASSERT_EQ(p.s->ops->join(p.s, "next"), MWL_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+    ASSERT_STREQ(got.text, "run a v0 new;");
+    ASSERT_TRUE(say("drop table gone"));
     close_place(&p);
 }
 
