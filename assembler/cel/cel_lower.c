@@ -380,7 +380,7 @@ static bool has_shape(const lowerer *l, const mwl__cel_node *n) {
 static void map_literal(lowerer *l, const mwl__cel_node *n, unsigned d) {
     unsigned top = l->top;
     if (has_shape(l, n)) {
-        uint32_t keys[SPREAD], n_keys = n->n_kids / 2;
+        uint32_t keys[SPREAD] = {0}, n_keys = n->n_kids / 2;
         for (uint32_t i = 0; i < n_keys; i++)
             keys[i] = mwl__emit_const(l->e, *constant(l, n->kids[(size_t)2 * i]));
         uint32_t shape = mwl__emit_shape(l->e, keys, n_keys);

@@ -261,13 +261,11 @@ mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provid
 static void check_metadata(mwl_call *c) {
     mwl_heap *h = &c->vm->heap;
     bool valid = false;
-    char text[8]; /* nobody reads the reason */
     mwl_value data = mwl_absent();
     mwl__schema_env env = {h, c->vm->regex, NULL};
-    bool kept = c->provider->metadata &&
-                mwl__given_data(h, "", c->metadata, &data, text, sizeof text) == MWL_OK &&
-                mwl__schema_check(c->provider->metadata, data, &env, &valid, NULL) == MWL_OK &&
-                valid;
+    bool kept =
+        c->provider->metadata && mwl__given_data(h, "", c->metadata, &data, NULL, 0) == MWL_OK &&
+        mwl__schema_check(c->provider->metadata, data, &env, &valid, NULL) == MWL_OK && valid;
     if (!kept) {
         mwl__drop(h, data);
         data = mwl_absent();

@@ -18,7 +18,7 @@ mwl_status mwl__given_convert(mwl_heap *h, const char *what, mwl_value v, mwl_va
                               char *text, size_t size) {
     mwl__refusal why;
     mwl_status st = mwl__boundary_convert(h, v, out, &why);
-    if (st == MWL_E_NOT_JSON) snprintf(text, size, "%s%s", what, why.text);
+    if (st == MWL_E_NOT_JSON && text) snprintf(text, size, "%s%s", what, why.text);
     return st;
 }
 

@@ -70,7 +70,8 @@ mwl_status mwl__given_convert(mwl_heap *h, const char *what, mwl_value v, mwl_va
                               char *text, size_t size);
 
 /* Writes the value as one of the data model to *out, given; v is lent. Returns MWL_OK,
- * MWL_E_NOT_JSON and the reason in text, which begins with `what`, or the heap's reason. */
+ * MWL_E_NOT_JSON and the reason in text, which begins with `what`, or the heap's reason. A text of
+ * NULL: the caller does not need the reason. */
 static inline mwl_status mwl__given_data(mwl_heap *h, const char *what, mwl_value v, mwl_value *out,
                                          char *text, size_t size) {
     if (!mwl__given_plain(v)) return mwl__given_convert(h, what, v, out, text, size);

@@ -156,12 +156,10 @@ static bool may_contribute(mwl_phase *p, const mwl__provider *owner, const char 
 mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_value) {
     mwl_heap *h = mwl__heap_of(p->frame);
     const mwl__provider *owner = p->entry->provider;
-    char text[8]; /* no caller reads the reason */
     mwl_value data = mwl_absent();
     mwl__usage(name, "mwl_phase_contribute: name is NULL");
     if (mwl_is_absent(take_value)) return absent(p);
-    mwl_status st =
-        name ? mwl__given_data(h, "", take_value, &data, text, sizeof text) : MWL_E_USAGE;
+    mwl_status st = name ? mwl__given_data(h, "", take_value, &data, NULL, 0) : MWL_E_USAGE;
     mwl__drop(h, take_value);
     if (st == MWL_OK && !mwl__entry_write_deadline(p->frame, p->entry)) st = MWL_E_NOMEM;
     if (st < 0) {

@@ -198,7 +198,7 @@ static bool pack_section(mwl__buf *out, const mwl__image *image, unsigned id) {
 mwl_status mwl__pack(const void *image, size_t size, mwl__buf *out) {
     mwl__image view;
     size_t start = out->len;
-    void *own;
+    void *own = NULL;
     mwl_status status = mwl__image_open(image, size, &view, NULL);
     if (status == MWL_OK) status = mwl__image_to_native(&out->alloc, &view, &own, NULL);
     if (status < 0) return status;
