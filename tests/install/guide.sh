@@ -27,4 +27,9 @@ for source in "$examples"/*.c; do
     # shellcheck disable=SC2046  # the flags are words
     cc -std=c11 -Wall -Werror -fsyntax-only $(pkg-config --cflags mwlvm) "$source"
 done
+# The smallest host greets, and survives a name that is not UTF-8.
+# shellcheck disable=SC2046
+cc -std=c11 "$examples/hello_host.c" -o hello $(pkg-config --cflags --libs mwlvm) -Wl,-rpath,"${pc%/pkgconfig/*}"
+[ "$(./hello Ada)" = 'Hello, Ada!' ] || { echo "the smallest host does not greet"; exit 1; }
+[ "$(./hello "$(printf '\377')")" = 'it failed' ] || { echo "the smallest host and a name that is not UTF-8"; exit 1; }
 [ "$(wc -l <"$examples/hello_host.c")" -le 25 ] || { echo "the smallest host has grown"; exit 1; }

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     mwl_value name = mwl_text(heap, argc > 1 ? argv[1] : "world");
     mwl_start start = {.input = mwl_make_object(heap, "name", name)};
     if (mwl_run_start(vm, program, &start, &run, NULL) == MWL_OK) mwl_vm_pump(vm, MWL_NO_BUDGET);
-    puts(run ? mwl_as_text(mwl_run_value(run), NULL) : "it could not be started");
+    puts(run && mwl_run_succeeded(run) ? mwl_as_text(mwl_run_value(run), NULL) : "it failed");
     mwl_value_drop(heap, start.input);
     mwl_vm_free(vm); /* with its runs */
     mwl_program_release(program);
