@@ -34,7 +34,15 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* Windows: a host that links the DLL may define MWL_DLL, which saves a jump in each call.
+ * MWL_BUILD_DLL is for the build of the DLL. */
+#if defined(_WIN32) && defined(MWL_BUILD_DLL)
+#define MWL_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(MWL_DLL)
+#define MWL_API __declspec(dllimport)
+#elif defined(_WIN32)
+#define MWL_API
+#elif defined(__GNUC__)
 #define MWL_API __attribute__((visibility("default")))
 #else
 #define MWL_API

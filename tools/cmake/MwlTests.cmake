@@ -37,7 +37,7 @@ if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh 
   list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(small_stack|coro|stack_overflow)\\.c$")
 endif()
 if(WIN32) # processes that fork, memory that is mapped: tools/cross.sh says which, and why
-  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(coro|given|misuse|small_stack|stack_overflow)\\.c$")
+  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(coro|small_stack|stack_overflow)\\.c$")
 endif()
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)
@@ -186,6 +186,14 @@ foreach(source ${MWL_EXAMPLE_SOURCES})
   add_test(NAME example_${name} COMMAND example_${name} ${MWL_EXAMPLE_${name}})
   mwl_test_setup(example_${name})
 endforeach()
+
+if(WIN32) # the smallest host with the DLL
+  add_executable(example_hello_dll tools/examples/hello_host.c)
+  target_link_libraries(example_hello_dll PRIVATE mwl_flags mwlvm_shared)
+  add_test(NAME example_hello_dll COMMAND example_hello_dll)
+  mwl_test_setup(example_hello_dll)
+  set_tests_properties(example_hello_dll PROPERTIES PASS_REGULAR_EXPRESSION "Hello, world!")
+endif()
 
 if(NOT MWL_COMMAND OR MWL_CROSS) # the rest runs the command from scripts, or looks at the tree
   return()
