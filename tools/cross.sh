@@ -175,8 +175,6 @@ cross_windows() {
     cross_pcre2
     cross_utf8proc
     cross_libuv
-    leave_out test_given "it forks, to see the library stop a process"
-    leave_out test_misuse "it forks, to see the library stop a process"
     leave_out test_coro "it forks, to see a stack overflow"
     leave_out test_stack_overflow "there, nothing watches for an overflow"
     leave_out test_small_stack "it gives a thread memory that it has mapped"
@@ -219,10 +217,12 @@ cross_suites() {
     suites=${MWL_SUITES:-../shared/suites}
     if [ -d "$suites" ]; then
         suite json "$suites/json-parsing"
+        suite json "$suites/json-parsing" --reader=definition
         suite jcs "$suites/jcs"
         suite json-schema "$suites/json-schema"
         suite mwl-schemas "$suites/mwl"
         suite cel "$suites/cel"
+        suite mwl "$suites/mwl/schemas"
     else
         say "no outside test data in $suites (MWL_SUITES names another folder); not run"
     fi
@@ -250,7 +250,8 @@ cross_command() {
     count $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2 0/p' "$tested/command.log" | tail -n 1)
     set -- "python3 tests/each.py $command 2000 order files bad_lines codes fail_fast in_flight streaming slow_head repeatable" \
         "python3 tests/debug/dap.py $command" "python3 tests/lsp/replay.py $command $(echo tests/lsp/logs/*.log)"
-    [ "$target" != windows ] || set -- "$@" "python3 tests/cross/windows.py $runner $tested/mwlvm.exe"
+    [ "$target" != windows ] || set -- "$@" "python3 tests/cross/windows.py $runner $tested/mwlvm.exe" \
+        "sh tests/cross/dll.sh $tested/libmwlvm.dll $tested/example_hello_dll.exe"
     say "building the command of this machine"
     cmake --build build -j "$(jobs)" --target mwlvm >build/build.log 2>&1 || fail "building failed; see build/build.log"
     for script in "sh tests/cross/moved.sh build/mwlvm $command" "$@"; do

@@ -724,6 +724,7 @@ UTEST(given, verdicts_that_are_not_allowed) {
 #else
         char text[512];
         verdict_row row = rows[i].row;
+        if (!TOLD_HERE) UTEST_SKIP("nothing can be stopped here but the test itself");
         EXPECT_TRUE(told(give_wrong, &row, text, sizeof text));
         if (!strstr(text, rows[i].words)) EXPECT_STREQ(text, rows[i].words);
 #endif

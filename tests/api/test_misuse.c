@@ -60,6 +60,7 @@ static void expect_told(int *utest_result, void (*start)(mwl_call *call, void *u
     (void)status;
     struct wrong w = {&h, start, then};
     char text[512];
+    if (!TOLD_HERE) UTEST_SKIP("nothing can be stopped here but the test itself");
     EXPECT_TRUE(told(go_wrong, &w, text, sizeof text));
     if (!strstr(text, words)) EXPECT_STREQ(text, words);
 #endif
