@@ -70,8 +70,11 @@ MWL_API uint32_t mwl_version_number(void);
  * always means what the version before did. The functions that read them are inline, and pass the
  * size that the host was compiled with to a function whose name ends in _sized. A library that is
  * older than the header accepts such a struct too, unless a member is set that it does not know:
- * MWL_E_VERSION. Programs in other languages call the functions that end in _sized. The other
- * structs do not change, except that mwl_trace_event, which the library lends, grows at its end. */
+ * MWL_E_VERSION. Programs in other languages call the functions that end in _sized.
+ *
+ * Structs that the library lends grow at their end too: mwl_trace_event, and mwl_wait where
+ * mwl_run_each_wait() lends it. mwl_run_waits(), which writes a mwl_wait of the host, stops behind
+ * `arguments`. The other structs do not change. */
 
 /* ---- status: what functions return to their C caller ----------------------------------------- */
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh CC LIBRARY HEADERS...: hosts that were compiled with other headers run with the present shared library.
-#   released   the headers of the last release, tests/api/abi/VERSION
+#   released   the headers that a version came with first, tests/api/abi/VERSION; while that version is the present one, its
+#              own headers may have grown since
 #   shorter    these, without the last member of each struct that can grow: as if it had come later
 #   longer     the present ones with one member more in each: the library is older than the header
 # A member that the library does not know is refused with MWL_E_VERSION. A host of 0.1, which had no such guard, is
