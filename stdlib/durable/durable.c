@@ -194,7 +194,8 @@ int64_t mwl_durable_collect(mwl_durable *d) {
         d->ended = r->next_ended;
         save(d, r, &now, false);
     }
-    int64_t next = save_delayed(d, &now);
+    int64_t next = save_delayed(d, &now), later = mwl__driver_load_later(d, now.mono_ns);
+    if (later < next) next = later;
     return delivered ? 0 : next;
 }
 
@@ -282,11 +283,7 @@ static void settle(mwl_durable *d, mwl__driver_change *c, bool kept) {
 static void free_work(mwl_durable *d, mwl_durable_work *w) {
     for (mwl__driver_claimed *c; (c = w->claimed);) {
         w->claimed = c->next;
-        free(c->id);
-        free(c->name);
-        free(c->start);
-        free(c->bytes);
-        free(c);
+        mwl__driver_claimed_free(c);
     }
     for (mwl__driver_message *m; (m = w->messages);) {
         w->messages = m->next;
@@ -306,24 +303,13 @@ void mwl_durable_forget(mwl_durable_work *w) {
     free_work(w->d, w);
 }
 
-/* A message comes again until it is taken; one that is known is dropped. */
-static void give_messages(mwl_durable *d, mwl_durable_work *w) {
-    for (mwl__driver_message *m; (m = w->messages);) {
-        w->messages = m->next;
-        mwl__driver_run *r = mwl__numbered_get(&d->by_seq, (uint64_t)m->seq);
-        if (!r || !r->run || r->parking || m->n <= r->seen) {
-            mwl__driver_message_free(m);
-            continue;
-        }
-        mwl__driver_message **end = &r->inbox;
-        while (*end) end = &(*end)->next;
-        m->next = NULL;
-        *end = m;
-        r->seen = m->n;
-        if (!mwl__driver_deliver(d, r)) continue;
-        r->dirty = true;
-        mwl__driver_delay(d, r);
+static void drop_all(mwl_durable *d) {
+    while (d->runs) mwl__driver_drop(d, d->runs);
+    for (mwl__driver_claimed *c; (c = d->later);) {
+        d->later = c->next;
+        mwl__driver_claimed_free(c);
     }
+    d->n_later = 0;
 }
 
 mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
@@ -338,7 +324,7 @@ mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
         }
     }
     if (status == MWL_E_STATE) {
-        while (d->runs) mwl__driver_drop(d, d->runs);
+        drop_all(d);
         free_work(d, w);
         return status;
     }
@@ -346,8 +332,14 @@ mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
         d->next_wall_ns = w->next_wall_ns;
         d->more = w->n_claimed && w->n_claimed >= w->ask.most;
     }
-    for (const mwl__driver_claimed *c = w->claimed; c; c = c->next) mwl__driver_load(d, c);
-    give_messages(d, w);
+    for (mwl__driver_claimed *c; (c = w->claimed);) {
+        w->claimed = c->next;
+        mwl__driver_load(d, c);
+    }
+    for (mwl__driver_message *m; (m = w->messages);) {
+        w->messages = m->next;
+        mwl__driver_give(d, m);
+    }
     free_work(d, w);
     return status;
 }
@@ -369,7 +361,7 @@ mwl_status mwl_durable_new(mwl_vm *vm, const mwl_durable_options *options, mwl_d
 
 void mwl_durable_free(mwl_durable *d) {
     if (!d) return;
-    while (d->runs) mwl__driver_drop(d, d->runs);
+    drop_all(d);
     if (d->options.events) mwl_vm_trace(d->vm, NULL, NULL);
     for (mwl__driver_program *p; (p = d->programs);) {
         d->programs = p->next;
@@ -382,7 +374,7 @@ void mwl_durable_free(mwl_durable *d) {
     free(d);
 }
 
-size_t mwl_durable_runs(const mwl_durable *d) { return d->n_runs; }
+size_t mwl_durable_runs(const mwl_durable *d) { return d->n_runs + d->n_later; }
 size_t mwl_durable_waiting(const mwl_durable *d) { return d->n_queued; }
 int64_t mwl_durable_next_wall_ns(const mwl_durable *d) { return d->next_wall_ns; }
 bool mwl_durable_more(const mwl_durable *d) { return d->more; }

@@ -93,6 +93,8 @@ typedef struct mwl__driver_claimed {
     void *bytes;
     mwl_program *program; /* lent by the cache; NULL: `why` */
     char why[200];
+    mwl__driver_message *messages; /* for a run that is loaded later */
+    unsigned tries;
     struct mwl__driver_claimed *next;
 } mwl__driver_claimed;
 
@@ -103,6 +105,9 @@ struct mwl_durable {
     mwl__driver_run *runs, *ended, *delayed;
     size_t n_runs, n_queued, bytes_queued;
     mwl__driver_change *queue, **queue_end;
+    mwl__driver_claimed *later; /* claimed, and there was no memory to load them */
+    size_t n_later;
+    int64_t later_ns; /* when that is tried again */
     int64_t next_wall_ns;
     uint64_t polls;
     bool more, working, draining;
@@ -120,7 +125,7 @@ struct mwl_durable_work {
     bool committed, poll;
     mwl_store_poll ask;
     mwl_status status;
-    bool failed; /* out of memory while a poll was copied */
+    bool again; /* memory ran out while a poll was copied: it is repeated */
     mwl__driver_claimed *claimed, **claimed_end;
     mwl__driver_message *messages, **messages_end;
     size_t n_claimed;
@@ -141,8 +146,13 @@ void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c);
 void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text);
 void mwl__driver_events_free(mwl_store_event *list, size_t n);
 
-/* durable_load.c */
-void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *claimed);
+/* durable_load.c. A claimed run that cannot be loaded for lack of memory is kept, and loaded by a
+ * later call of mwl__driver_load_later(), which returns when it wants to be called again. */
+void mwl__driver_load(mwl_durable *d, mwl__driver_claimed *take_claimed);
+int64_t mwl__driver_load_later(mwl_durable *d, int64_t now_ns);
+void mwl__driver_claimed_free(mwl__driver_claimed *c); /* NULL is ignored */
+/* Gives a message to its run. Known ones, and those of runs that are not here, are dropped. */
+void mwl__driver_give(mwl_durable *d, mwl__driver_message *take_message);
 /* Delivers what can be delivered now. Returns whether something was. */
 bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r);
 void mwl__driver_message_free(mwl__driver_message *m);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOAD_TRIES = 50 };           /* while there is no memory; then it is stuck */
+#define LATER_NS INT64_C(100000000) /* between two of them */
+
 /* ---- programs -------------------------------------------------------------------------------- */
 
 struct loading {
@@ -92,14 +95,14 @@ static mwl_status take_up(mwl_durable *d, const mwl__driver_claimed *c, mwl_run 
     return mwl_run_load(d->vm, c->bytes, c->c.size, &how, out, error);
 }
 
-static void refuse(mwl_durable *d, mwl__driver_run *r, mwl_status status, const char *message) {
+static bool refuse(mwl_durable *d, mwl__driver_run *r, mwl_status status, const char *message) {
     char why[400];
     if (status == MWL_E_NOT_FOUND)
         snprintf(why, sizeof why, "this worker does not have %s", message);
     else
         snprintf(why, sizeof why, "it cannot be loaded: %s",
                  *message ? message : mwl_status_text(status));
-    (void)mwl__driver_stuck(d, r, why);
+    return mwl__driver_stuck(d, r, why);
 }
 
 /* It was loaded for a message, or after a crash, and has nothing to do for long. */
@@ -111,30 +114,19 @@ static bool is_idle(const mwl_durable *d, const mwl__driver_claimed *c) {
            mwl__driver_is_far(d, saved.due_wall_ns, now.wall_ns);
 }
 
-void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *c) {
+/* A run of the VM for the record; false: out of memory. */
+static bool load_run(mwl_durable *d, mwl__driver_run *r, const mwl__driver_claimed *c) {
     mwl_error error = {MWL_OK, "", 0};
-    mwl__driver_run *old = mwl__numbered_get(&d->by_seq, (uint64_t)c->c.seq);
-    if (old) mwl__driver_drop(d, old); /* it was another's meanwhile */
-    mwl__driver_run *r = mwl__driver_add(d, c);
-    if (!r) return; /* out of memory: it stays claimed until the next owner */
-    if (!c->program) {
-        (void)mwl__driver_stuck(d, r, c->why);
-        return;
-    }
-    if (d->options.allowed && !d->options.allowed(d->options.ctx, c->program, c->name)) {
-        (void)mwl__driver_stuck(d, r, "this worker may not do what it asks for");
-        return;
-    }
     mwl_run *run = NULL;
+    if (!c->program) return mwl__driver_stuck(d, r, c->why);
+    if (d->options.allowed && !d->options.allowed(d->options.ctx, c->program, c->name))
+        return mwl__driver_stuck(d, r, "this worker may not do what it asks for");
     mwl_status status = c->bytes ? take_up(d, c, &run, &error) : begin(d, c, &run, &error);
-    if (status != MWL_OK) {
-        refuse(d, r, status, error.message);
-        return;
-    }
+    if (status == MWL_E_NOMEM && c->tries < LOAD_TRIES) return false;
+    if (status != MWL_OK) return refuse(d, r, status, error.message);
     if (!mwl__numbered_put(&d->by_run, (uint64_t)(uintptr_t)run, r)) {
         mwl_run_free(run);
-        mwl__driver_drop(d, r);
-        return;
+        return false;
     }
     r->run = run;
     d->counts.started++;
@@ -143,6 +135,75 @@ void mwl__driver_load(mwl_durable *d, const mwl__driver_claimed *c) {
     if (r->looks) mwl__driver_delay(d, r);
     if (c->c.recoveries > 1) mwl__driver_event(d, r, "recovered", NULL);
     if (d->options.loaded) d->options.loaded(d->options.ctx, run);
+    return true;
+}
+
+/* False: out of memory, and nothing is left of it. */
+static bool load(mwl_durable *d, const mwl__driver_claimed *c) {
+    mwl__driver_run *old = mwl__numbered_get(&d->by_seq, (uint64_t)c->c.seq);
+    if (old) mwl__driver_drop(d, old); /* it was another's meanwhile */
+    mwl__driver_run *r = mwl__driver_add(d, c);
+    bool loaded = r && load_run(d, r, c);
+    if (r && !loaded) mwl__driver_drop(d, r);
+    return loaded;
+}
+
+void mwl__driver_claimed_free(mwl__driver_claimed *c) {
+    if (!c) return;
+    for (mwl__driver_message *m; (m = c->messages);) {
+        c->messages = m->next;
+        mwl__driver_message_free(m);
+    }
+    free(c->id);
+    free(c->name);
+    free(c->start);
+    free(c->bytes);
+    free(c);
+}
+
+/* The store thinks that this worker has it, so it must not be forgotten. */
+static void load_or_keep(mwl_durable *d, mwl__driver_claimed *c) {
+    if (!load(d, c)) {
+        c->tries++;
+        c->next = d->later;
+        d->later = c;
+        d->n_later++;
+        return;
+    }
+    for (mwl__driver_message *m; (m = c->messages);) {
+        c->messages = m->next;
+        mwl__driver_give(d, m);
+    }
+    mwl__driver_claimed_free(c);
+}
+
+void mwl__driver_load(mwl_durable *d, mwl__driver_claimed *c) {
+    mwl_instant now;
+    mwl__driver_claimed **at = &d->later;
+    while (*at && (*at)->c.seq != c->c.seq) at = &(*at)->next;
+    if (*at) { /* it was another's meanwhile */
+        mwl__driver_claimed *old = *at;
+        *at = old->next;
+        d->n_later--;
+        mwl__driver_claimed_free(old);
+    }
+    mwl_vm_now(d->vm, &now);
+    d->later_ns = now.mono_ns + LATER_NS;
+    load_or_keep(d, c);
+}
+
+int64_t mwl__driver_load_later(mwl_durable *d, int64_t now_ns) {
+    if (!d->later) return MWL_NEVER;
+    if (now_ns < d->later_ns) return d->later_ns;
+    mwl__driver_claimed *list = d->later;
+    d->later = NULL;
+    d->n_later = 0;
+    d->later_ns = now_ns + LATER_NS;
+    for (mwl__driver_claimed *c; (c = list);) {
+        list = c->next;
+        load_or_keep(d, c);
+    }
+    return 0; /* there is something to pump, or a later call says when */
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -255,4 +316,32 @@ bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r) {
         mwl__driver_message_free(m);
     }
     return any;
+}
+
+/* A message that is kept in the run is delivered when there is a wait for it. */
+static void give_to(mwl_durable *d, mwl__driver_run *r, mwl__driver_message *m) {
+    mwl__driver_message **end = &r->inbox;
+    while (*end) end = &(*end)->next;
+    m->next = NULL;
+    *end = m;
+    r->seen = m->n;
+    if (!mwl__driver_deliver(d, r)) return;
+    r->dirty = true;
+    mwl__driver_delay(d, r);
+}
+
+void mwl__driver_give(mwl_durable *d, mwl__driver_message *m) {
+    mwl__driver_run *r = mwl__numbered_get(&d->by_seq, (uint64_t)m->seq);
+    mwl__driver_claimed *c = r ? NULL : d->later;
+    while (c && c->c.seq != m->seq) c = c->next;
+    if (c) { /* it is loaded later */
+        mwl__driver_message **end = &c->messages;
+        while (*end) end = &(*end)->next;
+        m->next = NULL;
+        *end = m;
+    } else if (r && r->run && !r->parking && m->n > r->seen) {
+        give_to(d, r, m);
+    } else {
+        mwl__driver_message_free(m);
+    }
 }

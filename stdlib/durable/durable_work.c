@@ -14,8 +14,16 @@ static void *copy_of(const void *at, size_t len) {
     return copy;
 }
 
-static void on_run(void *ctx, const mwl_store_claimed *run) {
+/* In a repetition: it may have been shown before. */
+static bool has(const mwl_durable_work *w, int64_t seq) {
+    const mwl__driver_claimed *c = w->again ? w->claimed : NULL;
+    while (c && c->c.seq != seq) c = c->next;
+    return c != NULL;
+}
+
+static bool on_run(void *ctx, const mwl_store_claimed *run) {
     mwl_durable_work *w = ctx;
+    if (has(w, run->seq)) return true;
     mwl__driver_claimed *c = calloc(1, sizeof *c);
     if (c) {
         c->c = *run;
@@ -25,22 +33,16 @@ static void on_run(void *ctx, const mwl_store_claimed *run) {
         c->bytes = copy_of(run->bytes, run->size);
     }
     if (!c || !c->id || !c->name || (run->start.at && !c->start) || (run->bytes && !c->bytes)) {
-        w->failed = true;
-        if (c) {
-            free(c->id);
-            free(c->name);
-            free(c->start);
-            free(c->bytes);
-        }
-        free(c);
-        return;
+        mwl__driver_claimed_free(c);
+        return false;
     }
     *w->claimed_end = c;
     w->claimed_end = &c->next;
     w->n_claimed++;
+    return true;
 }
 
-static void on_message(void *ctx, const mwl_store_message *message) {
+static bool on_message(void *ctx, const mwl_store_message *message) {
     mwl_durable_work *w = ctx;
     mwl__driver_message *m = calloc(1, sizeof *m);
     if (m) {
@@ -51,13 +53,13 @@ static void on_message(void *ctx, const mwl_store_message *message) {
         m->body = copy_of(message->body.at, message->body.len);
         m->len = message->body.len;
     }
-    if (!m || !m->name || (message->body.at && !m->body)) { /* it comes again */
-        w->failed = true;
+    if (!m || !m->name || (message->body.at && !m->body)) {
         if (m) mwl__driver_message_free(m);
-        return;
+        return false;
     }
     *w->messages_end = m;
     w->messages_end = &m->next;
+    return true;
 }
 
 /* The list that the store sees shares the texts of the changes. */
@@ -70,6 +72,8 @@ mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
     if (w->status != MWL_OK || !w->poll) return w->status;
     const mwl_store_polled sink = {w, on_run, on_message};
     w->status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);
+    w->again = w->status == MWL_E_NOMEM;
+    if (w->again) return w->status; /* the rest comes with the repetition */
     if (w->status != MWL_OK && (w->claimed || w->messages)) {
         /* what was claimed before the error is claimed: this worker has it */
         w->status = w->status == MWL_E_IO ? MWL_OK : w->status;

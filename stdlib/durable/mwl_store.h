@@ -155,10 +155,12 @@ typedef struct mwl_store_poll {
     int64_t now_wall_ns; /* runs that are due before now + horizon_ns are claimed */
     int64_t horizon_ns;
 } mwl_store_poll;
+/* False: out of memory. The poll ends with MWL_E_NOMEM then, and its repetition shows that one
+ * again, and perhaps others too. */
 typedef struct mwl_store_polled {
     void *ctx;
-    void (*run)(void *ctx, const mwl_store_claimed *run);
-    void (*message)(void *ctx, const mwl_store_message *message);
+    bool (*run)(void *ctx, const mwl_store_claimed *run);
+    bool (*message)(void *ctx, const mwl_store_message *message);
 } mwl_store_polled;
 
 /* ---- what people ask for --------------------------------------------------------------------- */

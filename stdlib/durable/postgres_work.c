@@ -17,6 +17,10 @@ enum {
 #define MANY_NS INT64_C(100000000) /* for each thousand of them */
 #define TIDY_NS INT64_C(600000000000)
 
+static mwl_status no_memory(mwl__pg_store *s) {
+    return mwl__pg_refuse(s, MWL_E_NOMEM, "out of memory");
+}
+
 /* ---- commit ---------------------------------------------------------------------------------- */
 
 /* The parameters of SAVE, in its order. */
@@ -102,7 +106,7 @@ static int by_seq(const void *a, const void *b) {
 static mwl_status mark_saved(mwl__pg_store *s, const PGresult *r, const mwl_store_change *changes,
                              size_t n, bool *kept) {
     struct place *places = malloc(n * sizeof *places);
-    if (!places) return mwl__pg_refuse(s, MWL_E_NOMEM, "out of memory");
+    if (!places) return no_memory(s);
     for (size_t i = 0; i < n; i++) places[i] = (struct place){changes[i].seq, i};
     qsort(places, n, sizeof *places, by_seq);
     for (int i = 0; i < mwl__pg_rows(s, r); i++) {
@@ -194,20 +198,22 @@ static void set_stuck(mwl__pg_store *s, const mwl_store_claimed *c, int64_t now_
     (void)mwl__pg_commit(&s->base, &change, 1, &kept);
 }
 
-/* Shows what a statement has claimed. Nothing fails in between: all of it is here already. */
-static size_t show(mwl__pg_store *s, PGresult *r, const mwl_store_poll *ask,
-                   const mwl_store_polled *sink) {
-    int n = mwl__pg_rows(s, r);
-    for (int i = 0; i < n; i++) {
+/* Shows what a statement has claimed. Nothing fails in between but memory: all of it is here
+ * already. */
+static mwl_status show(mwl__pg_store *s, PGresult *r, const mwl_store_poll *ask,
+                       const mwl_store_polled *sink, size_t *n) {
+    bool good = true;
+    *n = (size_t)mwl__pg_rows(s, r);
+    for (int i = 0; good && i < mwl__pg_rows(s, r); i++) {
         mwl_store_claimed c;
         read_claimed(s, r, i, &c);
         if (c.recoveries > MWL_STORE_RECOVERIES)
             set_stuck(s, &c, ask->now_wall_ns);
         else
-            sink->run(sink->ctx, &c);
+            good = sink->run(sink->ctx, &c);
     }
     mwl__pg_clear(s, r);
-    return (size_t)n;
+    return good ? MWL_OK : no_memory(s);
 }
 
 static mwl_status claim_only(mwl__pg_store *s, const mwl_store_poll *ask, PGresult **r) {
@@ -255,8 +261,7 @@ static mwl_status claim(mwl__pg_store *s, const mwl_store_poll *ask, const mwl_s
         status = mwl__pg_run(s, &r, MWL__PG_CLAIMED, "ii", s->worker, (int64_t)ask->number);
     else
         status = ask->only ? claim_only(s, ask, &r) : claim_any(s, ask, &r);
-    if (status == MWL_OK) *n = show(s, r, ask, sink);
-    return status;
+    return status == MWL_OK ? show(s, r, ask, sink, n) : status;
 }
 
 /* All of them each time: the numbers of two runs are not in the order in which they are seen. */
@@ -266,16 +271,18 @@ static mwl_status see_messages(mwl__pg_store *s, const mwl_store_polled *sink, b
     if (!must && now < s->messages_ns) return MWL_OK;
     mwl_status status = mwl__pg_run(s, &r, MWL__PG_MESSAGES, "i", s->worker);
     if (status != MWL_OK) return status;
+    bool good = true;
     int n = mwl__pg_rows(s, r);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; good && i < n; i++) {
         const mwl_store_message m = {.n = (uint64_t)mwl__pg_int(s, r, i, 0),
                                      .seq = mwl__pg_int(s, r, i, 1),
                                      .kind = (mwl_store_message_kind)mwl__pg_int(s, r, i, 2),
                                      .name = mwl__pg_word(s, r, i, 3),
                                      .body = mwl__pg_text_at(s, r, i, 4)};
-        sink->message(sink->ctx, &m);
+        good = sink->message(sink->ctx, &m);
     }
     mwl__pg_clear(s, r);
+    if (!good) return no_memory(s);
     s->messages_ns = now + n / MESSAGES_MANY * MANY_NS;
     return MWL_OK;
 }

@@ -217,8 +217,12 @@ static void see_messages(mwl__sqlite_store *s, mwl__sqlite_statement which, int 
                                .kind = (mwl_store_message_kind)mwl__sqlite_int(s, which, 2),
                                .name = mwl__sqlite_word(s, which, 3),
                                .body = mwl__sqlite_text(s, which, 4)};
+        if (!sink->message(sink->ctx, &m)) {
+            mwl__sqlite_end(s, which);
+            *code = SQLITE_NOMEM;
+            return;
+        }
         if (which == MWL__SQL_INBOX_NEW && m.n > s->seen) s->seen = m.n;
-        sink->message(sink->ctx, &m);
     }
     if (*code == SQLITE_OK && got != SQLITE_DONE) *code = got;
 }
@@ -240,8 +244,12 @@ static void see_run(mwl__sqlite_store *s, int64_t seq, const mwl_store_polled *s
     c.recoveries = (uint32_t)mwl__sqlite_int(s, Q, 4);
     c.start = mwl__sqlite_text(s, Q, 5);
     c.bytes = mwl__sqlite_blob(s, Q, 6, &c.size);
-    sink->run(sink->ctx, &c);
+    bool taken = sink->run(sink->ctx, &c);
     mwl__sqlite_end(s, Q);
+    if (!taken) {
+        *code = SQLITE_NOMEM;
+        return;
+    }
     see_messages(s, MWL__SQL_INBOX_OF, mwl__sqlite_run(s, MWL__SQL_INBOX_OF, "i", seq), sink, code);
 }
 

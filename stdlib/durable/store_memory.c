@@ -320,7 +320,7 @@ static bool may_claim(const handle *h, const row *r, const mwl_store_poll *ask, 
     return r->state == MWL_STORE_NEW || r->due <= ask->now_wall_ns + ask->horizon_ns;
 }
 
-static void show_messages(const mwl_store_memory *m, const row *r, const mwl_store_polled *sink) {
+static bool show_messages(const mwl_store_memory *m, const row *r, const mwl_store_polled *sink) {
     for (size_t i = 0; i < r->n_inbox; i++) {
         const message *g = &r->inbox[i];
         if (g->kind == TAKEN) continue;
@@ -329,8 +329,9 @@ static void show_messages(const mwl_store_memory *m, const row *r, const mwl_sto
                                        .kind = (mwl_store_message_kind)g->kind,
                                        .name = g->name,
                                        .body = lend(&g->body)};
-        sink->message(sink->ctx, &out);
+        if (!sink->message(sink->ctx, &out)) return false;
     }
+    return true;
 }
 
 static void claim(const handle *h, row *r, uint64_t poll) {
@@ -341,7 +342,7 @@ static void claim(const handle *h, row *r, uint64_t poll) {
     r->poll = poll;
 }
 
-static void show_run(const handle *h, const row *r, const mwl_store_polled *sink) {
+static bool show_run(const handle *h, const row *r, const mwl_store_polled *sink) {
     mwl_store_claimed c = {.seq = seq_of(h->m, r),
                            .id = r->id,
                            .name = r->name,
@@ -352,7 +353,7 @@ static void show_run(const handle *h, const row *r, const mwl_store_polled *sink
                            .bytes = r->bytes.at,
                            .size = r->bytes.len};
     memcpy(c.program, r->program, sizeof c.program);
-    sink->run(sink->ctx, &c);
+    return sink->run(sink->ctx, &c);
 }
 
 static bool set_stuck(handle *h, row *r, int64_t now) {
@@ -382,8 +383,9 @@ static mwl_status memory_poll(mwl_store *base, const mwl_store_poll *ask,
             n++;
         }
         if (r->dropped || r->state >= MWL_STORE_DONE) continue;
-        if (r->owner == h->worker && r->poll == ask->number) show_run(h, r, sink);
-        if (r->owner == h->worker) show_messages(h->m, r, sink);
+        bool mine = r->owner == h->worker;
+        if (mine && r->poll == ask->number && !show_run(h, r, sink)) return no_memory(h);
+        if (mine && !show_messages(h->m, r, sink)) return no_memory(h);
         if (!r->owner && r->due < *next_wall_ns) *next_wall_ns = r->due;
     }
     return MWL_OK;

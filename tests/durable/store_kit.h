@@ -95,7 +95,7 @@ typedef struct shown {
     unsigned runs, messages;
 } shown;
 
-static inline void on_run(void *ctx, const mwl_store_claimed *run) {
+static inline bool on_run(void *ctx, const mwl_store_claimed *run) {
     shown *s = ctx;
     size_t len = strlen(s->text);
     snprintf(s->text + len, sizeof s->text - len, "run %s v%d %s;", run->id, (int)run->version,
@@ -104,9 +104,10 @@ static inline void on_run(void *ctx, const mwl_store_claimed *run) {
     s->epoch = run->epoch;
     s->version = run->version;
     s->runs++;
+    return true;
 }
 
-static inline void on_message(void *ctx, const mwl_store_message *m) {
+static inline bool on_message(void *ctx, const mwl_store_message *m) {
     shown *s = ctx;
     size_t len = strlen(s->text);
     snprintf(s->text + len, sizeof s->text - len, "%s %s=%s;",
@@ -114,6 +115,7 @@ static inline void on_message(void *ctx, const mwl_store_message *m) {
              m->body.at ? m->body.at : "");
     s->message = m->n;
     s->messages++;
+    return true;
 }
 
 static inline mwl_status poll(mwl_store *store, int64_t at, shown *out) {

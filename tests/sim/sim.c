@@ -30,8 +30,8 @@ static void write_turn(worker *k) {
     } else if (!k->work_done) {
         k->store.next = choose(w);
         mwl_status status = mwl_durable_work_do(k->work, &k->store.base);
-        k->work_done = status != MWL_E_IO;
-        if (status != MWL_OK && status != MWL_E_IO)
+        k->work_done = status != MWL_E_IO && status != MWL_E_NOMEM;
+        if (k->work_done && status != MWL_OK)
             violation(w, "the store refused a work: %s", mwl_status_text(status));
         check_rows(w);
     } else {
@@ -116,6 +116,7 @@ static void add(counts *to, const counts *more) {
     to->cancelled += more->cancelled;
     to->ended += more->ended;
     to->failed += more->failed;
+    to->hungry += more->hungry;
 }
 
 static bool history(const flows *f, uint64_t seed, planted lie, counts *all, char *wrong,
@@ -165,9 +166,9 @@ int main(int argc, char **argv) {
         }
     printf("%lu runs ended, %lu of them not well; %lu calls dispatched, %lu of them again; %lu "
            "workers died; %lu changes were another's; %lu runs parked; %lu answers, %lu "
-           "cancellations\n",
+           "cancellations; memory ran out %lu times\n",
            n.ended, n.failed, n.dispatched, n.repeated, n.died, n.lost, n.parked, n.answers,
-           n.cancelled);
+           n.cancelled, n.hungry);
     printf("%llu histories, %llu violations\n", (unsigned long long)count, (unsigned long long)bad);
     bool found = find_planted(&f, EARLY, "release before commit");
     found &= find_planted(&f, NO_FENCE, "no fence");

@@ -149,15 +149,44 @@ static mwl_status faulty_commit(mwl_store *s, const mwl_store_change *c, size_t 
     return MWL_E_IO;
 }
 
-static void drop_run(void *ctx, const mwl_store_claimed *run) { (void)ctx, (void)run; }
-static void drop_message(void *ctx, const mwl_store_message *m) { (void)ctx, (void)m; }
+static bool drop_run(void *ctx, const mwl_store_claimed *run) {
+    (void)ctx, (void)run;
+    return true;
+}
+static bool drop_message(void *ctx, const mwl_store_message *m) {
+    (void)ctx, (void)m;
+    return true;
+}
+
+/* Who is shown runs and messages, and has no memory for one of them. */
+typedef struct hungry_sink {
+    world *w;
+    const mwl_store_polled *real;
+    uint64_t left;
+} hungry_sink;
+
+static bool is_full(hungry_sink *h) {
+    bool full = h->left && --h->left == 0;
+    h->w->n.hungry += full;
+    return full;
+}
+static bool hungry_run(void *ctx, const mwl_store_claimed *run) {
+    hungry_sink *h = ctx;
+    return !is_full(h) && h->real->run(h->real->ctx, run);
+}
+static bool hungry_message(void *ctx, const mwl_store_message *m) {
+    hungry_sink *h = ctx;
+    return !is_full(h) && h->real->message(h->real->ctx, m);
+}
 
 static mwl_status faulty_poll(mwl_store *s, const mwl_store_poll *ask, const mwl_store_polled *sink,
                               int64_t *next) {
     static const mwl_store_polled nowhere = {NULL, drop_run, drop_message};
     faulty_store *f = (faulty_store *)s;
+    hungry_sink h = {f->world, sink, f->world->faults ? roll(f->world, 8) : 0};
+    const mwl_store_polled hungry = {&h, hungry_run, hungry_message};
     if (f->next == NOT_DONE) return MWL_E_IO;
-    if (f->next == GOOD) return f->real->ops->poll(f->real, ask, sink, next);
+    if (f->next == GOOD) return f->real->ops->poll(f->real, ask, &hungry, next);
     (void)f->real->ops->poll(f->real, ask, &nowhere, next);
     return MWL_E_IO;
 }
@@ -268,6 +297,28 @@ static void read_nothing(void *ctx, mwl_instant *out) {
     out->wall_ns = S;
 }
 
+static void *allocate(void *ctx, void *ptr, size_t old_size, size_t new_size) {
+    worker *k = ctx;
+    const mwl_alloc normal = mwl_alloc_default();
+    if (new_size && k->hungry && --k->hungry == 0) {
+        k->world->n.hungry++;
+        return NULL;
+    }
+    return normal.fn(normal.ctx, ptr, old_size, new_size);
+}
+
+/* Before a run is loaded, and when it is. */
+static bool on_allowed(void *ctx, const mwl_program *program, const char *name) {
+    worker *k = ctx;
+    (void)program, (void)name;
+    if (k->world->faults && roll(k->world, 3) == 0) k->hungry = 1 + (unsigned)roll(k->world, 30);
+    return true;
+}
+static void on_loaded(void *ctx, mwl_run *run) {
+    (void)run;
+    ((worker *)ctx)->hungry = 0;
+}
+
 static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_call *, void *)) {
     const mwl_call_provider providers[] = {{.uri = EFFECT,
                                             .document = DOCUMENT(EFFECT),
@@ -285,6 +336,7 @@ static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_cal
     config.hash_secret = 1;
     config.seed = 7;
     config.clock = clock ? *clock : nothing;
+    if (user) config.alloc = (mwl_alloc){allocate, user};
     if (mwl_vm_new(&config, &vm) != MWL_OK || mwl_std_add(vm, MWL_STD_ALL, NULL) != MWL_OK ||
         mwl_vm_functions(vm, functions, 1) != MWL_OK ||
         mwl_vm_provide(vm, providers, 2, user, NULL) != MWL_OK ||
@@ -312,13 +364,15 @@ static void show(world *w, const char *id, mwl_store_state state, mwl_store_text
 }
 
 static void on_ended(void *ctx, const mwl_durable_ended *ended) {
-    if (ended->state != MWL_STORE_STUCK) show(ctx, ended->id, ended->state, ended->result);
+    world *w = ((worker *)ctx)->world;
+    if (ended->state != MWL_STORE_STUCK) show(w, ended->id, ended->state, ended->result);
 }
 
 bool worker_begin(worker *k) {
     world *w = k->world;
     const mwl_clock clock = {read_clock, k};
-    const mwl_durable_options options = {.far_ns = 5 * S, .ended = on_ended, .ctx = w};
+    const mwl_durable_options options = {
+        .far_ns = 5 * S, .ended = on_ended, .allowed = on_allowed, .loaded = on_loaded, .ctx = k};
     k->store.base.ops = &faulty_ops;
     k->store.next = GOOD;
     k->store.world = w;
@@ -342,7 +396,7 @@ void worker_die(worker *k) {
     mwl_vm_free(k->vm);
     k->vm = NULL;
     k->driver = NULL;
-    k->asleep = 0;
+    k->asleep = k->hungry = 0;
 }
 
 static int64_t store_now(void *ctx) { return ((const world *)ctx)->time; }

@@ -33,7 +33,8 @@ typedef enum planted { HONEST, EARLY, NO_FENCE } planted;
 
 /* What has happened, to see that the histories are worth something. */
 typedef struct counts {
-    unsigned long dispatched, repeated, died, lost, parked, answers, cancelled, ended, failed;
+    unsigned long dispatched, repeated, died, lost, parked, answers, cancelled, ended, failed,
+        hungry; /* memory ran out while a run was copied or loaded */
 } counts;
 
 struct world;
@@ -54,6 +55,7 @@ typedef struct worker {
     bool work_done;      /* it was done, and the driver has not heard of it */
     int64_t wall_offset; /* of its clock */
     unsigned asleep;     /* turns that it does not get: stopped, or not reached */
+    unsigned hungry;     /* allocations of its VM until one fails; 0: none does */
 } worker;
 
 /* A call that a provider works for. */

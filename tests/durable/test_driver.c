@@ -1,0 +1,196 @@
+/* test_driver.c: what the driver does with one worker and a store in memory, step by step: when
+ * memory runs out, and when it is asked to give its runs back. tests/sim has the fleet. */
+#include "utest.h"
+
+#include "mwl_durable.h"
+#include "run_flow.h"
+
+#define S INT64_C(1000000000)
+#define EFFECT "mwl:provider.call/test/effect/v1"
+#define DOCUMENT                                                                                   \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" EFFECT                 \
+    "\",\"codePrefix\":\"Test\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"},"       \
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+#define CALL(next) "{'action':'Call','call':{'provider':'" EFFECT "'},'next':'" next "'}"
+enum { CALLS = 8, TURNS = 200 };
+
+/* A store in memory with one worker, whose lease does not end. */
+typedef struct place {
+    mwl_store base; /* what the driver sees */
+    mwl_store_memory *memory;
+    mwl_store *real;
+    mwl_vm *vm;
+    mwl_durable *driver;
+    int64_t time;
+    unsigned
+        full; /* runs and messages that are shown until there is no memory for one; 0: always */
+    unsigned hungry; /* allocations of the VM until one fails; 0: none does */
+    unsigned failed; /* how often that was so */
+    mwl_call *calls[CALLS];
+    size_t n_calls, n_ended, started;
+} place;
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+typedef struct sink {
+    place *p;
+    const mwl_store_polled *real;
+} sink;
+
+static bool is_full(place *p) {
+    bool full = p->full && --p->full == 0;
+    p->failed += full;
+    return full;
+}
+static bool see_run(void *ctx, const mwl_store_claimed *run) {
+    const sink *s = ctx;
+    return !is_full(s->p) && s->real->run(s->real->ctx, run);
+}
+static bool see_message(void *ctx, const mwl_store_message *m) {
+    const sink *s = ctx;
+    return !is_full(s->p) && s->real->message(s->real->ctx, m);
+}
+static mwl_status on_poll(mwl_store *base, const mwl_store_poll *ask, const mwl_store_polled *to,
+                          int64_t *next) {
+    place *p = (place *)base;
+    sink s = {p, to};
+    const mwl_store_polled mine = {&s, see_run, see_message};
+    return p->real->ops->poll(p->real, ask, &mine, next);
+}
+static mwl_status on_commit(mwl_store *base, const mwl_store_change *c, size_t n, bool *kept) {
+    mwl_store *real = ((place *)base)->real;
+    return real->ops->commit(real, c, n, kept);
+}
+static mwl_status
+on_program(mwl_store *base, const uint8_t *id,
+           void (*see)(void *ctx, const char *name, const void *image, size_t size), void *ctx) {
+    mwl_store *real = ((place *)base)->real;
+    return real->ops->get_program(real, id, see, ctx);
+}
+static const char *on_why(const mwl_store *base) {
+    return mwl_store_why(((const place *)base)->real);
+}
+static const mwl_store_ops ops = {
+    .poll = on_poll, .commit = on_commit, .get_program = on_program, .why = on_why};
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+static int64_t store_time(void *ctx) { return ((const place *)ctx)->time; }
+static void read_clock(void *ctx, mwl_instant *out) {
+    out->mono_ns = ((const place *)ctx)->time;
+    out->wall_ns = 1000000 * S + out->mono_ns;
+}
+static void *allocate(void *ctx, void *ptr, size_t old_size, size_t new_size) {
+    place *p = ctx;
+    const mwl_alloc normal = mwl_alloc_default();
+    if (new_size && p->hungry && --p->hungry == 0) {
+        p->failed++;
+        return NULL;
+    }
+    return normal.fn(normal.ctx, ptr, old_size, new_size);
+}
+static void on_loaded(void *ctx, mwl_run *run) {
+    (void)run;
+    ((place *)ctx)->hungry = 0;
+}
+static void on_ended(void *ctx, const mwl_durable_ended *run) {
+    ((place *)ctx)->n_ended += run->state == MWL_STORE_DONE;
+}
+static void start_effect(mwl_call *call, void *user) {
+    place *p = user;
+    p->started++;
+    if (p->n_calls < CALLS) p->calls[p->n_calls++] = call;
+}
+
+static bool make_worker(place *p) {
+    const mwl_call_provider provider = {.uri = EFFECT, .document = DOCUMENT, .start = start_effect};
+    const mwl_durable_options options = {.loaded = on_loaded, .ended = on_ended, .ctx = p};
+    mwl_config config = mwl_config_default();
+    config.hold = true;
+    config.clock = (mwl_clock){read_clock, p};
+    config.alloc = (mwl_alloc){allocate, p};
+    return mwl_store_memory_open(p->memory, &p->real) == MWL_OK &&
+           p->real->ops->join(p->real, "test") == MWL_OK && mwl_vm_new(&config, &p->vm) == MWL_OK &&
+           mwl_std_add(p->vm, MWL_STD_ALL, NULL) == MWL_OK &&
+           mwl_vm_provide(p->vm, &provider, 1, p, NULL) == MWL_OK &&
+           mwl_durable_new(p->vm, &options, &p->driver) == MWL_OK;
+}
+
+static void end_worker(place *p) {
+    mwl_durable_free(p->driver);
+    mwl_vm_free(p->vm);
+    mwl_store_close(p->real);
+    p->n_calls = 0;
+}
+
+/* Two runs of the Flow are accepted. */
+static bool open_place(place *p, const char *definition) {
+    const mwl_asm_document library[] = {{EFFECT, DOCUMENT, true}, {NULL, NULL, false}};
+    const mwl_asm_options options = {.library = library};
+    char *text = flow_quoted(definition);
+    mwl_asm_result out;
+    uint8_t id[16];
+    mwl_program *program = NULL;
+    memset(p, 0, sizeof *p);
+    p->base.ops = &ops;
+    p->time = S;
+    bool good =
+        mwl_store_memory_new(store_time, p, 1000000 * S, &p->memory) == MWL_OK && make_worker(p) &&
+        mwl_assemble(text, strlen(text), &options, &out) == MWL_OK &&
+        mwl_program_load(NULL, out.image, out.image_size, MWL_COPY, &program, NULL) == MWL_OK;
+    free(text);
+    if (!good) return false;
+    mwl_program_id(program, id);
+    good = p->real->ops->put_program(p->real, id, "f", out.image, out.image_size, 1) == MWL_OK;
+    for (int i = 0; i < 2; i++) {
+        const mwl_store_start start = {i ? "b" : "a", id, "f", {"{}", 2}, 1};
+        good = good && p->real->ops->start(p->real, &start) == MWL_OK;
+    }
+    mwl_program_release(program);
+    mwl_asm_free(&out);
+    return good;
+}
+
+static void close_place(place *p) {
+    end_worker(p);
+    mwl_store_memory_free(p->memory);
+}
+
+static void turn(place *p) {
+    p->time += S / 20;
+    while (mwl_vm_pump(p->vm, 0) == 0 || mwl_durable_collect(p->driver) == 0) continue;
+    mwl_durable_work *work = mwl_durable_take(p->driver, true);
+    if (!work) return;
+    while (mwl_durable_work_do(work, &p->base) == MWL_E_NOMEM) continue;
+    (void)mwl_durable_done(p->driver, work);
+}
+
+static void settle(place *p) {
+    while (p->n_calls) mwl_call_succeed(p->calls[--p->n_calls], mwl_null());
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* The store thinks that the worker has the runs, and the worker lives: so it must not forget one.
+ */
+UTEST(driver, a_run_that_there_was_no_memory_for_is_not_forgotten) {
+    unsigned copied = 0, loaded = 0;
+    for (unsigned at = 1; at < 20; at++) {
+        place p;
+        ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}")));
+        if (at < 5)
+            p.full = at; /* while it is copied */
+        else
+            p.hungry = at - 4; /* while it is loaded */
+        for (int i = 0; i < TURNS && p.n_ended < 2; i++) {
+            turn(&p);
+            settle(&p);
+        }
+        ASSERT_EQ(p.n_ended, (size_t)2);
+        *(at < 5 ? &copied : &loaded) += p.failed;
+        close_place(&p);
+    }
+    ASSERT_TRUE(copied > 0 && loaded > 0);
+}
+
+UTEST_MAIN()
