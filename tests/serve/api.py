@@ -54,6 +54,13 @@ class Runs(Case):
             self.assertEqual(got.json, {"run": "k1"})
         self.post("/v1/runs", {"program": "p", "input": 2}, headers={"Idempotency-Key": "k1"}, status=409)
         self.assertEqual(len(self.get("/v1/runs").lines), 1)
+        for _ in range(2):  # those of an array have the key and their number
+            got = self.post("/v1/runs", [{"program": "p"}, {"program": "p", "id": "own"}, {"program": "p"}],
+                            headers={"Idempotency-Key": "k2"}, status=202)
+            self.assertEqual([r["run"] for r in got.json], ["k2.0", "own", "k2.2"])
+        self.assertEqual(len(self.get("/v1/runs").lines), 4)
+        self.post("/v1/runs", {"program": "p"}, headers={"Idempotency-Key": "k" * 501}, status=400)
+        self.post("/v1/runs/k1/answers/ok", "true", headers={"Idempotency-Key": "k" * 3000}, status=400)
 
     def test_many_runs_start_at_once_or_none(self):
         self.serve()
@@ -231,6 +238,10 @@ class State(Case):
         self.ask("GET", "/v1/runs/x/y/z/a/b/c/d/e/f", status=404)
         self.ask("GET", "/v1/runs/%zz", status=404)
         self.ask("DELETE", "/v1/runs", status=405)
+        for path in ("/v1/runs/%FF", "/v1/runs?program=%C3%28", "/v1/runs/%ED%A0%80/result"):
+            self.assertIn("UTF-8", self.ask("GET", path, status=400).json["title"])
+        self.ask("GET", "/v1/runs", headers={"Idempotency-Key": b"\xff"}, status=400)
+        self.ask("GET", "/v1/runs/%C3%A4", status=404)
         self.ask("GET", "/v1/runs?state=unknown", status=400)
         self.ask("GET", "/v1/runs/nobody", status=404)
         self.ask("GET", "/v1/runs/nobody/events", status=404)

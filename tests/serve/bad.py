@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """bad.py MWLVM [CONNECTIONS]: what a server must bear: a body of 1 GB, many open connections, slow clients, a full disk."""
 import os
+import re
 import resource
 import signal
 import socket
@@ -79,6 +80,52 @@ class Bad(Case):
             else:
                 self.fail("the connection is still open")
         self.get("/healthz", tcp=True)
+
+    def metric(self, name):
+        return float(re.search(rf"^mwlvm_{name} (\S+)$", self.get("/metrics").body, re.M)[1])
+
+    def test_a_listener_that_does_not_read_is_closed(self):
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        line = socket.socket(socket.AF_UNIX)
+        self.addCleanup(line.close)
+        line.connect(self.path("runs.db-sock"))
+        line.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.until(lambda: self.metric("http_streams") == 1)
+        for i in range(3):  # each event has the id of its run
+            self.post("/v1/runs", [{"program": "p", "id": f"{i}-{k}-" + "x" * 480} for k in range(400)], status=202)
+        self.until(lambda: self.metric("http_streams") == 0)
+        self.until(lambda: self.metric("http_connections") <= 1)
+        line.settimeout(60)
+        self.until(lambda: line.recv(1 << 20) == b"")
+
+    def test_bodies_of_all_requests_have_a_limit(self):
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        head = f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\nContent-Length: 1048576\r\n\r\n".encode()
+        lines = [self.raw(head) for _ in range(256)]
+        self.until(lambda: self.metric("http_connections") >= 256)
+
+        def refused():
+            line = self.raw(head)
+            line.settimeout(0.5)
+            try:
+                return line.recv(4096)
+            except TimeoutError:
+                lines.append(line)
+                return b""
+        got = self.until(refused)
+        self.assertIn(b" 503 ", got)
+        self.assertIn(b"Retry-After: 1\r\n", got)
+        self.get("/v1/runs", token=self.token)  # without a body
+        for line in lines:
+            line.close()
+        self.until(lambda: self.post("/v1/runs", {"program": "p", "id": "x"}, token=self.token).status == 202)
+
+    def test_a_body_for_a_link_that_is_not_signed_is_not_read(self):
+        self.serve()
+        head = "POST /a/x/1/9999999999/" + "0" * 64 + " HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n"
+        self.assertIn(b" 403 ", self.raw(head.encode()).recv(4096))
 
     def test_a_request_that_is_not_http(self):
         self.serve()

@@ -8,7 +8,7 @@ import sys
 import time
 from urllib.parse import quote
 
-from server import ROOT, Case, flow, main
+from server import ROOT, Case, ask, flow, main
 
 URI = "mwl:provider.call/example.com/count/v1"
 COUNT = flow({"a": {"action": "Call", "call": {"provider": URI, "with": {"how": "words"}}, "next": "end"}})
@@ -42,6 +42,37 @@ class Calls(Case):
         self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 3)
         self.post("/v1/calls/x.1/result", {"value": 4}, status=409)
         self.post("/v1/calls/nobody.1/result", {"value": 4}, status=404)
+
+    def test_an_answer_settles_no_call(self):
+        worker, answerer = (self.command("serve", "--new-token", scope, "--tokens", "tokens").stdout.strip()
+                            for scope in ("work", "answer"))
+        self.serve("--remote", URI, "--tokens", "tokens")
+        self.put("count", COUNT)
+        self.put("ask", flow({"a": ask("ok")}))
+        self.start("x")
+        for name in ("x.1", "x.2", "x.%201", "x.+1", "x.01", "x.1e"):  # also before the call is open
+            got = self.post("/v1/runs/x/answers/" + name, "true", token=answerer, status=403)
+            self.assertIn("a call for a worker", got.json["title"])
+        self.get(TAKE, token=answerer, status=403)
+        self.post("/v1/calls/x.1/result", {"value": 1}, token=answerer, status=403)
+        self.assertEqual(self.get(TAKE + "&wait=30", token=worker).json["key"], "x.1")
+        self.post("/v1/calls/x.1/lease?attempt=1&lease=60", token=worker, status=204)
+        self.post("/v1/runs", {"program": "ask", "id": "y"}, status=202)
+        self.post("/v1/runs/y/answers/ok", "1", token=worker, status=403)
+        self.post("/v1/runs/y/answers/ok", "5", token=answerer, status=204)
+        for path in ("/v1/runs", "/v1/runs/x/result", "/v1/events", "/metrics"):
+            self.get(path, token=worker, status=403)
+            self.get(path, token=answerer, status=403)
+        self.post("/v1/calls/x.1/result", {"value": 3}, token=worker, status=204)
+        self.assertEqual([self.get(f"/v1/runs/{r}/result?wait=60").json["value"] for r in "xy"], [3, 5])
+
+    def test_head_takes_no_call(self):
+        self.begin()
+        self.start("x")
+        self.until(lambda: self.get("/v1/waits").lines)
+        self.ask("HEAD", TAKE, status=405)
+        self.assertEqual(self.get(TAKE).json["attempt"], 1)
+        self.ask("HEAD", "/v1/runs", status=200)
 
     def test_a_failure_is_one_of_the_flow(self):
         self.begin()

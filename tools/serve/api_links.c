@@ -23,15 +23,15 @@ static bool see_secret(void *ctx, const char *key, const char *value) {
 }
 
 /* Made when it is first needed. Two servers may do that at once: the first one counts. */
-static mwl_status secret(struct desk_tools *t, char out[AUTH_TOKEN]) {
+mwl_status link_secret(mwl_store *store, char out[AUTH_TOKEN]) {
     char made[AUTH_TOKEN];
     *out = '\0';
-    mwl_status status = t->store->ops->values(t->store, SECRET, see_secret, out);
+    mwl_status status = store->ops->values(store, SECRET, see_secret, out);
     if (status != MWL_OK || *out) return status;
     if (!auth_random(made)) return MWL_E_IO;
-    status = t->store->ops->set_value(t->store, SECRET, NULL, made);
+    status = store->ops->set_value(store, SECRET, NULL, made);
     if (status != MWL_OK && status != MWL_E_STATE) return status;
-    return t->store->ops->values(t->store, SECRET, see_secret, out);
+    return store->ops->values(store, SECRET, see_secret, out);
 }
 
 /* ---- a wait ---------------------------------------------------------------------------------- */
@@ -92,40 +92,32 @@ static void put_escaped(FILE *to, const char *text) {
 void api_link(struct ask *a, struct desk_tools *t) {
     struct wanted w = {0, 0, NULL, NULL, false};
     const char *run = a->words[0], *valid = http_parameter(a->request, "valid");
-    char key[AUTH_TOKEN], mac[AUTH_MAC], until[30];
+    char mac[AUTH_MAC], until[30];
     double s = valid ? strtod(valid, NULL) : SERVE_LINK_S;
     if (!(s >= 1 && s <= YEAR_S)) {
         ask_problem(a, 400, "`valid` is a number of seconds, up to a year");
     } else if (strlen(run) > RUN_MOST) {
         ask_problem(a, 400, "the id of the run is too long for a link");
     } else if (find(a, t, run, a->words[1], &w)) {
-        mwl_status status = secret(t, key);
         snprintf(until, sizeof until, "%lld", (long long)(store_now() / SECOND) + (long long)s);
-        auth_sign(key, run, a->words[1], until, mac);
+        auth_sign(a->serve->secret, run, a->words[1], until, mac);
         fprintf(a->out, "{\"link\":\"%s/a/", http_url(a->serve->http));
         put_escaped(a->out, run);
         fprintf(a->out, "/%llu/%s/%s\"", (unsigned long long)w.number, until, mac);
         put_time(a->out, "until", strtoll(until, NULL, 10) * SECOND);
         fputs("}\n", a->out);
-        if (status != MWL_OK) ask_refused(a, t, status);
     }
     forget(&w);
 }
 
 /* ---- using ----------------------------------------------------------------------------------- */
 
-/* False after a problem. */
-static bool is_signed(struct ask *a, struct desk_tools *t) {
-    char key[AUTH_TOKEN], mac[AUTH_MAC];
+bool link_is_signed(struct ask *a) {
+    char mac[AUTH_MAC];
     const char *run = a->words[0], *number = a->words[1], *until = a->words[2];
-    mwl_status status = secret(t, key);
-    if (status != MWL_OK) {
-        ask_refused(a, t, status);
-        return false;
-    }
     bool whole = strlen(run) <= RUN_MOST && strlen(number) < 25 && strlen(until) < 25 &&
                  strlen(a->words[3]) == AUTH_MAC - 1;
-    if (whole) auth_sign(key, run, number, until, mac);
+    if (whole) auth_sign(a->serve->secret, run, number, until, mac);
     if (!whole || !sha256_same(mac, a->words[3], AUTH_MAC - 1))
         ask_problem(a, 403, "this link is not valid");
     else if (strtoll(until, NULL, 10) < store_now() / SECOND)
@@ -143,7 +135,7 @@ void api_link_show(struct ask *a, struct desk_tools *t) {
         api_page(a);
         return;
     }
-    if (is_signed(a, t) && find(a, t, a->words[0], a->words[1], &w)) {
+    if (link_is_signed(a) && find(a, t, a->words[0], a->words[1], &w)) {
         putc('{', a->out);
         put_text(a->out, "run", a->words[0], true);
         put_text(a->out, "name", w.name, false);
@@ -158,8 +150,8 @@ void api_link_answer(struct ask *a, struct desk_tools *t) {
     mwl_value body = mwl_absent();
     char why[400] = "", key[40];
     bool good = true;
-    if (!is_signed(a, t) || !ask_body(a, t, &body)) return;
-    if (find(a, t, a->words[0], a->words[1], &w)) {
+    if (!ask_body(a, t, &body)) return; /* that the link is signed was asked before the body came */
+    if (find(a, t, a->words[0], a->words[1], &w) && ask_names_wait(a, a->words[0], w.name)) {
         snprintf(key, sizeof key, "link %llu", (unsigned long long)w.number);
         const mwl_store_message m = {.run = a->words[0],
                                      .kind = MWL_STORE_ANSWER,

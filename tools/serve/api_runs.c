@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_MOST = 500, LIST_MOST = 1000, LIST_USUAL = 100, START_MOST = 10000 };
+enum { ID_MOST = SERVE_KEY, LIST_MOST = 1000, LIST_USUAL = 100, START_MOST = 10000 };
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -343,14 +343,19 @@ static void free_starts(struct starts *s) {
     free(s->list);
 }
 
-/* The id that is given, or the key of the request, or a new one. malloc. */
-static char *make_id(const struct ask *a, mwl_value request, bool only) {
-    const char *given = text_member(request, "id");
-    char made[AUTH_TOKEN];
+/* The id that is given, or the key of the request (of an array: and the number in it), or a new
+ * one. malloc. */
+static char *make_id(const struct ask *a, mwl_value request, bool only, size_t n) {
+    const char *given = text_member(request, "id"), *key = a->request->key;
+    char made[SERVE_KEY + 30];
     if (given) return strdup(given);
-    if (only && a->request->key) return strdup(a->request->key);
-    if (!auth_random(made)) return NULL;
-    made[16] = '\0';
+    if (key && only) return strdup(key);
+    if (key) {
+        snprintf(made, sizeof made, "%s.%zu", key, n);
+    } else {
+        if (!auth_random(made)) return NULL;
+        made[16] = '\0';
+    }
     return strdup(made);
 }
 
@@ -368,7 +373,7 @@ static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, b
         size_t len = 0;
         char *text = run_start_text(t, request, &len);
         *out = (mwl_store_start){
-            make_id(a, request, only), id, strdup(program), {text, len}, store_now()};
+            make_id(a, request, only, s->n - 1), id, strdup(program), {text, len}, store_now()};
         if (!out->id || !out->name || !text)
             ask_problem(a, 503, "out of memory");
         else if (!*out->id || strlen(out->id) > ID_MOST)
@@ -447,7 +452,7 @@ void api_answer(struct ask *a, struct desk_tools *t) {
     char why[400] = "";
     bool good = true;
     mwl_value body = mwl_absent();
-    if (!ask_body(a, t, &body)) return;
+    if (!ask_names_wait(a, a->words[0], a->words[1]) || !ask_body(a, t, &body)) return;
     mwl_store_message m = {.run = a->words[0],
                            .kind = MWL_STORE_ANSWER,
                            .name = a->words[1],

@@ -21,7 +21,8 @@ enum auth_scope {
 #define X(name, text, bit) AUTH_##name = (bit),
     AUTH_SCOPES(X)
 #undef X
-        AUTH_ALL = 31
+        AUTH_ALL = 31,
+    AUTH_LINK = 32 /* no token: the path itself is signed */
 };
 
 struct auth;

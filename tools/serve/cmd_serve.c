@@ -182,6 +182,10 @@ static int run(struct serve_options *o) {
         if (joined != MWL_OK) status = store_fail(store, joined);
     }
     if (status == CMD_OK) status = put_files(o, store);
+    if (status == CMD_OK) {
+        mwl_status got = link_secret(store, s.secret);
+        if (got != MWL_OK) status = store_fail(store, got);
+    }
     if (status == CMD_OK) status = auth_open(&s.auth, o->token_file, o->tokens);
     if (status == CMD_OK) {
         const struct drive_how how = {

@@ -29,7 +29,7 @@
     W("POST", "v1/calls/?/result", WORK, SERVE_BODY, api_call_settle)                              \
     W("POST", "v1/calls/?/lease", WORK, SERVE_BODY, api_call_renew)                                \
     W("GET", "a/?/?/?/?", NONE, 0, api_link_show)                                                  \
-    W("POST", "a/?/?/?/?", NONE, SERVE_BODY, api_link_answer)
+    W("POST", "a/?/?/?/?", LINK, SERVE_LINK_BODY, api_link_answer)
 
 struct ask;
 struct desk_tools;

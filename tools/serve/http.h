@@ -21,6 +21,7 @@ struct http_request {
     char *method; /* "GET" */
     const char *segments[HTTP_SEGMENTS];
     size_t n_segments; /* of the path; SIZE_MAX: too many, or not valid */
+    bool not_text;     /* the path, the query or a header is not UTF-8 */
     struct http_parameter {
         const char *name, *value;
     } parameters[HTTP_PARAMETERS];

@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "mhd_lib.h"
+#include "vm/base/utf8.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -28,6 +29,7 @@ enum {
     SEND_S = 120, /* an answer is fetched within this time */
     FILES = 200,  /* for everything else */
     STREAM_MOST = 1 << 20,
+    BODIES = 256 << 20, /* of all requests together */
     DROP =
         8 << 20 /* a body that is so much too long is read to its end: then the client reads why */
 };
@@ -65,6 +67,7 @@ struct http {
     struct http_connection *connections, *last; /* the oldest first */
     struct http_request *requests;
     size_t n_connections, n_cut, limit; /* n_cut: of them */
+    size_t bodies;                      /* bytes of the requests that are there */
     int64_t idle_ns;
     int open_handles;
     bool swept, closing;
@@ -81,9 +84,11 @@ static int digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+static bool is_text(const char *s) { return !s || mwl__utf8_valid(s, strlen(s), NULL); }
+
 /* In place. False: a wrong escape, or a NUL. */
-static bool decode(char *s, bool plus) {
-    char *out = s;
+static bool decode(struct http_request *r, char *s, bool plus) {
+    char *out = s, *begin = s;
     for (; *s; s++) {
         char c = plus && *s == '+' ? ' ' : *s;
         if (c == '%') {
@@ -95,6 +100,7 @@ static bool decode(char *s, bool plus) {
         *out++ = c;
     }
     *out = '\0';
+    r->not_text |= !is_text(begin);
     return true;
 }
 
@@ -105,7 +111,7 @@ static bool split_query(struct http_request *r, char *query) {
         char *equals = strchr(item, '=');
         if (equals) *equals++ = '\0';
         if (r->n_parameters == HTTP_PARAMETERS) return false;
-        if (!decode(item, true) || (equals && !decode(equals, true))) return false;
+        if (!decode(r, item, true) || (equals && !decode(r, equals, true))) return false;
         r->parameters[r->n_parameters++] =
             (struct http_parameter){item, equals ? equals : item + strlen(item)};
     }
@@ -117,7 +123,7 @@ static bool split_path(struct http_request *r, char *path) {
     while (at && (*at || r->n_segments)) {
         char *slash = strchr(at, '/');
         if (slash) *slash++ = '\0';
-        if (r->n_segments == HTTP_SEGMENTS || !decode(at, false)) return false;
+        if (r->n_segments == HTTP_SEGMENTS || !decode(r, at, false)) return false;
         r->segments[r->n_segments++] = at;
         at = slash;
     }
@@ -197,11 +203,13 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
     append(h, c);
 }
 
+/* A stream is slow if there is something to send, and nothing was fetched for that long. */
 static bool is_slow(const struct http *h, const struct http_connection *c, int64_t now) {
     const struct http_request *r = c->request;
     int64_t age = now - c->since;
     if (!r || !r->complete) return age > h->idle_ns;
-    return r->ready && !r->stream && age > SEND_S * SECOND;
+    if (r->stream && r->stream->at == r->stream->len) return false;
+    return r->ready && age > SEND_S * SECOND;
 }
 
 static void on_sweep(uv_timer_t *timer) {
@@ -222,6 +230,7 @@ static ssize_t read_stream(void *ctx, uint64_t pos, char *buf, size_t max) {
         memcpy(buf, s->data + s->at, n);
         s->at += n;
         if (s->at == s->len) s->at = s->len = 0;
+        if (r->on) r->on->since = now_ns();
         return (ssize_t)n;
     }
     if (s->ended) return MHD_CONTENT_READER_END_OF_STREAM;
@@ -291,10 +300,12 @@ void http_stream_begin(struct http_request *r) {
 bool http_stream_put(struct http_request *r, const char *text, size_t len) {
     struct http_stream *s = r->stream;
     if (!s || s->ended) return false;
-    if (s->len - s->at + len > STREAM_MOST) {
+    if (s->len - s->at + len > STREAM_MOST) { /* it would never fetch the end of the stream */
         http_stream_end(r);
+        if (r->on) cut(r->http, r->on);
         return false;
     }
+    if (s->at == s->len && r->on) r->on->since = now_ns();
     if (s->cap - s->len < len) {
         if (s->at) memmove(s->data, s->data + s->at, s->len - s->at);
         s->len -= s->at;
@@ -354,6 +365,7 @@ static void on_over(void *ctx, struct MHD_Connection *connection, void **con_cls
     if (!r) return;
     struct http *h = r->http;
     if (r->begun) h->handler.over(h->handler.ctx, r);
+    h->bodies -= r->room;
     if (r->prev)
         r->prev->next = r->next;
     else
@@ -411,6 +423,7 @@ static enum MHD_Result begin(struct http_request *r, const char *method) {
     r->key = header(r, "Idempotency-Key");
     r->last_event = header(r, "Last-Event-ID");
     r->begun = true;
+    r->not_text |= !is_text(r->key) || !is_text(r->accept) || !is_text(r->last_event);
     if (!r->method) return MHD_NO;
     if (h->n_connections - h->n_cut > h->limit || h->closing)
         return refuse(r, 503, "{\"status\":503,\"title\":\"too many connections\"}");
@@ -425,7 +438,15 @@ static enum MHD_Result begin(struct http_request *r, const char *method) {
                       "send Content-Length\"}");
     r->too_long = r->wanted > most;
     if (r->wanted > most + DROP) return refuse(r, 413, TOO_LONG);
-    r->body = malloc(r->too_long ? 1 : r->wanted + 1);
+    r->room = r->too_long ? 0 : r->wanted;
+    if (r->room > BODIES - h->bodies) {
+        r->room = 0;
+        r->header[0] = "Retry-After";
+        r->header[1] = "1";
+        return refuse(r, 503, "{\"status\":503,\"title\":\"too many requests at once\"}");
+    }
+    h->bodies += r->room;
+    r->body = malloc(r->room + 1);
     return r->body ? MHD_YES : MHD_NO;
 }
 

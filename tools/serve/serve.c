@@ -94,6 +94,17 @@ void ask_waits(struct ask *a) {
     a->last = s == 0;
 }
 
+bool ask_names_wait(struct ask *a, const char *run, const char *name) {
+    const char *dot = strrchr(name, '.');
+    size_t len = strlen(run);
+    if (!dot || (size_t)(dot - name) != len || strncmp(name, run, len) != 0 ||
+        strtoull(dot + 1, NULL, 10) == 0)
+        return true;
+    ask_problem(a, 403, "'%s' is a call for a worker: it is settled by /v1/calls, not by an answer",
+                name);
+    return false;
+}
+
 bool ask_body(struct ask *a, struct desk_tools *t, mwl_value *out) {
     mwl_error error = {MWL_OK, "", 0};
     mwl_status status = mwl_json_parse(t->heap, a->request->body, a->request->len, out, &error);
@@ -180,7 +191,8 @@ static const struct endpoint *find(const struct http_request *r, const char **wo
     for (size_t i = 0; i < N_ENDPOINTS; i++) {
         if (!fits_path(&endpoints[i], r, words)) continue;
         *path = true;
-        bool head = strcmp(r->method, "HEAD") == 0 && strcmp(endpoints[i].method, "GET") == 0;
+        bool head = strcmp(r->method, "HEAD") == 0 && strcmp(endpoints[i].method, "GET") == 0 &&
+                    endpoints[i].scope != AUTH_WORK; /* that would take a call for nobody */
         if (head || strcmp(r->method, endpoints[i].method) == 0) return &endpoints[i];
     }
     return NULL;
@@ -189,6 +201,7 @@ static const struct endpoint *find(const struct http_request *r, const char **wo
 static bool may(struct ask *a) {
     struct http_request *r = a->request;
     enum auth_scope scope = a->endpoint->scope;
+    if (scope == AUTH_LINK) return link_is_signed(a);
     if (scope == AUTH_NONE || r->trusted) return true;
     unsigned has = auth_scopes(a->serve->auth, r->authorization);
     if (has & scope) return true;
@@ -217,7 +230,13 @@ static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
     a->request = r;
     a->serve->requests++;
     a->endpoint = find(r, a->words, &path);
-    if (!a->endpoint && path)
+    if (r->not_text || (r->key && strlen(r->key) > SERVE_KEY)) {
+        a->endpoint = NULL;
+        ask_problem(a, 400,
+                    r->not_text ? "the path, the query and the headers must be UTF-8"
+                                : "an Idempotency-Key has at most %d bytes",
+                    SERVE_KEY);
+    } else if (!a->endpoint && path)
         ask_problem(a, 405, "%s is not possible here", r->method);
     else if (!a->endpoint)
         ask_problem(a, 404, "there is nothing of this name; tools/SERVE.md lists the endpoints");

@@ -17,7 +17,13 @@
 
 #include <stdio.h>
 
-enum { SERVE_BODY = 1 << 20, SERVE_WAIT_S = 300, SERVE_LINK_S = 7 * 24 * 3600 };
+enum {
+    SERVE_BODY = 1 << 20,
+    SERVE_LINK_BODY = 1 << 16, /* of people without a token */
+    SERVE_KEY = 500,           /* bytes of an id of a run, and of an Idempotency-Key */
+    SERVE_WAIT_S = 300,
+    SERVE_LINK_S = 7 * 24 * 3600
+};
 
 struct serve_options {
     struct run_options run; /* the store, providers, permissions, limits */
@@ -44,6 +50,7 @@ struct serve {
     struct schedule *schedule;
     struct ask *waiting; /* answers that are not there yet */
     struct streams *streams;
+    char secret[AUTH_TOKEN]; /* links are signed with it */
     uint64_t requests;
     bool closing;
 };
@@ -89,6 +96,9 @@ void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status);
 /* Sets how long the answer may wait: the parameter `wait`, in seconds ("30", "30s"). On the loop's
  * thread. */
 void ask_waits(struct ask *a);
+/* False after a problem: the name is the key of a call (RUN.NUMBER), which workers settle. An
+ * answer of this name would settle the call, without the scope for it. */
+bool ask_names_wait(struct ask *a, const char *run, const char *name);
 /* Parses the body. False after a problem. */
 bool ask_body(struct ask *a, struct desk_tools *t, mwl_value *out);
 
@@ -109,6 +119,12 @@ void serve_turn(struct serve *s);
 void serve_close(struct serve *s);
 /* An event was committed: answers that wait for it are asked again. */
 void serve_event(struct serve *s, const char *run, const char *kind, const char *text);
+
+/* api_links.c. Reads the secret of the store; made when it is first needed. */
+mwl_status link_secret(mwl_store *store, char out[AUTH_TOKEN]);
+/* Whether the path is a link that this store has signed, and its time is not over. False after a
+ * problem. On any thread. */
+bool link_is_signed(struct ask *a);
 
 /* stream.c */
 int streams_open(struct serve *s);
