@@ -171,6 +171,8 @@ static void answer(int run) {
     mwl_status status;
     snprintf(id, sizeof id, "r%d", run);
     snprintf(body, sizeof body, "%d", 100 + run);
+    snprintf(line, sizeof line, "doubt r%d %s", run, body);
+    note(line);
     snprintf(line, sizeof line, "answer r%d %s", run, body);
     const mwl_store_message m = {
         .run = id, .name = "go", .key = "k", .body = {body, strlen(body)}, .now_wall_ns = 1};

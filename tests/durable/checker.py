@@ -4,8 +4,10 @@ and shares no code with what it checks.
 The history (one line for each thing that was seen, written with one write):
   start RUN                     `run --detach` was acknowledged
   effect RUN KEY ATTEMPT TEXT   a provider was asked to do something
-  known RUN KEY COUNT           how many calls of the run the store knew of then; no COUNT: it could not be asked
+  known RUN KEY NUMBER          the newest call in the snapshot that the store had of the run then; no NUMBER: it had no call
+                                at work any more, or could not be asked
   answer RUN VALUE              `mwlvm answer` was acknowledged
+  doubt RUN VALUE               it was given, and whether it was taken is not known
   result RUN JSON               a Result was shown
 """
 import json
@@ -58,7 +60,7 @@ class Postgres:
 
 
 def read(path):
-    found = {"start": [], "effect": [], "known": [], "answer": [], "result": []}
+    found = {"start": [], "effect": [], "known": [], "answer": [], "doubt": [], "result": []}
     words_of = {"effect": 4, "known": 3}
     try:
         with open(path) as f:
@@ -81,7 +83,7 @@ def check_effects(seen, rows, effects):
             wrong.append(f"{key} is an effect of a run that the store does not know")
     for _, key, count in seen["known"]:
         if count and int(count) < int(key.rsplit(".", 1)[1]):
-            wrong.append(f"{key} was released when the store knew of {count} calls")
+            wrong.append(f"{key} was released when the snapshot in the store ended with call {count}")
     for run in rows:
         if rows[run][0] != DONE:
             continue
@@ -91,16 +93,22 @@ def check_effects(seen, rows, effects):
 
 
 def check_answers(seen, rows):
-    """Each was taken once, and was given."""
+    """The acknowledged ones are taken in their order, and none is left out: another may come later for the same wait, so a
+    lost one would be a gap. Values ascend in the order in which they were given, one after the other."""
     wrong = []
-    given = {}
-    for run, value in seen["answer"]:
-        given.setdefault(run, []).append(json.loads(value))
-    for run, values in given.items():
-        state, result = rows.get(run, (None, None))
-        got = json.loads(result)["value"]["answers"] if state == DONE else values
-        if sorted(got) != sorted(set(got)) or not set(got) <= set(values):
-            wrong.append(f"{run} took the answers {got} of {values}")
+    given, doubts = {}, {}
+    for kind, found in (("answer", given), ("doubt", doubts)):
+        for run, value in seen[kind]:
+            found.setdefault(run, []).append(json.loads(value))
+    for run, (state, result) in rows.items():
+        if state != DONE:
+            continue
+        got, sure, unsure = json.loads(result)["value"]["answers"], given.get(run, []), set(doubts.get(run, []))
+        taken = [value for value in got if value not in unsure]
+        if len(set(sure)) < len(sure):
+            wrong.append(f"{run}: an answer was lost, and taken up again: {sure}")
+        if got != sorted(set(got)) or taken != sure[:len(taken)]:
+            wrong.append(f"{run} took the answers {got} of {sure}, and of {sorted(unsure)} in doubt")
     return wrong
 
 

@@ -21,8 +21,13 @@ RUNS = 6
 BLOCKS = 4  # of three effects
 
 
+# one of three asks the store for the snapshot that it has of the run
 SCRIPT = """#!/bin/sh
-printf 'effect %s %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" >>history
+if [ $(($$ % 3)) = 0 ]; then
+  known=$('{mwlvm}' show --durable runs.db "$1" 2>&1 | sed -n 's/^ *waits for call \\([0-9]*\\).*/\\1/p' | tail -n 1)
+fi
+printf 'effect %s %s %s %s\\nknown %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" \
+"$1" "$MWLVM_CALL_KEY" "$known" >>history
 """
 
 
@@ -127,16 +132,23 @@ def round_of(dice, kills):
     return killed, wrong
 
 
+def is_found(line):
+    """Whether the checker sees what this line in front of the history means."""
+    with open("history") as f, open("planted", "w") as planted:
+        planted.write(line + "\n" + f.read())
+    return len(checker.check(checker.Sqlite("runs.db"), "planted", effects(BLOCKS))) == 1
+
+
 def main():
     seed = int(os.environ.get("SEED", "1"))
-    killed = rounds = seen = again = 0
+    killed = rounds = seen = again = known = 0
     # a kill takes nothing from the page cache, so the disk has no part in this
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         os.chdir(folder)
         with open("flow.json", "w") as f:
             json.dump(flow(BLOCKS), f)
         with open("effect", "w") as f:
-            f.write(SCRIPT)
+            f.write(SCRIPT.format(mwlvm=MWLVM))
         os.chmod("effect", 0o755)
         while killed < KILLS:
             dice = random.Random(seed + rounds)
@@ -149,8 +161,14 @@ def main():
             keys = [key for _, key, _, _ in checker.read("history")["effect"]]
             seen += len(keys)
             again += len(keys) - len(set(keys))
+            known += sum(count != "" for _, _, count in checker.read("history")["known"])
+        assert is_found("answer r0 0"), "an answer that was acknowledged and lost is not seen"
+        assert is_found("known r0 r0.9 8"), "a call that no snapshot knows is not seen"
+        assert is_found("start r9"), "a run that was accepted and lost is not seen"
         os.chdir("/")
-    print(f"{killed} kills in {rounds} rounds of {RUNS} runs, 0 violations; {seen} effects, {again} of them again")
+    print(f"{killed} kills in {rounds} rounds of {RUNS} runs, 0 violations; {seen} effects, {again} of them again; the store was "
+          f"asked for {known} of them")
+    assert known > 5, "nobody asked the store"
     return 0
 
 
