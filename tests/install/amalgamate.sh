@@ -1,6 +1,6 @@
 #!/bin/sh
 # amalgamate.sh FOLDER SUITE [MINICORO]: the library as one file. FOLDER/mwl.c compiles without a warning with every
-# compiler that is there, also with parts left out; mwl.h stands alone in C and C++. SUITE, which was built with that file,
+# compiler that is there, also with parts left out, as README.md shows; mwl.h stands alone in C and C++. SUITE, which was built with that file,
 # passes the cases of this project, and outside suites where they are. MINICORO, a minicoro.h, is a part of mwl.c, and a
 # host that clang compiles has its own copy beside it; host_minicoro_one is the same by the compiler of the build.
 set -eu
@@ -12,15 +12,26 @@ cd "$root"
 cflags=$(pkg-config --cflags libxxhash libpcre2-8 libutf8proc libidn2 2>/dev/null || true)
 
 # Reading the indentation takes gcc seconds in a file of this length; each source file is checked for it when it is compiled.
-warnings="-Wall -Wextra -Werror -Wno-misleading-indentation"
+warnings="-std=c11 -Wall -Wextra -Werror -Wno-misleading-indentation"
+# The build has compiled the file with -O2 and these warnings, by its own compiler. The others read it; with
+# AMALGAMATE_LONG each compiles it, because some warnings come from the optimiser.
+how=${AMALGAMATE_LONG:+-O2 -O3}
 for cc in gcc clang "g++ -x c"; do
-    command -v "${cc%% *}" >/dev/null 2>&1 || { echo "no ${cc%% *} here"; continue; }
-    # shellcheck disable=SC2086  # the flags are words
-    $cc -std=c11 $warnings -fsyntax-only $cflags "$one/mwl.c"
-    echo "$cc: no warning"
+    command -v "${cc%% *}" >/dev/null 2>&1 || { echo "no ${cc%% *} here: not compiled by it"; continue; }
+    for level in ${how:--fsyntax-only}; do
+        # shellcheck disable=SC2086  # the flags are words
+        $cc $warnings $level $cflags -c "$one/mwl.c" -o "$one/mwl.o"
+        echo "$cc $level: no warning"
+    done
 done
+rm -f "$one/mwl.o"
+# The command of README.md, with the host that stands there.
+awk '/^```/ { on = $0 == "```c"; next } on' README.md | sed '/include <mwl_std/d; s/<mwl_asm/<mwl/' >"$one/host.c"
+line=$(sed -n 's/^    cc host.c one/cc host.c one/p' README.md)
+[ -n "$line" ] || { echo "README.md does not show how the one file is compiled"; exit 1; }
 # shellcheck disable=SC2086
-cc -std=c11 $warnings -fsyntax-only -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -DMWL_STACKS=0 "$one/mwl.c"
+(cd "$one" && eval "$(echo "$line" | sed 's|one/mwl.c|mwl.c|; s|-Ione|-I.|') $warnings")
+[ "$("$one/host")" = 42 ] || { echo "the host of README.md with the one file prints something else"; exit 1; }
 echo '#include "mwl.h"' | cc -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$one" -
 if command -v c++ >/dev/null 2>&1; then
     echo '#include "mwl.h"' | c++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$one" -
@@ -44,3 +55,6 @@ check mwl "$suites/mwl/conformance"
 check cel "$suites/cel"
 check json "$suites/json-parsing"
 check json-schema "$suites/json-schema"
+check jcs "$suites/jcs"
+check mwl-schemas "$suites/mwl"
+check mwl "$suites/mwl/schemas"

@@ -26,7 +26,8 @@ cmake() {
 section() { # section PATTERN: its lines of code that begin so
     awk '/^## / { on = $0 == "## In your program" } on && /^    /' "$root/README.md" | sed -n "s/^    \($1.*\)/\1/p"
 }
-section '\(cmake\|export\|cc\) ' >"$work/steps.sh"
+# The one file is compiled by amalgamate.sh.
+section '\(cmake\|export\|cc\) ' | grep -v one/mwl.c >"$work/steps.sh"
 for word in 'cmake -S' 'cmake --build' 'cmake --install' 'export PKG_CONFIG_PATH' 'cc host.c'; do
     grep -q "^$word" "$work/steps.sh" || { echo "README.md does not show: $word"; exit 1; }
 done

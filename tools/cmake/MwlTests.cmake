@@ -419,14 +419,16 @@ if(NOT MWL_SANITIZE)
     set(MWL_ONE_MINICORO)
     if(MWL_MINICORO_INCLUDE)
       set(MWL_ONE_MINICORO ${MWL_MINICORO_INCLUDE}/minicoro.h)
-      set(MWL_ONE_FLAGS ";-Wno-pedantic;-Wno-conversion") # it has its own rules
     endif()
     add_custom_command(OUTPUT ${MWL_ONE}/mwl.c
       COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate ${MWL_ONE} ${MWL_ONE_MINICORO}
       DEPENDS ${MWL_ONE_OF} ${PROJECT_SOURCE_DIR}/tools/amalgamate VERBATIM)
     add_library(mwl_one OBJECT ${MWL_ONE}/mwl.c)
-    target_link_libraries(mwl_one PRIVATE mwl_flags mwl_dependencies)
-    set_source_files_properties(${MWL_ONE}/mwl.c PROPERTIES COMPILE_OPTIONS "-O0;-g0;-Wno-shadow;-Wno-misleading-indentation${MWL_ONE_FLAGS}")
+    # As a user compiles it: with the parts of this build, but not with its flags. amalgamate.sh explains the third one.
+    target_link_libraries(mwl_one PRIVATE mwl_dependencies)
+    target_compile_definitions(mwl_one PRIVATE $<TARGET_PROPERTY:mwl_flags,INTERFACE_COMPILE_DEFINITIONS>)
+    target_compile_options(mwl_one PRIVATE -Wall -Wextra -Wno-misleading-indentation -O2 -g0
+                           $<$<BOOL:${MWL_WERROR}>:-Werror>)
     add_executable(mwl-suite-one ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
                    tools/lsp/cel_deduce.c tools/lsp/cel_type.c $<TARGET_OBJECTS:mwl_one>)
     target_include_directories(mwl-suite-one PRIVATE tools/suite)
