@@ -5,7 +5,6 @@
  * time, except with threads. */
 #include "flow.h"
 
-#include "mwl_asm.h"
 #include "mwl_std.h"
 
 #include <pthread.h>

@@ -42,6 +42,34 @@ folder() { # folder NAME: bytes of code and constants of its objects
     size "$build/CMakeFiles/mwl_objects.dir/$1"/*.o | awk 'NR > 1 { sum += $1 } END { printf "%.0f KiB", sum / 1024 }'
 }
 
+programs() { # what definitions of the conformance suite become, if it is there
+    suite=${MWL_SUITES:-../shared/suites}/mwl
+    [ -d "$suite" ] || return 0
+    python3 - "$work/prefix/bin/mwlvm" "$suite" <<'PYTHON'
+import glob, json, os, subprocess, sys, tempfile
+
+mwlvm, suite = sys.argv[1:]
+rows = []
+with tempfile.TemporaryDirectory() as folder:
+    out = os.path.join(folder, "out.mwlb")
+    for name in sorted(glob.glob(suite + "/**/definition.json", recursive=True)):
+        made = [subprocess.run([mwlvm, "asm", *words, "-o", out, name], capture_output=True).returncode or os.path.getsize(out)
+                for words in (["--strip"], [])]
+        if min(made) > 8:  # not a status
+            text = json.dumps(json.load(open(name)), separators=(",", ":"), ensure_ascii=False).encode()
+            rows.append((len(text), *made))
+json_size, small, full = (sum(row[i] for row in rows) for i in range(3))
+each = sorted(100 * row[1] / row[0] for row in rows)
+print(f"""
+The programs of {len(rows)} conformance definitions. The minified JSON has {json_size:,} bytes:
+
+| program | bytes | of the JSON |
+| --- | ---: | ---: |
+| packed, without definition and positions (`mwlvm asm --strip`) | {small:,} | {100 * small / json_size:.0f} % ({each[0]:.0f} % to {each[-1]:.0f} %) |
+| as `mwlvm asm` writes it | {full:,} | {100 * full / json_size:.0f} % |""")
+PYTHON
+}
+
 {
     echo "# Sizes"
     echo
@@ -57,6 +85,10 @@ folder() { # folder NAME: bytes of code and constants of its objects
     echo "| a host that assembles and runs a definition (\`tools/examples/hello_host.c\`) | $(kib "$work/assembles") |"
     echo "| a host that loads and runs a program (\`bench/sizes/load.c\`) | $(kib "$work/loads") |"
     echo "| the same with a provider of its own, whose document must be checked | $(kib "$work/provides") |"
+    echo
+    limit=$(sed -n 's/^limit_kib=//p' tests/install/library.sh)
+    echo "The test \`library\` allows $limit KiB for \`libmwlvm.so\`; \`tests/install/library.sh\` says why."
+    programs
     echo
     echo "Code and constants of each folder's objects, before linking:"
     echo

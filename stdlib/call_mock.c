@@ -5,6 +5,9 @@
 #include "std_impl.h"
 
 #include "backoff.h"
+#include "documents.h"
+
+#include <string.h>
 
 static mwl_value member(mwl_value object, const char *name) {
     return mwl_object_get(object, name, strlen(name));

@@ -7,8 +7,6 @@
 #include "std_tables.h"
 #include "text_buf.h"
 
-#include <math.h>
-
 #define MAX_PRECISION 100 /* cel-go's limit */
 #define DEFAULT_PRECISION 6
 #define NUMBER_ROOM 512 /* mwl_number_text: 352 and the precision */

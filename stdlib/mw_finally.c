@@ -4,6 +4,8 @@
  * mwl_phase_dispatch. A failed cleanup fails the phase, and so supersedes the Result in flight. */
 #include "std_impl.h"
 
+#include "documents.h"
+
 /* spec: middleware-providers, Finally: the cleanup call, whatever the Result is. */
 static void finally_always(mwl_phase *phase, void *user) {
     (void)user;

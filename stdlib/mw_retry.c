@@ -15,9 +15,11 @@
 #include "std_impl.h"
 
 #include "backoff.h"
+#include "documents.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The fields of a policy in the state. */
 enum { COUNT, LAST, WIDTH };

@@ -6,6 +6,9 @@
 #include "std_impl.h"
 
 #include "backoff.h"
+#include "documents.h"
+
+#include <string.h>
 
 /* Reads the length of a constant bound. */
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {

@@ -2,10 +2,7 @@
 #ifndef MWL_STD_IMPL_H
 #define MWL_STD_IMPL_H
 
-#include "documents.h"
 #include "mwl_provider.h"
-
-#include <string.h>
 
 extern const mwl_call_provider mwl__std_mock;
 extern const mwl_middleware mwl__std_retry, mwl__std_timeout, mwl__std_loop, mwl__std_finally;

@@ -3,7 +3,6 @@
 #ifndef MWL_TOOLS_CMD_H
 #define MWL_TOOLS_CMD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* name, operands, one line of help */

@@ -7,7 +7,6 @@
 #include "term.h"
 #include "vm/program/program.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 struct drawing {

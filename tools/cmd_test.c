@@ -10,6 +10,7 @@
 #include "term.h"
 #include "test/programs.h"
 #include "test/report.h"
+#include "testable.h"
 #include "vm/base/mem.h"
 
 #include <errno.h>

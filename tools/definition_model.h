@@ -5,7 +5,7 @@
 
 #include "assembler/check/model.h"
 #include "definition.h"
-#include "vm/cel/cel_lib.h"
+#include "vm/cel/functions.h"
 
 struct definition_model {
     mwl_alloc alloc;

@@ -7,6 +7,9 @@
 #include "diff.h"
 
 #include "term.h"
+#include "vm/base/mem.h"
+
+#include <string.h>
 
 enum {
     CONTEXT = 3,       /* lines around a change */

@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_DIFF_H
 #define MWL_TOOLS_DIFF_H
 
-#include "vm/base/mem.h"
+#include "mwl.h"
 
 #include <stdio.h>
 

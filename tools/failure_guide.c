@@ -5,7 +5,6 @@
 #include "failure_guide.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct failure_row rows[] = {

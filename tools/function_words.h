@@ -5,7 +5,7 @@
 #ifndef MWL_TOOLS_FUNCTION_WORDS_H
 #define MWL_TOOLS_FUNCTION_WORDS_H
 
-#include "mwl_provider.h"
+#include <stddef.h>
 
 struct function_words {
     const char *library; /* "strings" */

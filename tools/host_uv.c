@@ -10,7 +10,6 @@
 #include "interrupt.h"
 #include "run_vm.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -4,7 +4,6 @@
 #include "cmd.h"
 #include "mwl_provider.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define STUB_CODE "Mwlvm.NotImplemented"

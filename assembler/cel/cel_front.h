@@ -8,7 +8,6 @@
 #define MWL_CEL_FRONT_H
 
 #include "assembler/cel/cel_ast.h"
-#include "mwl_config.h"
 
 #include "mwl_provider.h"
 

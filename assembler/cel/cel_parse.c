@@ -7,6 +7,7 @@
  * of operators, selections and calls are loops. A syntax error ends the parse. A literal without a
  * value is reported and parsing continues, so that one pass shows several mistakes. */
 #include "assembler/cel/cel_parser.h"
+#include "mwl_config.h"
 
 static mwl__cel_node *parse_expr(mwl__cel_parser *p);
 

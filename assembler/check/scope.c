@@ -2,6 +2,7 @@
 #include "assembler/check/scope.h"
 
 #include "assembler/cel/cel.h"
+#include "assembler/check/model.h"
 #include "vm/base/hash.h"
 
 /* ---- sets of names --------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 #ifndef MWL_SCOPE_H
 #define MWL_SCOPE_H
 
-#include "assembler/check/model.h"
+#include "assembler/cel/cel_front.h"
+#include "assembler/source/read.h"
 #include "vm/base/table.h"
 
 /* A set of names, each with flags and the place where it was first used. It grows in an arena. */

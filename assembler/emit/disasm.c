@@ -1,6 +1,7 @@
 /* disasm.c: see disasm.h. */
 #include "assembler/emit/disasm_impl.h"
 
+#include "assembler/emit/disasm.h"
 #include "vm/base/ascii.h"
 #include "vm/base/num.h"
 #include "vm/base/utf8.h"

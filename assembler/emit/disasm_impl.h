@@ -2,7 +2,8 @@
 #ifndef MWL_DISASM_IMPL_H
 #define MWL_DISASM_IMPL_H
 
-#include "assembler/emit/disasm.h"
+#include "vm/program/program.h"
+#include "vm/base/mem.h"
 
 /* Something of the Flow tables that begins at an instruction, in the order in which it is listed
  * there. */

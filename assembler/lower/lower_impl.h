@@ -3,7 +3,8 @@
 #define MWL_LOWER_IMPL_H
 
 #include "assembler/cel/cel_lower.h"
-#include "assembler/lower/lower.h"
+#include "assembler/check/model.h"
+#include "assembler/emit/emit.h"
 
 /* A literal with at most this many elements has a register for each. A longer one is built element
  * by element. */

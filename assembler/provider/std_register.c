@@ -7,8 +7,6 @@
 #include "assembler/provider/provide.h"
 #include "stdlib/std_impl.h"
 
-#include <stdio.h>
-
 static mwl_status add_functions(mwl_vm *vm, mwl_error *error) {
     mwl_status st = MWL_OK;
     const mwl_function_def *table;

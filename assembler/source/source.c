@@ -4,7 +4,10 @@
  * each block of BLOCK bytes, so that a column never needs a walk over more than one block. */
 #include "assembler/source/source.h"
 
+#include "vm/base/mem.h"
 #include "vm/base/utf8.h"
+
+#include <string.h>
 
 #define BLOCK 1024u
 

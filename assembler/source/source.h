@@ -10,7 +10,7 @@
 #ifndef MWL_SOURCE_H
 #define MWL_SOURCE_H
 
-#include "vm/base/mem.h"
+#include "mwl.h"
 
 /* Offsets are 32 bits wide, so no text is larger than this. */
 #define MWL__SOURCE_MAX 0xfffffff0u

@@ -2,6 +2,8 @@
  * scheduler.lua. */
 #include "lua_game.h"
 
+#include <stdlib.h>
+
 enum { START = 1, ARRIVED, STEP }; /* the functions of scheduler.lua, on the stack */
 
 static uint32_t *ready, n_ready; /* actors that have arrived */

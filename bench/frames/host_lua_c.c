@@ -5,6 +5,8 @@
  * meant any more. */
 #include "lua_game.h"
 
+#include <stdlib.h>
+
 enum { WHEEL = 128 }; /* no wait is as long as this many frames */
 
 typedef struct script {

@@ -9,7 +9,6 @@
 #include <lua.h>
 #include <lualib.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static game *the_game;
 static lua_State *lua;

@@ -2,7 +2,6 @@
  * what http of stdlib/io is compared with. Each response is read into memory, as the provider does;
  * nothing is decoded. */
 #include <curl/curl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>

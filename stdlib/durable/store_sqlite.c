@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { APPLICATION = 0x4d574c52, SCHEMA = 2, BUSY_MS = 5000 };

@@ -5,7 +5,6 @@
 #include "io.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 

@@ -9,6 +9,7 @@
  *
  * So many programs run at a time; further calls wait in a queue, where they hold nothing. */
 #include "exec.h"
+#include "codec.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #ifndef MWL_IO_EXEC_H
 #define MWL_IO_EXEC_H
 
-#include "codec.h"
+#include "mwl_io.h"
 
 #include <limits.h>
 

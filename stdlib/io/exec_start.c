@@ -3,6 +3,7 @@
  * The input is written to a file in memory, which the program gets as its standard input. So the
  * loop does not have to feed a program that reads slowly or not at all. */
 #include "exec.h"
+#include "codec.h"
 #include "policy.h"
 
 #include <errno.h>

@@ -5,9 +5,11 @@
  * a failure, in the arguments of a call. The walk keeps, for each level, where it is in each path
  * that has begun further up. */
 #include "secret.h"
+#include "io.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <time.h>
 
 enum { BODY_SHOWN = 64 << 10 /* bytes of a body in the details of a failure */ };
 

@@ -1,7 +1,6 @@
 /* http_request.c: from the arguments of a call to a request. */
 #include "http.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 

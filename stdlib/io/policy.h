@@ -2,7 +2,7 @@
 #ifndef MWL_IO_POLICY_H
 #define MWL_IO_POLICY_H
 
-#include "io.h"
+#include "mwl_io.h"
 
 typedef struct mwl__grants {
     bool everything;

@@ -2,9 +2,10 @@
 #ifndef MWL_IO_SECRET_H
 #define MWL_IO_SECRET_H
 
-#include "io.h"
+#include "mwl_io.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { MWL__SECRET_BUCKETS = 4096 };
 

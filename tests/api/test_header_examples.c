@@ -5,7 +5,7 @@
 #include "mwl_asm.h"
 #include "mwl_std.h"
 
-#include <stdio.h>
+#include <stdio.h> /* for the examples */
 #include <string.h>
 
 #include "header_examples.h"

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #if defined(_WIN32) || defined(__EMSCRIPTEN__)
 #define TOLD_HERE 0 /* a process has no copy that could be stopped in its place */

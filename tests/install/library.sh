@@ -8,6 +8,9 @@ type=$3
 stress=$4
 compiler=$5
 status=0
+# What the shared library may weigh, in KiB, stripped. 700 were planned for the core before runs could be saved (48), the
+# interface for embedders grew (20) and code was linked before it runs (25). bench/SIZES.md has what it weighs.
+limit_kib=790
 
 needed=$(readelf -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for name in $needed; do
@@ -38,9 +41,9 @@ for file in "$shared" "$host"; do
     size=$(($(wc -c <"$work/stripped")))
     echo "${file##*/}, stripped: $size bytes, $((size / 1024)) KiB"
     # The promise is for what people install, as gcc makes it here; other machines' code has other sizes.
-    if [ "$file" = "$shared" ] && [ "$size" -ge $((790 * 1024)) ] && [ "$(uname -m)" = x86_64 ] && [ "$compiler" = GNU ]; then
+    if [ "$file" = "$shared" ] && [ "$size" -ge $((limit_kib * 1024)) ] && [ "$(uname -m)" = x86_64 ] && [ "$compiler" = GNU ]; then
         case $type/$stress in
-            Release/OFF | RelWithDebInfo/OFF) echo "that is more than 790 KiB"; status=1 ;;
+            Release/OFF | RelWithDebInfo/OFF) echo "that is more than $limit_kib KiB"; status=1 ;;
         esac
     fi
 done

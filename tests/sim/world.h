@@ -6,9 +6,7 @@
 #define SIM_WORLD_H
 
 #include "committed.h"
-#include "mwl_asm.h"
 #include "mwl_durable.h"
-#include "mwl_std.h"
 
 #define S INT64_C(1000000000)
 enum { WORKERS = 3, RUNS = 4, CALLS = 64, KEYS = 512, ANSWERS = 64 };

@@ -3,6 +3,7 @@
 
 #include "cel_tree.h"
 #include "faulty.h"
+#include "mwl_config.h"
 
 static mwl__buf out;
 

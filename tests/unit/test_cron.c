@@ -4,7 +4,6 @@
 #include "tools/serve/cron.h"
 #include "vm/value/temporal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int64_t at(const char *text) {

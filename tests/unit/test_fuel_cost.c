@@ -34,12 +34,12 @@ static void measure_args(struct meter *m, const struct operands *o, struct call 
         (void)meter_measure(m, run_call, c, what);
         return;
     }
-    for (size_t i = 0; i < o->n; i++) {
+    for (size_t i = 0; i < o->n && filled < sizeof c->args / sizeof *c->args; i++) {
         char more[160];
         if (filled >= 2 && !is_third(&o->at[i])) continue;
         c->args[filled] = o->at[i].v;
-        snprintf(more, sizeof more, "%s%s%s", what, filled ? ", " : "", o->at[i].name);
-        measure_args(m, o, c, filled + 1, more);
+        int len = snprintf(more, sizeof more, "%s%s%s", what, filled ? ", " : "", o->at[i].name);
+        if (len > 0) measure_args(m, o, c, filled + 1, more);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "vm/regex/pattern.h"
 
 #include "faulty.h"
+#include "mwl_config.h"
 #include "utest.h"
 
 static mwl_status status_of(const char *text) {

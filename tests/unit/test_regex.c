@@ -1,5 +1,6 @@
 /* test_regex.c: RE2's syntax rule by rule, the meaning of matches, limits, memory and time. */
 #include "vm/regex/regex.h"
+#include "mwl_config.h"
 #include "vm/regex/regex_prog.h"
 
 #include "faulty.h"

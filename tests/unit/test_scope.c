@@ -1,7 +1,7 @@
 /* test_scope.c: sets of names; which roots exist at which place. */
 #include "utest.h"
 
-#include "assembler/cel/cel.h"
+#include "assembler/check/model.h"
 #include "faulty.h"
 #include "assembler/check/scope.h"
 

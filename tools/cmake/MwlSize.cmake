@@ -1,8 +1,8 @@
 # How much each folder is optimised in optimised builds. As the build type says (-O3 in Release): what a run spends
 # its time in. -O2: what the assembler spends its time in, and what the machine calls now and then. -Os: the rest,
-# which is done once or for people. A few files differ from their folder. Measured on x86-64 with gcc 12, the shared
-# library stripped, Release: 691 KiB; with -O3 everywhere 827 KiB, with -Os everywhere 559 KiB and up to 30 % more
-# instructions in the assembler.
+# which is done once or for people. A few files differ from their folder. bench/SIZES.md has what the library weighs; it
+# would be a fifth larger with -O3 everywhere, and a fifth smaller with -Os everywhere, at up to 30 % more instructions in
+# the assembler.
 set(MWL_FAST vm/base vm/machine)
 set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
 set(MWL_EVEN_FILES vm/regex/regex.c # the search
@@ -33,7 +33,7 @@ foreach(source ${MWL_SOURCES})
   endif()
 endforeach()
 
-# Tables of texts are thousands of relocations: 54 KiB of the shared library, 1 KiB when packed. Used where the
+# Tables of texts are thousands of relocations, which take next to nothing when they are packed. Used where the
 # system's own loader understands it (glibc 2.36 and later): a program linked that way is run.
 include(CheckCSourceRuns)
 set(CMAKE_REQUIRED_FLAGS -fPIE)

@@ -257,18 +257,19 @@ if(Python3_FOUND)
 endif()
 
 # Checks of the tree itself: the table of the specification's requirements names tests that exist, the
-# texts of the mutations are there, folders use only what is below them, tools/dev and the presets agree, and the
+# texts of the mutations are there, folders use only what is below them, files include only what they use, tools/dev and the presets agree, and the
 # layout is clang-format's.
 if(Python3_FOUND)
   set(MWL_CHECK_requirements check_requirements.py)
   set(MWL_CHECK_mutations mutations.py)
   set(MWL_CHECK_layers layers.py ${CMAKE_BINARY_DIR})
   set(MWL_CHECK_pages pages.py)
+  set(MWL_CHECK_headers_used includes.py)
   set(MWL_CHECK_readme_speed ../bench/readme.py)
   set(MWL_CHECK_find_rules find_rules.py)
   set(MWL_CHECK_dev dev.py)
   set(MWL_CHECK_program_format program_format.py $<TARGET_FILE:mwlvm>)
-  foreach(check requirements mutations layers pages readme_speed find_rules dev program_format)
+  foreach(check requirements mutations layers pages headers_used readme_speed find_rules dev program_format)
     list(TRANSFORM MWL_CHECK_${check} PREPEND ${PROJECT_SOURCE_DIR}/tests/ AT 0)
     add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${MWL_CHECK_${check}})
     mwl_test_setup(${check})

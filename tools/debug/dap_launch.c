@@ -5,7 +5,6 @@
 #include "assembler/source/read.h"
 #include "vm/program/program.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* ---- launch ---------------------------------------------------------------------------------- */

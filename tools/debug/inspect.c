@@ -4,8 +4,8 @@
 #include "../expr.h"
 #include "../redact.h"
 #include "assembler/source/diag.h"
+#include "vm/machine/state.h"
 #include "vm/machine/context.h"
-#include "vm/machine/entry.h"
 
 #include <stdio.h>
 #include <stdlib.h>

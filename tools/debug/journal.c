@@ -3,7 +3,6 @@
 
 #include "vm/machine/execution.h"
 #include "vm/machine/state.h"
-#include "vm/machine/providers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef MWL_TOOLS_DEBUG_JOURNAL_H
 #define MWL_TOOLS_DEBUG_JOURNAL_H
 
-#include "mwl_provider.h"
+#include "mwl.h"
 
 struct journal;   /* of a session */
 struct journaled; /* the part of one run */

@@ -2,7 +2,6 @@
 #include "prompt.h"
 
 #include "../cmd.h"
-#include "../term.h"
 #include "vm/machine/state.h"
 
 #include <signal.h>

@@ -6,7 +6,6 @@
 #include "limit.h"
 #include "store.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct answer {

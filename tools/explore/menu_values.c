@@ -3,7 +3,6 @@
 
 #include "vm/program/program.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "script.h"
 
 #include "../test/seen.h"
+#include "vm/machine/clone.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* search.c: see search.h. */
 #include "search.h"
 
+#include "vm/machine/clone.h"
 #include "vm/machine/providers.h"
 #include "observer.h"
 

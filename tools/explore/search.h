@@ -11,9 +11,7 @@
 #ifndef MWL_TOOLS_EXPLORE_SEARCH_H
 #define MWL_TOOLS_EXPLORE_SEARCH_H
 
-#include "../test/coverage.h"
 #include "menu.h"
-#include "vm/machine/clone.h"
 #include "vm/machine/fingerprint.h"
 
 enum choice_kind { CHOICE_ANSWER, CHOICE_TIME, CHOICE_CANCEL };

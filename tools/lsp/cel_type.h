@@ -2,7 +2,7 @@
 #ifndef CEL_TYPE_H
 #define CEL_TYPE_H
 
-#include "assembler/cel/cel_ast.h"
+#include "vm/base/mem.h"
 
 #define CEL_TYPE_PARAMS 4 /* parameters of one type; tuples of tests have three */
 

@@ -3,6 +3,7 @@
 #include "complete.h"
 
 #include "../function_words.h"
+#include "assembler/cel/cel_front.h"
 #include "paths.h"
 
 #include <stdio.h>

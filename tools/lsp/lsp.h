@@ -15,10 +15,9 @@
 
 #include "../definition.h"
 #include "../rpc.h"
-#include "assembler/check/model.h"
 #include "document.h"
 #include "names.h"
-#include "vm/cel/cel_lib.h"
+#include "vm/cel/functions.h"
 
 /* A document that is open. What is known about it is made when it is first asked for after an
  * edit. */

@@ -1,7 +1,6 @@
 /* navigate.c: where a name is declared and used; renaming it everywhere. See lsp.h. */
 #include "lsp.h"
 
-#include "vm/base/ascii.h"
 #include "assembler/cel/cel_lex.h"
 
 static void put_location(const struct lsp *s, const struct open_document *d, const struct name *n,

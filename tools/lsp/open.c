@@ -2,6 +2,7 @@
 #include "lsp.h"
 
 #include "../cmd.h"
+#include "assembler/check/model.h"
 
 #include <stdlib.h>
 

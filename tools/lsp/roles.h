@@ -9,7 +9,6 @@
 #include "../members.h"
 #include "assembler/provider/catalog.h"
 #include "outline.h"
-#include "vm/program/tables.h"
 
 enum role {
     ROLE_NONE,

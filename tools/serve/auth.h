@@ -7,8 +7,6 @@
 #define MWL_TOOLS_SERVE_AUTH_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define AUTH_SCOPES(X)                                                                             \
     X(READ, "read", 1)                                                                             \

@@ -5,7 +5,6 @@
 #include "file_in.h"
 #include "serve.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

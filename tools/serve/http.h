@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 enum { HTTP_SEGMENTS = 8, HTTP_PARAMETERS = 12 };

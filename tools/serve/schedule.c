@@ -10,7 +10,6 @@
 #include "cron.h"
 #include "durable/store.h"
 #include "file_in.h"
-#include "json_out.h"
 #include "vm/value/temporal.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* images.c: see images.h. */
 #include "images.h"
+#include "suite.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

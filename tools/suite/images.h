@@ -4,7 +4,7 @@
 #ifndef MWL_SUITE_IMAGES_H
 #define MWL_SUITE_IMAGES_H
 
-#include "suite.h"
+#include <stddef.h>
 
 /* Compares the bytes with the file of that name, or writes that file. On success *bytes is what
  * the file holds, malloc'd. Returns NULL, or what is wrong. */

@@ -2,8 +2,11 @@
 #ifndef MWL_SUITE_CEL_H
 #define MWL_SUITE_CEL_H
 
-#include "assembler/cel/cel.h"
+#include "assembler/cel/cel_front.h"
 #include "suite.h"
+#include "vm/cel/exec_context.h"
+#include "vm/cel/functions.h"
+#include "vm/value/zone.h"
 
 struct cel_suite {
     mwl_heap *heap;

@@ -2,6 +2,7 @@
 #include "suite_cel.h"
 
 #include "../tool_functions.h"
+#include "assembler/cel/cel.h"
 #include "tools/lsp/cel_deduce.h"
 #include "vm/value/temporal.h"
 

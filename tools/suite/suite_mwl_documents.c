@@ -5,7 +5,6 @@
 
 #include "mwl_asm.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "coverage.h"
 
 #include "assembler/source/diag.h"
-#include "mwl_std.h"
 #include "vm/machine/state.h"
 
 #include <inttypes.h>

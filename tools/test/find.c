@@ -3,6 +3,7 @@
 
 #include "../cmd.h"
 #include "../path.h"
+#include "../testable.h"
 
 #include <dirent.h>
 #include <errno.h>

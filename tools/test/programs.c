@@ -1,5 +1,6 @@
 /* programs.c: the definitions that cases share; see test_case.h. */
 #include "programs.h"
+#include "../testable.h"
 
 #include <stdlib.h>
 #include <string.h>

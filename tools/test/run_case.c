@@ -3,6 +3,7 @@
  * Owns: the VM of a case: virtual time, scripted answers, a listener that keeps what happens. */
 #include "../answers.h"
 #include "../io_host.h"
+#include "../testable.h"
 #include "control.h"
 #include "expect.h"
 #include "mwl_std.h"

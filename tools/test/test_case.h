@@ -7,7 +7,6 @@
 #ifndef MWL_TOOLS_TEST_CASE_H
 #define MWL_TOOLS_TEST_CASE_H
 
-#include "../testable.h"
 #include "coverage.h"
 
 struct test_case {

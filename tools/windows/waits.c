@@ -7,7 +7,6 @@
 #include "windows/readers.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <windows.h>
 
 #undef write

@@ -1,6 +1,7 @@
 /* said.c: see said.h. */
 #include "vm/base/said.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 char *mwl__said(void) {

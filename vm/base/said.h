@@ -7,8 +7,6 @@
 
 #include "mwl.h"
 
-#include <stdarg.h>
-
 #define MWL__SAID_MAX 512 /* bytes, with the NUL; longer texts are cut */
 
 /* Returns the place of this thread's text, MWL__SAID_MAX bytes. */

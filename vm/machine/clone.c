@@ -5,7 +5,6 @@
  * nest at most as deep as mwl_limits.frame_depth, and so do the functions here. */
 #include "vm/machine/clone.h"
 
-#include "vm/machine/call.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/over.h"
 

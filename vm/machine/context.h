@@ -2,7 +2,7 @@
 #ifndef MWL_CONTEXT_H
 #define MWL_CONTEXT_H
 
-#include "vm/machine/state.h"
+#include "vm/cel/exec_context.h"
 
 extern const mwl__context_ops mwl__context; /* how cel/ reaches the frame (exec_context.h) */
 /* One of its functions, for the loop, which calls it directly. */

@@ -2,7 +2,6 @@
 #ifndef MWL_DECLARED_H
 #define MWL_DECLARED_H
 
-#include "vm/base/mem.h"
 #include "vm/value/value.h"
 
 /* One entry of a catalog: a closed code, or an open one with the `.*` at its end. */

@@ -26,6 +26,7 @@
 #include "vm/machine/unwind.h"
 #include "vm/value/words.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* Nobody awaits it from here on. */

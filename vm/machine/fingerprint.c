@@ -1,7 +1,6 @@
 /* fingerprint.c: see fingerprint.h. */
 #include "vm/machine/fingerprint.h"
 
-#include "vm/machine/clock.h"
 #include "vm/base/wide.h"
 
 typedef struct print {

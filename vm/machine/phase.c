@@ -15,6 +15,7 @@
 #include "vm/machine/token.h"
 #include "vm/value/words.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 struct mwl_phase {

@@ -1,7 +1,6 @@
 /* providers.c: see providers.h. */
 #include "vm/machine/providers.h"
 
-#include "vm/base/said.h"
 #include "vm/machine/declared.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/link.h"

@@ -1,5 +1,6 @@
 /* timer.c: see timer.h. */
 #include "vm/machine/timer.h"
+#include "vm/base/mem.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #ifndef MWL_TIMER_H
 #define MWL_TIMER_H
 
-#include "vm/base/mem.h"
+#include "mwl.h"
 
 typedef struct mwl__timer {
     uint64_t order;     /* of equal instants: class, rank, start order without its low bits */

@@ -8,7 +8,7 @@
 #ifndef MWL_PACK_H
 #define MWL_PACK_H
 
-#include "vm/program/image.h"
+#include "vm/base/mem.h"
 
 bool mwl__pack_is(const void *bytes, size_t size); /* has the head of a packed program */
 /* Appends the packed form of an image. Returns E_IMAGE if the image is not well-formed, or E_NOMEM.

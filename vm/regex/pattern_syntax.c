@@ -7,6 +7,7 @@
  * pass counts the groups, because a reference may point forward. Nothing recurses. */
 #include "vm/regex/pattern_syntax.h"
 
+#include "mwl_config.h"
 #include "vm/regex/regex_prog.h"
 #include "vm/base/ascii.h"
 

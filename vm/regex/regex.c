@@ -8,6 +8,7 @@
  * one symbol after it. If states are dropped before they were used often enough, the same steps run
  * without keeping any state. */
 #include "vm/base/hash.h"
+#include "mwl_config.h"
 #include "vm/regex/regex_prog.h"
 
 /* What is before the current position. */

@@ -7,7 +7,6 @@
 #define MWL_REGEX_H
 
 #include "mwl.h"
-#include "mwl_config.h"
 
 typedef struct mwl__regex mwl__regex;
 typedef struct mwl__regex_scratch mwl__regex_scratch;

@@ -5,6 +5,7 @@
  * code before its operand or appends code after it. Open groups are on an explicit stack; nothing
  * recurses. */
 #include "vm/base/ascii.h"
+#include "mwl_config.h"
 #include "vm/base/hash.h"
 #include "vm/regex/regex_prog.h"
 

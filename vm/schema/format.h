@@ -22,7 +22,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* name of the constant, name in schemas, the check */
 #define MWL__FORMAT_LIST(X)                                                                        \

@@ -1,7 +1,6 @@
 /* format_host.c: addresses of hosts and of mailboxes, in ASCII; RFC 1123, 4291, 5321, 6531. */
 #include "vm/schema/format.h"
 #include "vm/base/ascii.h"
-#include "vm/base/utf8.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * will wake it. Refuses to know: bytes. Every function refuses with a reason. */
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
+#include "vm/machine/rest.h"
 #include "vm/snapshot/loader.h"
 #include "vm/value/words.h"
 

@@ -2,7 +2,7 @@
 #ifndef MWL_HEADER_H
 #define MWL_HEADER_H
 
-#include "vm/base/mem.h"
+#include "mwl.h"
 
 #define MWL_SAVED_FORMAT 1u
 #define MWL_SAVED_HEADER 64u /* bytes */

@@ -11,7 +11,6 @@
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/link.h"
-#include "vm/machine/over.h"
 #include "vm/machine/rest.h"
 #include "vm/machine/run.h"
 #include "vm/snapshot/header.h"

@@ -3,6 +3,7 @@
 #define MWL_LOADER_H
 
 #include "vm/snapshot/reader.h"
+#include "vm/machine/rest.h"
 
 /* Something that gets its place in an order when everything is read. */
 typedef struct mwl__placed {

@@ -2,7 +2,7 @@
 #ifndef MWL_READER_H
 #define MWL_READER_H
 
-#include "vm/machine/rest.h"
+#include "vm/machine/state.h"
 #include "vm/snapshot/cbor.h"
 
 /* The first refusal is kept; after that everything fails. */

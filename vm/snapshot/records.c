@@ -6,7 +6,6 @@
  * members (fit.c). */
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
-#include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"

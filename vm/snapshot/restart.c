@@ -7,6 +7,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/ready.h"
+#include "vm/machine/rest.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/snapshot/loader.h"

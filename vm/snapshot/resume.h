@@ -3,7 +3,7 @@
 #define MWL_RESUME_H
 
 #include "vm/base/table.h"
-#include "vm/machine/rest.h"
+#include "vm/machine/state.h"
 
 typedef struct mwl__resume {
     uint8_t id[16];        /* mwl_program_id */

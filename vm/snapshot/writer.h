@@ -3,7 +3,7 @@
 #define MWL_WRITER_H
 
 #include "vm/base/table.h"
-#include "vm/machine/rest.h"
+#include "vm/machine/state.h"
 #include "vm/snapshot/cbor.h"
 
 /* Something that may be used more than once: an array or object, by its buffer; a text, by its

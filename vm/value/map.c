@@ -13,7 +13,6 @@
  * search takes more steps, so a hostile object costs a constant factor and not quadratic time. */
 #include "vm/value/value.h"
 #include "vm/base/hash.h"
-#include "vm/base/utf8.h"
 
 #include <stdarg.h>
 

@@ -2,8 +2,6 @@
 #include "vm/value/temporal.h"
 #include "vm/base/ascii.h"
 
-#include <string.h>
-
 #define SEC_PER_DAY INT64_C(86400)
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
