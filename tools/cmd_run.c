@@ -39,7 +39,7 @@ struct job {
 /* ---- making ready ---------------------------------------------------------------------------- */
 
 static int make_vm(struct job *s) {
-    const struct run_vm_host host = {host_loop(), NULL, NULL, false, false};
+    const struct run_vm_host host = {.loop = host_loop()};
     if (!host.loop) return CMD_USAGE;
     int status = run_vm_new(&s->options, s->program, &host, &s->made);
     if (status != CMD_OK) return status;

@@ -103,7 +103,7 @@ static void print_text(struct show *s, mwl_value o) {
 
 /* By default time goes on, so instants that are still to come keep their wall time. */
 static int open_run(struct show *s, mwl_saved *saved) {
-    const struct run_vm_host host = {host_loop(), NULL, NULL, false, false};
+    const struct run_vm_host host = {.loop = host_loop()};
     mwl_error error = {MWL_OK, "", 0};
     const mwl_load how = {.program = s->saved.program};
     if (!host.loop) return CMD_USAGE;

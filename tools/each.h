@@ -63,7 +63,7 @@ struct each_worker {
     _Atomic bool waits; /* for lines or room: wake it when there may be some */
     struct run_vm *vm;
     mwl_heap *heap;
-    mwl_value arguments;
+    mwl_value arguments; /* absent: there are none */
     struct each_slot *slots, *free_slots;
     uint32_t n_active;
     int stopped; /* what it has done about each->stop */

@@ -175,7 +175,7 @@ static mwl_status start(struct each_worker *w, struct each_slot *slot, mwl_value
                         mwl_error *error) {
     const struct run_options *o = w->each->options;
     char id[300];
-    mwl_start how = {.input = input, .arguments = w->arguments, .limits = &w->each->limits};
+    mwl_start how = {.input = input, .arguments = w->arguments};
     if (o->seed) how.seed = mix(o->seed, slot->line);
     if (o->id)
         snprintf(id, sizeof id, "%.250s-%" PRIu64, o->id, slot->line);
@@ -201,7 +201,7 @@ static bool is_blank(const char *text, size_t len) {
 }
 
 static void start_line(struct each_worker *w, struct each_block *block, uint64_t line,
-                       const char *text, size_t len) {
+                       const char *text, size_t len, mwl__json_before *before) {
     mwl_value input = mwl_absent();
     mwl_error error = {MWL_OK, NULL, 0};
     if (is_blank(text, len < 2 ? len : 2) && is_blank(text, len)) {
@@ -211,7 +211,7 @@ static void start_line(struct each_worker *w, struct each_block *block, uint64_t
         return;
     }
     mwl_heap_limit(w->heap, w->each->limits.memory_bytes);
-    mwl_status status = mwl_json_parse(w->heap, text, len, &input, &error);
+    mwl_status status = mwl__json_read_next(w->heap, text, len, before, &input, &error);
     mwl_heap_limit(w->heap, 0);
     if (status < 0) {
         refuse(w, block, line, "Mwlvm.InvalidInput",
@@ -250,6 +250,7 @@ static void open_block(void *ctx, const struct each_piece *piece) {
 
 static void start_piece(struct each_worker *w, struct each_piece *piece, struct each_block *block) {
     const char *at = piece->text, *end = at + piece->size;
+    mwl__json_before before = {mwl_absent(), false};
     for (uint32_t i = 0; i < piece->n_lines; i++) {
         uint64_t line = piece->first_line + i;
         if (piece->too_long) {
@@ -259,11 +260,12 @@ static void start_piece(struct each_worker *w, struct each_piece *piece, struct 
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
         if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO)
-            start_line(w, block, line, at, len);
+            start_line(w, block, line, at, len, &before);
         else
             each_out_skip(w->each->out, block, line);
         at += len + (newline ? 1 : 0);
     }
+    mwl_value_drop(w->heap, before.value);
 }
 
 /* Takes lines and starts their runs. */
@@ -408,13 +410,15 @@ int each_worker_open(struct each_worker *w, struct each *each, bool first) {
     w->arguments = mwl_absent();
     int status = open_loop(w);
     if (status != CMD_OK) return status;
-    const struct run_vm_host host = {&w->loop, wake_worker, w, !first, false};
+    const struct run_vm_host host = {
+        .loop = &w->loop, .wake = wake_worker, .ctx = w, .silent = !first, .limits = &each->limits};
     status = run_vm_new(each->options, each->program, &host, &w->vm);
     if (status != CMD_OK) return status;
     w->heap = mwl_vm_heap(w->vm->vm);
-    w->arguments = mwl_value_copy(w->heap, each->arguments);
+    bool some = mwl_count(each->arguments) > 0; /* none need no look at each start */
+    if (some) w->arguments = mwl_value_copy(w->heap, each->arguments);
     w->slots = calloc(each->concurrency, sizeof *w->slots);
-    if (!w->slots || mwl_is_absent(w->arguments)) {
+    if (!w->slots || (some && mwl_is_absent(w->arguments))) {
         cmd_fail("out of memory");
         return CMD_LIMIT;
     }

@@ -20,6 +20,7 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
     config.wake = host->wake;
     config.wake_ctx = host->ctx;
     config.hold = host->hold;
+    if (host->limits) config.limits = *host->limits;
     if (!config.seed && !config.virtual_time) { /* else ids and jitter would repeat, unasked */
         mwl_instant now;
         config.clock.read(config.clock.ctx, &now);

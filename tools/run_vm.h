@@ -21,8 +21,9 @@ struct run_vm_host {
     uv_loop_t *loop;
     void (*wake)(void *ctx); /* see mwl_config.wake; may be NULL */
     void *ctx;
-    bool silent; /* notes about stubs were printed before */
-    bool hold;   /* see mwl_config.hold */
+    bool silent;              /* notes about stubs were printed before */
+    bool hold;                /* see mwl_config.hold */
+    const mwl_limits *limits; /* of runs that set none themselves; NULL: the VM's own */
 };
 
 /* CMD_OK and *out, given; or an exit status with a message. program NULL: it is not known which

@@ -576,6 +576,99 @@ UTEST(json, what_a_value_does_not_keep) {
     }
 }
 
+/* Every text is read as if it were alone, whatever was read before it. */
+UTEST(json, one_text_after_another) {
+    static const char *const texts[] = {
+        "{\"n\":1,\"s\":\"granule\",\"in\":{\"x\":1,\"y\":[{\"z\":1},{\"z\":1}]}}",
+        "{\"n\":1,\"s\":\"granule\",\"in\":{\"x\":1,\"y\":[{\"z\":1},{\"z\":1}]}}",
+        "{\"n\":2}",
+        "{\"n\":2,\"more\":true}",
+        "{\"a\\\"b\":1}",
+        "{\"a\"b\":1}",
+        "{\"a\\\"b\":1}",
+        "{\"n\":2,\"n\":3}",
+        "{\"n\":2,\"m\":1,\"n\":3}",
+        "[{\"n\":1},{\"n\":1}]",
+        "[{\"n\":1},{\"n\":1}",
+        "[[1],{\"n\":1}]",
+        "7",
+        "\"s\"",
+        "{\"n\"",
+        "{}",
+        "{\"\":{\"\":{}}}",
+        "{\"\":{\"\":{}}}"};
+    enum { N = sizeof texts / sizeof *texts };
+    for (size_t i = 0; i < N * N * 2; i++) {
+        mwl_heap *h = heap();
+        h->shares_names = i % 2;
+        const char *pair[] = {texts[i / 2 / N], texts[i / 2 % N]};
+        mwl__json_before before = {mwl_absent(), false};
+        for (size_t k = 0; k < 2; k++) {
+            mwl_value v = mwl_absent(), alone = mwl_absent();
+            size_t len = strlen(pair[k]);
+            mwl_error error = {MWL_OK, NULL, 0}, error_alone = {MWL_OK, NULL, 0};
+            EXPECT_EQ(mwl__json_read_next(h, pair[k], len, &before, &v, &error),
+                      mwl_json_parse(h, pair[k], len, &alone, &error_alone));
+            EXPECT_EQ(error.offset, error_alone.offset);
+            EXPECT_TRUE(mwl_is_absent(v) ? mwl_is_absent(alone) : mwl_value_equal(v, alone));
+            mwl_value_drop(h, v);
+            mwl_value_drop(h, alone);
+        }
+        mwl_value_drop(h, before.value);
+        EXPECT_EQ(mwl_heap_used(h), 0u);
+        mwl_heap_free(h);
+    }
+}
+
+/* Names are shared with the text before, values are not: a change of one would cost a copy. */
+UTEST(json, one_text_after_another_shares_names_only) {
+    static const char text[] = "{\"in\":{\"x\":[1]}}";
+    mwl_heap *h = heap();
+    mwl_value v[2];
+    mwl__json_before before = {mwl_absent(), false};
+    for (size_t k = 0; k < 2; k++)
+        ASSERT_EQ(mwl__json_read_next(h, text, sizeof text - 1, &before, &v[k], NULL), MWL_OK);
+    mwl_value key[2], in[2];
+    for (size_t k = 0; k < 2; k++) ASSERT_TRUE(mwl_object_at(v[k], 0, &key[k], &in[k]));
+    EXPECT_TRUE(key[0].as.p == key[1].as.p);
+    EXPECT_FALSE(v[0].as.p == v[1].as.p || in[0].as.p == in[1].as.p);
+    EXPECT_FALSE(mwl_object_get(in[0], "x", 1).as.p == mwl_object_get(in[1], "x", 1).as.p);
+    mwl_value_drop(h, before.value);
+    for (size_t k = 0; k < 2; k++) mwl_value_drop(h, v[k]);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+}
+
+/* Short strings are written by words: each byte that needs an escape gets it at every place. */
+UTEST(json, escapes_in_short_strings) {
+    static const char special[] = {'"', '\\', '\n', 0x1F, 0x7F, (char)0xC3};
+    for (size_t len = 1; len <= 18; len++)
+        for (size_t at = 0; at < len; at++)
+            for (size_t i = 0; i < sizeof special; i++) {
+                char text[32], want[64];
+                size_t n = 0;
+                memset(text, 'a', len);
+                text[at] = special[i];
+                want[n++] = '"';
+                for (size_t k = 0; k < len; k++) {
+                    char c = text[k];
+                    if (c == '\n')
+                        memcpy(want + n, "\\n", 2), n += 2;
+                    else if (c == 0x1F)
+                        memcpy(want + n, "\\u001f", 6), n += 6;
+                    else if (c == '"' || c == '\\')
+                        want[n++] = '\\', want[n++] = c;
+                    else
+                        want[n++] = c;
+                }
+                want[n++] = '"';
+                mwl__buf out = mwl__buf_make(mwl_alloc_default());
+                mwl__json_quote(&out, text, len);
+                EXPECT_TRUE(out.len == n && memcmp(out.data, want, n) == 0);
+                mwl__buf_free(&out);
+            }
+}
+
 static bool read_in_pieces(mwl_alloc alloc) {
     static char text[9000];
     size_t at = 0;

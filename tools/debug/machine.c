@@ -206,7 +206,7 @@ static int start_run(struct machine *m) {
 }
 
 static int prepare(struct machine *m, uv_loop_t *loop) {
-    const struct run_vm_host host = {loop, NULL, NULL, true, false};
+    const struct run_vm_host host = {.loop = loop, .silent = true};
     int status = run_vm_new(&m->setup->options, m->setup->program, &host, &m->made);
     if (status != CMD_OK) return status;
     m->vm = m->made->vm;

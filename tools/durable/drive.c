@@ -200,7 +200,8 @@ static bool on_allowed(void *ctx, const mwl_program *program, const char *name) 
 
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
-    const struct run_vm_host host = {d->loop, wake_loop, &d->wake, false, true};
+    const struct run_vm_host host = {
+        .loop = d->loop, .wake = wake_loop, .ctx = &d->wake, .hold = true};
     const mwl_durable_options options = {.only = how->only,
                                          .n_only = how->n_only,
                                          .events = true,

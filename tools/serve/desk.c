@@ -25,7 +25,7 @@ mwl_vm *desk_vm(struct desk_tools *t) {
         if (uv_loop_init(&t->loop) != 0) return NULL;
         t->has_loop = true;
     }
-    const struct run_vm_host host = {&t->loop, NULL, NULL, true, false};
+    const struct run_vm_host host = {.loop = &t->loop, .silent = true};
     if (!t->vm && run_vm_new(t->options, NULL, &host, &t->vm) != CMD_OK) {
         run_vm_free(t->vm);
         t->vm = NULL;

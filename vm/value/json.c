@@ -31,7 +31,8 @@ typedef struct level {
     mwl_value like; /* lent: a complete container that this one may resemble; absent: none */
     size_t base;    /* where its values begin in `waiting` */
     bool object;
-    bool alike; /* its names are, so far, the first ones of `like` */
+    bool alike;   /* its names are, so far, the first ones of `like` */
+    bool foreign; /* `like` is of another text: only its names are shared */
 } level;
 
 typedef struct reader {
@@ -50,6 +51,7 @@ typedef struct reader {
     size_t offset;
     bool differs; /* a name was there twice, or a number is larger than integers can be exact */
 
+    mwl_value like;     /* lent: the value of another text that this one may resemble, or absent */
     bool plain_names;   /* no name had an escape, so a name and its text are the same bytes */
     bool sharing;       /* the tables are in use */
     mwl_value *waiting; /* elements, or names and values in turn, of all open containers */
@@ -369,8 +371,8 @@ static inline bool hold(reader *r, mwl_value take) {
 static bool is_repeated(const reader *r, const level *l) {
     const mwl_value *mine = r->waiting + l->base;
     size_t n = (r->n - l->base) / (l->object ? 2 : 1);
-    if (n == 0 || mwl_is_absent(l->like) || !mwl_is_absent(l->box) || n != mwl_count(l->like) ||
-        (l->object && !l->alike))
+    if (n == 0 || mwl_is_absent(l->like) || l->foreign || !mwl_is_absent(l->box) ||
+        n != mwl_count(l->like) || (l->object && !l->alike))
         return false;
     for (size_t i = 0; i < n; i++) {
         mwl_value a = l->object ? mine[2 * i + 1] : mine[i];
@@ -417,26 +419,31 @@ static bool deliver(reader *r, level *l) {
 
 /* Returns a complete container that the one that begins here may resemble: the element before it,
  * or what is at its place in the container that the one around it resembles. Absent: there is none.
- */
-static mwl_value resembled(const reader *r, bool object) {
-    if (r->depth == 0) return mwl_absent();
-    const level *around = &r->stack[r->depth - 1];
-    mwl_value like = mwl_absent();
-    size_t n = r->n - around->base;
-    if (around->object && around->alike)
-        (void)mwl_object_at(around->like, n / 2, NULL, &like);
-    else if (!around->object)
-        like = n ? r->waiting[r->n - 1] : mwl_array_at(around->like, 0);
+ * Sets *foreign if it is part of another text. */
+static mwl_value resembled(const reader *r, bool object, bool *foreign) {
+    mwl_value like = r->like;
+    *foreign = true;
+    if (r->depth) {
+        const level *around = &r->stack[r->depth - 1];
+        size_t n = r->n - around->base;
+        *foreign = around->foreign && (around->object || n == 0);
+        like = mwl_absent();
+        if (around->object && around->alike)
+            (void)mwl_object_at(around->like, n / 2, NULL, &like);
+        else if (!around->object)
+            like = n ? r->waiting[r->n - 1] : mwl_array_at(around->like, 0);
+    }
     return mwl_value_kind(like) == (object ? MWL_KIND_OBJECT : MWL_KIND_ARRAY) ? like
                                                                                : mwl_absent();
 }
 
 static bool open_container(reader *r, bool object) {
     if (r->depth == MWL_DEPTH_LIMIT) return fail(r, MWL_E_DEPTH, NULL, r->at);
-    mwl_value like = resembled(r, object);
+    bool foreign;
+    mwl_value like = resembled(r, object, &foreign);
     r->at++;
     r->stack[r->depth++] =
-        (level){mwl_absent(), like, r->n, object, object && !mwl_is_absent(like)};
+        (level){mwl_absent(), like, r->n, object, object && !mwl_is_absent(like), foreign};
     return true;
 }
 
@@ -586,6 +593,7 @@ static void reader_init(reader *r, mwl_heap *heap, mwl_json_source *source, cons
     r->message = NULL;
     r->offset = 0;
     r->differs = false;
+    r->like = mwl_absent();
     r->plain_names = true;
     r->waiting = r->few;
     r->n = r->depth = 0;
@@ -609,6 +617,18 @@ mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, co
     }
     mwl_status status = read_document(&r, out, error);
     *differs = r.differs;
+    return status;
+}
+
+mwl_status mwl__json_read_next(mwl_heap *heap, const char *text, size_t len,
+                               mwl__json_before *before, mwl_value *out, mwl_error *error) {
+    reader r;
+    reader_init(&r, heap, NULL, len ? text : "", len);
+    if (before->plain_names) r.like = before->value;
+    mwl_status status = read_document(&r, out, error);
+    if (status < 0) return status;
+    mwl__drop(heap, before->value);
+    *before = (mwl__json_before){mwl__keep(*out), r.plain_names};
     return status;
 }
 

@@ -61,6 +61,26 @@ static void put_escaped(mwl__buf *out, char c) {
     out->len = (size_t)(to - out->data);
 }
 
+/* Copies a text of at most 16 bytes to where there is room for it, unless it needs an escape: then
+ * returns false. */
+static inline bool copy_plain(char *to, const char *s, size_t n) {
+    uint64_t a = EACH(' '), b;
+    uint32_t c, d;
+    if (n >= 8) {
+        memcpy(&a, s, 8), memcpy(&b, s + n - 8, 8);
+        if (has_special(a) || has_special(b)) return false;
+        memcpy(to, &a, 8), memcpy(to + n - 8, &b, 8);
+    } else if (n >= 4) {
+        memcpy(&c, s, 4), memcpy(&d, s + n - 4, 4);
+        if (has_special((uint64_t)c << 32 | d)) return false;
+        memcpy(to, &c, 4), memcpy(to + n - 4, &d, 4);
+    } else {
+        for (size_t i = 0; i < n; i++) a = a << 8 | (unsigned char)(to[i] = s[i]);
+        return !has_special(a);
+    }
+    return true;
+}
+
 /* The inside of a string literal. */
 static inline void put_text(mwl__buf *out, const char *text, size_t len) {
     while (len) {
@@ -79,6 +99,14 @@ static inline void put_text(mwl__buf *out, const char *text, size_t len) {
 }
 
 void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
+    if (len <= 16 && room(out, len + 2)) { /* most names and words */
+        char *to = out->data + out->len;
+        if (copy_plain(to + 1, text, len)) {
+            to[0] = to[len + 1] = '"';
+            out->len += len + 2;
+            return;
+        }
+    }
     put(out, '"');
     put_text(out, text, len);
     put(out, '"');

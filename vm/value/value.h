@@ -602,6 +602,16 @@ int mwl__num_order(mwl_value a, mwl_value b); /* INT, UINT, NUMBER in any mix: -
  * too large for a double to be exact. */
 mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, const char *text,
                           size_t len, mwl_value *out, mwl_error *error, bool *differs);
+/* What was read before, from a text that the next one probably resembles. All zero: nothing. */
+typedef struct mwl__json_before {
+    mwl_value value;  /* owned: drop it at the end */
+    bool plain_names; /* no member name had an escape */
+} mwl__json_before;
+/* mwl_json_parse() of one of many texts with mostly the same member names in the same order, as the
+ * lines of a file: such names are not looked up again. The values share nothing else, so that what
+ * happens to one of them costs the same as if it had been read alone. */
+mwl_status mwl__json_read_next(mwl_heap *heap, const char *text, size_t len,
+                               mwl__json_before *before, mwl_value *out, mwl_error *error);
 /* Appends the JSON text of v to out; fuel as above. Returns MWL_OK, MWL_E_NOT_JSON, MWL_E_NOMEM or
  * MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);
