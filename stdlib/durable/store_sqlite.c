@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x4d574c52, SCHEMA = 2, BUSY_MS = 5000 };
+enum { APPLICATION = 0x4d574c52, SCHEMA = 2, BUSY_MS = 5000, FOUND = 120 };
 
 static const char schema[] =
     "create table meta(key text primary key, value any) strict, without rowid;"
@@ -222,18 +222,23 @@ static int64_t meta_int(mwl__sqlite_store *s, const char *key, int64_t otherwise
     return value;
 }
 
+/* "ok", or lines about what is wrong: the last one is enough. */
 static int on_check(void *ctx, int n, char **values, char **names) {
+    char *found = ctx;
     (void)n, (void)names;
-    *(bool *)ctx = values[0] && strcmp(values[0], "ok") == 0;
+    const char *text = values[0] ? values[0] : "";
+    const char *line = strrchr(text, '\n');
+    snprintf(found, FOUND, "%s", line ? line + 1 : text);
     return 0;
 }
 
 /* After an end that was not clean: the file is checked. */
 static mwl_status check(mwl__sqlite_store *s) {
-    bool ok = false;
-    int code = s->lib->exec(s->db, "pragma quick_check(1)", on_check, &ok, NULL);
+    char found[FOUND] = "no answer";
+    int code = s->lib->exec(s->db, "pragma quick_check(1)", on_check, found, NULL);
     if (code != SQLITE_OK) return mwl__sqlite_status(s, code);
-    return ok ? MWL_OK : mwl__sqlite_refuse(s, MWL_E_SNAPSHOT, "%s: damaged", s->path);
+    if (strcmp(found, "ok") == 0) return MWL_OK;
+    return mwl__sqlite_refuse(s, MWL_E_SNAPSHOT, "%s: damaged (%s)", s->path, found);
 }
 
 /* Runs that the last owner had in memory are due now. */

@@ -3,6 +3,7 @@
 what is refused."""
 import json
 import os
+import random
 import resource
 import signal
 import sqlite3
@@ -307,6 +308,95 @@ class Refused(Case):
         self.assertIn("cannot be loaded", self.on("show", "x", status=3).stdout)
         self.on("cancel", "x")
         self.assertEqual(self.rows(), [])
+
+    def damaged(self, dice):
+        """A copy of the store with bits, a page or its end gone."""
+        data = bytearray(self.whole)
+        kind, page = dice.choice(("bits", "page", "end")), 4096
+        if kind == "bits":
+            for _ in range(dice.choice((1, 20, 200))):
+                data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        elif kind == "page":
+            at = page * dice.randrange(len(data) // page)
+            data[at:at + page] = dice.choice((bytes(page), dice.randbytes(page)))
+        else:
+            del data[dice.randrange(len(data)):]
+        return data
+
+    def ask_all(self, what):
+        """Every command ends with a clear word, whatever it finds. Returns the statuses."""
+        statuses = []
+        for words in (("ps", "--all", "--json"), ("show", "x3"), ("logs", "--json"), ("resume", "--all", "--allow-exec"),
+                      ("answer", "x15", "ok", "1"), ("cancel", "x16"), ("prune",)):
+            got = subprocess.run([MWLVM, words[0], "--durable", "runs.db", *words[1:]], cwd=self.folder.name,
+                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=200)
+            statuses.append(got.returncode)
+            if got.returncode == 3:
+                self.assertRegex(got.stderr, "damaged|checksum|cannot be loaded", (what, words))
+            elif got.returncode == 1:
+                self.assertRegex(got.stderr, "[1-9][0-9]* stuck|there is no run|is stuck|is over", (what, words))
+            else:
+                self.assertEqual((got.returncode, got.stderr.count("runs.db:")), (0, 0), (what, words, got.stderr))
+        return statuses
+
+    def put(self, data, log=b""):
+        for name in os.listdir(self.folder.name):
+            if name.startswith("runs.db"):
+                os.unlink(self.path(name))
+        for name, content in (("runs.db", data), ("runs.db-wal", log)):
+            if content:
+                with open(self.path(name), "wb") as f:
+                    f.write(content)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def test_a_damaged_file_is_reported(self):
+        self.write("f.json", flow({"a": ASK}))
+        for i in range(20):
+            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", f"x{i}", "--input", json.dumps("y" * 300))
+        self.on("resume", "--all")
+        for i in range(10):
+            self.on("answer", f"x{i}", "ok", "1")
+        self.whole = self.read("runs.db")
+        found = 0
+        for seed in range(14):
+            self.put(self.damaged(random.Random(seed)))
+            found += 3 in self.ask_all(f"seed {seed}")
+        self.assertGreater(found, 5)
+        self.put(self.whole[:len(self.whole) // 2])
+        self.assertEqual(set(self.ask_all("half of it")), {3})
+
+    def test_a_damaged_log_and_a_check_after_an_end_that_was_not_clean(self):
+        self.write("f.json", flow({"a": append("one", "b"), "b": ASK}))
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x3", "--allow-exec")
+        process = self.popen("resume", "--durable", "runs.db", "x3", "--allow-exec")
+        self.until(lambda: self.rows()[0]["waits"] == 1)
+        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x4", "--allow-exec")
+        process.kill()
+        process.communicate()
+        data, log = self.read("runs.db"), self.read("runs.db-wal")
+        self.assertGreater(len(log), 4096)
+        dice = random.Random(1)
+        for seed in range(4):  # SQLite goes by what is whole, from the front
+            bad = bytearray(log)
+            for _ in range(1 + seed * 5):
+                bad[dice.randrange(len(bad))] ^= 255
+            self.put(data, bytes(bad[:dice.randrange(len(bad))] if seed % 2 else bad))
+            self.ask_all(f"log {seed}")
+        self.put(data, log)
+        base = sqlite3.connect(self.path("runs.db"))
+        root = base.execute("select rootpage from sqlite_schema where name = 'event_run'").fetchone()[0]
+        base.execute("pragma wal_checkpoint(truncate)")
+        base.close()
+        os.unlink(self.path("seen"))
+        with open(self.path("runs.db"), "r+b") as f:
+            f.seek((root - 1) * 4096)
+            f.write(bytes(4096))
+        got = self.on("resume", "--all", "--allow-exec", status=3)  # before anything is done
+        self.assertRegex(got.stderr, r"runs.db: damaged \(")
+        self.assertEqual(self.seen(), [])
 
     def test_a_full_disk_loses_nothing(self):
         self.write("f.json", flow({"a": append("one", "b"), "b": append("two", "end")}))

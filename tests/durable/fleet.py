@@ -143,6 +143,26 @@ class Commands:
         assert self.states()["e"] == "done", self.states()
         assert not self.server.sql("select 1 from mwlvm.inbox"), "a run that is over has messages"
 
+    def check_full_disk(self):
+        """The server refuses every save, as with a full disk: nothing is sent, and nothing is lost."""
+        self.write("two.json", {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/exec/v1", "with": {
+            "argv": ["sh", "-c", "echo $MWLVM_CALL_KEY >>seen"]}}, "next": "end"}})
+        self.on("run", "two.json", "--id", "f", "--detach", "--allow-exec")
+        self.server.sql("create function mwlvm.full() returns trigger language plpgsql as $$ begin raise exception 'could not "
+                        "extend file: No space left on device' using errcode = '53100'; end $$; create trigger full_disk before "
+                        "update on mwlvm.run for each row when (new.version > old.version) execute function mwlvm.full()")
+        worker = self.worker("--allow-exec", "--quiet", "--until-idle")
+        line = worker.stderr.readline()
+        assert "No space left on device" in line and "nothing is lost" in line, line
+        time.sleep(0.3)
+        assert not os.path.exists("seen"), "an effect that no snapshot knows of"
+        self.server.sql("drop trigger full_disk on mwlvm.run")
+        _, error = worker.communicate(timeout=250)
+        assert worker.returncode == 0 and "accepts changes again" in error, error
+        with open("seen") as f:
+            assert f.read() == "f.1\n"
+        assert self.states()["f"] == "done", self.states()
+
     def check_takeover(self):
         """Of all runs of a worker, below five seconds; in the long form with the lease of every day, and many runs."""
         lease, runs = ("PT4S", 500) if FAULTS else ("PT0.5S", 30)
@@ -378,6 +398,7 @@ def main():
             commands.check_asking()
             commands.check_draining()
             commands.check_end_beside_message()
+            commands.check_full_disk()
             commands.check_takeover()
             return fleet(server)
         finally:

@@ -9,6 +9,7 @@
 #include "fits.h"
 #include "host_uv.h"
 #include "interrupt.h"
+#include "store.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -79,7 +80,8 @@ static void take_result(struct drive *d) {
     if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
     if (status == MWL_OK) return;
     (void)mwl_durable_writer_trouble(d->writer, why, sizeof why);
-    d->status = cmd_fail("%s", *why ? why : mwl_status_text(status));
+    cmd_fail("%s", *why ? why : mwl_status_text(status));
+    d->status = store_exit(status);
     d->over = true;
 }
 

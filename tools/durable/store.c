@@ -9,8 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-int store_fail(const mwl_store *s, mwl_status status) {
-    cmd_fail("%s", s ? mwl_store_why(s) : mwl_status_text(status));
+int store_exit(mwl_status status) {
     switch (status) {
     case MWL_E_NOMEM: return CMD_LIMIT;
     case MWL_E_SNAPSHOT:
@@ -19,6 +18,11 @@ int store_fail(const mwl_store *s, mwl_status status) {
     case MWL_E_STATE: return CMD_FAILED;
     default: return CMD_USAGE;
     }
+}
+
+int store_fail(const mwl_store *s, mwl_status status) {
+    cmd_fail("%s", s ? mwl_store_why(s) : mwl_status_text(status));
+    return store_exit(status);
 }
 
 bool store_is_shared(const char *path) {

@@ -14,6 +14,8 @@ bool store_is_shared(const char *path);
 int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out);
 /* How messages name it: a URL may have a password in it. */
 const char *store_shown(const char *path);
+/* The exit status that an error of a store means. */
+int store_exit(mwl_status status);
 /* Says what a store refused; returns an exit status. */
 int store_fail(const mwl_store *s, mwl_status status);
 int64_t store_now(void); /* of the wall clock */
