@@ -117,7 +117,9 @@ static inline mwl_status mwl_assemble(const char *definition, size_t len,
 }
 /* Assembles a definition for a VM, and loads it; *out is given: release it once. The definition may
  * use the providers and the functions that the VM has now, so that each document and each table of
- * functions is given once. What the options name is added; options NULL means all defaults. With
+ * functions is given once. The five providers that the language defines are known without that: if
+ * the VM does not have one that the definition names, for example mock, mwl_run_start() returns
+ * MWL_E_NOT_FOUND. What the options name is added; options NULL means all defaults. With
  * MWL_ASM_CHECK_ONLY, *out is not written. Errors and warnings are in mwl_vm_diagnostics(). Call it
  * on the VM's thread. Returns what mwl_assemble() and mwl_program_load() return. */
 MWL_API mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len,

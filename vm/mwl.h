@@ -737,7 +737,7 @@ MWL_API const char *mwl_run_id(mwl_run *run);
  * are lent by the program. */
 typedef struct mwl_place {
     const char *flow, *step; /* names; "" for the root Flow and for inline Flows */
-    uint32_t line, column;   /* of the Step in the definition; 0 if positions were stripped */
+    uint32_t line, column;   /* of the Step's name in the definition; 0 without positions */
 } mwl_place;
 /* Finds the place of `failure`, which is the Result of a run that is done, or a failure that its
  * `previous` chain contains. Returns false if the place is not known: a VM remembers only its last
@@ -782,7 +782,7 @@ typedef enum mwl_waiting {
  * Flow with the Gather.) The texts are constant, or lent by the program or the VM. */
 typedef struct mwl_where {
     const char *flow, *step; /* names; "" for the root Flow and for inline Flows, between Steps */
-    uint32_t line, column;   /* of the Step in the definition; 0 if positions were stripped */
+    uint32_t line, column;   /* of the Step's name in the definition; 0 without positions */
     uint32_t depth;          /* of that Flow: 0 is the root; for mwl_run_vars() */
     mwl_waiting waiting;
     const char *phase;    /* "onEntry" and so on, of the middleware that acts now; or "" */

@@ -224,7 +224,7 @@ UTEST(embedder, timers_that_are_due_together_keep_the_budget_too) {
     flow_close(&f);
 }
 
-UTEST(embedder, the_clock_is_read_at_most_once_a_turn) {
+UTEST(embedder, the_clock_is_read_once_a_turn_and_once_after_a_callback) {
     enum { RUNS = 100 };
     flow f;
     frozen t = {S, 0};
@@ -246,7 +246,7 @@ UTEST(embedder, the_clock_is_read_at_most_once_a_turn) {
     flow_close(&f);
 }
 
-UTEST(embedder, turns_without_callbacks_read_it_once) {
+UTEST(embedder, the_clock_is_read_at_most_once_a_turn) {
     enum { RUNS = 100 };
     flow f;
     frozen t = {S, 0};
@@ -443,6 +443,55 @@ UTEST(embedder, it_sees_what_a_run_waits_for) {
     EXPECT_EQ(w.bound_ns - now.mono_ns, 5 * S);
     EXPECT_EQ(w.until_ns, MWL_NEVER);
     mwl_call_succeed(kept_call, mwl_null());
+    flow_close(&f);
+}
+
+/* Two Flows: the inner one has a variable and naps twice, by a Loop. */
+static const char naps[] =
+    "{'$schema':'https://mwl.dev/v0.1/flow/schema.json','entrypoint':'all',\n"
+    " 'flows':{'nap':{'entrypoint':'keep','middleware':[{'provider':" LOOP
+    ",'onSuccess':{'when':'{{ middleware.metadata.iteration < 2.0 }}'}}],'steps':{\n"
+    "   'keep':{'action':'Pass','assign':{'mine':'{{ step.input }}'},'next':'sleep'},\n"
+    "   'sleep':{'action':'Sleep','for':'PT1H','next':'end'},\n"
+    "   'end':{'action':'Return'}}}},\n"
+    " 'steps':{\n"
+    "   'all':{'action':'Gather','over':[1,2,3],'concurrency':2,'call':{'flow':'nap'},\n"
+    "          'assign':{'outer':7},'next':'one'},\n"
+    "   'one':{'action':'Call','call':{'flow':'nap','input':5},'next':'z'},\n"
+    "   'z':{'action':'Return'}}}";
+
+UTEST(embedder, it_sees_gathers_inner_flows_and_repetitions) {
+    flow f;
+    mwl_where w;
+    ASSERT_TRUE(open_for(&f, NULL, NULL, naps));
+    f.run = start_one(&f);
+    mwl_vm_pump(f.vm, S);
+    ASSERT_TRUE(mwl_run_where(f.run, &w));
+    EXPECT_EQ((int)w.waiting, (int)MWL_WAITING_GATHER);
+    EXPECT_STREQ(w.step, "all");
+    EXPECT_STREQ(w.flow, "");
+    EXPECT_EQ((int)w.line, 7);
+    EXPECT_EQ((int)w.column, 4); /* its name */
+    EXPECT_TRUE(w.total == 3 && w.done == 0 && w.active == 2 && w.depth == 0 && w.runs == 0);
+    EXPECT_EQ(mwl_count(mwl_run_vars(f.run, 0)), (size_t)0);
+    EXPECT_TRUE(mwl_is_absent(mwl_run_vars(f.run, 1))); /* one of several */
+    mwl_vm_pump(f.vm, 2 * 3600 * S);
+    ASSERT_TRUE(mwl_run_where(f.run, &w));
+    EXPECT_TRUE(w.total == 3 && w.done == 2 && w.active == 1);
+    mwl_vm_pump(f.vm, 2 * 3600 * S);
+    for (unsigned nap = 1; nap <= 2; nap++) {
+        ASSERT_TRUE(mwl_run_where(f.run, &w));
+        EXPECT_EQ((int)w.waiting, (int)MWL_WAITING_TIME);
+        EXPECT_STREQ(w.flow, "nap");
+        EXPECT_STREQ(w.step, "sleep");
+        EXPECT_EQ((int)w.line, 4);
+        EXPECT_TRUE(w.depth == 1 && w.runs == nap && w.total == 0);
+        EXPECT_TRUE(mwl_as_number(mwl_get(mwl_run_vars(f.run, 0), "outer")) == 7);
+        EXPECT_TRUE(mwl_as_number(mwl_get(mwl_run_vars(f.run, 1), "mine")) == 5);
+        EXPECT_TRUE(mwl_is_absent(mwl_run_vars(f.run, 2)));
+        mwl_vm_pump(f.vm, 3600 * S);
+    }
+    EXPECT_TRUE(mwl_run_succeeded(f.run) && !mwl_run_where(f.run, &w));
     flow_close(&f);
 }
 
