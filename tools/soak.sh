@@ -131,6 +131,7 @@ soak_options() {
         passes "options-$option" env OPTIONS_LONG=1 \
             sh tests/install/options.sh cmake "${CC:-cc}" build/mwlvm "$PWD/build/options" $option
     done
+    cmake --build build -j "$(jobs)" --target mwl-suite-one >build/build.log 2>&1 || fail "building failed; see build/build.log"
     passes amalgamate env AMALGAMATE_LONG=1 sh tests/install/amalgamate.sh build/generated/one build/mwl-suite-one
     figure "the suites without stacks, PCRE2, IDN" "$(tail -q -n 1 build/options-stacks.log build/options-pcre2.log build/options-idn.log | paste -s -d ';')"
 }

@@ -37,7 +37,7 @@ if command -v c++ >/dev/null 2>&1; then
     echo '#include "mwl.h"' | c++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$one" -
 fi
 if [ -n "$minicoro" ] && command -v clang >/dev/null 2>&1; then
-    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$one" -I"$root/vm" -I"$(dirname "$minicoro")" \
+    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$root/vm" -I"$root/assembler" -I"$root/stdlib" -I"$one" -I"$(dirname "$minicoro")" \
         tests/install/minicoro.c "$one/mwl.c" -o "$one/host" -lm -lpthread
     "$one/host"
     echo "clang: a host with a minicoro of its own"

@@ -101,7 +101,7 @@ use_static() {
         in=
         use_command "$work/root/bin/mwlvm" "$work/root/flows"
     fi
-    # Time and stacks work with this C library too.
+    # Time works with this C library too; `tools/dev cross musl` runs the tests of stacks.
     cat >"$work/root/flows/wait.json" <<'END'
 {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a", "steps": {
  "a": {"action": "Sleep", "for": "PT0.05S", "next": "b"}, "b": {"action": "Return", "value": "awake"}}}

@@ -424,27 +424,36 @@ if(NOT MWL_SANITIZE)
     add_custom_command(OUTPUT ${MWL_ONE}/mwl.c
       COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate ${MWL_ONE} ${MWL_ONE_MINICORO}
       DEPENDS ${MWL_ONE_OF} ${PROJECT_SOURCE_DIR}/tools/amalgamate VERBATIM)
-    add_library(mwl_one OBJECT ${MWL_ONE}/mwl.c)
+    # A long compilation, which only its tests need: they begin with it.
+    add_library(mwl_one OBJECT EXCLUDE_FROM_ALL ${MWL_ONE}/mwl.c)
     # As a user compiles it: with the parts of this build, but not with its flags. amalgamate.sh explains the third one.
     target_link_libraries(mwl_one PRIVATE mwl_dependencies)
     target_compile_definitions(mwl_one PRIVATE $<TARGET_PROPERTY:mwl_flags,INTERFACE_COMPILE_DEFINITIONS>)
     target_compile_options(mwl_one PRIVATE -Wall -Wextra -Wno-misleading-indentation -O2 -g0
                            $<$<BOOL:${MWL_WERROR}>:-Werror>)
-    add_executable(mwl-suite-one ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
+    add_executable(mwl-suite-one EXCLUDE_FROM_ALL ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
                    tools/lsp/cel_deduce.c tools/lsp/cel_type.c $<TARGET_OBJECTS:mwl_one>)
     target_include_directories(mwl-suite-one PRIVATE tools/suite)
     target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies)
     add_test(NAME amalgamate COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/amalgamate.sh ${MWL_ONE}
              $<TARGET_FILE:mwl-suite-one> ${MWL_ONE_MINICORO})
     mwl_test_setup(amalgamate)
+    set(MWL_ONE_TESTS amalgamate)
+    set(MWL_ONE_TARGETS mwl-suite-one)
     if(MWL_MINICORO_INCLUDE) # as host_minicoro, with the one file
-      add_executable(host_minicoro_one tests/install/minicoro.c $<TARGET_OBJECTS:mwl_one>)
+      list(APPEND MWL_ONE_TESTS host_minicoro_one)
+      list(APPEND MWL_ONE_TARGETS host_minicoro_one)
+      add_executable(host_minicoro_one EXCLUDE_FROM_ALL tests/install/minicoro.c $<TARGET_OBJECTS:mwl_one>)
       target_include_directories(host_minicoro_one SYSTEM PRIVATE ${MWL_MINICORO_INCLUDE})
-      target_include_directories(host_minicoro_one PRIVATE vm)
+      target_include_directories(host_minicoro_one PRIVATE vm assembler stdlib)
       target_link_libraries(host_minicoro_one PRIVATE mwl_dependencies)
       add_test(NAME host_minicoro_one COMMAND host_minicoro_one)
       mwl_test_setup(host_minicoro_one)
     endif()
+    add_test(NAME one_compiles COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target ${MWL_ONE_TARGETS})
+    mwl_test_setup(one_compiles)
+    set_tests_properties(one_compiles PROPERTIES FIXTURES_SETUP one COST 1000)
+    set_tests_properties(${MWL_ONE_TESTS} PROPERTIES FIXTURES_REQUIRED one)
   endif()
   # The library with parts left out, and inside another project. One after the other, so that what one compiles the
   # next finds in ccache.
