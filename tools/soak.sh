@@ -117,6 +117,8 @@ soak_serve() {
     passes sleepers python3 tests/serve/sleepers.py build/mwlvm 1000000
     figure "sleepers of a server" "$(grep ' sleepers: ' build/sleepers.log)"
     passes bad python3 tests/serve/bad.py build/mwlvm 15000
+    passes serve-kills python3 tests/serve/kills.py build/mwlvm 2000
+    figure "kills of a server" "$(grep ' kills of a server ' build/serve-kills.log)"
     figure "connections and bad requests" "$(tail -n 1 build/bad.log)"
 }
 
