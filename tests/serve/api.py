@@ -11,6 +11,8 @@ import sqlite3
 
 from server import ANSWER, Case, Unix, ask, flow, main, sleep
 
+EXEC = "mwl:provider.call/mwlvm/exec/v1"
+
 YES = ask("ok", message="Is it?", schema={"type": "boolean"})
 
 
@@ -75,6 +77,15 @@ class Runs(Case):
         more = self.get(f"/v1/runs?order=newest&limit=1&after={first[-1]['seq']}").lines
         self.assertEqual(more[0]["run"], "r247")
         self.assertEqual(self.get("/v1/runs?program=q").lines, [])
+        waits = self.get("/v1/waits").lines
+        self.assertEqual([w["run"] for w in waits], [f"r{i}" for i in range(250)])
+        pieces, after = [], ""
+        while rows := self.get("/v1/waits?limit=99" + after).lines:
+            pieces += rows
+            after = f"&after={rows[-1]['run']}.{rows[-1]['number']}"
+        self.assertEqual(pieces, waits)
+        self.get("/v1/waits?after=r1", status=400)
+        self.get("/v1/waits?after=nobody.1", status=410)
 
     def test_cancel(self):
         self.serve()
@@ -218,6 +229,77 @@ class Links(Case):
         parts[4] = "1000000000"
         self.post("/".join(parts), "true", tcp=True, status=403)
 
+    def test_the_time_of_a_link_is_over(self):
+        self.serve("--url", "https://flows.example.com/team")
+        self.put("p", flow({"a": YES}))
+        self.post("/v1/runs?wait=0.1", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.state("x") == "waiting")
+        link = self.post("/v1/runs/x/waits/1/link?valid=1", status=200).json["link"]
+        self.assertTrue(link.startswith("https://flows.example.com/team/a/x/1/"), link)
+        path = link.removeprefix("https://flows.example.com/team")
+        json_please = {"Accept": "application/json"}
+        self.until(lambda: self.ask("GET", path, tcp=True, headers=json_please).status == 410)
+        got = self.post(path, "true", tcp=True, status=410)
+        self.assertIn("the time of this link is over", got.json["title"])
+        self.assertEqual(self.state("x"), "waiting")
+        for valid in ("0", "-1", "x", "1e99"):
+            self.post("/v1/runs/x/waits/1/link?valid=" + valid, status=400)
+
+    def test_addresses(self):
+        for url in ("flows.example.com", "https://", "http://x/", "ftp://x"):
+            self.assertIn("--url", self.command("serve", "--durable", "runs.db", "--url", url, status=2).stderr)
+        self.serve("--tokens", self.write("tokens", ""), listen="0.0.0.0:0")
+        with open(self.path("log")) as f:
+            self.assertIn("name --url", f.read())
+        self.put("p", flow({"a": YES}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.state("x") == "waiting")
+        self.assertTrue(self.post("/v1/runs/x/waits/1/link", status=200).json["link"].startswith("/a/x/1/"))
+
+
+class Stuck(Case):
+    def test_a_run_that_is_not_allowed_is_stuck_and_resumed(self):
+        self.serve()
+        self.put("p", flow({"a": {"action": "Call", "next": "end", "output": 7,
+                                  "call": {"provider": EXEC, "with": {"argv": ["true"]}}}}))
+        for run in ("x", "y"):
+            self.post("/v1/runs", {"program": "p", "id": run}, status=202)
+            self.until(lambda: self.state(run) == "stuck")
+        got = self.get("/v1/runs/x/result?wait=30", status=409).json
+        self.assertIn("run 'x' is stuck: ", got["title"])
+        self.post("/v1/runs/x/resume", status=202)  # in vain
+        self.until(lambda: [e["kind"] for e in self.events("x")].count("stuck") == 2)
+        self.post("/v1/runs/y/cancel", status=202)
+        self.until(lambda: self.state("y") == "aborted")
+        self.assertIn("run 'y' is aborted", self.get("/v1/runs/y/result", status=409).json["title"])
+        self.post("/v1/runs/y/resume", status=409)
+        self.stop()
+        self.serve("--allow-exec=true")
+        self.post("/v1/runs/x/resume", status=202)
+        self.assertEqual(self.get("/v1/runs/x/result?wait=30").json, {"type": "success", "value": 7})
+
+    def events(self, run):
+        got = self.command("logs", "--durable", "runs.db", run, "--json").stdout
+        return [json.loads(line) for line in got.splitlines()]
+
+
+class Keeping(Case):
+    def test_runs_that_are_over_are_removed(self):
+        self.serve("--keep", "PT1S")
+        self.put("quick", flow({"a": sleep("PT0.01S")}))
+        self.put("bad", flow({"a": {"action": "Raise", "result": {"code": "Test.Bad", "message": "bad"}}}))
+        self.put("p", flow({"a": YES}))
+        for program in ("quick", "bad", "p"):
+            self.post("/v1/runs", [{"program": program, "id": f"{program}{i}"} for i in range(120)], status=202)
+        self.until(lambda: {r["state"] for r in self.get("/v1/runs?limit=1000").lines} == {"waiting", "failed"})
+        self.assertEqual(len(self.get("/v1/runs?limit=1000").lines), 240)
+        self.assertEqual(len(self.get("/v1/programs").lines), 3)
+        self.stop()
+        self.serve("--keep-failed", "PT0S")
+        self.until(lambda: len(self.get("/v1/runs?limit=1000").lines) == 120)
+        for words in (("--keep", "soon"), ("--keep-failed", "-PT1S"), ("--drain", "1"), ("--lease", "PT4S")):
+            self.assertIn(words[0], self.command("serve", "--durable", "x.db", *words, status=2).stderr)
+
 
 class State(Case):
     def test_metrics(self):
@@ -231,6 +313,22 @@ class State(Case):
             self.assertRegex(line, r'^(# (HELP|TYPE) mwlvm_\w+ .+|mwlvm_\w+(\{state="\w+"\})? [0-9.e+-]+)$')
         for wanted in ('mwlvm_runs{state="waiting"} 1', "mwlvm_waits_open 1", "mwlvm_http_waiting 0"):
             self.assertIn(wanted + "\n", text)
+
+    def test_a_run_that_is_due_and_is_not_claimed_is_late(self):
+        self.serve()
+        self.put("p", flow({"a": YES}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.state("x") == "waiting")
+        late = re.compile(r"^mwlvm_oldest_due_seconds (\S+)$", re.M)
+        self.assertEqual(late.search(self.get("/metrics").body)[1], "0")
+        self.process.send_signal(signal.SIGSTOP)
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"), isolation_level=None)) as base:
+            base.execute("update run set due_ns = 0 where id = 'x'")  # as if a message had come
+            base.execute("begin immediate")  # nobody can claim it
+            self.process.send_signal(signal.SIGCONT)
+            self.until(lambda: float(late.search(self.get("/metrics").body)[1]) > 0.3)
+            base.execute("rollback")
+        self.until(lambda: late.search(self.get("/metrics").body)[1] == "0")
 
     def test_what_is_not_there(self):
         self.serve()

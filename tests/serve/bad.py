@@ -30,9 +30,26 @@ class Bad(Case):
         self.assertIn(b" 401 ", self.raw(head.replace(self.token, "wrong").encode()).recv(4096))
         got = self.post("/v1/runs", b"x" * (1 << 20) + b"x", status=413)
         self.assertIn("too long", got.json["title"])
+        got = self.post("/v1/runs", b"x" * (9 << 20), status=413)  # read to its end, so that the client reads why
+        self.assertLess(self.memory(), 200000)
+
+    def memory(self):
         with open(f"/proc/{self.process.pid}/status") as f:
-            rss = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-        self.assertLess(rss, 200000)
+            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+
+    def test_a_body_of_1_gb_that_is_sent_all_the_same(self):
+        self.serve()
+        before, piece = self.memory(), b"x" * (1 << 20)
+        for length in ("Content-Length: 1073741824", "Content-Length: 2000000", "Transfer-Encoding: chunked"):
+            line = self.raw(f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n{length}\r\n\r\n".encode())
+            sent = 0
+            with self.assertRaises(ConnectionError):  # it is closed long before
+                while sent < 1 << 30:
+                    line.sendall(piece)
+                    sent += len(piece)
+            self.assertLess(sent, 64 << 20)
+        self.get("/v1/runs", token=self.token)
+        self.assertLess(self.memory(), before + 20000)
 
     def test_many_open_connections(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -142,8 +159,10 @@ class Bad(Case):
     def test_a_full_disk_loses_nothing(self):
         self.serve()
         self.put("p", flow({"a": ask("ok")}))
+        self.put("nap", flow({"a": {"action": "Sleep", "for": "PT1S", "next": "end"}}))
         self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
         self.until(lambda: self.state("x") == "waiting")
+        self.post("/v1/runs", {"program": "nap", "id": "nap"}, status=202)
         size = max(os.stat(self.path("runs.db-wal")).st_size, os.stat(self.path("runs.db")).st_size)
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         refused = None
@@ -152,11 +171,16 @@ class Bad(Case):
             if got.status != 202:
                 refused = got
                 break
-        self.assertEqual(refused.status, 503, refused.body)
+        self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "1"), refused.body)
+        ready = self.until(lambda: (got := self.ask("GET", "/readyz")).status == 503 and got)  # the nap is over
+        self.assertIn("runs.db: ", ready.json["title"])
+        self.get("/healthz")
         self.assertEqual(self.get("/v1/runs?limit=1").lines[0]["run"], "x")
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         self.post("/v1/runs/x/answers/ok", "1", status=204)
         self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 1)
+        self.until(lambda: self.state("nap") == "done")
+        self.get("/readyz")
         self.until(lambda: all(r["state"] == "waiting" for r in self.get("/v1/runs?state=open&limit=1000").lines))
         self.assertEqual(len(self.get("/v1/runs?state=open&limit=1000").lines), i)
 

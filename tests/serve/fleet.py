@@ -90,6 +90,27 @@ class Fleet(Case):
             one.stop()
             two.stop()
 
+    def test_a_server_drains(self):
+        with open(self.path("once"), "w") as f:
+            f.write("#!/bin/sh\necho began >>calls\nsleep 1\necho ended >>calls\n")
+        os.chmod(self.path("once"), 0o755)
+        with Server() as postgres:
+            one = Member(self, postgres.uri, "one").begin("--allow-exec=./once", "--drain", "PT60S", "--lease", "PT30S")
+            one.put("p", flow({"a": {"action": "Call", "next": "b", "call": {
+                "provider": "mwl:provider.call/mwlvm/exec/v1", "with": {"argv": ["./once"]}}}, "b": ask("ok")}))
+            one.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+            self.until(lambda: os.path.exists(self.path("calls")))
+            one.process.send_signal(signal.SIGTERM)
+            self.until(lambda: one.ask("GET", "/readyz").status == 503)
+            self.assertEqual(one.state("x"), "live")  # it still answers
+            self.assertEqual(one.process.wait(60), 0)
+            two = Member(self, postgres.uri, "two").begin("--allow-exec=./once")
+            two.post("/v1/runs/x/answers/ok", "5", status=204)
+            self.assertEqual(two.get("/v1/runs/x/result?wait=20").json["value"], 5)  # well before the lease is over
+            two.stop()
+        with open(self.path("calls")) as f:
+            self.assertEqual(f.read(), "began\nended\n")
+
     def test_events_of_two_servers(self):
         with Server() as postgres:
             one = Member(self, postgres.uri, "one").begin()

@@ -82,6 +82,7 @@ class Schedules(Case):
         for schedule, why in (({"program": "p", "every": "1s"}, "`name`"), ({"name": "a", "every": "1s"}, "`program`"),
                               ({"name": "a", "program": "p"}, "either `cron` or `every`"),
                               ({"name": "a", "program": "p", "cron": "61 * * * *"}, "the minute '61'"),
+                              ({"name": "a", "program": "p", "cron": "0 0 31 2 *"}, "never due"),
                               ({"name": "a", "program": "p", "every": "soon"}, "soon"),
                               ({"name": "a", "program": "p", "every": "1s", "zone": "Mars/Base"}, "Mars/Base"),
                               ({"name": "a", "program": "p", "every": "1s", "overlap": "no"}, "overlap"),

@@ -101,7 +101,7 @@ void api_link(struct ask *a, struct desk_tools *t) {
     } else if (find(a, t, run, a->words[1], &w)) {
         snprintf(until, sizeof until, "%lld", (long long)(store_now() / SECOND) + (long long)s);
         auth_sign(a->serve->secret, run, a->words[1], until, mac);
-        fprintf(a->out, "{\"link\":\"%s/a/", http_url(a->serve->http));
+        fprintf(a->out, "{\"link\":\"%s/a/", serve_url(a->serve));
         put_escaped(a->out, run);
         fprintf(a->out, "/%llu/%s/%s\"", (unsigned long long)w.number, until, mac);
         put_time(a->out, "until", strtoll(until, NULL, 10) * SECOND);

@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_MOST = SERVE_KEY, LIST_MOST = 1000, LIST_USUAL = 100, START_MOST = 10000 };
+enum {
+    ID_MOST = SERVE_KEY,
+    LIST_MOST = 1000,
+    LIST_USUAL = 100,
+    LIST_BYTES = 8 << 20,
+    START_MOST = 10000
+};
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -92,17 +98,46 @@ static void put_wait(FILE *to, const char *run, const mwl_store_wait *wait) {
     putc('}', to);
 }
 
+/* A piece of the open waits: they are in the order of their runs and numbers. */
+struct piece {
+    FILE *to;
+    const char *after; /* RUN.NUMBER; NULL: from the first on */
+    size_t run_len;    /* of `after` */
+    uint64_t number;
+    size_t left;
+    bool found; /* what `after` names was passed */
+};
+
 static bool see_line_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
-    FILE *to = ((struct ask *)ctx)->out;
-    put_wait(to, run, wait);
-    putc('\n', to);
-    return ftell(to) < SERVE_BODY;
+    struct piece *p = ctx;
+    bool same = p->after && strlen(run) == p->run_len && strncmp(run, p->after, p->run_len) == 0;
+    if (same) p->found = true;
+    if (!p->found || (same && wait->number <= p->number)) return true;
+    put_wait(p->to, run, wait);
+    putc('\n', p->to);
+    return --p->left > 0 && ftell(p->to) < LIST_BYTES;
 }
 
 void api_waits(struct ask *a, struct desk_tools *t) {
+    const char *after = http_parameter(a->request, "after");
+    const char *limit = http_parameter(a->request, "limit"),
+               *dot = after ? strrchr(after, '.') : NULL;
+    struct piece p = {.to = a->out, .after = after, .left = LIST_MOST, .found = !after};
+    if (limit) p.left = (size_t)strtoull(limit, NULL, 10);
+    if (p.left == 0 || p.left > LIST_MOST) p.left = LIST_MOST;
+    if (after && !dot) {
+        ask_problem(a, 400, "`after` is RUN.NUMBER, of the last wait that came");
+        return;
+    }
+    p.run_len = dot ? (size_t)(dot - after) : 0;
+    p.number = dot ? strtoull(dot + 1, NULL, 10) : 0;
     a->request->type = "application/x-ndjson";
-    mwl_status status = t->store->ops->waits(t->store, 0, see_line_wait, a);
-    if (status != MWL_OK) ask_refused(a, t, status);
+    mwl_status status = t->store->ops->waits(t->store, 0, see_line_wait, &p);
+    if (status != MWL_OK)
+        ask_refused(a, t, status);
+    else if (!p.found)
+        ask_problem(a, 410, "the run of '%s' waits for nothing any more: begin without `after`",
+                    after);
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */

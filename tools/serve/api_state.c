@@ -3,6 +3,7 @@
 
 #include "durable/store.h"
 #include "endpoints.h"
+#include "interrupt.h"
 #include "serve_page.h" /* made from page.html, page.css and page.js */
 
 #include <string.h>
@@ -22,7 +23,9 @@ void api_health(struct ask *a) { fputs("{\"status\":\"alive\"}\n", a->out); }
 
 void api_ready(struct ask *a) {
     char why[300];
-    if (mwl_durable_writer_trouble(a->serve->view.writer, why, sizeof why))
+    if (interrupt_requests() > 0)
+        ask_problem(a, 503, "the server stops");
+    else if (mwl_durable_writer_trouble(a->serve->view.writer, why, sizeof why))
         ask_problem(a, 503, "%s", why);
     else
         fputs("{\"status\":\"ready\"}\n", a->out);
@@ -43,8 +46,16 @@ static double resident(void) {
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static void of_store(FILE *to, const mwl_store_counts *n) {
-    int64_t now = store_now();
+/* A run that a message has woken, or that was given back, is due at 0: since when is not stored. */
+static double late_s(const mwl_store_counts *n, const struct serve_numbers *of_driver) {
+    int64_t now = store_now(), ns = 0;
+    if (n->due_wall_ns == MWL_NEVER || n->due_wall_ns > now) return 0;
+    if (n->due_wall_ns > 0) ns = now - n->due_wall_ns;
+    if (ns < of_driver->late_ns) ns = of_driver->late_ns;
+    return (double)ns / 1e9;
+}
+
+static void of_store(FILE *to, const mwl_store_counts *n, const struct serve_numbers *of_driver) {
     fputs("# HELP mwlvm_runs Runs of the store by state.\n# TYPE mwlvm_runs gauge\n", to);
     for (int i = 0; i <= MWL_STORE_STUCK; i++)
         fprintf(to, "mwlvm_runs{state=\"%s\"} %llu\n", mwl_store_state_name((mwl_store_state)i),
@@ -53,10 +64,8 @@ static void of_store(FILE *to, const mwl_store_counts *n) {
            (double)n->waits);
     metric(to, "messages_waiting", "gauge", "Answers and cancellations that no run has taken.",
            (double)n->messages);
-    double late = n->due_wall_ns == MWL_NEVER || n->due_wall_ns <= 0 || n->due_wall_ns > now
-                      ? 0
-                      : (double)(now - n->due_wall_ns) / 1e9;
-    metric(to, "oldest_due_seconds", "gauge", "How late the run is that is due the longest.", late);
+    metric(to, "oldest_due_seconds", "gauge", "How late the run is that is due the longest.",
+           late_s(n, of_driver));
     metric(to, "events_total", "counter", "Number of the last event.", (double)n->last_event);
 }
 
@@ -97,6 +106,6 @@ void api_metrics(struct ask *a, struct desk_tools *t) {
         return;
     }
     a->request->type = "text/plain; version=0.0.4; charset=utf-8";
-    of_store(a->out, &n);
+    of_store(a->out, &n, &a->numbers);
     of_process(a->out, &a->numbers);
 }

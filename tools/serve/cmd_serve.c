@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "durable/store.h"
 #include "file_in.h"
+#include "interrupt.h"
 #include "serve.h"
 
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum { CONNECTIONS = 10000, IDLE_S = 60 };
+#define LEASE_LEAST INT64_C(100000000)
 #define LISTEN "127.0.0.1:7441"
 
 static const char head[] =
@@ -22,8 +24,11 @@ static const char head[] =
 static const char foot[] =
     "\nA token is needed: Authorization: Bearer TOKEN. The owner's token is in FILE-token (without a\n"
     "file: mwlvm-serve-token), which is made at the first start. On the unix socket, FILE-sock, no\n"
-    "token is needed: only the owner can open it. Ctrl-C and SIGTERM end the server; the runs stay\n"
-    "in the store.\n\n"
+    "token is needed: only the owner can open it.\n\n"
+    "Ctrl-C and SIGTERM end the server; the runs stay in the store. With --store it drains first, as\n"
+    "a worker does: calls at work may finish (--drain), and other workers take the runs; once more\n"
+    "ends it at once. A run that asks for something which the server may not do (--allow-...) is\n"
+    "stuck; POST /v1/runs/ID/resume tries again.\n\n"
     "Example:\n"
     "  mwlvm serve --durable runs.db tools/examples/approval.json --listen 127.0.0.1:0 & sleep 2 && \\\n"
     "    curl -s --unix-socket runs.db-sock http://mwlvm/v1/runs -d '{\"program\": \"approval\"}' && \\\n"
@@ -49,6 +54,16 @@ static const struct option options[] = {
      NULL},
     {"--schedule", OPTION_WORD, AT(schedule), "PATH",
      "start runs by the clock: a JSON file of schedules", NULL},
+    {"--keep", OPTION_WORD, AT(keep_word), "DURATION",
+     "remove runs that have been done for this long; without it they stay", NULL},
+    {"--keep-failed", OPTION_WORD, AT(keep_failed_word), "DURATION",
+     "remove runs that have failed for this long; P30D with --keep, else they stay", NULL},
+    {"--url", OPTION_WORD, AT(url), "URL",
+     "how people reach the server, for example by a proxy: links begin with it", NULL},
+    {"--lease", OPTION_WORD, AT(lease_word), "DURATION",
+     "with --store: others take its runs when it was not heard of for this long; PT4S", NULL},
+    {"--drain", OPTION_WORD, AT(drain_word), "DURATION",
+     "at the end, how long calls at work may take to finish; PT10S with --store, else PT0S", NULL},
     {"--connections", OPTION_WORD, AT(connections_word), "N", "open at most so many; 10000", NULL},
     {"--idle", OPTION_WORD, AT(idle_word), "SECONDS",
      "close a connection that sends no whole request for so long; 60", NULL},
@@ -74,6 +89,41 @@ static int read_number(const char *name, const char *word, unsigned most, unsign
     return CMD_OK;
 }
 
+static int read_duration(const char *name, const char *word, int64_t least, int64_t *ns) {
+    if (!word) return CMD_OK;
+    if (mwl_duration_parse(word, strlen(word), ns) == MWL_OK && *ns >= least) return CMD_OK;
+    return cmd_usage("%s needs a duration such as PT4S or P7D, not '%s'", name, word);
+}
+
+static int check_times(struct serve_options *o) {
+    bool shared = store_is_shared(o->run.durable);
+    if (o->lease_word && !shared) return cmd_usage("--lease is for --store: a file has one worker");
+    if (shared && !o->drain_word) o->drain_word = "PT10S";
+    if (o->keep_word && !o->keep_failed_word) o->keep_failed_word = "P30D";
+    o->keep_ns = o->keep_failed_ns = -1;
+    int status = read_duration("--lease", o->lease_word, LEASE_LEAST, &o->lease_ns);
+    if (status == CMD_OK) status = read_duration("--drain", o->drain_word, 0, &o->drain_ns);
+    if (status == CMD_OK) status = read_duration("--keep", o->keep_word, 0, &o->keep_ns);
+    if (status == CMD_OK)
+        status = read_duration("--keep-failed", o->keep_failed_word, 0, &o->keep_failed_ns);
+    return status;
+}
+
+/* Without slashes at the end, in place. */
+static int check_url(struct serve_options *o) {
+    static const char *const begins[] = {"http://", "https://"};
+    if (!o->url) return CMD_OK;
+    size_t len = strlen(o->url);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t n = strlen(begins[i]);
+        if (strncmp(o->url, begins[i], n) == 0 && len > n && o->url[len - 1] != '/' &&
+            !strpbrk(o->url, " \"<>\\"))
+            return CMD_OK;
+    }
+    return cmd_usage(
+        "--url is http:// or https:// and a host, without a slash at its end, not '%s'", o->url);
+}
+
 static bool is_local(const char *listen) {
     static const char *const hosts[] = {"127.0.0.1:", "localhost:", "[::1]:"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
@@ -96,6 +146,9 @@ static int check(struct serve_options *o) {
     if (status == CMD_OK) status = read_number("--idle", o->idle_word, 86400, &o->idle_s);
     if (status != CMD_OK || o->new_token) return status;
     if (!o->run.durable) return cmd_usage("--durable FILE or --store URL says where the runs are");
+    status = check_times(o);
+    if (status == CMD_OK) status = check_url(o);
+    if (status != CMD_OK) return status;
     if (!o->listen) o->listen = LISTEN;
     if (strcmp(o->listen, "none") == 0) o->listen = NULL;
     if (o->listen && !is_local(o->listen) && !o->token_file && !o->tokens)
@@ -117,10 +170,35 @@ static int on_open(void *ctx, const struct drive_view *view) {
     if (status != CMD_OK) return status;
     if (*http_url(s->http)) cmd_note("%s/ (the token is in %s)", http_url(s->http), o->token_file);
     if (o->unix_path) cmd_note("unix socket %s", o->unix_path);
+    if (*http_url(s->http) && !*serve_url(s)) cmd_note("links do not have an address: name --url");
     return CMD_OK;
 }
-static void on_turn(void *ctx) { serve_turn(ctx); }
-static void on_close(void *ctx) { serve_close(ctx); }
+
+/* Signals are acted on by drive.c, in this thread: it drains. */
+static void wake(void *ctx) { (void)ctx; }
+static void heed(struct serve *s) {
+    int requests = interrupt_requests();
+    if (requests > s->heeded && s->heeded == 0)
+        cmd_note(store_is_shared(s->options->run.durable)
+                     ? "%s: the runs go back to the store; once more ends it at once"
+                     : "%s: the runs stay in the store",
+                 interrupt_words());
+    s->heeded = requests;
+    interrupt_answered(requests);
+}
+static void on_turn(void *ctx) {
+    heed(ctx);
+    serve_turn(ctx);
+}
+static void on_close(void *ctx) {
+    heed(ctx);
+    serve_close(ctx);
+}
+
+static bool on_allowed(void *ctx, const mwl_program *program, const char *name) {
+    const struct run_options *o = &((struct serve *)ctx)->options->run;
+    return permissions_check(&o->permissions, name, program, &o->binds) == CMD_OK;
+}
 
 static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     (void)ctx, (void)heap, (void)run;
@@ -166,32 +244,51 @@ static int put_files(struct serve_options *o, mwl_store *store) {
     return status;
 }
 
+static int open_store(const struct serve_options *o, mwl_store **store) {
+    int status = store_is_shared(o->run.durable)
+                     ? store_open_shared(o->run.durable, o->lease_ns, store)
+                     : store_open(o->run.durable, true, store);
+    if (status != CMD_OK) return status;
+    mwl_status joined = (*store)->ops->join(*store, "mwlvm serve");
+    return joined == MWL_OK ? CMD_OK : store_fail(*store, joined);
+}
+
+/* As a worker: it drains, and what a run may do is asked before it begins. */
+static int drive_runs(struct serve *s, mwl_store *store) {
+    const struct serve_options *o = s->options;
+    const struct drive_part part = {on_open, on_turn, on_close, s};
+    const struct drive_worker as = {o->drain_ns, on_allowed, s};
+    const struct drive_how how = {.options = &o->run,
+                                  .store = store,
+                                  .ended = on_ended,
+                                  .ctx = s,
+                                  .worker = &as,
+                                  .part = &part};
+    bool left = false;
+    int why = interrupt_watch(wake, NULL);
+    if (why) return cmd_fail("signals: %s", strerror(why));
+    signal(SIGPIPE, SIG_IGN);
+    int status = drive(&how, &left);
+    interrupt_unwatch();
+    if (interrupt_first() && !store_is_shared(o->run.durable)) cmd_end_by_signal(interrupt_first());
+    return status;
+}
+
 static int run(struct serve_options *o) {
     struct serve s = {.options = o};
-    const struct drive_part part = {on_open, on_turn, on_close, &s};
     mwl_store *store = NULL;
-    bool left = false;
     char *token = beside(o->run.durable, "-token"), *sock = beside(o->run.durable, "-sock");
     if (!o->token_file) o->token_file = token ? token : "mwlvm-serve-token";
     if (!o->unix_path) o->unix_path = sock;
     if (o->unix_path && !*o->unix_path) o->unix_path = NULL;
-    int status = store_open(o->run.durable, true, &store);
-    if (status == CMD_OK) {
-        mwl_status joined = store->ops->join(store, "mwlvm serve");
-        if (joined != MWL_OK) status = store_fail(store, joined);
-    }
+    int status = open_store(o, &store);
     if (status == CMD_OK) status = put_files(o, store);
     if (status == CMD_OK) {
         mwl_status got = link_secret(store, s.secret);
         if (got != MWL_OK) status = store_fail(store, got);
     }
     if (status == CMD_OK) status = auth_open(&s.auth, o->token_file, o->tokens);
-    if (status == CMD_OK) {
-        const struct drive_how how = {
-            .options = &o->run, .store = store, .ended = on_ended, .ctx = &s, .part = &part};
-        signal(SIGPIPE, SIG_IGN);
-        status = drive(&how, &left);
-    }
+    if (status == CMD_OK) status = drive_runs(&s, store);
     auth_free(s.auth);
     mwl_store_close(store);
     free(token);

@@ -86,6 +86,7 @@ static int read_when(const struct serve *s, struct item *i, mwl__zones *zones) {
     const char *cron = text_member(i->value, "cron"), *every = text_member(i->value, "every");
     char why[200] = "";
     int32_t offset;
+    int64_t next_s;
     i->zone = text_member(i->value, "zone");
     if (!i->zone) i->zone = "UTC";
     if (mwl__zone_offset(zones, i->zone, strlen(i->zone), 0, &offset) != MWL_OK)
@@ -93,6 +94,9 @@ static int read_when(const struct serve *s, struct item *i, mwl__zones *zones) {
     if (!cron == !every) return wrong(s, i->name, "it needs either `cron` or `every`", "");
     if (cron && !cron_read(&i->cron, cron, why, sizeof why))
         return wrong(s, i->name, "cron: ", why);
+    if (cron &&
+        cron_next(&i->cron, zones, i->zone, store_now() / SECOND, &next_s) == MWL_E_NOT_FOUND)
+        return wrong(s, i->name, "cron: it is never due: ", cron);
     if (every && !(i->every_s = cron_seconds(every)))
         return wrong(s, i->name,
                      "every: not a duration such as 90s, 15m, 1h, 1d or PT15M: ", every);

@@ -5,6 +5,7 @@
 #include "durable/store.h"
 #include "endpoints.h"
 #include "json_out.h"
+#include "keep.h"
 #include "schedule.h"
 
 #include <stdarg.h>
@@ -287,6 +288,7 @@ static void count(struct serve *s, struct serve_numbers *n) {
     n->requests = s->requests;
     n->refused = mwl_durable_writer_trouble(s->view.writer, why, sizeof why);
     drive_times(s->view.drive, &n->commit_last_ns, &n->commit_all_ns);
+    n->late_ns = s->late_since ? (int64_t)uv_hrtime() - s->late_since : 0;
 }
 
 static void on_complete(void *ctx, struct http_request *r) {
@@ -328,13 +330,36 @@ int serve_open(struct serve *s) {
     int status = desk_open(&s->desk, s->view.loop, &o->run);
     if (status == CMD_OK) status = streams_open(s);
     if (status == CMD_OK && o->schedule) status = schedule_open(s);
+    if (status == CMD_OK) status = keep_open(s);
     if (status == CMD_OK && !http_open(&s->http, s->view.loop, &how, &handler)) status = CMD_USAGE;
     return status;
 }
 
+const char *serve_url(const struct serve *s) {
+    static const char *const any[] = {"http://0.0.0.0:", "http://[::]:"};
+    const char *url = s->options->url ? s->options->url : http_url(s->http);
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        if (strncmp(url, any[i], strlen(any[i])) == 0) return "";
+    return url;
+}
+
+/* Since when runs are due that the driver could not claim: the last poll left some, or the store
+ * refuses. */
+static void look_for_late(struct serve *s) {
+    char why[300];
+    bool late = mwl_durable_next_wall_ns(s->view.driver) <= store_now() ||
+                mwl_durable_writer_trouble(s->view.writer, why, sizeof why) > 0;
+    if (!late)
+        s->late_since = 0;
+    else if (!s->late_since)
+        s->late_since = (int64_t)uv_hrtime();
+}
+
 void serve_turn(struct serve *s) {
+    look_for_late(s);
     streams_turn(s);
     schedule_turn(s);
+    keep_turn(s);
     look(s);
 }
 
@@ -349,4 +374,5 @@ void serve_close(struct serve *s) {
     http_close(s->http);
     streams_close(s);
     schedule_close(s);
+    keep_close(s);
 }

@@ -6,6 +6,7 @@
  *     api_*.c         what the endpoints do, on the desk's thread
  *     stream.c        events as they are committed
  *     schedule.c      runs that start by the clock; cron.c: when
+ *     keep.c          runs that are over are removed
  *     http.h, desk.h, auth.h */
 #ifndef MWL_TOOLS_SERVE_SERVE_H
 #define MWL_TOOLS_SERVE_SERVE_H
@@ -29,8 +30,11 @@ struct serve_options {
     struct run_options run; /* the store, providers, permissions, limits */
     struct word_list files; /* definitions to begin with */
     const char *listen, *unix_path, *token_file, *tokens, *new_token, *schedule;
-    const char *connections_word, *idle_word, *page_url;
+    const char *connections_word, *idle_word, *url;
+    const char *lease_word, *drain_word, *keep_word, *keep_failed_word;
     unsigned connections, idle_s;
+    int64_t lease_ns, drain_ns;
+    int64_t keep_ns, keep_failed_ns; /* -1: for ever */
 };
 
 /* What metrics report of this process. */
@@ -39,6 +43,7 @@ struct serve_numbers {
     size_t runs, queued, connections, streams, waiting, desk;
     uint64_t requests, commit_last_ns, commit_all_ns;
     unsigned refused; /* how often the store refused the present work */
+    int64_t late_ns;  /* for how long runs were due, and the store did not give them out */
 };
 
 struct serve {
@@ -48,10 +53,13 @@ struct serve {
     struct auth *auth;
     struct desk *desk;
     struct schedule *schedule;
+    struct keep *keep;
     struct ask *waiting; /* answers that are not there yet */
     struct streams *streams;
     char secret[AUTH_TOKEN]; /* links are signed with it */
     uint64_t requests;
+    int64_t late_since; /* of the monotonic clock; 0: nothing is late */
+    int heeded;         /* requests to end, see interrupt.h */
     bool closing;
 };
 
@@ -117,6 +125,9 @@ void put_hex(const uint8_t id[16], char out[33]);
 int serve_open(struct serve *s);
 void serve_turn(struct serve *s);
 void serve_close(struct serve *s);
+/* The address of the server for people, without a slash at the end: --url, or where it listens.
+ * "": nobody outside can know it. */
+const char *serve_url(const struct serve *s);
 /* An event was committed: answers that wait for it are asked again. */
 void serve_event(struct serve *s, const char *run, const char *kind, const char *text);
 
