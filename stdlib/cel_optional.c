@@ -73,7 +73,7 @@ static mwl_value unwrap(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (!mwl_fn_charge(fn, n)) return mwl_absent();
     for (size_t i = 0; i < n; i++)
         if (!is_optional(mwl_array_at(args[0], i)))
-            return mwl_fn_fail(fn, "element %zu is no optional but %s", i,
+            return mwl_fn_fail(fn, "element %zu is not an optional but %s", i,
                                mwl_value_type(mwl_array_at(args[0], i)));
     mwl_heap *h = mwl_fn_heap(fn);
     mwl_value list = mwl_array(h, 0);

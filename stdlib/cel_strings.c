@@ -206,7 +206,7 @@ static mwl_value join(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     if (!mwl_fn_charge(fn, n)) return mwl_absent();
     for (size_t i = 0; i < n; i++)
         if (!get_str(mwl_array_at(args[0], i), &s))
-            return mwl_fn_fail(fn, "join: element %zu is no string but %s", i,
+            return mwl_fn_fail(fn, "join: element %zu is not a string but %s", i,
                                mwl_value_type(mwl_array_at(args[0], i)));
     text_buf out = text_buf_make(fn);
     for (size_t i = 0; i < n && !out.failed; i++) {

@@ -100,7 +100,7 @@ def check_settings(problems):
         text = open(os.path.join(ROOT, file)).read()
         for found in setting.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
-            problems.append(f"{file}:{line}: {found.group(1)} belongs into vm/mwl_config.h")
+            problems.append(f"{file}:{line}: {found.group(1)} belongs in vm/mwl_config.h")
 
 
 def symbols(object_file):

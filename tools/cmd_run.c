@@ -248,7 +248,7 @@ static int run_durable(struct job *s) {
     return status;
 }
 
-/* Nobody could answer a run that is in no store. */
+/* A run that is in no store could not be answered. */
 static int check_answers(const struct job *s) {
     const mwl__flow_tables *t = &s->program->tables;
     const char *uri, *document = durable_document(&uri);

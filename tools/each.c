@@ -202,7 +202,7 @@ static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
 static int answer(struct each *e, int n_answered) {
     while (n_answered < interrupt_requests()) {
         if (n_answered++ == 0) {
-            cmd_note("%s: cancelling the runs in flight; once more ends them without cleanup",
+            cmd_note("%s: cancelling the runs in flight; a second signal ends them without cleanup",
                      interrupt_words());
             each_stop(e, EACH_CANCEL, EACH_INTERRUPTED);
         } else {

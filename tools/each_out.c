@@ -14,7 +14,7 @@ enum { WRITE_AT = 64 << 10, COUNT_AT = 64 << 10, EXTRA = 40 };
 #define PENDING SIZE_MAX
 
 struct each_block {
-    pthread_mutex_t lock; /* its worker adds, whoever flushes reads */
+    pthread_mutex_t lock; /* its worker adds, the thread that flushes reads */
     struct each_block *next;
     uint64_t first_line;
     uint32_t n_lines, n_done, n_moved; /* lines; with a Result; whose text was moved on */

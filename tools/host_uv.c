@@ -44,7 +44,7 @@ static void on_wake(uv_async_t *handle) {
     struct host *host = handle->data;
     while (host->n_answered < interrupt_requests()) {
         if (host->n_answered++ == 0) {
-            cmd_note("%s: cancelling the run; once more ends it without cleanup",
+            cmd_note("%s: cancelling the run; a second signal ends it without cleanup",
                      interrupt_words());
             mwl_run_cancel(host->run, interrupt_first() == SIGINT ? "interrupted" : "terminated");
         } else {

@@ -29,7 +29,8 @@ static struct {
     struct sigaction before[N_WATCHED], alarm_before;
 } signals;
 
-/* Ends the process as if there were no handler, so that whoever waits for it sees the signal. */
+/* Ends the process as if there were no handler, so that the process which waits for it sees the
+ * signal. */
 static void die_by(int number) {
     struct sigaction plain;
     sigset_t set;

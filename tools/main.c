@@ -152,7 +152,7 @@ static int dispatch(int argc, char **argv) {
     return run_command(find_command("run"), argc, argv);
 }
 
-/* Whoever opens a file next would get the number of a standard stream that is closed, and libuv
+/* The next file that is opened would get the number of a standard stream that is closed, and libuv
  * stops the process for that. Reading and writing still fail, as on a closed stream; messages to a
  * closed standard error are dropped. */
 static bool open_streams(void) {

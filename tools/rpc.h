@@ -28,7 +28,7 @@ void rpc_free(struct rpc *r);
 /* Waits for the next message. *body is lent until the next call. RPC_END: the other side has closed
  * the pipe between two messages. */
 enum rpc_got rpc_read(struct rpc *r, const char **body, size_t *len);
-/* Returns whether nothing more has arrived: a good moment for work that nobody waits for. */
+/* Returns whether nothing more has arrived: a good moment for work that nothing waits for. */
 bool rpc_idle(struct rpc *r);
 /* Sends a message. Returns false if the other side cannot be reached. */
 bool rpc_send(struct rpc *r, const char *body, size_t len);

@@ -170,7 +170,7 @@ static const char foot[] =
     "--input takes JSON text; a word that is not JSON is the name of a file, and @FILE is always\n"
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
     "when there is something in it; else the input is null. Ctrl-C cancels the run, with its\n"
-    "cleanup; once more ends it.\n\n"
+    "cleanup; a second Ctrl-C ends it.\n\n"
     "`mwlvm resume FILE` continues a run that --save wrote, and takes the same options, but for\n"
     "those of its start. Time has gone on meanwhile. Calls that were in flight start again.\n\n"
     "With --durable the run is in the store before it begins, and a call with effects starts only\n"

@@ -144,7 +144,7 @@ typedef struct mwl__cel_check_options {
     const char *(*pattern_fault)(void *ctx, const char *pattern, size_t len);
     void *ctx;
     const char *function_words, *name_words; /* of other languages (mwl__word_find), or NULL */
-    bool no_hints; /* nobody will see what is suggested: do not search for it */
+    bool no_hints; /* what is suggested will not be shown: do not search for it */
     mwl__cel_sink sink;
 } mwl__cel_check_options;
 

@@ -176,9 +176,9 @@ static mwl__cel_token lex_punctuation(const scan *sc) {
     uint32_t end = sc->at + 1; /* a complete UTF-8 character, so that a message can quote it */
     while (end < sc->len && ((unsigned char)sc->s[end] & 0xc0) == 0x80) end++;
     const char *fault = "a character that CEL does not use outside of strings";
-    if (peek(sc, 0) == '=') fault = "`=` is no operator; equality is `==`";
-    if (peek(sc, 0) == '&') fault = "`&` is no operator; logical and is `&&`";
-    if (peek(sc, 0) == '|') fault = "`|` is no operator; logical or is `||`";
+    if (peek(sc, 0) == '=') fault = "`=` is not an operator; equality is `==`";
+    if (peek(sc, 0) == '&') fault = "`&` is not an operator; logical and is `&&`";
+    if (peek(sc, 0) == '|') fault = "`|` is not an operator; logical or is `||`";
     return bad(sc->at, end, fault);
 }
 

@@ -61,7 +61,7 @@ static bool complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const cha
     return true;
 }
 
-/* Whether the token before the one at hand and this one are this text. */
+/* Whether the token before the current one and this one are this text. */
 static bool follows(const mwl__cel_parser *p, const char *text) {
     size_t len = strlen(text);
     return p->prev_end == p->tok.begin && p->tok.end - p->prev_begin == len &&

@@ -327,7 +327,7 @@ static void suggest_phase(mwl__diag *d, const mwl__m_entry *e) {
         if (e->provider->acts[i])
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " and " : "",
                                     phase_names[i]);
-    if (len) mwl__diag_help(d, "'when' belongs into %s of this middleware", text);
+    if (len) mwl__diag_help(d, "'when' belongs in %s of this middleware", text);
 }
 
 static void check_phase(mwl__checker *c, mwl__flow *f, mwl__m_entry *e, int ix,

@@ -2,8 +2,8 @@
  * languages with what stands in their place here.
  *
  * They are large, and they only matter where people read diagnostics: so they are not part of the
- * library. Whoever shows diagnostics to people includes this file, once in a program, and gives
- * `mwl__guide_all` to the sink (mwl__diags.guide) or to mwl_assemble (mwl_asm_options.guide).
+ * library. A program that shows diagnostics to people includes this file, once in a program, and
+ * gives `mwl__guide_all` to the sink (mwl__diags.guide) or to mwl_assemble (mwl_asm_options.guide).
  *
  * The words are for people who come from Step Functions, from GitHub Actions, from a script; each
  * row is a mistake that was seen. A line is "words > name: help" (mwl__word_find). Without a help
@@ -31,7 +31,7 @@
     "\"mwl:provider.middleware/mwl/finally/v1\", \"onAlways\": { \"with\": { \"call\": { ... } } " \
     "} }]\n"
 #define IN_CALL                                                                                    \
-    "it belongs into the call: \"call\": { \"provider\": ... or \"flow\": ..., \"with\": ... }\n"
+    "it belongs in the call: \"call\": { \"provider\": ... or \"flow\": ..., \"with\": ... }\n"
 #define DOCUMENT "description doc title $comment // note > comment\n"
 #define CATCHES                                                                                    \
     "catchers > catch\n"                                                                           \
@@ -158,9 +158,9 @@ static const char *const mwl__guide_words[MWL__WORDS_COUNT] = {
         "goto then to handler > next\n"
         "errorequals errors error code > match: write \"match\": { \"codes\": [\"*\"] }, or "
         "name the codes\n"
-        "codes > match: it belongs into the matcher: \"match\": { \"codes\": ... }\n"
-        "types > match: it belongs into the matcher: \"match\": { \"types\": ... }\n"
-        "retryable > match: it belongs into the matcher: \"match\": { \"retryable\": ... }\n"
+        "codes > match: it belongs in the matcher: \"match\": { \"codes\": ... }\n"
+        "types > match: it belongs in the matcher: \"match\": { \"types\": ... }\n"
+        "retryable > match: it belongs in the matcher: \"match\": { \"retryable\": ... }\n"
         "when > match: the failure alone chooses a clause: \"match\": { ... }; route on data with a "
         "Match Step\n"
         "resultpath as > assign: to keep the failure, write \"assign\": { \"name\": "

@@ -260,7 +260,7 @@ static void check_code(mwl__checker *c, const mwl__node *n) {
     if (!owner) return;
     mwl__diag *d =
         mwl__node_report(c->tree, n, MWL_DIAG_RESERVED_CODE, "this code belongs to %s", owner);
-    mwl__diag_note(d, "whoever reads or matches it takes the failure for one of theirs");
+    mwl__diag_note(d, "readers and matchers take it for a failure of the engine or of a provider");
 }
 
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site) {

@@ -346,7 +346,7 @@ static void check_failures(mwl__checker *c, mwl__flow *f) {
                                   "`failure` is always null at this point");
         mwl__diag_note(d, "it is set in a 'catch' clause and in the Step that the clause leads to");
         if (d && u->instead) {
-            mwl__diag_help(d, "the failure at hand is `%s` here", u->instead);
+            mwl__diag_help(d, "the present failure is `%s` here", u->instead);
             mwl__diag_fix_text(d, d->span, u->instead, strlen(u->instead));
         }
         if (!u->instead)

@@ -287,7 +287,7 @@ bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri) {
         return false;
     default:
         d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_MALFORMED_PROVIDER_URI,
-                                  "this is no provider URI");
+                                  "this is not a provider URI");
         mwl__diag_note(d, "%s", uri->text);
         return false;
     }

@@ -160,7 +160,7 @@ static mwl_status match_actions(providing *j, const mwl_middleware *m) {
                       m->run_count);
     if (m->deadline && !mwl__node_get(members, m->deadline))
         return refuse(j, MWL_E_REJECTED, 0,
-                      "tells its bound as '%s', but its document declares no such metadata",
+                      "names its deadline '%s', but its document declares no such metadata",
                       m->deadline);
     return MWL_OK;
 }

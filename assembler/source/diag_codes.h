@@ -51,14 +51,14 @@ MWL_X(106, NUMBER_OUT_OF_RANGE, "number-out-of-range", ERROR, "A number is too l
 
 MWL_X(107, LONE_SURROGATE, "lone-surrogate", ERROR, "An escape is one half of a surrogate pair",
       "Characters above U+FFFF are escaped as two \\u escapes: a high surrogate (D800 to\n"
-      "DBFF), then a low one (DC00 to DFFF). One without the other is no character and has\n"
+      "DBFF), then a low one (DC00 to DFFF). One without the other is not a character and has\n"
       "no UTF-8 form.\n\n"
       "    \"\\ud83d\"           half a character\n"
       "    \"\\ud83d\\ude00\"     the whole of it")
 
 MWL_X(108, DEFINITION_TOO_LARGE, "definition-too-large", ERROR, "The definition is too large",
       "A definition has a limit of bytes: 64 MiB unless the host allows more or less\n"
-      "(mwl_asm_options). Data does not belong into a definition; pass it as input.")
+      "(mwl_asm_options). Data does not belong in a definition; pass it as input.")
 
 MWL_X(109, IMPRECISE_NUMBER, "imprecise-number", WARNING, "An integer is not exact as a double",
       "Numbers are doubles. Integers beyond 2^53 (9007199254740992) may have no exact\n"
@@ -171,7 +171,7 @@ MWL_X(213, EMPTY_CALLS, "empty-calls", ERROR, "The `calls` of a Gather are empty
       "    { \"action\": \"Gather\", \"calls\": [], \"next\": \"b\" }")
 
 MWL_X(214, INVALID_CONCURRENCY, "invalid-concurrency", ERROR,
-      "`concurrency` is no positive integer",
+      "`concurrency` is not a positive integer",
       "The cap on dispatches at one time is a whole number from 1 on, or null for no cap.\n"
       "With 0 nothing could ever start.\n\n"
       "    \"concurrency\": 0       leave the member out, or write null, for no cap")
@@ -194,7 +194,7 @@ MWL_X(217, SUCCESS_IN_MATCHER, "success-in-matcher", ERROR, "A matcher names the
 
 MWL_X(218, INVALID_CODE_PATTERN, "invalid-code-pattern", ERROR, "A code pattern is malformed",
       "A pattern is an exact code, a prefix of whole segments followed by `.*`, or `*`\n"
-      "alone. An asterisk at another place is no pattern.\n\n"
+      "alone. An asterisk at another place is not a pattern.\n\n"
       "    \"Provider.*.Throttled\"    no\n"
       "    \"Provider.Call.*\"         yes")
 
@@ -216,7 +216,7 @@ MWL_X(221, WHEN_ON_DEFAULT, "when-on-default", ERROR, "The `default` of a Match 
       "condition is one more case.\n\n"
       "    \"default\": { \"when\": \"{{ true }}\", \"next\": \"b\" }")
 
-MWL_X(222, LITERAL_CASE, "literal-case", ERROR, "The `when` of a case is no expression",
+MWL_X(222, LITERAL_CASE, "literal-case", ERROR, "The `when` of a case is not an expression",
       "A case is chosen by what its expression yields. A literal would choose it always or\n"
       "never, and the language does not accept one there.\n\n"
       "    { \"when\": true, \"next\": \"b\" }      write a default instead\n"
@@ -459,12 +459,13 @@ MWL_X(703, MISSING_ARGUMENT, "missing-argument", WARNING, "A required argument i
       "The target's schema requires a parameter that `with` does not have. The call fails\n"
       "with System.ParameterValidationFailed whenever it runs.")
 
-MWL_X(704, INVALID_DURATION, "invalid-duration", WARNING, "A literal is no ISO 8601 duration",
+MWL_X(704, INVALID_DURATION, "invalid-duration", WARNING, "A literal is not an ISO 8601 duration",
       "Durations are written P[nY][nM][nW][nD][T[nH][nM][nS]].\n\n"
       "    \"30s\"       PT30S\n"
       "    \"P5M\"       five months; five minutes are PT5M")
 
-MWL_X(705, INVALID_TIMESTAMP, "invalid-timestamp", WARNING, "A literal is no RFC 3339 timestamp",
+MWL_X(705, INVALID_TIMESTAMP, "invalid-timestamp", WARNING,
+      "A literal is not an RFC 3339 timestamp",
       "Timestamps have a date, a `T`, a time with seconds, and an offset or `Z`.\n\n"
       "    \"2026-01-31 12:00\"           \"2026-01-31T12:00:00Z\"")
 
@@ -497,12 +498,13 @@ MWL_X(709, MIXED_NUMBERS, "mixed-numbers", WARNING, "Arithmetic between a double
       "fine.\n\n"
       "    \"{{ vars.count + 1 }}\"       vars.count + 1.0")
 
-MWL_X(710, NON_BOOLEAN_CONDITION, "non-boolean-condition", WARNING, "A condition yields no boolean",
+MWL_X(710, NON_BOOLEAN_CONDITION, "non-boolean-condition", WARNING,
+      "The value of a condition is not a boolean",
       "A `when` that yields something else than true or false is\n"
       "System.ExpressionEvaluationError; nothing is converted.\n\n"
       "    \"when\": \"{{ size(vars.items) }}\"       size(vars.items) > 0")
 
-MWL_X(711, OVER_NOT_ARRAY, "over-not-array", WARNING, "The `over` of a Gather yields no array",
+MWL_X(711, OVER_NOT_ARRAY, "over-not-array", WARNING, "The `over` of a Gather is not an array",
       "A Gather dispatches once per element of an array. Another value fails the Step with\n"
       "System.ParameterValidationFailed.\n\n"
       "    \"over\": \"{{ size(step.input) }}\"       lists.range(size(step.input))")
@@ -578,7 +580,7 @@ MWL_X(806, SHADOWED_FLOW, "shadowed-flow", WARNING, "A Flow hides another of the
 
 MWL_X(807, RESERVED_CODE, "reserved-code", WARNING, "A failure code that belongs to someone else",
       "Codes that begin with `System.` are the engine's and `Provider.` those of providers.\n"
-      "A failure made by the workflow under such a code misleads whoever reads or matches\n"
+      "A failure made by the workflow under such a code misleads everyone who reads or matches\n"
       "it.\n\n"
       "    \"code\": \"System.Rejected\"       \"Order.Rejected\"")
 
@@ -621,7 +623,7 @@ MWL_X(814, LOWERCASE_TYPE, "lowercase-type", WARNING, "A failure type in lower c
 
 MWL_X(815, CATCH_EVALUATION_ERROR, "catch-evaluation-error", WARNING,
       "A clause catches evaluation errors",
-      "System.ExpressionEvaluationError tells of a mistake in an expression, or of data\n"
+      "System.ExpressionEvaluationError means a mistake in an expression, or of data\n"
       "that does not have the form it was thought to have. Guard the expression with has()\n"
       "or a conditional instead of catching its fault.")
 

@@ -147,7 +147,7 @@ static void suggest_member(mwl__diag *d, const mwl__form *form, const guess *g) 
     char names[320];
     const char *member = g->field < form->n_fields ? form->fields[g->field].name : NULL;
     if (g->help && member && !g->free && !mwl__node_get(g->node->parent, member)) {
-        mwl__diag_help(d, "it belongs into '%s', too", member);
+        mwl__diag_help(d, "it belongs in '%s', too", member);
     } else if (g->help) {
         mwl__diag_help(d, "%.*s", (int)g->help_len, g->help);
     } else if (member && !g->free) {

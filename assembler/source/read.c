@@ -699,7 +699,7 @@ static bool check_size(reader *r) {
         mwl__diag *d =
             FAIL(r, MWL_DIAG_DEFINITION_TOO_LARGE, (uint32_t)q->bytes, (uint32_t)q->bytes,
                  "the text has more than %llu bytes", (unsigned long long)q->bytes);
-        mwl__diag_help(d, "data does not belong into a definition: pass it as input");
+        mwl__diag_help(d, "data does not belong in a definition: pass it as input");
         return false;
     }
     uint32_t at = q->work < r->len ? (uint32_t)q->work : 0;

@@ -1,5 +1,5 @@
 /* postgres_post.c: messages for runs on PostgreSQL: answers, cancellations, and taking up a run
- * that is stuck. The row of the run is locked first, so that whoever else writes for this run
+ * that is stuck. The row of the run is locked first, so that another one who writes for this run
  * waits. */
 #include "postgres_impl.h"
 

@@ -1,12 +1,11 @@
 /* postgres_sql.h: the schema of a store on PostgreSQL, and every statement.
  *
- * A run belongs to nobody (owner is null), or to a worker; epoch goes up with each claim. A worker
- * has a lease, and the clock of the database alone decides whether it stands. available_ns: from
- * when on a run that belongs to nobody may be claimed. last_message: the number of the last message
+ * A run has no owner (owner is null), or a worker is its owner; epoch goes up with each claim. A
+ * worker has a lease, and the clock of the database alone decides whether it stands. available_ns:
+ * from when on a run without an owner may be claimed. last_message: the number of the last message
  * for a run. Who leaves a message, and a worker that gives a run back or ends it, locks its row
  * first, so that each sees what the other has done. A save changes no column of an index, so it
- * stays in its page.
- */
+ * stays in its page. */
 #ifndef MWL_DURABLE_POSTGRES_SQL_H
 #define MWL_DURABLE_POSTGRES_SQL_H
 

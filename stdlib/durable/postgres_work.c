@@ -130,7 +130,7 @@ static mwl_status mark_written_before(mwl__pg_store *s, const struct group *g, b
 }
 
 /* Runs that this worker gives up are locked first: a message that comes meanwhile is either seen by
- * the statement that follows, or sees that nobody has the run, or that it is over. */
+ * the statement that follows, or sees that no worker has the run, or that it is over. */
 static mwl_status save_locked(mwl__pg_store *s, const struct group *g, PGresult **out) {
     mwl_status status = mwl__pg_run(s, NULL, MWL__PG_BEGIN, "");
     if (status != MWL_OK) return status;

@@ -596,7 +596,7 @@ static mwl_status memory_events(mwl_store *base, int64_t seq, uint64_t after,
     return MWL_OK;
 }
 
-/* A call for a worker outside: the one that `ask` renews, or one that nobody has. */
+/* A call for a worker outside: the one that `ask` renews, or one that no worker has. */
 static bool may_take(const row *r, const wait *w, const mwl_store_call *ask, int64_t now) {
     size_t answers;
     if (r->state >= MWL_STORE_DONE || !*w->provider ||

@@ -122,7 +122,7 @@ static void settles_when_gone(host *h) {
 }
 UTEST(misuse, settling_a_call_that_is_gone) {
     expect_told(utest_result, keeps, settles_when_gone, MWL_OK,
-                "used after it has settled and is gone");
+                "used after it has settled and was freed");
 }
 #endif
 

@@ -378,7 +378,7 @@ UTEST(diag, sarif) {
         "          {\"id\": \"MWL0108\", \"name\": \"definition-too-large\", \"shortDescription\": "
         "{\"text\": \"The definition is too large\"},\n"
         "           \"fullDescription\": {\"text\": \"A definition has a limit of bytes: 64 MiB "
-        "unless the host allows more or less\\n(mwl_asm_options). Data does not belong into a "
+        "unless the host allows more or less\\n(mwl_asm_options). Data does not belong in a "
         "definition; pass it as input.\"},\n"
         "           \"defaultConfiguration\": {\"level\": \"error\"}}]}},\n"
         "      \"columnKind\": \"unicodeCodePoints\",\n"

@@ -1,5 +1,5 @@
 /* cmd_answer.c: `mwlvm answer RUN NAME JSON` and `mwlvm cancel RUN`: messages for a durable run.
- * They are kept in the store, and the command ends: whoever has the run takes them. */
+ * They are kept in the store, and the command ends: the worker that has the run takes them. */
 #include "cmd.h"
 #include "fits.h"
 #include "input.h"
@@ -31,7 +31,7 @@ static const struct option answer_options[] = {
 
 static const char cancel_head[] =
     "usage: mwlvm cancel --durable FILE RUN [OPTIONS]\n\n"
-    "Asks a durable run to stop. Its cleanup runs, by whoever has it or resumes it, and its Result\n"
+    "Asks a durable run to stop. Its cleanup runs in the process that has it or resumes it, and its Result\n"
     "is a cancellation. A run that is over stays as it is.\n\n";
 static const char cancel_foot[] =
     "\nExample:\n"

@@ -45,10 +45,10 @@ static const char head[] =
     "Prints a line of JSON for each run that is over.\n\n";
 
 static const char foot[] =
-    "\nSIGTERM or Ctrl-C drains it: it claims nothing more, calls at work may finish (--drain), and\n"
-    "the runs go back to the store, where other workers take them. Once more ends it at once.\n"
-    "A worker that dies without a word loses its runs to others when its lease is over. A call that\n"
-    "was at work then is made again, under the same key.\n\n"
+    "\nSIGTERM or Ctrl-C drains it: it claims nothing more, calls in progress may finish (--drain),\n"
+    "and the runs go back to the store, where other workers take them. A second signal ends it at\n"
+    "once. If a worker crashes, other workers take its runs when its lease is over; a call that was\n"
+    "in progress is then made again, with the same key.\n\n"
     "A run that asks for something which this worker may not do (--allow-...) is stuck; `mwlvm\n"
     "resume` tries again.\n\n"
     "Example:\n"
@@ -171,7 +171,7 @@ static void watch(struct member *members, unsigned n) {
         nanosleep(&(struct timespec){0, TICK_NS}, NULL);
         int requests = interrupt_requests();
         if (requests > answered && answered == 0)
-            cmd_note("%s: the runs go back to the store; once more ends it at once",
+            cmd_note("%s: the runs go back to the store; a second signal ends it at once",
                      interrupt_words());
         answered = requests;
         interrupt_answered(answered);

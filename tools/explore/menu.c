@@ -54,7 +54,7 @@ static void add_failure(struct menus *m, struct menu *menu, const char *code) {
     }
 }
 
-/* "Provider.Call.Pay.*" has codes that nobody knows yet; one of them stands for all. */
+/* "Provider.Call.Pay.*" has codes that are not known yet; one of them stands for all. */
 static void add_open(struct menus *m, struct menu *menu, const char *prefix, const char *own) {
     char code[300];
     size_t n = strlen(prefix);

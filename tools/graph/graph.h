@@ -62,7 +62,7 @@ struct graph_node {
     struct graph_edge *edges;       /* of a BODY, in the order written */
     const struct graph_node *calls; /* the FLOW that is drawn elsewhere, or NULL */
     struct graph_rect at;
-    uint32_t mark; /* of whoever walks the tree */
+    uint32_t mark; /* for the function that walks the tree */
     enum graph_taken taken;
 };
 

@@ -14,7 +14,7 @@ enum { HTTP_SEGMENTS = 8, HTTP_PARAMETERS = 12 };
 
 /* One request, until it is answered and the client has the answer. */
 struct http_request {
-    void *user; /* of whoever handles it */
+    void *user; /* for the function that handles it */
     /* what is asked */
     char *uri;    /* split in place: `segments` and `parameters` point into it, decoded */
     char *method; /* "GET" */

@@ -565,7 +565,7 @@ static int listen_tcp(struct http *h, const char *word) {
     return fd;
 }
 
-/* A socket of that name which nobody listens to is left from a process that was killed. */
+/* A socket of that name that no process listens to is left from a process that was killed. */
 static bool is_stale(const struct sockaddr_un *address) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
@@ -584,7 +584,7 @@ static int listen_unix(struct http *h, const char *path) {
     strcpy(address.sun_path, path);
     if (is_stale(&address)) (void)unlink(path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    mode_t old = umask(0177); /* nobody else may open it, from the beginning */
+    mode_t old = umask(0177); /* no other user may open it, from the beginning */
     bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
                 listen(fd, BACKLOG) == 0;
     umask(old);

@@ -193,7 +193,7 @@ static const struct endpoint *find(const struct http_request *r, const char **wo
         if (!fits_path(&endpoints[i], r, words)) continue;
         *path = true;
         bool head = strcmp(r->method, "HEAD") == 0 && strcmp(endpoints[i].method, "GET") == 0 &&
-                    endpoints[i].scope != AUTH_WORK; /* that would take a call for nobody */
+                    endpoints[i].scope != AUTH_WORK; /* that would take a call without a worker */
         if (head || strcmp(r->method, endpoints[i].method) == 0) return &endpoints[i];
     }
     return NULL;

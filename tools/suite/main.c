@@ -60,7 +60,7 @@ static int print_help(void) {
 }
 
 static int wrong_usage(const char *what, const char *word) {
-    fprintf(stderr, "mwl-suite: %s%s; 'mwl-suite --help' tells the usage\n", what, word);
+    fprintf(stderr, "mwl-suite: %s%s; 'mwl-suite --help' prints the usage\n", what, word);
     return EXIT_USAGE;
 }
 

@@ -92,7 +92,7 @@ struct test_program *test_programs_get(struct test_programs *p, const char *path
     pthread_mutex_unlock(&p->lock);
     mwl__buf_free(&key);
     if (!t) return NULL;
-    pthread_mutex_lock(&t->lock); /* whoever comes second waits for the assembly */
+    pthread_mutex_lock(&t->lock); /* the second thread waits for the assembly */
     if (!t->loaded) load(p, t, path, files, n_files);
     pthread_mutex_unlock(&t->lock);
     return t;

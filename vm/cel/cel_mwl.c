@@ -67,7 +67,7 @@ static mwl_value duration_from_iso(mwl_fn *fn, const mwl_value *args, size_t n_a
     mwl_status status = mwl__temporal_parse_iso(s->s, s->len, &ns);
     if (status == MWL_E_RANGE)
         return mwl_fn_fail(fn, "range error: duration '%.60s' too long", s->s);
-    if (status != MWL_OK) return mwl_fn_fail(fn, "'%.60s' is no ISO 8601 duration", s->s);
+    if (status != MWL_OK) return mwl_fn_fail(fn, "'%.60s' is not an ISO 8601 duration", s->s);
     return mwl_duration(ns);
 }
 

@@ -126,7 +126,7 @@ void mwl__blocking_answer(mwl_call *c, bool ok, mwl_value take) {
 
 /* MWL_OK: it may wait. */
 static mwl_status may_wait(const mwl_call *c) {
-    mwl__usage(c->alive, "mwl_sleep, mwl_await: the call has settled and is gone");
+    mwl__usage(c->alive, "mwl_sleep, mwl_await: the call has settled and was freed");
     mwl__usage(c->native && c->native->wait == MWL_WAIT_NONE,
                "mwl_sleep, mwl_await: called outside the provider's blocking function");
     if (!c->native || c->native->wait != MWL_WAIT_NONE) return MWL_E_USAGE;
@@ -182,7 +182,7 @@ mwl_status mwl_await_run(mwl_call *c, mwl_run *run) {
 }
 
 mwl_status mwl_call_resume(mwl_call *c, mwl_value take_value) {
-    mwl__usage(c->alive, "mwl_call_resume: the call has settled and is gone");
+    mwl__usage(c->alive, "mwl_call_resume: the call has settled and was freed");
     mwl__usage(mwl__vm_is_here(c->vm),
                "mwl_call_resume: on another thread than the VM's; use a token (mwl_call_token)");
     bool absent = mwl_is_absent(take_value);

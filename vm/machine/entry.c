@@ -196,8 +196,8 @@ uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix) {
 
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
-/* What REENTER, ALWAYS and UNWIND do where no phase has code and nobody traces: the Result goes on
- * as it is. */
+/* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
+ * goes on unchanged. */
 static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
     const uint32_t pc = rec->leave_pc + 1;
     f->construct = MWL_IN_PHASE;
@@ -215,7 +215,7 @@ static inline bool is_late(const mwl__frame *f, const mwl__entry *e) {
     return e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns;
 }
 
-/* Has no phase anything to do with the Result, and nobody traces? */
+/* Has no phase anything to do with the Result, and no listener traces? */
 static inline bool passes(const mwl__frame *f, const mwl__entry_rec *rec, uint32_t silent) {
     return (rec->flags & silent) && !f->extra && !mwl__tracing(mwl__vm_of(f));
 }

@@ -29,7 +29,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Nobody awaits it from here on. */
+/* Nothing awaits it from here on. */
 static void unawait(mwl_call *c) {
     if (c->frame && c->listed) c->frame->run->live--;
     c->frame = NULL;
@@ -373,7 +373,7 @@ void mwl__execution_fail(mwl_call *c, mwl_value take_failure) {
 
 static inline void check_caller(const mwl_call *c) {
     (void)c;
-    mwl__usage(c->alive, "mwl_call: used after it has settled and is gone");
+    mwl__usage(c->alive, "mwl_call: used after it has settled and was freed");
     mwl__usage(mwl__vm_is_here(c->vm),
                "mwl_call: settled on another thread than the VM's; use a token (mwl_call_token)");
 }

@@ -30,7 +30,7 @@ void mwl__execution_now(mwl_call *execution, void *user);
 /* The Result of one that settled in its start; the execution is freed. */
 mwl__result mwl__execution_take(mwl_call *execution);
 void mwl__execution_cancel(mwl_call *execution, mwl_value cancel); /* interrupt it; lent */
-void mwl__execution_abandon(mwl_call *execution);                  /* nobody awaits it any more */
+void mwl__execution_abandon(mwl_call *execution);                  /* nothing awaits it any more */
 void mwl__execution_timer(mwl_call *execution);                    /* its timer is due */
 void mwl__execution_free(mwl_call *execution);
 /* One that is awaited ends as the cancellation imposed on it, without a word of its provider. */
@@ -50,7 +50,8 @@ bool mwl__execution_is_outside(const mwl_call *execution);
 mwl_status mwl__execution_settle(mwl_call *execution, bool ok, mwl_value take);
 /* Settle it, which has not settled, with a failure of the machine's own. It may be freed then. */
 void mwl__execution_fail(mwl_call *execution, mwl_value take_failure);
-/* It has settled and nothing runs on its behalf any more: its Result goes to whoever awaits it. */
+/* It has settled and nothing runs on its behalf any more: its Result goes to the one that awaits
+ * it. */
 void mwl__execution_deliver(mwl_call *execution);
 
 #endif

@@ -109,7 +109,7 @@ static mwl_token *new_token(mwl_vm *vm) {
 }
 
 mwl_status mwl_call_token(mwl_call *call, mwl_token **out) {
-    mwl__usage(call->alive, "mwl_call_token: the call has settled and is gone");
+    mwl__usage(call->alive, "mwl_call_token: the call has settled and was freed");
     if (call->settled) return MWL_E_STATE;
     mwl_token *t = new_token(call->vm);
     if (!t) return MWL_E_NOMEM;

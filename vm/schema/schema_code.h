@@ -128,7 +128,7 @@ static inline uint32_t mwl__schema_head(mwl__schema_op op) {
  * MWL__PROPS_RUN that follow each other, the first after the last, are not 0. Names whose hashes do
  * not allow that, because somebody chose them, are sorted instead: FACTOR is 0, and the first slots
  * hold all entries in the order of mwl__schema_name_order. */
-#define MWL__PROPS_RUN 128u /* as in map.c: names that nobody chose do not reach it */
+#define MWL__PROPS_RUN 128u /* as in map.c: names that were not chosen for it do not reach it */
 enum {
     MWL__PROPS_ENTRIES = 2, /* their number */
     MWL__PROPS_SHIFT,       /* 32 - log2 of the number of slots; 1 .. 31 */

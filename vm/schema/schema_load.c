@@ -177,10 +177,10 @@ static bool check_needs(struct loader *l, uint32_t at, uint32_t end) {
         if (end - p < 2 || l->words[p + 1] > end - p - 2)
             return refuse(l, "a schema's dependent members are cut off", p);
         uint32_t n = l->words[p + 1];
-        if (!is_string(l, l->words[p])) return refuse(l, "a schema's name is no string", p);
+        if (!is_string(l, l->words[p])) return refuse(l, "a schema's name is not a string", p);
         for (uint32_t i = 0; i < n; i++)
             if (!is_string(l, l->words[p + 2 + i]))
-                return refuse(l, "a schema's name is no string", p + 2 + i);
+                return refuse(l, "a schema's name is not a string", p + 2 + i);
         p += 2 + n;
     }
     return true;
@@ -190,7 +190,7 @@ static bool check_pairs(struct loader *l, uint32_t from, uint32_t end, bool name
     if ((end - from) % 2) return refuse(l, "a schema's table has a wrong length", from);
     for (uint32_t p = from; p < end; p += 2) {
         if (named && !is_string(l, l->words[p]))
-            return refuse(l, "a schema's name is no string", p);
+            return refuse(l, "a schema's name is not a string", p);
         if (!is_node(l, l->words[p + 1])) return refuse(l, "a schema's list has no node", p + 1);
     }
     return true;
@@ -286,7 +286,7 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
     for (uint32_t i = 0; i < n; i++) {
         size_t at = (size_t)(row + i - w);
         if (row[i] >= s->n_consts || mwl_value_kind(s->consts[row[i]]) != MWL_KIND_STRING)
-            return fail(error, MWL_E_IMAGE, "a schema's pattern is no string", at);
+            return fail(error, MWL_E_IMAGE, "a schema's pattern is not a string", at);
         const mwl__str *text = mwl__as_str(s->consts[row[i]]);
         mwl_status st =
             mwl__pattern_compile(&counted, text->s, text->len, NULL, &s->patterns[i], NULL);

@@ -2,7 +2,7 @@
  *
  * Owns: the strings, which are immortal (not counted) until the heap is freed, and the table that
  * finds them. So two names of one heap are mostly the same string, and to compare them is to
- * compare two pointers. "Mostly": whoever compares names falls back to their texts, because
+ * compare two pointers. "Mostly": code that compares names falls back to their texts, because
  *   - a heap has at most MWL__ATOMS names, and data brings at most half of them: hostile data can
  *     neither fill the memory nor keep a program's names out;
  *   - a search looks at PROBES places only. Hashes have no secret (they are stored in programs), so

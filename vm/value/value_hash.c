@@ -2,8 +2,8 @@
  *
  * Owns: what equal values have in common. Equal values have the same hash, by CEL's equality, of
  * which JSON's is a part. A hash covers the whole value, down to the last text: a value that
- * differs anywhere has another one, so whoever does not know the secret cannot make values that
- * share one.
+ * differs anywhere has another one, so a sender who does not know the secret cannot make values
+ * that share one.
  *
  * The exception comes from equality itself. An int or uint equals a double if it equals it as a
  * double, so all numbers are hashed as doubles, and up to 2,048 large integers share a hash. */
