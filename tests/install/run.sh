@@ -14,9 +14,17 @@ prefix=$work/prefix
 "$prefix/bin/mwlvm" --version >/dev/null
 for file in bash-completion/completions/mwlvm zsh/site-functions/_mwlvm fish/vendor_completions.d/mwlvm.fish man/man1/mwlvm.1 \
     mwlvm/schemas/flow.schema.json mwlvm/schemas/provider.schema.json doc/mwlvm/LICENSE doc/mwlvm/CHANGELOG.md \
-    doc/mwlvm/LANGUAGE.md doc/mwlvm/TESTING.md doc/mwlvm/EDITOR.md doc/mwlvm/examples/README.md doc/mwlvm/examples/hello_host.c \
+    doc/mwlvm/LANGUAGE.md doc/mwlvm/TESTING.md doc/mwlvm/EDITOR.md doc/mwlvm/SERVE.md doc/mwlvm/THIRD-PARTY.md doc/mwlvm/examples/README.md doc/mwlvm/examples/hello_host.c \
     doc/mwlvm/examples/hello.json; do
     [ -s "$prefix/share/$file" ] || { echo "not installed: share/$file"; exit 1; }
+done
+
+# Every file that an installed page links to is there. Links are not looked for in code.
+for page in $(find "$prefix/share/doc" -name '*.md'); do
+    for link in $(awk '/^```/ { code = !code } !code' "$page" | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//; s/#.*//'); do
+        case $link in http*) continue ;; esac
+        [ -e "$(dirname "$page")/$link" ] || { echo "${page#"$prefix"/} links to $link, which is not installed"; exit 1; }
+    done
 done
 
 # The schemas are JSON Schemas, the guide's examples run.

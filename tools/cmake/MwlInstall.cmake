@@ -13,14 +13,25 @@ if(MWL_SHARE)
   install(FILES ${MWL_SHARE}/zsh/_mwlvm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${MWL_SHARE}/fish/mwlvm.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   install(FILES ${MWL_SHARE}/man/mwlvm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${MWL_SHARE}/schemas/flow.schema.json tools/provider.schema.json
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/mwlvm/schemas) # for editors
+  install(FILES ${MWL_SHARE}/schemas/flow.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mwlvm/schemas) # for editors
 endif()
+install(FILES tools/provider.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mwlvm/schemas)
 install(FILES ${MWL_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE CHANGELOG.md tools/LANGUAGE.md tools/TESTING.md tools/EDITOR.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-file(GLOB MWL_EXAMPLE_FILES tools/examples/*.c tools/examples/*.cpp tools/examples/*.py tools/examples/*.json
-     tools/examples/README.md) # the guide
-install(FILES ${MWL_EXAMPLE_FILES} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES LICENSE CHANGELOG.md THIRD-PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages lie beside each other there, so links between them change. The guide is that of the examples.
+foreach(page tools/LANGUAGE.md tools/TESTING.md tools/EDITOR.md tools/SERVE.md vm/DECISIONS.md stdlib/durable/README.md)
+  get_filename_component(name ${page} NAME)
+  string(REPLACE README DURABLE name ${name})
+  file(READ ${page} text)
+  string(REPLACE "](../vm/DECISIONS.md)" "](DECISIONS.md)" text "${text}")
+  string(REPLACE "](../stdlib/durable/README.md)" "](DURABLE.md)" text "${text}")
+  string(REPLACE "](../../tools/" "](" text "${text}")
+  string(REGEX REPLACE "\\[([a-z_]+\\.h)\\]\\([a-z_]+\\.h\\)" "`\\1`" text "${text}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/share/doc/${name} CONTENT "@text@" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  install(FILES ${PROJECT_BINARY_DIR}/share/doc/${name} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples PATTERN __pycache__ EXCLUDE)
 
 # How an outside program that links the static library gets the rest. The pkg-config file lists the
 # libraries themselves: Requires.private would ask for a static world.

@@ -141,7 +141,7 @@ EOF2
     mkdir -p "$work/$file"
     strip -o "$work/$file/mwlvm" "$work/mwlvm/mwlvm"
     "$work/$file/mwlvm" manual >"$work/$file/mwlvm.1"
-    cp LICENSE CHANGELOG.md "$work/$file/"
+    cp LICENSE THIRD-PARTY.md CHANGELOG.md "$work/$file/"
     tar czf "build/package/out/$file.tar.gz" -C "$work" "$file"
 }
 
