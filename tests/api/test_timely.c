@@ -26,6 +26,11 @@ static const struct {
     {"a large copy", "lists.range(5000000)", "size(vars.x + [1]) + size(vars.x + [2])"},
     {"a large copy of texts", "lists.range(3000000).map(i, string(i))",
      "size(vars.x + [1]) + size(vars.x + [2])"},
+    /* what is dropped, meanwhile and at the end, is large */
+    {"texts, dropped", "[]", "lists.range(300000).map(i, string(i)).size()"},
+    {"objects, dropped", "[]", "lists.range(30000).map(i, {\\'a\\': [i]}).size()"},
+    {"a large variable", "lists.range(1000000)",
+     "size([vars.x.map(i, [i])].map(y, lists.range(1000000).map(j, j).size() + y.size()))"},
     {"format", "lists.range(300000)", "\\'%s\\'.format([vars.x]).size()"},
     {"toJson", "lists.range(500000)", "toJson(vars.x).size()"},
     {"fromJson", "\\'[\\' + lists.range(1000000).map(i, \\'1\\').join(\\',\\') + \\']\\'",

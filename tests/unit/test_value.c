@@ -280,4 +280,74 @@ UTEST(value, lent_values_carry_no_count) {
     mwl_heap_free(h);
 }
 
+/* ---- large values, freed in steps -------------------------------------------------------------
+ */
+
+enum { MANY = 3 * MWL__LARGE };
+
+/* An array of objects with an array and a text each, and an object with as many members. */
+static mwl_value large(mwl_heap *h) {
+    mwl_value list = mwl_array(h, 0), map = mwl_object(h, 0);
+    for (int i = 0; i < MANY; i++) {
+        char text[32];
+        int n = snprintf(text, sizeof text, "the member number %d", i);
+        mwl_value inner = mwl_array_push(h, mwl_array(h, 0), mwl_string(h, text, (size_t)n));
+        list = mwl_array_push(h, list, mwl_object_set(h, mwl_object(h, 1), "a", 1, inner));
+        map = mwl_object_set(h, map, text, (size_t)n, mwl_string(h, text, (size_t)n));
+    }
+    return mwl_array_push(h, mwl_array_push(h, mwl_array(h, 0), list), map);
+}
+
+UTEST(value, large_values_are_freed_in_steps) {
+    mwl_heap *h = heap();
+    h->defers_from = MWL__LARGE;
+    mwl_value v = large(h), kept = mwl__keep(mwl_array_at(mwl_array_at(v, 0), 7));
+    size_t before = mwl_heap_used(h), steps = 0;
+    mwl_value_drop(h, v);
+    EXPECT_TRUE(mwl__heap_has_dead(h));
+    EXPECT_EQ(mwl_heap_used(h), before); /* it is counted until it is freed */
+    for (; mwl__heap_has_dead(h); steps++) {
+        size_t was = mwl_heap_used(h);
+        mwl__heap_release(h, MWL__RELEASE_STEP);
+        EXPECT_LE(was - mwl_heap_used(h), before / 3); /* a step is a part of it */
+    }
+    EXPECT_GT(steps, (size_t)MANY * 5 / MWL__RELEASE_STEP / 2);
+    mwl_value same = json(h, "{\"a\":[\"the member number 7\"]}");
+    EXPECT_TRUE(mwl_value_equal(kept, same)); /* what is held is not freed */
+    mwl_value_drop(h, same);
+    mwl_value_drop(h, kept);
+    EXPECT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
+/* If the limit or the host's memory would refuse, what is dead is freed first. */
+UTEST(value, dead_values_give_way) {
+    mwl_heap *h = heap();
+    h->defers_from = MWL__LARGE;
+    mwl_value_drop(h, large(h));
+    EXPECT_TRUE(mwl__heap_has_dead(h));
+    mwl_heap_limit(h, mwl_heap_used(h));
+    mwl_value text = mwl_string(h, "a text that is longer than the smallest class", 45);
+    EXPECT_FALSE(mwl_is_absent(text));
+    EXPECT_FALSE(mwl__heap_has_dead(h));
+    mwl_value_drop(h, text);
+    EXPECT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
+/* A large block, also of a text, goes back in pieces. */
+UTEST(value, large_blocks_are_freed_in_steps) {
+    mwl_heap *h = heap();
+    h->defers_from = MWL__LARGE;
+    mwl__str *s = mwl__str_alloc(h, 8 * (size_t)MWL__LARGE_BLOCK);
+    ASSERT_TRUE(s != NULL);
+    memset(s->s, 'x', s->len);
+    mwl_value_drop(h, mwl__str_seal_counted(s, s->len));
+    size_t steps = 0;
+    for (; mwl__heap_has_dead(h); steps++) mwl__heap_release(h, MWL__RELEASE_STEP);
+    EXPECT_GE(steps, mwl__mem_shrinks(&h->alloc) ? (size_t)4 : (size_t)1);
+    EXPECT_EQ(mwl_heap_used(h), (size_t)0);
+    mwl_heap_free(h);
+}
+
 UTEST_MAIN()

@@ -20,6 +20,16 @@ mwl_alloc mwl_alloc_default(void) {
     return a;
 }
 
+/* A sanitizer copies a block whenever its size changes. */
+bool mwl__mem_shrinks(const mwl_alloc *a) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)a;
+    return false;
+#else
+    return a->fn == libc_alloc;
+#endif
+}
+
 void *mwl__mem_zero(const mwl_alloc *a, size_t n, size_t size) {
     if (size && n > SIZE_MAX / size) return NULL;
     void *p = mwl__mem_new(a, n * size);

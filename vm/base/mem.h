@@ -19,6 +19,10 @@ static inline void mwl__mem_free(const mwl_alloc *a, void *p, size_t size) {
 /* Returns n * size bytes, zeroed; NULL on overflow or if out of memory. */
 void *mwl__mem_zero(const mwl_alloc *a, size_t n, size_t size);
 
+/* Does the allocator give the tail of a large block back without copying the rest? Only the default
+ * one is known to. */
+bool mwl__mem_shrinks(const mwl_alloc *a);
+
 /* Makes room for at least `need` elements of `size` bytes in *p, whose capacity is *cap. Grows
  * geometrically. Returns MWL_OK, or MWL_E_NOMEM and changes nothing. */
 mwl_status mwl__mem_grow_more(const mwl_alloc *a, void **p, size_t *cap, size_t need, size_t size);

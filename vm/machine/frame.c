@@ -13,6 +13,7 @@
 #include "vm/machine/exec.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/gather.h"
+#include "vm/machine/grave.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/run.h"
 #include "vm/machine/step.h"
@@ -315,7 +316,11 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
         vm->heap.why = MWL_E_NOMEM;
         return MWL_PC_NOMEM;
     }
-    if (mwl__unwind_bounded(f)) mwl__exec_watch(x);
+    if (mwl__unwind_bounded(f)) {
+        mwl__exec_watch(x);
+        mwl__grave_open(vm);
+    }
+    if (vm->graves) mwl__grave_turn(vm, f);
     vm->executing = f->run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
     vm->heap.limit = memory_limit(f->run, vm->heap.used);
@@ -429,6 +434,7 @@ int64_t mwl__frame_run(mwl__frame *f) {
     vm->executing = NULL;
     mwl__run_account(run, vm->turn_used, vm->heap.used);
     if (outcome != MWL_EXEC_PARK && outcome != MWL_EXEC_END) end_turn(f, x, outcome);
+    mwl__grave_close(vm, run);
     if (run->limit_hit != limited) return vm->config.slice;
     return cost ? cost : 1;
 }

@@ -13,6 +13,7 @@
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
+#include "vm/machine/grave.h"
 #include "vm/machine/given.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/link.h"
@@ -530,6 +531,7 @@ void mwl_run_free(mwl_run *run) {
     if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
     if (run->root) release(run);
     size_t used = vm->heap.used;
+    if (vm->graves) mwl__grave_clear(vm, run);
     mwl__over_remove(run);
     mwl__mail_forget(run);
     drop_aside(run);

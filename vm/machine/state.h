@@ -26,6 +26,7 @@
  *   durable    calls that are held, runs that have changed
  *   token      Results that other threads post
  *   gather     fan-out
+ *   grave      what a run has dropped and what is freed in steps
  *   arguments  checking of arguments
  *   raise      failures that the machine raises itself
  *   context    what expressions read of a frame
@@ -434,7 +435,8 @@ struct mwl_vm {
     uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
-    mwl_value empty; /* {} */
+    struct mwl__grave *graves; /* dead values of runs, freed in steps */
+    mwl_value empty;           /* {} */
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];
     uint32_t n_failure_sites; /* ever */
     mwl_value raised;         /* made by a site handler, taken by its *_FAULT instruction */

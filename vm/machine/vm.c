@@ -14,6 +14,7 @@
 #include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
+#include "vm/machine/grave.h"
 #include "vm/machine/link.h"
 #include "vm/machine/over.h"
 #include "vm/machine/providers.h"
@@ -163,8 +164,10 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl__frame *f = mwl__frame_of_timer(t);
         mwl_run *run = f->run;
         mwl__run_enter(run);
+        mwl__grave_open(vm);
         mwl__frame_timer(f);
         mwl__run_used(run, used);
+        mwl__grave_close(vm, run);
         mwl__run_leave(run);
     }
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
@@ -237,6 +240,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t stop = MWL_NEVER;
     for (bool first = true;; first = false) {
         adopt(vm);
+        if (vm->graves) (void)mwl__grave_step(vm);
         if (first || vm->stale) mwl__clock_read(vm);
         int64_t now = vm->now.mono_ns;
         if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);
@@ -253,6 +257,11 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         /* what is ready at a bound's very instant comes first; a busy run does not delay the bound
          */
         if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
+        if (vm->graves) {
+            if (stop != MWL_NEVER && mwl__clock_mono(vm) >= stop) return 0;
+            mwl__clock_stale(vm);
+            continue;
+        }
         int64_t due;
         if (!mwl__timers_count(&vm->timers)) return MWL_NEVER;
         (void)mwl__timers_first(&vm->timers, &due);

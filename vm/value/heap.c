@@ -22,6 +22,7 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
     memset(h, 0, sizeof *h);
     h->alloc = alloc ? *alloc : mwl_alloc_default();
     h->limit = SIZE_MAX;
+    h->defers_from = UINT64_MAX;
     h->secret = mwl__hash_secret();
     return MWL_OK;
 }
@@ -77,10 +78,26 @@ static void *take_small(mwl_heap *h, size_t size) {
     return p;
 }
 
+static bool fits(const mwl_heap *h, size_t size) {
+    return size <= h->limit && h->used <= h->limit - size;
+}
+
 static bool allowed(mwl_heap *h, size_t size) {
-    if (size <= h->limit && h->used <= h->limit - size) return true;
+    if (fits(h, size)) return true;
+    if (mwl__heap_has_dead(h)) {
+        mwl__heap_release(h, SIZE_MAX);
+        if (fits(h, size)) return true;
+    }
     h->why = MWL_E_TOO_BIG;
     return false;
+}
+
+/* Asks the host for memory; if it has none, once more without what is dead. */
+static void *resized(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
+    void *q = h->alloc.fn(h->alloc.ctx, p, old_size, new_size);
+    if (q || !mwl__heap_has_dead(h)) return q;
+    mwl__heap_release(h, SIZE_MAX);
+    return h->alloc.fn(h->alloc.ctx, p, old_size, new_size);
 }
 
 void *mwl__heap_take_more(mwl_heap *h, size_t size) {
@@ -91,7 +108,7 @@ void *mwl__heap_take_more(mwl_heap *h, size_t size) {
     size = (size + 15u) & ~(size_t)15u;
     if (!allowed(h, size)) return NULL;
     void *p =
-        !MWL_PLAIN_HEAP && size <= MWL__SMALL ? take_small(h, size) : mwl__mem_new(&h->alloc, size);
+        !MWL_PLAIN_HEAP && size <= MWL__SMALL ? take_small(h, size) : resized(h, NULL, 0, size);
     if (!p) {
         h->why = MWL_E_NOMEM;
         return NULL;
@@ -100,10 +117,43 @@ void *mwl__heap_take_more(mwl_heap *h, size_t size) {
     return p;
 }
 
+/* A large block that is dead. */
+struct dead_block {
+    struct dead_block *next;
+    size_t size;
+};
+
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size) {
     size = (size + 15u) & ~(size_t)15u;
+    if (size >= MWL__LARGE_BLOCK && h->defers_from != UINT64_MAX) {
+        struct dead_block *b = p;
+        b->next = h->dead_blocks;
+        b->size = size;
+        h->dead_blocks = b;
+        h->dead_weight += size / sizeof(mwl_value);
+        return;
+    }
     mwl__mem_free(&h->alloc, p, size);
     h->used -= size;
+}
+
+bool mwl__heap_release_block(mwl_heap *h, bool whole) {
+    struct dead_block *b = h->dead_blocks;
+    if (!b) return false;
+    size_t left = b->size - MWL__LARGE_BLOCK / 2;
+    h->dead_blocks = b->next;
+    if (!whole && b->size >= MWL__LARGE_BLOCK && mwl__mem_shrinks(&h->alloc)) {
+        struct dead_block *rest = h->alloc.fn(h->alloc.ctx, b, b->size, left);
+        if (rest) {
+            h->used -= rest->size - left;
+            rest->size = left;
+            h->dead_blocks = rest;
+            return true;
+        }
+    }
+    h->used -= b->size;
+    mwl__mem_free(&h->alloc, b, b->size);
+    return true;
 }
 
 void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
@@ -121,7 +171,7 @@ void *mwl__heap_resize(mwl_heap *h, void *p, size_t old_size, size_t new_size) {
         return q;
     }
     if (now > was && !allowed(h, now - was)) return NULL;
-    void *q = h->alloc.fn(h->alloc.ctx, p, was, now);
+    void *q = resized(h, p, was, now);
     if (!q) {
         h->why = MWL_E_NOMEM;
         return NULL;

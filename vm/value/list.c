@@ -87,6 +87,7 @@ static mwl__list *copied(mwl_heap *h, const mwl__list *from, uint32_t n, size_t 
     for (uint32_t i = 0, end; i < n; i = end) {
         if (mwl__heap_late(h, i)) {
             l->used = i;
+            l->weight = i; /* about: it may be freed in steps */
             mwl__drop(h, list_value(l, i));
             return NULL;
         }

@@ -142,7 +142,23 @@ APART static void destroy_from(mwl_heap *h, mwl__map *m, const mwl_value *v) {
     open_all(h, open_map(h, m, v + 1, lay(h, v, NULL)));
 }
 
+/* Is it so large that the heap defers it? */
+static inline bool is_deferred(const mwl_heap *h, mwl_value v) {
+    return mwl__value_weight(v) >= h->defers_from;
+}
+
+APART static void defer(mwl_heap *h, mwl_value v) {
+    const uint64_t weight = mwl__value_weight(v);
+    set_next(v.as.p, mwl_value_kind(v), h->dead);
+    h->dead = v.as.p;
+    h->dead_weight += weight;
+}
+
 APART static void destroy_other(mwl_heap *h, mwl_value v) {
+    if (is_deferred(h, v)) {
+        defer(h, v);
+        return;
+    }
     void *doomed = bury(h, v, NULL);
     if (doomed) open_all(h, doomed);
 }
@@ -158,6 +174,10 @@ void mwl__destroy(mwl_heap *h, mwl_value v) {
         return;
     }
     mwl__map *m = v.as.p;
+    if (m->weight >= h->defers_from) {
+        defer(h, v);
+        return;
+    }
     for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
         if (dies(&at->key)) {
             destroy_from(h, m, &at->key);
@@ -169,6 +189,51 @@ void mwl__destroy(mwl_heap *h, mwl_value v) {
         }
     }
     give_map(h, m);
+}
+
+/* Frees at most n elements of the first dead container, from its end, and the container with the
+ * last. Returns how many. */
+static size_t release_some(mwl_heap *h, size_t n) {
+    void *p = h->dead;
+    const uint32_t kind = *(uint32_t *)p;
+    if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) {
+        h->dead = open_grave(h, p, kind, get_next(p));
+        return 1;
+    }
+    mwl__list *l = p; /* a map has `used` at the same place */
+    mwl__map *m = p;
+    if (n > l->used) n = l->used;
+    if (n == 0) { /* it may not be the first any more when its last element goes: then later */
+        h->dead = get_next(p);
+        if (kind == MWL_KIND_ARRAY)
+            mwl__heap_give(h, l, mwl__list_size(l->cap));
+        else
+            give_map(h, m);
+        return 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t last = --l->used;
+        if (kind == MWL_KIND_ARRAY) {
+            h->dead = release(h, &l->item[last], h->dead);
+        } else {
+            h->dead = release(h, &m->member[last].key, h->dead);
+            h->dead = release(h, &m->member[last].val, h->dead);
+        }
+    }
+    return n;
+}
+
+void mwl__heap_release(mwl_heap *h, size_t elements) {
+    const bool all = elements == SIZE_MAX;
+    const uint64_t before = h->defers_from;
+    h->defers_from = all ? UINT64_MAX : MWL__LARGE; /* large blocks in it are freed in steps too */
+    while (elements && mwl__heap_has_dead(h)) {
+        size_t done = MWL__RELEASE_STEP / 4;
+        if (!mwl__heap_release_block(h, all)) done = release_some(h, elements);
+        elements -= all ? 0 : done < elements ? done : elements;
+    }
+    h->defers_from = before;
+    if (!mwl__heap_has_dead(h)) h->dead_weight = 0;
 }
 
 /* ---- the small kinds ------------------------------------------------------------------------- */

@@ -130,6 +130,10 @@ struct mwl_heap {
     struct mwl__atoms *atoms; /* member names (atoms.c); NULL before the first */
     bool shares_names;        /* names of data are atoms too */
     mwl_value *literals;      /* of mwl__literal; NULL: they are not kept */
+    /* What is dead and not freed yet (mwl__heap_release), and the weight from which a container is
+     * put there instead of being freed at once; UINT64_MAX: none is. */
+    void *dead, *dead_blocks;
+    uint64_t dead_weight, defers_from;
     /* Asked now and then by what takes long: true if it should be given up. NULL: never. */
     bool (*late)(void *ctx);
     void *late_ctx;
@@ -146,6 +150,18 @@ static inline bool mwl__heap_ask_late(mwl_heap *h) {
 static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
     return at % MWL__COPY_BLOCK == 0 && at != 0 && mwl__heap_ask_late(h);
 }
+/* To free millions of elements takes milliseconds, and so does the system to take back the pages of
+ * a large block. Nobody should wait for that when a bound has elapsed. While a heap defers, large
+ * containers and blocks are only marked as dead, and freed in steps. Their memory stays counted
+ * until then. If memory runs out or the limit is reached, they are freed at once. */
+#define MWL__LARGE 16384u            /* elements */
+#define MWL__LARGE_BLOCK (1u << 20)  /* bytes */
+#define MWL__RELEASE_STEP MWL__LARGE /* elements that are freed in one step, about 0.1 ms */
+static inline bool mwl__heap_has_dead(const mwl_heap *h) { return h->dead || h->dead_blocks; }
+/* Frees dead values of about so many elements; SIZE_MAX: all. */
+void mwl__heap_release(mwl_heap *h, size_t elements);
+/* Frees a dead block, or a part of it. Returns false if there is none. */
+bool mwl__heap_release_block(mwl_heap *h, bool whole);
 mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc); /* alloc NULL: the default */
 void mwl__heap_done(mwl_heap *h);
 /* From now on the texts of literals are kept (mwl__literal), and the names of data are shared
