@@ -41,7 +41,7 @@ function long(ms) {
 
 class Problem extends Error {
   constructor(status, body) {
-    super(body.title || `the server returned ${status}`);
+    super(body.title ?? `the server returned ${status}`);
     this.status = status;
     this.body = body;
   }
@@ -54,7 +54,10 @@ async function ask(method, path, body, how = {}) {
   const text = await reply.text();
   let problem = {};
   try { problem = JSON.parse(text); } catch { /* not from this server */ }
-  if (reply.status === 401) askToken();
+  if (reply.status === 401) {
+    askToken();
+    problem.title = "";
+  }
   throw new Problem(reply.status, problem);
 }
 const json = async (method, path, body) => (await ask(method, path, body)).json();
@@ -96,52 +99,100 @@ function listen(path, see, state = () => {}) {
 
 /* ---- a form made of a schema -------------------------------------------------------------------- */
 
-/* {element, read}: read returns the value, or throws with a reason. */
-function field(schema, label) {
+/* {element, read}: read returns the value, undefined if nothing was given, or throws with a reason. `needed`: it is required. */
+function field(schema, label, needed = true) {
   const s = schema && typeof schema === "object" ? schema : {};
-  const text = s.title || label, help = s.description ? make("span", {className: "soft"}, s.description) : null;
-  const wrap = input => make("label", {className: "field"}, make("span", {}, text), input, help);
-  if (Array.isArray(s.enum)) {
-    const input = make("select", {}, ...s.enum.map((v, i) => make("option", {value: i}, typeof v === "string" ? v : JSON.stringify(v))));
-    return {element: wrap(input), read: () => s.enum[input.value]};
-  }
-  if (s.type === "boolean") {
-    const input = make("select", {}, make("option", {value: "true"}, "yes"), make("option", {value: "false"}, "no"));
-    return {element: wrap(input), read: () => input.value === "true"};
-  }
-  if (s.type === "integer" || s.type === "number") {
-    const input = make("input", {type: "number", step: s.type === "integer" ? "1" : "any", min: s.minimum ?? "", max: s.maximum ?? ""});
-    if ("default" in s) input.value = s.default;
-    return {element: wrap(input), read: () => {
-      if (input.value === "") throw new Error(`${text}: a number is missing`);
-      return Number(input.value);
-    }};
-  }
-  if (s.type === "string") {
-    const input = s.maxLength > 200 ? make("textarea") : make("input", {type: {date: "date", email: "email"}[s.format] || "text"});
-    if ("default" in s) input.value = s.default;
-    return {element: wrap(input), read: () => input.value};
-  }
-  if (s.type === "object" && s.properties) {
-    const parts = Object.entries(s.properties).map(([name, sub]) => [name, field(sub, name), (s.required || []).includes(name)]);
-    return {element: make("div", {}, ...parts.map(p => p[1].element)), read: () => {
-      const value = {};
-      for (const [name, part, needed] of parts) {
-        try {
-          const v = part.read();
-          if (needed || v !== "") value[name] = v;
-        } catch (e) {
-          if (needed) throw e;
-        }
-      }
-      return value;
-    }};
-  }
-  const input = make("textarea", {spellcheck: false, placeholder: "JSON"});
-  if ("default" in s) input.value = JSON.stringify(s.default, null, 2);
-  return {element: wrap(input), read: () => {
-    try { return JSON.parse(input.value); } catch (e) { throw new Error(`${text}: not JSON: ${e.message}`); }
+  const kinds = [].concat(s.type ?? []).filter(t => t !== "null"), kind = kinds.length === 1 ? kinds[0] : undefined;
+  const f = {text: s.title || label, s, needed, nothing: [].concat(s.type ?? []).includes("null") && needed ? null : undefined};
+  const options = Array.isArray(s.enum) ? s.enum : kind === "boolean" ? [true, false] : null;
+  if ("const" in s) return {element: make("div"), read: () => s.const};
+  if (options) return choiceField(f, options);
+  if (kind === "integer" || kind === "number") return numberField(f, kind);
+  if (kind === "string") return textField(f);
+  if (kind === "object" && s.properties) return objectField(f);
+  if (kind === "array" && s.items && typeof s.items === "object") return arrayField(f);
+  return jsonField(f);
+}
+function caption(f) {
+  return [f.text, ...(f.needed ? [] : [make("span", {className: "soft"}, " (optional)")])];
+}
+function labelled(f, input) {
+  const help = f.s.description ? make("span", {className: "soft help"}, f.s.description) : null;
+  return make("label", {className: "field"}, make("span", {}, ...caption(f)), input, help);
+}
+const shown = v => v === true ? "yes" : v === false ? "no" : typeof v === "string" ? v : JSON.stringify(v);
+function choiceField(f, options) {
+  const input = make("select", {}, make("option", {value: ""}, f.needed ? "choose" : "not given"),
+    ...options.map((v, i) => make("option", {value: i}, shown(v))));
+  const first = options.findIndex(v => "default" in f.s && JSON.stringify(v) === JSON.stringify(f.s.default));
+  if (first >= 0) input.value = first;
+  return {element: labelled(f, input), read: () => {
+    if (input.value === "" && f.needed && f.nothing === undefined) throw new Error(`${f.text}: a choice is missing`);
+    return input.value === "" ? f.nothing : options[input.value];
   }};
+}
+function numberField(f, kind) {
+  const input = make("input", {type: "number", step: kind === "integer" ? "1" : "any", min: f.s.minimum ?? "", max: f.s.maximum ?? ""});
+  if ("default" in f.s) input.value = f.s.default;
+  return {element: labelled(f, input), read: () => {
+    if (input.validity.badInput) throw new Error(`${f.text}: not a number`);
+    if (input.value === "" && f.needed && f.nothing === undefined) throw new Error(`${f.text}: a number is missing`);
+    return input.value === "" ? f.nothing : Number(input.value);
+  }};
+}
+function textField(f) {
+  const input = f.s.maxLength > 200 ? make("textarea") : make("input", {type: {date: "date", email: "email"}[f.s.format] || "text"});
+  if ("default" in f.s) input.value = f.s.default;
+  return {element: labelled(f, input), read: () => input.value !== "" ? input.value : f.nothing === null ? null : f.needed ? "" : undefined};
+}
+function jsonField(f) {
+  const input = make("textarea", {spellcheck: false, placeholder: "JSON"});
+  if ("default" in f.s) input.value = JSON.stringify(f.s.default, null, 2);
+  return {element: labelled(f, input), read: () => {
+    if (!input.value.trim() && !f.needed) return undefined;
+    try { return JSON.parse(input.value); } catch (e) { throw new Error(`${f.text}: not JSON: ${e.message}`); }
+  }};
+}
+/* A group inside a group has a frame. An optional one is given if anything in it is. */
+function group(f, ...inside) {
+  return make("fieldset", {}, make("legend", {}, ...caption(f)), f.s.description ? make("p", {className: "soft help"}, f.s.description) : null, ...inside);
+}
+function objectField(f) {
+  const required = f.s.required || [];
+  const parts = Object.entries(f.s.properties).map(([name, sub]) =>
+    [name, field("default" in f.s && name in Object(f.s.default) ? {...sub, default: f.s.default[name]} : sub, name, required.includes(name))]);
+  return {parts, element: group(f, ...parts.map(p => p[1].element)), read: () => {
+    const value = {};
+    let wrong = null;
+    for (const [name, part] of parts) {
+      try {
+        const v = part.read();
+        if (v !== undefined) value[name] = v;
+      } catch (e) { wrong ??= e; }
+    }
+    const blank = !Object.values(value).some(v => v !== "");
+    if (blank && !f.needed) return undefined;
+    if (wrong) throw wrong;
+    return value;
+  }};
+}
+function arrayField(f) {
+  const list = make("div", {className: "items"}), parts = [];
+  const add = given => {
+    const sub = given === undefined ? f.s.items : {...f.s.items, default: given};
+    const part = field(sub, f.s.items.title || "item");
+    const row = make("div", {className: "item"}, part.element, make("button", {type: "button", title: "Remove", onclick: () => {
+      parts.splice(parts.indexOf(part), 1);
+      row.remove();
+    }}, "Remove"));
+    parts.push(part);
+    list.append(row);
+    return row;
+  };
+  const first = Array.isArray(f.s.default) ? f.s.default : Array(Math.min(f.s.minItems || 0, 20)).fill(undefined);
+  first.forEach(v => add(v));
+  const more = make("button", {type: "button", onclick: () => add().querySelector("input, select, textarea")?.focus()}, "Add");
+  return {element: group(f, list, more), read: () => parts.length || f.needed ? parts.map(p => p.read()) : undefined};
 }
 
 /* The question of a wait with its form; a yes-or-no question has two buttons. `send` gets the value. */
@@ -151,7 +202,7 @@ function questionCard(name, question, send) {
   const give = async read => {
     wrong.hidden = true;
     try {
-      await send(JSON.stringify(read()));
+      await send(JSON.stringify(read() ?? null));
       card.replaceChildren(make("h3", {}, question.message || name), make("p", {role: "status"}, "Thank you. The answer is stored."));
     } catch (e) {
       wrong.textContent = e.message;
@@ -163,8 +214,10 @@ function questionCard(name, question, send) {
     card.append(make("div", {className: "choice"}, button("Yes", true, "main"), button("No", false, "")));
     card.addEventListener("submit", e => e.preventDefault());
   } else {
-    const f = field(question.schema, name);
-    card.append(f.element, make("button", {className: "main"}, "Answer"));
+    const f = field(question.schema, "Answer");
+    if (f.parts) card.append(...f.parts.map(p => p[1].element));  // the card is its frame
+    else card.append(f.element);
+    card.append(make("button", {className: "main"}, "Answer"));
     card.addEventListener("submit", e => { e.preventDefault(); give(f.read); });
   }
   card.append(wrong);
@@ -175,6 +228,8 @@ function questionCard(name, question, send) {
 
 function askToken() {
   leave();
+  leave = () => {};
+  const wrong = token ? make("p", {className: "wrong", role: "alert"}, "The server does not know this token.") : null;
   const input = make("input", {type: "password", autocomplete: "off", required: true});
   show(make("form", {className: "narrow", id: "token", onsubmit: e => {
     e.preventDefault();
@@ -183,7 +238,7 @@ function askToken() {
     begin();
   }}, make("h1", {}, "A token, please"),
   make("p", {className: "soft"}, "The server wrote it to the file that it named when it started (the store's name and -token)."),
-  make("label", {className: "field"}, make("span", {}, "Token"), input), make("button", {className: "main"}, "Go on")));
+  make("label", {className: "field"}, make("span", {}, "Token"), input), make("button", {className: "main"}, "Go on"), wrong));
   input.focus();
 }
 
@@ -200,7 +255,8 @@ function listView() {
   show(make("div", {className: "tools"}, state, program, counts), list, make("p", {}, more));
   let last = 0, timer = 0, shown = 50;
   const row = r => make("li", {}, make("a", {href: "#/run/" + encodeURIComponent(r.run), "data-run": r.run}, chip(r.state),
-    make("span", {className: "id"}, r.run), make("span", {className: "program"}, r.program + (r.waits ? ` · ${r.waits} open` : "")),
+    make("span", {className: "id", title: r.run}, r.run),
+    make("span", {className: "program", title: r.program}, r.program, r.waits ? make("b", {}, ` · ${r.waits} open`) : null),
     make("span", {className: "when"}, when(r.ended || r.updated || r.created))));
   async function load(further = false) {
     if (further) shown += 50;
@@ -210,12 +266,13 @@ function listView() {
       if (!list.isConnected && !main.querySelector(".empty")) return;
       list.replaceChildren(...rows.map(row));
       const empty = main.querySelector(".empty");
-      if (!rows.length && !empty) list.after(make("p", {className: "empty"}, "No runs here yet. ",
-        make("a", {href: "#/start"}, "Start one"), "."));
-      if (rows.length && empty) empty.remove();
+      empty?.remove();
+      if (!rows.length && (filters.state || filters.program)) list.after(make("p", {className: "empty"}, "No run is like that. ",
+        make("button", {onclick: () => { state.value = program.value = filters.state = filters.program = ""; load(); }}, "Show every run")));
+      else if (!rows.length) list.after(make("p", {className: "empty"}, "No runs here yet. ", make("a", {href: "#/start"}, "Start one"), "."));
       list.hidden = !rows.length;
       more.hidden = rows.length < shown;
-      counts.textContent = rows.length ? `${rows.length}${more.hidden ? "" : "+"} runs, the newest first` : "";
+      counts.textContent = rows.length ? `${rows.length}${more.hidden ? "" : "+"} ${rows.length === 1 ? "run" : "runs, the newest first"}` : "";
       if (focus) list.querySelector(`[data-run="${CSS.escape(focus)}"]`)?.focus();
       last = Date.now();
     } catch (e) { complain(e.message); }
@@ -232,14 +289,68 @@ function listView() {
   leave = () => { clearTimeout(timer); onEvent = () => {}; };
 }
 
+/* The Steps of a picture: {g, name, flow, begins, before}: whether a Flow begins with it, and the Steps that lead to it. */
+function stepsOf(svg) {
+  const titleOf = g => g.querySelector(":scope > title")?.textContent ?? g.querySelector("text")?.textContent;  // the text may be cut
+  const outer = g => g.dataset.in && g.dataset.in !== g.id ? svg.querySelector("#" + g.dataset.in) : null;
+  const flowOf = g => {  // "": that of the definition
+    for (let at = outer(g); at && at.id !== "n0"; at = outer(at)) {
+      const name = /^Flow (.+)/.exec(at.matches(".flow, .call, .step") ? titleOf(at) : "");
+      if (name) return name[1];
+    }
+    return "";
+  };
+  const boxes = g => {  // itself, and the frames of its middleware
+    const ids = [g.id];
+    for (let at = outer(g); at && at.matches(".frame"); at = outer(at)) ids.push(at.id);
+    return ids;
+  };
+  const steps = [...svg.querySelectorAll("g.step")].map(g => ({g, name: titleOf(g), flow: flowOf(g), boxes: boxes(g), begins: false, before: []}));
+  for (const e of svg.querySelectorAll("g.e")) {
+    const from = svg.querySelector("#" + e.dataset.from);
+    for (const s of steps.filter(s => s.boxes.includes(e.dataset.to))) {
+      if (from?.matches(".start")) s.begins = true;
+      else s.before.push(...steps.filter(p => p.boxes.includes(e.dataset.from)));
+    }
+  }
+  return steps;
+}
+/* Those that were entered. Events have the name alone: where two Steps share one, it must come behind a Step that leads there. */
+function visitedSteps(steps, entered) {
+  const at = new Map();
+  const alone = s => steps.every(o => o === s || o.name !== s.name);
+  for (let more = true; more;) {
+    more = false;
+    for (const s of steps.filter(s => !at.has(s))) {
+      const from = alone(s) || s.begins ? [-1] : s.before.filter(p => at.has(p)).map(p => at.get(p));
+      const i = Math.min(...from.map(f => entered.indexOf(s.name, f + 1)).filter(n => n >= 0));
+      if (from.length && Number.isFinite(i)) {
+        at.set(s, i);
+        more = true;
+      }
+    }
+  }
+  return at;
+}
+
+/* A failure and those before it, the last one first. */
+function failures(result) {
+  const list = [];
+  for (let r = result; r && r.type !== "success" && list.length < 50; r = r.previous) list.push(r);
+  if (!list.length) return [];
+  return [make("h2", {}, "Why it failed"), make("ol", {className: "failures"}, ...list.map((r, i) => make("li", {},
+    i ? make("span", {className: "soft"}, "after ") : null, make("b", {}, r.code || r.type), r.code && r.type !== "error" ? ` (${r.type})` : "",
+    r.message ? make("div", {}, r.message) : null, r.details === undefined ? null : make("pre", {}, JSON.stringify(r.details, null, 2)))))];
+}
+
 const OVER = ["done", "failed", "aborted"];
 function runView(id) {
-  const parts = Object.fromEntries(["head", "waits", "graph", "events", "data"].map(k => [k, make("section", {id: "run-" + k})]));
-  show(parts.head, parts.waits, make("div", {className: "columns"}, make("div", {}, make("h2", {}, "Graph"), parts.graph),
+  const parts = Object.fromEntries(["head", "waits", "why", "graph", "events", "data"].map(k => [k, make("section", {id: "run-" + k})]));
+  show(parts.head, parts.waits, parts.why, make("div", {className: "columns"}, make("div", {}, make("h2", {}, "Graph"), parts.graph),
     make("div", {}, make("h2", {}, "Timeline"), parts.events)), parts.data);
   const events = [], rows = make("ol", {className: "events", "aria-label": "What happened"});
   parts.events.append(rows);
-  let svg = null, timer = 0, run = null, waits = "";
+  let svg = null, steps = [], timer = 0, run = null, waits = "";
   const press = (text, path, body, kind) => {
     const b = make("button", {className: kind, onclick: async () => {
       if (kind === "danger" && b.dataset.sure !== "yes") {
@@ -263,29 +374,34 @@ function runView(id) {
       : OVER.includes(run.state) ? [] : [press("Cancel", "/cancel", "{}", "danger")];
     const sure = parts.head.querySelector("[data-sure=yes]");
     if (sure && button.length) return;  // someone is about to press it
-    parts.head.replaceChildren(make("div", {className: "head"}, chip(run.state), make("h1", {}, id), make("span", {className: "push"}), ...button),
+    parts.head.replaceChildren(make("p", {className: "back"}, make("a", {href: "#/"}, "All runs")),
+      make("div", {className: "head"}, chip(run.state), make("h1", {}, id), make("span", {className: "push"}), ...button),
       make("dl", {className: "facts"}, ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, v)))));
   }
   function drawWaits() {
-    const open = (run.open || []).filter(w => !w.provider), now = JSON.stringify(open.map(w => w.number));
+    const open = (run.open || []).filter(w => !w.provider), now = JSON.stringify((run.open || []).map(w => w.number));
     if (now === waits) return;
     waits = now;
-    parts.waits.replaceChildren(...(open.length ? [make("h2", {}, "It waits for an answer")] : []),
+    const work = (run.open || []).filter(w => w.provider).map(w => w.provider.replace(/^mwl:provider\.\w+\//, ""));
+    parts.waits.replaceChildren(
+      ...(work.length ? [make("p", {className: "soft"}, `It waits for a worker of ${[...new Set(work)].join(", ")}.`)] : []),
+      ...(open.length ? [make("h2", {}, "It waits for an answer")] : []),
       ...open.map(w => questionCard(w.name, w.question || {}, body => ask("POST", `${runPath(id)}/answers/${encodeURIComponent(w.name)}`, body))));
   }
   function drawData() {
     const block = (title, value) => value === undefined ? [] : [make("h2", {}, title), make("pre", {}, JSON.stringify(value, null, 2))];
+    parts.why.replaceChildren(...failures(run.result));
     parts.data.replaceChildren(...block("Result", run.result), ...block("Input", run.start?.input),
       ...(run.frames || []).flatMap(f => f.vars && Object.keys(f.vars).length ? block(`Variables${f.flow ? " of " + f.flow : ""}`, f.vars) : []));
   }
   function drawGraph() {
     if (!svg) return;
-    const visited = new Set(events.filter(e => e.kind === "step").map(e => e.text));
-    const here = new Set((run?.frames || []).map(f => f.step));
-    for (const g of svg.querySelectorAll("g.step")) {
-      const name = g.querySelector("text")?.textContent;
-      g.classList.toggle("visited", visited.has(name));
-      g.classList.toggle("here", here.has(name));
+    const entered = events.filter(e => e.kind === "step").map(e => e.text);
+    const visited = visitedSteps(steps, entered);
+    const here = new Set((run?.frames || []).map(f => JSON.stringify([f.flow || "", f.step])));
+    for (const s of steps) {
+      s.g.classList.toggle("visited", visited.has(s));
+      s.g.classList.toggle("here", here.has(JSON.stringify([s.flow, s.name])));
     }
   }
   function drawEvents() {
@@ -317,6 +433,13 @@ function runView(id) {
   function later(ms = 120) { clearTimeout(timer); timer = setTimeout(load, ms); }
   ask("GET", runPath(id) + "/graph").then(r => r.text()).then(text => {
     svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+    steps = stepsOf(svg);
+    svg.addEventListener("click", e => {  // a box of a Flow that is drawn elsewhere; the address is the page's own
+      const to = e.target.closest("a")?.getAttribute("href");
+      if (!to) return;
+      e.preventDefault();
+      svg.querySelector(to)?.scrollIntoView({block: "nearest", inline: "nearest"});
+    });
     parts.graph.replaceChildren(make("div", {className: "graph", tabIndex: 0}, svg));
     drawGraph();
   }, () => parts.graph.replaceChildren(make("p", {className: "soft"}, "The program does not have its definition.")));
@@ -332,6 +455,8 @@ function startView() {
   const name = make("input", {id: "start-id", autocomplete: "off", placeholder: "made by the server"});
   const wrong = make("p", {className: "wrong", role: "alert", hidden: true});
   const file = make("input", {type: "file", accept: ".json,.mwlb", id: "start-file"});
+  const start = make("button", {className: "main"}, "Start");
+  const none = make("p", {className: "soft", hidden: true}, "The server has no program yet. Choose a file below, or name files when you start the server.");
   const upload = async () => {
     const f = file.files[0], as = f.name.replace(/\.\w+$/, "");
     try {
@@ -349,6 +474,8 @@ function startView() {
     const all = await lines("/v1/programs");
     program.replaceChildren(...all.map(p => make("option", {value: p.name}, p.name)));
     if (chosen) program.value = chosen;
+    start.disabled = !all.length;
+    none.hidden = all.length > 0;
   }
   show(make("form", {className: "narrow", id: "start", onsubmit: async e => {
     e.preventDefault();
@@ -368,7 +495,7 @@ function startView() {
   make("label", {className: "field"}, make("span", {}, "Program"), program),
   make("label", {className: "field"}, make("span", {}, "Input, as JSON"), input),
   make("label", {className: "field"}, make("span", {}, "Id"), name),
-  make("div", {className: "choice"}, make("button", {className: "main"}, "Start"), make("a", {href: "#/"}, "Back")), wrong,
+  none, make("div", {className: "choice"}, start, make("a", {href: "#/"}, "All runs")), wrong,
   make("h2", {}, "Another program"),
   make("label", {className: "field"}, make("span", {}, "A definition (.json) or a program (.mwlb), under the name of its file"), file)));
   fill().then(() => program.focus(), e => complain(e.message));
