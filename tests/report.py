@@ -173,6 +173,83 @@ def check_page(browser, page):
     check_looks(browser)
 
 
+def mixed():
+    """A long wait and a short one, a Gather that cancels, a bound that cancels a wait, cleanup, and what never runs."""
+    nap = {"entrypoint": "nap", "steps": {"nap": {"action": "Sleep", "for": "PT1H", "next": "r"}, "r": {"action": "Return"}}}
+    cleanup = {"provider": MIDDLEWARE + "finally/v1", "onAlways": {"with": {"call": {"provider": MOCK, "with": {"delay": "PT0.5S"}}}}}
+    bound = {"provider": MIDDLEWARE + "timeout/v1", "onEntry": {"with": {"duration": "PT2S"}}}
+    slow = [{"provider": MOCK, "with": {"delay": f"PT{n}S"}} for n in (1, 5)]
+    return flow({
+        "wait": {"action": "Sleep", "for": "PT2H", "next": "first"},
+        "first": {"action": "Gather", "completion": {"successes": 1, "wait": False}, "calls": slow, "next": "bound"},
+        "bound": {"action": "Call", "middleware": [bound, cleanup], "call": {"flow": nap},
+                  "catch": [{"match": {"codes": ["*"]}, "next": "last"}], "next": "never"},
+        "never": {"action": "Gather", "calls": slow, "next": "clean"},
+        "clean": {"action": "Call", "call": slow[0], "middleware": [cleanup], "next": "last"},
+        "last": {"action": "Return"}}, "wait", middleware=[cleanup])
+
+
+# Bars that are not inside their row as a whole, and marks of phases that lie on a text.
+OUTSIDE = """return [...document.querySelectorAll('.bar')].filter(b => {
+  const r = b.getBoundingClientRect(), row = b.parentElement.getBoundingClientRect();
+  return r.left < row.left - 0.6 || r.right > row.right + 0.6; }).map(b => b.title)"""
+COVERED = """const texts = [...document.querySelectorAll('.bar span, .bar b')].map(t => t.getBoundingClientRect());
+return [...document.querySelectorAll('.bar.phase')].filter(p => { const r = p.getBoundingClientRect();
+  return texts.some(t => t.left < r.right && r.left < t.right && t.top + 1 < r.bottom && r.top < t.bottom - 1); }).map(p => p.title)"""
+NUMBERS = """return [...document.querySelectorAll('.bar')].filter(b => (b.getAttribute('aria-label') || '').startsWith('Attempt'))
+  .map(b => [b.textContent, b.getAttribute('aria-label').match(/run (\\d+)/)[1]]).filter(([t, n]) => !t.startsWith(n))"""
+TICKS = "return [...document.querySelectorAll('#axis-time .tick')].map(t => t.textContent)"
+
+
+def check_timeline(browser, folder):
+    """Idle time, the ends of the axis, and what can be read, in the width of a desk and of a phone."""
+    ask = {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT1S"}}}
+    one = flow({"a": {**ask, "next": "s"}, "s": {"action": "Sleep", "for": "PT24H", "next": "b"}, "b": {**ask, "next": "r"},
+                "r": {"action": "Return"}}, "a")
+    patterns = os.path.join(ROOT, "tools/examples/patterns")
+    bind = f"mwl:provider.call/example/http/v1={patterns}/"
+    pages = {"one": (run(folder, "one", one, "--virtual-time", status=0), ["1 d"]),
+             "mixed": (run(folder, "mixed", mixed(), "--virtual-time", status=0), ["2 h"]),
+             "retry": (run(folder, "retry", patterns + "/retry.json", "--virtual-time", "--bind", bind + "unreachable.json"), []),
+             "poll": (run(folder, "poll", patterns + "/polling.json", "--virtual-time", "--bind", bind + "running.json",
+                          given='{"jobId": "7"}'), [])}
+    for name, (page, idle) in pages.items():
+        for width in (1400, 390):
+            browser.size(width, 900)
+            opened(browser, page, name)
+            browser.frame()
+            gaps = browser.run("return [...document.querySelectorAll('#axis-time .gap')].map(g => g.title.match(/for (.*);/)[1])")
+            if gaps != idle:
+                fail(f"{name}, {width}: compressed {gaps} instead of {idle}")
+            for what, script in (("outside", OUTSIDE), ("covered", COVERED), ("without its number", NUMBERS)):
+                bad = browser.run(script)
+                if bad and (script != NUMBERS or name == "retry"):
+                    fail(f"{name}, {width}: {what}: {bad[:4]}")
+            crooked = [t for t in browser.run(TICKS) if re.search(r"\d{3}\.|[1-9]\d[1-9] ms|\.\d\d|min [1-9] s", t)]
+            if crooked:
+                fail(f"{name}, {width}: times of the axis: {crooked}")
+            browser.picture(f"{name}-{width}")
+    browser.size(1400, 900)
+    check_way_of_calls(browser, pages["mixed"][0])
+
+
+def check_way_of_calls(browser, page):
+    """Calls that ran are part of the way, others are not; a cancelled wait looks cancelled."""
+    opened(browser, page, "mixed")
+    way = browser.run("""const step = e => { const o = document.getElementById(e.dataset.in); return o === e ? '' : o.querySelector('.t').textContent; };
+        return [...document.querySelectorAll('.mwl .call')].map(e => step(e) + ':' + e.querySelector('.t').textContent + ':' + e.classList.contains('visited'))""")
+    want = ["first:mock:true", "first:mock:true", "finally:onAlways:true", "never:mock:false", "never:mock:false",
+            "finally:onAlways:false", "finally:onAlways:true"]
+    if way != want:
+        fail(f"calls on the way: {way}")
+    colours = browser.run("""const of = words => getComputedStyle([...document.querySelectorAll('.bar')].find(
+          b => (b.getAttribute('aria-label') || '').startsWith(words))).borderTopColor;
+        return ['Step wait', 'Step nap', 'Dispatch #1', 'Step first', 'Step bound'].map(of)""")
+    wait, cancelled_wait, cancelled, succeeded, caught = colours
+    if cancelled_wait != cancelled or len({wait, cancelled, succeeded, caught}) != 4:
+        fail(f"colours of bars: {colours}")
+
+
 def check_click(browser):
     browser.click_bar("Step charge")
     expect(browser, "click", "document.getElementById('details').hidden", False)
@@ -357,15 +434,16 @@ def check_example(browser, folder):
 
 
 def check_conformance(browser, folder):
-    n = 0
+    n, want = 0, 0
     for name, file, words in scenarios():
+        want += 1
         page = run(folder, name, file, "--virtual-time", *words)
         if os.path.exists(page):
             opened(browser, page, name)
             n += 1
     print(f"{n} scenarios opened")
-    if n < 20:
-        fail(f"only {n} scenarios")
+    if n != want or n < 20:
+        fail(f"{n} scenarios opened, of {want}")
 
 
 def main():
@@ -378,6 +456,7 @@ def main():
         try:
             page = run(folder, "order", order(), "--virtual-time", status=1, given=ITEMS)
             check_page(browser, page)
+            check_timeline(browser, folder)
             check_large(browser, folder)
             check_ends(browser, folder)
             check_secrets(folder)

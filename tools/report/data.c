@@ -184,16 +184,58 @@ static void put_places(mwl__buf *out, const struct report *r, const struct repor
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Which box is which Step, by its place, and the edges between boxes: for the way that was taken.
- */
+static bool is_wrapped(const struct graph_node *n) {
+    return n->parent && n->parent->kind == GRAPH_FRAME && n->parent->first == n;
+}
+
+static uint32_t calls_before(const struct graph_node *n) {
+    uint32_t i = 0;
+    for (const struct graph_node *c = n->parent->first; c != n; c = c->next)
+        i += c->kind == GRAPH_CALL;
+    return i;
+}
+
+/* Which box is which call: [box, place of the Step, phase, index, of a Flow]. A dispatch has no
+ * phase, and its number is the index. The call of a phase has the index of its middleware, counted
+ * from outside; if that one is around a whole Flow, the Step is where the Flow begins. */
+static void put_call(mwl__buf *out, const struct graph_node *n, mwl__source *source) {
+    const struct graph_node *of = n, *step;
+    uint32_t index = 0;
+    bool dispatch = n->parent->kind == GRAPH_STEP;
+    if (dispatch) {
+        step = n->parent;
+        index = calls_before(n);
+    } else {
+        while (is_wrapped(of)) of = of->parent; /* middleware of the phase itself */
+        step = of->parent;                      /* the frame whose phase it is */
+        for (of = step; is_wrapped(of); of = of->parent) index++;
+        while (step->kind == GRAPH_FRAME) step = step->first;
+    }
+    bool flow = step->kind == GRAPH_BODY;
+    if (flow) step = step->edges->to; /* the edge from its start is the first */
+    while (step->kind == GRAPH_FRAME) step = step->first;
+    mwl__place at = mwl__source_place(source, step->node->key_offset);
+    mwl__buf_printf(out, "[%" PRIu32 ",\"%" PRIu32 ":%" PRIu32 "\",\"%s\",%" PRIu32 ",%d]", n->id,
+                    at.line, at.column, dispatch ? "" : n->title, index, flow);
+}
+
+/* Which box is which Step, by its place, which is which call, and the edges between boxes: for the
+ * way that was taken. */
 static void put_graph_data(mwl__buf *out, const struct graph *g, mwl__source *source) {
     const char *before = "";
-    mwl__buf_puts(out, "\"steps\":{");
+    mwl__buf_puts(out, "\"calls\":[");
+    for (const struct graph_node *n = g->first; n; n = graph_walk(n)) {
+        if (n->kind != GRAPH_CALL) continue;
+        mwl__buf_puts(out, before);
+        put_call(out, n, source);
+        before = ",";
+    }
+    mwl__buf_puts(out, "],\n\"steps\":{");
+    before = "";
     for (const struct graph_node *n = g->first; n; n = graph_walk(n)) {
         if (n->kind != GRAPH_STEP) continue;
         const struct graph_node *outer = n;
-        while (outer->parent && outer->parent->kind == GRAPH_FRAME && outer->parent->first == outer)
-            outer = outer->parent;
+        while (is_wrapped(outer)) outer = outer->parent;
         /* the place of a Step is that of its name */
         mwl__place at = mwl__source_place(source, n->node->key_offset);
         mwl__buf_printf(out, "%s\"%" PRIu32 ":%" PRIu32 "\":[%" PRIu32 ",%" PRIu32 "]", before,

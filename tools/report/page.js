@@ -55,7 +55,7 @@ function duration(ns) {
   if (abs < 6e10) return trim(ns / 1e9) + " s";
   const total = Math.round(ns / 1e9), d = Math.floor(total / 86400), h = Math.floor(total / 3600) % 24;
   const m = Math.floor(total / 60) % 60, s = total % 60;
-  return [d && d + " d", h && h + " h", m && m + " min", !d && s && s + " s"].filter(Boolean).join(" ");
+  return [d && d + " d", h && h + " h", m && m + " min", !(d && (h || m)) && s && s + " s"].filter(Boolean).join(" ");
 }
 const trim = n => String(Number(n.toPrecision(3)));
 function nameOf(s) {
@@ -112,7 +112,7 @@ for (const s of spans) {
 // A middleware that runs its inner scope again shows each run; its own bar would lie behind them.
 for (const r of rows)
   if (r.kind === KIND.ENTRY && r.bars.some(s => s.kind === KIND.ATTEMPT)) r.bars = r.bars.filter(s => s.kind !== KIND.ENTRY);
-// Bars of one kind lie in one layer of their row: waits below runs, phases above them.
+// Bars of one kind lie in one layer of their row: waits behind runs, phases along the lower edge.
 for (const r of rows) {
   const layers = new Map();
   for (const s of r.bars) {
@@ -120,7 +120,8 @@ for (const r of rows) {
     if (!layers.has(s.kind)) layers.set(s.kind, []);
     layers.get(s.kind).push(s);
   }
-  r.layers = [...layers].sort((a, b) => (a[0] === KIND.PHASE) - (b[0] === KIND.PHASE)).map(l => l[1]);
+  const level = l => (l[0] === KIND.PHASE) - (l[0] === KIND.WAIT);
+  r.layers = [...layers].sort((a, b) => level(a) - level(b)).map(l => l[1]);
 }
 let shown = [];
 function listRows() {
@@ -144,6 +145,12 @@ const times = new Float64Array(orders);
 const total = times[orders - 1];
 const place = new Float64Array(orders);
 let gaps = [], trueTime = false, changes = 0;
+// How long an idle stretch is drawn at most. Usual ones keep their length, so that waits can be compared, unless all that
+// runs would be too small beside them. `idle` is sorted.
+function longest(idle, active) {
+  const usual = idle.length ? idle[(idle.length - 1) >> 1] * 2.5 : 0, little = active * (idle.length < 3 ? 0.3 : 0.15);
+  return active < 1e7 || usual < 100 * active ? Math.max(little, usual) : little;
+}
 function layTime() {
   changes++;
   gaps = [];
@@ -158,7 +165,7 @@ function layTime() {
     if (dt > 0 && open === 0) idle.push(dt); else active += dt;
   }
   idle.sort((a, b) => a - b);
-  const most = trueTime ? Infinity : Math.max(active * 0.15, idle.length ? idle[idle.length >> 1] * 1.5 : 0);
+  const most = trueTime ? Infinity : longest(idle, active);
   let sum = active;
   for (const dt of idle) sum += Math.min(dt, most);
   const forOrder = trueTime && total > 0 ? 0 : sum > 0 ? 0.3 : 1;
@@ -190,26 +197,33 @@ function barClass(s) {
   let c = "bar s" + s.status;
   if (s.kind === KIND.WAIT || s.waits) c += " wait";
   if (s.kind === KIND.FLOW || s.kind === KIND.RUN) c += " frame";
-  if (s.kind === KIND.PHASE) c += " phase";
+  if (s.kind === KIND.PHASE && s.row.kind !== KIND.PHASE) c += " phase"; // a mark in the row of its middleware
   if (s.i === selected) c += " selected";
   if (hitSet.has(s.i)) c += " hit";
   return c;
 }
-function barText(s) {
-  const failure = failureOf(s);
-  const mark = s.status === 2 ? "✗ " : s.status === 4 ? "⊘ " : "";
-  if (s.kind === KIND.PHASE) return "";
-  if (s.kind === KIND.WAIT || s.waits) return "wait " + duration(s.end - s.begin);
-  const name = s.kind === KIND.ATTEMPT ? s.number + " " : "";
-  return mark + name + (failure && failure.code ? failure.code : s.end > s.begin ? duration(s.end - s.begin) : "");
+// What fits: a duration as a whole, a code also in part, at least the mark of a failure. The number of an attempt is what one
+// looks for: it is the last text that a narrow bar loses.
+function putText(e, s, size) {
+  const failure = failureOf(s), mark = s.status === 2 ? "✗" : s.status === 4 ? "⊘" : "", took = duration(s.end - s.begin);
+  const number = s.kind === KIND.ATTEMPT ? String(s.number) : "", least = 6 * number.length + 4;
+  const room = size - 9 - (number ? least : 0), fits = words => room >= 6 * words.length;
+  let words = s.kind === KIND.WAIT || s.waits ? "wait " + took : failure && failure.code ? failure.code : s.end > s.begin ? took : "";
+  if (failure && failure.code && words === failure.code ? room < 42 : !fits(mark + words)) words = "";
+  words = [fits(mark) ? mark : "", words].filter(Boolean).join(" ");
+  if (s.kind === KIND.PHASE && s.row.kind !== KIND.PHASE) return;
+  if (number && size >= least) e.append(element("b", "", number));
+  if (words) e.append(element("span", "", words)); else e.classList.add("tight");
 }
 function drawBars(bars, into) {
   let low = 0, high = bars.length;
   while (low < high) { const m = (low + high) >> 1; if (place[bars[m].to] < view.from) low = m + 1; else high = m; }
   for (let i = low; i < bars.length; i++) {
-    const s = bars[i], left = x(s.from);
+    const s = bars[i], left = Math.min(x(s.from), x(s.from) > width ? Infinity : width - 5);
     if (left > width) break;
-    let right = Math.max(x(s.to), left + 5), count = 1, bad = s.status === 2;
+    const next = i + 1 < bars.length ? x(bars[i + 1].from) : width;
+    const least = s.kind === KIND.ATTEMPT ? Math.min(6 * String(s.number).length + 7, next - left - 2) : 5; // room for its number
+    let right = Math.max(x(s.to), left + Math.max(5, least)), count = 1, bad = s.status === 2;
     // bars too narrow to be told apart are one, until there is room again
     while (i + 1 < bars.length && x(bars[i].to) - x(bars[i].from) < 5 && x(bars[i + 1].from) < left + 7 &&
            bars[i].i !== selected && bars[i + 1].i !== selected) {
@@ -219,14 +233,14 @@ function drawBars(bars, into) {
       right = Math.max(right, x(bars[i].to));
     }
     const e = element("div", count > 1 ? barClass(s).replace(/s\d/, "s" + (bad ? 2 : s.status)) + " many" : barClass(s));
+    const size = Math.max(5, Math.min(right, place[s.to] > view.to ? width + 4 : width) - Math.max(left, -4));
     e.style.left = Math.max(left, -4) + "px";
-    e.style.width = Math.max(5, Math.min(right, width + 4) - Math.max(left, -4)) + "px";
+    e.style.width = size + "px";
     e.dataset.span = s.i;
     if (count === 1) { e.id = "bar" + s.i; e.setAttribute("aria-label", label(s)); e.title = label(s); }
     else e.title = `${count} bars; zoom in to see each`;
     e.setAttribute("role", "button");
-    const words = count > 1 ? "" : barText(s);
-    if (words && right - left > 22) e.append(element("span", "", words));
+    if (count === 1) putText(e, s, size);
     into.append(e);
   }
 }
@@ -234,7 +248,7 @@ function drawRow(row) {
   const e = element("div", "row" + (selected >= 0 && spans[selected].row === row ? " current" : ""));
   e.style.top = row.at * ROW + "px";
   const name = element("div", "name" + (row.bars.some(s => hitSet.has(s.i)) ? " hit" : ""));
-  name.style.paddingLeft = Math.min(row.depth, 12) * 12 + 6 + "px";
+  name.style.paddingLeft = `calc(${Math.min(row.depth, 12)} * var(--indent) + 6px)`;
   const fold = element("button", "fold", row.children.length ? row.folded ? "▶" : "▼" : "");
   fold.tabIndex = -1;
   if (row.children.length) { fold.dataset.fold = row.id; fold.setAttribute("aria-label", row.folded ? "Unfold" : "Fold"); }
@@ -262,15 +276,31 @@ function timeAt(p) { // the time at a place between 0 and 1
   const a = place[low - 1], b = place[low], part = b > a ? (p - a) / (b - a) : 0;
   return times[low - 1] + part * (times[low] - times[low - 1]);
 }
+function placeAt(t) { // where the time first is
+  let low = 0, high = orders - 1;
+  while (low < high) { const m = (low + high) >> 1; if (times[m] < t) low = m + 1; else high = m; }
+  if (low === 0) return 0;
+  const a = times[low - 1], b = times[low];
+  return place[low - 1] + (b > a ? (t - a) / (b - a) : 1) * (place[low] - place[low - 1]);
+}
+// The roundest time after a and not after b that duration() shows exactly; -1: there is none.
+function roundTime(a, b) {
+  const units = [864e11, 432e11, 216e11, 108e11, 36e11, 18e11, 6e11, 3e11, 6e10, 3e10, 1e10, 5e9, 2e9];
+  const least = b >= 6e10 ? 1e9 : b / 100;
+  for (let u = 1e9; u >= 1; u /= 10) units.push(u, u / 2, u / 5);
+  for (const unit of units) { const t = Math.ceil(a / unit) * unit; if (unit >= least && t <= b && t > a) return t; }
+  return -1;
+}
 function drawAxis() {
   const axis = $("axis-time");
   axis.textContent = "";
-  const n = Math.max(1, Math.floor(width / 110));
-  let last = "";
-  for (let k = 0; k <= n; k++) {
-    const words = duration(timeAt(view.from + (view.to - view.from) * k / n));
-    const at = width * k / n;
-    if (words === last || (k === n && n > 1) || gaps.some(g => at > x(g.from) && at < x(g.to))) continue;
+  const n = Math.max(1, Math.floor(width / 90)), far = k => timeAt(view.from + (view.to - view.from) * k / n);
+  let free = 0, last = "";
+  for (let k = 0; k < n; k++) {
+    const time = k || view.from > 0 ? roundTime(far(k), far(k + 1)) : 0, words = duration(time);
+    const at = k || view.from > 0 ? (placeAt(time) - view.from) / (view.to - view.from) * width : 0;
+    if (time < 0 || words === last || at < free || at + words.length * 6 > width || gaps.some(g => at > x(g.from) && at < x(g.to))) continue;
+    free = at + words.length * 6 + 14;
     last = words;
     const t = element("div", "tick", words);
     t.style.left = at + "px";
@@ -511,9 +541,40 @@ function markWay() {
     if (!begun.has(s.parent)) first.add(at[1]);
     begun.add(s.parent);
   }
+  const begins = new Map(); // of Flows: the place of their first Step
+  for (const s of spans) {
+    if (s.kind !== KIND.STEP) continue;
+    let p = s.parent;
+    while (p >= 0 && spans[p].kind !== KIND.FLOW) p = spans[p].parent;
+    if (!begins.has(p)) begins.set(p, s.line + ":" + s.column);
+  }
+  const boxes = new Map(D.calls.map(([id, ...key]) => [key.join(), id]));
+  for (const s of spans) {
+    const id = s.kind === KIND.CALL || s.kind === KIND.DISPATCH ? callBox(s, boxes, begins) : undefined;
+    if (id === undefined) continue;
+    $("n" + id).classList.add("visited");
+    counts.set(id, (counts.get(id) || 0) + 1);
+  }
   // an edge of kind 0 leads from the beginning of a Flow to its first Step
   for (const [, to, kind, id, taken] of D.edges) if (taken || (kind === 0 && first.has(to))) mark(id);
   for (const [id, n] of counts) if (n > 1) badge($("n" + id), "×" + n);
+}
+// The box of a dispatch, or of the call of a phase, if it has one of its own.
+function callBox(s, boxes, begins) {
+  const up = (i, kinds) => { while (i >= 0 && !kinds.includes(spans[i].kind)) i = spans[i].parent; return i < 0 ? null : spans[i]; };
+  if (s.kind === KIND.DISPATCH) {
+    const step = up(s.parent, [KIND.STEP]), place = step && step.line + ":" + step.column;
+    const own = boxes.get([place, "", s.number, 0].join());
+    return own === undefined ? boxes.get([place, "", 0, 0].join()) : own; // all of `over` have one
+  }
+  const phase = up(s.parent, [KIND.PHASE, KIND.STEP, KIND.FLOW]);
+  if (!phase || phase.kind !== KIND.PHASE) return undefined;
+  const around = [KIND.ENTRY, KIND.PHASE, KIND.STEP, KIND.FLOW];
+  let depth = -1, owner = phase;
+  do { owner = up(owner.parent, around); depth++; } while (owner && owner.kind === KIND.ENTRY);
+  if (!owner || owner.kind === KIND.PHASE) return undefined;
+  const flow = owner.kind === KIND.FLOW;
+  return boxes.get([flow ? begins.get(owner.i) : owner.line + ":" + owner.column, phase.phase, depth - 1, flow ? 1 : 0].join());
 }
 function badge(e, words) {
   const r = e.querySelector("rect"), ns = "http://www.w3.org/2000/svg";
