@@ -237,6 +237,13 @@ class Page(Case):
         visited = b.run("return [...document.querySelectorAll('#run-graph g.visited > title')].map(t => t.textContent)")
         self.assertEqual(sorted(visited), sorted(["first", "second", long, "wait", "end"]))  # those of the inner Flow, once
         self.three_ways("deep", 1600)
+        name = "inner and with a name that is longer than a line of a box"  # called once, it is drawn inside the call
+        self.put("nested", flow({"first": {"action": "Call", "call": {"flow": name}, "next": "wait"}, "wait": ask("last")}, flows={name: inner}))
+        self.post("/v1/runs", {"program": "nested", "id": "n"}, status=202)
+        self.open("/#/run/n")
+        self.sees("inside", "#run-waits")
+        self.until(lambda: b.run(here))
+        self.assertEqual(b.run(here), ["first n0", "wait " + b.run("return document.querySelector('#run-graph g.here').id")])
         self.quiet()
 
     def test_a_run_that_failed(self):

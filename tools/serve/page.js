@@ -289,13 +289,15 @@ function listView() {
   leave = () => { clearTimeout(timer); onEvent = () => {}; };
 }
 
-/* The Steps of a picture: {g, name, flow, begins, before}: whether a Flow begins with it, and the Steps that lead to it. */
+/* The Steps of a picture: {g, name, alone, flow, begins, before}: whether no other has this name, whether a Flow begins with it, and
+ * the Steps that lead to it. */
 function stepsOf(svg) {
   const titleOf = g => g.querySelector(":scope > title")?.textContent ?? g.querySelector("text")?.textContent;  // the text may be cut
   const outer = g => g.dataset.in && g.dataset.in !== g.id ? svg.querySelector("#" + g.dataset.in) : null;
   const flowOf = g => {  // "": that of the definition
     for (let at = outer(g); at && at.id !== "n0"; at = outer(at)) {
-      const name = /^Flow (.+)/.exec(at.matches(".flow, .call, .step") ? titleOf(at) : "");
+      const text = at.matches(".step") ? at.querySelector(":scope > text.d")?.textContent : at.matches(".flow, .call") ? titleOf(at) : "";
+      const name = /(?:^| )Flow (.+)/.exec(text ?? "");
       if (name) return name[1];
     }
     return "";
@@ -306,6 +308,7 @@ function stepsOf(svg) {
     return ids;
   };
   const steps = [...svg.querySelectorAll("g.step")].map(g => ({g, name: titleOf(g), flow: flowOf(g), boxes: boxes(g), begins: false, before: []}));
+  for (const s of steps) s.alone = steps.every(o => o === s || o.name !== s.name);
   for (const e of svg.querySelectorAll("g.e")) {
     const from = svg.querySelector("#" + e.dataset.from);
     for (const s of steps.filter(s => s.boxes.includes(e.dataset.to))) {
@@ -318,11 +321,10 @@ function stepsOf(svg) {
 /* Those that were entered. Events have the name alone: where two Steps share one, it must come behind a Step that leads there. */
 function visitedSteps(steps, entered) {
   const at = new Map();
-  const alone = s => steps.every(o => o === s || o.name !== s.name);
   for (let more = true; more;) {
     more = false;
     for (const s of steps.filter(s => !at.has(s))) {
-      const from = alone(s) || s.begins ? [-1] : s.before.filter(p => at.has(p)).map(p => at.get(p));
+      const from = s.alone || s.begins ? [-1] : s.before.filter(p => at.has(p)).map(p => at.get(p));
       const i = Math.min(...from.map(f => entered.indexOf(s.name, f + 1)).filter(n => n >= 0));
       if (from.length && Number.isFinite(i)) {
         at.set(s, i);
@@ -398,10 +400,11 @@ function runView(id) {
     if (!svg) return;
     const entered = events.filter(e => e.kind === "step").map(e => e.text);
     const visited = visitedSteps(steps, entered);
-    const here = new Set((run?.frames || []).map(f => JSON.stringify([f.flow || "", f.step])));
+    const same = (flow, cut) => flow === cut || (cut.endsWith("\u2026") && flow.startsWith(cut.slice(0, -1)));
+    const here = s => (run?.frames || []).some(f => f.step === s.name && (s.alone || same(f.flow || "", s.flow)));
     for (const s of steps) {
       s.g.classList.toggle("visited", visited.has(s));
-      s.g.classList.toggle("here", here.has(JSON.stringify([s.flow, s.name])));
+      s.g.classList.toggle("here", here(s));
     }
   }
   function drawEvents() {
