@@ -314,18 +314,22 @@ static bool see_result(void *ctx, const mwl_store_row *row) {
     return false;
 }
 
-static void put_result(struct ask *a, struct desk_tools *t, const char *run) {
+/* Of the run that a->on names. */
+static void put_result(struct ask *a, struct desk_tools *t) {
+    const char *run = a->on + strlen("run ");
     const mwl_store_query query = {.id = run};
     a->seq = 0;
     mwl_status status = t->store->ops->list(t->store, &query, see_result, a);
-    snprintf(a->on, sizeof a->on, "run %s", run);
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!a->seq)
         ask_problem(a, 404, "there is no run '%s'", run);
 }
 
-void api_result(struct ask *a, struct desk_tools *t) { put_result(a, t, a->words[0]); }
+void api_result(struct ask *a, struct desk_tools *t) {
+    snprintf(a->on, sizeof a->on, "run %s", a->words[0]);
+    put_result(a, t);
+}
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
@@ -457,7 +461,7 @@ void api_start(struct ask *a, struct desk_tools *t) {
     struct starts s = {NULL, 0};
     mwl_value body = mwl_absent();
     if (*a->on) {
-        put_result(a, t, a->on + strlen("run "));
+        put_result(a, t);
         return;
     }
     if (!ask_body(a, t, &body)) return;
