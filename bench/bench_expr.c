@@ -2,7 +2,7 @@
  * data. */
 #include "bench.h"
 
-#include "../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@ that looks like a function of ours must be defined somewhere; where its file fol
 Links must lead to a file, and to a heading that is there; in the pages of LINKED, too.
 A page of LISTS names every source file of its folders: `NAME.c`, `NAME`, `NAME*` or a name with a place
 for a word, `test_<subject>.c`; `folder/` in it stands for all files of a folder that is not in LISTS itself.
-Each code of a failure in the sources has its row in tools/failure_guide.c, for `mwlvm explain`.
+Each code of a failure in the sources has its row in tools/words/failure_guide.c, for `mwlvm explain`.
 Each code of a diagnostic has a definition in tests/diag that gets it.
 """
 import fnmatch
@@ -27,7 +27,7 @@ LISTS = {
     "stdlib/README.md": ["stdlib"],
     "bench/README.md": ["bench"],
     "tests/README.md": ["tests"],
-    "tools/README.md": ["tools"],
+    "tools/README.md": ["tools", "tools/base", "tools/words", "tools/host", "tools/show", "tools/run"],
 }
 CODE = (".c", ".h", ".py", ".sh", ".pl")
 # Diagnostics that no definition alone can get: limits of the host, and two documents of one provider.
@@ -130,7 +130,7 @@ def check_diagnostics(files, problems):
 
 def check_codes(files, problems):
     code = re.compile(r'"((?:System|Mwlvm)\.[A-Z]\w+)"')
-    guide = "tools/failure_guide.c"
+    guide = "tools/words/failure_guide.c"
     explained = set(code.findall(open(os.path.join(ROOT, guide)).read()))
     made = set()
     for name in files:

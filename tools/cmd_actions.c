@@ -1,7 +1,7 @@
 /* cmd_actions.c: `mwlvm actions [NAME]`: the actions of Steps and their members, from members.h. */
-#include "cmd.h"
-#include "members.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/words/members.h"
+#include "tools/base/options.h"
 #include "assembler/source/form.h"
 #include "vm/base/suggest.h"
 

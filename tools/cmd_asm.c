@@ -1,7 +1,7 @@
 /* cmd_asm.c: `mwlvm asm FILE`: a definition into a program file. */
-#include "cmd.h"
-#include "definition.h"
-#include "file_out.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition.h"
+#include "tools/base/file_out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

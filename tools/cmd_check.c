@@ -2,17 +2,17 @@
  *
  * Owns: the exit status, which is the highest of those of the files. All files share one list of
  * diagnostics, so that the machine-readable forms are one document. */
-#include "bounds.h"
-#include "cmd.h"
-#include "check_files.h"
-#include "definition.h"
-#include "diff.h"
-#include "file_out.h"
-#include "io_host.h"
-#include "permissions.h"
-#include "term.h"
+#include "tools/host/bounds.h"
+#include "tools/base/cmd.h"
+#include "tools/host/check_files.h"
+#include "tools/host/definition.h"
+#include "tools/base/diff.h"
+#include "tools/base/file_out.h"
+#include "tools/host/io_host.h"
+#include "tools/host/permissions.h"
+#include "tools/base/term.h"
 #include "assembler/check/model.h"
-#include "tool_functions.h"
+#include "tools/base/tool_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

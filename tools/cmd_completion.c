@@ -1,8 +1,8 @@
 /* cmd_completion.c: `mwlvm completion SHELL` and `mwlvm manual`: texts about the command itself,
  * made from the tables that --help is written from. */
-#include "cmd.h"
-#include "complete/describe.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/complete/describe.h"
+#include "tools/base/options.h"
 
 #include <stdio.h>
 #include <string.h>

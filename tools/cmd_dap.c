@@ -1,6 +1,6 @@
 /* cmd_dap.c: `mwlvm dap`: the debugger for editors, on standard input and output. */
-#include "cmd.h"
-#include "debug/dap.h"
+#include "tools/base/cmd.h"
+#include "tools/debug/dap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* cmd_debug.c: `mwlvm debug FILE`: a run, step by step, forwards and backwards. */
-#include "cmd.h"
-#include "debug/prompt.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/debug/prompt.h"
+#include "tools/base/term.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* cmd_decompile.c: `mwlvm decompile FILE`: the definition that a program file was made of, byte by
  * byte. */
-#include "cmd.h"
-#include "definition.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition.h"
+#include "tools/base/term.h"
 #include "vm/program/program.h"
 
 static const char head[] =

@@ -1,7 +1,7 @@
 /* cmd_dis.c: `mwlvm dis FILE`: the listing of a program file, or of a definition's program. */
-#include "cmd.h"
-#include "definition.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition.h"
+#include "tools/base/term.h"
 #include "assembler/emit/disasm.h"
 
 static const char head[] =

@@ -4,13 +4,13 @@
  * run (vars, and step with its input), and how a fault or a rejected expression is shown: a
  * sentence, the line, and a mark under the place. */
 #include "assembler/cel/cel.h"
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "assembler/source/diag.h"
-#include "input.h"
-#include "json_out.h"
-#include "snippet.h"
-#include "term.h"
-#include "tool_functions.h"
+#include "tools/base/input.h"
+#include "tools/base/json_out.h"
+#include "tools/base/snippet.h"
+#include "tools/base/term.h"
+#include "tools/base/tool_functions.h"
 
 #include <ctype.h>
 #include <stdio.h>

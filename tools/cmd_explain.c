@@ -1,8 +1,8 @@
 /* cmd_explain.c: `mwlvm explain [CODE]`: what a diagnostic or the code of a failure means, or the
  * list of all. */
-#include "cmd.h"
-#include "failure_guide.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/words/failure_guide.h"
+#include "tools/base/options.h"
 #include "assembler/check/check_guide.h"
 #include "vm/base/suggest.h"
 

@@ -2,16 +2,16 @@
  *
  * Owns: options, the VM of the search, cases that are written. Refuses to know: the search
  * (explore/). */
-#include "cmd.h"
-#include "explore/report.h"
-#include "explore/script.h"
-#include "file_out.h"
-#include "input.h"
+#include "tools/base/cmd.h"
+#include "tools/explore/report.h"
+#include "tools/explore/script.h"
+#include "tools/base/file_out.h"
+#include "tools/base/input.h"
 #include "mwl_std.h"
-#include "io_host.h"
-#include "options.h"
-#include "term.h"
-#include "test/test_case.h"
+#include "tools/host/io_host.h"
+#include "tools/base/options.h"
+#include "tools/base/term.h"
+#include "tools/test/test_case.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,13 +2,13 @@
  *
  * Owns: which files are changed, and the exit status: the highest that a file causes. A file that
  * is not JSON gets its diagnostic and stays as it is; the other files are still formatted. */
-#include "check_files.h"
-#include "cmd.h"
-#include "definition.h"
-#include "diff.h"
-#include "file_out.h"
-#include "fmt.h"
-#include "term.h"
+#include "tools/host/check_files.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition.h"
+#include "tools/base/diff.h"
+#include "tools/base/file_out.h"
+#include "tools/words/fmt.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <string.h>

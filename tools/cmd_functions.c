@@ -1,11 +1,11 @@
 /* cmd_functions.c: `mwlvm functions [NAME]`: the functions and macros of expressions, from the
  * tables of this build and function_words.h. The value of an example is computed, not written
  * down. */
-#include "cmd.h"
-#include "expr.h"
-#include "function_words.h"
-#include "json_out.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/host/expr.h"
+#include "tools/words/function_words.h"
+#include "tools/base/json_out.h"
+#include "tools/base/options.h"
 #include "vm/base/suggest.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* cmd_graph.c: `mwlvm graph FILE`: a definition as a picture. */
-#include "cmd.h"
-#include "definition_model.h"
-#include "file_out.h"
-#include "graph/graph.h"
-#include "input.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition_model.h"
+#include "tools/base/file_out.h"
+#include "tools/graph/graph.h"
+#include "tools/base/input.h"
+#include "tools/base/term.h"
 #include "vm/program/program.h"
 
 #include <unistd.h>

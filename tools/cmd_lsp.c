@@ -1,8 +1,8 @@
 /* cmd_lsp.c: `mwlvm lsp`: the language server, on standard input and output. */
-#include "cmd.h"
-#include "io_host.h"
-#include "lsp/lsp.h"
-#include "tool_functions.h"
+#include "tools/base/cmd.h"
+#include "tools/host/io_host.h"
+#include "tools/lsp/lsp.h"
+#include "tools/base/tool_functions.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
  *
  * Everything is read from their documents: a table, one page as Markdown, or JSON. The pages in
  * stdlib/io are made by `mwlvm providers --pages`. */
-#include "cmd.h"
-#include "durable/durable.h"
-#include "io_host.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/durable.h"
+#include "tools/host/io_host.h"
+#include "tools/base/options.h"
 #include "stdlib/documents.h"
-#include "term.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>

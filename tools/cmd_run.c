@@ -3,19 +3,19 @@
  * Owns: the order of things and what a run's end means for the shell. Refuses to know: where values
  * come from (input.h), how programs are made (definition.h), time and signals (host_uv.h), wording
  * (explain.h). */
-#include "cmd.h"
-#include "durable/durable.h"
-#include "each.h"
-#include "explain.h"
-#include "host_uv.h"
-#include "input.h"
-#include "json_out.h"
-#include "run_options.h"
-#include "run_vm.h"
-#include "saved.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/durable.h"
+#include "tools/run/each.h"
+#include "tools/show/explain.h"
+#include "tools/run/host_uv.h"
+#include "tools/base/input.h"
+#include "tools/base/json_out.h"
+#include "tools/run/run_options.h"
+#include "tools/run/run_vm.h"
+#include "tools/run/saved.h"
 #include "vm/program/program.h"
-#include "test/record.h"
-#include "watch.h"
+#include "tools/test/record.h"
+#include "tools/run/watch.h"
 
 #include <signal.h>
 #include <stdio.h>

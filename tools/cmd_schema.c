@@ -3,11 +3,11 @@
  * Owns: how the rows of members.h are written as JSON Schema, and the rules between members of one
  * object that the rows do not have. It refuses what the assembler refuses because of its form; the
  * names of Steps and Flows, arguments and expressions are the assembler's alone. */
-#include "cmd.h"
-#include "fmt.h"
-#include "io_host.h"
-#include "members.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/words/fmt.h"
+#include "tools/host/io_host.h"
+#include "tools/words/members.h"
+#include "tools/base/options.h"
 #include "assembler/source/form.h"
 #include "stdlib/documents.h"
 

@@ -1,13 +1,13 @@
 /* cmd_show.c: `mwlvm show FILE`: where a saved run is, what it waits for, its variables. Nothing of
  * the run is executed. */
-#include "cmd.h"
-#include "durable/durable.h"
-#include "host_uv.h"
-#include "json_out.h"
-#include "run_vm.h"
-#include "saved.h"
-#include "show_value.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/durable.h"
+#include "tools/run/host_uv.h"
+#include "tools/base/json_out.h"
+#include "tools/run/run_vm.h"
+#include "tools/run/saved.h"
+#include "tools/show/show_value.h"
+#include "tools/base/term.h"
 #include "vm/snapshot/silent.h"
 
 #include <stdlib.h>

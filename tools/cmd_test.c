@@ -2,15 +2,15 @@
  *
  * Owns: options, threads, watching, updating, what coverage is shown. Refuses to know: what a case
  * is (test/). */
-#include "cmd.h"
-#include "diff.h"
-#include "file_out.h"
-#include "io_host.h"
-#include "options.h"
-#include "term.h"
-#include "test/programs.h"
-#include "test/report.h"
-#include "testable.h"
+#include "tools/base/cmd.h"
+#include "tools/base/diff.h"
+#include "tools/base/file_out.h"
+#include "tools/host/io_host.h"
+#include "tools/base/options.h"
+#include "tools/base/term.h"
+#include "tools/test/programs.h"
+#include "tools/test/report.h"
+#include "tools/host/testable.h"
 #include "vm/base/mem.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* durable_none.c: the durable commands of a build without stdlib/durable: they report that. */
-#include "cmd.h"
-#include "durable/durable.h"
-#include "options.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/durable.h"
+#include "tools/base/options.h"
 
 #define WHY "this build has no durable runs: the header of SQLite was not found"
 

@@ -2,8 +2,8 @@
  *
  * Owns: finding the subcommand, usage errors, exit statuses, reading files whole.
  * Refuses to know: what any subcommand does. */
-#include "cmd.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/base/term.h"
 #include "vm/native/coro.h"
 #include "vm/program/image.h"
 #include "mwl.h"

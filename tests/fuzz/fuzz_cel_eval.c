@@ -1,6 +1,6 @@
 /* Any bytes as an expression, evaluated: it ends within its fuel, in a value or a fault whose place
  * lies in the text; in slices it ends the same way; nothing is left in memory. */
-#include "../../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * document. The diagnostics can be rendered in every form, and every reference in the model of an
  * accepted definition has a target. */
 #include "assembler/check/model.h"
-#include "tool_functions.h"
+#include "tools/base/tool_functions.h"
 
 #include <stdlib.h>
 

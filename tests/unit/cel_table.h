@@ -7,7 +7,7 @@
 #ifndef CEL_TABLE_H
 #define CEL_TABLE_H
 
-#include "../../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 #include "faulty.h"
 

@@ -6,7 +6,7 @@
 #ifndef FUEL_METER_H
 #define FUEL_METER_H
 
-#include "../../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 
 #include <stdio.h>

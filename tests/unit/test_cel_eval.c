@@ -1,7 +1,7 @@
 /* Expressions from text to value: the lines of tests/cel, fuel, memory, depth. */
 #include "utest.h"
 
-#include "../../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 #include "faulty.h"
 

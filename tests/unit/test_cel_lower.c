@@ -1,7 +1,7 @@
 /* What expressions become: few instructions for the common ones, constants where nothing varies. */
 #include "utest.h"
 
-#include "../../tools/tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 #include "assembler/cel/cel_lower.h"
 

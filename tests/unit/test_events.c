@@ -1,5 +1,6 @@
-/* test_events.c: the recorder of spans (tools/events.h): what begins, what ends, how it nests. */
-#include "tools/events.h"
+/* test_events.c: the recorder of spans (tools/show/events.h): what begins, what ends, how it nests.
+ */
+#include "tools/show/events.h"
 
 #include "run_flow.h"
 #include "utest.h"

@@ -1,7 +1,7 @@
-/* test_function_words.c: every function of the build has words (tools/function_words.h). */
+/* test_function_words.c: every function of the build has words (tools/words/function_words.h). */
 #include "utest.h"
 
-#include "tools/function_words.h"
+#include "tools/words/function_words.h"
 
 #include <string.h>
 

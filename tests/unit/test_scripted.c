@@ -1,7 +1,7 @@
-/* test_scripted.c: tools/answers.c: which answer a call gets, by URI, Step, order, content and
+/* test_scripted.c: tools/host/answers.c: which answer a call gets, by URI, Step, order, content and
  * condition; what it says; what happens to a call that nothing answers. */
 #include "run_flow.h"
-#include "tools/answers.h"
+#include "tools/host/answers.h"
 #include "utest.h"
 
 #define PAY "mwl:provider.call/acme/pay/v1"

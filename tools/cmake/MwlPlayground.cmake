@@ -13,9 +13,8 @@ add_custom_command(OUTPUT ${MWL_PLAY_EMBEDDED}
 
 file(GLOB MWL_PLAY_SOURCES CONFIGURE_DEPENDS ${MWL_PLAY_ROOT}/tools/playground/*.c ${MWL_PLAY_ROOT}/tools/graph/*.c)
 list(FILTER MWL_PLAY_SOURCES EXCLUDE REGEX "/(native|wasm|dot|mermaid|nested)\\.c$")
-foreach(file answers answers_read definition_model events expr path redact report/data report/record snippet_offset test/control
-        test/coverage)
+foreach(file base/path base/redact base/snippet_offset host/answers host/answers_read host/definition_model host/expr
+        report/data report/record show/events test/control test/coverage)
   list(APPEND MWL_PLAY_SOURCES ${MWL_PLAY_ROOT}/tools/${file}.c)
 endforeach()
 add_executable(mwl-play ${MWL_PLAY_SOURCES} ${MWL_PLAY_EMBEDDED})
-target_include_directories(mwl-play PRIVATE ${MWL_PLAY_ROOT}/tools)

@@ -28,9 +28,9 @@ endif()
 # What a test needs besides the library.
 set(MWL_TEST_OF_test_cel_deduce tools/lsp/cel_deduce.c tools/lsp/cel_type.c)
 set(MWL_TEST_OF_test_cron tools/serve/cron.c)
-set(MWL_TEST_OF_test_events tools/events.c)
-set(MWL_TEST_OF_test_function_words tools/function_words.c)
-set(MWL_TEST_OF_test_scripted tools/answers.c tools/answers_read.c tools/expr.c)
+set(MWL_TEST_OF_test_events tools/show/events.c)
+set(MWL_TEST_OF_test_function_words tools/words/function_words.c)
+set(MWL_TEST_OF_test_scripted tools/host/answers.c tools/host/answers_read.c tools/host/expr.c)
 
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh says so too

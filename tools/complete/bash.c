@@ -1,5 +1,5 @@
 /* bash.c: the completion script of bash. See describe.h. */
-#include "complete/describe.h"
+#include "tools/complete/describe.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* describe.c: see describe.h. */
-#include "complete/describe.h"
+#include "tools/complete/describe.h"
 
 #include "assembler/source/diag.h"
-#include "cmd.h"
-#include "function_words.h"
-#include "io_host.h"
-#include "members.h"
+#include "tools/base/cmd.h"
+#include "tools/words/function_words.h"
+#include "tools/host/io_host.h"
+#include "tools/words/members.h"
 #include "stdlib/documents.h"
 
 #include <stdlib.h>

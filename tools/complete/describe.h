@@ -5,7 +5,7 @@
 #ifndef MWL_TOOLS_DESCRIBE_H
 #define MWL_TOOLS_DESCRIBE_H
 
-#include "options.h"
+#include "tools/base/options.h"
 #include "vm/base/mem.h"
 
 struct describe_command {

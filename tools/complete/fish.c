@@ -1,5 +1,5 @@
 /* fish.c: the completion script of fish. See describe.h. */
-#include "complete/describe.h"
+#include "tools/complete/describe.h"
 
 static void put_quoted(mwl__buf *out, const char *text) {
     mwl__buf_putc(out, '\'');

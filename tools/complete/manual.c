@@ -1,5 +1,5 @@
 /* manual.c: the man page. See describe.h. */
-#include "complete/describe.h"
+#include "tools/complete/describe.h"
 #include "mwl.h"
 
 #include <string.h>

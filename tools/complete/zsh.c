@@ -1,5 +1,5 @@
 /* zsh.c: the completion script of zsh. See describe.h. */
-#include "complete/describe.h"
+#include "tools/complete/describe.h"
 
 /* Text inside '...' of a specification for _arguments: brackets, colons and quotes are escaped. */
 static void put_quoted(mwl__buf *out, const char *text) {

@@ -4,7 +4,7 @@
  * thread, which rings a bell when it stops. So a run can be paused or left while it works. */
 #include "dap.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 
 #include <errno.h>
 #include <poll.h>

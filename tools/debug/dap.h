@@ -8,7 +8,7 @@
 #ifndef MWL_TOOLS_DEBUG_DAP_H
 #define MWL_TOOLS_DEBUG_DAP_H
 
-#include "../rpc.h"
+#include "tools/base/rpc.h"
 #include "session.h"
 
 /* A value that the editor may ask for while the run stands. */

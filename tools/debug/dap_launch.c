@@ -1,7 +1,7 @@
 /* dap_launch.c: what is debugged, and where it is to stop. See dap.h. */
 #include "dap.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 #include "assembler/source/read.h"
 #include "vm/program/program.h"
 

@@ -1,8 +1,8 @@
 /* dap_look.c: threads, frames, scopes, variables, expressions. See dap.h. */
 #include "dap.h"
 
-#include "../path.h"
-#include "../redact.h"
+#include "tools/base/path.h"
+#include "tools/base/redact.h"
 #include "vm/machine/state.h"
 
 #include <stdlib.h>

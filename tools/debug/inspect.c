@@ -1,8 +1,8 @@
 /* inspect.c: see inspect.h. */
 #include "inspect.h"
 
-#include "../expr.h"
-#include "../redact.h"
+#include "tools/host/expr.h"
+#include "tools/base/redact.h"
 #include "assembler/source/diag.h"
 #include "vm/machine/state.h"
 #include "vm/machine/context.h"

@@ -1,8 +1,8 @@
 /* machine.c: see machine.h. */
 #include "machine.h"
 
-#include "../cmd.h"
-#include "../host_uv.h"
+#include "tools/base/cmd.h"
+#include "tools/run/host_uv.h"
 #include "vm/machine/state.h"
 
 #include <string.h>

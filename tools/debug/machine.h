@@ -9,7 +9,7 @@
 #ifndef MWL_TOOLS_DEBUG_MACHINE_H
 #define MWL_TOOLS_DEBUG_MACHINE_H
 
-#include "../run_vm.h"
+#include "tools/run/run_vm.h"
 #include "journal.h"
 #include "setup.h"
 

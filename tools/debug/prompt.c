@@ -1,7 +1,7 @@
 /* prompt.c: see prompt.h. */
 #include "prompt.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 #include "vm/machine/state.h"
 
 #include <signal.h>

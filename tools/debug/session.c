@@ -1,7 +1,7 @@
 /* session.c: see session.h. */
 #include "session.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 
 /* The events at which one can stand. The others are moments between these. */
 static bool is_place(mwl_trace_kind kind) {

@@ -1,8 +1,8 @@
 /* setup.c: see setup.h. */
 #include "setup.h"
 
-#include "../cmd.h"
-#include "../input.h"
+#include "tools/base/cmd.h"
+#include "tools/base/input.h"
 #include "vm/program/program.h"
 
 #include <string.h>

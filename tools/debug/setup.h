@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_DEBUG_SETUP_H
 #define MWL_TOOLS_DEBUG_SETUP_H
 
-#include "../run_options.h"
+#include "tools/run/run_options.h"
 #include "assembler/source/source.h"
 
 struct debug_setup {

@@ -1,8 +1,8 @@
 /* cmd_logs.c: `mwlvm logs [RUN]`: what happened to the runs of a store. Only what is committed is
  * there, so a crash takes nothing back that was shown. */
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "store.h"
-#include "term.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <string.h>

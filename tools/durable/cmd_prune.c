@@ -1,5 +1,5 @@
 /* cmd_prune.c: `mwlvm prune` and `mwlvm backup`: what is removed from a store, and a copy of it. */
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "store.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cmd_ps.c: `mwlvm ps`: the runs of a store, and the answers that they wait for. */
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "store.h"
-#include "term.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <string.h>

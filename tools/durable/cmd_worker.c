@@ -1,9 +1,9 @@
 /* cmd_worker.c: `mwlvm worker --store URL`: a member of a fleet. Each of its threads has a VM, a
  * driver and a lease of its own in the store, claims runs and drives them. SIGTERM drains it: runs
  * go back to the store, and others take them. */
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "drive.h"
-#include "interrupt.h"
+#include "tools/base/interrupt.h"
 #include "store.h"
 
 #include <pthread.h>

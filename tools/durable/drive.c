@@ -5,10 +5,10 @@
  * runs that are due, which costs next to nothing when there is nothing new. */
 #include "drive.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "fits.h"
-#include "host_uv.h"
-#include "interrupt.h"
+#include "tools/run/host_uv.h"
+#include "tools/base/interrupt.h"
 #include "store.h"
 
 #include <pthread.h>

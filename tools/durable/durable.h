@@ -3,8 +3,8 @@
 #ifndef MWL_TOOLS_DURABLE_DURABLE_H
 #define MWL_TOOLS_DURABLE_DURABLE_H
 
-#include "run_options.h"
-#include "saved.h"
+#include "tools/run/run_options.h"
+#include "tools/run/saved.h"
 
 /* Runs the program in the store that o->durable names, to its end. The values are read already; an
  * exit status. */

@@ -2,10 +2,10 @@
  * before they begin, and what their ends mean for the shell. */
 #include "durable.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "drive.h"
-#include "explain.h"
-#include "json_out.h"
+#include "tools/show/explain.h"
+#include "tools/base/json_out.h"
 #include "store.h"
 #include "vm/program/program.h"
 

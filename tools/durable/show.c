@@ -1,9 +1,9 @@
 /* show.c: a run of a store for `mwlvm show --durable FILE RUN`. */
 #include "durable.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "store.h"
-#include "term.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* store.c: see store.h. */
 #include "store.h"
 
-#include "cmd.h"
-#include "json_out.h"
-#include "term.h"
+#include "tools/base/cmd.h"
+#include "tools/base/json_out.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <string.h>

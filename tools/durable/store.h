@@ -3,7 +3,7 @@
 #define MWL_TOOLS_DURABLE_STORE_H
 
 #include "mwl_store.h"
-#include "options.h"
+#include "tools/base/options.h"
 
 /* Opens it. CMD_OK and *out, given; or an exit status with a message. `create`: a new file is made
  * if there is none. */

@@ -1,6 +1,6 @@
 /* findings.c: see findings.h. */
 #include "findings.h"
-#include "../test/coverage.h"
+#include "tools/test/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>

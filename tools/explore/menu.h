@@ -8,7 +8,7 @@
 #ifndef MWL_TOOLS_EXPLORE_MENU_H
 #define MWL_TOOLS_EXPLORE_MENU_H
 
-#include "../testable.h"
+#include "tools/host/testable.h"
 
 struct menu_item {
     bool failure;

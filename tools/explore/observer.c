@@ -1,7 +1,7 @@
 /* observer.c: see observer.h. */
 #include "observer.h"
 
-#include "../test/coverage.h"
+#include "tools/test/coverage.h"
 #include "vm/machine/state.h"
 
 #include <stdarg.h>

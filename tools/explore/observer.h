@@ -6,7 +6,7 @@
 #ifndef MWL_TOOLS_EXPLORE_OBSERVER_H
 #define MWL_TOOLS_EXPLORE_OBSERVER_H
 
-#include "../expr.h"
+#include "tools/host/expr.h"
 #include "search.h"
 
 enum finding_kind {

@@ -1,7 +1,7 @@
 /* report.c: see report.h. */
 #include "report.h"
 
-#include "../term.h"
+#include "tools/base/term.h"
 #include "script.h"
 
 #include <inttypes.h>

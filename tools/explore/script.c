@@ -1,7 +1,7 @@
 /* script.c: see script.h. */
 #include "script.h"
 
-#include "../test/seen.h"
+#include "tools/test/seen.h"
 #include "vm/machine/clone.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * the definition, however often its Flows are called. */
 #include "graph.h"
 
-#include "../path.h"
+#include "tools/base/path.h"
 #include "words.h"
 
 enum { NEST = 8 }; /* groups inside each other until a Flow with a name is drawn by itself */

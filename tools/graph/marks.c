@@ -1,7 +1,7 @@
 /* marks.c: which Steps and edges a coverage file says were taken (`mwlvm test --coverage-file`). */
 #include "graph.h"
 
-#include "../path.h"
+#include "tools/base/path.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * complete.h. */
 #include "complete.h"
 
-#include "../function_words.h"
+#include "tools/words/function_words.h"
 #include "assembler/cel/cel_front.h"
 #include "paths.h"
 

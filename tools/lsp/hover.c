@@ -4,8 +4,8 @@
  * documents of providers, from the function libraries and from `mwlvm explain`. */
 #include "lsp.h"
 
-#include "../cmd.h"
-#include "../function_words.h"
+#include "tools/base/cmd.h"
+#include "tools/words/function_words.h"
 #include "assembler/source/form.h"
 #include "assembler/cel/cel.h"
 #include "assembler/check/scope.h"

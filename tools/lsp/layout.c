@@ -1,7 +1,7 @@
 /* layout.c: formatting, as `mwlvm fmt` does it. See lsp.h. */
 #include "lsp.h"
 
-#include "../fmt.h"
+#include "tools/words/fmt.h"
 
 /* Appends an edit of what differs: the text without the beginning and the end that both have, so
  * that an editor keeps its cursors and folds elsewhere. */

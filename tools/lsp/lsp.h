@@ -13,8 +13,8 @@
 #ifndef MWL_TOOLS_LSP_LSP_H
 #define MWL_TOOLS_LSP_LSP_H
 
-#include "../definition.h"
-#include "../rpc.h"
+#include "tools/host/definition.h"
+#include "tools/base/rpc.h"
 #include "document.h"
 #include "names.h"
 #include "vm/cel/functions.h"

@@ -1,7 +1,7 @@
 /* open.c: the documents that the editor has open. See lsp.h. */
 #include "lsp.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 #include "assembler/check/model.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* roles.h: what each value of a definition is in the language: a Flow, a Step, a call, the name of
  * a Step ...
  *
- * Owns: the way from an outline to the lists of tools/members.h, from which completion, hover and
- * navigation come. Refuses to know: editors. */
+ * Owns: the way from an outline to the lists of tools/words/members.h, from which completion, hover
+ * and navigation come. Refuses to know: editors. */
 #ifndef MWL_TOOLS_LSP_ROLES_H
 #define MWL_TOOLS_LSP_ROLES_H
 
-#include "../members.h"
+#include "tools/words/members.h"
 #include "assembler/provider/catalog.h"
 #include "outline.h"
 

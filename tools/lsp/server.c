@@ -4,7 +4,7 @@
  * request is answered at once. */
 #include "lsp.h"
 
-#include "../cmd.h"
+#include "tools/base/cmd.h"
 
 /* Codes of errors in the protocol. */
 enum {

@@ -2,7 +2,7 @@
 #include "play.h"
 
 #include "assembler/emit/disasm.h"
-#include "graph/graph.h"
+#include "tools/graph/graph.h"
 #include "reply.h"
 #include "run.h"
 #include "mwl_config.h"

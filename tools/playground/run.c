@@ -1,12 +1,12 @@
 /* run.c: see run.h. */
 #include "run.h"
 
-#include "answers.h"
+#include "tools/host/answers.h"
 #include "lines.h"
 #include "mwl_std.h"
 #include "reply.h"
-#include "report/report.h"
-#include "test/control.h"
+#include "tools/report/report.h"
+#include "tools/test/control.h"
 #include "assembler/provider/provide.h"
 #include "vm/machine/providers.h"
 #include "vm/program/program.h"

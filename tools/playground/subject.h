@@ -5,7 +5,7 @@
 #ifndef MWL_PLAY_SUBJECT_H
 #define MWL_PLAY_SUBJECT_H
 
-#include "definition_model.h"
+#include "tools/host/definition_model.h"
 
 struct subject {
     const char *name, *text; /* the definition; lent by the request */

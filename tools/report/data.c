@@ -4,9 +4,9 @@
  * ends the element or begins a comment. */
 #include "record.h"
 
-#include "graph/graph.h"
-#include "redact.h"
-#include "snippet.h"
+#include "tools/graph/graph.h"
+#include "tools/base/redact.h"
+#include "tools/base/snippet.h"
 #include "vm/base/utf8.h"
 
 #include <inttypes.h>

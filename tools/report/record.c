@@ -1,7 +1,7 @@
 /* record.c: the events of a run, kept for the report. See record.h. */
 #include "record.h"
 
-#include "redact.h"
+#include "tools/base/redact.h"
 
 #include <stdlib.h>
 

@@ -8,9 +8,9 @@
 #ifndef MWL_TOOLS_REPORT_H
 #define MWL_TOOLS_REPORT_H
 
-#include "definition_model.h"
-#include "events.h"
-#include "test/coverage.h"
+#include "tools/host/definition_model.h"
+#include "tools/show/events.h"
+#include "tools/test/coverage.h"
 
 struct report;
 

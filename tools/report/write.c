@@ -1,8 +1,8 @@
 /* write.c: the page of the report as a file. See report.h. */
 #include "record.h"
 
-#include "cmd.h"
-#include "file_out.h"
+#include "tools/base/cmd.h"
+#include "tools/base/file_out.h"
 #include "report_page.h"
 
 int report_write(struct report *r, const struct report_about *about, const char *path) {

@@ -5,7 +5,7 @@
  * was taken, and its answer, outlive this process. */
 #include "serve.h"
 
-#include "durable/store.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * desk's thread. */
 #include "serve.h"
 
-#include "durable/fits.h"
-#include "durable/store.h"
+#include "tools/durable/fits.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
 #include "sha256.h"
 

@@ -1,13 +1,13 @@
 /* api_programs.c: programs by name, and their pictures. On the desk's thread. */
 #include "serve.h"
 
-#include "cmd.h"
-#include "definition_model.h"
-#include "durable/store.h"
+#include "tools/base/cmd.h"
+#include "tools/host/definition_model.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
-#include "graph/graph.h"
-#include "io_host.h"
-#include "json_out.h"
+#include "tools/graph/graph.h"
+#include "tools/host/io_host.h"
+#include "tools/base/json_out.h"
 #include "vm/program/program.h"
 
 #include <stdlib.h>

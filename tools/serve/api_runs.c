@@ -1,11 +1,11 @@
 /* api_runs.c: runs: start, list, look at, answer, cancel. On the desk's thread. */
 #include "serve.h"
 
-#include "durable/fits.h"
-#include "durable/store.h"
+#include "tools/durable/fits.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
-#include "json_out.h"
-#include "show_value.h"
+#include "tools/base/json_out.h"
+#include "tools/show/show_value.h"
 #include "vm/snapshot/silent.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* api_state.c: the page, how the server is, and metrics for Prometheus. */
 #include "serve.h"
 
-#include "durable/store.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
-#include "interrupt.h"
+#include "tools/base/interrupt.h"
 #include "serve_page.h" /* made from page.html, page.css and page.js */
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* auth.c: see auth.h. */
 #include "auth.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "sha256.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* cmd_serve.c: `mwlvm serve`: the runs of a store are driven, and an HTTP server is there for them.
  */
-#include "cmd.h"
-#include "durable/store.h"
-#include "file_in.h"
-#include "interrupt.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/store.h"
+#include "tools/base/file_in.h"
+#include "tools/base/interrupt.h"
 #include "serve.h"
 
 #include <signal.h>
@@ -180,7 +180,7 @@ static void heed(struct serve *s) {
     int requests = interrupt_requests();
     if (requests > s->heeded && s->heeded == 0)
         cmd_note(store_is_shared(s->options->run.durable)
-                     ? "%s: the runs go back to the store; once more ends it at once"
+                     ? "%s: the runs go back to the store; a second signal ends it at once"
                      : "%s: the runs stay in the store",
                  interrupt_words());
     s->heeded = requests;

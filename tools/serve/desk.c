@@ -1,8 +1,8 @@
 /* desk.c: see desk.h. */
 #include "desk.h"
 
-#include "cmd.h"
-#include "durable/store.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/store.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define MWL_TOOLS_SERVE_DESK_H
 
 #include "mwl_store.h"
-#include "run_vm.h"
+#include "tools/run/run_vm.h"
 
 #include <uv.h>
 

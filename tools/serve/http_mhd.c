@@ -6,7 +6,7 @@
  * byte now and then would keep a connection for ever. */
 #include "http.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "mhd_lib.h"
 #include "vm/base/utf8.h"
 

@@ -2,8 +2,8 @@
  * it. Several servers of a store may do that. */
 #include "keep.h"
 
-#include "cmd.h"
-#include "durable/store.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/store.h"
 
 #include <stdlib.h>
 

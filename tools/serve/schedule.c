@@ -6,10 +6,10 @@
  * there, and its comparison fails. */
 #include "schedule.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 #include "cron.h"
-#include "durable/store.h"
-#include "file_in.h"
+#include "tools/durable/store.h"
+#include "tools/base/file_in.h"
 #include "vm/value/temporal.h"
 
 #include <stdlib.h>

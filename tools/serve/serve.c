@@ -1,10 +1,10 @@
 /* serve.c: see serve.h: from a request to its endpoint, and back. */
 #include "serve.h"
 
-#include "cmd.h"
-#include "durable/store.h"
+#include "tools/base/cmd.h"
+#include "tools/durable/store.h"
 #include "endpoints.h"
-#include "json_out.h"
+#include "tools/base/json_out.h"
 #include "keep.h"
 #include "schedule.h"
 

@@ -13,7 +13,7 @@
 
 #include "auth.h"
 #include "desk.h"
-#include "durable/drive.h"
+#include "tools/durable/drive.h"
 #include "http.h"
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ int serve_open(struct serve *s);
 void serve_turn(struct serve *s);
 void serve_close(struct serve *s);
 /* The address of the server for people, without a slash at the end: --url, or where it listens.
- * "": nobody outside can know it. */
+ * "": it is not known outside. */
 const char *serve_url(const struct serve *s);
 /* An event was committed: answers that wait for it are asked again. */
 void serve_event(struct serve *s, const char *run, const char *kind, const char *text);

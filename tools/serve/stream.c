@@ -6,7 +6,7 @@
  */
 #include "serve.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 
 #include <stdlib.h>
 #include <string.h>

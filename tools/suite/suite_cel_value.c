@@ -1,7 +1,7 @@
 /* suite_cel_value.c: values, declarations and macros of the CEL suite. See suite_cel.h. */
 #include "suite_cel.h"
 
-#include "../tool_functions.h"
+#include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
 #include "tools/lsp/cel_deduce.h"
 #include "vm/value/temporal.h"

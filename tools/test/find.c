@@ -1,9 +1,9 @@
 /* find.c: which files and folders are cases of `mwlvm test`. */
 #include "test_case.h"
 
-#include "../cmd.h"
-#include "../path.h"
-#include "../testable.h"
+#include "tools/base/cmd.h"
+#include "tools/base/path.h"
+#include "tools/host/testable.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef MWL_TOOLS_TEST_MATCH_H
 #define MWL_TOOLS_TEST_MATCH_H
 
-#include "../expr.h"
+#include "tools/host/expr.h"
 
 enum match_mode { MATCHES_EXACTLY, MATCHES_SUBSET };
 

@@ -1,6 +1,6 @@
 /* programs.c: the definitions that cases share; see test_case.h. */
 #include "programs.h"
-#include "../testable.h"
+#include "tools/host/testable.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define MWL_TOOLS_TEST_PROGRAMS_H
 
 #include "test_case.h"
-#include "../testable.h"
+#include "tools/host/testable.h"
 
 #include <pthread.h>
 

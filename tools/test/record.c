@@ -1,9 +1,9 @@
 /* record.c: see record.h. */
 #include "record.h"
 
-#include "../cmd.h"
-#include "../file_out.h"
-#include "../redact.h"
+#include "tools/base/cmd.h"
+#include "tools/base/file_out.h"
+#include "tools/base/redact.h"
 #include "seen.h"
 #include "vm/base/mem.h"
 

@@ -1,6 +1,6 @@
 /* replay.c: one case, run and shown; see test_replay. */
-#include "../cmd.h"
-#include "../term.h"
+#include "tools/base/cmd.h"
+#include "tools/base/term.h"
 #include "test_case.h"
 
 #include <stdio.h>

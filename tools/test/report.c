@@ -1,10 +1,10 @@
 /* report.c: see report.h. */
 #include "report.h"
 
-#include "../cmd.h"
-#include "../file_out.h"
-#include "../path.h"
-#include "../term.h"
+#include "tools/base/cmd.h"
+#include "tools/base/file_out.h"
+#include "tools/base/path.h"
+#include "tools/base/term.h"
 
 #include <stdio.h>
 #include <string.h>

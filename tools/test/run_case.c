@@ -1,9 +1,9 @@
 /* run_case.c: one case of `mwlvm test`, from its file to what it has to say.
  *
  * Owns: the VM of a case: virtual time, scripted answers, a listener that keeps what happens. */
-#include "../answers.h"
-#include "../io_host.h"
-#include "../testable.h"
+#include "tools/host/answers.h"
+#include "tools/host/io_host.h"
+#include "tools/host/testable.h"
 #include "control.h"
 #include "expect.h"
 #include "mwl_std.h"

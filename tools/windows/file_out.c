@@ -1,8 +1,8 @@
 /* file_out.c: writing a file so that a failure loses nothing, on Windows; see file_out.h. In place
- * of tools/file_out.c. */
-#include "file_out.h"
+ * of tools/base/file_out.c. */
+#include "tools/base/file_out.h"
 
-#include "cmd.h"
+#include "tools/base/cmd.h"
 
 #include <errno.h>
 #include <windows.h>

@@ -1,7 +1,8 @@
-/* interrupt.c: Ctrl-C and its kin on Windows; see interrupt.h. In place of tools/interrupt.c. */
-#include "interrupt.h"
+/* interrupt.c: Ctrl-C and its kin on Windows; see interrupt.h. In place of tools/base/interrupt.c.
+ */
+#include "tools/base/interrupt.h"
 
-#include "windows/signals.h"
+#include "tools/windows/signals.h"
 
 #include <errno.h>
 #include <stdatomic.h>

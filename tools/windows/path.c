@@ -1,5 +1,5 @@
 /* path.c: paths of Windows: both slashes separate, and a drive may stand in front. See path.h. */
-#include "path.h"
+#include "tools/base/path.h"
 
 #include <ctype.h>
 

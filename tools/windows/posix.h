@@ -3,9 +3,9 @@
  * the command itself is written once, for POSIX.
  *
  *   file_names.c  names of files in UTF-8, what a file is, folders
- *   file_out.c    in place of tools/file_out.c
- *   interrupt.c   in place of tools/interrupt.c
- *   path.c        in place of tools/path.c: backslashes and drive letters
+ *   file_out.c    in place of tools/base/file_out.c
+ *   interrupt.c   in place of tools/base/interrupt.c
+ *   path.c        in place of tools/base/path.c: backslashes and drive letters
  *   readers.c     what can only be waited for by reading it
  *   processors.c  how many threads are of use
  *   signals.c     Ctrl-C, Ctrl-Break and a closed console as signals

@@ -5,7 +5,7 @@
  * The thread and the reader of its bytes take turns: `some` says that the bytes are there, `wanted`
  * that they were taken. Standard input is not read ahead before the first read() from it: stdio may
  * be what reads it. */
-#include "windows/readers.h"
+#include "tools/windows/readers.h"
 
 #include <errno.h>
 #include <pthread.h>

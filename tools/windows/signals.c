@@ -3,7 +3,7 @@
  * Ctrl-C is SIGINT. Ctrl-Break is SIGQUIT if that has a handler, else SIGTERM. A console that is
  * closed, and the end of the session, are SIGHUP; Windows then waits some seconds for the process.
  * Windows calls the handler of consoles in a thread that it makes for that. */
-#include "windows/signals.h"
+#include "tools/windows/signals.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* start.c: where the command begins on Windows: arguments become UTF-8, streams binary. */
-#include "windows/streams.h"
+#include "tools/windows/streams.h"
 
 #include <wchar.h>
 

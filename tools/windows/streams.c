@@ -1,5 +1,5 @@
 /* streams.c: standard streams and terminals. See posix.h. */
-#include "windows/streams.h"
+#include "tools/windows/streams.h"
 
 #include "sys/ioctl.h"
 

@@ -4,7 +4,7 @@
  * grow while nothing happens. */
 #include "poll.h"
 
-#include "windows/readers.h"
+#include "tools/windows/readers.h"
 
 #include <errno.h>
 #include <windows.h>

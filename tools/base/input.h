@@ -1,0 +1,34 @@
+/* input.h: JSON values that a person gives to the command: files, words of the command line,
+ * standard input. Every function returns CMD_OK, or another exit status with a message printed.
+ *
+ * A value with a mistake is shown with the line and a mark under the place. A note on standard
+ * error reports what a value cannot keep: an integer that no double holds, a member name that
+ * appears twice. */
+#ifndef MWL_TOOLS_INPUT_H
+#define MWL_TOOLS_INPUT_H
+
+#include "tools/base/limit.h"
+#include "mwl.h"
+
+struct input {
+    mwl_heap *heap;
+    struct limits *limits; /* counts the memory of texts; values count in the heap */
+};
+
+/* Reads the value of `option`: "-" is standard input to its end; "@FILE" is a file; a word that is
+ * JSON is that value, even if a file has the same name; any other word is the name of a file. */
+int input_word(struct input *in, const char *option, const char *word, mwl_value *out);
+
+/* Reads standard input if no option names an input. The value is absent for a terminal, a device,
+ * and an input without text; else it is that of the file or pipe. It waits for a pipe; if standard
+ * error is a terminal, a note is printed after INPUT_PATIENCE_MS. */
+enum { INPUT_PATIENCE_MS = 2000 };
+int input_stdin(struct input *in, mwl_value *out);
+
+/* Reads an object, as input_word does, for --args; its members are put into *object. */
+int input_arguments(struct input *in, const char *word, mwl_value *object);
+
+/* Reads "name=JSON" and puts it into *object. */
+int input_argument(struct input *in, const char *word, mwl_value *object);
+
+#endif

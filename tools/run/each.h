@@ -1,0 +1,90 @@
+/* each.h: what the parts of `run --each` share.
+ *
+ *   each.c         the command: threads, signals, the end
+ *   each_in.[hc]   lines
+ *   each_worker.c  a VM on its thread, with many runs in flight
+ *   each_out.[hc]  Results
+ *   each_show.[hc] the progress bar and the closing summary */
+#ifndef MWL_TOOLS_EACH_H
+#define MWL_TOOLS_EACH_H
+
+#include "tools/run/each_in.h"
+#include "tools/run/each_out.h"
+#include "tools/run/each_show.h"
+#include "mwl.h"
+#include "tools/run/run_options.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <uv.h>
+
+enum {
+    EACH_CONCURRENCY = 100, /* the default of --concurrency */
+    EACH_CONCURRENCY_MOST = 1000000,
+    EACH_THREADS_MOST = 1024
+};
+
+/* How far the whole is asked to stop, and the first reason. */
+enum each_stop { EACH_GO, EACH_CANCEL, EACH_ABORT };
+enum each_reason {
+    EACH_NO_REASON,
+    EACH_INTERRUPTED,
+    EACH_FAIL_FAST,
+    EACH_NOT_WRITTEN,
+    EACH_BROKEN
+};
+
+struct each_worker;
+
+struct each {
+    const struct run_options *options;
+    mwl_program *program;
+    mwl_heap *heap;      /* of the arguments */
+    mwl_value arguments; /* for every run; each worker copies them */
+    mwl_limits limits;   /* of each run */
+    uint32_t concurrency;
+    struct each_in *in;
+    struct each_out *out;
+    struct each_worker *workers;
+    unsigned n_workers;
+    _Atomic int stop, reason;
+    _Atomic unsigned n_working; /* threads that have not ended */
+    int bell[2];                /* a pipe that wakes the main thread */
+};
+
+struct each_worker {
+    struct each *each;
+    pthread_t thread;
+    bool threaded; /* the thread was started */
+    uv_loop_t loop;
+    uv_async_t wake;
+    uv_timer_t timer;
+    bool looped;        /* the three above exist */
+    _Atomic bool waits; /* for lines or room: wake it when there may be some */
+    struct run_vm *vm;
+    mwl_heap *heap;
+    mwl_value arguments; /* absent: there are none */
+    struct each_slot *slots, *free_slots;
+    uint32_t n_active;
+    int stopped; /* what it has done about each->stop */
+    struct each_counts counts;
+    struct each_codes codes;
+    int status; /* CMD_OK, or why it could not work; a message was printed */
+};
+
+/* Makes what the thread needs. CMD_OK, or an exit status with a message. `first`: notes about the
+ * VM are printed once. */
+int each_worker_open(struct each_worker *w, struct each *each, bool first);
+/* The thread's function; ctx is the worker. */
+void *each_worker_run(void *ctx);
+void each_worker_close(struct each_worker *w);
+
+/* `mwlvm run --each`: from the program to the exit status. The program is lent. */
+int each_command(struct run_options *options, mwl_program *program);
+
+/* Asks all to stop; the first reason counts. Any thread. */
+void each_stop(struct each *e, enum each_stop how, enum each_reason why);
+/* Wakes the workers that wait for lines or room. ctx is the struct each. Any thread. */
+void each_wake_waiting(void *ctx);
+
+#endif

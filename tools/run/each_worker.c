@@ -1,0 +1,446 @@
+/* each_worker.c: one thread of `run --each`: a VM, its loop, and its runs in flight.
+ *
+ * Takes some lines, starts a run for each, pumps the VM, writes the Results of what has ended, and
+ * again. How many lines it takes at once grows as long as that is quick, so that runs of a
+ * microsecond cost little and runs of a minute are spread over the threads. */
+#include "tools/run/each.h"
+
+#include "assembler/source/diag.h"
+#include "tools/base/cmd.h"
+#include "tools/base/redact.h"
+#include "tools/run/run_vm.h"
+#include "vm/value/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BUDGET_NS = 5000000, /* of one pump */
+    QUICK_NS = 500000,   /* lines that took less than this: the next time twice as many */
+    SLOW_NS = 4 * QUICK_NS,
+    GRAB_MOST = 1024,
+    NS_PER_MS = 1000000
+};
+
+/* A run in flight, or a free place for one. */
+struct each_slot {
+    struct each_slot *next; /* of those that are free */
+    struct each_worker *worker;
+    mwl_run *run; /* NULL: free */
+    struct each_block *block;
+    uint64_t line;
+};
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static void count(struct each_worker *w, bool failed) {
+    struct each_counts *c = &w->counts;
+    atomic_store_explicit(&c->done, atomic_load_explicit(&c->done, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (!failed) return;
+    atomic_store_explicit(&c->failed, atomic_load_explicit(&c->failed, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (w->each->options->fail_fast) each_stop(w->each, EACH_CANCEL, EACH_FAIL_FAST);
+}
+
+/* How a Result begins: without order, with the number of its line. */
+static void open_result(struct each_worker *w, mwl__buf *to, uint64_t line) {
+    if (w->each->options->unordered)
+        mwl__buf_printf(to, "{\"line\":%" PRIu64 ",", line);
+    else
+        mwl__buf_putc(to, '{');
+}
+
+/* A failure that the command makes itself. */
+static void put_failure(struct each_worker *w, mwl__buf *to, uint64_t line, const char *type,
+                        const char *code, const char *message, size_t column) {
+    open_result(w, to, line);
+    mwl__buf_printf(to, "\"type\":\"%s\",\"code\":\"%s\",\"message\":\"line %" PRIu64 ": ", type,
+                    code, line);
+    mwl__diag_escape(to, message, strlen(message));
+    mwl__buf_printf(to, "\",\"details\":{\"line\":%" PRIu64, line);
+    if (column) mwl__buf_printf(to, ",\"column\":%zu", column);
+    mwl__buf_puts(to, "}}\n");
+    each_codes_add(&w->codes, code, strlen(code), 1);
+    count(w, true);
+}
+
+/* A failure is written as it is: its first brace takes the place of the last byte of the head,
+ * which is put back then. */
+static mwl_status put_whole(mwl__buf *to, mwl_heap *heap, mwl_value result, uint64_t *fuel) {
+    mwl_value whole = redact_value(heap, result);
+    if (to->failed || mwl_is_absent(whole)) {
+        mwl_value_drop(heap, whole);
+        return MWL_E_NOMEM;
+    }
+    size_t at = --to->len;
+    char last = to->data[at];
+    mwl_status status = mwl__json_write(whole, MWL_JSON_COMPACT, to, fuel);
+    mwl_value_drop(heap, whole);
+    size_t len = 0;
+    char *shown =
+        status == MWL_OK && !to->failed ? redact_text(to->data + at, to->len - at, &len) : NULL;
+    if (shown) { /* secrets are replaced in failures */
+        to->len = at;
+        mwl__buf_put(to, shown, len);
+        free(shown);
+    }
+    if (status == MWL_OK) to->data[at] = last;
+    mwl__buf_putc(to, '\n');
+    return status;
+}
+
+/* The text of a Result may be far larger than the Result, whose parts can be shared: fuel, which
+ * counts nodes and bytes, limits it. */
+static mwl_status put_done(struct each_worker *w, mwl__buf *to, const struct each_slot *slot) {
+    static const char head[] = "\"type\":\"success\",\"value\":";
+    uint64_t fuel = w->each->limits.memory_bytes;
+    open_result(w, to, slot->line);
+    if (!mwl_run_succeeded(slot->run))
+        return put_whole(to, w->heap, mwl_run_result(slot->run), &fuel);
+    mwl__buf_put(to, head, sizeof head - 1);
+    mwl_status status = mwl__json_write(mwl_run_value(slot->run), MWL_JSON_COMPACT, to, &fuel);
+    mwl__buf_put(to, "}\n", 2);
+    return status;
+}
+
+static void put_ended(struct each_worker *w, mwl__buf *to, const struct each_slot *slot) {
+    size_t began = to->len;
+    if (mwl_run_get_state(slot->run) == MWL_RUN_ABORTED) {
+        mwl_status why = mwl_run_why(slot->run);
+        if (why < 0)
+            put_failure(w, to, slot->line, "error", "Mwlvm.Limit", mwl_status_text(why), 0);
+        else
+            put_failure(w, to, slot->line, "cancellation", "Mwlvm.Aborted",
+                        "the run was ended without cleanup", 0);
+        return;
+    }
+    mwl_status status = put_done(w, to, slot);
+    if (status < 0) {
+        to->len = began;
+        put_failure(w, to, slot->line, "error", "Mwlvm.NotWritten", mwl_status_text(status), 0);
+        return;
+    }
+    bool good = mwl_run_succeeded(slot->run);
+    if (!good) {
+        size_t len = 0;
+        mwl_value result = mwl_run_result(slot->run);
+        const char *code = mwl_as_text(mwl_object_get(result, "code", 4), &len);
+        each_codes_add(&w->codes, code ? code : "", len, 1);
+    }
+    count(w, !good);
+}
+
+/* Writes what has ended since the last time. Returns whether there was something. */
+static bool finish_ended(struct each_worker *w) {
+    struct each_block *held = NULL;
+    bool any = false;
+    mwl__buf *to = NULL;
+    for (mwl_run *run; (run = mwl_vm_next_done(w->vm->vm));) {
+        struct each_slot *slot = mwl_run_user(run);
+        any = true;
+        if (slot->block != held) {
+            if (held) each_out_unlock(w->each->out, held);
+            held = slot->block;
+            to = each_out_lock(held);
+        }
+        put_ended(w, to, slot);
+        each_out_done(w->each->out, held, slot->line);
+        run_vm_ended(w->vm, slot->run);
+        mwl_run_free(slot->run);
+        slot->run = NULL;
+        slot->next = w->free_slots;
+        w->free_slots = slot;
+        w->n_active--;
+    }
+    if (held) each_out_unlock(w->each->out, held);
+    return any;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+/* A number that depends on the seed and the line alone, never 0. */
+static uint64_t mix(uint64_t seed, uint64_t line) {
+    uint64_t z = seed + line * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return z ? z : 1;
+}
+
+static mwl_status start(struct each_worker *w, struct each_slot *slot, mwl_value input,
+                        mwl_error *error) {
+    const struct run_options *o = w->each->options;
+    char id[300];
+    mwl_start how = {.input = input, .arguments = w->arguments};
+    if (o->seed) how.seed = mix(o->seed, slot->line);
+    if (o->id)
+        snprintf(id, sizeof id, "%.250s-%" PRIu64, o->id, slot->line);
+    else if (o->seed || o->virtual_time) /* the same in every order of runs */
+        snprintf(id, sizeof id, "%016" PRIx64, mix(o->seed, slot->line));
+    if (o->id || o->seed || o->virtual_time) how.id = id;
+    mwl_status status = mwl_run_start(w->vm->vm, w->each->program, &how, &slot->run, error);
+    if (status == MWL_OK) mwl_run_set_user(slot->run, slot);
+    return status;
+}
+
+static void refuse(struct each_worker *w, struct each_block *block, uint64_t line, const char *code,
+                   const char *message, size_t column) {
+    put_failure(w, each_out_lock(block), line, "error", code, message, column);
+    each_out_done(w->each->out, block, line);
+    each_out_unlock(w->each->out, block);
+}
+
+static bool is_blank(const char *text, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r' && text[i] != '\n') return false;
+    return true;
+}
+
+static void start_line(struct each_worker *w, struct each_block *block, uint64_t line,
+                       const char *text, size_t len, mwl__json_before *before) {
+    mwl_value input = mwl_absent();
+    mwl_error error = {MWL_OK, NULL, 0};
+    if (is_blank(text, len < 2 ? len : 2) && is_blank(text, len)) {
+        each_out_lock(block);
+        each_out_done(w->each->out, block, line);
+        each_out_unlock(w->each->out, block);
+        return;
+    }
+    mwl_heap_limit(w->heap, w->each->limits.memory_bytes);
+    mwl_status status = mwl__json_read_next(w->heap, text, len, before, &input, &error);
+    mwl_heap_limit(w->heap, 0);
+    if (status < 0) {
+        refuse(w, block, line, "Mwlvm.InvalidInput",
+               error.message ? error.message : mwl_status_text(status), error.offset + 1);
+        return;
+    }
+    struct each_slot *slot = w->free_slots;
+    slot->block = block;
+    slot->line = line;
+    status = start(w, slot, input, &error);
+    mwl_value_drop(w->heap, input);
+    if (status == MWL_OK) {
+        w->free_slots = slot->next;
+        w->n_active++;
+        return;
+    }
+    if (status == MWL_E_NOT_FOUND) {
+        if (atomic_load(&w->each->stop) == EACH_GO)
+            cmd_fail("%s needs '%s', which this command does not have",
+                     w->each->options->definition.path, error.message);
+        w->status = CMD_REJECTED;
+        each_stop(w->each, EACH_CANCEL, EACH_BROKEN);
+    }
+    refuse(w, block, line, "Mwlvm.NotStarted", mwl_status_text(status), 0);
+}
+
+struct opening {
+    struct each_worker *worker;
+    struct each_block *block;
+};
+
+static void open_block(void *ctx, const struct each_piece *piece) {
+    struct opening *o = ctx;
+    o->block = each_out_open(o->worker->each->out, piece->first_line, piece->n_lines, piece->size);
+}
+
+static void start_piece(struct each_worker *w, struct each_piece *piece, struct each_block *block) {
+    const char *at = piece->text, *end = at + piece->size;
+    mwl__json_before before = {mwl_absent(), false};
+    for (uint32_t i = 0; i < piece->n_lines; i++) {
+        uint64_t line = piece->first_line + i;
+        if (piece->too_long) {
+            refuse(w, block, line, "Mwlvm.InvalidInput", "the line is too long (--memory)", 0);
+            continue;
+        }
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
+        if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO)
+            start_line(w, block, line, at, len, &before);
+        else
+            each_out_skip(w->each->out, block, line);
+        at += len + (newline ? 1 : 0);
+    }
+    mwl_value_drop(w->heap, before.value);
+}
+
+/* Takes lines and starts their runs. */
+static enum each_take take_lines(struct each_worker *w, uint32_t most) {
+    struct each *e = w->each;
+    struct each_piece piece;
+    struct opening opening = {w, NULL};
+    if (!each_out_has_room(e->out)) return EACH_NONE_YET;
+    enum each_take answer = each_in_take(e->in, most, &piece, open_block, &opening);
+    if (answer != EACH_TAKEN) return answer;
+    if (opening.block) {
+        start_piece(w, &piece, opening.block);
+    } else {
+        w->status = CMD_LIMIT;
+        cmd_fail("out of memory");
+        each_stop(e, EACH_CANCEL, EACH_BROKEN);
+    }
+    each_in_release(e->in, &piece);
+    return EACH_TAKEN;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
+
+static void on_wake(uv_async_t *handle) { (void)handle; }
+/* uv_run runs timers that are due before it waits for events, and would then wait without one: the
+ * thread may have been late. */
+static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
+
+/* Cancels or ends what is in flight, as far as it was not done yet. */
+static void obey(struct each_worker *w) {
+    int stop = atomic_load(&w->each->stop);
+    if (stop == w->stopped) return;
+    const char *reason =
+        atomic_load(&w->each->reason) == EACH_FAIL_FAST ? "another run failed" : "interrupted";
+    for (uint32_t i = 0; i < w->each->concurrency; i++) {
+        mwl_run *run = w->slots[i].run;
+        if (run && stop == EACH_CANCEL) mwl_run_cancel(run, reason);
+        if (run && stop == EACH_ABORT) mwl_run_abort(run);
+    }
+    w->stopped = stop;
+}
+
+/* Pumps. Returns whether there is more to do at once; else *due is when. */
+static bool pump(struct each_worker *w, int64_t *skip, int64_t *due) {
+    mwl_vm *vm = w->vm->vm;
+    if (!w->each->options->virtual_time) {
+        *due = mwl_vm_pump(vm, BUDGET_NS);
+        return *due == 0;
+    }
+    mwl_instant now;
+    *due = mwl_vm_pump(vm, *skip);
+    mwl_vm_now(vm, &now);
+    bool busy = run_vm_pending(w->vm) > 0; /* real work is not skipped */
+    *skip = !busy && *due > now.mono_ns && *due != MWL_NEVER ? *due - now.mono_ns : 0;
+    if (busy || *due == MWL_NEVER) {
+        *due = MWL_NEVER;
+        return false;
+    }
+    return true;
+}
+
+/* Waits for the instant, for lines or room if it has a place for a run, for a provider, or until it
+ * is woken. */
+static void wait_until(struct each_worker *w, int64_t due_ns) {
+    if (due_ns != MWL_NEVER) {
+        int64_t left = due_ns - now_ns();
+        uint64_t ms = left <= 0 ? 0 : (uint64_t)(left - 1) / NS_PER_MS + 1;
+        uv_update_time(&w->loop);
+        uv_timer_start(&w->timer, on_timer, ms, 0);
+    }
+    uv_run(&w->loop, UV_RUN_ONCE);
+    uv_timer_stop(&w->timer);
+}
+
+static void work(struct each_worker *w) {
+    struct each *e = w->each;
+    uint32_t grab = 1;
+    int64_t skip = 0, due = MWL_NEVER;
+    bool end = false;
+    for (;;) {
+        obey(w);
+        bool going = atomic_load(&e->stop) == EACH_GO && !end;
+        uint32_t room = e->concurrency - w->n_active, most = grab < room ? grab : room;
+        enum each_take got = EACH_NONE_YET;
+        int64_t began = now_ns();
+        if (going && most) {
+            atomic_store(&w->waits, true); /* before it looks: what comes later wakes it */
+            got = take_lines(w, most);
+            if (got == EACH_END) end = true;
+        }
+        if (!w->n_active && (end || atomic_load(&e->stop) != EACH_GO)) break;
+        bool more = pump(w, &skip, &due);
+        bool any = finish_ended(w);
+        if (any) each_out_try(e->out, false, NULL, NULL);
+        if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
+        if (got == EACH_TAKEN) {
+            int64_t took = now_ns() - began;
+            if (took < QUICK_NS && most == grab && grab < GRAB_MOST) grab *= 2;
+            if (took > SLOW_NS && grab > 1) grab /= 2;
+            continue;
+        }
+        if (more) {
+            uv_run(&w->loop, UV_RUN_NOWAIT);
+        } else if (!any) {
+            each_out_flush(e->out, true);
+            wait_until(w, due);
+        }
+    }
+    each_out_flush(e->out, true);
+}
+
+void *each_worker_run(void *ctx) {
+    struct each_worker *w = ctx;
+    work(w);
+    atomic_fetch_sub(&w->each->n_working, 1);
+    char c = 0;
+    if (write(w->each->bell[1], &c, 1) < 0) return NULL; /* the main thread looks again anyway */
+    return NULL;
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+static void wake_worker(void *ctx) { uv_async_send(&((struct each_worker *)ctx)->wake); }
+
+static int open_loop(struct each_worker *w) {
+    int failed = uv_loop_init(&w->loop);
+    if (!failed) {
+        uv_timer_init(&w->loop, &w->timer);
+        failed = uv_async_init(&w->loop, &w->wake, on_wake);
+        if (failed) uv_loop_close(&w->loop);
+    }
+    w->looped = !failed;
+    if (!failed) return CMD_OK;
+    cmd_fail("event loop: %s", uv_strerror(failed));
+    return CMD_USAGE;
+}
+
+int each_worker_open(struct each_worker *w, struct each *each, bool first) {
+    w->each = each;
+    w->arguments = mwl_absent();
+    int status = open_loop(w);
+    if (status != CMD_OK) return status;
+    const struct run_vm_host host = {
+        .loop = &w->loop, .wake = wake_worker, .ctx = w, .silent = !first, .limits = &each->limits};
+    status = run_vm_new(each->options, each->program, &host, &w->vm);
+    if (status != CMD_OK) return status;
+    w->heap = mwl_vm_heap(w->vm->vm);
+    bool some = mwl_count(each->arguments) > 0; /* none need no look at each start */
+    if (some) w->arguments = mwl_value_copy(w->heap, each->arguments);
+    w->slots = calloc(each->concurrency, sizeof *w->slots);
+    if (!w->slots || (some && mwl_is_absent(w->arguments))) {
+        cmd_fail("out of memory");
+        return CMD_LIMIT;
+    }
+    for (uint32_t i = each->concurrency; i-- > 0;) {
+        w->slots[i].next = w->free_slots;
+        w->free_slots = &w->slots[i];
+    }
+    return CMD_OK;
+}
+
+static void on_closed(uv_handle_t *handle) { (void)handle; }
+
+void each_worker_close(struct each_worker *w) {
+    if (w->vm) {
+        mwl_value_drop(w->heap, w->arguments);
+        run_vm_free(w->vm);
+    }
+    if (w->looped) {
+        uv_close((uv_handle_t *)&w->timer, on_closed);
+        uv_close((uv_handle_t *)&w->wake, on_closed);
+        uv_run(&w->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&w->loop);
+    }
+    free(w->slots);
+}

@@ -1,0 +1,44 @@
+/* run_options.h: the command line of `mwlvm run`. */
+#ifndef MWL_TOOLS_RUN_OPTIONS_H
+#define MWL_TOOLS_RUN_OPTIONS_H
+
+#include "tools/host/bind.h"
+#include "tools/host/definition.h"
+#include "tools/host/permissions.h"
+#include "tools/host/remote.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
+
+struct run_options {
+    struct definition definition; /* FILE; how to assemble; limits */
+    const char *input, *arguments, *id, *trace_file, *record, *report;
+    const char *save, *save_at; /* FILE; a Step */
+    const char *durable;        /* the store */
+    bool all;                   /* of resume: every run of the store */
+    bool detach;                /* with durable: accept the run, and end */
+    struct word_list args, bind_words;
+    struct binds binds; /* of bind_words, when they are read */
+    struct word_list remote_words;
+    struct remotes remotes; /* the same */
+    struct permissions permissions;
+    uint64_t seed;
+    enum trace_form trace;
+    bool stdin_taken; /* something reads standard input: the input does not, unasked */
+    bool virtual_time, whole_result, pretty, compact, verbose, quiet;
+    /* --each */
+    bool each, unordered, fail_fast;
+    const char *each_file, *second; /* NULL: standard input; second: the word behind FILE */
+    uint32_t jobs, concurrency;     /* 0: the defaults */
+};
+
+/* As options_parse. Free in any case. */
+int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes);
+void run_options_free(struct run_options *o);
+
+/* The option --seed; the base is a struct run_options. */
+int run_options_seed(void *base, const char *word);
+
+#endif
