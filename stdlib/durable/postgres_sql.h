@@ -86,8 +86,8 @@
     /* One group: the runs that this worker still has with that epoch, and what belongs to them.    \
        $1 worker; of each change $2 seq, $3 epoch, $4 version, $5 kind, $6 state, $7 due, $8        \
        seen, $9 bytes, $10 result, $11 now, $12 new waits; of each event $13 run, $14 at, $15       \
-       kind, $16 body; of each taken message $17 run, $18 n; of each wait $19 run, $20 number,      \
-       $21 name, $22 since, $23 question, $24 provider */                                           \
+       kind, $16 body; of each taken message $17 run, $18 n; of each wait $19 run, $20 number.      \
+       No statement changes a table twice: not every engine can do that. */                         \
     X(SAVE,                                                                                         \
       "with k as (update mwlvm.run r set version = d.version, recoveries = 0, updated_ns = "        \
       "d.now, snapshot = case when d.kind < 2 then d.bytes when d.state = 6 then r.snapshot "       \
@@ -103,19 +103,30 @@
       "r.seq, d.new_waits, (d.kind = 2 and d.state <> 6) as over), e as (insert into "              \
       "mwlvm.event(run, at_ns, kind, body) select e.run, e.at, e.kind, e.body from "                \
       "unnest($13::int8[], $14::int8[], $15::text[], $16::text[]) with ordinality as e(run, "       \
-      "at, kind, body, o) join k on k.seq = e.run order by e.o), t as (select t.run, t.n "          \
-      "from unnest($17::int8[], $18::int8[]) as t(run, n) join k on k.seq = t.run and not "         \
-      "k.over), tu as (update mwlvm.inbox i set kind = 3, body = null from t where i.run = "        \
-      "t.run and i.n = t.n and i.key is not null), td as (delete from mwlvm.inbox i using t "       \
-      "where i.run = t.run and i.n = t.n and i.key is null), td2 as (delete from mwlvm.inbox "      \
-      "i using k where i.run = k.seq and k.over), w as (select * from unnest($19::int8[], "         \
-      "$20::int8[], $21::text[], $22::int8[], $23::text[], $24::text[]) as w(run, number, "         \
-      "name, since, question, provider)), wi as (insert into mwlvm.wait(run, number, name, "        \
-      "since_ns, question, provider) select w.run, w.number, w.name, w.since, w.question, "         \
-      "w.provider from w join k on k.seq = w.run and not k.over on conflict do nothing), wd "       \
-      "as (delete from mwlvm.wait x using k where x.run = k.seq and (k.over or (k.new_waits "       \
-      "and not exists (select 1 from w where w.run = x.run and w.number = x.number)))) "            \
-      "select seq from k")                                                                          \
+      "at, kind, body, o) join k on k.seq = e.run order by e.o), t as (delete from "                \
+      "mwlvm.inbox i using (select i.run, i.n, true as over from mwlvm.inbox i join k on "          \
+      "k.seq = i.run where k.over union all select t.run, t.n, false from "                         \
+      "unnest($17::int8[], $18::int8[]) as t(run, n) join k on k.seq = t.run and not k.over) "      \
+      "g where i.run = g.run and i.n = g.n and (g.over or i.key is null)), w as (delete from "      \
+      "mwlvm.wait x using k where x.run = k.seq and (k.over or (k.new_waits and not exists "        \
+      "(select 1 from unnest($19::int8[], $20::int8[]) as w(run, number) where w.run = x.run "      \
+      "and w.number = x.number)))) select seq from k")                                              \
+    /* In the same transaction, if there are some; a change that SAVE did not keep has another      \
+       version. $1 seq, $2 epoch, $3 version; of each taken message $4 run, $5 n: its key is        \
+       remembered. Or of each wait $4 run, $5 number, $6 name, $7 since, $8 question, $9            \
+       provider. */                                                                                 \
+    X(SAVE_TAKEN,                                                                                   \
+      "update mwlvm.inbox i set kind = 3, body = null from unnest($4::int8[], $5::int8[]) as "      \
+      "t(run, n) join unnest($1::int8[], $2::int8[], $3::int8[]) as d(seq, epoch, version) "        \
+      "on d.seq = t.run join mwlvm.run r on r.seq = d.seq and r.epoch = d.epoch and "               \
+      "r.version = d.version where i.run = t.run and i.n = t.n and i.key is not null")              \
+    X(SAVE_WAITS,                                                                                   \
+      "insert into mwlvm.wait(run, number, name, since_ns, question, provider) select w.run, "      \
+      "w.number, w.name, w.since, w.question, w.provider from unnest($4::int8[], $5::int8[], "      \
+      "$6::text[], $7::int8[], $8::text[], $9::text[]) as w(run, number, name, since, "             \
+      "question, provider) join unnest($1::int8[], $2::int8[], $3::int8[]) as d(seq, epoch, "       \
+      "version) on d.seq = w.run join mwlvm.run r on r.seq = d.seq and r.epoch = d.epoch and "      \
+      "r.version = d.version and r.state not in (3, 4, 5) on conflict do nothing")                  \
     X(LOCK, "select seq from mwlvm.run where seq = any($2::int8[]) and owner = $1::int8 order by "  \
             "seq for update")                                                                       \
     X(SAVED, "select d.o from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[]) with "         \

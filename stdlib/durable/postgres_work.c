@@ -1,8 +1,8 @@
 /* postgres_work.c: what a worker does on PostgreSQL: commits groups of changes, claims runs, reads
  * messages.
  *
- * A commit is one statement, so a repetition after a lost connection is safe: a change that is
- * there already has its version, and is found by that. */
+ * A commit is one statement or one transaction, so a repetition after a lost connection is safe: a
+ * change that is there already has its version, and is found by that. */
 #include "postgres_impl.h"
 
 #include <stdlib.h>
@@ -84,12 +84,23 @@ static void make_group(struct group *g, const mwl_store_change *changes, size_t 
 }
 
 static mwl_status save(mwl__pg_store *s, const struct group *g, PGresult **out) {
-    return mwl__pg_run(s, out, MWL__PG_SAVE, "iaaaaaaaaaaaaaaaaaaaaaaa", s->worker, &g->seq,
-                       &g->epoch, &g->version, &g->kind, &g->state, &g->due, &g->seen, &g->bytes,
-                       &g->result, &g->now, &g->new_waits, &g->event_run, &g->event_at,
-                       &g->event_kind, &g->event_body, &g->taken_run, &g->taken_n, &g->wait_run,
-                       &g->wait_number, &g->wait_name, &g->wait_since, &g->wait_question,
-                       &g->wait_provider);
+    return mwl__pg_run(s, out, MWL__PG_SAVE, "iaaaaaaaaaaaaaaaaaaa", s->worker, &g->seq, &g->epoch,
+                       &g->version, &g->kind, &g->state, &g->due, &g->seen, &g->bytes, &g->result,
+                       &g->now, &g->new_waits, &g->event_run, &g->event_at, &g->event_kind,
+                       &g->event_body, &g->taken_run, &g->taken_n, &g->wait_run, &g->wait_number);
+}
+
+/* What SAVE leaves for others: a statement changes a table once. */
+static mwl_status save_rest(mwl__pg_store *s, const struct group *g) {
+    mwl_status status = MWL_OK;
+    if (g->taken_run.n)
+        status = mwl__pg_run(s, NULL, MWL__PG_SAVE_TAKEN, "aaaaa", &g->seq, &g->epoch, &g->version,
+                             &g->taken_run, &g->taken_n);
+    if (status == MWL_OK && g->wait_run.n)
+        status = mwl__pg_run(s, NULL, MWL__PG_SAVE_WAITS, "aaaaaaaaa", &g->seq, &g->epoch,
+                             &g->version, &g->wait_run, &g->wait_number, &g->wait_name,
+                             &g->wait_since, &g->wait_question, &g->wait_provider);
+    return status;
 }
 
 struct place {
@@ -131,11 +142,12 @@ static mwl_status mark_written_before(mwl__pg_store *s, const struct group *g, b
 
 /* Runs that this worker gives up are locked first: a message that comes meanwhile is either seen by
  * the statement that follows, or sees that no worker has the run, or that it is over. */
-static mwl_status save_locked(mwl__pg_store *s, const struct group *g, PGresult **out) {
+static mwl_status save_more(mwl__pg_store *s, const struct group *g, bool locks, PGresult **out) {
     mwl_status status = mwl__pg_run(s, NULL, MWL__PG_BEGIN, "");
     if (status != MWL_OK) return status;
-    status = mwl__pg_run(s, NULL, MWL__PG_LOCK, "ia", s->worker, &g->seq);
+    if (locks) status = mwl__pg_run(s, NULL, MWL__PG_LOCK, "ia", s->worker, &g->seq);
     if (status == MWL_OK) status = save(s, g, out);
+    if (status == MWL_OK) status = save_rest(s, g);
     return mwl__pg_finish(s, status);
 }
 
@@ -153,7 +165,8 @@ mwl_status mwl__pg_commit(mwl_store *base, const mwl_store_change *changes, size
     mwl_status status = mwl__pg_renew(s, LATE_PART);
     if (status != MWL_OK) return status;
     make_group(&g, changes, n);
-    status = gives_up(changes, n) ? save_locked(s, &g, &r) : save(s, &g, &r);
+    bool locks = gives_up(changes, n), alone = !locks && !g.taken_run.n && !g.wait_run.n;
+    status = alone ? save(s, &g, &r) : save_more(s, &g, locks, &r);
     if (status == MWL_OK) status = mark_saved(s, r, changes, n, kept);
     if (status == MWL_OK && (size_t)mwl__pg_rows(s, r) < n)
         status = mark_written_before(s, &g, kept);

@@ -2,6 +2,7 @@
  * database that several use. Without MWL_TEST_POSTGRES (store_kit.h) there is nothing to ask. */
 #include "utest.h"
 
+#include "postgres_sql.h"
 #include "store_kit.h"
 
 #include <pthread.h>
@@ -212,6 +213,38 @@ UTEST(postgres, a_run_that_never_gets_on_is_stuck) {
     }
     ASSERT_TRUE(strncmp(listed(p.s, false), "a stuck", 7) == 0);
     close_place(&p);
+}
+
+static size_t count_in(const char *text, const char *verb, const char *table, size_t len) {
+    char what[60];
+    size_t n = 0;
+    snprintf(what, sizeof what, "%s mwlvm.%.*s", verb, (int)len, table);
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+        n += !strchr("abcdefghijklmnopqrstuvwxyz_", at[strlen(what)]);
+    return n;
+}
+
+/* Engines that speak the protocol of PostgreSQL may refuse a statement that changes a table twice.
+ */
+UTEST(postgres, a_statement_changes_a_table_once) {
+    static const char *const texts[] = {
+#define MWL_X(name, text) text,
+        MWL__PG_STATEMENTS(MWL_X)
+#undef MWL_X
+    };
+    static const char tables[] = "run inbox wait event value program worker meta ";
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (const char *at = tables; *at; at = strchr(at, ' ') + 1) {
+            size_t len = strcspn(at, " ");
+            size_t n = count_in(texts[i], "update", at, len) +
+                       count_in(texts[i], "insert into", at, len) +
+                       count_in(texts[i], "delete from", at, len);
+            if (n > 1) printf("%s: %.*s\n", texts[i], (int)len, at);
+            ASSERT_LE(n, (size_t)1);
+            found += n;
+        }
+    ASSERT_GT(found, (size_t)20);
 }
 
 UTEST(postgres, a_database_without_a_store_is_refused) {
