@@ -927,7 +927,8 @@ typedef struct mwl_wait {
     bool cancelled;       /* it was asked to stop */
     bool outside;         /* it is at work outside its run, which cannot be unloaded */
     mwl_value arguments;  /* `with`; lent as the texts are */
-    mwl_value input;      /* the same; only set by mwl_run_each_wait() */
+    mwl_value input;      /* the same; this and what follows is set by mwl_run_each_wait() only */
+    bool once;            /* its provider is never asked twice: MWL_CALL_ONCE */
 } mwl_wait;
 /* Describes the i-th call in flight of a run. Returns false if there are not so many. */
 MWL_API bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out);

@@ -162,7 +162,7 @@ static int64_t save_delayed(mwl_durable *d, const mwl_instant *now) {
             save(d, r, now, false);
         } else {
             r->looks = false;
-            if (mwl__driver_can_leave(r)) save(d, r, now, true);
+            if (mwl__driver_can_leave(d, r)) save(d, r, now, true);
         }
         if (r->delayed && r->not_before_ns < next) next = r->not_before_ns;
     }
@@ -271,7 +271,10 @@ static void settle(mwl_durable *d, mwl__driver_change *c, bool kept) {
     mwl__driver_run *r = c->of;
     d->counts.changes++;
     d->counts.ended += kept && c->c.kind == MWL_STORE_END;
-    if (kept && c->c.kind == MWL_STORE_SAVE) {
+    if (kept && c->c.kind == MWL_STORE_SAVE && mwl__driver_holds_back(d, r)) {
+        r->looks = true;
+        mwl__driver_delay(d, r);
+    } else if (kept && c->c.kind == MWL_STORE_SAVE) {
         mwl_run_release(r->run, c->vm_version);
     } else {
         if (kept && c->c.kind == MWL_STORE_END) announce(d, c);

@@ -137,7 +137,9 @@ struct mwl_durable_work {
  * of memory, and the run is as before. parks: it is to leave memory if it can. */
 bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now, bool parks);
 /* Whether a run that was not changed can leave memory: nothing works outside for it. */
-bool mwl__driver_can_leave(const mwl__driver_run *r);
+bool mwl__driver_can_leave(const mwl_durable *d, const mwl__driver_run *r);
+/* Whether its calls are not started any more: the worker is to end, and the run goes back. */
+bool mwl__driver_holds_back(const mwl_durable *d, const mwl__driver_run *r);
 /* Whether a wait until then is long enough for that. */
 bool mwl__driver_is_far(const mwl_durable *d, int64_t due_wall_ns, int64_t now_wall_ns);
 /* Queues the end of a run that cannot go on. run may be NULL then. */

@@ -90,13 +90,33 @@ void mwl__driver_wait_name(const mwl__driver_run *r, const mwl_wait *wait, bool 
         snprintf(out, cap, "%s", wait->name);
 }
 
+/* What a run that is at rest waits for. */
+struct rest {
+    bool outside; /* something works for it outside */
+    bool held;    /* a call that has not started */
+    bool once;    /* such a call, of a provider that is never asked twice */
+};
+
+static void note_rest(struct rest *rest, const mwl_wait *wait) {
+    rest->outside |= wait->outside;
+    rest->held |= wait->held;
+    rest->once |= wait->held && wait->once;
+}
+
+/* Calls that have not started go along when the worker is to end: the next one starts them. But the
+ * next one takes them for started, so a call that may be made only once is made here. */
+static bool may_leave(const mwl_durable *d, const struct rest *rest) {
+    return !rest->outside && (!rest->held || (d->draining && !rest->once));
+}
+
 struct waits {
     mwl_durable *d;
     const mwl__driver_run *r;
     mwl_store_wait *list;
     size_t n, cap;
     uint64_t hash;
-    bool busy, failed; /* busy: something is at work outside, or will be */
+    struct rest rest;
+    bool failed;
     int64_t now_wall_ns;
 };
 
@@ -124,7 +144,7 @@ static char *call_of(mwl_durable *d, const mwl_wait *wait, size_t *len) {
 static bool see_wait(void *ctx, const mwl_wait *wait) {
     struct waits *w = ctx;
     const char *uri = mwl__driver_awaits(w->d, wait->provider);
-    w->busy |= wait->outside || wait->held;
+    note_rest(&w->rest, wait);
     if (wait->cancelled || !uri) return true;
     mwl_store_wait *list = grown(w->list, w->n, &w->cap, sizeof *list);
     size_t len = 0, cap = strlen(w->r->id) + strlen(wait->name) + MWL__DRIVER_NUMBER;
@@ -144,10 +164,11 @@ static bool see_wait(void *ctx, const mwl_wait *wait) {
 }
 
 /* The open waits go with a change only if they differ from those of the one before. */
-static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool *busy) {
+static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c,
+                      struct rest *rest) {
     struct waits w = {.d = d, .r = r, .now_wall_ns = c->c.now_wall_ns};
     mwl_run_each_wait(r->run, see_wait, &w);
-    *busy = w.busy;
+    *rest = w.rest;
     mwl__driver_change made = {.waits = w.list, .c.n_waits = w.n};
     if (w.failed || (r->waits_known && w.hash == r->waits && !c->c.new_waits)) {
         free_waits(&made);
@@ -274,26 +295,33 @@ bool mwl__driver_is_far(const mwl_durable *d, int64_t due_wall_ns, int64_t now_w
     return due_wall_ns == MWL_NEVER || due_wall_ns - now_wall_ns > far;
 }
 
-static bool see_inside(void *ctx, const mwl_wait *wait) {
-    bool *inside = ctx;
-    *inside = !wait->outside && !wait->held;
-    return *inside;
+static bool see_rest(void *ctx, const mwl_wait *wait) {
+    note_rest(ctx, wait);
+    return true;
 }
 
-bool mwl__driver_can_leave(const mwl__driver_run *r) {
-    bool inside = true;
-    mwl_run_each_wait(r->run, see_inside, &inside);
-    return inside;
+bool mwl__driver_can_leave(const mwl_durable *d, const mwl__driver_run *r) {
+    struct rest rest = {false, false, false};
+    mwl_run_each_wait(r->run, see_rest, &rest);
+    return may_leave(d, &rest);
+}
+
+bool mwl__driver_holds_back(const mwl_durable *d, const mwl__driver_run *r) {
+    struct rest rest = {false, false, false};
+    if (!d->draining) return false;
+    mwl_run_each_wait(r->run, see_rest, &rest);
+    return rest.held && !rest.once;
 }
 
 /* A run leaves memory if it waits for long, and for nothing that works outside. */
-static void choose_kind(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c, bool busy) {
+static void choose_kind(const mwl_durable *d, const mwl__driver_run *r, mwl__driver_change *c,
+                        const struct rest *rest) {
     mwl_saved saved;
     c->c.kind = MWL_STORE_SAVE;
-    if (busy || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK || saved.n_held) return;
+    if (!may_leave(d, rest) || mwl_saved_read(c->bytes, c->size, &saved) != MWL_OK) return;
     if (!d->draining && !mwl__driver_is_far(d, saved.due_wall_ns, c->c.now_wall_ns)) return;
     c->c.kind = MWL_STORE_PARK;
-    c->c.due_wall_ns = saved.due_wall_ns;
+    c->c.due_wall_ns = saved.n_held ? 0 : saved.due_wall_ns;
     c->c.seen = r->seen;
 }
 
@@ -303,7 +331,7 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     void *bytes = NULL;
     size_t size = 0;
     uint64_t vm_version = 0;
-    bool busy = false;
+    struct rest rest;
     if (r->finished) return true;
     if (mwl_run_get_state(r->run) >= MWL_RUN_DONE) return save_end(d, r);
     mwl_status status = mwl_run_save(r->run, &bytes, &size, &vm_version);
@@ -315,7 +343,7 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     }
     r->fresh = false;
     mwl__driver_change *c = change_of(r, now);
-    if (!c || !put_waits(d, r, c, &busy) || !put_lists(d, r, c)) {
+    if (!c || !put_waits(d, r, c, &rest) || !put_lists(d, r, c)) {
         r->waits_known = false;
         mwl_bytes_free(d->vm, bytes, size);
         if (c && c != r->queued) mwl__driver_change_free(d, c);
@@ -323,7 +351,7 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     }
     set_bytes(d, c, bytes, size);
     c->vm_version = vm_version;
-    choose_kind(d, r, c, busy);
+    choose_kind(d, r, c, &rest);
     finish(d, r, c);
     if (size > LARGE)
         r->not_before_ns = now->mono_ns + (int64_t)(size * (uint64_t)SECOND / BYTES_PER_SECOND);

@@ -90,8 +90,10 @@ MWL_API mwl_status mwl_durable_work_do(mwl_durable_work *work, mwl_store *store)
 MWL_API mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *take_work);
 
 /* From now on no run is claimed, and each one goes back to the store as soon as it is at rest and
- * nothing works outside for it; another worker may have it then. mwl_durable_runs() is 0 when all
- * have gone. Pump and collect as before. */
+ * nothing works outside for it; another worker may have it then. Calls that have not started go
+ * along with it. Only those of MWL_CALL_ONCE are still made here: another worker could not know
+ * that they have not started. mwl_durable_runs() is 0 when all have gone. Pump and collect as
+ * before. */
 MWL_API void mwl_durable_drain(mwl_durable *d);
 
 /* Frees work without executing the rest of it, as if the process had ended: its changes may or may
@@ -115,6 +117,13 @@ typedef struct mwl_durable_writer mwl_durable_writer;
  * only. `wake` is called on that thread when a work is done. */
 MWL_API mwl_status mwl_durable_writer_new(mwl_store *store, void (*wake)(void *ctx), void *ctx,
                                           mwl_durable_writer **out);
+/* How long runs that are over are kept. */
+typedef struct mwl_durable_keep {
+    int64_t done_ns, failed_ns; /* after their end; failed_ns: also of those that were aborted */
+} mwl_durable_keep;
+/* The writer removes older ones from now on, a few at a time between two works. Copied. Before its
+ * first work. */
+MWL_API void mwl_durable_writer_keep(mwl_durable_writer *w, const mwl_durable_keep *keep);
 /* Gives it a work. Only if it has none. */
 MWL_API void mwl_durable_writer_give(mwl_durable_writer *w, mwl_durable_work *take_work);
 MWL_API bool mwl_durable_writer_busy(const mwl_durable_writer *w);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum { RETRY_FIRST_MS = 10, RETRY_MOST_MS = 1000, IDLE_MS = 20 };
+enum { REMOVED_MOST = 100, KEEP_SECONDS = 10 }; /* in a transaction; between two of them */
 
 struct mwl_durable_writer {
     pthread_t thread;
@@ -20,6 +21,9 @@ struct mwl_durable_writer {
     bool stop, busy; /* busy: from give to get; of the VM's thread */
     unsigned refused;
     char why[300];
+    bool keeps; /* for so long */
+    mwl_durable_keep keep;
+    int64_t removed_ns; /* when it was looked for older ones, monotonic; 0: never */
 };
 
 /* Waits for a change, at most so long. With the lock. */
@@ -69,6 +73,21 @@ static bool repeat_later(mwl_durable_writer *w, long *ms) {
     return !stop;
 }
 
+/* Removes runs that were over for long enough. A failure is found again by the next work. */
+static void remove_old(mwl_durable_writer *w) {
+    const mwl_clock clock = mwl_clock_system();
+    mwl_instant now;
+    size_t removed = 0;
+    if (!w->keeps) return;
+    clock.read(clock.ctx, &now);
+    if (w->removed_ns && now.mono_ns - w->removed_ns < KEEP_SECONDS * INT64_C(1000000000)) return;
+    const mwl_store_keep keep = {now.wall_ns - w->keep.done_ns, now.wall_ns - w->keep.failed_ns,
+                                 REMOVED_MOST};
+    mwl_status status = w->store->ops->prune(w->store, &keep, &removed);
+    bool more = status == MWL_OK && removed == REMOVED_MOST;
+    w->removed_ns = more ? 0 : now.mono_ns; /* the rest behind the next work */
+}
+
 static void *run(void *ctx) {
     mwl_durable_writer *w = ctx;
     for (mwl_durable_work *work; (work = next(w));) {
@@ -86,6 +105,7 @@ static void *run(void *ctx) {
         w->waiting = NULL;
         pthread_mutex_unlock(&w->lock);
         w->wake(w->ctx);
+        if (status == MWL_OK) remove_old(w);
     }
     return NULL;
 }
@@ -110,6 +130,13 @@ mwl_status mwl_durable_writer_new(mwl_store *store, void (*wake)(void *ctx), voi
     free(w);
     *out = NULL;
     return MWL_E_NOMEM;
+}
+
+void mwl_durable_writer_keep(mwl_durable_writer *w, const mwl_durable_keep *keep) {
+    pthread_mutex_lock(&w->lock);
+    w->keep = *keep;
+    w->keeps = true;
+    pthread_mutex_unlock(&w->lock);
 }
 
 void mwl_durable_writer_give(mwl_durable_writer *w, mwl_durable_work *work) {

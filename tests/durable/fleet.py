@@ -163,6 +163,33 @@ class Commands:
             assert f.read() == "f.1\n"
         assert self.states()["f"] == "done", self.states()
 
+    def check_keeping(self):
+        """A worker removes what is over for long; `prune` does the same once."""
+        self.on("run", "plain.json", "--id", "k")
+        self.on("run", "ask.json", "--id", "l", "--detach")
+        worker = self.worker("--keep", "PT0S", "--keep-failed", "PT0S")
+        until(lambda: "k" not in self.states(), "it is not removed")
+        assert "l" in self.states(), "it is not over"
+        worker.terminate()
+        worker.communicate(timeout=250)
+        assert "needs --keep" in self.on("worker", "--keep-failed", "PT1S", status=2)
+
+    def check_idle(self):
+        """A worker that has nothing to do asks less and less often."""
+        self.server.sql("alter database postgres set log_statement = 'all'")
+        worker = self.worker("--quiet")
+        until(lambda: self.server.sql("select 1 from mwlvm.worker"), "no worker")
+        time.sleep(1)
+        with open(self.server.log, "rb") as f:
+            f.seek(0, os.SEEK_END)
+            began = time.monotonic()
+            time.sleep(1.5)
+            asked = f.read().count(b"LOG:  execute mwl") / (time.monotonic() - began)
+        worker.terminate()
+        worker.communicate(timeout=250)
+        self.server.sql("alter database postgres reset log_statement")
+        assert 2 < asked < 25, f"{asked:.0f} statements a second of a worker without work"
+
     def check_takeover(self):
         """Of all runs of a worker, below five seconds; in the long form with the lease of every day, and many runs."""
         lease, runs = ("PT4S", 500) if FAULTS else ("PT0.5S", 30)
@@ -399,6 +426,8 @@ def main():
             commands.check_draining()
             commands.check_end_beside_message()
             commands.check_full_disk()
+            commands.check_keeping()
+            commands.check_idle()
             commands.check_takeover()
             return fleet(server)
         finally:

@@ -28,6 +28,7 @@ typedef struct place {
     unsigned failed; /* how often that was so */
     mwl_call *calls[CALLS];
     size_t n_calls, n_ended, started;
+    bool once; /* the provider is never asked twice */
 } place;
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -103,7 +104,10 @@ static void start_effect(mwl_call *call, void *user) {
 }
 
 static bool make_worker(place *p) {
-    const mwl_call_provider provider = {.uri = EFFECT, .document = DOCUMENT, .start = start_effect};
+    const mwl_call_provider provider = {.uri = EFFECT,
+                                        .document = DOCUMENT,
+                                        .start = start_effect,
+                                        .flags = p->once ? MWL_CALL_ONCE : 0};
     const mwl_durable_options options = {.loaded = on_loaded, .ended = on_ended, .ctx = p};
     mwl_config config = mwl_config_default();
     config.hold = true;
@@ -124,7 +128,7 @@ static void end_worker(place *p) {
 }
 
 /* Two runs of the Flow are accepted. */
-static bool open_place(place *p, const char *definition) {
+static bool open_place(place *p, const char *definition, bool once) {
     const mwl_asm_document library[] = {{EFFECT, DOCUMENT, true}, {NULL, NULL, false}};
     const mwl_asm_options options = {.library = library};
     char *text = flow_quoted(definition);
@@ -133,6 +137,7 @@ static bool open_place(place *p, const char *definition) {
     mwl_program *program = NULL;
     memset(p, 0, sizeof *p);
     p->base.ops = &ops;
+    p->once = once;
     p->time = S;
     bool good =
         mwl_store_memory_new(store_time, p, 1000000 * S, &p->memory) == MWL_OK && make_worker(p) &&
@@ -177,7 +182,7 @@ UTEST(driver, a_run_that_there_was_no_memory_for_is_not_forgotten) {
     unsigned copied = 0, loaded = 0;
     for (unsigned at = 1; at < 20; at++) {
         place p;
-        ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}")));
+        ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}"), false));
         if (at < 5)
             p.full = at; /* while it is copied */
         else
@@ -191,6 +196,70 @@ UTEST(driver, a_run_that_there_was_no_memory_for_is_not_forgotten) {
         close_place(&p);
     }
     ASSERT_TRUE(copied > 0 && loaded > 0);
+}
+
+/* ---- a worker that is to end ----------------------------------------------------------------- */
+
+#define TWO FLOW("'a':" CALL("b") ",'b':" CALL("z") ",'z':{'action':'Return'}")
+
+static void turns(place *p, bool settles) {
+    for (int i = 0; i < TURNS; i++) {
+        turn(p);
+        if (settles) settle(p);
+    }
+}
+
+/* What is at work may finish. What follows is for the next worker. */
+UTEST(driver, a_worker_that_is_to_end_starts_no_call) {
+    place p;
+    ASSERT_TRUE(open_place(&p, TWO, false));
+    turns(&p, false);
+    ASSERT_EQ(p.started, (size_t)2); /* the first call of each run is at work */
+    mwl_durable_drain(p.driver);
+    turns(&p, false);
+    ASSERT_EQ(mwl_durable_runs(p.driver), (size_t)2); /* it is waited for */
+    turns(&p, true);
+    ASSERT_EQ(mwl_durable_runs(p.driver), (size_t)0);
+    ASSERT_EQ(p.started, (size_t)2);
+    end_worker(&p);
+    ASSERT_TRUE(make_worker(&p));
+    turns(&p, true);
+    ASSERT_EQ(p.started, (size_t)4);
+    ASSERT_EQ(p.n_ended, (size_t)2);
+    close_place(&p);
+}
+
+/* The calls were on their way to the store when it was asked to end. */
+UTEST(driver, a_worker_that_is_to_end_gives_calls_back_that_have_not_started) {
+    for (int at = 0; at < 4; at++) {
+        place p;
+        ASSERT_TRUE(open_place(&p, TWO, false));
+        for (int i = 0; i < at && !p.started; i++) turn(&p);
+        (void)mwl_vm_pump(p.vm, 0);
+        size_t started = p.started; /* by what was released before */
+        mwl_durable_drain(p.driver);
+        turns(&p, true);
+        ASSERT_EQ(p.started, started);
+        ASSERT_EQ(mwl_durable_runs(p.driver), (size_t)0);
+        end_worker(&p);
+        ASSERT_TRUE(make_worker(&p));
+        turns(&p, true);
+        ASSERT_EQ(p.n_ended, (size_t)2);
+        ASSERT_EQ(p.started, (size_t)4); /* none of them twice */
+        close_place(&p);
+    }
+}
+
+/* The next worker could not know that they have not started: they would fail there. */
+UTEST(driver, calls_that_are_made_once_are_made_before_the_end) {
+    place p;
+    ASSERT_TRUE(open_place(&p, TWO, true));
+    turns(&p, false);
+    mwl_durable_drain(p.driver);
+    turns(&p, true);
+    ASSERT_EQ(p.started, (size_t)4);
+    ASSERT_EQ(p.n_ended, (size_t)2);
+    close_place(&p);
 }
 
 UTEST_MAIN()

@@ -33,19 +33,13 @@ static const char backup_foot[] =
     "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
     "    mwlvm backup --durable runs.db runs-copy.db\n" CMD_STATUSES;
 
-static int read_duration(const char *option, const char *word, int64_t *ns) {
-    if (mwl_duration_parse(word, strlen(word), ns) == MWL_OK && *ns >= 0) return CMD_OK;
-    return cmd_usage("%s needs a duration such as P7D or PT12H, not '%s'", option, word);
-}
-
 static int prune(const struct prune *p, mwl_store *s) {
-    int64_t done = 0, failed = 0, now = store_now();
+    mwl_durable_keep kept;
+    int64_t now = store_now();
     size_t n = 0, all = 0;
-    int status = read_duration("--keep", p->keep ? p->keep : "P7D", &done);
-    if (status == CMD_OK)
-        status = read_duration("--keep-failed", p->keep_failed ? p->keep_failed : "P30D", &failed);
+    int status = store_keep_read(p->keep, p->keep_failed, &kept);
     if (status != CMD_OK) return status;
-    mwl_store_keep keep = {now - done, now - failed, 1000};
+    mwl_store_keep keep = {now - kept.done_ns, now - kept.failed_ns, 1000};
     do {
         mwl_status got = s->ops->prune(s, &keep, &n);
         if (got != MWL_OK) return store_fail(s, got);

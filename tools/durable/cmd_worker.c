@@ -15,15 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 256, TICK_NS = 50000000 };
+enum { THREADS_MOST = 256, TICK_NS = 50000000, IDLE_PART = 16 }; /* as DRIVE_IDLE_NS */
 #define LEASE_LEAST INT64_C(100000000)
 
 struct worker {
     struct store_line line;
     struct run_options run;
-    const char *lease, *drain, *jobs;
+    const char *lease, *drain, *jobs, *keep, *keep_failed;
     bool until_idle;
     int64_t lease_ns, drain_ns;
+    mwl_durable_keep kept;
     unsigned n_jobs;
 };
 
@@ -62,6 +63,10 @@ static const struct option options[] = {
      "others take its runs when it was not heard of for this long; PT4S unless given", NULL},
     {"--drain", OPTION_WORD, AT(drain), "DURATION",
      "how long calls at work may take to finish; PT10S unless given", NULL},
+    {"--keep", OPTION_WORD, AT(keep), "DURATION",
+     "remove runs that were done longer ago, as `mwlvm prune` does; none unless given", NULL},
+    {"--keep-failed", OPTION_WORD, AT(keep_failed), "DURATION",
+     "with --keep: remove those that failed longer ago; P30D unless given", NULL},
     {"--until-idle", OPTION_FLAG, AT(until_idle), "",
      "end when no run is in memory and none is due", NULL},
     {"--quiet", OPTION_FLAG, AT(run.quiet), "", "no line for each run that is over", NULL},
@@ -76,11 +81,6 @@ static const struct option options[] = {
 #undef AT
 };
 
-static int read_duration(const char *option, const char *word, int64_t least, int64_t *ns) {
-    if (mwl_duration_parse(word, strlen(word), ns) == MWL_OK && *ns >= least) return CMD_OK;
-    return cmd_usage("%s needs a duration such as PT4S, not '%s'", option, word);
-}
-
 static int read_options(struct worker *w) {
     char *end = NULL;
     long n = w->jobs ? strtol(w->jobs, &end, 10) : 1;
@@ -91,9 +91,12 @@ static int read_options(struct worker *w) {
         return cmd_usage("--store needs a URL such as postgresql://USER@HOST/DATABASE, not '%s'; a "
                          "file has one worker: `mwlvm resume --durable FILE --all`",
                          w->line.path);
-    int status = read_duration("--lease", w->lease ? w->lease : "PT4S", LEASE_LEAST, &w->lease_ns);
+    int status = store_duration("--lease", w->lease ? w->lease : "PT4S", LEASE_LEAST, &w->lease_ns);
     if (status == CMD_OK)
-        status = read_duration("--drain", w->drain ? w->drain : "PT10S", 0, &w->drain_ns);
+        status = store_duration("--drain", w->drain ? w->drain : "PT10S", 0, &w->drain_ns);
+    if (status == CMD_OK && w->keep_failed && !w->keep)
+        status = cmd_usage("--keep-failed needs --keep");
+    if (status == CMD_OK) status = store_keep_read(w->keep, w->keep_failed, &w->kept);
     return status;
 }
 
@@ -121,6 +124,8 @@ static void *work(void *ctx) {
                                   .ctx = m,
                                   .loop = &m->loop,
                                   .worker = &as,
+                                  .idle_ns = m->worker->lease_ns / IDLE_PART,
+                                  .keep = m->worker->keep ? &m->worker->kept : NULL,
                                   .until_idle = m->worker->until_idle};
     bool left;
     m->status = drive(&how, &left);

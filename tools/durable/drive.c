@@ -2,7 +2,8 @@
  *
  * The VM's thread pumps, collects changes and gives them to the writer; the writer wakes the loop
  * when it has committed them. About twenty times a second the store is asked for messages and for
- * runs that are due, which costs next to nothing when there is nothing new. */
+ * runs that are due. That costs next to nothing on SQLite when there is nothing new; on PostgreSQL
+ * it is some statements, so it is asked less and less often (idle_ns) until something happens. */
 #include "drive.h"
 
 #include "tools/base/cmd.h"
@@ -30,6 +31,8 @@ struct drive {
     mwl_durable *driver;
     mwl_durable_writer *writer;
     int64_t next_poll_ns, next_look_ns, drained_ns;
+    int64_t pause_ns;                   /* between two polls */
+    uint64_t happened;                  /* runs, messages and changes when the last one was asked */
     unsigned polls;                     /* that were done */
     uint64_t given_ns, last_ns, all_ns; /* of works: see drive_times */
     bool over, left, in_trouble;
@@ -85,13 +88,30 @@ static void take_result(struct drive *d) {
     d->over = true;
 }
 
+/* Twice as long after a poll that has found nothing, and short again when something happens. Not
+ * longer than until a run is due. */
+static void choose_pause(struct drive *d, int64_t now) {
+    const mwl_durable_counts n = mwl_durable_count(d->driver);
+    uint64_t happened = n.started + n.answers + n.changes;
+    int64_t due = mwl_durable_next_wall_ns(d->driver);
+    mwl_instant at;
+    mwl_vm_now(d->made->vm, &at);
+    d->pause_ns = happened != d->happened || !d->pause_ns ? POLL_NS : 2 * d->pause_ns;
+    if (d->pause_ns > d->how->idle_ns) d->pause_ns = d->how->idle_ns;
+    if (d->pause_ns < POLL_NS) d->pause_ns = POLL_NS;
+    d->happened = happened;
+    int64_t pause = d->pause_ns;
+    if (due > at.wall_ns && due - at.wall_ns < pause) pause = due - at.wall_ns;
+    d->next_poll_ns = now + pause;
+}
+
 static void give_work(struct drive *d) {
     int64_t now = (int64_t)uv_hrtime();
     bool poll = now >= d->next_poll_ns;
     if (mwl_durable_writer_busy(d->writer)) return;
     mwl_durable_work *work = mwl_durable_take(d->driver, poll);
     if (!work) return;
-    if (poll) d->next_poll_ns = now + POLL_NS;
+    if (poll) choose_pause(d, now);
     d->given_ns = uv_hrtime();
     mwl_durable_writer_give(d->writer, work);
 }
@@ -120,7 +140,7 @@ static void look(struct drive *d) {
     if (d->how->look(d->how->ctx)) d->over = true;
 }
 
-/* Of a worker, after a request to end. */
+/* After a request to end. */
 static void drain(struct drive *d) {
     int64_t now = (int64_t)uv_hrtime();
     if (!d->drained_ns) {
@@ -166,7 +186,7 @@ static void turn(struct drive *d) {
 
 /* The runs stay in the store. What was committed is enough: the rest is done again. */
 static void leave(struct drive *d) {
-    cmd_note("%s: the runs stay in the store; `mwlvm resume --durable` goes on", interrupt_words());
+    cmd_note("%s: the runs stay in the store; `mwlvm resume` goes on", interrupt_words());
     interrupt_answered(interrupt_requests());
     d->left = true;
 }
@@ -218,6 +238,7 @@ static int make(struct drive *d) {
     if (status != CMD_OK) return status;
     mwl_status made = mwl_durable_new(d->made->vm, &options, &d->driver);
     if (made == MWL_OK) made = mwl_durable_writer_new(how->store, wake_loop, &d->wake, &d->writer);
+    if (made == MWL_OK && how->keep) mwl_durable_writer_keep(d->writer, how->keep);
     return made == MWL_OK ? CMD_OK : cmd_fail("%s", mwl_status_text(made));
 }
 

@@ -5,6 +5,9 @@
 #include "mwl_durable.h"
 #include "tools/run/run_vm.h"
 
+/* A sixteenth of the usual lease: workers that died are found soon enough. */
+#define DRIVE_IDLE_NS INT64_C(250000000)
+
 struct drive;
 /* What is driven, and until when. */
 struct drive_how {
@@ -17,9 +20,13 @@ struct drive_how {
     void *ctx;
     uv_loop_t *loop;                   /* its own, which is closed; NULL: the loop of the command */
     bool (*look)(void *ctx);           /* about four times a second: true ends it; or NULL */
-    const struct drive_worker *worker; /* or NULL */
     bool until_idle;                   /* also ends when no run is in memory and none is due */
-    const struct drive_part *part;     /* or NULL */
+    const struct drive_worker *worker; /* or NULL */
+    /* The longest pause between two questions for runs and messages, when there are none; 0: a
+     * twentieth of a second, as always. DRIVE_IDLE_NS is for a store on PostgreSQL. */
+    int64_t idle_ns;
+    const mwl_durable_keep *keep;  /* how long runs that are over are kept; NULL: for ever */
+    const struct drive_part *part; /* or NULL */
 };
 
 /* What else lives on the loop, for example a server. */
@@ -40,9 +47,8 @@ void drive_poll_soon(struct drive *d);
 /* How long the writer had the last work, and the sum; in nanoseconds. */
 void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns);
 
-/* A member of a fleet, on a thread of its own: the caller watches signals (interrupt.h). After the
- * first request runs are given back as soon as nothing works outside for them, for this long; the
- * second one ends it. */
+/* A host that drains; the caller watches signals (interrupt.h). After the first request runs are
+ * given back as soon as nothing works outside for them, for this long; the second one ends it. */
 struct drive_worker {
     int64_t drain_ns;
     bool (*allowed)(void *ctx, const mwl_program *program, const char *name);

@@ -164,7 +164,9 @@ static int go(struct job *j, bool until_idle) {
                                   .ended = on_ended,
                                   .look = watches ? look_elsewhere : NULL,
                                   .ctx = j,
-                                  .until_idle = until_idle};
+                                  .until_idle = until_idle,
+                                  .idle_ns =
+                                      store_is_shared(j->options->durable) ? DRIVE_IDLE_NS : 0};
     signal(SIGPIPE, SIG_IGN);
     if (status == CMD_OK) status = drive(&how, &left);
     mwl_store_close(j->watch);

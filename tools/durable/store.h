@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_DURABLE_STORE_H
 #define MWL_TOOLS_DURABLE_STORE_H
 
-#include "mwl_store.h"
+#include "mwl_durable.h"
 #include "tools/base/options.h"
 
 /* Opens it. CMD_OK and *out, given; or an exit status with a message. `create`: a new file is made
@@ -19,6 +19,10 @@ int store_exit(mwl_status status);
 /* Says what a store refused; returns an exit status. */
 int store_fail(const mwl_store *s, mwl_status status);
 int64_t store_now(void); /* of the wall clock */
+/* The duration that an option has. CMD_OK, or a usage error. */
+int store_duration(const char *option, const char *word, int64_t least, int64_t *ns);
+/* --keep and --keep-failed, whose words may be NULL: P7D and P30D. */
+int store_keep_read(const char *done, const char *failed, mwl_durable_keep *out);
 
 /* The seq of a run; 0 and *status after a message if there is none. */
 int64_t store_find(mwl_store *s, const char *run, int *status);

@@ -131,7 +131,8 @@ static mwl_wait describe(const mwl_call *c) {
                           .cancelled = c->cancelled,
                           .outside = mwl__execution_is_outside(c),
                           .arguments = c->args,
-                          .input = c->input};
+                          .input = c->input,
+                          .once = (c->provider->call.flags & MWL_CALL_ONCE) != 0};
     return out;
 }
 
@@ -148,7 +149,7 @@ bool mwl_run_waits(const mwl_run *run, uint32_t i, mwl_wait *out) {
     do {
         c = run->root ? mwl__rest_next_call(run, c) : NULL;
     } while (c && i-- > 0);
-    if (c) { /* the last member is newer than hosts that allocate the struct */
+    if (c) { /* the last members are newer than hosts that allocate the struct */
         const mwl_wait all = describe(c);
         memcpy(out, &all, offsetof(mwl_wait, input));
     }
