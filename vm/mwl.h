@@ -469,8 +469,8 @@ typedef enum mwl_ownership {
 
 /* Checks an image completely and makes it ready to run. *out is given: release it once. alloc is
  * copied, and is called by any thread that loads or releases; NULL means the default. Returns
- * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (its patterns need too much memory),
- * MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place in the image. Any thread. */
+ * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (its patterns need too much memory or
+ * work), MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place in the image. Any thread. */
 MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                                     mwl_ownership ownership, mwl_program **out, mwl_error *error);
 /* Returns one more reference to the program, given. Any thread. */

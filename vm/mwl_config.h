@@ -45,6 +45,13 @@
 #define MWL_PATTERNS_LIMIT (64u << 20)
 #endif
 
+/* The work of compiling them, and of compiling the patterns of a program's schemas: ranges and
+ * instructions, about 6 ns each. A pattern of two kilobytes can need 4,000,000 ranges, so without a
+ * limit loading a small image could take any time. */
+#ifndef MWL_PATTERNS_WORK
+#define MWL_PATTERNS_WORK 100000000u
+#endif
+
 /* 1: the machine checks its invariants after every run and at every instruction (invariant.c,
  * nest.h). On in stress and address-sanitizer builds. */
 #ifndef MWL_CHECKED

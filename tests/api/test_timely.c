@@ -39,6 +39,8 @@ static const struct {
      "vars.x.matches(\\'(x|xx|xxx)*[a-z]{1,20}y\\') ? 1 : 0"},
     {"a pattern", "lists.range(1000000).map(i, \\'x\\').join()",
      "vars.x.matches(\\'(x|xx|xxx)*[a-z]{1,20}\\' + string(k % 3)) ? 1 : 0"},
+    {"a pattern, compiled", "lists.range(600).map(i, \\'\\\\\\\\PL\\').join()",
+     "\\'x\\'.matches(\\'[\\' + vars.x + string(k) + \\']\\') ? 1 : 0"},
     {"equality", "lists.range(1000000)", "vars.x == vars.y ? 1 : 0"},
     {"a search", "lists.range(300000)", "-1 in vars.x ? 1 : 0"},
     {"join", "lists.range(500000).map(i, \\'abc\\')", "vars.x.join(\\',\\').size()"},
@@ -140,6 +142,10 @@ UTEST(timely, schema_checks) {
     EXPECT_TRUE(in_time("a schema's pattern",
                         CHECKED("{'pattern':'^(x|xx|xxx)*[a-z]{1,20}$'}",
                                 "lists.range(1000000).map(i, \\'x\\').join()"),
+                        allowed));
+    EXPECT_TRUE(in_time("a PCRE2 pattern",
+                        CHECKED("{'pattern':'^(?=(x|xx|xxx)*$)(?=x*y)'}",
+                                "lists.range(100000).map(i, \\'x\\').join()"),
                         allowed));
     EXPECT_TRUE(
         in_time("uniqueItems", CHECKED("{'uniqueItems':true}", "lists.range(100000)"), allowed));

@@ -519,7 +519,7 @@ static size_t folds_of(const mwl__class_tables *t, uint32_t rune) {
 }
 
 UTEST(regex_class, orbits_are_whole) {
-    mwl__class_tables tables = {0};
+    mwl__class_tables tables = {.most = MWL_REGEX_MAX_WORK};
     mwl__class all = mwl__class_make(mwl_alloc_default(), &tables);
     mwl__class_add_folded(&all, 0, MWL__RUNE_MAX);
     ASSERT_FALSE(all.failed);
@@ -544,7 +544,7 @@ UTEST(regex_class, orbits_are_whole) {
 
 UTEST(regex_class, categories_are_the_librarys) {
     static const char *const names[] = {"Lu", "Ll", "Lo", "Mn", "Nd", "Po", "So", "Co", "Cs", "Cn"};
-    mwl__class_tables tables = {0};
+    mwl__class_tables tables = {.most = MWL_REGEX_MAX_WORK};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mwl__class c = mwl__class_make(mwl_alloc_default(), &tables);
         ASSERT_TRUE(mwl__class_unicode(&c, names[i], 2, false, false, true));

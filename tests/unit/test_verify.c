@@ -392,6 +392,20 @@ static void emit_huge_patterns(mwl__emit *e) {
     mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
 }
 
+/* Two kilobytes that mean millions of ranges and compile to nearly nothing. */
+static void emit_slow_patterns(mwl__emit *e) {
+    static char text[2000];
+    size_t n = 1;
+    text[0] = '[';
+    for (int i = 0; i < 600; i++) n += (size_t)snprintf(text + n, sizeof text - n, "\\PL");
+    for (int i = 0; i < 100; i++) {
+        snprintf(text + n, sizeof text - n, "]%d", i);
+        (void)mwl__emit_regex(e, str(e, text));
+    }
+    mwl__emit_ax(e, MWL_OP_LOAD_INT, 0, 0);
+    mwl__emit_abc(e, MWL_OP_END, 0, 0, 0);
+}
+
 UTEST(verify, patterns_compile_within_a_limit) {
     struct subject s = subject_new(emit_bad_pattern);
     mwl_error error;
@@ -400,6 +414,10 @@ UTEST(verify, patterns_compile_within_a_limit) {
     subject_free(&s);
     s = subject_new(emit_huge_patterns);
     EXPECT_EQ(load(&s, &error), MWL_E_TOO_BIG);
+    subject_free(&s);
+    s = subject_new(emit_slow_patterns);
+    EXPECT_EQ(load(&s, &error), MWL_E_TOO_BIG);
+    EXPECT_STREQ(error.message, "the regular expressions take too long to compile");
     subject_free(&s);
 }
 

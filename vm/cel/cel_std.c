@@ -121,6 +121,20 @@ static mwl_value ends_with(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     return mwl_bool(memcmp(s->s + s->len - part->len, part->s, part->len) == 0);
 }
 
+/* The pattern, from the cache or compiled. A refused pattern is charged too. */
+static mwl_status compiled(mwl__exec *x, const mwl__str *pattern, const mwl__regex **out,
+                           mwl_error *error) {
+    uint64_t fuel, lent = 0;
+    mwl_status status;
+    bool again;
+    do {
+        fuel = lent = mwl__exec_lend(x, lent);
+        status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, out, error);
+        again = mwl__exec_again(x, lent - fuel, status);
+    } while (again);
+    return x->late || (x->budget == 0 && status != MWL_OK) ? MWL_E_FUEL : status;
+}
+
 static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     (void)n_args;
     if (!two_strings(args)) return mwl_fn_no_overload(fn);
@@ -130,16 +144,12 @@ static mwl_value matches(mwl_fn *fn, const mwl_value *args, size_t n_args) {
     mwl_alloc account = mwl__heap_account(x->heap);
     if (!x->regex) status = mwl__regex_scratch_new(&account, &x->regex);
     const mwl__regex *re = NULL;
-    uint64_t fuel = x->budget, before = fuel;
     mwl_error error = {MWL_OK, "", 0};
     bool found = false;
-    if (status == MWL_OK)
-        status = mwl__regex_cached(x->regex, pattern->s, pattern->len, &fuel, &re, &error);
+    if (status == MWL_OK) status = compiled(x, pattern, &re, &error);
     bool refused = status == MWL_E_SYNTAX || status == MWL_E_TOO_BIG;
-    if (!mwl_fn_charge(fn, before - fuel))
-        return mwl_absent(); /* a refused pattern is charged too */
     if (status == MWL_OK) {
-        uint64_t lent = 0;
+        uint64_t fuel, lent = 0;
         do {
             fuel = lent = mwl__exec_lend(x, lent);
             status = mwl__regex_search(re, x->regex, s->s, s->len, &fuel, &found);

@@ -47,8 +47,9 @@ static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const unsigned times = MWL_NEEDS_ENTERED | MWL_NEEDS_EXITED;
     l->flows = mwl__mem_zero(&vm->config.alloc, t->n_flows, sizeof *l->flows);
     if (t->n_flows && !l->flows) return MWL_E_NOMEM;
-    size_t patterns =
-        0; /* in all schemas; each one has a limit, but a program may have many Flows */
+    /* in all schemas; each one has a limit, but a program may have many Flows */
+    size_t patterns = 0;
+    uint64_t work = 0;
     for (uint32_t i = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *rec = &t->flows[i];
         mwl__flow_link *flow = &l->flows[i];
@@ -63,6 +64,10 @@ static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
         if (patterns > MWL_PATTERNS_LIMIT)
             return refuse(error, MWL_E_TOO_BIG,
                           "the patterns of the Flows' parameters need too much memory");
+        work += mwl__schema_patterns_work(flow->schema);
+        if (work > MWL_PATTERNS_WORK)
+            return refuse(error, MWL_E_TOO_BIG,
+                          "the patterns of the Flows' parameters take too long to compile");
     }
     for (uint32_t i = 0; i < t->n_steps; i++)
         if (t->steps[i].flags & times) l->flows[t->steps[i].flow].timed = true;

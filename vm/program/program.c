@@ -159,11 +159,16 @@ static mwl_status build_regexes(mwl_program *p, mwl_error *error) {
     p->regexes = mwl__mem_zero(&p->alloc, p->n_regexes, sizeof *p->regexes);
     if (!p->regexes) return mwl__image_refuse(&p->image, error, MWL_E_NOMEM, "out of memory", NULL);
     mwl_alloc counted = {pattern_alloc, p};
+    uint64_t work = 0;
     for (uint32_t i = 0; i < p->n_regexes; i++) {
         const mwl__str *s = mwl__as_str(p->consts[patterns[i]]);
         mwl_error why = {MWL_OK, "out of memory", 0};
         mwl_status status =
-            mwl__regex_compile(&counted, s->s, s->len, 0, NULL, &p->regexes[i], &why);
+            mwl__regex_compile(&counted, s->s, s->len, 0, &work, &p->regexes[i], &why);
+        if (work > MWL_PATTERNS_WORK)
+            return mwl__image_refuse(&p->image, error, MWL_E_TOO_BIG,
+                                     "the regular expressions take too long to compile",
+                                     &patterns[i]);
         if (status == MWL_OK) continue;
         if (p->patterns_full)
             return mwl__image_refuse(&p->image, error, MWL_E_TOO_BIG,

@@ -245,6 +245,7 @@ mwl_status mwl__pattern_compile(const mwl_alloc *a, const char *text, size_t len
     if (st == MWL_OK && beyond) {
         mwl__buf buf = mwl__buf_make(*a);
         st = mwl__pattern_translate(a, text, len, MWL__PATTERN_FOR_PCRE, &buf, &beyond, err);
+        if (work) *work += 16 * (uint64_t)buf.len; /* about what PCRE2 takes */
         if (st == MWL_OK) st = compile_beyond(p, buf.data ? buf.data : "", buf.len, err);
         mwl__buf_free(&buf);
     }

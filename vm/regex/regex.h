@@ -21,6 +21,10 @@ enum {
  * may be NULL. */
 mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t len, unsigned flags,
                               uint64_t *work, mwl__regex **out, mwl_error *err);
+/* The same, given up with MWL_E_FUEL when its own work exceeds `most`. */
+mwl_status mwl__regex_compile_within(const mwl_alloc *a, const char *pattern, size_t len,
+                                     unsigned flags, uint64_t most, uint64_t *work,
+                                     mwl__regex **out, mwl_error *err);
 void mwl__regex_free(mwl__regex *re); /* NULL is allowed */
 
 /* Finds whether the pattern matches somewhere in the subject. Charges 1, and 1 per 8 bytes, before
@@ -36,7 +40,8 @@ void mwl__regex_scratch_free(mwl__regex_scratch *s); /* NULL is allowed */
 
 /* Compiles through a small cache in the scratch, for patterns that are computed at run time. *out
  * is lent until the next call. A pattern that is not in the cache charges 64, its bytes, and 1 per
- * 8 ranges and instructions. Returns MWL_E_FUEL, or what mwl__regex_compile returns. */
+ * 8 ranges and instructions, while it is compiled. Returns MWL_E_FUEL with *fuel 0, or what
+ * mwl__regex_compile returns. */
 mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t len, uint64_t *fuel,
                              const mwl__regex **out, mwl_error *err);
 

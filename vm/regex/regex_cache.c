@@ -63,12 +63,14 @@ mwl_status mwl__regex_cached(mwl__regex_scratch *s, const char *pattern, size_t 
         }
     if (!pay(fuel, 64 + (uint64_t)len)) return MWL_E_FUEL;
     mwl__regex *re = NULL;
-    uint64_t work = 0;
-    mwl_status status = mwl__regex_compile(&c->alloc, pattern, len, 0, &work, &re, err);
+    uint64_t work = 0, most = fuel && *fuel < UINT64_MAX / 8 ? *fuel * 8 : UINT64_MAX;
+    mwl_status status =
+        mwl__regex_compile_within(&c->alloc, pattern, len, 0, most, &work, &re, err);
     if (!pay(fuel, work / 8) && status == MWL_OK) {
         mwl__regex_free(re);
         return MWL_E_FUEL;
     }
+    if (status == MWL_E_FUEL) *fuel = 0;
     if (status != MWL_OK) return status;
     mwl__regex_free(c->re[SLOTS - 1]);
     to_front(c, SLOTS - 1, re);

@@ -35,7 +35,7 @@ void mwl__class_add(mwl__class *c, uint32_t lo, uint32_t hi) {
         c->r[c->n - 1].hi = hi;
         return;
     }
-    if (++c->tables->work > MWL_REGEX_MAX_WORK || (c->n == c->cap && !make_room(c))) {
+    if (++c->tables->work > c->tables->most || (c->n == c->cap && !make_room(c))) {
         c->failed = true;
         return;
     }

@@ -127,9 +127,10 @@ static mwl_status make_alphabet(alphabet *al, const mwl__re_code *code, bool lin
     uint64_t work = 0;
     for (size_t i = 0; i < code->n_atom; i++) {
         split_by(al, code->range + code->atom[i].first, code->atom[i].n, &work);
-        if (work > MAX_SPLIT_WORK) {
+        bool spent = *code->work + work > code->end;
+        if (work > MAX_SPLIT_WORK || spent) {
             *code->work += work;
-            return MWL_E_TOO_BIG;
+            return spent ? MWL_E_FUEL : MWL_E_TOO_BIG;
         }
     }
     *code->work += work + code->n_range;
@@ -231,8 +232,15 @@ static mwl_status build(mwl__regex *re, const mwl__re_code *code) {
 
 mwl_status mwl__regex_compile(const mwl_alloc *a, const char *pattern, size_t len, unsigned flags,
                               uint64_t *work, mwl__regex **out, mwl_error *err) {
+    return mwl__regex_compile_within(a, pattern, len, flags, UINT64_MAX, work, out, err);
+}
+
+mwl_status mwl__regex_compile_within(const mwl_alloc *a, const char *pattern, size_t len,
+                                     unsigned flags, uint64_t most, uint64_t *work,
+                                     mwl__regex **out, mwl_error *err) {
     uint64_t not_asked = 0;
     mwl__re_code code = {.alloc = *a, .work = work ? work : &not_asked};
+    code.end = most < UINT64_MAX - *code.work ? *code.work + most : UINT64_MAX;
     mwl_status st = mwl__re_parse(pattern, len, flags, &code, err);
     if (st != MWL_OK) return st;
     mwl__regex *re = mwl__mem_zero(a, 1, sizeof *re);

@@ -62,7 +62,7 @@ void mwl__re_code_free(mwl__re_code *c) {
     mwl__mem_free(&c->alloc, c->atom, c->cap_atom * sizeof *c->atom);
     mwl__mem_free(&c->alloc, c->range, c->cap_range * sizeof *c->range);
     mwl__table_free(&c->table, &c->alloc);
-    *c = (mwl__re_code){.alloc = c->alloc, .work = c->work};
+    *c = (mwl__re_code){.alloc = c->alloc, .work = c->work, .end = c->end};
 }
 
 static bool reserve(parser *p, size_t more) {
@@ -216,7 +216,9 @@ static bool push_ranges(parser *p, const mwl__rune_range *r, size_t n) {
 }
 
 static bool class_failed(parser *p) {
-    if (p->tables.work <= MWL_REGEX_MAX_WORK) return no_memory(p);
+    if (p->tables.work <= p->tables.most) return no_memory(p);
+    if (p->tables.most < MWL_REGEX_MAX_WORK)
+        return fail_with(p, MWL_E_FUEL, "the pattern takes too long to compile", p->at);
     return fail_with(p, MWL_E_TOO_BIG, "the pattern's character classes are too large", p->at);
 }
 
@@ -744,6 +746,8 @@ mwl_status mwl__re_parse(const char *text, size_t len, unsigned flags, mwl__re_c
         mwl__re_code_free(code);
         code->bytes = bytes;
         p = (parser){.text = (const uint8_t *)text, .len = len, .options = flags, .code = code};
+        uint64_t left = code->end > *code->work ? code->end - *code->work : 0;
+        p.tables.most = left < MWL_REGEX_MAX_WORK ? left : MWL_REGEX_MAX_WORK;
         if (len > UINT32_MAX / 2)
             fail_with(&p, MWL_E_TOO_BIG, "the pattern is too long", 0);
         else

@@ -27,11 +27,12 @@ typedef struct mwl__class_tables {
     mwl__rune_range *fold; /* a character and another of its case orbit, sorted by the first */
     size_t n_fold, cap_fold;
     uint64_t work; /* ranges that were added and sorted so far, in all classes of the pattern */
+    uint64_t most; /* of it */
 } mwl__class_tables;
 void mwl__class_tables_free(const mwl_alloc *a, mwl__class_tables *t);
 
 /* A set of code points. Ranges are in any order until mwl__class_tidy. `failed` stays set: out of
- * memory, or the work for the pattern exceeds MWL_REGEX_MAX_WORK. */
+ * memory, or the work for the pattern exceeds what it may be. */
 typedef struct mwl__class {
     mwl_alloc alloc;
     mwl__class_tables *tables; /* lent */
@@ -110,6 +111,7 @@ typedef struct mwl__re_code {
     mwl__table table; /* atoms by their ranges */
     bool bytes;       /* the pattern has \C: symbols are bytes */
     uint64_t *work;   /* the work of compiling is added here; lent */
+    uint64_t end;     /* where *work may get; then MWL_E_FUEL */
 } mwl__re_code;
 
 void mwl__re_code_free(mwl__re_code *c);

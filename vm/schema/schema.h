@@ -29,8 +29,9 @@ typedef struct mwl__schema_env {
  * instanceLocation, value, message}, and the members of the first error. */
 mwl_status mwl__schema_check(const mwl__schema *schema, mwl_value instance,
                              const mwl__schema_env *env, bool *valid, mwl_value *report);
-void mwl__schema_free(mwl__schema *schema);                  /* NULL is ignored */
-size_t mwl__schema_patterns_used(const mwl__schema *schema); /* bytes of its compiled patterns */
+void mwl__schema_free(mwl__schema *schema);                    /* NULL is ignored */
+size_t mwl__schema_patterns_used(const mwl__schema *schema);   /* bytes of its compiled patterns */
+uint64_t mwl__schema_patterns_work(const mwl__schema *schema); /* of compiling them */
 
 /* Loads a compiled schema of an image: words at an offset of SCHEMAS, constants of the program.
  * Checks everything that evaluation relies on, in linear time. The words and the constants are lent

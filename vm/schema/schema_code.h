@@ -161,6 +161,7 @@ struct mwl__schema {
     uint32_t n_consts, n_patterns;
     size_t patterns_used; /* bytes; MWL_SCHEMA_PATTERNS_LIMIT limits it while loading */
     bool patterns_full;
+    uint64_t patterns_work;     /* of compiling them; MWL_PATTERNS_WORK limits it */
     struct mwl__schema_own own; /* all zero in a schema of an image */
 };
 

@@ -288,8 +288,10 @@ static mwl_status take_patterns(mwl__schema *s, const uint32_t *w, mwl_error *er
         if (row[i] >= s->n_consts || mwl_value_kind(s->consts[row[i]]) != MWL_KIND_STRING)
             return fail(error, MWL_E_IMAGE, "a schema's pattern is not a string", at);
         const mwl__str *text = mwl__as_str(s->consts[row[i]]);
-        mwl_status st =
-            mwl__pattern_compile(&counted, text->s, text->len, NULL, &s->patterns[i], NULL);
+        mwl_status st = mwl__pattern_compile(&counted, text->s, text->len, &s->patterns_work,
+                                             &s->patterns[i], NULL);
+        if (s->patterns_work > MWL_PATTERNS_WORK)
+            return fail(error, MWL_E_TOO_BIG, "a schema's patterns take too long to compile", at);
         if (st == MWL_E_NOMEM && s->patterns_full)
             return fail(error, MWL_E_TOO_BIG, "a schema's patterns need too much memory", at);
         if (st == MWL_E_NOMEM) return st;
@@ -355,6 +357,7 @@ mwl_status mwl__schema_load(const mwl_alloc *alloc, const uint32_t *words, size_
 }
 
 size_t mwl__schema_patterns_used(const mwl__schema *schema) { return schema->patterns_used; }
+uint64_t mwl__schema_patterns_work(const mwl__schema *schema) { return schema->patterns_work; }
 
 static void free_own(const mwl_alloc *alloc, struct mwl__schema_own *own) {
     for (uint32_t i = 0; i < own->n_consts; i++) mwl_value_drop(own->heap, own->consts[i]);
