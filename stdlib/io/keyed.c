@@ -1,21 +1,49 @@
 /* keyed.c: see keyed.h. A table with chains, which doubles when it is full. */
 #include "keyed.h"
 
-static uint64_t seed;
+static uint64_t seed[2];
 
 static void make_seed(void) {
-    if (uv_random(NULL, NULL, &seed, sizeof seed, 0, NULL) != 0) seed = 1;
+    if (uv_random(NULL, NULL, seed, sizeof seed, 0, NULL) != 0) seed[0] = uv_hrtime();
 }
 
-/* FNV-1a. Keys come from the author of the definition and from data; a chain that somebody makes
- * long costs this VM's time alone, which fuel does not limit, so the seed is of this process. VMs
- * of several threads share it. */
+static uint64_t turned(uint64_t x, unsigned by) { return x << by | x >> (64 - by); }
+
+static void mix(uint64_t v[4]) {
+    v[0] += v[1], v[2] += v[3];
+    v[1] = turned(v[1], 13) ^ v[0], v[3] = turned(v[3], 16) ^ v[2];
+    v[0] = turned(v[0], 32);
+    v[2] += v[1], v[0] += v[3];
+    v[1] = turned(v[1], 17) ^ v[2], v[3] = turned(v[3], 21) ^ v[0];
+    v[2] = turned(v[2], 32);
+}
+
+static void take(uint64_t v[4], uint64_t word) {
+    v[3] ^= word;
+    mix(v);
+    v[0] ^= word;
+}
+
+/* SipHash-1-3, as vm/base/hash.h has it, which only the library uses. Keys come from the author of
+ * the definition and from data. Without the key of this process nobody can choose texts that share
+ * a chain, whose time fuel does not limit. VMs of several threads share the key. */
 static uint64_t hash_of(const char *key, size_t len) {
     static uv_once_t once = UV_ONCE_INIT;
     uv_once(&once, make_seed);
-    uint64_t h = 0xcbf29ce484222325u ^ seed;
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)key[i]) * 0x100000001b3u;
-    return h ^ h >> 32;
+    uint64_t v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
+                     seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
+    uint64_t word;
+    size_t at = 0;
+    for (; len - at >= 8; at += 8) {
+        memcpy(&word, key + at, 8);
+        take(v, word);
+    }
+    word = 0;
+    if (at < len) memcpy(&word, key + at, len - at);
+    take(v, word ^ (uint64_t)len << 56);
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++) mix(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 static mwl__keyed_row **place(const mwl__keyed *t, uint64_t hash, const char *key, size_t len) {

@@ -47,6 +47,22 @@ UTEST(keyed, records_in_use_stay) {
     mwl__keyed_empty(&t, NULL);
 }
 
+/* The hash of a key must not follow from that of another, or a sender could learn to choose keys
+ * that share a chain. With FNV-1a it does: the state before the last byte can be computed. */
+UTEST(keyed, a_hash_does_not_follow_from_another) {
+    const uint64_t prime = 0x100000001b3u;
+    uint64_t inverse = prime; /* modulo 2^64 */
+    for (int i = 0; i < 6; i++) inverse *= 2 - prime * inverse;
+    mwl__keyed t = {0};
+    record *a = mwl__keyed_get(&t, "the same a", 10, sizeof *a);
+    record *b = mwl__keyed_get(&t, "the same b", 10, sizeof *b);
+    uint64_t state = (a->row.hash ^ (a->row.hash >> 32)) * inverse ^ 'a';
+    uint64_t next = (state ^ 'b') * prime;
+    EXPECT_NE(b->row.hash, next ^ (next >> 32));
+    EXPECT_NE(a->row.hash, b->row.hash);
+    mwl__keyed_empty(&t, NULL);
+}
+
 /* ---- middleware ------------------------------------------------------------------------------ */
 
 /* Runs a Loop over n keys, one after the other and a second apart, in virtual time. Returns

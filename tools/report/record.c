@@ -2,16 +2,11 @@
 #include "record.h"
 
 #include "tools/base/redact.h"
+#include "vm/base/hash.h"
 
 #include <stdlib.h>
 
 /* ---- texts ----------------------------------------------------------------------------------- */
-
-static uint64_t hash_of(const char *text, size_t len) {
-    uint64_t h = 14695981039346656037u; /* FNV-1a, then mixed for the table */
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
 
 static bool grow_table(struct report *r) {
     size_t n = r->n_table ? r->n_table * 2 : 1024;
@@ -56,7 +51,7 @@ static uint32_t keep_text(struct report *r, const char *text, size_t len, bool c
         r->failed = true;
         return RECORD_NONE;
     }
-    uint64_t hash = hash_of(text, len);
+    uint64_t hash = mwl__hash_key(text, len);
     size_t at = (size_t)hash & (r->n_table - 1);
     for (; r->table[at] != RECORD_NONE; at = (at + 1) & (r->n_table - 1)) {
         const struct record_text *t = &r->text[r->table[at]];
