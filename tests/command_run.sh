@@ -150,6 +150,20 @@ done <<EOT
 $(cat "$err")
 EOT
 expect 2 "$mwlvm" "$dir/echo.json" --trace=loud
+# the phases of the Flow's own middleware are those of no Step
+flow above '"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onSuccess": {"value": 2},
+  "onAlways": {"with": {"call": {"provider": "mwl:provider.call/mwl/mock/v1"}}}}],
+  "steps": {"a": {"action": "Return", "value": 1}}'
+expect 0 "$mwlvm" "$dir/above.json" --virtual-time --trace
+for event in 'phase onEntry' 'Step exited a' 'phase onSuccess' 'phase onAlways' 'call dispatched mwl' 'middleware exited mwl'; do
+    says "$err" " $event"
+done
+# arguments that are refused are not an expression
+flow refused '"steps": {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mock/v1",
+  "with": {"delay": "{{ 2 + 3 }}"}}, "next": "b"}, "b": {"action": "Return"}}'
+expect 1 "$mwlvm" "$dir/refused.json"
+says "$out" 'ParameterValidationFailed.*"line":'
+if grep -q '"expression"' "$out"; then complain "refused arguments have an expression"; fi
 
 # ---- statuses 3 to 6
 expect 2 "$mwlvm" ./no/such/file.json

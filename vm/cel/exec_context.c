@@ -157,6 +157,7 @@ void mwl__exec_locate(mwl__exec *x) {
     const mwl_program *p = x->program;
     const mwl__fault *f = mwl__as_fault(x->fault);
     mwl__where w;
+    if (f->code == MWL_FAILURE_PARAMETER) return; /* arguments are not an expression */
     if (!p->source || !mwl__program_where(p, f->where, f->sub, &w)) return;
     if (w.offset > p->source_size || w.len > p->source_size - w.offset || w.len == 0) return;
     size_t len = w.len < 200 ? w.len : 200;

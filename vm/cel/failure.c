@@ -168,7 +168,9 @@ static mwl_value with_position(mwl__exec *x, mwl_value details, const mwl__fault
         details = mwl_object(h, 3);
     }
     const mwl_program *p = x->program;
-    if (p->source && w.len && (size_t)w.offset + w.len <= p->source_size &&
+    /* arguments are not an expression: their place is that of the call */
+    if (f->code != MWL_FAILURE_PARAMETER && p->source && w.len &&
+        (size_t)w.offset + w.len <= p->source_size &&
         mwl_is_absent(mwl__word_get(details, MWL_WORD_EXPRESSION)))
         details = put(h, details, MWL_WORD_EXPRESSION, mwl_string(h, p->source + w.offset, w.len));
     details = put(h, details, MWL_WORD_LINE, mwl_number((double)w.line));

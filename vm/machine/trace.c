@@ -55,8 +55,16 @@ static mwl__step_place place_of(const mwl__frame *f, const mwl_program *p) {
     return place;
 }
 
+/* Does a phase of a Flow-level entry run behind the last Step? */
+static bool is_above_steps(const mwl__frame *f) {
+    const mwl__entry *e = f->entries;
+    if (!e || !(mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_FLOW_LEVEL)) return false;
+    const unsigned state = (unsigned)e->state & ~(unsigned)MWL_ENTRY_STRUCTURAL;
+    return state == MWL_ENTRY_SUCCESS || state == MWL_ENTRY_FAILURE || state == MWL_ENTRY_CLEANING;
+}
+
 static void fill_place(mwl_trace_event *e, const mwl__frame *f, const mwl_program *p) {
-    if (f->step == MWL_NONE) return;
+    if (f->step == MWL_NONE || is_above_steps(f)) return;
     mwl__step_place at = place_of(f, p);
     e->step = name_at(p, p->tables.steps[f->step].name_k);
     e->line = at.line;
