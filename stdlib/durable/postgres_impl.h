@@ -11,7 +11,8 @@
  *
  * Each function of the store is one statement, or one short transaction. A statement is a
  * transaction of its own unless it is between BEGIN and COMMIT. No trigger, extension, advisory
- * lock or NOTIFY is used, so that other engines which speak this protocol can serve. */
+ * lock or NOTIFY is used, and no statement changes a table twice, so that other engines which speak
+ * this protocol have a chance. Tested on PostgreSQL. */
 #ifndef MWL_DURABLE_POSTGRES_IMPL_H
 #define MWL_DURABLE_POSTGRES_IMPL_H
 
