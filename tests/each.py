@@ -143,8 +143,9 @@ def fail_fast():
     expect(51 <= len(got) < 150000, "fail fast:", len(got), "Results")
     expect(got[50]["type"] == "error", "fail fast:", got[45:55])  # in front of it one may be in flight on the other thread
     expect(all(r["type"] in ("success", "cancellation") for r in got[:50] + got[51:]), "fail fast: around it")
-    out, _ = run(SLEEPS, "--each", "--fail-fast", text='{"wait": "PT1H"}\n{"wait": "?"}\n', status=1)
+    out, err = run(SLEEPS, "--each", "--fail-fast", text='{"wait": "PT1H"}\n{"wait": "?"}\n', status=1)
     expect([r["type"] for r in results(out)] == ["cancellation", "error"], "fail fast, in flight:", out)
+    expect(re.search(r"stopped by a failure at line 2: 1 done in .* \(0 succeeded, 1 failed\), 1 cancelled", err), "fail fast:", err)
 
 
 def in_flight():
@@ -198,6 +199,7 @@ def memory():
     _, status, usage = os.wait4(p.pid, 0)
     expect(status == 0 and n == LINES, "memory: status", status, "lines", n)
     expect(usage.ru_maxrss < 100 << 10, "memory:", usage.ru_maxrss, "KiB resident")
+    figures.append(f"{n:,} lines in {usage.ru_maxrss >> 10} MiB resident")
     # the reader of the Results stops reading: nothing is collected meanwhile
     p = subprocess.Popen([MWLVM, SAME, "--each", "-j", "2", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit)
     os.set_blocking(p.stdin.fileno(), False)
@@ -252,8 +254,8 @@ def settle(p):
     time.sleep(0.7)
 
 
-def interrupt(definition, n_signals, number=signal.SIGINT, gap=0.3):
-    p = subprocess.Popen([MWLVM, definition, "--each", "-j", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def interrupt(definition, n_signals, *words, number=signal.SIGINT, gap=0.3):
+    p = subprocess.Popen([MWLVM, definition, "--each", "-j", "2", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdin.write(b"".join(b"%d\n" % i for i in range(150)))
     p.stdin.flush()
     settle(p)
@@ -272,7 +274,16 @@ def interrupt(definition, n_signals, number=signal.SIGINT, gap=0.3):
 def signals():
     got, err = interrupt(FOREVER, 1)
     expect(len(got) == 150 and all(r["type"] == "cancellation" for r in got), "Ctrl-C:", len(got), got[:2])
-    expect("interrupted: cancelling" in err and "150 runs" in err and "150  System." in err, "Ctrl-C:", err)
+    expect("interrupted: cancelling" in err, "Ctrl-C:", err)
+    summary = r"mwlvm: interrupted at line 150: 0 done in [\d.]+ m?s \(0 succeeded, 0 failed\), 150 cancelled$"
+    expect(re.match(summary, err.splitlines()[-1]), "Ctrl-C: no codes, and how many are done:", err)
+    half = flow("half", {"a": {"action": "Sleep", "for": "{{ int(step.input) % 3 == 0 ? 'PT1H' : 'PT0.001S' }}", "next": "b"},
+                         "b": {"action": "Match", "cases": [{"when": "{{ int(step.input) % 3 == 1 }}", "next": "c"}],
+                               "default": {"next": "d"}},
+                         "c": {"action": "Raise", "result": {"code": "One", "message": "1"}}, "d": {"action": "Return"}})
+    got, err = interrupt(half, 1, "--quiet")
+    expect("at line 150: 100 done in" in err and "(50 succeeded, 50 failed), 50 cancelled" in err and "One" not in err,
+           "Ctrl-C, --quiet:", err)
     got, err = interrupt(CLEANS, 2)
     expect(len(got) == 150 and all(r["code"] == "Mwlvm.Aborted" for r in got), "Ctrl-C twice:", len(got), got[:2])
     got, err = interrupt(STUCK, 1)
@@ -311,15 +322,14 @@ def repeatable():
 
 
 TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, slow_head, broken_pipe, signals, repeatable)
-start = time.time()
-for test in TESTS:
-    if len(sys.argv) > 3 and test.__name__ not in sys.argv[3:]:
-        continue
+start, figures = time.time(), []
+chosen = [test for test in TESTS if len(sys.argv) <= 3 or test.__name__ in sys.argv[3:]]
+for test in chosen:
     began = time.time()
     test()
     if time.time() - began > 3:
         print(f"{test.__name__}: {time.time() - began:.1f} s")
 for line in failures[:20]:
     print("FAIL", line)
-print(f"{len(TESTS)} tests in {time.time() - start:.1f} s, {len(failures)} failures")
+print(f"{len(chosen)} tests in {time.time() - start:.1f} s, {len(failures)} failures" + "".join("; " + f for f in figures))
 sys.exit(1 if failures else 0)

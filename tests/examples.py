@@ -6,6 +6,8 @@ below the word "Example"; what is printed is indented further. Every subcommand 
 run in an empty folder in which `tools` is that of the project. Those with $STORE need a database: with --store they are
 run, and no others (tests/durable/fleet.py has one).
 """
+import glob
+import json
 import os
 import re
 import subprocess
@@ -15,6 +17,7 @@ import tempfile
 MWLVM = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ["tools/examples/patterns/README.md", "tools/EDITOR.md", "stdlib/durable/README.md"]
+SEEDS = os.path.join(os.environ.get("MWL_SUITES", os.path.join(ROOT, "../shared/suites")), "../seeds")
 failures = []
 n_run = 0
 
@@ -76,8 +79,29 @@ def help_text(name):
         run(f"mwlvm {name} --help", command, wanted)
 
 
+def as_printed(example, step, title):
+    """The Step of an example is the one that the specification's page prints, if that page is there."""
+    with open(os.path.join(ROOT, "tools/examples/patterns", example)) as f:
+        ours = json.load(f)["steps"][step]
+    for path in sorted(glob.glob(os.path.join(SEEDS, "*.txt"))):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        at = text.find(f'"{step}": {{')
+        if title not in text or at < 0:
+            continue
+        printed, _ = json.JSONDecoder().raw_decode(text[at + len(step) + 4:])
+        if printed != ours:
+            failures.append(f"{example}: the Step {step} is not as {os.path.basename(path)} prints it")
+        return
+    if os.path.isdir(SEEDS):
+        failures.append(f"{SEEDS} has no page '{title}' with the Step {step}")
+
+
 for name in PAGES:
     page(name)
+if "--store" not in sys.argv:
+    as_printed("retry.json", "charge-payment", "Retry composition")
+    as_printed("polling.json", "poll-job", "Polling with timeout")
 listing = subprocess.run([MWLVM, "--help"], capture_output=True, text=True).stdout
 for name in re.findall(r"^  ([a-z]+) ", listing, re.M):
     help_text(name)

@@ -361,7 +361,10 @@ def main():
     dots, n = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for file, words in definitions():
-            n += check_all_forms(os.path.relpath(file, ROOT), file, words, dots)
+            drawn = check_all_forms(os.path.relpath(file, ROOT), file, words, dots)
+            n += drawn
+            if not drawn and "/conformance/" in file:
+                fail(f"{file}: a definition of the conformance suite is not drawn")
         generated(folder, dots)
         check_dots(dots)
         checker(folder)

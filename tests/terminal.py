@@ -54,6 +54,10 @@ GATHER = flow("gather", {"a": {"action": "Gather", "over": ["PT0.5S", "PT3S", "P
 TIMES_OUT = flow("timesout", {"a": {"action": "Call", "next": "z", "middleware": [middleware("timeout", duration="PT3S")],
                                     "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
                                     "catch": [{"match": {"codes": ["*"]}, "next": "z"}]}})
+POLL = flow("poll", {"a": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": "PT0.9S"}}, "next": "b"},
+                     "b": {"action": "Pass", "assign": {"n": "{{ vars.n + 1.0 }}"}, "next": "z"}},
+            parameters={"type": "object", "properties": {"n": {"type": "number", "default": 0}}}, middleware=[{
+                "provider": "mwl:provider.middleware/mwl/loop/v1", "onSuccess": {"when": "{{ vars.n < 2 }}"}}])
 RAISE = flow("raise", {"a": {"action": "Raise", "result": {"code": "Bad", "message": "no"}}})
 CLEANS = flow("cleans", {"a": {"action": "Call", "next": "z", "call": {"provider": MOCK, "with": {"delay": "PT1H"}},
                                "middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {
@@ -91,16 +95,24 @@ class Screen:
                     self.wrapped = True
 
 
-def run(*words, columns=80, env=None, keys=(), stdin=None, stdout_file=None, status=0, limit=60):
-    """Runs the command with a terminal. keys: (seconds after the first status line, bytes to type).
-    Returns the screen."""
+def run(*words, columns=80, env=None, keys=(), stdin=None, piped=None, stdout_file=None, status=0, limit=60):
+    """Runs the command with a terminal. keys: (seconds after the first status line, bytes to type). piped: what comes
+    through a pipe as standard input. Returns the screen."""
+    pipe = os.pipe() if piped is not None else None
     pid, fd = pty.fork()
     if pid == 0:
         if stdin is not None:
             os.dup2(os.open(stdin, os.O_RDONLY), 0)
+        if pipe:
+            os.dup2(pipe[0], 0)
+            os.close(pipe[1])
         if stdout_file is not None:
             os.dup2(os.open(stdout_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
         os.execve(MWLVM, [MWLVM, *words], {**ENV, "TERM": "xterm", **(env or {})})
+    if pipe:
+        os.close(pipe[0])
+        os.write(pipe[1], piped)  # less than a pipe holds
+        os.close(pipe[1])
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     screen, start, raw = Screen(columns), time.time(), b""
     keys = list(keys)
@@ -122,6 +134,7 @@ def run(*words, columns=80, env=None, keys=(), stdin=None, stdout_file=None, sta
     _, code = os.waitpid(pid, 0)
     got = -os.WTERMSIG(code) if os.WIFSIGNALED(code) else os.WEXITSTATUS(code)
     expect(got == status, words, "status", got, "instead of", status, raw[-300:])
+    screen.start = start
     screen.raw, screen.took = raw.decode("utf-8", "replace"), time.time() - start
     return screen
 
@@ -148,6 +161,8 @@ def live_line():
     expect(any("a/fetch, attempt 2, waits for mock until " in t for t in seen), "retry:", seen)
     seen = lines_of(run(GATHER))
     expect(any("a, 1 of 3 dispatches done, 2 in flight" in t for t in seen), "gather:", seen)
+    seen = lines_of(run(POLL))
+    expect(any("a, iteration 2, waits for mock until " in t for t in seen), "loop:", seen)
     seen = lines_of(run(TIMES_OUT))
     expect(any("a, waits for mock, times out at " in t for t in seen), "timeout:", seen)
     s = run(NAMES, columns=30)
@@ -165,6 +180,9 @@ def no_live_line():
     expect(got.stderr == b"" and got.stdout == b"null\n", "not a terminal:", got)
     s = run(SLEEP, "-v", env={"NO_COLOR": "1"})
     expect("a  null" in s.raw and "sleep: 2.5 s" in s.raw and "\x1b" not in s.raw, "-v:", repr(s.raw))
+    for duration, shown in (("PT0.99996S", "1.0 s"), ("PT0.9999S", "999.9 ms"), ("PT59.96S", "1:00 min"), ("PT59.5S", "59.5 s")):
+        s = run(flow("odd", {"a": {"action": "Sleep", "for": duration, "next": "z"}}), "-v", "--virtual-time")
+        expect(f"sleep: {shown}" in s.raw, duration, repr(s.raw))
     s = run(SLEEP, "-v")
     expect("\x1b[1ma\x1b[0m" in s.raw and "\r\x1b" not in s.raw.replace("\r\n", ""), "-v in colour:", repr(s.raw))
 
@@ -179,7 +197,7 @@ def live_interrupts():
 
 def colours():
     s = run(RAISE, status=1)
-    expect(any(c != "\x1b[0m" for c in s.colours) or "Bad" in s.raw, "a failure:", s.raw)
+    expect("\x1b[1;31merror Bad\x1b[0m: no" in s.raw, "a failure:", repr(s.raw))
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         s = run(RAISE, status=1, env=env)
         expect("\x1b" not in s.raw and "Bad" in s.raw, env, repr(s.raw))
@@ -191,19 +209,20 @@ def bar():
         "action": "Call", "next": "z", "call": {"provider": MOCK, "with": {
             "failure": "{{ step.input == 7 ? {'code': 'Seven'} : null }}"}}}})
     with open(path, "w") as f:
-        f.write("".join(f"{i}\n" for i in range(200)))
+        f.write("".join(f"{i}\n" for i in range(300)))
     more = ["--each", path, "-j", "1", "--concurrency", "4"]
     s = run("run", waits, *more, stdout_file=out, status=1)
     seen = lines_of(s)
     form = r"\[#*>? *\] +\d+%  [\d,]+ done, [01] failed, [\d,]+/s(, ETA \d+:\d\d)?$"
-    expect(len(seen) > 3 and all(re.match(form, t) for t in seen), "bar:", seen[:3])
+    expect(len(seen) > 1 and all(re.match(form, t) for t in seen), "bar:", seen[:3])
     expect(any("ETA" in t for t in seen), "no ETA:", seen)
     expect("\x1b[32m" in s.colours and "\x1b[31m" in s.colours, "bar colours:", s.colours)
     times = [at for at, text in s.states if text]
     expect(len(times) / max(times[-1] - times[0], 0.1) < 15, "drawn too often")
-    expect(any(re.match(r"mwlvm: 200 runs in .* 199 succeeded, 1 failed$", r) for r in s.rows), "summary:", s.rows)
+    expect(times[0] - s.start > 0.9, "the bar comes after", times[0] - s.start, "s")
+    expect(any(re.match(r"mwlvm: 300 runs in .* 299 succeeded, 1 failed$", r) for r in s.rows), "summary:", s.rows)
     expect(any(re.match(r"mwlvm: +1  Seven$", r) for r in s.rows), "summary:", s.rows)
-    expect(sum(1 for _ in open(out)) == 200, "Results")
+    expect(sum(1 for _ in open(out)) == 300, "Results")
     s = run("run", waits, *more, stdout_file=out, status=1, env={"NO_COLOR": "1"})
     expect(not s.colours and lines_of(s), "NO_COLOR:", s.colours)
     for extra, env in ((["--quiet"], {}), ([], {"TERM": "dumb"})):
@@ -212,10 +231,27 @@ def bar():
     # Results on the same terminal: each is a row of its own
     s = run("run", waits, *more, status=1, env={"NO_COLOR": "1"})
     rows = [r for r in s.rows if r.startswith('{"type"')]
-    expect(len(rows) == 200 and all(json.loads(r) for r in rows), "Results and the bar:", len(rows), s.rows[:5])
-    # from a pipe: no size, so no gauge
-    s = run("run", waits, "--each", "-j", "1", "--concurrency", "4", stdin=path, stdout_file=out, status=1)
-    expect(lines_of(s), "from a redirected file")
+    expect(len(rows) == 300 and all(json.loads(r) for r in rows), "Results and the bar:", len(rows), s.rows[:5])
+    # a narrow terminal: the gauge is shorter, or not there, and the rest is whole
+    for columns, form in ((60, r"\[#*>? *\] +\d+%  "), (48, r"(\[#*>? *\] )? *\d+%  ")):
+        s = run("run", waits, *more, columns=columns, stdout_file=out, status=1)
+        seen = lines_of(s)
+        form += r"[\d,]+ done, [01] failed, [\d,]+/s(, ETA \d+:\d\d)?$"
+        expect(seen and all(re.match(form, t) and len(t) < columns for t in seen), columns, "columns:", seen[:3])
+        expect(any("ETA" in t for t in seen), columns, "columns: no ETA:", seen)
+    with open(path, "rb") as f:
+        text = f.read()
+    # a file as standard input has a size; a pipe has none, so there is no gauge
+    each = ["run", waits, "--each", "-j", "1", "--concurrency", "4"]
+    seen = lines_of(run(*each, stdin=path, stdout_file=out, status=1))
+    expect(seen and all(t.startswith("[") for t in seen), "from a file:", seen)
+    seen = lines_of(run(*each, piped=text, stdout_file=out, status=1))
+    expect(seen and all(re.match(r"[\d,]+ done, [01] failed, [\d,]+/s$", t) for t in seen), "from a pipe:", seen)
+    quick = run("run", RAISE, "--each", path, "--quiet", stdout_file=out, status=1)
+    expect(not quick.states, "a short one:", quick.raw)
+    # the same terminal, in less than a second: nothing but Results and the summary
+    brief = run("run", RAISE, "--each", "-j", "1", "--allow", "unreachable-step", piped=b"1\n2\n", status=1)
+    expect(not brief.states and len(brief.rows) == 5, "a short one:", brief.rows)
 
 
 def bar_interrupts():
@@ -223,9 +259,10 @@ def bar_interrupts():
     with open(path, "w") as f:
         f.write("".join(f"{i}\n" for i in range(400)))
     s = run("run", HOUR, "--each", path, "-j", "2", stdout_file=out, keys=[(0.8, b"\x03")], status=-signal.SIGINT)
-    expect("interrupted: cancelling the runs in flight" in s.raw and "200 runs in" in s.raw, "Ctrl-C:", s.raw[-500:])
+    expect("interrupted: cancelling the runs in flight" in s.raw and "interrupted at line 200: 0 done" in s.raw and
+           "200 cancelled" in s.raw, "Ctrl-C:", s.raw[-500:])
     s = run("run", CLEANS, "--each", path, stdout_file=out, keys=[(0.8, b"\x03"), (1.3, b"\x03")], status=-signal.SIGINT)
-    expect("Mwlvm.Aborted" in s.raw and s.took < 20, "Ctrl-C twice:", s.raw[-500:])
+    expect("200 cancelled" in s.raw and s.took < 20, "Ctrl-C twice:", s.raw[-500:])
 
 
 def attempt(test):

@@ -41,5 +41,7 @@ int term_colour_option(void *ctx, const char *word);
 bool term_status_possible(void);
 void term_status(const char *text);
 void term_status_clear(void);
+/* Columns of the terminal of standard error; 80 if it does not say. */
+size_t term_columns(void);
 
 #endif

@@ -68,12 +68,15 @@ void each_wake_waiting(void *ctx) {
         if (atomic_exchange(&e->workers[i].waits, false)) uv_async_send(&e->workers[i].wake);
 }
 
-static void totals(const struct each *e, uint64_t *done, uint64_t *failed) {
-    *done = *failed = 0;
+static struct each_totals totals(const struct each *e) {
+    struct each_totals t = {0, 0, 0, 0};
     for (unsigned i = 0; i < e->n_workers; i++) {
-        *done += atomic_load_explicit(&e->workers[i].counts.done, memory_order_relaxed);
-        *failed += atomic_load_explicit(&e->workers[i].counts.failed, memory_order_relaxed);
+        const struct each_worker *w = &e->workers[i];
+        t.done += atomic_load_explicit(&w->counts.done, memory_order_relaxed);
+        t.failed += atomic_load_explicit(&w->counts.failed, memory_order_relaxed);
+        t.cancelled += atomic_load_explicit(&w->counts.cancelled, memory_order_relaxed);
     }
+    return t;
 }
 
 /* ---- making ready ---------------------------------------------------------------------------- */
@@ -188,12 +191,11 @@ struct view {
 
 static void draw(void *ctx) {
     struct view *v = ctx;
-    uint64_t done, failed;
     if (!v->shown) return;
-    totals(v->each, &done, &failed);
+    struct each_totals t = totals(v->each);
     uint64_t lines = each_in_lines(v->each->in), taken = each_in_position(v->each->in);
-    double part = lines ? (double)done / (double)lines : 0; /* the rest of them is in flight */
-    each_bar_draw(&v->bar, done, failed, (uint64_t)((double)taken * (part < 1 ? part : 1)));
+    double part = lines ? (double)t.done / (double)lines : 0; /* the rest of them is in flight */
+    each_bar_draw(&v->bar, &t, (uint64_t)((double)taken * (part < 1 ? part : 1)));
 }
 
 static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
@@ -243,10 +245,22 @@ static void watch(struct each *e, struct view *v) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static int report(struct each *e, int64_t took_ns, bool quiet) {
-    uint64_t done, failed;
-    totals(e, &done, &failed);
-    int error = each_out_error(e->out), status = failed ? CMD_FAILED : CMD_OK;
+/* How many are done is said also with --quiet if it was interrupted. */
+static void summarize(const struct each *e, const struct each_codes *codes, int64_t took_ns) {
+    struct each_totals t = totals(e);
+    int reason = atomic_load(&e->reason);
+    for (unsigned i = 0; i < e->n_workers; i++)
+        if (e->workers[i].last_line > t.last_line) t.last_line = e->workers[i].last_line;
+    const char *stopped = reason == EACH_INTERRUPTED ? "interrupted"
+                          : reason == EACH_FAIL_FAST ? "stopped by a failure"
+                                                     : NULL;
+    if (!e->options->quiet || reason == EACH_INTERRUPTED) each_summary(&t, stopped, took_ns);
+    if (!e->options->quiet) each_summary_codes(codes);
+}
+
+static int report(struct each *e, int64_t took_ns) {
+    struct each_totals t = totals(e);
+    int error = each_out_error(e->out), status = t.failed || t.cancelled ? CMD_FAILED : CMD_OK;
     if (error == EPIPE) { /* who reads has enough: as other filters end */
         cmd_end_by_signal(SIGPIPE);
         return CMD_FAILED;
@@ -256,7 +270,7 @@ static int report(struct each *e, int64_t took_ns, bool quiet) {
         if (codes) each_codes_merge(codes, &e->workers[i].codes);
         if (e->workers[i].status != CMD_OK) status = e->workers[i].status;
     }
-    if (codes && !quiet) each_summary(codes, done, failed, took_ns);
+    if (codes) summarize(e, codes, took_ns);
     free(codes);
     if (error) {
         cmd_fail("standard output: %s", strerror(error));
@@ -290,7 +304,7 @@ static int run_all(struct each *e, int fd) {
         for (unsigned i = 0; i < e->n_workers; i++)
             if (e->workers[i].threaded) pthread_join(e->workers[i].thread, NULL);
         each_out_finish(e->out, missing);
-        status = report(e, now_ns() - v.bar.start_ns, e->options->quiet);
+        status = report(e, now_ns() - v.bar.start_ns);
     }
     interrupt_unwatch();
     if (interrupt_first()) cmd_end_by_signal(interrupt_first());

@@ -68,6 +68,7 @@ struct each_worker {
     uint32_t n_active;
     int stopped; /* what it has done about each->stop */
     struct each_counts counts;
+    uint64_t last_line; /* of those that it has started */
     struct each_codes codes;
     int status; /* CMD_OK, or why it could not work; a message was printed */
 };

@@ -64,6 +64,7 @@ static int64_t now_ns(void) {
 /* ---- the bar --------------------------------------------------------------------------------- */
 
 enum { N_SAMPLES = sizeof((struct each_bar *)0)->samples / sizeof(struct each_sample), WIDTH = 20 };
+#define BAR_AFTER_NS INT64_C(1000000000)
 
 /* Keeps a sample and returns the oldest. */
 static struct each_sample sample(struct each_bar *b, uint64_t done, uint64_t position,
@@ -74,51 +75,74 @@ static struct each_sample sample(struct each_bar *b, uint64_t done, uint64_t pos
     return first;
 }
 
-static size_t put_gauge(char *out, size_t size, double part) {
-    int full = (int)(part * WIDTH);
+/* Puts the gauge and its percents in `room` columns, or less; the gauge is left out if it would be
+ * too short. */
+static size_t put_gauge(char *out, size_t size, double part, size_t room) {
+    enum {
+        BESIDES = 9,
+        SHORTEST = 5
+    }; /* columns: of the brackets and the percents; of the gauge */
+    int percent = (int)(part * 100);
+    size_t width = room < BESIDES + WIDTH ? room - BESIDES : WIDTH;
+    if (room < BESIDES + SHORTEST) return (size_t)snprintf(out, size, "%3d%%  ", percent);
+    size_t full = (size_t)(part * (double)width);
     char gauge[WIDTH + 1];
-    for (int i = 0; i < WIDTH; i++) gauge[i] = i < full ? '#' : i == full ? '>' : ' ';
-    gauge[WIDTH] = 0;
-    return (size_t)snprintf(out, size, "[" TERM_GREEN "%s" TERM_PLAIN "] %3d%%  ", gauge,
-                            (int)(part * 100));
+    for (size_t i = 0; i < width; i++) gauge[i] = i < full ? '#' : i == full ? '>' : ' ';
+    gauge[width] = 0;
+    return (size_t)snprintf(out, size, "[" TERM_GREEN "%s" TERM_PLAIN "] %3d%%  ", gauge, percent);
 }
 
-void each_bar_draw(struct each_bar *b, uint64_t done, uint64_t failed, uint64_t position) {
-    char text[300], a[EACH_NUMBER], c[EACH_NUMBER], r[EACH_NUMBER];
+static void put_left(char *out, size_t size, int64_t s) {
+    if (s < 3600)
+        snprintf(out, size, ", ETA %d:%02d", (int)(s / 60), (int)(s % 60));
+    else
+        snprintf(out, size, ", ETA %" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60),
+                 (int)(s % 60));
+}
+
+void each_bar_draw(struct each_bar *b, const struct each_totals *t, uint64_t position) {
+    char words[200], text[300], left[40] = "", a[EACH_NUMBER], c[EACH_NUMBER], r[EACH_NUMBER];
     int64_t now = now_ns();
-    struct each_sample first = sample(b, done, position, now);
+    struct each_sample first = sample(b, t->done, position, now);
+    if (now - b->start_ns < BAR_AFTER_NS) return;
     double seconds = (double)(now - first.at_ns) / 1e9;
-    double rate = seconds > 0 ? (double)(done - first.done) / seconds : 0;
-    size_t len = 0;
+    double rate = seconds > 0 ? (double)(t->done - first.done) / seconds : 0;
+    double byte_rate = seconds > 0 ? (double)(position - first.position) / seconds : 0;
+    if (b->size > position && byte_rate > 0)
+        put_left(left, sizeof left, (int64_t)((double)(b->size - position) / byte_rate) + 1);
+    int len =
+        snprintf(words, sizeof words, "%s done, %s%s failed%s, %s/s%s", each_number(t->done, a),
+                 t->failed ? TERM_RED : "", each_number(t->failed, c), t->failed ? TERM_PLAIN : "",
+                 each_number((uint64_t)rate, r), left);
+    size_t at = 0, columns = term_columns(), used = (size_t)len + 1; /* the last stays free */
     if (b->size) {
         double part = (double)position / (double)b->size;
-        len = put_gauge(text, sizeof text, part > 1 ? 1 : part);
+        at = put_gauge(text, sizeof text, part > 1 ? 1 : part, columns > used ? columns - used : 0);
     }
-    len += (size_t)snprintf(text + len, sizeof text - len, "%s done, %s%s failed%s, %s/s",
-                            each_number(done, a), failed ? TERM_RED : "", each_number(failed, c),
-                            failed ? TERM_PLAIN : "", each_number((uint64_t)rate, r));
-    double byte_rate = seconds > 0 ? (double)(position - first.position) / seconds : 0;
-    if (b->size > position && byte_rate > 0) {
-        int64_t left = (int64_t)((double)(b->size - position) / byte_rate) + 1;
-        if (left < 3600)
-            snprintf(text + len, sizeof text - len, ", ETA %d:%02d", (int)(left / 60),
-                     (int)(left % 60));
-        else
-            snprintf(text + len, sizeof text - len, ", ETA %" PRId64 ":%02d:%02d", left / 3600,
-                     (int)(left / 60 % 60), (int)(left % 60));
-    }
+    snprintf(text + at, sizeof text - at, "%s", words);
     term_status(text);
 }
 
 /* ---- the summary ----------------------------------------------------------------------------- */
 
-void each_summary(const struct each_codes *codes, uint64_t done, uint64_t failed, int64_t ns) {
-    char a[EACH_NUMBER], b[EACH_NUMBER], c[EACH_NUMBER], r[EACH_NUMBER], took[40];
+void each_summary(const struct each_totals *t, const char *stopped, int64_t ns) {
+    char a[EACH_NUMBER], b[EACH_NUMBER], c[EACH_NUMBER], d[EACH_NUMBER], e[EACH_NUMBER], took[40];
     event_text_time(ns, took, sizeof took);
-    uint64_t rate = ns > 0 ? (uint64_t)((double)done * 1e9 / (double)ns) : 0;
-    cmd_note("%s run%s in %s (%s/s): %s succeeded, %s failed", each_number(done, a),
-             done == 1 ? "" : "s", took, each_number(rate, r), each_number(done - failed, b),
-             each_number(failed, c));
+    each_number(t->done, a);
+    each_number(t->done - t->failed, b);
+    each_number(t->failed, c);
+    if (stopped) {
+        cmd_note("%s at line %s: %s done in %s (%s succeeded, %s failed), %s cancelled", stopped,
+                 each_number(t->last_line, d), a, took, b, c, each_number(t->cancelled, e));
+        return;
+    }
+    uint64_t rate = ns > 0 ? (uint64_t)((double)t->done * 1e9 / (double)ns) : 0;
+    cmd_note("%s run%s in %s (%s/s): %s succeeded, %s failed", a, t->done == 1 ? "" : "s", took,
+             each_number(rate, d), b, c);
+}
+
+void each_summary_codes(const struct each_codes *codes) {
+    char a[EACH_NUMBER];
     struct each_codes *sorted = malloc(sizeof *sorted);
     if (!sorted) return;
     *sorted = *codes;

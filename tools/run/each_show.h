@@ -9,7 +9,14 @@
 
 /* Of one worker, which alone writes them; the bar reads them. */
 struct each_counts {
-    _Atomic uint64_t done, failed; /* lines with a Result; of these, those that are no success */
+    /* lines whose run has ended by itself, or that have none; of these, those that are no success;
+     * runs that were ended because all was to stop */
+    _Atomic uint64_t done, failed, cancelled;
+};
+/* Their sums. */
+struct each_totals {
+    uint64_t done, failed, cancelled;
+    uint64_t last_line; /* the last one that was started */
 };
 
 /* How often each failure code came. Of very many codes the later ones are counted together. */
@@ -34,11 +41,15 @@ struct each_bar {
     } samples[32]; /* of the last seconds, round and round: the rate is theirs */
     uint32_t n_samples;
 };
-void each_bar_draw(struct each_bar *b, uint64_t done, uint64_t failed, uint64_t position);
+/* Shows nothing in the first second. */
+void each_bar_draw(struct each_bar *b, const struct each_totals *t, uint64_t position);
 
-/* "mwlvm: 1,000 runs in 1.2 s (833/s): 990 succeeded, 10 failed", and a line for each code, the
- * most frequent first. */
-void each_summary(const struct each_codes *codes, uint64_t done, uint64_t failed, int64_t ns);
+/* "mwlvm: 1,000 runs in 1.2 s (833/s): 990 succeeded, 10 failed"; if it was stopped:
+ * "mwlvm: interrupted at line 1,100: 1,000 done in 1.2 s (990 succeeded, 10 failed), 100
+ * cancelled", where `stopped` is "interrupted". NULL: it was not. */
+void each_summary(const struct each_totals *t, const char *stopped, int64_t ns);
+/* A line for each code, the most frequent first. */
+void each_summary_codes(const struct each_codes *codes);
 
 /* 1234567 as "1,234,567". */
 #define EACH_NUMBER 32

@@ -36,13 +36,16 @@ struct each_slot {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
+/* Only this thread writes it. */
+static void add_one(_Atomic uint64_t *n) {
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 static void count(struct each_worker *w, bool failed) {
-    struct each_counts *c = &w->counts;
-    atomic_store_explicit(&c->done, atomic_load_explicit(&c->done, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    add_one(&w->counts.done);
     if (!failed) return;
-    atomic_store_explicit(&c->failed, atomic_load_explicit(&c->failed, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    add_one(&w->counts.failed);
     if (w->each->options->fail_fast) each_stop(w->each, EACH_CANCEL, EACH_FAIL_FAST);
 }
 
@@ -64,7 +67,10 @@ static void put_failure(struct each_worker *w, mwl__buf *to, uint64_t line, cons
     mwl__buf_printf(to, "\",\"details\":{\"line\":%" PRIu64, line);
     if (column) mwl__buf_printf(to, ",\"column\":%zu", column);
     mwl__buf_puts(to, "}}\n");
-    each_codes_add(&w->codes, code, strlen(code), 1);
+}
+
+static void count_failure(struct each_worker *w, const char *code, size_t len) {
+    each_codes_add(&w->codes, code, len, 1);
     count(w, true);
 }
 
@@ -107,31 +113,45 @@ static mwl_status put_done(struct each_worker *w, mwl__buf *to, const struct eac
     return status;
 }
 
+static void put_aborted(struct each_worker *w, mwl__buf *to, const struct each_slot *slot) {
+    static const char limit[] = "Mwlvm.Limit";
+    mwl_status why = mwl_run_why(slot->run);
+    if (why < 0) {
+        put_failure(w, to, slot->line, "error", limit, mwl_status_text(why), 0);
+        count_failure(w, limit, sizeof limit - 1);
+        return;
+    }
+    put_failure(w, to, slot->line, "cancellation", "Mwlvm.Aborted",
+                "the run was ended without cleanup", 0);
+    add_one(&w->counts.cancelled);
+}
+
 static void put_ended(struct each_worker *w, mwl__buf *to, const struct each_slot *slot) {
-    size_t began = to->len;
+    static const char not_written[] = "Mwlvm.NotWritten";
+    size_t began = to->len, len = 0;
     if (mwl_run_get_state(slot->run) == MWL_RUN_ABORTED) {
-        mwl_status why = mwl_run_why(slot->run);
-        if (why < 0)
-            put_failure(w, to, slot->line, "error", "Mwlvm.Limit", mwl_status_text(why), 0);
-        else
-            put_failure(w, to, slot->line, "cancellation", "Mwlvm.Aborted",
-                        "the run was ended without cleanup", 0);
+        put_aborted(w, to, slot);
         return;
     }
     mwl_status status = put_done(w, to, slot);
     if (status < 0) {
         to->len = began;
-        put_failure(w, to, slot->line, "error", "Mwlvm.NotWritten", mwl_status_text(status), 0);
+        put_failure(w, to, slot->line, "error", not_written, mwl_status_text(status), 0);
+        count_failure(w, not_written, sizeof not_written - 1);
         return;
     }
-    bool good = mwl_run_succeeded(slot->run);
-    if (!good) {
-        size_t len = 0;
-        mwl_value result = mwl_run_result(slot->run);
-        const char *code = mwl_as_text(mwl_object_get(result, "code", 4), &len);
-        each_codes_add(&w->codes, code ? code : "", len, 1);
+    if (mwl_run_succeeded(slot->run)) {
+        count(w, false);
+        return;
     }
-    count(w, !good);
+    mwl_value result = mwl_run_result(slot->run);
+    const char *type = mwl_as_text(mwl_object_get(result, "type", 4), NULL);
+    if (w->stopped != EACH_GO && type && strcmp(type, "cancellation") == 0) {
+        add_one(&w->counts.cancelled);
+        return;
+    }
+    const char *code = mwl_as_text(mwl_object_get(result, "code", 4), &len);
+    count_failure(w, code ? code : "", len);
 }
 
 /* Writes what has ended since the last time. Returns whether there was something. */
@@ -190,6 +210,7 @@ static mwl_status start(struct each_worker *w, struct each_slot *slot, mwl_value
 static void refuse(struct each_worker *w, struct each_block *block, uint64_t line, const char *code,
                    const char *message, size_t column) {
     put_failure(w, each_out_lock(block), line, "error", code, message, column);
+    count_failure(w, code, strlen(code));
     each_out_done(w->each->out, block, line);
     each_out_unlock(w->each->out, block);
 }
@@ -219,6 +240,7 @@ static void start_line(struct each_worker *w, struct each_block *block, uint64_t
         return;
     }
     struct each_slot *slot = w->free_slots;
+    w->last_line = line;
     slot->block = block;
     slot->line = line;
     status = start(w, slot, input, &error);

@@ -54,11 +54,11 @@ void event_text_code(mwl_value failure, char *out, size_t size) {
 }
 
 void event_text_time(int64_t ns, char *out, size_t size) {
-    int64_t s = ns / 1000000000;
+    int64_t s = (ns + 500000000) / 1000000000;
     if (ns < 0) ns = s = 0;
-    if (ns < 1000000000)
+    if (ns < 999950000) /* what is more would be rounded to 1000.0 */
         snprintf(out, size, "%.1f ms", (double)ns / 1e6);
-    else if (s < 60)
+    else if (ns < INT64_C(59950000000))
         snprintf(out, size, "%.1f s", (double)ns / 1e9);
     else if (s < 3600)
         snprintf(out, size, "%" PRId64 ":%02d min", s / 60, (int)(s % 60));
