@@ -2,7 +2,7 @@
 """layers.py BUILD: the order of the folders, from the objects and from the includes.
 
 The table of vm/ARCHITECTURE.md has the folders, from the bottom up, and those that each may use.
-Fails on an edge that the table does not have, on one that the code does not have, on a symbol of
+"libraries" in it stands for every folder outside of tools/. Fails on an edge that the table does not have, on one that the code does not have, on a symbol of
 vm/ that is not public and used by a folder with "public functions" (the stdlib folders), on a symbol
 with the public prefix that no public header has, on a prototype that a source file declares instead
 of including its header, and on a setting (#ifndef and #define) outside of mwl_config.h.
@@ -14,7 +14,10 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGE = "vm/ARCHITECTURE.md"
-BESIDE = {"stdlib/io": "mwlvm_io", "stdlib/durable": "mwlvm_durable"}  # libraries beside libmwlvm
+# Targets beside libmwlvm; the folders of tools/ that are not here are parts of the command.
+BESIDE = {"stdlib/io": "mwlvm_io", "stdlib/durable": "mwlvm_durable", "tools/suite": "mwl-suite", "tools/playground": "mwl-play"}
+NOT_HERE = ("tools/windows",)  # not built on the machine that runs this
+OTHER = ("tools/examples", "tools/windows/include")  # hosts; headers in place of the system's
 PUBLIC_HEADER = re.compile(r"^mwl(_\w+)?\.h$")
 PUBLIC_SYMBOL = re.compile(r"^mwl_[^_]")
 
@@ -32,12 +35,10 @@ def read_table(problems):
     may_use, on_public = {}, set()
     text = open(os.path.join(ROOT, PAGE)).read().partition("## The layers")[2].partition("\n## ")[0]
     for folder, cell in re.findall(r"^\| `([\w/]+)` \|[^|]*\| ([^|]+) \|$", text, re.M):
-        if cell == "everything":
-            continue
         if cell.startswith("public functions of "):
             on_public.add(folder)
         cell = cell.replace("public functions of ", "")
-        may_use[folder] = [] if cell == "nothing of ours" else list(used(cell))
+        may_use[folder] = [] if cell == "nothing of ours" else [name for name in used(cell) if name != "libraries"]
         problems += [f"{PAGE}: {folder} uses {other}, which is not above it" for other in may_use[folder]
                      if other == folder or other not in may_use]
     return may_use, on_public
@@ -47,15 +48,23 @@ PROBLEMS = []
 MAY_USE, ON_PUBLIC = read_table(PROBLEMS)
 
 
+def is_tool(folder):
+    return folder.split("/")[0] == "tools"
+
+
 def allowed(folder, other):
-    return other == folder or other in MAY_USE.get(folder, [])
+    return other == folder or other in MAY_USE.get(folder, []) or is_tool(folder) and not is_tool(other)
+
+
+def target_of(folder):
+    return BESIDE.get(folder, "mwlvm" if is_tool(folder) else "mwl_objects")
 
 
 def sources():
-    for top in ("vm", "assembler", "stdlib"):
+    for top in ("vm", "assembler", "stdlib", "tools"):
         for path, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
-                if name.endswith((".c", ".h")):
+                if name.endswith((".c", ".h")) and not os.path.relpath(path, ROOT).startswith(OTHER):
                     yield os.path.relpath(os.path.join(path, name), ROOT)
 
 
@@ -130,9 +139,9 @@ def check_objects(build, problems):
     public = public_text()
     for file in sources():
         if file.endswith(".c"):
-            target = BESIDE.get(os.path.dirname(file), "mwl_objects")
+            target = target_of(os.path.dirname(file))
             path = os.path.join(build, f"CMakeFiles/{target}.dir", file + ".o")
-            if target != "mwl_objects" and not os.path.exists(os.path.dirname(path)):
+            if target != "mwl_objects" and not os.path.exists(path):
                 continue  # left out of this build
             objects[file] = symbols(path)
     home = {name: file for file, (defines, _) in objects.items() for name in defines}
@@ -154,10 +163,12 @@ def check_objects(build, problems):
 
 def check_needed(edges, build, problems):
     """The table has no edge that nothing uses."""
-    for folder in MAY_USE:
-        if folder in BESIDE and not os.path.isdir(os.path.join(build, f"CMakeFiles/{BESIDE[folder]}.dir")):
-            continue  # left out of this build
-        problems += [f"{PAGE}: {folder}/ does not use {other}/" for other in MAY_USE[folder] if (folder, other) not in edges]
+    def is_built(folder):
+        return folder not in NOT_HERE and os.path.isdir(f"{build}/CMakeFiles/{target_of(folder)}.dir/{folder}")
+
+    for folder in filter(is_built, MAY_USE):
+        problems += [f"{PAGE}: {folder}/ does not use {other}/" for other in filter(is_built, MAY_USE[folder])
+                     if (folder, other) not in edges]
 
 
 def main(build):

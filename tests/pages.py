@@ -103,7 +103,9 @@ def check_lists(files, problems):
             top = next((f for f in folders if folder == f or folder.startswith(f + "/")), None)
             if folder in folders and file.endswith(CODE):
                 stem = os.path.splitext(name)[0]
-                if not any(fnmatch.fnmatchcase(word, pattern) for word in (name, stem) for pattern in names):
+                inside = folder.rpartition("/")[2] + "/"
+                words = (name, stem, inside + name, inside + stem)
+                if not any(fnmatch.fnmatchcase(word, pattern) for word in words for pattern in names):
                     problems.append(f"{page} does not list {file}")
             elif top in ("tests", "tools") and folder not in folders and file.endswith(CODE):
                 below = folder[len(top) + 1 :].split("/")[0]

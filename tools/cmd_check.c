@@ -4,6 +4,7 @@
  * diagnostics, so that the machine-readable forms are one document. */
 #include "tools/host/bounds.h"
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/host/check_files.h"
 #include "tools/host/definition.h"
 #include "tools/base/diff.h"

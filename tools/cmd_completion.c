@@ -33,10 +33,16 @@ static int no_word(void *ctx, const char *word) {
     return cmd_usage("no operand is wanted, not '%s'", word);
 }
 
+static const struct command commands[] = {
+#define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
+    CMD_LIST(CMD_X)
+#undef CMD_X
+};
+
 static int print(void (*write)(const struct describe *, mwl__buf *)) {
     struct describe d;
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
-    int status = describe_all(&d);
+    int status = describe_all(&d, commands, sizeof commands / sizeof *commands);
     if (status == CMD_OK) {
         write(&d, &out);
         if (out.failed) status = cmd_fail("out of memory");

@@ -5,6 +5,7 @@
  * sentence, the line, and a mark under the place. */
 #include "assembler/cel/cel.h"
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "assembler/source/diag.h"
 #include "tools/base/input.h"
 #include "tools/base/json_out.h"

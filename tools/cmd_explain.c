@@ -2,13 +2,11 @@
  * list of all. */
 #include "tools/base/cmd.h"
 #include "tools/words/failure_guide.h"
+#include "tools/words/guide.h"
 #include "tools/base/options.h"
-#include "assembler/check/check_guide.h"
 #include "vm/base/suggest.h"
 
 #include <stdio.h>
-
-const mwl__guide *const cmd_guide = &mwl__guide_all;
 
 static const char head[] =
     "usage: mwlvm explain [CODE]\n\n"
@@ -69,7 +67,7 @@ int cmd_explain(int argc, char **argv) {
     const mwl__diag_info *row = mwl__diag_find(code);
     if (!row) return unknown(code);
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
-    mwl__diag_explain(row, &out);
+    guide_explain(row, &out);
     status = out.failed ? cmd_fail("%s", mwl_status_text(MWL_E_NOMEM)) : CMD_OK;
     if (out.len) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);

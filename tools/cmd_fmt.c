@@ -4,6 +4,7 @@
  * is not JSON gets its diagnostic and stays as it is; the other files are still formatted. */
 #include "tools/host/check_files.h"
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/host/definition.h"
 #include "tools/base/diff.h"
 #include "tools/base/file_out.h"

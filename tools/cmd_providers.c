@@ -3,7 +3,7 @@
  * Everything is read from their documents: a table, one page as Markdown, or JSON. The pages in
  * stdlib/io are made by `mwlvm providers --pages`. */
 #include "tools/base/cmd.h"
-#include "tools/durable/durable.h"
+#include "tools/host/durable_providers.h"
 #include "tools/host/io_host.h"
 #include "tools/base/options.h"
 #include "stdlib/documents.h"

@@ -5,6 +5,7 @@
  * (explain.h). */
 #include "tools/base/cmd.h"
 #include "tools/durable/durable.h"
+#include "tools/host/durable_providers.h"
 #include "tools/run/each.h"
 #include "tools/show/explain.h"
 #include "tools/run/host_uv.h"

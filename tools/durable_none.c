@@ -3,9 +3,7 @@
 #include "tools/durable/durable.h"
 #include "tools/base/options.h"
 
-#define WHY "this build has no durable runs: the header of SQLite was not found"
-
-static int none(void) { return cmd_usage(WHY); }
+static int none(void) { return cmd_usage(CMD_NO_DURABLE); }
 
 int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
                 mwl_value input, mwl_value arguments) {
@@ -22,23 +20,11 @@ int durable_saved(const char *path, const char *run, bool json, struct saved *ou
     *bytes = NULL;
     return none();
 }
-const char *durable_document(const char **uri) {
-    *uri = NULL;
-    return NULL;
-}
-int durable_provide(mwl_vm *vm) {
-    (void)vm;
-    return CMD_OK;
-}
-int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
-    (void)vm, (void)uri, (void)document;
-    return none();
-}
 
 #define NONE(name)                                                                                 \
     int cmd_##name(int argc, char **argv) {                                                        \
         return options_absent("usage: mwlvm " #name "\n\nThis build has no durable runs.\n\n",     \
-                              WHY, argc, argv);                                                    \
+                              CMD_NO_DURABLE, argc, argv);                                         \
     }
 NONE(worker)
 NONE(ps)

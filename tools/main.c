@@ -1,9 +1,8 @@
 /* main.c: the mwlvm command's dispatch, its help and its version.
  *
- * Owns: finding the subcommand, usage errors, exit statuses, reading files whole.
+ * Owns: finding the subcommand, its exit status, the end of the process.
  * Refuses to know: what any subcommand does. */
 #include "tools/base/cmd.h"
-#include "tools/base/term.h"
 #include "vm/native/coro.h"
 #include "vm/program/image.h"
 #include "mwl.h"
@@ -14,60 +13,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const struct command {
-    const char *name, *operands, *text;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+static const struct command commands[] = {
 #define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
     CMD_LIST(CMD_X)
 #undef CMD_X
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static const struct command *current; /* the one that runs; NULL before it is found */
-
-static void complain(const char *format, va_list args) {
-    term_status_clear();
-    fputs("mwlvm: ", stderr);
-    term_vprintf(stderr, format, args);
-    fputc('\n', stderr);
-}
-
-int cmd_usage(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    complain(format, args);
-    va_end(args);
-    fprintf(stderr, "mwlvm: see `mwlvm %s%s--help`\n", current ? current->name : "",
-            current ? " " : "");
-    return CMD_USAGE;
-}
-
-int cmd_fail(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    complain(format, args);
-    va_end(args);
-    return CMD_FAILED;
-}
-
-void cmd_note(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    complain(format, args);
-    va_end(args);
-}
-
-static int ending_signal;
-
-void cmd_end_by_signal(int number) { ending_signal = number; }
 
 static const char usage[] = "usage: mwlvm FILE [OPTIONS]\n"
                             "       mwlvm COMMAND [OPERANDS]\n"
@@ -127,7 +83,7 @@ static bool looks_like_file(const char *word) {
 }
 
 static int run_command(const struct command *command, int argc, char **argv) {
-    current = command;
+    cmd_begin(command->name);
     return command->run(argc, argv);
 }
 
@@ -176,9 +132,9 @@ int main(int argc, char **argv) {
         status = CMD_USAGE;
     }
     if ((fflush(stderr) != 0 || ferror(stderr)) && status == CMD_OK) status = CMD_USAGE;
-    if (ending_signal) {
-        signal(ending_signal, SIG_DFL);
-        raise(ending_signal);
+    if (cmd_ending_signal()) {
+        signal(cmd_ending_signal(), SIG_DFL);
+        raise(cmd_ending_signal());
     }
     return status;
 }

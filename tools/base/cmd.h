@@ -3,8 +3,6 @@
 #ifndef MWL_TOOLS_CMD_H
 #define MWL_TOOLS_CMD_H
 
-#include <stddef.h>
-
 /* name, operands, one line of help */
 #define CMD_LIST(X)                                                                                \
     X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
@@ -56,11 +54,20 @@ enum {
     "\nExit status: 0 done, perhaps with warnings; 1 it could not be done; 2 wrong usage, or a\n"  \
     "file that cannot be read or written; 3 rejected; 6 a limit was reached.\n"
 
+/* Why durable runs are missing. */
+#define CMD_NO_DURABLE "this build has no durable runs: the header of SQLite was not found"
+
 /* argv[0] is the subcommand's name. Returns an exit status; below zero counts as CMD_OK
  * (OPTIONS_HELP). */
 #define CMD_X(name, operands, text) int cmd_##name(int argc, char **argv);
 CMD_LIST(CMD_X)
 #undef CMD_X
+
+/* A subcommand. */
+struct command {
+    const char *name, *operands, *text;
+    int (*run)(int argc, char **argv);
+};
 
 /* Prints "mwlvm: ..." and a hint at the subcommand's --help on standard error; returns
  * CMD_USAGE. What is printed by this and the next two is escaped as term_text does. */
@@ -72,13 +79,12 @@ int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, about something that is not a failure. */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The texts for people that the library does not carry (cmd_explain.c). */
-extern const struct mwl__guide *const cmd_guide;
-
-/* The names of the patterns of `mwlvm new`; NULL after the last one (cmd_new.c). */
-const char *cmd_new_pattern(size_t i);
+/* The name of the subcommand that runs from now on, for cmd_usage; lent. */
+void cmd_begin(const char *name);
 
 /* The command ends by this signal when its work is done and its output written. */
 void cmd_end_by_signal(int number);
+/* Returns that signal; 0: none. */
+int cmd_ending_signal(void);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tools/complete/describe.h"
 
 #include "assembler/source/diag.h"
-#include "tools/base/cmd.h"
+#include "tools/new/new.h"
 #include "tools/words/function_words.h"
 #include "tools/host/io_host.h"
 #include "tools/words/members.h"
@@ -10,16 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct row {
-    const char *name, *operands, *text;
-    int (*run)(int argc, char **argv);
-} rows[] = {
-#define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
-    CMD_LIST(CMD_X)
-#undef CMD_X
-};
-enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static void visit(void *ctx, const struct command_line *line) {
     struct describe_command *c = ctx;
@@ -31,11 +21,11 @@ static void visit(void *ctx, const struct command_line *line) {
                 c->options[c->n_options++] = &line->tables[t].rows[i];
 }
 
-int describe_all(struct describe *d) {
+int describe_all(struct describe *d, const struct command *rows, size_t n) {
     memset(d, 0, sizeof *d);
-    d->commands = calloc(N_ROWS, sizeof *d->commands);
+    d->commands = calloc(n, sizeof *d->commands);
     if (!d->commands) return cmd_fail("out of memory");
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct describe_command *c = &d->commands[d->n_commands++];
         const struct options_visitor visitor = {visit, c};
         char name[16] = "";

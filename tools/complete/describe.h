@@ -5,6 +5,7 @@
 #ifndef MWL_TOOLS_DESCRIBE_H
 #define MWL_TOOLS_DESCRIBE_H
 
+#include "tools/base/cmd.h"
 #include "tools/base/options.h"
 #include "vm/base/mem.h"
 
@@ -20,8 +21,8 @@ struct describe {
     size_t n_commands;
 };
 
-/* CMD_OK, or a status with a message; free in any case. */
-int describe_all(struct describe *d);
+/* Describes these subcommands. Returns CMD_OK, or a status after a message; free in any case. */
+int describe_all(struct describe *d, const struct command *rows, size_t n);
 void describe_free(struct describe *d);
 
 /* Does the operand of an option or a command mean a file? */

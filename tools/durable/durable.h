@@ -17,11 +17,4 @@ int durable_resume(const struct run_options *o);
  * to show was printed: the run is over, or has not begun. Free in any case. */
 int durable_saved(const char *path, const char *run, bool json, struct saved *out, void **bytes);
 
-/* The document of the provider answer, for the assembler; NULL: there is none. */
-const char *durable_document(const char **uri);
-/* Adds the provider to a VM. */
-int durable_provide(mwl_vm *vm);
-/* Adds a provider whose calls workers outside take. The texts must outlive the VM. */
-int durable_remote(mwl_vm *vm, const char *uri, const char *document);
-
 #endif

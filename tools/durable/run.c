@@ -25,27 +25,6 @@ struct job {
     size_t n_good, n_bad, n_stuck;
 };
 
-const char *durable_document(const char **uri) {
-    *uri = mwl_durable_answer()->uri;
-    return mwl_durable_answer()->document;
-}
-
-int durable_provide(mwl_vm *vm) {
-    mwl_error error = {MWL_OK, "", 0};
-    if (mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, &error) == MWL_OK) return CMD_OK;
-    return cmd_fail("%s", error.message);
-}
-
-int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
-    mwl_error error = {MWL_OK, "", 0};
-    mwl_call_provider remote = mwl_durable_remote();
-    remote.uri = uri;
-    remote.document = document;
-    if (mwl_vm_provide(vm, &remote, 1, NULL, &error) == MWL_OK) return CMD_OK;
-    cmd_fail("--remote %s: %s", uri, error.message);
-    return CMD_REJECTED;
-}
-
 /* ---- Results --------------------------------------------------------------------------------- */
 
 static const char *member(mwl_value o, const char *name) {

@@ -2,6 +2,7 @@
 #include "tools/host/definition.h"
 
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/host/io_host.h"
 #include "tools/base/term.h"
 #include "vm/base/suggest.h"

@@ -3,6 +3,7 @@
 #include "tools/host/definition_model.h"
 
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/host/io_host.h"
 #include "tools/base/term.h"
 

@@ -2,7 +2,7 @@
 #include "tools/host/io_host.h"
 
 #include "tools/base/cmd.h"
-#include "tools/durable/durable.h"
+#include "tools/host/durable_providers.h"
 #include "tools/host/permissions.h"
 #include "tools/base/redact.h"
 #include "vm/program/program.h"

@@ -4,7 +4,7 @@
 #include "tools/host/answers.h"
 #include "tools/host/bind.h"
 #include "tools/base/cmd.h"
-#include "tools/durable/durable.h"
+#include "tools/host/durable_providers.h"
 
 #include <stdlib.h>
 #include <string.h>

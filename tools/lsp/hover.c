@@ -5,6 +5,7 @@
 #include "lsp.h"
 
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/words/function_words.h"
 #include "assembler/source/form.h"
 #include "assembler/cel/cel.h"

@@ -2,6 +2,7 @@
 #include "lsp.h"
 
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "assembler/check/model.h"
 
 #include <stdlib.h>

@@ -2,6 +2,8 @@
  *
  * Owns: which patterns there are, and under which names their files are written. The files are
  * those of tools/new, which tests check, format and run. */
+#include "tools/new/new.h"
+
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
 #include "tools/base/options.h"

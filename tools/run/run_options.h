@@ -6,11 +6,10 @@
 #include "tools/host/definition.h"
 #include "tools/host/permissions.h"
 #include "tools/host/remote.h"
+#include "tools/show/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */

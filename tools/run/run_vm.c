@@ -2,7 +2,7 @@
 #include "tools/run/run_vm.h"
 
 #include "tools/base/cmd.h"
-#include "tools/durable/durable.h"
+#include "tools/host/durable_providers.h"
 #include "tools/run/host_uv.h"
 #include "mwl_std.h"
 #include "tools/host/stub_provider.h"

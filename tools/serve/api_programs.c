@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include "tools/base/cmd.h"
+#include "tools/words/guide.h"
 #include "tools/host/definition_model.h"
 #include "tools/durable/store.h"
 #include "endpoints.h"

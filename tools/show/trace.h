@@ -3,7 +3,8 @@
 #define MWL_TOOLS_TRACE_H
 
 #include "mwl.h"
-#include "tools/run/run_options.h"
+
+enum trace_form { TRACE_NONE, TRACE_TEXT, TRACE_FULL, TRACE_JSON };
 
 struct trace {
     mwl_heap *heap;

@@ -1,0 +1,45 @@
+/* cmd.c: messages of the command, and the signal that it ends by; see cmd.h. */
+#include "tools/base/cmd.h"
+
+#include "tools/base/term.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *current; /* the subcommand that runs; NULL before it is found */
+static int ending_signal;
+
+void cmd_begin(const char *name) { current = name; }
+void cmd_end_by_signal(int number) { ending_signal = number; }
+int cmd_ending_signal(void) { return ending_signal; }
+
+static void complain(const char *format, va_list args) {
+    term_status_clear();
+    fputs("mwlvm: ", stderr);
+    term_vprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cmd_usage(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    fprintf(stderr, "mwlvm: see `mwlvm %s%s--help`\n", current ? current : "", current ? " " : "");
+    return CMD_USAGE;
+}
+
+int cmd_fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    return CMD_FAILED;
+}
+
+void cmd_note(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+}
