@@ -151,7 +151,7 @@ static inline bool mwl__heap_late(mwl_heap *h, uint32_t at) {
     return at % MWL__COPY_BLOCK == 0 && at != 0 && mwl__heap_ask_late(h);
 }
 /* To free millions of elements takes milliseconds, and so does the system to take back the pages of
- * a large block. Nobody should wait for that when a bound has elapsed. While a heap defers, large
+ * a large block. Nothing should wait for that when a bound has elapsed. While a heap defers, large
  * containers and blocks are only marked as dead, and freed in steps. Their memory stays counted
  * until then. If memory runs out or the limit is reached, they are freed at once. */
 #define MWL__LARGE 16384u            /* elements */
