@@ -26,9 +26,10 @@ const editors = {};
 for (const name of ["definition", "input", "case"]) editors[name] = new Editor($(name), "p-l-" + name, () => edited());
 editors.input.field.placeholder = "null, or any JSON";
 editors.case.field.placeholder = '{"Step": {"value": 1}}\nA call without an answer asks you.';
-let fileName = "definition.json", timer = 0;
+let fileName = "definition.json", timer = 0, notice = ""; // notice: words that stay until one does something
 
 function edited() {
+  notice = "";
   clearTimeout(timer);
   timer = setTimeout(check, 120);
 }
@@ -104,26 +105,39 @@ function act(action) {
   done.push(action);
   perform(action);
 }
-function perform(action) {
+// A long one goes on in pieces, between frames. If it was stopped, its number of pieces is kept: again it stops there.
+async function perform(action) {
+  const mine = run;
+  let {until, auto} = action;
   if (action.answer) {
     if (action.failure) run.fail(action.answer, action.failure); else run.answer(action.answer, action.value);
-    action = {until: "wait"};
+    until = "wait";
   }
-  if (action.cancel) { run.cancel("from the page"); action = {until: "end", auto: true}; }
-  if (action.until !== "end" && action.until !== "wait") { run.go(action.until, action.auto, 5000000); show(); return; }
+  if (action.cancel) { run.cancel("from the page"); until = "end"; auto = true; }
+  if (until !== "end" && until !== "wait") { run.go(until, auto, 5000000); show(); return; }
   running = true;
-  const piece = () => {
-    if (!running || !run) return;
-    run.go(action.until, action.auto, PIECE);
-    if (run.state.state === "ready") { showState(); setTimeout(piece, 0); } else { running = false; show(); }
-  };
-  piece();
+  for (let n = 1; ; n++) {
+    run.go(until, auto, PIECE);
+    if (run.state.state !== "ready" || n === action.pieces) break;
+    showState();
+    await new Promise(resolve => setTimeout(resolve, 0));
+    if (run !== mine) return;
+    if (!running) { action.pieces = n; break; }
+  }
+  running = false;
+  show();
 }
-function stop() { running = false; }
-function back() {
+let stops = 0;
+function stop() { running = false; stops++; }
+async function back() {
   const again = done.slice(0, -1);
   begin(true);
-  for (const action of again) { done.push(action); perform(action); }
+  const mine = run, before = stops;
+  for (const action of again) {
+    done.push(action);
+    await perform(action);
+    if (run !== mine || stops !== before) return;
+  }
 }
 
 function second(ns) {
@@ -160,7 +174,7 @@ function showState() {
   $("state").textContent = word;
   $("state").className = "chip " + kind;
   $("clock").textContent = run ? "t = " + second(run.state.now) : "";
-  $("words").textContent = stateWords();
+  $("words").textContent = notice || stateWords();
   over = !run || run.over;
   $("run").textContent = running ? "■ Stop" : "▶ Run";
   $("run").disabled = !run;
@@ -321,7 +335,8 @@ async function openLink() {
     open({definition: String(definition), input: String(input), case: String(case_)}, String(name), true);
     return true;
   } catch {
-    $("words").textContent = "The link cannot be read; an example is shown instead.";
+    notice = "The link cannot be read.";
+    showState();
     return false;
   }
 }
@@ -346,8 +361,11 @@ const actions = {
   timer: () => { act({until: "timer", auto: false}); toRun(); },
   back, reset: () => begin(true), share,
 };
-for (const [name, action] of Object.entries(actions)) $(name).addEventListener("click", action);
-$("examples").addEventListener("change", e => { if (e.target.value !== "-1") { history.replaceState(null, "", location.pathname + location.search); $("link").hidden = true; const row = rows[e.target.value]; open(row, row.name, true); } });
+for (const [name, action] of Object.entries(actions)) {
+  actions[name] = () => { notice = ""; return action(); };
+  $(name).addEventListener("click", actions[name]);
+}
+$("examples").addEventListener("change", e => { notice = ""; if (e.target.value !== "-1") { history.replaceState(null, "", location.pathname + location.search); $("link").hidden = true; const row = rows[e.target.value]; open(row, row.name, true); } });
 const toggleHelp = on => { $("help").hidden = !on; $("help-button").setAttribute("aria-expanded", String(on)); };
 $("help-button").addEventListener("click", () => toggleHelp($("help").hidden));
 $("link-close").addEventListener("click", () => { $("link").hidden = true; $("share").focus(); });
@@ -377,6 +395,10 @@ try {
   throw error;
 }
 $("about").textContent = `mwlvm ${vm.version}.` + (vm.missing.length ? ` Not here: ${vm.missing.join(", ")}; providers that touch the world (http, exec, file …) are answered by what you write.` : "");
-if (!await openLink()) { $("examples").value = "0"; open(rows[0], rows[0].name, true); }
+if (!await openLink()) {
+  if (notice) notice = "The link cannot be read; an example is shown instead.";
+  $("examples").value = "0";
+  open(rows[0], rows[0].name, true);
+}
 document.body.dataset.ready = "1";
 })();
