@@ -12,7 +12,7 @@ complain() {
 }
 cat vm/mwl.h vm/mwl_provider.h assembler/mwl_asm.h stdlib/mwl_std.h |
     sed -n 's/^MWL_API.*\b\(mwl_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$work/declared"
-$objdump -p "$dll" | sed -n '/Ordinal\/Name Pointer/,/^$/s/^.*\] *\([A-Za-z_].*\)$/\1/p' | sort >"$work/exported"
+$objdump -p "$dll" | sed -n '/Ordinal\/Name Pointer/,/^$/s/^\t*\[ *[0-9]*\] *\(.*\)$/\1/p' | sort >"$work/exported"
 [ "$(wc -l <"$work/declared")" -gt 100 ] || complain "the headers cannot be read"
 diff "$work/declared" "$work/exported" || complain "< is declared and not exported, > is exported and not declared"
 for name in $($objdump -p "$dll" | sed -n 's/.*DLL Name: //p'); do
