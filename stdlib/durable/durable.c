@@ -252,8 +252,18 @@ mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll) {
     return w;
 }
 
+static void drop_later(mwl_durable *d) {
+    for (mwl__driver_claimed *c; (c = d->later);) {
+        d->later = c->next;
+        mwl__driver_claimed_free(c);
+    }
+    d->n_later = 0;
+}
+
+/* What is claimed and not loaded would start its calls. Closing the store frees it. */
 void mwl_durable_drain(mwl_durable *d) {
     d->draining = true;
+    drop_later(d);
     for (mwl__driver_run *r = d->runs; r; r = r->next) {
         if (!r->run || r->finished || r->parking) continue;
         r->looks = true;
@@ -308,11 +318,7 @@ void mwl_durable_forget(mwl_durable_work *w) {
 
 static void drop_all(mwl_durable *d) {
     while (d->runs) mwl__driver_drop(d, d->runs);
-    for (mwl__driver_claimed *c; (c = d->later);) {
-        d->later = c->next;
-        mwl__driver_claimed_free(c);
-    }
-    d->n_later = 0;
+    drop_later(d);
 }
 
 mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
@@ -337,7 +343,10 @@ mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
     }
     for (mwl__driver_claimed *c; (c = w->claimed);) {
         w->claimed = c->next;
-        mwl__driver_load(d, c);
+        if (d->draining) /* it was asked for before */
+            mwl__driver_claimed_free(c);
+        else
+            mwl__driver_load(d, c);
     }
     for (mwl__driver_message *m; (m = w->messages);) {
         w->messages = m->next;

@@ -93,7 +93,7 @@ MWL_API mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *take_work)
  * nothing works outside for it; another worker may have it then. Calls that have not started go
  * along with it. Only those of MWL_CALL_ONCE are still made here: another worker could not know
  * that they have not started. mwl_durable_runs() is 0 when all have gone. Pump and collect as
- * before. */
+ * before, and close the store then: a run that was just being claimed is free with that. */
 MWL_API void mwl_durable_drain(mwl_durable *d);
 
 /* Frees work without executing the rest of it, as if the process had ended: its changes may or may

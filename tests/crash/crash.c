@@ -237,7 +237,7 @@ static mwl_program *make_program(mwl_asm_result *out) {
 
 int main(int argc, char **argv) {
     static const char *const modes[] = {"count", "exit", "dropped", "kept",
-                                        "torn",  "full", "error"};
+                                        "torn",  "full", "error",   "read"};
     enum shim_mode mode = SHIM_COUNT;
     const mwl_durable_options options = {.far_ns = 60 * S, .events = true, .ended = on_ended};
     mwl_asm_result out;

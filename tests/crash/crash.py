@@ -13,8 +13,9 @@ import checker  # noqa: E402
 
 CRASH = os.path.abspath(sys.argv[1])
 ALL = "--all" in sys.argv
-MODES = {"exit": 16, "dropped": 22, "kept": 8, "torn": 22, "full": 12, "error": 16}  # how many in the short form
+MODES = {"exit": 16, "dropped": 22, "kept": 8, "torn": 22, "full": 12, "error": 16, "read": 16}  # how many in the short form
 EFFECTS = ["one", "left", "right", "last"]
+FAILING = ("full", "error", "read")  # the process lives, and tries again
 ENDED = 42
 
 
@@ -31,10 +32,10 @@ def violations(mode, at):
     """One history: the workload ends or fails at an operation, twice; then it goes on undisturbed."""
     fresh()
     first = run(mode, at, at)
-    wanted = (0,) if mode in ("full", "error") else (ENDED, 0)
+    wanted = (0,) if mode in FAILING else (ENDED, 0)
     if first.returncode not in wanted:
         return [f"status {first.returncode}: {first.stderr}"]
-    if mode not in ("full", "error"):
+    if mode not in FAILING:
         second = run(mode, 1 + at // 3, at + 1)  # a crash in the recovery
         if second.returncode not in (ENDED, 0):
             return [f"after the crash: status {second.returncode}: {second.stderr}"]
@@ -54,9 +55,12 @@ def main():
             print(whole.stderr)
             return 1
         operations = int(whole.stdout)
+        fresh()
+        reads = int(run("read", 0, 0).stdout)
         for mode, few in MODES.items():
-            step = 1 if ALL else max(1, operations // few)
-            for at in range(1, operations + 1, step):
+            most = reads if mode == "read" else operations
+            step = 1 if ALL else max(1, most // few)
+            for at in range(1, most + 1, step):
                 wrong = violations(mode, at)
                 n += 1
                 if wrong:
@@ -67,7 +71,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(folder)
-    print(f"{operations} operations, {n} histories, {bad} violations")
+    print(f"{operations} operations and {reads} reads, {n} histories, {bad} violations")
     return 1 if bad else 0
 
 

@@ -11,7 +11,7 @@ enum { SECTOR = 512, FULL_FOR = 40, EXIT = 42 };
 
 static struct {
     enum shim_mode mode;
-    uint64_t at, n, rng;
+    uint64_t at, n, reads, rng;
     sqlite3_vfs vfs, *real;
 } shim;
 
@@ -85,6 +85,7 @@ static void end(void) {
 static int count(int error) {
     uint64_t n = ++shim.n;
     switch (shim.mode) {
+    case SHIM_READ:
     case SHIM_COUNT: return SQLITE_OK;
     case SHIM_FULL: return n >= shim.at && n < shim.at + FULL_FOR ? SQLITE_FULL : SQLITE_OK;
     case SHIM_ERROR: return n == shim.at ? error : SQLITE_OK;
@@ -92,6 +93,11 @@ static int count(int error) {
         if (n == shim.at) end();
         return SQLITE_OK;
     }
+}
+
+/* The same for what does not change files. */
+static int count_read(int error) {
+    return shim.mode == SHIM_READ && ++shim.reads == shim.at ? error : SQLITE_OK;
 }
 
 static void note(shim_file *f, sqlite3_int64 at, int len) {
@@ -131,7 +137,8 @@ static int shim_close(sqlite3_file *file) {
     return code;
 }
 static int shim_read(sqlite3_file *f, void *out, int n, sqlite3_int64 at) {
-    return REAL(f)->pMethods->xRead(REAL(f), out, n, at);
+    int error = count_read(SQLITE_IOERR_READ);
+    return error ? error : REAL(f)->pMethods->xRead(REAL(f), out, n, at);
 }
 static int shim_write(sqlite3_file *f, const void *bytes, int n, sqlite3_int64 at) {
     int error = count(SQLITE_IOERR_WRITE);
@@ -170,7 +177,8 @@ static int shim_traits(sqlite3_file *f) {
     return REAL(f)->pMethods->xDeviceCharacteristics(REAL(f));
 }
 static int shim_map(sqlite3_file *f, int page, int size, int extend, void volatile **out) {
-    return REAL(f)->pMethods->xShmMap(REAL(f), page, size, extend, out);
+    int error = count_read(SQLITE_IOERR_SHMMAP);
+    return error ? error : REAL(f)->pMethods->xShmMap(REAL(f), page, size, extend, out);
 }
 static int shim_shm_lock(sqlite3_file *f, int at, int n, int flags) {
     return REAL(f)->pMethods->xShmLock(REAL(f), at, n, flags);
@@ -223,4 +231,4 @@ void shim_install(enum shim_mode mode, uint64_t at, uint64_t seed) {
     sqlite3_vfs_register(&shim.vfs, 1);
 }
 
-uint64_t shim_count(void) { return shim.n; }
+uint64_t shim_count(void) { return shim.mode == SHIM_READ ? shim.reads : shim.n; }

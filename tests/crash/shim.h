@@ -1,6 +1,7 @@
 /* shim.h: a file system for SQLite that ends at a chosen operation, or fails there.
  *
- * Operations that change files are counted: write, sync, truncate, delete. Power loss is made with
+ * Operations that change files are counted: write, sync, truncate, delete; for SHIM_READ those that
+ * read. Power loss is made with
  * an undo log: what was written to a file since its last sync is dropped, kept, or torn by sectors
  * of 512 bytes. */
 #ifndef CRASH_SHIM_H
@@ -15,7 +16,8 @@ enum shim_mode {
     SHIM_KEPT,    /* is there by luck, */
     SHIM_TORN,    /* or is there in parts */
     SHIM_FULL,    /* the disk is full for some operations */
-    SHIM_ERROR    /* the operation fails with an I/O error */
+    SHIM_ERROR,   /* the operation fails with an I/O error */
+    SHIM_READ     /* the same for a read, and for memory that is shared by processes */
 };
 
 /* Becomes the default file system. */

@@ -41,6 +41,13 @@ static void write_turn(worker *k) {
     }
 }
 
+/* Its runs have gone back, so it ends. */
+static void end_drained(worker *k) {
+    if (!k->draining || k->work || mwl_durable_runs(k->driver)) return;
+    k->world->n.drained++;
+    worker_die(k);
+}
+
 static void post(world *w) {
     char body[20];
     const run_row *r = &w->runs[roll(w, w->n_runs)];
@@ -59,7 +66,13 @@ static void post(world *w) {
 }
 
 static void fault(world *w, worker *k) {
-    switch (roll(w, 4)) {
+    switch (roll(w, 5)) {
+    case 4: /* what was released starts; then it is asked to end */
+        if (!k->vm || k->draining) break;
+        (void)mwl_vm_pump(k->vm, 0);
+        mwl_durable_drain(k->driver);
+        k->draining = true;
+        break;
     case 0: worker_die(k); break;
     case 1: k->asleep = (unsigned)roll(w, 60); break; /* stopped: time goes on without it */
     case 2: w->time += (int64_t)roll(w, (uint64_t)(3 * LEASE)); break;
@@ -90,6 +103,8 @@ static void turn(world *w) {
         pass_time(w);
     } else if (what < 16) {
         post(w);
+    } else if (what < 18) {
+        outside_turn(w);
     } else if (what < 30 && w->n_calls) {
         size_t i = (size_t)roll(w, w->n_calls);
         if (!w->calls[i].of->asleep) settle_call(w, i);
@@ -101,6 +116,7 @@ static void turn(world *w) {
         pump(k);
     } else {
         write_turn(k);
+        end_drained(k);
     }
 }
 
@@ -117,6 +133,8 @@ static void add(counts *to, const counts *more) {
     to->ended += more->ended;
     to->failed += more->failed;
     to->hungry += more->hungry;
+    to->drained += more->drained;
+    to->outside += more->outside;
 }
 
 static bool history(const flows *f, uint64_t seed, planted lie, counts *all, char *wrong,
@@ -166,9 +184,10 @@ int main(int argc, char **argv) {
         }
     printf("%lu runs ended, %lu of them not well; %lu calls dispatched, %lu of them again; %lu "
            "workers died; %lu changes were another's; %lu runs parked; %lu answers, %lu "
-           "cancellations; memory ran out %lu times\n",
+           "cancellations; memory ran out %lu times; %lu workers gave all back; %lu calls settled "
+           "outside\n",
            n.ended, n.failed, n.dispatched, n.repeated, n.died, n.lost, n.parked, n.answers,
-           n.cancelled, n.hungry);
+           n.cancelled, n.hungry, n.drained, n.outside);
     printf("%llu histories, %llu violations\n", (unsigned long long)count, (unsigned long long)bad);
     bool found = find_planted(&f, EARLY, "release before commit");
     found &= find_planted(&f, NO_FENCE, "no fence");

@@ -7,6 +7,7 @@
 
 #define EFFECT "mwl:provider.call/sim/effect/v1"
 #define ONCE "mwl:provider.call/sim/once/v1"
+#define REMOTE "mwl:provider.call/sim/remote/v1"
 #define ANSWER "'mwl:provider.call/mwlvm/answer/v1'"
 #define DOCUMENT(uri)                                                                              \
     "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" uri                    \
@@ -48,8 +49,17 @@ static const char *const definitions[] = {
     FLOW("'a':{'action':'Call','call':{'provider':'" ONCE "','with':{'x':'{{ sim.any() }}'}},"
          "'catch':[{'match':{'codes':['Mwlvm.Interrupted']},'output':'interrupted','next':'z'}],"
          "'next':'z'},'z':{'action':'Return'}"),
+    FLOW("'a':{'action':'Call','call':" EFFECT_OF(
+        "before") ",'catch':[{'match':{'codes':['*']},'next':'b'}],'next':'b'},"
+                  "'b':{'action':'Call','call':{'provider':'" REMOTE "','with':{'x':1}},"
+                  "'output':'{{ [step.result.value] }}','next':'z'},'z':{'action':'Return'}"),
 };
-enum { N_FLOWS = sizeof definitions / sizeof *definitions, WITH_CLEANUP = 5, WITH_ANSWERS = 4 };
+enum {
+    N_FLOWS = sizeof definitions / sizeof *definitions,
+    WITH_CLEANUP = 5,
+    WITH_ANSWERS = 4,
+    WITH_REMOTE = 7
+};
 
 static world *any_world; /* of the function sim.any: one world at a time */
 static mwl_value any(mwl_fn *fn, const mwl_value *args, size_t n_args) {
@@ -66,6 +76,7 @@ bool flows_make(flows *f) {
     const mwl_asm_document library[] = {
         {EFFECT, DOCUMENT(EFFECT), true},
         {ONCE, DOCUMENT(ONCE), true},
+        {REMOTE, DOCUMENT(REMOTE), true},
         {mwl_durable_answer()->uri, mwl_durable_answer()->document, false},
         {NULL, NULL, false}};
     const mwl_asm_options options = {.library = library, .functions = all};
@@ -242,6 +253,7 @@ static void dispatch(mwl_call *call, worker *of, bool once) {
     mwl_value_drop(heap, key);
     (void)mwl_json_write(heap, mwl_call_arguments(call), MWL_JSON_CANONICAL, &text, &len);
     check_known(w, call, k);
+    if (of->draining && !once) violation(w, "%s was started by a worker that is to end", k->key);
     if (k->dispatched && strcmp(k->content, text) != 0)
         violation(w, "%s has two contents: %s and %s", k->key, k->content, text);
     if (k->dispatched && once) violation(w, "%s was dispatched twice", k->key);
@@ -330,8 +342,11 @@ static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_cal
                                             .cancel = start ? NULL : on_cancel,
                                             .flags = MWL_CALL_ONCE}};
     const mwl_clock nothing = {read_nothing, NULL};
+    mwl_call_provider remote = mwl_durable_remote();
     mwl_config config = mwl_config_default();
     mwl_vm *vm = NULL;
+    remote.uri = REMOTE;
+    remote.document = DOCUMENT(REMOTE);
     config.hold = true;
     config.hash_secret = 1;
     config.seed = 7;
@@ -340,6 +355,7 @@ static mwl_vm *make_vm(const mwl_clock *clock, void *user, void (*start)(mwl_cal
     if (mwl_vm_new(&config, &vm) != MWL_OK || mwl_std_add(vm, MWL_STD_ALL, NULL) != MWL_OK ||
         mwl_vm_functions(vm, functions, 1) != MWL_OK ||
         mwl_vm_provide(vm, providers, 2, user, NULL) != MWL_OK ||
+        mwl_vm_provide(vm, &remote, 1, NULL, NULL) != MWL_OK ||
         mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, NULL) != MWL_OK)
         abort();
     return vm;
@@ -371,8 +387,13 @@ static void on_ended(void *ctx, const mwl_durable_ended *ended) {
 bool worker_begin(worker *k) {
     world *w = k->world;
     const mwl_clock clock = {read_clock, k};
-    const mwl_durable_options options = {
-        .far_ns = 5 * S, .ended = on_ended, .allowed = on_allowed, .loaded = on_loaded, .ctx = k};
+    static const char *const remote[] = {REMOTE, NULL};
+    const mwl_durable_options options = {.far_ns = 5 * S,
+                                         .remote = remote,
+                                         .ended = on_ended,
+                                         .allowed = on_allowed,
+                                         .loaded = on_loaded,
+                                         .ctx = k};
     k->store.base.ops = &faulty_ops;
     k->store.next = GOOD;
     k->store.world = w;
@@ -397,7 +418,57 @@ void worker_die(worker *k) {
     k->vm = NULL;
     k->driver = NULL;
     k->asleep = k->hungry = 0;
+    k->draining = false;
 }
+
+/* ---- workers outside ------------------------------------------------------------------------- */
+
+static void see_call(void *ctx, const char *run, const mwl_store_wait *wait, uint32_t attempt) {
+    struct taken *t = ctx;
+    snprintf(t->run, sizeof t->run, "%s", run);
+    snprintf(t->key, sizeof t->key, "%s", wait->name);
+    t->number = wait->number;
+    t->attempt = attempt;
+}
+
+/* It may be slower than its lease: then two have the call, and the first result counts. */
+static void settle_outside(world *w, const struct taken *t) {
+    char body[40];
+    run_row *r = run_of(w, t->run);
+    snprintf(body, sizeof body, "{\"value\":%u}", ++w->results);
+    const mwl_store_message m = {.run = t->run,
+                                 .kind = MWL_STORE_ANSWER,
+                                 .name = t->key,
+                                 .key = t->key,
+                                 .body = {body, strlen(body)},
+                                 .now_wall_ns = w->time};
+    if (w->asker->ops->post(w->asker, &m) != MWL_OK) return;
+    if (r->settled) violation(w, "%s was settled twice", t->key);
+    r->settled = w->results;
+    w->n.outside++;
+}
+
+void outside_turn(world *w) {
+    struct taken *t = &w->taken, other = {.attempt = 0};
+    const mwl_store_call renew = {
+        .run = t->run, .number = t->number, .attempt = t->attempt, .lease_ns = 2 * S};
+    const mwl_store_call take = {.provider = REMOTE, .lease_ns = 2 * S};
+    (void)w->asker->ops->take_call(w->asker, &take, see_call, &other);
+    if (!t->attempt) {
+        *t = other;
+    } else if (other.attempt) { /* another worker outside is quicker with its own */
+        if (strcmp(other.key, t->key) == 0 && other.attempt <= t->attempt)
+            violation(w, "%s was given twice with one attempt", t->key);
+        settle_outside(w, &other);
+    } else if (roll(w, 3) == 0) {
+        (void)w->asker->ops->take_call(w->asker, &renew, NULL, NULL);
+    } else {
+        settle_outside(w, t);
+        t->attempt = 0;
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static int64_t store_now(void *ctx) { return ((const world *)ctx)->time; }
 
@@ -476,6 +547,14 @@ static void check_answers(world *w, const run_row *r) {
         violation(w, "run %s got one answer twice: %s", r->id, r->shown);
 }
 
+/* What was acknowledged is what the run has got. */
+static void check_outside(world *w, const run_row *r) {
+    unsigned value;
+    const char *list = strchr(r->shown, '[');
+    if (list && sscanf(list, "[%u]", &value) == 1 && value != r->settled)
+        violation(w, "run %s has %s, and was settled with %u", r->id, r->shown, r->settled);
+}
+
 static void check_cleanup(world *w, const run_row *r) {
     size_t n = 0, other = 0;
     for (size_t i = 0; i < w->n_keys; i++) {
@@ -493,6 +572,7 @@ void check_end(world *w) {
         const run_row *r = &w->runs[i];
         if (!*r->shown) violation(w, "run %s has not ended", r->id);
         if (r->flow == WITH_ANSWERS) check_answers(w, r);
+        if (r->flow == WITH_REMOTE) check_outside(w, r);
         if (r->flow == WITH_CLEANUP && strncmp(r->shown, "aborted", 7) != 0) check_cleanup(w, r);
     }
 }

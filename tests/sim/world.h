@@ -32,7 +32,9 @@ typedef enum planted { HONEST, EARLY, NO_FENCE } planted;
 /* What has happened, to see that the histories are worth something. */
 typedef struct counts {
     unsigned long dispatched, repeated, died, lost, parked, answers, cancelled, ended, failed,
-        hungry; /* memory ran out while a run was copied or loaded */
+        hungry,  /* memory ran out while a run was copied or loaded */
+        drained, /* workers that gave all of their runs back */
+        outside; /* calls that were settled by workers outside */
 } counts;
 
 struct world;
@@ -54,6 +56,7 @@ typedef struct worker {
     int64_t wall_offset; /* of its clock */
     unsigned asleep;     /* turns that it does not get: stopped, or not reached */
     unsigned hungry;     /* allocations of its VM until one fails; 0: none does */
+    bool draining;       /* it is to end, and starts nothing any more */
 } worker;
 
 /* A call that a provider works for. */
@@ -75,6 +78,7 @@ typedef struct run_row {
     size_t flow;
     char shown[200]; /* the Result that was announced, or "" */
     bool accepted, cancelled;
+    unsigned settled; /* what a worker outside was told that its call is settled with; 0: nothing */
     uint64_t version, epoch; /* the last ones seen in the store */
 } run_row;
 
@@ -94,7 +98,13 @@ typedef struct world {
     planted lie; /* a fault on purpose */
     counts n;
     unsigned answers; /* that were acknowledged */
-    char wrong[300];  /* the first violation; "" */
+    unsigned results; /* the last one of a worker outside */
+    struct taken {    /* the call that a worker outside has */
+        char run[16], key[40];
+        uint64_t number;
+        uint32_t attempt; /* 0: none */
+    } taken;
+    char wrong[300]; /* the first violation; "" */
 } world;
 
 uint64_t roll(world *w, uint64_t n); /* 0 to n - 1 */
@@ -105,6 +115,8 @@ void world_end(world *w);
 bool worker_begin(worker *k);
 void worker_die(worker *k); /* at once, without a word */
 void settle_call(world *w, size_t i);
+/* A worker outside takes a call, or settles one that it has taken. */
+void outside_turn(world *w);
 /* Versions and epochs ascend; a Result that was shown stays. */
 void check_rows(world *w);
 /* When all is over. */
