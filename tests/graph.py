@@ -347,6 +347,31 @@ def command(folder):
         fail("-o may overwrite the definition")
 
 
+def labels(folder):
+    """What tells edges and boxes apart can be read in the picture: there may be no tooltip."""
+    catches = [["Provider.Middleware.Retry.Exhausted", "Provider.Middleware.Timeout.Exceeded"],
+               ["System.ParameterValidationFailed"], ["A.One", "B.Two", "C.Three", "D.Four"]]
+    clean = {"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {"call": {
+        "provider": "mwl:provider.call/mwl/mock/v1"}}}}
+    file = os.path.join(folder, "labels.json")
+    json.dump(flow({"s0": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mock/v1"}, "middleware": [clean],
+                           "catch": [{"match": {"codes": c}, "next": f"s{i + 2}"} for i, c in enumerate(catches)], "next": "s1"},
+                    "s1": {"action": "Sleep", "for": "{{ step.input.interval }}", "next": "s2"},
+                    **{f"s{i}": {"action": "Return"} for i in (2, 3, 4)}}), open(file, "w"))
+    svg = run("graph", file).stdout
+    label = {m.group(1): re.findall(r"<text[^>]*>([^<]*)</text>", m.group(0))
+             for m in re.finditer(r'<g class="label catch" data-of="(e\d+)">.*?</g>', svg)}
+    want = [["…Retry.Exhausted", "…Timeout.Exceeded"], ["System.", "ParameterValidationFailed"], ["A.One", "B.Two", "and 2 more"]]
+    if [label[k] for k in sorted(label)] != want:
+        fail(f"labels: {label}")
+    if "Provider.Middleware.Retry.Exhausted, Provider.Middleware.Timeout.Exceeded</title>" not in svg:
+        fail("the tooltip of a catch has no comma between codes")
+    if "Sleep · step.input.interval<" not in svg:
+        fail("a Sleep shows braces")
+    if 'class="b call phase"' not in svg:
+        fail("the call of a phase looks like a Step")
+
+
 def examples(folder):
     """The graphs beside the examples are what the command draws."""
     for name in ("patterns/retry", "patterns/polling", "order/order"):
@@ -370,6 +395,7 @@ def main():
         checker(folder)
         speed(folder)
         command(folder)
+        labels(folder)
         examples(folder)
     print(f"{n} definitions drawn, {len(failures)} problems")
     return 1 if failures or n < 250 else 0

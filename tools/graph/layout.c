@@ -95,7 +95,8 @@ static void lay_out_members(struct graph_node *n) {
     }
     n->at.w = most > text_w + PAD ? most + PAD : text_w + 2 * PAD;
     n->at.h = y + row_h + PAD;
-    if (n->first == n->last) n->first->at.x = (n->at.w - n->first->at.w) / 2;
+    for (struct graph_node *c = n->first; c && (!rows || n->first == n->last); c = c->next)
+        c->at.x = (n->at.w - c->at.w) / 2;
 }
 
 static void size_box(struct graph_node *n) {

@@ -73,6 +73,7 @@ static void put_style(mwl__buf *out) {
              ".mwl .l{font-size:11px;font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,"
              "monospace}"
              ".mwl .line{fill:none;stroke-width:1.5}.mwl .catch .line{stroke-dasharray:5 3}"
+             ".mwl .call.phase rect{stroke-dasharray:6 2}"
              ".mwl .frame rect{stroke-dasharray:2 2}.mwl .unreached rect{stroke-dasharray:4 4}"
              ".mwl .b rect,.mwl .g rect{stroke-width:1.25}.mwl .raise rect,.mwl .return "
              "rect{stroke-width:1.75}");
@@ -157,11 +158,15 @@ static void put_node(mwl__buf *out, const struct graph_node *n) {
     if (n->kind == GRAPH_BODY) return;
     bool ends = n->kind == GRAPH_STEP && !n->first &&
                 (n->action == MWL_ACTION_RETURN || n->action == MWL_ACTION_RAISE);
+    bool phase = n->kind == GRAPH_CALL && n->parent->kind == GRAPH_FRAME; /* no edge leads to it */
     mwl__buf_printf(out, "<g id=\"n%u\" class=\"%s %s%s%s%s%s\" data-in=\"n%u\">", n->id,
                     n->kind == GRAPH_START ? "s"
                     : n->first             ? "g"
                                            : "b",
-                    kinds[n->kind], n->kind == GRAPH_STEP ? " " : "",
+                    kinds[n->kind],
+                    n->kind == GRAPH_STEP ? " "
+                    : phase               ? " phase"
+                                          : "",
                     n->kind == GRAPH_STEP ? actions[n->action] : "",
                     n->lane == GRAPH_UNREACHED ? " unreached"
                     : n->lane == GRAPH_HANDLER ? " handler"
@@ -182,7 +187,11 @@ static void put_node(mwl__buf *out, const struct graph_node *n) {
         put_attribute(out, "r", n->at.w / 2);
         mwl__buf_puts(out, "/>");
     } else {
-        put_rect(out, NULL, &n->at, ends ? n->at.h / 2 : n->first ? 8 : 5);
+        put_rect(out, NULL, &n->at,
+                 ends                 ? n->at.h / 2
+                 : phase && !n->first ? 12
+                 : n->first           ? 8
+                                      : 5);
         if (n->calls) mwl__buf_printf(out, "<a href=\"#n%u\">", n->calls->id);
         put_texts(out, n);
         if (n->calls) mwl__buf_puts(out, "</a>");

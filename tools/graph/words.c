@@ -3,7 +3,7 @@
 
 #include "vm/base/utf8.h"
 
-enum { TITLE = 30, DETAIL = 36, LABEL = 22 };
+enum { TITLE = 30, DETAIL = 36, LABEL = 28 };
 
 static mwl__buf scratch(struct graph *g) { return mwl__buf_make(g->arena.alloc); }
 
@@ -49,14 +49,6 @@ const char *words_cut(struct graph *g, const char *text, size_t len, size_t most
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A literal or an expression, on one line: text without quotes, other things as written. */
-static void put_value(const mwl__model *m, mwl__buf *out, const mwl__node *n) {
-    if (n->kind == MWL_NODE_STRING)
-        mwl__buf_put(out, n->as.text, n->count);
-    else
-        mwl__buf_put(out, m->tree->source->text + n->offset, n->end - n->offset);
-}
-
 /* The text inside {{ }}, without it; otherwise the value. */
 static void put_condition(const mwl__node *n, const mwl__tree *tree, mwl__buf *out) {
     if (n->kind != MWL_NODE_STRING) {
@@ -65,7 +57,10 @@ static void put_condition(const mwl__node *n, const mwl__tree *tree, mwl__buf *o
     }
     const char *text = n->as.text;
     size_t len = n->count;
-    if (len >= 4 && memcmp(text, "{{", 2) == 0 && memcmp(text + len - 2, "}}", 2) == 0) {
+    bool whole = len >= 4 && memcmp(text, "{{", 2) == 0 && memcmp(text + len - 2, "}}", 2) == 0;
+    for (size_t i = 2; whole && i + 2 < len; i++) /* "{{ a }} {{ b }}" is a text with two */
+        whole = memcmp(text + i, "{{", 2) != 0;
+    if (whole) {
         text += 2;
         len -= 4;
     }
@@ -194,7 +189,7 @@ void words_step(struct graph *g, const mwl__m_step *s, struct graph_node *out) {
         mwl__buf_puts(&b, words_call(g, s->calls[0]));
     } else if (about) {
         mwl__buf_puts(&b, separator);
-        put_value(m, &b, about);
+        put_condition(about, m->tree, &b);
     } else if (s->action == MWL_ACTION_RAISE && !s->result) {
         mwl__buf_puts(&b, " again");
     }
@@ -229,9 +224,9 @@ static void set_label(struct graph *g, mwl__buf *b, struct graph_edge *out) {
     const char *text = keep(g, b, 0);
     size_t len = strlen(text);
     out->tip = text;
-    while (len && out->label.n_lines < GRAPH_LINES - 1) {
+    while (len && out->label.n_lines < GRAPH_LINES) {
         size_t most = mwl__utf8_offset(text, len, LABEL), end = most;
-        if (out->label.n_lines == GRAPH_LINES - 2) end = most = len;
+        if (out->label.n_lines == GRAPH_LINES - 1) end = most = len;
         if (most < len)
             while (end && text[end] != ' ') end--;
         if (!end) /* behind a dot, or anywhere */
@@ -244,27 +239,63 @@ static void set_label(struct graph *g, mwl__buf *b, struct graph_edge *out) {
     }
 }
 
-static void put_words(mwl__buf *out, const mwl__node *list) {
-    for (const mwl__node *c = mwl__node_first(list); c; c = c->next) {
-        if (c->kind != MWL_NODE_STRING) continue;
-        if (out->len) mwl__buf_putc(out, ' ');
-        mwl__buf_put(out, c->as.text, c->count);
-    }
+/* The end of a text that is too long for a line: codes differ there. It begins behind a dot if it
+ * can. */
+static const char *keep_end(struct graph *g, const char *text, size_t len) {
+    size_t chars = mwl__utf8_count(text, len);
+    if (chars <= LABEL) return words_cut(g, text, len, LABEL);
+    size_t at = mwl__utf8_offset(text, len, chars - (LABEL - 1)), dot = at;
+    while (dot < len && text[dot - 1] != '.') dot++;
+    if (dot < len) at = dot;
+    mwl__buf b = scratch(g);
+    mwl__buf_puts(&b, "\xE2\x80\xA6");
+    mwl__buf_put(&b, text + at, len - at);
+    return keep(g, &b, LABEL);
+}
+
+/* What a catch matches: a line for each, as far as there are lines. */
+struct matched {
+    struct graph *g;
+    mwl__buf all; /* with commas */
+    struct graph_text lines;
+    size_t n;
+};
+
+static void add_matched(struct matched *m, const char *text, size_t len) {
+    if (m->n++) mwl__buf_puts(&m->all, ", ");
+    mwl__buf_put(&m->all, text, len);
+    if (m->n <= GRAPH_LINES) m->lines.line[m->lines.n_lines++] = keep_end(m->g, text, len);
+}
+
+static void add_matched_list(struct matched *m, const mwl__node *list) {
+    if (!list) return;
+    for (const mwl__node *c = mwl__node_first(list); c; c = c->next)
+        if (c->kind == MWL_NODE_STRING) add_matched(m, c->as.text, c->count);
 }
 
 void words_catch(struct graph *g, const mwl__m_catch *c, struct graph_edge *out) {
-    mwl__buf b = scratch(g);
-    if (c->codes) put_words(&b, c->codes);
-    if (c->types) put_words(&b, c->types);
+    struct matched m = {.g = g, .all = scratch(g)};
+    add_matched_list(&m, c->codes);
+    add_matched_list(&m, c->types);
     if (c->retryable) {
-        if (b.len) mwl__buf_putc(&b, ' ');
-        mwl__buf_puts(&b, c->retryable->boolean ? "retryable" : "not retryable");
+        const char *word = c->retryable->boolean ? "retryable" : "not retryable";
+        add_matched(&m, word, strlen(word));
     }
-    if (!b.len || (b.len == 1 && *b.data == '*')) {
-        b.len = 0;
-        mwl__buf_puts(&b, "any failure");
+    if (!m.n || (m.all.len == 1 && *m.all.data == '*')) {
+        m.n = m.all.len = 0;
+        add_matched(&m, "any failure", 11);
     }
-    set_label(g, &b, out);
+    if (m.n < 2) { /* one may take all lines */
+        set_label(g, &m.all, out);
+        return;
+    }
+    if (m.n > GRAPH_LINES) {
+        mwl__buf b = scratch(g);
+        mwl__buf_printf(&b, "and %zu more", m.n - (GRAPH_LINES - 1));
+        m.lines.line[GRAPH_LINES - 1] = keep(g, &b, LABEL);
+    }
+    out->label = m.lines;
+    out->tip = keep(g, &m.all, 0);
 }
 
 void words_clause(struct graph *g, const mwl__m_clause *c, struct graph_edge *out) {
