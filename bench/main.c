@@ -53,7 +53,7 @@ static int print_help(FILE *to) {
         "  --write FILE    store what was counted\n"
         "  --compare FILE  count again what FILE holds; status 1 when something got slower\n"
         "  --with FILE     compare that file instead of counting\n"
-        "  --threshold P   percent that count as a difference (2)\n"
+        "  --threshold P   percent that count as a difference (1)\n"
         "  --once          perform one case N times and report nothing: for callgrind, perf\n",
         MAX_SAMPLES);
     return to == stderr ? 2 : 0;
@@ -146,7 +146,7 @@ static bool wanted(const char *name, const struct options *o) {
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.bench = {.samples = 7, .sample_ms = 45}, .counting = {.threshold = 2}};
+    struct options o = {.bench = {.samples = 7, .sample_ms = 45}, .counting = {.threshold = 1}};
     int end = read_options(argc, argv, &o), matched = 0;
     bool wrong = false;
     if (end) return end - 1;

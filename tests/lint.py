@@ -16,7 +16,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 KNOWN = os.path.join(ROOT, "tests", "lint-known.txt")
-SOURCES = re.compile(r"(vm|assembler|stdlib)/.*\.c|tools/[^/]*\.c")
+SOURCES = re.compile(r"(vm|assembler|stdlib)/.*\.c|tools/(?!examples/|windows/|suite/).*\.c")
 # file:line:column: warning: message [check]
 FINDING = re.compile(r"^(?:(\S+?):(\d+):\d+|cc1): (?:warning|error): (.*?)(?: \[CWE-\d+\])? \[(\S+)\]$", re.M)
 
