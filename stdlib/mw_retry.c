@@ -135,8 +135,8 @@ static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_v
 }
 
 /* Returns the state with the new count and last wait of this policy. */
-static mwl_value noted(mwl_heap *h, mwl_value state, mwl_value policies, size_t at, double count,
-                       double last) {
+static mwl_value state_with(mwl_heap *h, mwl_value state, mwl_value policies, size_t at,
+                            double count, double last) {
     size_t n = mwl_count(policies);
     mwl_value next = mwl_array_push(h, mwl_array(h, 1 + n * WIDTH), mwl_value_keep(policies));
     for (size_t i = 0; i < n; i++) {
@@ -195,7 +195,8 @@ static void retry_failure(mwl_phase *phase, void *user) {
     bool drifts = p->backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
     if (drifts) last = (double)wait;
     if (n > 1 || drifts)
-        mwl_phase_set_state(phase, noted(mwl_phase_heap(phase), state, policies, at, count, last));
+        mwl_phase_set_state(phase,
+                            state_with(mwl_phase_heap(phase), state, policies, at, count, last));
     mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
 }
 

@@ -10,6 +10,7 @@ Each code of a failure in the sources has its row in tools/words/failure_guide.c
 Each code of a diagnostic has a definition in tests/diag that gets it.
 """
 import fnmatch
+import functools
 import os
 import re
 import subprocess
@@ -44,10 +45,15 @@ def listed():
     return names | {os.path.dirname(name) for name in names}
 
 
+@functools.lru_cache(None)
+def text_of(path):
+    return open(os.path.join(ROOT, path)).read()
+
+
 def defines(path, name):
     """Is this function, macro or type defined in the file?"""
-    text = open(os.path.join(ROOT, path)).read()
-    return re.search(r"^(?!\s*\*)[^\n;]*\b%s\b[^;]*[({]" % re.escape(name), text, re.M) is not None
+    text = text_of(path)
+    return name in text and re.search(r"^(?!\s*\*)[^\n;]*\b%s\b[^;]*[({]" % re.escape(name), text, re.M) is not None
 
 
 def anchors(page):

@@ -1,4 +1,6 @@
-/* keyed.c: see keyed.h. A table with chains, which doubles when it is full. */
+/* keyed.c: see keyed.h. A table with chains, which doubles when it is full. Not vm/base/table.h,
+ * because this library uses public functions only; and records leave it, as they never leave a
+ * table there. */
 #include "keyed.h"
 
 static uint64_t seed[2];
@@ -25,8 +27,8 @@ static void take(uint64_t v[4], uint64_t word) {
 }
 
 /* SipHash-1-3, as vm/base/hash.h has it, which only the library uses. Keys come from the author of
- * the definition and from data. Without the key of this process nobody can choose texts that share
- * a chain, whose time fuel does not limit. VMs of several threads share the key. */
+ * the definition and from data. Without the key of this process a sender cannot choose texts that
+ * share a chain, whose time fuel does not limit. VMs of several threads share the key. */
 static uint64_t hash_of(const char *key, size_t len) {
     static uv_once_t once = UV_ONCE_INIT;
     uv_once(&once, make_seed);

@@ -8,23 +8,7 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static bool grow_table(struct report *r) {
-    size_t n = r->n_table ? r->n_table * 2 : 1024;
-    uint32_t *table = mwl__mem_new(&r->alloc, n * sizeof *table);
-    if (!table) return false;
-    memset(table, 0xFF, n * sizeof *table);
-    for (size_t i = 0; i < r->n_text; i++) {
-        size_t at = (size_t)r->text[i].hash & (n - 1);
-        while (table[at] != RECORD_NONE) at = (at + 1) & (n - 1);
-        table[at] = (uint32_t)i;
-    }
-    mwl__mem_free(&r->alloc, r->table, r->n_table * sizeof *r->table);
-    r->table = table;
-    r->n_table = n;
-    return true;
-}
-
-static uint32_t add_text(struct report *r, size_t slot, const char *text, size_t len, uint64_t hash,
+static uint32_t add_text(struct report *r, const mwl__probe *place, const char *text, size_t len,
                          bool cut) {
     void *grown = r->text;
     mwl_status status =
@@ -36,8 +20,8 @@ static uint32_t add_text(struct report *r, size_t slot, const char *text, size_t
         r->failed = true;
         return RECORD_NONE;
     }
-    r->text[r->n_text] = (struct record_text){at, len, hash, cut};
-    r->table[slot] = (uint32_t)r->n_text;
+    r->text[r->n_text] = (struct record_text){at, len, cut};
+    mwl__table_put(&r->table, place, (uint32_t)r->n_text);
     return (uint32_t)r->n_text++;
 }
 
@@ -47,19 +31,18 @@ static uint32_t keep_text(struct report *r, const char *text, size_t len, bool c
         r->values_left_out = true;
         return RECORD_NONE;
     }
-    if ((r->n_text + 1) * 2 > r->n_table && !grow_table(r)) {
+    if (mwl__table_reserve(&r->table, &r->alloc, r->n_text + 1) != MWL_OK) {
         r->failed = true;
         return RECORD_NONE;
     }
-    uint64_t hash = mwl__hash_key(text, len);
-    size_t at = (size_t)hash & (r->n_table - 1);
-    for (; r->table[at] != RECORD_NONE; at = (at + 1) & (r->n_table - 1)) {
-        const struct record_text *t = &r->text[r->table[at]];
-        if (t->hash == hash && t->len == len && t->cut == cut &&
+    mwl__probe p = mwl__probe_make(&r->table, mwl__hash_key(text, len));
+    for (uint32_t i; mwl__table_next(&r->table, &p, &i);) {
+        const struct record_text *t = &r->text[i];
+        if (t->len == len && t->cut == cut &&
             (!len || memcmp(r->texts.data + t->at, text, len) == 0))
-            return r->table[at];
+            return i;
     }
-    return add_text(r, at, text, len, hash, cut);
+    return add_text(r, &p, text, len, cut);
 }
 
 uint32_t record_text(struct report *r, const char *text, size_t len, bool cut) {
@@ -187,7 +170,7 @@ void report_free(struct report *r) {
     mwl_alloc alloc = r->alloc;
     mwl__buf_free(&r->texts);
     mwl__mem_free(&alloc, r->text, r->cap_text * sizeof *r->text);
-    mwl__mem_free(&alloc, r->table, r->n_table * sizeof *r->table);
+    mwl__table_free(&r->table, &alloc);
     mwl__mem_free(&alloc, r->spans, r->cap_spans * sizeof *r->spans);
     mwl__mem_free(&alloc, r, sizeof *r);
 }

@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "vm/base/mem.h"
+#include "vm/base/table.h"
 
 #define RECORD_NONE UINT32_MAX
 
@@ -16,7 +17,6 @@ enum {
 /* Texts that occur again are kept once: a value passes many scopes unchanged. */
 struct record_text {
     size_t at, len; /* in `texts` */
-    uint64_t hash;
     bool cut;
 };
 
@@ -38,8 +38,7 @@ struct report {
     mwl__buf texts;
     struct record_text *text;
     size_t n_text, cap_text;
-    uint32_t *table; /* of texts by hash; RECORD_NONE: free */
-    size_t n_table;
+    mwl__table table; /* of texts */
     struct record_span *spans;
     size_t n_spans, cap_spans;
     uint64_t left_out; /* spans beyond RECORD_SPANS */

@@ -198,7 +198,7 @@ uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix) {
 
 /* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
  * goes on unchanged. */
-static uint32_t pass(mwl__frame *f, const mwl__entry_rec *rec) {
+static uint32_t leave_unseen(mwl__frame *f, const mwl__entry_rec *rec) {
     const uint32_t pc = rec->leave_pc + 1;
     f->construct = MWL_IN_PHASE;
     f->run->owed--;
@@ -227,7 +227,7 @@ MWL__OUTLINE static uint32_t pass_on(mwl__frame *f) {
     const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
     for (;;) {
         const mwl__entry_link *l = f->entries->link;
-        const uint32_t pc = pass(f, l->rec);
+        const uint32_t pc = leave_unseen(f, l->rec);
         if (!l->rises || pc != l->rec->leave_pc + 1 || *slice <= 0) return pc;
         --*slice;
         const mwl__entry *e = f->entries;

@@ -4,7 +4,6 @@
  * General categories, case mappings and scripts are generated tables. */
 #include "vm/regex/regex_prog.h"
 
-#include "mwl_config.h"
 #include "vm/regex/regex_scripts.h"
 #include "vm/regex/regex_unicode.h"
 

@@ -150,7 +150,7 @@ static void add_error(struct report *r, mwl_value v, uint32_t cost) {
 }
 
 /* Adds an error of one keyword of the current schema. The text so far is its message. */
-static void say(struct report *r, const char *keyword, mwl_value v) {
+static void add_keyword(struct report *r, const char *keyword, mwl_value v) {
     size_t at = r->keyword.len;
     push_name(&r->keyword, keyword);
     add_error(r, v, 1);
@@ -283,7 +283,7 @@ static void explain_bound(struct report *r, const uint32_t *p, bool least, mwl_v
     put_json(r, r->e->consts[p[1]]);
     mwl__buf_puts(&r->text, ", is ");
     put_json(r, v);
-    say(r, names[least][p[2]], v);
+    add_keyword(r, names[least][p[2]], v);
 }
 
 static void explain_counts(struct report *r, const uint32_t *p, uint32_t n, mwl_value v) {
@@ -297,7 +297,7 @@ static void explain_counts(struct report *r, const uint32_t *p, uint32_t n, mwl_
     TEXT(r, "must have at %s ", few ? "least" : "most");
     put_count(r, few ? p[1] : p[2], names[i].one, names[i].many);
     mwl__buf_printf(&r->text, ", has %u", n);
-    say(r, few ? names[i].least : names[i].most, v);
+    add_keyword(r, few ? names[i].least : names[i].most, v);
 }
 
 static void explain_format(struct report *r, uint32_t format, mwl_value v) {
@@ -321,7 +321,7 @@ static void explain_format(struct report *r, uint32_t format, mwl_value v) {
         TEXT(r, "must be %s (format '%s')", words, mwl__format_name((int)format));
     else
         TEXT(r, "must have the format '%s'", mwl__format_name((int)format));
-    say(r, "format", v);
+    add_keyword(r, "format", v);
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -338,7 +338,7 @@ static void explain_missing(struct report *r, const uint32_t *t, mwl_value v) {
         r->text.len = 0;
         put_quoted(r, key);
         mwl__buf_puts(&r->text, " is required");
-        say(r, "required", v);
+        add_keyword(r, "required", v);
     }
 }
 
@@ -442,7 +442,7 @@ static void explain_items(struct report *r, const uint32_t *t, mwl_value v) {
             return;
         } else if (is_false(r, t[2])) {
             TEXT(r, "must have at most %u elements, has %u", n_prefix, v.aux);
-            say(r, "items", v);
+            add_keyword(r, "items", v);
             return;
         } else {
             into_element(r, "items", NONE, i, t[2], v);
@@ -459,7 +459,7 @@ static void explain_contains(struct report *r, const uint32_t *p, mwl_value v) {
     put_count(r, few ? p[2] : p[3], "element that matches 'contains'",
               "elements that match 'contains'");
     mwl__buf_printf(&r->text, ", has %u", n);
-    say(r, !few ? "maxContains" : p[2] == 1 ? "contains" : "minContains", v);
+    add_keyword(r, !few ? "maxContains" : p[2] == 1 ? "contains" : "minContains", v);
 }
 
 static void explain_unique(struct report *r, mwl_value v) {
@@ -468,7 +468,7 @@ static void explain_unique(struct report *r, mwl_value v) {
     mwl_status st = mwl__schema_find_equal(r->heap, v, &r->e->fuel, &found, at);
     if (st < 0) r->e->status = st;
     TEXT(r, "must have different elements; those at %u and %u are equal", at[0], at[1]);
-    say(r, "uniqueItems", v);
+    add_keyword(r, "uniqueItems", v);
 }
 
 /* ---- alternatives ---------------------------------------------------------------------------- */
@@ -502,7 +502,7 @@ static void explain_none(struct report *r, const char *keyword, const uint32_t *
     TEXT(r, "matches none of %u alternatives", n);
     if (n > 1)
         mwl__buf_printf(&r->text, "; number %u (%s/%u) comes closest", best + 1, keyword, best);
-    say(r, keyword, v);
+    add_keyword(r, keyword, v);
     if (full(r)) return;
     r->errors[r->n - 1].cost = least < 100 ? least : 100;
     (void)try_branch(r, keyword, best, t[2 + best], v);
@@ -523,7 +523,7 @@ static void explain_one(struct report *r, const uint32_t *t, mwl_value v) {
     }
     TEXT(r, "must match exactly one of %u alternatives; numbers %u and %u match", n, first + 1,
          second + 1);
-    say(r, "oneOf", v);
+    add_keyword(r, "oneOf", v);
 }
 
 static void explain_if(struct report *r, const uint32_t *p, mwl_value v) {
@@ -532,7 +532,7 @@ static void explain_if(struct report *r, const uint32_t *p, mwl_value v) {
     if (r->e->status || next == NONE) return;
     if (is_false(r, next)) {
         TEXT(r, "is not allowed, as it %s 'if'", yes ? "matches" : "does not match");
-        say(r, yes ? "then" : "else", v);
+        add_keyword(r, yes ? "then" : "else", v);
     } else {
         below(r, yes ? "then" : "else", NONE, mwl_absent(), next, v);
     }
@@ -560,7 +560,7 @@ static void explain_unevaluated(struct report *r, uint32_t node, const uint32_t 
             size_t at = r->instance.len;
             push_number(&r->instance, i);
             TEXT(r, "is not allowed: no schema describes this element");
-            say(r, keyword, mwl__as_list(v)->item[i]);
+            add_keyword(r, keyword, mwl__as_list(v)->item[i]);
             r->instance.len = at;
         }
     }
@@ -588,7 +588,7 @@ static void explain_ins(struct report *r, uint32_t node, const uint32_t *p, mwl_
         put_json(r, r->e->consts[p[1]]);
         mwl__buf_puts(&r->text, ", is ");
         put_json(r, v);
-        say(r, "multipleOf", v);
+        add_keyword(r, "multipleOf", v);
         break;
     case MWL__SCHEMA_LENGTH: explain_counts(r, p, mwl__as_str(v)->n_cp, v); break;
     case MWL__SCHEMA_COUNT:
@@ -598,7 +598,7 @@ static void explain_ins(struct report *r, uint32_t node, const uint32_t *p, mwl_
         uint32_t k = w[w[MWL__SCHEMA_H_WORDS] - w[MWL__SCHEMA_H_PATTERNS] + p[1]];
         TEXT(r, "must match the pattern ");
         put_quoted(r, r->e->consts[k]);
-        say(r, "pattern", v);
+        add_keyword(r, "pattern", v);
         break;
     }
     case MWL__SCHEMA_FORMAT: explain_format(r, p[1], v); break;
@@ -617,7 +617,7 @@ static void explain_ins(struct report *r, uint32_t node, const uint32_t *p, mwl_
     case MWL__SCHEMA_ONE: explain_one(r, t, v); break;
     case MWL__SCHEMA_NOT:
         TEXT(r, "must not match the schema under 'not'");
-        say(r, "not", v);
+        add_keyword(r, "not", v);
         break;
     case MWL__SCHEMA_IF: explain_if(r, p, v); break;
     case MWL__SCHEMA_SCOPE: explain_scope(r, p, v); break;
