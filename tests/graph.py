@@ -361,7 +361,7 @@ def labels(folder):
     svg = run("graph", file).stdout
     label = {m.group(1): re.findall(r"<text[^>]*>([^<]*)</text>", m.group(0))
              for m in re.finditer(r'<g class="label catch" data-of="(e\d+)">.*?</g>', svg)}
-    want = [["…Retry.Exhausted", "…Timeout.Exceeded"], ["System.", "ParameterValidationFailed"], ["A.One", "B.Two", "and 2 more"]]
+    want = [["…Middleware.Retry.Exhausted", "…Middleware.Timeout.Exceeded"], ["System.", "ParameterValidationFailed"], ["A.One", "B.Two", "and 2 more"]]
     if [label[k] for k in sorted(label)] != want:
         fail(f"labels: {label}")
     if "Provider.Middleware.Retry.Exhausted, Provider.Middleware.Timeout.Exceeded</title>" not in svg:
