@@ -10,17 +10,38 @@
 
 #include <string.h>
 
-/* Reads the length of a constant bound. */
+/* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption. */
+static mwl_value exceeded(mwl_heap *h, mwl_value arguments) {
+    mwl_value duration = mwl_object_get(arguments, "duration", 8);
+    char message[64] = "not finished within ";
+    size_t len = 0, at = strlen(message);
+    const char *text = mwl_as_text(duration, &len);
+    if (!text) len = 0;
+    if (len > 40) len = 40;
+    if (len) memcpy(message + at, text, len);
+    message[at + len] = '\0';
+    /* The state of a loaded run is data from outside: nothing else of it goes on. */
+    mwl_value details = text && mwl_count(arguments) == 1
+                            ? mwl_value_keep(arguments)
+                            : mwl_object_set(h, mwl_object(h, 1), "duration", 8,
+                                             text ? mwl_value_keep(duration) : mwl_null());
+    return mwl_failure(h, "timeout", "Provider.Middleware.Timeout.Exceeded", message, details,
+                       mwl_absent());
+}
+
+/* Of a constant bound: its length, and the failure, which is the same each time. */
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
-    (void)heap, (void)user;
+    (void)user;
     int64_t ns;
-    return mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns) ? mwl_int(ns)
-                                                                              : mwl_absent();
+    if (!mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) return mwl_absent();
+    mwl_value both = mwl_array_push(heap, mwl_array(heap, 2), mwl_int(ns));
+    return mwl_array_push(heap, both, exceeded(heap, arguments));
 }
 
 static void timeout_entry(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value arguments = mwl_phase_arguments(phase), prepared = mwl_phase_prepared(phase);
+    mwl_value arguments = mwl_phase_arguments(phase);
+    mwl_value prepared = mwl_array_at(mwl_phase_prepared(phase), 0);
     int64_t ns = mwl_as_int(prepared);
     if (mwl_is_absent(prepared) &&
         !mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) {
@@ -31,26 +52,12 @@ static void timeout_entry(mwl_phase *phase, void *user) {
     mwl_phase_arm_for(phase, ns);
 }
 
-/* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption. */
 static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_heap *h = mwl_phase_heap(phase);
-    mwl_value state = mwl_phase_state(phase);
-    mwl_value duration = mwl_object_get(state, "duration", 8);
-    char message[64] = "not finished within ";
-    size_t len = 0, at = strlen(message);
-    const char *text = mwl_as_text(duration, &len);
-    if (!text) len = 0;
-    if (len > 40) len = 40;
-    if (len) memcpy(message + at, text, len);
-    message[at + len] = '\0';
-    /* The state of a loaded run is data from outside: nothing else of it goes on. */
-    mwl_value details = text && mwl_count(state) == 1
-                            ? mwl_value_keep(state)
-                            : mwl_object_set(h, mwl_object(h, 1), "duration", 8,
-                                             text ? mwl_value_keep(duration) : mwl_null());
-    mwl_phase_interrupt(phase, mwl_failure(h, "timeout", "Provider.Middleware.Timeout.Exceeded",
-                                           message, details, mwl_absent()));
+    mwl_value prepared = mwl_array_at(mwl_phase_prepared(phase), 1);
+    mwl_phase_interrupt(phase, mwl_is_absent(prepared)
+                                   ? exceeded(mwl_phase_heap(phase), mwl_phase_state(phase))
+                                   : mwl_value_keep(prepared));
 }
 
 const mwl_middleware mwl__std_timeout = {

@@ -88,14 +88,16 @@ static const mwl__map blank = {
 /* Adds a member behind the last one. Takes over the value. Returns false if it is absent or at a
  * limit. */
 static bool add(mwl_heap *h, mwl__map *m, mwl__word name, mwl_value take) {
-    mwl_status status = MWL_OK; /* absent: its constructor has set `why` */
-    if (!mwl_is_absent(take)) {
-        status = mwl__value_weigh(take, &m->depth, &m->odd, &m->weight);
-        if (status < 0) h->why = status;
-    }
-    if (mwl_is_absent(take) || status < 0) {
-        mwl__drop(h, take);
-        return false;
+    if (!mwl__value_weigh_fast(&take, (mwl__list *)m)) {
+        mwl_status status = MWL_OK; /* absent: its constructor has set `why` */
+        if (!mwl_is_absent(take)) {
+            status = mwl__value_weigh(take, &m->depth, &m->odd, &m->weight);
+            if (status < 0) h->why = status;
+        }
+        if (mwl_is_absent(take) || status < 0) {
+            mwl__drop(h, take);
+            return false;
+        }
     }
     m->member[m->used++] = (mwl__member){mwl__word_value(name), mwl__own(take)};
     return true;
@@ -340,6 +342,11 @@ static bool code_matches(mwl_value pattern, mwl_value code) {
     return c->len >= n && mwl__bytes_same(p->s, c->s, n - 1);
 }
 
+static bool type_matches(mwl_value wanted, mwl_value type) {
+    return mwl_value_kind(wanted) == MWL_KIND_STRING && mwl_value_kind(type) == MWL_KIND_STRING &&
+           mwl__str_same(wanted, type);
+}
+
 static bool retryable_is(mwl_value failure, bool want) {
     mwl_value r = mwl__word_get(failure, MWL_WORD_RETRYABLE);
     return mwl_value_kind(r) == MWL_KIND_BOOL && mwl_as_bool(r) == want;
@@ -354,7 +361,7 @@ bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, m
     hit = m->n_types == 0;
     mwl_value type = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_TYPE);
     for (uint32_t i = 0; i < m->n_types && !hit; i++)
-        hit = mwl_value_equal(p->consts[p->keys[m->first_type + i]], type);
+        hit = type_matches(p->consts[p->keys[m->first_type + i]], type);
     return hit && (m->retryable == MWL_NONE || retryable_is(failure, m->retryable == 1));
 }
 
@@ -368,7 +375,7 @@ static bool any_code(mwl_value patterns, mwl_value failure) {
 static bool any_type(mwl_value types, mwl_value failure) {
     mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
     size_t n = mwl_value_kind(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
-    while (i < n && !mwl_value_equal(mwl__as_list(types)->item[i], type)) i++;
+    while (i < n && !type_matches(mwl__as_list(types)->item[i], type)) i++;
     return i < n;
 }
 

@@ -128,6 +128,13 @@ static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
     return MWL_OK;
 }
 
+static void drop_prepared(mwl_heap *h, mwl__entry_link *e) {
+    mwl__drop(h, e->prepared);
+    mwl__drop(h, e->why);
+    mwl__drop(h, e->cancel);
+    e->prepared = e->why = e->cancel = mwl_absent();
+}
+
 /* The same for an entry. Valid arguments may be prepared. If that fails, there is no prepared
  * value.
  */
@@ -140,7 +147,7 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
         e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
     }
     e->carries = m->carries && e->with_ok[MWL_ON_SUCCESS];
-    mwl__replace(&vm->heap, &e->prepared, mwl_absent());
+    drop_prepared(&vm->heap, e);
     if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
         e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
 }
@@ -219,7 +226,7 @@ void mwl__link_free(mwl_vm *vm, mwl__link *l) {
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     for (uint32_t i = 0; l->entries && i < t->n_entries; i++)
-        mwl__drop(&vm->heap, l->entries[i].prepared);
+        drop_prepared(&vm->heap, &l->entries[i]);
     mwl__mem_free(a, l->entries, t->n_entries * sizeof *l->entries);
     mwl__mem_free(a, l->calls, t->n_calls * sizeof *l->calls);
     mwl__mem_free(a, l->places, t->n_steps * sizeof *l->places);

@@ -514,6 +514,13 @@ void mwl__run_left(mwl_run *run) {
     }
 }
 
+/* The address of a run that is freed may become another's. */
+static void forget_sites(mwl_vm *vm, const mwl_run *run) {
+    for (uint32_t first = 0; first < 4; first++)
+        for (uint32_t i = first; (run->noted >> first & 1) && i < MWL_FAILURE_SITES; i += 4)
+            if (vm->failure_sites[i].run == run) vm->failure_sites[i].run = NULL;
+}
+
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
     mwl__usage(is_there(run), "mwl_run_free: the run was freed before");
@@ -524,9 +531,7 @@ void mwl_run_free(mwl_run *run) {
         run->free_asked = true;
         return;
     }
-    for (uint32_t i = 0; run->noted && i < MWL_FAILURE_SITES && i < vm->n_failure_sites; i++)
-        if (vm->failure_sites[i].run == run)
-            vm->failure_sites[i].run = NULL; /* its place may be taken by another */
+    if (run->noted) forget_sites(vm, run);
     mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
     if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
     if (run->root) release(run);

@@ -305,8 +305,8 @@ struct mwl_run {
     bool cancel_asked : 1; /* while busy: done when it is no longer busy */
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
-    bool noted : 1;        /* vm->failure_sites has, or had, one of its failures */
-    uint16_t busy;         /* nesting depth of code that may call the host; see mwl__run_enter */
+    uint8_t noted : 4; /* bit n: vm->failure_sites[n], or each fourth behind it, may be its own */
+    uint16_t busy;     /* nesting depth of code that may call the host; see mwl__run_enter */
 };
 
 /* A provider of the VM's catalog. Schemas are compiled (schema.h); a NULL schema accepts only `{}`.
@@ -359,11 +359,12 @@ typedef struct mwl__flow_link {
 typedef struct mwl__entry_link {
     const mwl__entry_rec *rec;
     const mwl__provider *provider;
-    mwl_value prepared; /* what the middleware made of onEntry's constant arguments, or absent */
-    mwl_value with[4];  /* by phase: its constant arguments, or absent */
-    bool with_ok[4];    /* by phase: they are there and valid */
-    bool carries;       /* onSuccess re-enters and carries, and there is nothing to check */
-    bool rises;         /* behind it is the ASCEND of the entry around it */
+    mwl_value prepared;    /* what the middleware made of onEntry's constant arguments, or absent */
+    mwl_value why, cancel; /* the last explanation of its bound, and the cancellation with it */
+    mwl_value with[4];     /* by phase: its constant arguments, or absent */
+    bool with_ok[4];       /* by phase: they are there and valid */
+    bool carries;          /* onSuccess re-enters and carries, and there is nothing to check */
+    bool rises;            /* behind it is the ASCEND of the entry around it */
 } mwl__entry_link;
 typedef struct mwl__call_link {
     const mwl__call_rec *rec;

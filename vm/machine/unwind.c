@@ -198,14 +198,28 @@ void mwl__unwind_frame(mwl__frame *f, mwl_value cancel, int64_t at_ns) {
     begin_unwind(f, NULL, cancel);
 }
 
-/* The entry's bound has elapsed: makes its cancellation, with the explanation as `previous`. False:
- * out of memory. */
+/* The cancellation with this explanation as `previous`, given; absent: out of memory. An
+ * explanation that its middleware keeps comes again, so the last one of an entry is remembered. */
+static mwl_value cancellation(mwl_heap *h, mwl__entry_link *l, mwl_value take_why) {
+    if (take_why.as.p == l->why.as.p) {
+        mwl__drop(h, take_why);
+        return mwl__keep(l->cancel);
+    }
+    const bool kept = mwl__as_map(take_why)->rc > 1;
+    mwl_value cancel = mwl__failure_over(
+        h, MWL_FAILURE_CANCELLED, "interrupted by an enclosing middleware", mwl_absent(), take_why);
+    if (kept && !mwl_is_absent(cancel)) {
+        mwl__replace(h, &l->why, mwl__keep(mwl__word_get(cancel, MWL_WORD_PREVIOUS)));
+        mwl__replace(h, &l->cancel, mwl__keep(cancel));
+    }
+    return cancel;
+}
+
+/* The entry's bound has elapsed: makes its cancellation. False: out of memory. */
 static bool fire(mwl__frame *f, mwl__entry *owner) {
     mwl_heap *h = mwl__heap_of(f);
     mwl_value why = mwl__phase_elapsed(f, owner), cancel = mwl_absent();
-    if (!mwl_is_absent(why))
-        cancel = mwl__failure_over(h, MWL_FAILURE_CANCELLED,
-                                   "interrupted by an enclosing middleware", mwl_absent(), why);
+    if (!mwl_is_absent(why)) cancel = cancellation(h, &f->run->link->entries[owner->ix], why);
     if (mwl_is_absent(cancel)) return false;
     owner->fired = true;
     mwl__replace(h, &owner->cancel, cancel);

@@ -504,9 +504,10 @@ static bool get_sites(mwl__loader *l) {
             !mwl__reader_uint(&l->r, t->n_steps, &step) ||
             !mwl__reader_uint(&l->r, UINT32_MAX, &depth))
             return false;
-        vm->failure_sites[vm->n_failure_sites++ % MWL_FAILURE_SITES] = (mwl__failure_site){
-            l->run, failure.as.p, (uint32_t)flow, (uint32_t)step, (uint32_t)depth};
-        l->run->noted = true;
+        const uint32_t at = vm->n_failure_sites++ % MWL_FAILURE_SITES;
+        vm->failure_sites[at] = (mwl__failure_site){l->run, failure.as.p, (uint32_t)flow,
+                                                    (uint32_t)step, (uint32_t)depth};
+        l->run->noted |= 1u << at % 4 & 15u;
     }
     return true;
 }
