@@ -47,12 +47,13 @@ typedef struct policy {
     mwl__backoff backoff; /* initial_ns < 0: no backoff */
 } policy;
 
-/* What `prepare` makes from constant arguments, as a bytes value: the last of an array, behind the
+/* What `prepare` makes from constant arguments, as a bytes value: the first of an array, before the
  * matchers that it points to. It points into the arguments too. If there are more policies than
  * this, they are read again at each use, like computed ones. */
 #define PREPARED 8u
 typedef struct plan {
     mwl_value policies;
+    size_t n;
     policy policy[PREPARED];
 } plan;
 
@@ -81,22 +82,22 @@ static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) 
     plan p;
     memset(&p, 0, sizeof p);
     p.policies = member(arguments, "policies");
-    size_t n = mwl_count(p.policies);
-    if (n > PREPARED) return mwl_absent();
-    for (size_t i = 0; i < n; i++)
+    p.n = mwl_count(p.policies);
+    if (p.n > PREPARED) return mwl_absent();
+    for (size_t i = 0; i < p.n; i++)
         if (!read_policy(mwl_array_at(p.policies, i), &p.policy[i])) return mwl_absent();
-    mwl_value all = mwl_array(heap, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        all = mwl_array_push(heap, all, mwl_matcher_prepare(heap, p.policy[i].match));
-        p.policy[i].match = mwl_array_at(all, i);
+    mwl_value matchers = mwl_array(heap, p.n);
+    for (size_t i = 0; i < p.n; i++) {
+        matchers = mwl_array_push(heap, matchers, mwl_matcher_prepare(heap, p.policy[i].match));
+        p.policy[i].match = mwl_array_at(matchers, i);
     }
-    return mwl_array_push(heap, all, mwl_bytes(heap, &p, sizeof p));
+    mwl_value both = mwl_array_push(heap, mwl_array(heap, 2), mwl_bytes(heap, &p, sizeof p));
+    return mwl_array_push(heap, both, matchers);
 }
 
 static const plan *plan_of(const mwl_phase *phase) {
-    mwl_value all = mwl_phase_prepared(phase);
-    size_t n = mwl_count(all);
-    return n ? (const plan *)(const void *)mwl_as_text(mwl_array_at(all, n - 1), NULL) : NULL;
+    return (const plan *)(const void *)mwl_as_text(mwl_array_at(mwl_phase_prepared(phase), 0),
+                                                   NULL);
 }
 
 static void retry_entry(mwl_phase *phase, void *user) {
@@ -115,18 +116,16 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
-/* Returns the first policy that matches the failure, and its number; NULL if none does. `room` is
- * for a policy that is not prepared. The policies are from the entry's state, which is data from
- * outside if the run was loaded. */
-static const policy *find_policy(const plan *prepared, mwl_value policies, mwl_value failure,
-                                 policy *room, size_t *at) {
-    size_t n = mwl_count(policies);
-    if (prepared && n > mwl_count(prepared->policies)) n = mwl_count(prepared->policies);
-    for (*at = 0; *at < n; ++*at) {
+/* Returns the first of n policies that matches the failure, and its number; NULL if none does.
+ * `room` is for a policy that is not prepared. */
+static const policy *find_policy(const plan *prepared, mwl_value policies, size_t n,
+                                 mwl_value failure, policy *room, size_t *at) {
+    for (size_t i = 0; i < n; i++) {
+        *at = i;
         if (prepared) {
-            const policy *p = &prepared->policy[*at];
+            const policy *p = &prepared->policy[i];
             if (mwl_matcher_matches(p->match, failure)) return p;
-        } else if (read_policy(mwl_array_at(policies, *at), room) &&
+        } else if (read_policy(mwl_array_at(policies, i), room) &&
                    mwl_failure_matches(room->match, failure)) {
             return room;
         }
@@ -164,13 +163,16 @@ static void exhausted(mwl_phase *phase, size_t at) {
 
 static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value state =
-        mwl_phase_state(phase); /* null if `when` of onEntry was false: nothing matches */
-    mwl_value policies = remembers(state) ? mwl_array_at(state, 0) : state;
+    mwl_value state = mwl_phase_state(phase);
+    if (mwl_value_kind(state) == MWL_KIND_NULL) return; /* `when` of onEntry was false */
+    /* The state of a loaded run is data from outside; prepared policies are the program's. */
+    const plan *prepared = plan_of(phase);
+    mwl_value policies = prepared           ? prepared->policies
+                         : remembers(state) ? mwl_array_at(state, 0)
+                                            : state;
     policy room;
-    size_t n = mwl_count(policies), at;
-    const policy *p =
-        find_policy(plan_of(phase), policies, mwl_phase_result_value(phase), &room, &at);
+    size_t n = prepared ? prepared->n : mwl_count(policies), at = 0;
+    const policy *p = find_policy(prepared, policies, n, mwl_phase_result_value(phase), &room, &at);
     if (!p) return;
     double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
     if (count >= p->attempts) {
@@ -185,14 +187,15 @@ static void retry_failure(mwl_phase *phase, void *user) {
         mwl__std_bad_duration(phase, "delay");
         return;
     }
-    double last = field(state, at, LAST);
+    const bool decorrelated = p->backoff.jitter == MWL__JITTER_DECORRELATED;
+    double last = n > 1 || decorrelated ? field(state, at, LAST) : NO_WAIT;
     if (!overridden && p->backoff.initial_ns >= 0)
         wait =
             mwl__backoff_wait(&p->backoff, count, last,
                               p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
     /* spec: an override does not change the schedule, so its wait is not a "last wait" of the
      * policy */
-    bool drifts = p->backoff.jitter == MWL__JITTER_DECORRELATED && !overridden;
+    const bool drifts = decorrelated && !overridden;
     if (drifts) last = (double)wait;
     if (n > 1 || drifts)
         mwl_phase_set_state(phase,

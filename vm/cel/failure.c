@@ -108,19 +108,21 @@ static inline void put_word(mwl__member *at, mwl__word name, const mwl_value *ta
     mwl__move(&at->val, take);
 }
 
-/* Takes over the values; message, details and previous may be absent. */
-static mwl_value envelope(mwl_heap *h, mwl_value type, mwl_value code, const char *message,
-                          mwl_value details, mwl_value previous) {
-    const bool good = !mwl_is_absent(type) && !mwl_is_absent(code);
+/* Takes over the values; message, details and previous may be absent. Type and code are passed by
+ * address, because a value that comes in registers is written in halves and then read as a whole.
+ */
+static mwl_value envelope(mwl_heap *h, const mwl_value *type, const mwl_value *code,
+                          const char *message, mwl_value details, mwl_value previous) {
+    const bool good = !mwl_is_absent(*type) && !mwl_is_absent(*code);
     mwl__map *m = good ? mwl__heap_take(h, sizeof *m + ROOM * sizeof *m->member) : NULL;
     if (!m) {
-        const mwl_value all[] = {type, code, details, previous};
+        const mwl_value all[] = {*type, *code, details, previous};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) mwl__drop(h, all[i]);
         return mwl_absent();
     }
     *m = blank;
-    put_word(&m->member[0], MWL_WORD_TYPE, &type);
-    put_word(&m->member[1], MWL_WORD_CODE, &code);
+    put_word(&m->member[0], MWL_WORD_TYPE, type);
+    put_word(&m->member[1], MWL_WORD_CODE, code);
     bool fits = !message || add(h, m, MWL_WORD_MESSAGE, message_of(h, message));
     if (!mwl_is_absent(details)) fits = add(h, m, MWL_WORD_DETAILS, details) && fits;
     if (!mwl_is_absent(previous)) fits = add(h, m, MWL_WORD_PREVIOUS, previous) && fits;
@@ -137,13 +139,15 @@ mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const cha
         mwl__drop(h, take_previous);
         return mwl__heap_fail(h, MWL_E_USAGE);
     }
-    return envelope(h, type ? mwl__literal(h, type) : mwl__word_value(MWL_WORD_ERROR),
-                    mwl__literal(h, code), message, take_details, take_previous);
+    const mwl_value made = type ? mwl__literal(h, type) : mwl_absent(),
+                    text = mwl__literal(h, code);
+    return envelope(h, type ? &made : &mwl__word_values[MWL_WORD_ERROR], &text, message,
+                    take_details, take_previous);
 }
 
 mwl_value mwl__failure_over(mwl_heap *h, mwl__failure_code code, const char *message,
                             mwl_value take_details, mwl_value take_previous) {
-    return envelope(h, mwl__word_value(codes[code].type), mwl__word_value(codes[code].code),
+    return envelope(h, &mwl__word_values[codes[code].type], &mwl__word_values[codes[code].code],
                     message, take_details, take_previous);
 }
 

@@ -53,6 +53,38 @@ typedef struct MWL__FILLED mwl__result {
     uint64_t rose : 40;
 } mwl__result;
 
+/* Both write a Result, and read one, in words, as mwl__move does. */
+#define MWL__RESULT_REST offsetof(mwl__result, ok)
+_Static_assert(sizeof(mwl__result) == MWL__RESULT_REST + 8, "the rest of a Result is one word");
+static inline void mwl__result_set(mwl__result *to, bool ok, mwl_value v) {
+    to->v = v;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t rest = ok;
+    memcpy((char *)to + MWL__RESULT_REST, &rest, sizeof rest);
+#else
+    to->ok = ok;
+    to->cleanup = to->severed = false;
+    to->rose = 0;
+#endif
+}
+/* Sets `rose` alone, which the compiler would write as two pieces. */
+static inline void mwl__result_rose(mwl__result *to, uint64_t stamp) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t rest;
+    memcpy(&rest, (const char *)to + MWL__RESULT_REST, sizeof rest);
+    rest = (rest & 0xffffff) | stamp << 24;
+    memcpy((char *)to + MWL__RESULT_REST, &rest, sizeof rest);
+#else
+    to->rose = stamp & (MWL_ROSE_STAMPS - 1);
+#endif
+}
+static inline void mwl__result_move(mwl__result *to, const mwl__result *from) {
+    uint64_t rest;
+    mwl__move(&to->v, &from->v);
+    memcpy(&rest, (const char *)from + MWL__RESULT_REST, sizeof rest);
+    memcpy((char *)to + MWL__RESULT_REST, &rest, sizeof rest);
+}
+
 /* Makes a text for people, given. Bytes that are not UTF-8 become U+FFFD. */
 mwl_value mwl__message(mwl_heap *h, const char *text);
 /* Returns what is wrong with an envelope that a host gave, or NULL: the rules for what an author

@@ -83,7 +83,9 @@ static inline uint32_t behind(mwl__frame *f, const mwl__call_link *c) {
 
 static uint32_t settled(mwl__frame *f, const mwl__call_link *c, const mwl__result *res) {
     if (mwl_is_absent(res->v)) return MWL_PC_NOMEM;
-    mwl__call_settle(f, res->ok, res->v);
+    mwl_value v;
+    mwl__move(&v, &res->v);
+    mwl__call_settle(f, res->ok, v);
     return behind(f, c);
 }
 
@@ -108,10 +110,7 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_heap *h, const mwl__call_link *c) {
     if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, c, how, out);
     mwl__call_accept_around(f);
     mwl__drop(h, f->res.v);
-    mwl__move(&f->res.v, &out);
-    f->res.ok = true;
-    f->res.cleanup = f->res.severed = false;
-    f->res.rose = 0;
+    mwl__result_set(&f->res, true, out);
     mwl__drop(h, f->in_flight);
     f->in_flight = mwl_absent();
     return behind(f, c);

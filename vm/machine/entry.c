@@ -26,25 +26,29 @@
 #include "vm/machine/unwind.h"
 
 static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take) {
-    mwl_value old = place->v;
+    if (place->v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), place->v);
     *place = take;
-    if (old.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), old);
 }
 
-static inline void accept(mwl__frame *f, mwl__entry *e) {
-    if (e->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->res.v);
-    e->res = f->res;
-    f->res.v = mwl_absent();
+/* The same, from a record, which has no Result afterwards. */
+static inline void move_result(const mwl__frame *f, mwl__result *place, mwl__result *from) {
+    if (place->v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), place->v);
+    mwl__result_move(place, from);
+    from->v = mwl_absent();
 }
+
+static inline void accept(mwl__frame *f, mwl__entry *e) { move_result(f, &e->res, &f->res); }
 
 void mwl__entry_accept(mwl__frame *f, mwl__entry *e) { accept(f, e); }
 
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    put_result(f, &e->res, (mwl__result){.v = take, .ok = ok});
+    if (e->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->res.v);
+    mwl__result_set(&e->res, ok, take);
 }
 
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
-    put_result(f, &e->emit, (mwl__result){.v = take, .ok = ok});
+    if (e->emit.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->emit.v);
+    mwl__result_set(&e->emit, ok, take);
 }
 
 /* The instant of the phase, and its trace event. */
@@ -85,7 +89,7 @@ static inline mwl__entry *enter(mwl__frame *f, uint32_t ix) {
     e->ix = ix;
     e->rank = rank;
     e->around_call = (l->rec->flags & MWL_ENTRY_AROUND_CALL) != 0;
-    e->input = f->in_flight;
+    mwl__move(&e->input, &f->in_flight);
     e->own_state = mwl_null();
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
@@ -357,7 +361,7 @@ MWL__INLINE uint32_t reenter(mwl__frame *f, mwl__entry *e, unsigned how, int64_t
     mwl_value next;
     if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
     if ((how & MWL_REENTER_CARRY) && mwl_is_absent(e->emit.v)) {
-        next = e->res.v;
+        mwl__move(&next, &e->res.v);
         e->res.v = mwl_absent();
     } else {
         next = how & MWL_REENTER_CARRY ? e->emit.v : mwl__keep(e->output);
@@ -382,8 +386,7 @@ uint32_t mwl__entry_carry(mwl__frame *f) { return reenter(f, f->entries, MWL_REE
 MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl__entry *e) {
     if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
-        put_result(f, &e->res, e->emit);
-        e->emit.v = mwl_absent();
+        move_result(f, &e->res, &e->emit);
     }
     return e->link->rec->always_pc;
 }
@@ -435,8 +438,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
     f->run->owed--;
-    put_result(f, &f->res, e->res);
-    e->res.v = mwl_absent();
+    move_result(f, &f->res, &e->res);
     trace_exit(f, f->res);
     if (f->extra) {
         f->extra->running = e->outer_running;

@@ -47,7 +47,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
 static void discard(mwl_vm *vm, mwl_call *c) {
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
-    c->input = c->args = mwl_absent();
+    c->input = mwl_absent();
+    c->args = mwl_absent(); /* not in one: the second would read what the first wrote in halves */
     clear(&vm->heap, &c->metadata);
     if (mwl_value_kind(c->state) != MWL_KIND_NULL) mwl__replace(&vm->heap, &c->state, mwl_null());
     if (vm->spare_execution) {
@@ -65,7 +66,7 @@ static void discard(mwl_vm *vm, mwl_call *c) {
 static mwl_call *new_call(mwl_vm *vm) {
     mwl_call *c = mwl__heap_take(&vm->heap, sizeof *c);
     if (!c) return NULL;
-    memset(c, 0, sizeof *c);
+    mwl__record_blank(c, sizeof *c);
     c->vm = vm;
     c->state = mwl_null();
     c->timer.owner = MWL_TIMER_EXECUTION;
@@ -117,7 +118,7 @@ void mwl__execution_free(mwl_call *c) {
 
 static inline void take(mwl_call *c, mwl__result *res) {
     mwl_vm *vm = c->vm;
-    *res = c->res;
+    mwl__result_move(res, &c->res);
     mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
     discard(vm, c);
@@ -350,8 +351,7 @@ MWL__OUTLINE static mwl_status conclude(mwl_call *c) {
 
 /* It has its Result. Small, because most executions settle in their start, with plain data. */
 MWL__INLINE mwl_status settle(mwl_call *c, bool ok, mwl_value take) {
-    c->res.v = take;
-    c->res.ok = ok;
+    mwl__result_set(&c->res, ok, take);
     c->settled = true;
     return c->starting && mwl_is_absent(c->metadata) ? MWL_OK : conclude(c);
 }

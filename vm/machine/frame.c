@@ -456,7 +456,8 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
     f->state = MWL_FRAME_DONE;
     if (mwl__tracing(run->link->vm)) mwl__trace_result(f, MWL_TRACE_FRAME_EXITED, -1, f->res);
     if (!parent) {
-        mwl__result res = f->res;
+        mwl__result res;
+        mwl__result_move(&res, &f->res);
         f->res.v = mwl_absent();
         mwl__run_done(run, &res);
         return MWL_PC_PARK;

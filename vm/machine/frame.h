@@ -72,7 +72,14 @@ static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_val
 }
 static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     if (f->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), f->res.v);
-    f->res = (mwl__result){.v = take, .ok = ok};
+    mwl__result_set(&f->res, ok, take);
+}
+/* The same from a place, which is absent afterwards. */
+static inline void mwl__frame_move_res(mwl__frame *f, bool ok, mwl_value *from) {
+    mwl_value v;
+    mwl__move(&v, from);
+    *from = mwl_absent();
+    mwl__frame_set_res(f, ok, v);
 }
 /* A failure begins to rise. */
 static inline void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {

@@ -130,7 +130,7 @@ struct mwl_call {
     const struct mwl__provider *provider;
     mwl_value input, args, state, metadata;
     mwl__result res;
-    bool settled, starting, cancelled;
+    bool settled, starting;
     bool listed;      /* in vm->executions */
     bool alive;       /* cleared on free; detects use after free in debug builds */
     uint16_t attempt; /* how often it was dispatched */
@@ -143,6 +143,7 @@ struct mwl_call {
     mwl_token *tokens; /* without an answer yet */
     void *user;
     mwl_call *next, *prev; /* vm->executions, vm->held or vm->released */
+    bool cancelled; /* apart: read together with `settled`, it would wait for both to be written */
 };
 
 /* ---- Gather ---------------------------------------------------------------------------------- */

@@ -191,8 +191,7 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
 
 uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
-    mwl__frame_set_res(f, true, f->in_flight);
-    f->in_flight = mwl_absent();
+    mwl__frame_move_res(f, true, &f->in_flight);
     if (f->extra) mwl__frame_fail(f, mwl_null());
     trace_exit(f);
     return mwl__frame_ascend(f);

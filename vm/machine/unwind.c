@@ -55,7 +55,7 @@ static void failed_inside(mwl__frame *f, mwl_value take_failure) {
 
 static uint64_t stamp(int64_t mono_ns) { return (((uint64_t)mono_ns >> 20) + 1) % MWL_ROSE_STAMPS; }
 static void rose_at(mwl__result *failure, int64_t mono_ns) {
-    failure->rose = stamp(mono_ns) & (MWL_ROSE_STAMPS - 1);
+    mwl__result_rose(failure, stamp(mono_ns));
 }
 
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
@@ -86,22 +86,23 @@ static mwl_value displaced(mwl_value cancel) {
 static bool impose(mwl__frame *f, const mwl__result *flight, mwl_value cancel, int64_t at_ns) {
     mwl_heap *h = mwl__heap_of(f);
     const uint32_t depth = f->run->limits->chain_depth;
-    mwl__result next = {.v = mwl_absent()};
-    bool failed = flight && !flight->ok && !mwl_is_absent(flight->v);
-    if (failed && flight->cleanup) {
-        next = *flight;
-        next.v = mwl__failure_chain(h, mwl__keep(flight->v), cancel, depth);
-    } else if (failed && explained(cancel) && rose_before(flight, at_ns)) {
-        next.rose = flight->rose;
-        next.v = mwl__failure_chain(h, mwl__keep(cancel), flight->v, depth);
-    } else {
-        next.v = mwl__keep(cancel);
+    const bool failed = flight && !flight->ok && !mwl_is_absent(flight->v);
+    const bool cleanup = failed && flight->cleanup;
+    const bool beneath = failed && !cleanup && explained(cancel) && rose_before(flight, at_ns);
+    if (!cleanup && !beneath) {
+        mwl__frame_set_res(f, false, mwl__keep(cancel));
+        return true;
     }
-    bool good = !mwl_is_absent(next.v);
-    if (!good) next = (mwl__result){.v = mwl__keep(cancel)};
-    mwl__frame_set_res(f, false, next.v);
-    f->res = next;
-    return good;
+    const mwl__result was = *flight; /* it may be f->res */
+    mwl_value v = cleanup ? mwl__failure_chain(h, mwl__keep(was.v), cancel, depth)
+                          : mwl__failure_chain(h, mwl__keep(cancel), was.v, depth);
+    const bool good = !mwl_is_absent(v);
+    mwl__frame_set_res(f, false, good ? v : mwl__keep(cancel));
+    if (!good) return false;
+    f->res.rose = was.rose;
+    f->res.cleanup = cleanup;
+    f->res.severed = cleanup && was.severed;
+    return true;
 }
 
 /* The Result in flight inside the owner (NULL: the frame), or NULL: rising, or at an entry whose

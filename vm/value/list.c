@@ -258,5 +258,7 @@ mwl_value mwl_array_push(mwl_heap *heap, mwl_value take_array, mwl_value take_it
 
 mwl_value mwl_array_at(mwl_value array, size_t i) {
     if (mwl_value_kind(array) != MWL_KIND_ARRAY || i >= array.aux) return mwl_absent();
-    return mwl__borrow(mwl__as_list(array)->item[i]);
+    mwl_value v;
+    mwl__move_lent(&v, &mwl__as_list(array)->item[i]);
+    return v;
 }

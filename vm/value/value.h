@@ -235,18 +235,51 @@ static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
 void mwl__destroy(mwl_heap *h,
                   mwl_value v); /* frees a value whose count is zero; does not recurse */
 
+/* Both read and write a value as two words. If its tag alone is written and it is then read as a
+ * whole, the processor waits. On machines of the other byte order the tag is in the other half of
+ * the first word. */
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define MWL__IN_WORDS 1
+#else
+#define MWL__IN_WORDS 0
+#endif
+static inline mwl_value mwl__of_words(uint64_t head, uint64_t body) {
+    mwl_value v;
+#if MWL__IN_WORDS
+    __asm__("" : "+r"(head)); /* so that the compiler does not take it apart again */
+#endif
+    memcpy(&v, &head, 8);
+    memcpy((char *)&v + 8, &body, 8);
+    return v;
+}
 /* Returns a counted reference to v. v may be counted or borrowed. */
 static inline mwl_value mwl__keep(mwl_value v) {
-    if (v.tag & MWL_HEAP) {
-        ++*(uint32_t *)v.as.p;
-        v.tag |= MWL_OWNED;
+    if (!MWL__IN_WORDS) {
+        if (v.tag & MWL_HEAP) {
+            ++*(uint32_t *)v.as.p;
+            v.tag |= MWL_OWNED;
+        }
+        return v;
     }
-    return v;
+    uint64_t head, body;
+    memcpy(&head, &v, 8);
+    memcpy(&body, (const char *)&v + 8, 8);
+    if (head & MWL_HEAP) {
+        ++*(uint32_t *)v.as.p;
+        head |= MWL_OWNED;
+    }
+    return mwl__of_words(head, body);
 }
 /* Returns the reference without its count. It is valid while something else holds the value. */
 static inline mwl_value mwl__borrow(mwl_value v) {
-    v.tag &= ~MWL_OWNED;
-    return v;
+    if (!MWL__IN_WORDS) {
+        v.tag &= ~MWL_OWNED;
+        return v;
+    }
+    uint64_t head, body;
+    memcpy(&head, &v, 8);
+    memcpy(&body, (const char *)&v + 8, 8);
+    return mwl__of_words(head & ~(uint64_t)MWL_OWNED, body);
 }
 /* *to := *from, copied as two words. If a value was just written in two halves and is then read as
  * a whole, the processor waits; this avoids it. _lent borrows, _owned counts. The empty asm
