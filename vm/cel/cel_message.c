@@ -96,7 +96,7 @@ static mwl_value json_value(mwl_fn *fn, mwl_value v) {
     }
     case MWL_KIND_OBJECT: {
         size_t n = mwl_count(v);
-        mwl_value map = mwl_object(h, n), key, val;
+        mwl_value map = mwl_object(h, n), key = mwl_absent(), val = mwl_absent();
         for (size_t i = 0; i < n && !mwl_is_absent(map); i++) {
             (void)mwl_object_at(v, i, &key, &val);
             if (mwl_value_kind(key) != MWL_KIND_STRING) {
