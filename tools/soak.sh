@@ -4,7 +4,7 @@
 # A part is a function soak_PART that counts its passes and failures and makes rows by figure. The rows of a part are
 # kept in tests/FIGURES.md until that part runs again, each with the commit that it was measured at.
 
-soak_parts="tests model bytes cancel host cost each reader editor simulation crashes kills fleet serve protocol options mutations"
+soak_parts="tests model bytes cancel host cost each reader editor simulation crashes kills fleet serve protocol options mutations fuzz"
 
 # figure WHAT TEXT: a row of tests/FIGURES.md, with the seconds since the last one.
 figure() {
@@ -48,7 +48,10 @@ soak_model() {
 soak_bytes() {
     programs=$((${MODEL_COUNT:-100000} / 10))
     suite mwl "$soak_conformance" --resave
-    MWL_RESAVE=1 build/test_cancel_everywhere || count 0 1 0
+    figure "the conformance cases, moved through bytes" "$passed passed, $failed failed since the soak began"
+    passes moved env MWL_SOAK=1 MWL_RESAVE=1 build/test_cancel_everywhere
+    figure "cancelled and aborted everywhere, moved through bytes" \
+        "$(sed -n 's/^\([0-9]* scenarios: .*\)/\1/p' build/moved.log | paste -s -d '+' | sed 's/+/; /')"
     model_run compare.py --count "$programs" --batch "$tested/mwl-batch --resave" --keep "$tested/disagreements"
     figure "moved through bytes, $programs programs" "$(grep ' agreed, ' build/model.log)"
 }
@@ -142,6 +145,20 @@ soak_mutations() {
     { MWL_CMAKE="-DMWL_DEPS_DIR=$PWD/build/deps ${MWL_CMAKE:-}" tests/mutate.sh || echo "mutate.sh failed"; } | tee build/mutate.log
     if grep -q '^mutate.sh failed' build/mutate.log; then count 0 1 0; else count 1 0 0; fi
     figure "[mutations](MUTATIONS.md)" "$(grep ' mutations, ' build/mutate.log)"
+}
+
+# Every door of tests/fuzz, FUZZ_SECONDS each (300), under AddressSanitizer and UndefinedBehaviorSanitizer.
+soak_fuzz() {
+    seconds=${FUZZ_SECONDS:-300}
+    fuzz_build
+    for source in tests/fuzz/fuzz_*.c; do
+        target=$(basename "$source" .c)
+        if (fuzz_one "$target" "$seconds"); then count 1 0 0; else count 0 1 0; fi
+        log=build/fuzz/$target.log
+        [ "$target" != fuzz_cost ] || log=build/cost/$target.log
+        runs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, nothing found/p' "$log" | tail -n 1)
+        figure "fuzzing: ${target#fuzz_}" "${runs:-found something; $log}"
+    done
 }
 
 # The rows of this run in place of the older ones of the same parts, in the order of soak_parts.

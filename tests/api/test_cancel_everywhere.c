@@ -7,8 +7,9 @@
  * await point is one where a frame of the run waits: for time, a provider, a subflow or its
  * dispatches. The conformance cases are cancelled and aborted at every point, without exception;
  * our own at some points, evenly, and with MWL_SOAK in the environment at every one of the first
- * POINTS_MAX. MWL_ONLY selects the cases whose path contains that text. With MWL_RESAVE, runs are
- * moved through bytes: where they are stopped, after the cancellation, and on the way. */
+ * POINTS_MAX. MWL_ONLY selects the cases whose path contains that text. With MWL_RESAVE, and in
+ * stress builds, runs are moved through bytes: where they are stopped, after the cancellation, and
+ * on the way. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "tools/suite/resave.h"
@@ -161,6 +162,9 @@ static mwl_vm *make_vm(void *ctx) {
 
 static void move(stage *g) {
     static int resaves = -1;
+#ifdef MWL_STRESS
+    resaves = 1;
+#endif
     if (resaves < 0) resaves = getenv("MWL_RESAVE") != NULL;
     if (resaves && !*g->resave.why) (void)resave_move(&g->resave, &g->vm, &g->run);
 }

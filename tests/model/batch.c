@@ -216,6 +216,9 @@ static void run(job *j) {
 
 int main(int argc, char **argv) {
     resaves = argc > 1 && strcmp(argv[1], "--resave") == 0;
+#ifdef MWL_STRESS
+    resaves = true;
+#endif
     char *text = NULL;
     size_t room = 0;
     ssize_t len = 0;

@@ -51,6 +51,23 @@ static const char *const fuel_expressions[] = {
     "a.sortBy(x, x)",
     "a.matches('^(x|y)*$')",
     "a.matches('[a-w]*x$')",
+    /* the other macros; a test compares with the table */
+    "a.exists_one(i, x, x == 1)",
+    "a.existsOne(x, x == 1)",
+    "a.existsOne(i, x, x == 1)",
+    "a.all(i, x, x != 1)",
+    "a.exists(i, x, x == 1)",
+    "a.transformList(i, x, x != 1, x)",
+    "a.transformMap(k, x, x != 1, x)",
+    "a.transformMapEntry(k, x, {string(k): x})",
+    "a.transformMapEntry(k, x, x != 1, {string(k): 1})",
+    "optional.of(a).optMap(x, x == 1)",
+    "optional.of(a).optFlatMap(x, optional.of(x == 1))",
+    "cel.bind(x, a, x == 1)",
+    "optional.of(a).orValue(b)",
+    "optional.of(a) == optional.of(b)",
+    "'%s%d%x'.format([a, a, a])",
+    "'%e %.3f %o'.format([a, a, a])",
 };
 #define FUEL_EXPRESSIONS (sizeof fuel_expressions / sizeof *fuel_expressions)
 
@@ -102,6 +119,20 @@ static const char *const fuel_schemas[] = {
     "{'format':'json-pointer'}",
     "{'format':'relative-json-pointer'}",
     "{'format':'regex'}",
+    /* the other keywords; a test compares with the table */
+    "{'allOf':[{'items':{'type':'integer'}},{'maxItems':5}]}",
+    "{'oneOf':[{'items':{'type':'integer'}},{'items':{'type':'string'}},{'uniqueItems':true}]}",
+    "{'if':{'items':{'type':'integer'}},'then':{'minItems':3},'else':{'uniqueItems':true}}",
+    "{'dependentSchemas':{'k1':{'propertyNames':{'maxLength':9}}}}",
+    "{'dependencies':{'k1':['k2'],'k2':{'additionalProperties':{'type':'integer'}}}}",
+    "{'maxItems':3,'minItems':2}",
+    "{'maxProperties':3}",
+    "{'items':{'minimum':1,'maximum':5,'exclusiveMinimum':1,'exclusiveMaximum':5}}",
+    "{'contains':{'type':'integer'},'minContains':1000000000}",
+    "{'$dynamicAnchor':'n','items':{'$dynamicRef':'#n'}}",
+    "{'properties':{'k1':{'type':'integer'},'k2':{},'k3':{'maximum':1},'k4':{},'k5':{},'k6':{}}}",
+    "{'items':{'enum':[-1,-2,-3,-4,-5,-6,-7,-8,-9,'x','y','z',[1],[2],{'a':1},null,true]}}",
+    "{'items':{'const':{'a':[1,2,3,'x']}}}",
 };
 #define FUEL_SCHEMAS (sizeof fuel_schemas / sizeof *fuel_schemas)
 

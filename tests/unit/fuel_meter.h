@@ -152,7 +152,7 @@ struct operand {
     bool large;
 };
 
-#define OPERANDS_MAX 40
+#define OPERANDS_MAX 56
 
 struct operands {
     struct operand at[OPERANDS_MAX];
@@ -221,8 +221,24 @@ static inline mwl_value operand_shared(mwl_heap *h, size_t weight) {
     return v;
 }
 
+/* What an expression makes. */
+static inline void operand_called(struct operands *o, struct meter *m, const char *name,
+                                  const char *text) {
+    mwl__cel_code code = {0};
+    const mwl_value none[3] = {mwl_null(), mwl_null(), mwl_null()};
+    mwl_value out = mwl_absent();
+    meter_ready(m);
+    if (meter_compile(m, text, false, &code) &&
+        mwl__cel_eval(&code, &m->x, none, 3, &out) == MWL_EXEC_END)
+        operand_add(o, name, false, out);
+    else
+        m->n_broken++;
+    mwl__cel_free(&code);
+}
+
 /* Everything that a function may be given, with `size` bytes or elements where it is large. */
-static inline void operands_make(struct operands *o, mwl_heap *h, size_t size) {
+static inline void operands_make(struct operands *o, struct meter *m, size_t size) {
+    mwl_heap *h = m->heap;
     static const char *const texts[][4] = {
         {"letters", "", "x", ""},
         {"letters then y", "", "x", "y"},
@@ -232,6 +248,8 @@ static inline void operands_make(struct operands *o, mwl_heap *h, size_t size) {
         {"ISO duration", "PT", "1", "S"},
         {"percents", "", "%%", ""},
         {"clauses", "", "%s", ""},
+        {"hexadecimal clauses", "", "%x", ""},
+        {"exponent clauses", "", "%e", ""},
         {"spaces", "", " ", ""},
         {"wide letters", "", "\xc3\xa9", ""},
         {"JSON lists", "[", "[],", "1]"},
@@ -259,6 +277,12 @@ static inline void operands_make(struct operands *o, mwl_heap *h, size_t size) {
     mwl_value newer = mwl_array_push(h, mwl_value_keep(old), mwl_int(1));
     operand_add(o, "older version", true, old); /* what is appended to it needs a copy */
     operand_add(o, "newer version", true, newer);
+    operand_add(o, "large bytes", true, operand_list(h, 16, operand_bytes(h, size)));
+    operand_add(o, "optional", true, mwl__some(h, operand_numbers(h, size / 16)));
+    operand_add(o, "type", false, mwl__type_new(h, "int", 3));
+    operand_called(o, m, "address of net.IP", "ip('2001:db8::1')");
+    operand_called(o, m, "range of net.CIDR", "cidr('2001:db8::/32')");
+    operand_add(o, "large int", true, mwl_int((int64_t)size));
     operand_add(o, "int", false, mwl_int(1));
     operand_add(o, "uint", false, mwl_uint(1));
     operand_add(o, "double", false, mwl_number(1.5));

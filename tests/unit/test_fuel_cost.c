@@ -3,6 +3,7 @@
  * No list of functions stands here: the tables that a VM registers are walked, so that a function
  * which is added is measured the same day. MWL_SOAK=1 measures 16 MiB too. */
 #include "fuel_cases.h"
+#include "assembler/cel/cel_front.h"
 #include "utest.h"
 
 static const size_t sizes[] = {1u << 10, 1u << 20, 16u << 20};
@@ -22,7 +23,8 @@ static void summary(const struct meter *m, const char *what, size_t size) {
 
 /* With three arguments the third is one of a few: what is large in it is large in the second. */
 static bool is_third(const struct operand *o) {
-    static const char *const names[] = {"letters", "numbers", "int", "text", "empty text"};
+    static const char *const names[] = {"letters",   "numbers", "int",
+                                        "large int", "text",    "empty text"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(o->name, names[i]) == 0) return true;
     return false;
@@ -36,7 +38,9 @@ static void measure_args(struct meter *m, const struct operands *o, struct call 
     }
     for (size_t i = 0; i < o->n && filled < sizeof c->args / sizeof *c->args; i++) {
         char more[160];
-        if (filled >= 2 && !is_third(&o->at[i])) continue;
+        const bool few = filled >= 2 || (filled == 1 && c->n_args == 4);
+        if (few && !is_third(&o->at[i])) continue;
+        if (filled == 3 && !strstr(o->at[i].name, "int")) continue;
         c->args[filled] = o->at[i].v;
         int len = snprintf(more, sizeof more, "%s%s%s", what, filled ? ", " : "", o->at[i].name);
         if (len > 0) measure_args(m, o, c, filled + 1, more);
@@ -46,7 +50,7 @@ static void measure_args(struct meter *m, const struct operands *o, struct call 
 static void measure_function(struct meter *m, const struct operands *o, const mwl_function_def *def,
                              size_t size) {
     char what[100];
-    for (size_t n = def->min_args; n <= def->max_args && n <= 3; n++) {
+    for (size_t n = def->min_args; n <= def->max_args && n <= 4; n++) {
         struct call c = {.def = def, .n_args = n};
         snprintf(what, sizeof what, "%s at %s: ", def->name, size_text(size));
         measure_args(m, o, &c, 0, what);
@@ -58,7 +62,7 @@ UTEST(fuel, bounds_the_time_of_every_function) {
         struct meter m;
         struct operands o;
         ASSERT_TRUE(meter_open(&m, SIZE_MAX));
-        operands_make(&o, m.heap, sizes[k]);
+        operands_make(&o, &m, sizes[k]);
         mwl_heap_limit(m.heap, mwl_heap_used(m.heap) + 16 * sizes[k]);
         for (size_t i = 0; i < m.functions.n_defs; i++)
             measure_function(&m, &o, m.functions.defs[i], sizes[k]);
@@ -74,7 +78,7 @@ UTEST(fuel, bounds_the_time_of_every_function) {
 static void measure_expression(struct meter *m, const struct operands *o, const char *text,
                                bool as_data, size_t size) {
     mwl__cel_code code = {0};
-    bool two = strchr(text, 'b') != NULL;
+    bool two = strchr(text, 'b') != NULL && !strstr(text, "cel.bind");
     if (!meter_compile(m, text, as_data, &code)) {
         printf("%s does not compile\n", text);
         m->n_broken++;
@@ -97,7 +101,7 @@ UTEST(fuel, bounds_the_time_of_every_operator) {
         struct meter m;
         struct operands o;
         ASSERT_TRUE(meter_open(&m, SIZE_MAX));
-        operands_make(&o, m.heap, sizes[k]);
+        operands_make(&o, &m, sizes[k]);
         mwl_heap_limit(m.heap, mwl_heap_used(m.heap) + 16 * sizes[k]);
         for (size_t i = 0; i < FUEL_EXPRESSIONS; i++)
             measure_expression(&m, &o, fuel_expressions[i], false, sizes[k]);
@@ -108,6 +112,60 @@ UTEST(fuel, bounds_the_time_of_every_operator) {
         operands_free(&o, m.heap);
         meter_close(&m);
     }
+}
+
+/* ---- nothing is left out -----------------------------------------------------------------------
+ */
+
+/* Does the text call the macro with so many arguments? Those of the rows have no commas inside
+ * other brackets than {} and [] and (). */
+static bool calls_macro(const char *text, const char *name, int n_args) {
+    char begin[40];
+    snprintf(begin, sizeof begin, "%s(", name);
+    const char *at = strstr(text, begin);
+    for (; at; at = strstr(at + 1, begin)) {
+        int depth = 0, n = 1;
+        const char *p = at + strlen(name);
+        do {
+            depth += *p == '(' || *p == '[' || *p == '{';
+            depth -= *p == ')' || *p == ']' || *p == '}';
+            n += *p == ',' && depth == 1;
+        } while (*++p && depth > 0);
+        if (n == n_args && (at == text || at[-1] == '.' || at[-1] == ' ')) return true;
+    }
+    return false;
+}
+
+UTEST(fuel, every_macro_has_a_row) {
+    for (const mwl__cel_macro *m = mwl__cel_standard_macros; m->name; m++) {
+        bool found = false;
+        for (size_t i = 0; i < FUEL_EXPRESSIONS && !found; i++)
+            found = calls_macro(fuel_expressions[i], m->name, m->n_args);
+        if (!found) printf("fuel_cases.h has no %s with %d arguments\n", m->name, m->n_args);
+        EXPECT_TRUE(found);
+    }
+}
+
+/* The keywords are those of the assembler's table; those that check nothing are not measured. */
+UTEST(fuel, every_schema_keyword_has_a_row) {
+    FILE *f = fopen(MWL_SOURCE_DIR "/assembler/schema/schema_keyword.c", "r");
+    char line[200], name[40], quoted[44], vocabulary[20];
+    size_t n = 0;
+    ASSERT_TRUE(f != NULL);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, " KEYWORD(\"%39[^\"]\", %19[A-Z]", name, vocabulary) != 2) continue;
+        if (strcmp(vocabulary, "META") == 0 || strcmp(vocabulary, "CONTENT") == 0) continue;
+        if (name[0] == '$' && !strstr(name, "ef")) continue;
+        bool found = false;
+        snprintf(quoted, sizeof quoted, "'%s'", name);
+        for (size_t i = 0; i < FUEL_SCHEMAS && !found; i++)
+            found = strstr(fuel_schemas[i], quoted) != NULL;
+        if (!found) printf("fuel_cases.h has no %s\n", name);
+        EXPECT_TRUE(found);
+        n++;
+    }
+    fclose(f);
+    EXPECT_GT(n, (size_t)30);
 }
 
 /* ---- schemas --------------------------------------------------------------------------------- */
@@ -136,7 +194,7 @@ UTEST(fuel, bounds_the_time_of_every_schema_keyword) {
         struct meter m;
         struct operands o;
         ASSERT_TRUE(meter_open(&m, SIZE_MAX));
-        operands_make(&o, m.heap, sizes[k]);
+        operands_make(&o, &m, sizes[k]);
         mwl_heap_limit(m.heap, mwl_heap_used(m.heap) + 16 * sizes[k]);
         for (size_t i = 0; i < FUEL_SCHEMAS; i++) measure_schema(&m, &o, fuel_schemas[i], sizes[k]);
         summary(&m, "schemas", sizes[k]);

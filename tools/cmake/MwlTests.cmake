@@ -247,6 +247,11 @@ foreach(cases cases regression)
   add_test(NAME resave_${cases} COMMAND mwl-suite --resave mwl ${PROJECT_SOURCE_DIR}/tests/${cases})
   mwl_test_setup(resave_${cases})
 endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/conformance)
+  add_test(NAME resave_conformance COMMAND mwl-suite --resave mwl
+           ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/conformance)
+  mwl_test_setup(resave_conformance)
+endif()
 # The cases with programs of the other byte order.
 add_test(NAME swap_cases COMMAND mwl-suite --swap mwl ${PROJECT_SOURCE_DIR}/tests/cases)
 mwl_test_setup(swap_cases)

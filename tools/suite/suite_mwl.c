@@ -91,6 +91,9 @@ static mwl_vm *make_vm(void *ctx) {
 static bool make_home(struct scenario *c, const struct suite *s) {
     c->real_time = s->real_time;
     c->resaves = s->resave;
+#ifdef MWL_STRESS
+    c->resaves = c->resaves || !s->real_time;
+#endif
     c->home = c->vm = make_vm(c);
     if (!c->vm) return false;
     c->heap = mwl_vm_heap(c->vm);

@@ -159,7 +159,8 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
     const uint32_t *const end = guess + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
     uint32_t required = t[MWL__PROPS_REQUIRED];
     if (v.aux < required) return false;
-    for (uint32_t i = 0; i < v.aux; i++) {
+    uint32_t i = 0;
+    for (; i < v.aux; i++) {
         const mwl_value key = member[i].key;
         const uint32_t *entry = guess; /* members usually have the order of their declarations */
         if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
@@ -171,7 +172,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
             guess = entry + MWL__ENTRY_SIZE;
             required -= entry[MWL__ENTRY_REQUIRED];
             if (entry[MWL__ENTRY_NODE] != NONE) {
-                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], member[i].val)) return false;
+                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], member[i].val)) goto refused;
                 named = true;
             }
         }
@@ -179,16 +180,18 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
             const uint32_t *p = props_patterns(t);
             for (uint32_t j = 0; j < n_patterns; j++, p += 2) {
                 if (!search(e, p[0], key)) {
-                    if (e->status) return false;
+                    if (e->status) goto refused;
                     continue;
                 }
                 named = true;
-                if (!mwl__schema_run(e, p[1], member[i].val)) return false;
+                if (!mwl__schema_run(e, p[1], member[i].val)) goto refused;
             }
         }
-        if (!named && rest != NONE && !mwl__schema_run(e, rest, member[i].val)) return false;
+        if (!named && rest != NONE && !mwl__schema_run(e, rest, member[i].val)) goto refused;
     }
-    return required == 0 && charge(e, v.aux / 4);
+    return charge(e, v.aux / 4) && required == 0;
+refused: /* what was looked at is charged too */
+    return charge(e, i / 4) && false;
 }
 
 static APART bool run_needs(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {

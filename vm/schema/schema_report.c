@@ -394,6 +394,8 @@ static void explain_member(struct report *r, const uint32_t *t, const mwl__membe
 
 static void explain_props(struct report *r, const uint32_t *ins, mwl_value v) {
     const uint32_t *t = r->e->words + ins[1];
+    const uint64_t cost = v.aux / 4; /* most members are looked up, and are right */
+    r->e->fuel -= cost < r->e->fuel ? cost : r->e->fuel;
     explain_missing(r, t, v);
     for (uint32_t i = 0; i < v.aux && !full(r); i++)
         explain_member(r, t, &mwl__as_map(v)->member[i]);
