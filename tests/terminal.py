@@ -170,6 +170,24 @@ def live_line():
     expect(all(len(t) <= 29 for t in lines_of(s)) and any(t.endswith("...") for t in lines_of(s)), "narrow:", lines_of(s)[:2])
 
 
+def durable():
+    """A run in a store has a live line too, as long as the command waits for it."""
+    store = os.path.join(FOLDER, "live.db")
+    got = subprocess.run([MWLVM, "ps", "--store", store], capture_output=True, text=True)
+    if "no durable runs" in got.stdout + got.stderr:
+        return
+    s = run(SLEEP, "--durable", store, "--id", "seen")
+    seen = lines_of(s)
+    form = re.compile(r"\[0:0\d\] a, sleeps( until \d\d:\d\d:\d\d \(\d s left\))?$")
+    expect(seen and all(form.match(t) for t in seen) and any("until" in t for t in seen), "durable:", seen)
+    times = [at for at, text in s.states if text]
+    expect(times and len(times) <= 10 * (times[-1] - times[0]) + 5, "durable: drawn", len(times), "times")
+    expect(s.states and s.states[-1][1] == "" and "null" in s.rows, "durable: the line is not gone:", s.rows)
+    for words, env in ((["--quiet"], {}), ([], {"TERM": "dumb"})):
+        s = run(SLEEP, "--durable", store, *words, env=env)
+        expect(not s.states, "durable:", words, env, repr(s.raw))
+
+
 def no_live_line():
     for words, env in (((SLEEP, "--quiet"), {}), ((SLEEP,), {"TERM": "dumb"}), ((SLEEP,), {"TERM": ""})):
         s = run(*words, env=env)
@@ -272,7 +290,7 @@ def attempt(test):
 
 if __name__ == "__main__":
     begun = time.time()
-    tests = [t for t in (live_line, no_live_line, live_interrupts, colours, bar, bar_interrupts)
+    tests = [t for t in (live_line, durable, no_live_line, live_interrupts, colours, bar, bar_interrupts)
              if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
     with concurrent.futures.ProcessPoolExecutor(len(tests)) as pool: # they wait most of the time
         found = [line for some in pool.map(attempt, tests) for line in some]

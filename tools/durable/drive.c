@@ -10,6 +10,8 @@
 #include "fits.h"
 #include "tools/run/host_uv.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/term.h"
+#include "tools/show/live.h"
 #include "store.h"
 
 #include <pthread.h>
@@ -17,7 +19,13 @@
 #include <string.h>
 #include <uv.h>
 
-enum { BUDGET_NS = 5000000, POLL_NS = 50000000, LOOK_NS = 250000000, NS_PER_MS = 1000000 };
+enum {
+    BUDGET_NS = 5000000,
+    POLL_NS = 50000000,
+    LOOK_NS = 250000000,
+    DRAW_NS = 100000000,
+    NS_PER_MS = 1000000
+};
 
 /* Several threads may drive; what they make at first is shared. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -35,6 +43,8 @@ struct drive {
     uint64_t happened;                  /* runs, messages and changes when the last one was asked */
     unsigned polls;                     /* that were done */
     uint64_t given_ns, last_ns, all_ns; /* of works: see drive_times */
+    struct live live;
+    int64_t next_draw_ns; /* of the live line; MWL_NEVER: there is none */
     bool over, left, in_trouble;
     int status;
 };
@@ -58,6 +68,7 @@ static void wait_until(struct drive *d, int64_t due_ns) {
 static void on_ended(void *ctx, const mwl_durable_ended *run) {
     struct drive *d = ctx;
     if (run->run) run_vm_ended(d->made, run->run);
+    if (d->next_draw_ns != MWL_NEVER) term_status_clear(); /* the Result may come there */
     if (d->how->ended(d->how->ctx, mwl_vm_heap(d->made->vm), run)) d->over = true;
 }
 
@@ -68,6 +79,25 @@ static void report_trouble(struct drive *d) {
     if (now && !d->in_trouble) cmd_note("%s; nothing is lost, trying again", why);
     if (!now && d->in_trouble) cmd_note("the store accepts changes again");
     d->in_trouble = now;
+}
+
+/* ---- the live line --------------------------------------------------------------------------- */
+
+/* Of the one run that is waited for. */
+static void begin_live(struct drive *d) {
+    const struct run_options *o = d->how->options;
+    bool shown = d->how->n_only == 1 && !o->quiet && !o->verbose && !o->trace && !o->detach &&
+                 term_status_possible();
+    d->live = (struct live){NULL, (int64_t)uv_hrtime(), o->virtual_time};
+    d->next_draw_ns = shown ? d->live.start_ns + LIVE_AFTER_NS : MWL_NEVER;
+}
+
+static void draw_live(struct drive *d) {
+    int64_t now = (int64_t)uv_hrtime();
+    if (d->over || now < d->next_draw_ns) return;
+    d->live.run = mwl_vm_runs(d->made->vm, NULL); /* NULL: it waits in the store alone */
+    if (d->live.run && mwl_run_get_state(d->live.run) < MWL_RUN_DONE) live_draw(&d->live);
+    d->next_draw_ns = now + DRAW_NS;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -168,6 +198,7 @@ static void turn(struct drive *d) {
     report_trouble(d);
     look(d);
     if (d->how->worker && interrupt_requests() > 0) drain(d);
+    draw_live(d);
     if (d->over) return;
     if (d->how->part) d->how->part->turn(d->how->part->ctx);
     if (is_idle(d)) {
@@ -178,6 +209,7 @@ static void turn(struct drive *d) {
     int64_t poll = next_poll(d);
     if (next < due) due = next;
     if (poll < due) due = poll;
+    if (d->next_draw_ns < due) due = d->next_draw_ns;
     if (busy)
         uv_run(d->loop, UV_RUN_NOWAIT);
     else
@@ -201,10 +233,12 @@ static void run(struct drive *d) {
         d->status = cmd_fail("signals: %s", strerror(why));
         return;
     }
+    begin_live(d);
     while (!d->over && !d->left) {
         turn(d);
         if (interrupt_requests() > 0) leave(d);
     }
+    if (d->next_draw_ns != MWL_NEVER) term_status_clear();
     interrupt_unwatch();
 }
 
@@ -253,7 +287,8 @@ static void close_handles(struct drive *d) {
 }
 
 int drive(const struct drive_how *how, bool *left) {
-    struct drive d = {.how = how, .loop = how->loop ? how->loop : host_loop()};
+    struct drive d = {
+        .next_draw_ns = MWL_NEVER, .how = how, .loop = how->loop ? how->loop : host_loop()};
     *left = false;
     if (!d.loop) return CMD_USAGE;
     int failed = uv_async_init(d.loop, &d.wake, on_wake);
