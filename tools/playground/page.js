@@ -37,6 +37,7 @@ const subjectNow = () => ({definition: editors.definition.text, name: fileName, 
 
 function check() {
   clearTimeout(timer);
+  timer = 0;
   const began = performance.now();
   const reply = ask({do: "check", ...subjectNow(), input: editors.input.text});
   document.body.dataset.checked = String(Math.round(performance.now() - began));
@@ -362,7 +363,11 @@ const actions = {
   back, reset: () => begin(true), share,
 };
 for (const [name, action] of Object.entries(actions)) {
-  actions[name] = () => { notice = ""; return action(); };
+  actions[name] = () => {
+    notice = "";
+    if (timer) check(); // what was typed a moment ago
+    if (!$(name).disabled) return action();
+  };
   $(name).addEventListener("click", actions[name]);
 }
 $("examples").addEventListener("change", e => { notice = ""; if (e.target.value !== "-1") { history.replaceState(null, "", location.pathname + location.search); $("link").hidden = true; const row = rows[e.target.value]; open(row, row.name, true); } });
@@ -382,8 +387,7 @@ document.addEventListener("keydown", e => {
   if (e.key === "Escape" && (!$("help").hidden || !$("link").hidden)) { toggleHelp(false); $("link").hidden = true; return; }
   if (!key) return;
   e.preventDefault();
-  clearTimeout(timer);
-  if (!$(key).disabled) actions[key]();
+  actions[key]();
 });
 window.addEventListener("hashchange", openLink);
 
