@@ -76,6 +76,8 @@
     X(COUNT_INBOX, "select count(*) from inbox where kind < 3")                                    \
     X(LAST_EVENT, "select coalesce(max(n), 0) from event")                                         \
     X(EVENT_PUT, "insert into event(run, at_ns, kind, body) values(?, ?, ?, ?)")                   \
+    X(EVENT_PUT2, "insert into event(run, at_ns, kind, body) values(?1, ?2, ?3, ?4), (?1, ?5, "    \
+                  "?6, ?7)")                                                                       \
     X(CLAIM_NEW, "select seq, recoveries from run where state = 0 and state < 3 order by seq "     \
                  "limit ?") /* both: SQLite takes the index run_live only for its own term */      \
     X(CLAIM_DUE, "select seq, recoveries from run where state = 2 and due_ns <= ? "                \
