@@ -28,6 +28,22 @@ same "the note" 'mwlvm: saved; `mwlvm resume saved` goes on with it' "$(cat note
 same "show: where it is" "  Step nap of the root Flow: sleep" "$("$mwlvm" show saved | grep Step | sed 's/, until.*//')"
 same "show: the id" "run job" "$("$mwlvm" show saved | head -n 1 | cut -d, -f1)"
 same "show --json" '"step": "nap",' "$("$mwlvm" show --json saved | grep '"step"' | tr -s ' ' | sed 's/^ //')"
+python3 -m json.tool >/dev/null 2>&1 <<EOT || same "show --json is JSON" yes no
+$("$mwlvm" show --json saved)
+EOT
+same "show: variables" 1 "$("$mwlvm" show saved | grep -c '"who":"Bob"\|who.*Bob')"
+"$mwlvm" run flow.json --input 7 --save waits --save-at ask 2>/dev/null || same "status of --save-at, a call" 0 $?
+# a run that was saved with much memory is shown within the limits of the command, not of its sender
+cat >large.json <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "make", "steps": {
+ "make": {"action": "Pass", "assign": {"l": "{{ lists.range(200000).map(i, [i]) }}"}, "next": "nap"},
+ "nap": {"action": "Sleep", "for": "PT1H", "next": "end"}, "end": {"action": "Return"}}}
+EOF
+"$mwlvm" run large.json --save much --save-at nap 2>/dev/null || same "status of --save-at, much" 0 $?
+for command in show resume; do
+    status=0; "$mwlvm" $command much --memory 8M >/dev/null 2>note || status=$?
+    [ "$status" -ne 0 ] || same "$command within --memory 8M" refused "$status"
+done
 rm flow.json flow.mwlb # the saved run has its program
 same "resume" '["Bob",5,7]' "$("$mwlvm" resume saved)"
 same "resume again, with the clock skipping" '["Bob",5,7]' "$("$mwlvm" resume saved --virtual-time)"

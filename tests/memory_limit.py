@@ -42,11 +42,20 @@ IDENTITY = flow({"a": {"action": "Return", "value": "{{ step.input }}"}})
 UNIQUE = flow({"a": {"action": "Return"}},
               parameters={"type": "object", "properties": {"l": {"type": "array", "uniqueItems": True}}})
 
+STRINGS = flow({"a": {"action": "Return"}},
+               parameters={"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}})
+PATTERNS = flow({"a": {"action": "Return"}}, parameters={"type": "object", "properties": {
+    f"p{i}": {"type": "string", "pattern": f"^{i}(((abcdefgh){{10}}){{10}}){{9}}$"} for i in range(400)}})
+GATHER = flow({"a": {"action": "Gather", "over": "{{ lists.range(2000000).map(i, [i]) }}", "next": "b",
+                     "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}},
+               "b": {"action": "Return"}})
+LARGE = json.dumps(flow({"a": {"action": "Return", "value": ["@"]}})).replace('"@"', '{"k":"1"},' * 300000 + "1")
+
 # name, definition, further options
 CASES = [
     ("toJson of a shared text", returning("toJson(lists.range(400).map(i, vars.s))"), []),
     ("a shared text as the Result", returning("lists.range(30).map(i, vars.s)"), []),
-    ("a shared tree as the Result", doubling(18), []),
+    ("a shared tree as the Result", doubling(26), ["--fuel", "100M"]),
     ("a text that grows", returning("vars.s + vars.s + vars.s + vars.s + vars.s + vars.s + vars.s + vars.s"), []),
     ("a list that is copied", returning("lists.range(1000000).map(i, [i, i])"), []),
     ("format of a large list", returning("'%s'.format([lists.range(40).map(i, vars.s)])"), []),
@@ -54,6 +63,10 @@ CASES = [
     ("fromJson of many lists", returning("fromJson('[' + lists.range(4000000).map(i, '[]').join(',') + ']').size()"), []),
     ("an input of many lists", IDENTITY, ["--input", "@lists"]),
     ("an argument with many numbers", UNIQUE, ["--args", "@numbers"]),
+    ("a report about many numbers", STRINGS, ["--args", "@numbers"]),
+    ("patterns of a schema", PATTERNS, []),
+    ("a Gather over very many", GATHER, []),
+    ("a large definition", LARGE, []),
 ]
 
 
@@ -67,7 +80,7 @@ def write_inputs(folder):
 def run_case(command, folder, name, definition, options):
     path = os.path.join(folder, "definition.json")
     with open(path, "w") as out:
-        json.dump(definition, out)
+        out.write(definition if isinstance(definition, str) else json.dumps(definition))
     options = [o.replace("@", folder + "/") if o.startswith("@") else o for o in options]
     if "--input" not in options:
         options += ["--input", "null"]

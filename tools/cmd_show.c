@@ -105,7 +105,11 @@ static void print_text(struct show *s, mwl_value o) {
 static int open_run(struct show *s, mwl_saved *saved) {
     const struct run_vm_host host = {.loop = host_loop()};
     mwl_error error = {MWL_OK, "", 0};
-    const mwl_load how = {.program = s->saved.program};
+    /* the file may come from somewhere else, and its limits with it */
+    const struct limits *l = &s->options.definition.limits;
+    const mwl_limits limits = {.fuel = l->fuel,
+                               .memory_bytes = l->memory > l->used ? l->memory - l->used : 1};
+    const mwl_load how = {.program = s->saved.program, .limits = &limits};
     if (!host.loop) return CMD_USAGE;
     int status = run_vm_new(&s->options, s->saved.program, &host, &s->made);
     if (status != CMD_OK) return status;

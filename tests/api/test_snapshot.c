@@ -1,6 +1,8 @@
 /* test_snapshot.c: a run as bytes, as a host uses it: save, load, time, calls in flight, hold. */
 #include "utest.h"
 
+#include <math.h>
+
 #include "faulty.h"
 #include "run_flow.h"
 #include "vm/program/image.h"
@@ -349,6 +351,33 @@ UTEST(snapshot, a_blocking_call_begins_again) {
     mwl_vm_pump(t.other, MWL_NO_BUDGET);
     EXPECT_STREQ(result_of(t.other, t.copy), "{\"type\":\"success\",\"value\":8}");
     return_home(&t);
+}
+
+/* An answer from outside is checked as what a provider settles with is. */
+UTEST(snapshot, an_answer_that_is_refused) {
+    static const struct {
+        bool ok;
+        const char *why;
+    } rows[] = {{true, "the value is NaN, which has no JSON form"},
+                {true, "the value is bytes, which has no JSON form"},
+                {false, "Mwlvm.ResultRefused"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        trip t;
+        ASSERT_TRUE(travel(&t, FLOW(CALL_STEP("local")), 0));
+        mwl_heap *h = mwl_vm_heap(t.other);
+        mwl_value given = i == 0   ? mwl_number((double)NAN)
+                          : i == 1 ? mwl_bytes(h, "x", 1)
+                                   : mwl_string(h, "no failure", 10);
+        EXPECT_EQ((int)mwl_run_answer(t.copy, 1, rows[i].ok, given), (int)MWL_OK);
+        mwl_vm_pump(t.other, MWL_NO_BUDGET);
+        const char *result = result_of(t.other, t.copy);
+        EXPECT_TRUE(strstr(result, "Mwlvm.ResultRefused") != NULL);
+        if (!strstr(result, rows[i].why)) printf("%s\n", result);
+        EXPECT_TRUE(strstr(result, rows[i].why) != NULL);
+        EXPECT_EQ((int)mwl_run_unload(t.run), (int)MWL_OK);
+        t.run = NULL;
+        return_home(&t);
+    }
 }
 
 UTEST(snapshot, an_answer_by_number) {

@@ -1,5 +1,6 @@
 /* saved_game.c: a game that saves: twenty quest scripts in the middle of dialogues and timers are
- * written to one save file, the game ends, and another process continues them.
+ * written to one save file, the game ends, and another VM continues them, as another process would:
+ * nothing but the file and the program is handed on.
  *
  *     saved_game [FILE]
  *
