@@ -235,7 +235,9 @@ static bool carry_out(const struct prompt *p, struct session *s, char *line) {
     else if (is_word(line, len, "breaks", NULL))
         show_breaks(s);
     else if (is_word(line, len, "delete", NULL))
-        puts(breaks_remove(&s->breaks, atoi(rest)) ? "removed" : "there is no such breakpoint");
+        puts(breaks_remove(&s->breaks, (int)strtol(rest, NULL, 10))
+                 ? "removed"
+                 : "there is no such breakpoint");
     else if (is_word(line, len, "print", "p"))
         show_value(s, *rest ? rest : "vars");
     else if (is_word(line, len, "where", "w"))

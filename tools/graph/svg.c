@@ -146,11 +146,12 @@ static void put_texts(mwl__buf *out, const struct graph_node *n) {
                  GRAPH_BOLD, GRAPH_TITLE_PX);
         y += GRAPH_LINE;
     }
-    for (uint32_t i = 0; i < n->details.n_lines; i++, y += GRAPH_LINE) {
+    for (uint32_t i = 0; i < n->details.n_lines; i++) {
         const char *line = n->details.line[i];
         w = text_width(line, strlen(line), GRAPH_PLAIN, GRAPH_DETAIL_PX);
         put_text(out, "d", n->first ? n->at.x + 12 : n->at.x + (n->at.w - w) / 2, y + 12, line,
                  GRAPH_PLAIN, GRAPH_DETAIL_PX);
+        y += GRAPH_LINE;
     }
 }
 

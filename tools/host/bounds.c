@@ -85,8 +85,10 @@ static void add_policy(mwl_value policy, struct retry *out) {
     if (mwl_value_kind(rate) == MWL_KIND_NUMBER) grows = mwl_as_number(rate);
     const char *how = mwl_as_text(jitter, NULL);
     if (how && strcmp(how, "decorrelated") == 0) grows = 3; /* at most */
-    for (double i = 0; i < n && i < 10000; i++, wait *= grows)
+    for (int i = 0; i < n && i < 10000; i++) {
         out->waits_ns += wait < most ? wait : most;
+        wait *= grows;
+    }
 }
 
 static struct retry read_retry(const mwl_program *p, const mwl__entry_rec *e) {

@@ -65,7 +65,7 @@ char *testable_beside(const char *from, const char *name) {
     memcpy(path, from, folder);
     path[folder] = '\0';
     while (strncmp(name, "../", 3) == 0 && shorten(path)) name += 3;
-    strcat(path, name);
+    memcpy(path + strlen(path), name, strlen(name) + 1);
     return path;
 }
 
