@@ -74,6 +74,22 @@ soak_cost() {
     passes cost env MWL_SOAK=1 build/test_fuel_cost
     figure "the dearest unit of fuel, in times of the average" \
         "$(sed -n 's/^\(.*\): .* worst \([0-9.]*\) times.*/\1 \2/p' build/cost.log | paste -s -d ';' | sed 's/;/; /g')"
+    passes default-fuel sh -c "$(sed -n '/^soak_default_fuel()/,/^}/p' tools/soak.sh); soak_default_fuel"
+    figure "two Steps that go to each other, without a flag" "$(tail -n 1 build/default-fuel.log)"
+}
+
+# The default of --fuel ends a Flow without waits, in about a minute, and the message names it.
+soak_default_fuel() {
+    step() { printf '"%s": {"action": "Pass", "assign": {"n": "{{ step.input }}"}, "next": "%s"}' "$1" "$2"; }
+    printf '{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a", "steps": {%s, %s}}' \
+        "$(step a b)" "$(step b a)" >build/default-fuel.json
+    code=0
+    (ulimit -t 240 && build/mwlvm run build/default-fuel.json --input null 2>build/default-fuel.err) || code=$?
+    # seconds of processor time of what this shell has started, which is this command alone
+    took=$(times | sed -n '2s/^\([0-9]*\)m\([0-9]*\).*/\1 \2/p' | awk '{ print $1 * 60 + $2 }')
+    cat build/default-fuel.err
+    echo "status $code after $took s of processor time"
+    [ "$code" -eq 6 ] && grep -q -e '--fuel 5G, the default' build/default-fuel.err && [ "$took" -ge 20 ] && [ "$took" -le 180 ]
 }
 
 soak_each() {

@@ -1,5 +1,6 @@
 /* Any bytes as an expression: it is parsed, or refused with a place inside the text. A parsed tree
  * is printed as a text that parses to the same tree, and every walk over it ends. */
+#include "mwl_config.h"
 #include "tests/unit/cel_print.h"
 
 #include <stdlib.h>
