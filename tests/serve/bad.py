@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """bad.py MWLVM [CONNECTIONS]: what a server must bear: a body of 1 GB, many open connections, slow clients, a full disk."""
+import json
 import os
 import re
 import resource
@@ -115,6 +116,29 @@ class Bad(Case):
         self.until(lambda: self.metric("http_connections") <= 1)
         line.settimeout(60)
         self.until(lambda: line.recv(1 << 20) == b"")
+
+    def test_a_listener_that_fetches_nothing_for_long_is_closed(self):
+        self.serve("--idle", "1")
+        self.put("p", flow({"a": ask("ok")}))
+        reads = self.listen("/v1/events")  # this one has fetched everything when its time is over
+        line = socket.socket(socket.AF_UNIX)
+        self.addCleanup(line.close)
+        line.connect(self.path("runs.db-sock"))
+        line.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.until(lambda: self.metric("http_streams") == 2)
+        runs = [f"{k}-" + "x" * 480 for k in range(300)]  # more than the system keeps for it
+        self.post("/v1/runs", [{"program": "p", "id": run} for run in runs], status=202)
+        left, size = 3 * len(runs), 0
+        while left:
+            event = next(reads)
+            size += len(json.dumps(event)) + 60
+            left -= 1
+        self.assertLess(size, 1 << 20)  # that is not why
+        self.until(lambda: self.metric("http_streams") == 1)
+        line.settimeout(60)
+        self.until(lambda: line.recv(1 << 20) == b"")
+        self.post("/v1/runs", {"program": "p", "id": "y"}, status=202)
+        self.assertEqual(next(reads)["run"], "y")
 
     def test_bodies_of_all_requests_have_a_limit(self):
         self.serve()

@@ -66,7 +66,9 @@ static const struct option options[] = {
      "at the end, how long calls at work may take to finish; PT10S with --store, else PT0S", NULL},
     {"--connections", OPTION_WORD, AT(connections_word), "N", "open at most so many; 10000", NULL},
     {"--idle", OPTION_WORD, AT(idle_word), "SECONDS",
-     "close a connection that sends no whole request for so long; 60", NULL},
+     "close a connection that sends no whole request for so long, or fetches nothing of its\n"
+     "answer for twice as long; 60",
+     NULL},
     {"--bind", OPTION_LIST, AT(run.bind_words), "URI=TARGET", "as for `mwlvm run`", NULL},
     {"--remote", OPTION_LIST, AT(run.remote_words), "URI",
      "calls of the provider URI are for workers outside (GET /v1/calls)", NULL},

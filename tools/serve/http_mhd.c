@@ -26,8 +26,8 @@ enum {
     POOL = 16 * 1024, /* of a connection: the request line and the headers fit */
     RESERVE = 64,     /* connections beyond the limit, which are told so */
     SWEEP_MS = 500,
-    SEND_S = 120, /* an answer is fetched within this time */
-    FILES = 200,  /* for everything else */
+    SEND_TIMES = 2, /* as long as for a request: an answer is fetched within this time */
+    FILES = 200,    /* for everything else */
     STREAM_MOST = 1 << 20,
     BODIES = 256 << 20, /* of all requests together */
     DROP =
@@ -209,7 +209,7 @@ static bool is_slow(const struct http *h, const struct http_connection *c, int64
     int64_t age = now - c->since;
     if (!r || !r->complete) return age > h->idle_ns;
     if (r->stream && r->stream->at == r->stream->len) return false;
-    return r->ready && age > SEND_S * SECOND;
+    return r->ready && age > SEND_TIMES * h->idle_ns;
 }
 
 static void on_sweep(uv_timer_t *timer) {
