@@ -175,9 +175,9 @@ class Commands:
         assert "needs --keep" in self.on("worker", "--keep-failed", "PT1S", status=2)
 
     def check_idle(self):
-        """A worker that has nothing to do asks less and less often."""
+        """A worker that has nothing to do asks less and less often, but not seldom, however long its lease is."""
         self.server.sql("alter database postgres set log_statement = 'all'")
-        worker = self.worker("--quiet")
+        worker = self.worker("--quiet", "--lease", "PT1H")
         until(lambda: self.server.sql("select 1 from mwlvm.worker"), "no worker")
         time.sleep(1)
         with open(self.server.log, "rb") as f:

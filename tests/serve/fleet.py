@@ -119,6 +119,22 @@ class Fleet(Case):
             streams = [one.listen("/v1/events"), two.listen("/v1/events")]
             self.committed(postgres, one, two, streams)
             self.held_back(postgres, one, streams)
+            one.stop()
+            two.stop()
+            self.idle(postgres)
+
+    def idle(self, postgres):
+        """A server that has nothing to do asks less and less often."""
+        postgres.sql("alter database postgres set log_statement = 'all'")
+        three = Member(self, postgres.uri, "three").begin()
+        time.sleep(1)
+        with open(postgres.log, "rb") as f:
+            f.seek(0, os.SEEK_END)
+            began = time.monotonic()
+            time.sleep(1.5)
+            asked = f.read().count(b"LOG:  execute mwl") / (time.monotonic() - began)
+        three.stop()
+        self.assertTrue(2 < asked < 25, f"{asked:.0f} statements a second of a server without work")
 
     def committed(self, postgres, one, two, streams):
         """Each event is in the store when it is seen, and both servers show the same ones in the same order."""

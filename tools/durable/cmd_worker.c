@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 256, TICK_NS = 50000000, IDLE_PART = 16 }; /* as DRIVE_IDLE_NS */
+enum { THREADS_MOST = 256, TICK_NS = 50000000 };
 #define LEASE_LEAST INT64_C(100000000)
 
 struct worker {
@@ -124,7 +124,8 @@ static void *work(void *ctx) {
                                   .ctx = m,
                                   .loop = &m->loop,
                                   .worker = &as,
-                                  .idle_ns = m->worker->lease_ns / IDLE_PART,
+                                  .idle_ns =
+                                      drive_idle_ns(m->worker->line.path, m->worker->lease_ns),
                                   .keep = m->worker->keep ? &m->worker->kept : NULL,
                                   .until_idle = m->worker->until_idle};
     bool left;

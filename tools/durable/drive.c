@@ -22,6 +22,8 @@
 enum {
     BUDGET_NS = 5000000,
     POLL_NS = 50000000,
+    IDLE_NS = 250000000,
+    IDLE_PART = 16, /* of the lease */
     LOOK_NS = 250000000,
     DRAW_NS = 100000000,
     NS_PER_MS = 1000000
@@ -146,6 +148,11 @@ static void give_work(struct drive *d) {
     mwl_durable_writer_give(d->writer, work);
 }
 
+int64_t drive_idle_ns(const char *store, int64_t lease_ns) {
+    if (!store_is_shared(store)) return 0;
+    return lease_ns && lease_ns / IDLE_PART < IDLE_NS ? lease_ns / IDLE_PART : IDLE_NS;
+}
+
 void drive_poll_soon(struct drive *d) { d->next_poll_ns = 0; }
 
 void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns) {
@@ -182,12 +189,14 @@ static void drain(struct drive *d) {
     if (gone || now > d->drained_ns || interrupt_requests() > 1) d->over = true;
 }
 
-/* When the store is asked next. Not while the writer works: it wakes the loop when it is done, and
- * a poll that is overdue must not keep the loop turning until then. */
+/* When the store is asked next; the other part of the loop has its turn as often as always. Not
+ * while the writer works: it wakes the loop when it is done, and a poll that is overdue must not
+ * keep the loop turning until then. */
 static int64_t next_poll(const struct drive *d) {
     int64_t soon = (int64_t)uv_hrtime() + POLL_NS;
     bool waits = mwl_durable_writer_busy(d->writer) && d->next_poll_ns < soon;
-    return waits ? soon : d->next_poll_ns;
+    bool early = d->how->part && d->next_poll_ns > soon;
+    return waits || early ? soon : d->next_poll_ns;
 }
 
 static void turn(struct drive *d) {

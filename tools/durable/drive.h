@@ -5,9 +5,6 @@
 #include "mwl_durable.h"
 #include "tools/run/run_vm.h"
 
-/* A sixteenth of the usual lease: workers that died are found soon enough. */
-#define DRIVE_IDLE_NS INT64_C(250000000)
-
 struct drive;
 /* What is driven, and until when. */
 struct drive_how {
@@ -23,7 +20,7 @@ struct drive_how {
     bool until_idle;                   /* also ends when no run is in memory and none is due */
     const struct drive_worker *worker; /* or NULL */
     /* The longest pause between two questions for runs and messages, when there are none; 0: a
-     * twentieth of a second, as always. DRIVE_IDLE_NS is for a store on PostgreSQL. */
+     * twentieth of a second, as always. See drive_idle_ns(). */
     int64_t idle_ns;
     const mwl_durable_keep *keep;  /* how long runs that are over are kept; NULL: for ever */
     const struct drive_part *part; /* or NULL */
@@ -54,6 +51,10 @@ struct drive_worker {
     bool (*allowed)(void *ctx, const mwl_program *program, const char *name);
     void *ctx;
 };
+
+/* The idle_ns for a store: 0 for a file; else a quarter of a second, or less with a short lease, so
+ * that it is renewed in time, and workers that died are found. lease_ns 0: the default. */
+int64_t drive_idle_ns(const char *store, int64_t lease_ns);
 
 /* Prints the end of a run as a line of JSON. */
 void drive_print_end(const mwl_durable_ended *run);

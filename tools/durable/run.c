@@ -144,8 +144,7 @@ static int go(struct job *j, bool until_idle) {
                                   .look = watches ? look_elsewhere : NULL,
                                   .ctx = j,
                                   .until_idle = until_idle,
-                                  .idle_ns =
-                                      store_is_shared(j->options->durable) ? DRIVE_IDLE_NS : 0};
+                                  .idle_ns = drive_idle_ns(where, 0)};
     signal(SIGPIPE, SIG_IGN);
     if (status == CMD_OK) status = drive(&how, &left);
     mwl_store_close(j->watch);

@@ -265,6 +265,7 @@ static int drive_runs(struct serve *s, mwl_store *store) {
                                   .ended = on_ended,
                                   .ctx = s,
                                   .worker = &as,
+                                  .idle_ns = drive_idle_ns(o->run.durable, o->lease_ns),
                                   .part = &part};
     bool left = false;
     int why = interrupt_watch(wake, NULL);
