@@ -86,7 +86,8 @@ soak_default_fuel() {
     code=0
     (ulimit -t 240 && build/mwlvm run build/default-fuel.json --input null 2>build/default-fuel.err) || code=$?
     # seconds of processor time of what this shell has started, which is this command alone
-    took=$(times | sed -n '2s/^\([0-9]*\)m\([0-9]*\).*/\1 \2/p' | awk '{ print $1 * 60 + $2 }')
+    times >build/default-fuel.times # not in a pipe, whose shell has started nothing
+    took=$(sed -n '2s/^\([0-9]*\)m\([0-9]*\).*/\1 \2/p' build/default-fuel.times | awk '{ print $1 * 60 + $2 }')
     cat build/default-fuel.err
     echo "status $code after $took s of processor time"
     [ "$code" -eq 6 ] && grep -q -e '--fuel 5G, the default' build/default-fuel.err && [ "$took" -ge 20 ] && [ "$took" -le 180 ]
