@@ -67,7 +67,7 @@ void mwl__failure_note(mwl__frame *f, mwl_value failure) {
     }
     const uint32_t at = vm->n_failure_sites++ % MWL_FAILURE_SITES;
     vm->failure_sites[at] = (mwl__failure_site){f->run, failure.as.p, f->flow, f->step, f->depth};
-    f->run->noted |= 1u << at % 4 & 15u;
+    f->run->noted = (f->run->noted | 1u << at % 4) & 15u;
 }
 
 /* spec: execution-context, chaining, a failed recovery: the failure being handled is linked

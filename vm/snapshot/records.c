@@ -507,7 +507,7 @@ static bool get_sites(mwl__loader *l) {
         const uint32_t at = vm->n_failure_sites++ % MWL_FAILURE_SITES;
         vm->failure_sites[at] = (mwl__failure_site){l->run, failure.as.p, (uint32_t)flow,
                                                     (uint32_t)step, (uint32_t)depth};
-        l->run->noted |= 1u << at % 4 & 15u;
+        l->run->noted = (l->run->noted | 1u << at % 4) & 15u;
     }
     return true;
 }

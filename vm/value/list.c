@@ -196,7 +196,7 @@ mwl_value mwl__list_push(mwl_heap *h, mwl_value take_list, mwl_value take_item) 
         l->weight++;
         l->odd |= mwl__value_odd(take_item);
         l->item[l->used++] = mwl__own(take_item);
-        take_list = mwl__own(take_list);
+        if (!(take_list.tag & MWL_OWNED)) take_list = mwl__own(take_list);
         take_list.aux++;
         return take_list;
     }

@@ -342,7 +342,13 @@ static inline void mwl__move_in(mwl_value *to, mwl_value *reg) {
     reg->tag = MWL_KIND_NULL;
 }
 /* Returns v as a counted reference: v itself if it is counted, otherwise a new reference. */
-static inline mwl_value mwl__own(mwl_value v) { return (v.tag & MWL_OWNED) ? v : mwl__keep(v); }
+static inline mwl_value mwl__own(mwl_value v) {
+    if ((v.tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
+        ++*(uint32_t *)v.as.p;
+        v.tag |= MWL_OWNED;
+    }
+    return v;
+}
 static inline void mwl__drop(mwl_heap *h, mwl_value v) {
     if ((v.tag & MWL_OWNED) && --*(uint32_t *)v.as.p == 0) mwl__destroy(h, v);
 }
