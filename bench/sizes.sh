@@ -38,6 +38,15 @@ for name in assembles loads provides; do
     [ "$("$work/$name" "$argument")" = "Hello, world!" ] || { echo "the host '$name' does not work"; exit 1; }
 done
 
+# The smallest library, which runs programs alone and needs libc alone; and the host with it inside.
+small=$build/smallest
+cmake -S . -B "$small" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=MinSizeRel -DMWL_ASSEMBLER=OFF -DMWL_STACKS=OFF \
+    -DMWL_PCRE2=OFF -DMWL_IDN=OFF -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF -DMWL_DOWNLOAD=OFF >"$work/log" 2>&1 &&
+    cmake --build "$small" >>"$work/log" 2>&1 || { tail -n 20 "$work/log"; exit 1; }
+# shellcheck disable=SC2086
+"$cc" $flags bench/sizes/load.c -o "$work/small" "$small/libmwlvm.a" -lm
+[ "$("$work/small" "$work/hello.mwlb")" = "Hello, world!" ] || { echo "the host of the smallest library does not work"; exit 1; }
+
 folder() { # folder NAME: bytes of code and constants of its objects
     size "$build/CMakeFiles/mwl_objects.dir/$1"/*.o | awk 'NR > 1 { sum += $1 } END { printf "%.0f KiB", sum / 1024 }'
 }
@@ -85,6 +94,8 @@ PYTHON
     echo "| a host that assembles and runs a definition (\`tools/examples/hello_host.c\`) | $(kib "$work/assembles") |"
     echo "| a host that loads and runs a program (\`bench/sizes/load.c\`) | $(kib "$work/loads") |"
     echo "| the same with a provider of its own, whose document must be checked | $(kib "$work/provides") |"
+    echo "| the smallest \`libmwlvm.so\`: runs programs alone, \`-Os\`, needs libc alone | $(kib "$small/libmwlvm.so") |"
+    echo "| a host that loads and runs a program, with the smallest library inside | $(kib "$work/small") |"
     echo
     limit=$(sed -n 's/^limit_kib=//p' tests/install/library.sh)
     echo "The test \`library\` allows $limit KiB for \`libmwlvm.so\`; \`tests/install/library.sh\` says why."
