@@ -246,12 +246,15 @@ static void check_known(world *w, mwl_call *call, key_row *k) {
 static void dispatch(mwl_call *call, worker *of, bool once) {
     world *w = of->world;
     mwl_heap *heap = mwl_call_heap(call);
+    const unsigned hungry = of->hungry;
+    of->hungry = 0; /* what the test itself notes does not fail */
     mwl_value key = mwl_call_key(call);
     char *text = NULL;
     size_t len = 0;
     key_row *k = key_find(w, mwl_as_text(key, NULL));
     mwl_value_drop(heap, key);
     (void)mwl_json_write(heap, mwl_call_arguments(call), MWL_JSON_CANONICAL, &text, &len);
+    of->hungry = hungry;
     check_known(w, call, k);
     if (of->draining && !once) violation(w, "%s was started by a worker that is to end", k->key);
     if (k->dispatched && strcmp(k->content, text) != 0)

@@ -8,7 +8,8 @@ set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source ass
 set(MWL_EVEN_FILES vm/regex/regex.c # the search
     vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
-set(MWL_SMALL_FILES vm/machine/clone.c vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c
+set(MWL_SMALL_FILES vm/base/suggest.c vm/machine/durable.c vm/machine/rest.c vm/machine/context.c vm/machine/clone.c
+    vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c
     vm/machine/token.c vm/machine/grave.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c
     vm/machine/arguments.c vm/machine/given.c vm/machine/invariant.c vm/machine/raise.c stdlib/cel_format.c
     stdlib/cel_network.c stdlib/documents.c stdlib/std.c vm/value/zone.c vm/value/zone_file.c vm/value/value_lib.c
