@@ -57,7 +57,7 @@ UTEST(postgres, all_runs_of_a_dead_worker_are_taken_at_once) {
     ASSERT_TRUE(open_postgres(&p, LEASE));
     ASSERT_EQ(other_postgres(&other, LEASE), MWL_OK);
     for (int i = 0; i < RUNS; i++) {
-        char id[10];
+        char id[16];
         snprintf(id, sizeof id, "r%d", i);
         ASSERT_EQ(start(p.s, id, "{}"), MWL_OK);
     }
