@@ -313,6 +313,18 @@ bool mwl__driver_holds_back(const mwl_durable *d, const mwl__driver_run *r) {
     return rest.held && !rest.once;
 }
 
+static bool see_held(void *ctx, const mwl_wait *wait) {
+    *(size_t *)ctx += wait->held;
+    return true;
+}
+
+size_t mwl_durable_held(const mwl_durable *d) {
+    size_t n = 0;
+    for (const mwl__driver_run *r = d->runs; r; r = r->next)
+        if (r->run && !r->finished) mwl_run_each_wait(r->run, see_held, &n);
+    return n;
+}
+
 /* A run leaves memory if it waits for long, and for nothing that works outside. */
 static void choose_kind(const mwl_durable *d, const mwl__driver_run *r, mwl__driver_change *c,
                         const struct rest *rest) {

@@ -104,6 +104,9 @@ MWL_API void mwl_durable_forget(mwl_durable_work *take_work);
 MWL_API size_t mwl_durable_runs(const mwl_durable *d);
 MWL_API size_t mwl_durable_waiting(const mwl_durable *d);
 MWL_API mwl_durable_counts mwl_durable_count(const mwl_durable *d);
+/* Returns how many calls of runs in memory wait for the store before they start. It looks at every
+ * run. */
+MWL_API size_t mwl_durable_held(const mwl_durable *d);
 /* Returns when the next run of the store is due, as the last poll found it; MWL_NEVER. */
 MWL_API int64_t mwl_durable_next_wall_ns(const mwl_durable *d);
 /* Returns true if the last poll claimed as many runs as it could: poll again at once. */

@@ -331,6 +331,26 @@ class State(Case):
             base.execute("rollback")
         self.until(lambda: late.search(self.get("/metrics").body)[1] == "0")
 
+    def test_calls_are_held_while_the_store_refuses(self):
+        self.serve("--allow-exec=/bin/mkdir")
+        self.put("p", flow({"nap": {"action": "Sleep", "for": "PT0.5S", "next": "a"}, "a": {
+            "action": "Call", "next": "end", "call": {"provider": EXEC, "with": {"argv": ["/bin/mkdir", self.path("made")]}}}}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.state("x") == "live")
+
+        def metric(name):
+            return float(re.search(rf"^mwlvm_{name} (\S+)$", self.get("/metrics").body, re.M)[1])
+        self.assertEqual(metric("calls_held"), 0)
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"), isolation_level=None)) as base:
+            base.execute("begin immediate")
+            self.until(lambda: metric("calls_held") == 1)
+            self.until(lambda: metric("poll_age_seconds") > 0.5)
+            self.assertFalse(os.path.exists(self.path("made")))
+            base.execute("rollback")
+        self.until(lambda: self.state("x") == "done" and os.path.exists(self.path("made")))
+        self.assertEqual(metric("calls_held"), 0)
+        self.until(lambda: metric("poll_age_seconds") < 0.5)
+
     def test_what_is_not_there(self):
         self.serve()
         self.ask("GET", "/v1/nothing", status=404)

@@ -45,6 +45,8 @@ struct drive {
     uint64_t happened;                  /* runs, messages and changes when the last one was asked */
     unsigned polls;                     /* that were done */
     uint64_t given_ns, last_ns, all_ns; /* of works: see drive_times */
+    bool asks;                          /* the present work has a poll */
+    int64_t polled_ns;                  /* when the last one was answered */
     struct live live;
     int64_t next_draw_ns; /* of the live line; MWL_NEVER: there is none */
     bool over, left, in_trouble;
@@ -112,6 +114,7 @@ static void take_result(struct drive *d) {
     d->all_ns += d->last_ns;
     mwl_status status = mwl_durable_done(d->driver, work);
     d->polls++;
+    if (d->asks && status == MWL_OK) d->polled_ns = (int64_t)uv_hrtime();
     if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
     if (status == MWL_OK) return;
     (void)mwl_durable_writer_trouble(d->writer, why, sizeof why);
@@ -144,6 +147,7 @@ static void give_work(struct drive *d) {
     mwl_durable_work *work = mwl_durable_take(d->driver, poll);
     if (!work) return;
     if (poll) choose_pause(d, now);
+    d->asks = poll;
     d->given_ns = uv_hrtime();
     mwl_durable_writer_give(d->writer, work);
 }
@@ -159,6 +163,8 @@ void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns) {
     *last_ns = d->last_ns;
     *all_ns = d->all_ns;
 }
+
+int64_t drive_poll_age_ns(const struct drive *d) { return (int64_t)uv_hrtime() - d->polled_ns; }
 
 /* Nothing is in memory, nothing is on its way, and nothing is due. */
 static bool is_idle(const struct drive *d) {
@@ -296,8 +302,10 @@ static void close_handles(struct drive *d) {
 }
 
 int drive(const struct drive_how *how, bool *left) {
-    struct drive d = {
-        .next_draw_ns = MWL_NEVER, .how = how, .loop = how->loop ? how->loop : host_loop()};
+    struct drive d = {.next_draw_ns = MWL_NEVER,
+                      .how = how,
+                      .loop = how->loop ? how->loop : host_loop(),
+                      .polled_ns = (int64_t)uv_hrtime()};
     *left = false;
     if (!d.loop) return CMD_USAGE;
     int failed = uv_async_init(d.loop, &d.wake, on_wake);

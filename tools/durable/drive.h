@@ -43,6 +43,8 @@ struct drive_part {
 void drive_poll_soon(struct drive *d);
 /* How long the writer had the last work, and the sum; in nanoseconds. */
 void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns);
+/* How long ago the store has answered the last poll, which keeps the lease. */
+int64_t drive_poll_age_ns(const struct drive *d);
 
 /* A host that drains; the caller watches signals (interrupt.h). After the first request runs are
  * given back as soon as nothing works outside for them, for this long; the second one ends it. */

@@ -85,6 +85,10 @@ static void of_process(FILE *to, const struct serve_numbers *n) {
     metric(to, "messages_taken_total", "counter", "Messages that runs have taken.",
            (double)n->driver.answers);
     metric(to, "runs_in_memory", "gauge", "Runs in the memory of this process.", (double)n->runs);
+    metric(to, "calls_held", "gauge", "Calls that start when the store has their run.",
+           (double)n->held);
+    metric(to, "poll_age_seconds", "gauge", "Since the store has answered the last poll.",
+           (double)n->poll_ns / 1e9);
     metric(to, "changes_waiting", "gauge", "Changes of runs that are not committed yet.",
            (double)n->queued);
     metric(to, "store_refusals", "gauge", "How often the store has refused the present work.",

@@ -281,6 +281,7 @@ static void count(struct serve *s, struct serve_numbers *n) {
     n->driver = mwl_durable_count(s->view.driver);
     n->runs = mwl_durable_runs(s->view.driver);
     n->queued = mwl_durable_waiting(s->view.driver);
+    n->held = mwl_durable_held(s->view.driver);
     n->connections = http_connections(s->http);
     n->streams = streams_count(s);
     for (const struct ask *a = s->waiting; a; a = a->next) n->waiting++;
@@ -288,6 +289,7 @@ static void count(struct serve *s, struct serve_numbers *n) {
     n->requests = s->requests;
     n->refused = mwl_durable_writer_trouble(s->view.writer, why, sizeof why);
     drive_times(s->view.drive, &n->commit_last_ns, &n->commit_all_ns);
+    n->poll_ns = drive_poll_age_ns(s->view.drive);
     n->late_ns = s->late_since ? (int64_t)uv_hrtime() - s->late_since : 0;
 }
 
@@ -297,7 +299,7 @@ static void on_complete(void *ctx, struct http_request *r) {
     a->job.work = on_work;
     a->job.done = on_done;
     ask_waits(a);
-    count(s, &a->numbers);
+    if (a->endpoint->work == api_metrics) count(s, &a->numbers);
     if (s->closing) {
         ask_problem(a, 503, "the server stops");
     } else if (a->endpoint->work) {

@@ -40,10 +40,11 @@ struct serve_options {
 /* What metrics report of this process. */
 struct serve_numbers {
     mwl_durable_counts driver;
-    size_t runs, queued, connections, streams, waiting, desk;
+    size_t runs, queued, held, connections, streams, waiting, desk;
     uint64_t requests, commit_last_ns, commit_all_ns;
     unsigned refused; /* how often the store refused the present work */
     int64_t late_ns;  /* for how long runs were due, and the store did not give them out */
+    int64_t poll_ns;  /* since the store has answered the last poll */
 };
 
 struct serve {
