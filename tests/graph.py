@@ -203,7 +203,7 @@ def odd_names():
 
 # ---- the checks -------------------------------------------------------------------------------
 
-def check_all_forms(label, file, words, dots):
+def check_all_forms(label, file, words, dots, routes=True):
     done = run("graph", file, *words)
     if done.returncode == 3:  # what is no valid definition is not drawn; `check` says why
         if run("check", file, *words).returncode == 0:
@@ -212,7 +212,7 @@ def check_all_forms(label, file, words, dots):
     if done.returncode != 0:
         fail(f"{label}: status {done.returncode}: {done.stderr}")
         return False
-    for problem in graph_check.check(done.stdout)[:5]:
+    for problem in graph_check.check(done.stdout, routes)[:5]:
         fail(f"{label}: {problem}")
     problem = check_mermaid(run("graph", file, "--format", "mermaid", *words).stdout)
     if problem:
@@ -249,7 +249,7 @@ def generated(folder, dots):
     for name, value in flows.items():
         file = os.path.join(folder, name + ".json")
         json.dump(value, open(file, "w"))
-        if not check_all_forms(name, file, [], dots):
+        if not check_all_forms(name, file, [], dots, not name.startswith("random")):
             fail(f"{name}: refused: {run('check', file).stdout[:600]}")
 
 
@@ -268,10 +268,24 @@ def checker(folder):
                 "passes through": moved(r'(<g id="e2"[^\n]*?d="M[\d.]+ [\d.]+L[\d.]+ )([\d.]+)', 80),
                 "outside of the viewBox": re.sub(r'viewBox="0 0 \d+', 'viewBox="0 0 100', svg),
                 "is not in its box": moved(r'(<text class="t" x=")([\d.]+)', 300)}
-    if graph_check.check(svg):
+    def bent(*aside):
+        """The happy path, which is straight, goes to these places beside it."""
+        def path(m):
+            x, top, bottom = float(m[2]), float(m[3]), float(m[4])
+            corners, at = [], x
+            for i, by in enumerate(aside):
+                y = top + (bottom - top) * (i + 1) / (len(aside) + 1)
+                corners += [f"L{v} {y}Q{v} {y} {v} {y}" for v in (at, x + by)]
+                at = x + by
+            return f"{m[1]}M{x} {top}{''.join(corners)}L{at} {bottom}\""
+
+        return re.sub(r'(<g id="e1"[^\n]*?d=")M([\d.]+) ([\d.]+)L\2 ([\d.]+)"', path, svg, count=1)
+
+    mistakes.update({"kink of 4": bent(4), "goes 30 aside": bent(30, 0), "two corners in one place": bent(30, 30)})
+    if graph_check.check(svg, True):
         fail("checker: the picture itself is wrong")
     for words, text in mistakes.items():
-        problems = graph_check.check(text)
+        problems = graph_check.check(text, True)
         if text == svg or not any(re.search(words, p) for p in problems):
             fail(f"checker: {words}: not found: {problems[:3]}")
 

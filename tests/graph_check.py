@@ -2,7 +2,8 @@
 
 Reads the SVG alone: no box lies on another one, groups contain their members, no edge passes through a
 box or a label that is not its own, labels lie on no box and on no other label, edges begin and end at
-the boxes they name, and everything lies within the viewBox.
+the boxes they name, and everything lies within the viewBox. Of definitions that people wrote also: no line
+has a kink, and none goes aside where straight down is free.
 """
 import bisect
 import re
@@ -10,6 +11,9 @@ import xml.etree.ElementTree as ET
 
 SVG = "{http://www.w3.org/2000/svg}"
 SLACK = 0.6  # numbers are written with one decimal
+KINK = 6  # a step to the side that is shorter looks like a mistake
+INSET = 12  # of an edge's end from the corner of its box
+ASIDE = 20  # so far an edge may go beyond both of its ends
 
 
 class Rect:
@@ -48,6 +52,12 @@ def points_of(path):
         v = [float(n) for n in numbers.split()]
         out += [(v[i], v[i + 1]) for i in range(0, len(v), 2)]
     return out
+
+
+def corners_of(path):
+    """The ends of the line and its corners alone."""
+    out = [[float(n) for n in numbers.split()] for _, numbers in re.findall(r"([MQ])([^MLQ]*)", path)]
+    return [(v[0], v[1]) for v in out] + points_of(path)[-1:]
 
 
 def segments(points):
@@ -90,10 +100,11 @@ class Picture:
         self.root = ET.fromstring(text)
         self.problems = []
         self.nodes, self.inside, self.kinds = {}, {}, {}
-        self.edges, self.labels = {}, {}
+        self.edges, self.labels, self.corners = {}, {}, {}
         for g in self.root.iter(SVG + "g"):
             words = (g.get("class") or "").split()
             if "e" in words:
+                self.corners[g.get("id")] = corners_of(g.find(SVG + "path").get("d"))
                 self.edges[g.get("id")] = (g.get("data-from"), g.get("data-to"),
                                            points_of(g.find(SVG + "path").get("d")))
             elif "label" in words:
@@ -188,14 +199,50 @@ class Picture:
                     if other != name and hits(o, seg):
                         self.say(f"{name} {seg} passes through the label of {other}")
 
-    def check(self):
+    def check_kinks(self):
+        for name, points in self.corners.items():
+            for (x1, y1), (x2, y2) in zip(points, points[1:]):
+                if abs(x1 - x2) <= 0.05 and abs(y1 - y2) <= 0.05:
+                    self.say(f"{name} has two corners in one place, at {x1:g}")
+                if 0.05 < abs(x1 - x2) < KINK:
+                    self.say(f"{name} has a kink of {abs(x1 - x2):.1f} at {x1:g}")
+
+    def is_free(self, name, down):
+        """Nothing lies on the way down, and no other line is so near that it would be taken for the same."""
+        room = Rect(down.x - KINK, down.y, 2 * KINK, down.h)
+        allowed = self.around(self.inside[self.edges[name][0]])
+        if any(k not in allowed and hits(o, room) for k, o in self.nodes.items()):
+            return False
+        if any(k != name and hits(o, room) for k, (o, _) in self.labels.items()):
+            return False
+        others = (s for k, p in self.corners.items() if k != name for s in segments(p))
+        return not any(s and s.w == 0 and hits(room, s) for s in others)
+
+    def check_detours(self):
+        """An edge without a label that goes beyond both of its ends has a reason: something is in the way."""
+        for name, (source, target, _) in self.edges.items():
+            a, b, xs = self.nodes[source], self.nodes[target], [x for x, _ in self.corners[name]]
+            ends = xs[0], xs[-1]
+            aside = max(max(xs) - max(ends), min(ends) - min(xs))
+            if name in self.labels or b.y < a.b or aside <= ASIDE:
+                continue
+            x, right = max(a.x, b.x) + INSET, min(a.r, b.r) - INSET
+            while x <= right and not self.is_free(name, Rect(x, a.b, 0, b.y - a.b)):
+                x += 2
+            if x <= right:
+                self.say(f"{name} goes {aside:.0f} aside, but from {source} to {target} straight down is free at {x:g}")
+
+    def check(self, routes=False):
         self.check_texts()
         self.check_view()
         self.check_boxes()
         self.check_labels()
         self.check_edges()
+        if routes:
+            self.check_kinks()
+            self.check_detours()
         return self.problems
 
 
-def check(text):
-    return Picture(text).check()
+def check(text, routes=False):
+    return Picture(text).check(routes)

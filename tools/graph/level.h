@@ -8,7 +8,8 @@
  * Boxes lie in ranks, from the top to the bottom. A label is a point with a size, in a rank of its
  * own below the box that its edge leaves, so that nothing overlaps it. An edge that passes a rank
  * has a point there. Edges of one kind that end at the same box share these points from where they
- * meet (a bundle): a handler that a thousand Steps lead to costs one line and not a thousand.
+ * meet (a bundle): a handler that a thousand Steps lead to costs one line and not a thousand. Those
+ * of handlers are bundles of their own, so that they do not draw the happy path to their side.
  *
  * An edge against the ranks leaves its box below, turns, rises beside the boxes that it passes,
  * turns above its target and enters that from above, so that every arrow points down. */
@@ -33,10 +34,12 @@ struct level_point {
 /* A line from a point to one in the next rank. */
 struct level_link {
     uint32_t upper, lower;
+    bool catches;  /* of a catch */
+    bool yields;   /* its box is drawn straight below or above the happy path instead */
     bool conflict; /* it crosses an edge that should stay straight (level_place.c) */
 };
 
-/* Edges of one kind into one box, in one direction. */
+/* Edges of one kind into one box, in one direction and one lane. */
 struct level_bundle {
     uint32_t to;        /* the box's point */
     bool back, catches; /* against the ranks; of catches */

@@ -14,6 +14,7 @@
 #define GAP_BOX 28.0  /* between two boxes */
 #define GAP_LINE 14.0 /* between a line and anything */
 #define GAP_LANE 44.0
+#define PORTS_INSET 12.0 /* of ports from the corner of a box */
 
 struct placing {
     struct level *l;
@@ -22,6 +23,7 @@ struct placing {
     double *shift;                  /* by point: of its root */
     uint32_t *n_before, *queue;
     enum graph_lane lane;
+    bool placed; /* points of the lane have an x */
 };
 
 static bool passes(const struct level_point *p) { return !p->box && !p->label; }
@@ -79,6 +81,60 @@ static void mark_conflicts(struct placing *p) {
     }
 }
 
+/* The width of what a box is linked with above or below: at least, or as it was placed. */
+static double span(const struct placing *p, const struct level_point *at, bool above) {
+    const struct level *l = p->l;
+    uint32_t n = above ? at->n_up : at->n_down, low = UINT32_MAX, high = 0;
+    const uint32_t *links = above ? l->ups + at->up : l->downs + at->down;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct level_link *link = &l->links[links[k]];
+        const struct level_point *other = &l->points[above ? link->upper : link->lower];
+        if (other->lane != p->lane) continue;
+        if (other->pos < low) low = other->pos;
+        if (other->pos > high) high = other->pos;
+    }
+    if (low >= high) return 0;
+    const uint32_t *order = l->order + l->rank_at[above ? at->rank - 1 : at->rank + 1];
+    if (p->placed) return l->points[order[high]].x - l->points[order[low]].x;
+    double sum = 0;
+    for (uint32_t k = low; k < high; k++)
+        sum += gap(&l->points[order[k]], &l->points[order[k + 1]]);
+    return sum;
+}
+
+/* Catches at one side of a box give way if they would draw it away from its happy path: unless it
+ * is so wide that all of its lines can be straight. Returns whether some were marked. */
+static bool mark_catches(const struct placing *p, const struct level_point *at, bool above) {
+    const struct level *l = p->l;
+    uint32_t n = above ? at->n_up : at->n_down;
+    const uint32_t *links = above ? l->ups + at->up : l->downs + at->down;
+    bool happy = false, marked = false;
+    for (uint32_t k = 0; k < n && !happy; k++) {
+        const struct level_link *link = &l->links[links[k]];
+        const struct level_point *other = &l->points[above ? link->upper : link->lower];
+        happy = !link->catches && other->lane == p->lane &&
+                (above ? other->n_down : other->n_up) == 1; /* of this box alone */
+    }
+    if (!happy || span(p, at, above) <= at->w - 2 * PORTS_INSET) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        struct level_link *link = &l->links[links[k]];
+        if (!link->catches || link->yields) continue;
+        link->yields = marked = true;
+    }
+    return marked;
+}
+
+static bool mark_all_catches(const struct placing *p) {
+    bool marked = false;
+    for (uint32_t i = 0; i < p->l->n_boxes; i++) {
+        const struct level_point *at = &p->l->points[i];
+        if (at->lane != p->lane) continue;
+        if (mark_catches(p, at, true)) marked = true;
+        if (mark_catches(p, at, false)) marked = true;
+    }
+    return marked;
+}
+
 /* ---- alignment ------------------------------------------------------------------------------- */
 
 static int compare_pos(const void *a, const void *b) {
@@ -97,7 +153,7 @@ static uint32_t collect_near(const struct placing *p, uint32_t v, bool above, ui
     for (uint32_t k = 0; k < n; k++) {
         const struct level_link *link = &l->links[links[k]];
         const struct level_point *other = &l->points[above ? link->upper : link->lower];
-        if (other->lane != p->lane || (inner && !passes(other))) continue;
+        if (other->lane != p->lane || link->yields || (inner && !passes(other))) continue;
         if (passes(at) && passes(other) && !inner) {
             inner = true;
             used = 0;
@@ -265,6 +321,7 @@ static void move_lane(struct placing *p, double *edge, bool first) {
 }
 
 bool level_place(struct level *l) {
+    enum { ROUNDS = 3 };
     struct placing p = {.l = l};
     uint32_t n = l->n_points;
     uint64_t *near = graph_new(l->g, l->n_links, sizeof *near);
@@ -281,11 +338,17 @@ bool level_place(struct level *l) {
     for (p.lane = GRAPH_HAPPY; p.lane < GRAPH_LANES; p.lane++) {
         if (!used[p.lane]) continue;
         mark_conflicts(&p);
-        for (int a = 0; a < 4; a++) {
-            align(&p, a < 2, a % 2 == 0, near);
-            pack(&p, a % 2 == 0, p.x[a]);
+        p.placed = false;
+        mark_all_catches(&p);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int a = 0; a < 4; a++) {
+                align(&p, a < 2, a % 2 == 0, near);
+                pack(&p, a % 2 == 0, p.x[a]);
+            }
+            balance(&p);
+            p.placed = true;
+            if (!mark_all_catches(&p)) break;
         }
-        balance(&p);
         move_lane(&p, &edge, p.lane == GRAPH_HAPPY);
     }
     l->w = edge;

@@ -126,23 +126,28 @@ static enum graph_lane lane_of(const struct level *l, const struct level_edge *e
 }
 
 static bool make_bundles(struct level *l) {
-    uint32_t *of = graph_new(l->g, (size_t)l->n_boxes * 4, sizeof *of);
+    enum { KINDS = 4 };
+    uint32_t *of = graph_new(l->g, (size_t)l->n_boxes * KINDS * GRAPH_LANES, sizeof *of);
     l->bundles = graph_new(l->g, l->n_edges, sizeof *l->bundles);
     if (!of || !l->bundles) return false;
     for (uint32_t i = 0; i < l->n_edges; i++) {
         struct level_edge *e = &l->edges[i];
         bool catches = e->edge->kind == GRAPH_CATCH;
-        uint32_t *slot = &of[e->to * 4 + (e->back ? 2 : 0) + (catches ? 1 : 0)];
+        enum graph_lane lane = lane_of(l, e);
+        uint32_t kind = (e->back ? 2U : 0U) + (catches ? 1U : 0U);
+        uint32_t *slot = &of[((size_t)e->to * KINDS + kind) * GRAPH_LANES + lane];
         uint32_t from = l->points[e->from].rank, to = l->points[e->to].rank;
         if (!*slot) {
             *slot = ++l->n_bundles;
-            l->bundles[*slot - 1] = (struct level_bundle){
-                .to = e->to, .back = e->back, .catches = catches, .low = to, .high = to};
+            l->bundles[*slot - 1] = (struct level_bundle){.to = e->to,
+                                                          .back = e->back,
+                                                          .catches = catches,
+                                                          .lane = lane,
+                                                          .low = to,
+                                                          .high = to};
         }
         struct level_bundle *b = &l->bundles[*slot - 1];
         e->bundle = *slot - 1;
-        enum graph_lane lane = lane_of(l, e);
-        if (lane > b->lane) b->lane = lane;
         if (from < b->low) b->low = from;
         if (from > b->high) b->high = from;
     }
@@ -176,8 +181,9 @@ static uint32_t add_point(struct level *l, uint32_t rank, enum graph_lane lane, 
     return l->n_points++;
 }
 
-static void add_link(struct level *l, uint32_t upper, uint32_t lower) {
-    l->links[l->n_links++] = (struct level_link){upper, lower, false};
+static void add_link(struct level *l, uint32_t upper, uint32_t lower, bool catches) {
+    l->links[l->n_links++] =
+        (struct level_link){.upper = upper, .lower = lower, .catches = catches};
 }
 
 /* The bundle's point in a rank, made if it is not there, linked with the ranks up to its target:
@@ -187,15 +193,15 @@ static uint32_t reach(struct level *l, struct level_bundle *b, uint32_t rank, ui
     for (uint32_t r = rank;; r = b->back ? r - 1 : r + 1) {
         if (r == to && !b->back) {
             if (before == LEVEL_NONE) return b->to;
-            add_link(l, before, b->to);
+            add_link(l, before, b->to, b->catches);
             return wanted;
         }
         uint32_t *at = &b->at[r - b->low];
         bool made = *at == LEVEL_NONE;
         if (made) *at = add_point(l, r, b->lane, seq);
         if (wanted == LEVEL_NONE) wanted = *at;
-        if (before != LEVEL_NONE && b->back) add_link(l, *at, before);
-        if (before != LEVEL_NONE && !b->back) add_link(l, before, *at);
+        if (before != LEVEL_NONE && b->back) add_link(l, *at, before, b->catches);
+        if (before != LEVEL_NONE && !b->back) add_link(l, before, *at, b->catches);
         if (!made) return wanted;
         if (b->back && r == to) {
             l->points[*at].partner = b->to;
@@ -214,12 +220,13 @@ static void add_label(struct level *l, struct level_edge *e, uint32_t rank) {
 
 static void thread_forward(struct level *l, struct level_edge *e) {
     uint32_t rank = l->points[e->from].rank, at = e->from, seq = l->points[e->from].seq;
+    bool catches = l->bundles[e->bundle].catches;
     if (e->edge->label.n_lines) {
         add_label(l, e, ++rank);
-        add_link(l, at, e->label);
+        add_link(l, at, e->label, catches);
         at = e->label;
     }
-    add_link(l, at, reach(l, &l->bundles[e->bundle], rank + 1, seq));
+    add_link(l, at, reach(l, &l->bundles[e->bundle], rank + 1, seq), catches);
 }
 
 static void thread_back(struct level *l, struct level_edge *e) {
@@ -234,7 +241,7 @@ static void thread_back(struct level *l, struct level_edge *e) {
     }
     uint32_t next = reach(l, &l->bundles[e->bundle], rank, seq);
     if (at != LEVEL_NONE)
-        add_link(l, next, at);
+        add_link(l, next, at, l->bundles[e->bundle].catches);
     else if (l->points[next].partner == LEVEL_NONE)
         l->points[next].partner = e->from;
 }

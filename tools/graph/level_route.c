@@ -13,6 +13,7 @@
 
 #define TRACK 10.0 /* from track to track */
 #define PORT 16.0  /* from port to port */
+#define PORT_LEAST 7.0
 #define INSET 12.0 /* of ports from the corner */
 #define NEAR 6.0   /* lines this near would be taken for one */
 #define STRAIGHT 0.05
@@ -48,9 +49,11 @@ struct routing {
 /* ---- ports ----------------------------------------------------------------------------------- */
 
 struct port {
-    double want;
+    double want, at; /* where its line goes; where it touches */
+    double gap;      /* to the next one, at least */
     double *out;
     uint32_t ix;
+    bool catches, straight, fixed;
 };
 
 static int compare_ports(const void *a, const void *b) {
@@ -61,12 +64,32 @@ static int compare_ports(const void *a, const void *b) {
 
 /* Where a line that wants to go to x touches a box: there, if the box is so wide, which makes it
  * straight; else near the middle, on that side if there are others. */
-static double wish(const struct level_point *box, double x, bool alone, double *weight) {
-    double half = box->w / 2 - INSET, aside = half < PORT ? half : PORT;
-    bool straight = x >= box->x - half && x <= box->x + half;
-    *weight = straight ? 1e6 : 1;
-    if (straight || (half <= 0 && fabs(x - box->x) < STRAIGHT)) return x;
-    return alone || half <= 0 ? box->x : x < box->x ? box->x - aside : box->x + aside;
+static void wish(const struct level_point *box, struct port *p, bool alone) {
+    double half = box->w / 2 - INSET, aside = half < PORT ? half : PORT, x = p->want;
+    p->straight = x >= box->x - half && x <= box->x + half;
+    if (p->straight || (half <= 0 && fabs(x - box->x) < STRAIGHT))
+        p->at = x;
+    else if (alone || half <= 0)
+        p->at = box->x;
+    else
+        p->at = x < box->x ? box->x - aside : box->x + aside;
+}
+
+/* Fixes a port where its line is straight, if the others still have room: these move together. */
+static void fix_port(const struct level_point *box, struct port *ports, uint32_t n, uint32_t i,
+                     double least) {
+    double half = box->w / 2 - INSET, left = box->x - half, right = box->x + half;
+    uint32_t from = i, to = i;
+    while (from > 0 && !ports[from - 1].fixed) from--;
+    while (to < n - 1 && !ports[to + 1].fixed) to++;
+    if (from > 0) left = ports[--from].at;
+    if (to < n - 1) right = ports[++to].at;
+    double before = from < i ? (ports[i].at - left) / (i - from) : PORT;
+    double after = i < to ? (right - ports[i].at) / (to - i) : PORT;
+    if (before < least || after < least) return;
+    ports[i].fixed = true;
+    for (uint32_t k = from; k < i; k++) ports[k].gap = before < PORT ? before : PORT;
+    for (uint32_t k = i; k < to; k++) ports[k].gap = after < PORT ? after : PORT;
 }
 
 /* Ports that push each other, moved together. */
@@ -75,19 +98,17 @@ struct port_group {
     uint32_t size;
 };
 
-/* Places the ports of one side as near to their wishes as their distance allows (pool adjacent
- * violators). */
-static void spread_ports(const struct level_point *box, struct port *ports, uint32_t n,
-                         struct port_group *group) {
-    double room = box->w - 2 * INSET, gap = PORT;
-    if (room < 0) room = 0;
-    if (n > 1 && gap > room / (n - 1)) gap = room / (n - 1);
-    qsort(ports, n, sizeof *ports, compare_ports);
+/* Places the ports as near to their wishes as their distance allows (pool adjacent violators). */
+static void push_ports(double low, double high, struct port *ports, uint32_t n,
+                       struct port_group *group) {
     uint32_t groups = 0;
+    double before = 0; /* the room that those before take */
     for (uint32_t i = 0; i < n; i++) {
         struct port_group *last = &group[groups++];
-        last->mean = wish(box, ports[i].want, n == 1, &last->weight) - i * gap;
+        last->mean = ports[i].at - before;
+        last->weight = ports[i].fixed ? 1e9 : ports[i].straight ? 10 : 1;
         last->size = 1;
+        if (i + 1 < n) before += ports[i].gap;
         for (; groups > 1 && last[-1].mean > last->mean; groups--, last--) {
             double sum = last[-1].weight + last->weight;
             last[-1].mean = (last[-1].mean * last[-1].weight + last->mean * last->weight) / sum;
@@ -95,31 +116,62 @@ static void spread_ports(const struct level_point *box, struct port *ports, uint
             last[-1].size += last->size;
         }
     }
-    double low = box->x - room / 2, most = low + room - (n - 1) * gap;
+    double most = high - before;
+    before = 0;
     for (uint32_t g = 0, i = 0; g < groups; g++) {
         double at = group[g].mean < low ? low : group[g].mean > most ? most : group[g].mean;
-        for (uint32_t k = 0; k < group[g].size; k++, i++) *ports[i].out = at + i * gap;
+        for (uint32_t k = 0; k < group[g].size; k++, i++) {
+            *ports[i].out = at + before;
+            before += ports[i].gap;
+        }
     }
+}
+
+/* Places the ports of one side: straight lines first, those of the happy path before catches. */
+static void spread_ports(const struct level_point *box, struct port *ports, uint32_t n,
+                         struct port_group *group) {
+    double room = box->w - 2 * INSET, gap = PORT;
+    if (room < 0) room = 0;
+    if (n > 1 && gap > room / (n - 1)) gap = room / (n - 1);
+    double least = gap / 2 < PORT_LEAST ? gap / 2 : PORT_LEAST;
+    qsort(ports, n, sizeof *ports, compare_ports);
+    for (uint32_t i = 0; i < n; i++) {
+        wish(box, &ports[i], n == 1);
+        ports[i].gap = gap;
+    }
+    for (int catches = 0; catches < 2; catches++)
+        for (uint32_t i = 0; i < n; i++)
+            if (ports[i].straight && ports[i].catches == catches) fix_port(box, ports, n, i, least);
+    push_ports(box->x - room / 2, box->x + room / 2, ports, n, group);
 }
 
 /* Where a bundle comes from when it reaches its box. */
 static double coming_from(const struct level *l, const struct level_bundle *b) {
     uint32_t to = l->points[b->to].rank, r = b->back ? to : to - 1;
     uint32_t at = r >= b->low && r <= b->high ? b->at[r - b->low] : LEVEL_NONE;
-    return at == LEVEL_NONE ? b->port : l->points[at].x; /* `port` holds the mean of the sources */
+    return at == LEVEL_NONE ? b->port : l->points[at].x; /* see find_sources */
 }
 
-/* Means of what joins the bundles right before the box, for those without a point there. */
+/* What joins the bundles right before the box, for those without a point there: the source that
+ * comes straight from above, nearest to the middle of the box, or the mean of all. */
 static bool find_sources(struct level *l) {
     uint32_t *n = graph_new(l->g, l->n_bundles, sizeof *n);
-    if (!n) return false;
+    double *straight = graph_new(l->g, l->n_bundles, sizeof *straight);
+    if (!n || !straight) return false;
+    for (uint32_t i = 0; i < l->n_bundles; i++) straight[i] = HUGE_VAL;
     for (uint32_t i = 0; i < l->n_edges; i++) {
         const struct level_edge *e = &l->edges[i];
-        uint32_t from = e->label == LEVEL_NONE ? e->from : e->label;
-        l->bundles[e->bundle].port += l->points[from].x;
+        const struct level_point *to = &l->points[e->to];
+        const struct level_point *from = &l->points[e->label == LEVEL_NONE ? e->from : e->label];
+        double *best = &straight[e->bundle], aside = fabs(from->x - to->x);
+        if (aside <= to->w / 2 - INSET && aside < fabs(*best - to->x)) *best = from->x;
+        l->bundles[e->bundle].port += from->x;
         n[e->bundle]++;
     }
-    for (uint32_t i = 0; i < l->n_bundles; i++) l->bundles[i].port /= n[i] ? n[i] : 1;
+    for (uint32_t i = 0; i < l->n_bundles; i++) {
+        l->bundles[i].port /= n[i] ? n[i] : 1;
+        if (straight[i] < HUGE_VAL) l->bundles[i].port = straight[i];
+    }
     return true;
 }
 
@@ -132,17 +184,16 @@ static double going_to(const struct level *l, const struct level_edge *e) {
     return at == LEVEL_NONE ? b->port : l->points[at].x;
 }
 
-/* Ports of one side of all boxes: `box_of` and `port_of` by item. */
-static bool place_ports(struct level *l, const uint32_t *box_of, const double *want,
-                        double **port_of, uint32_t n) {
+/* Ports of one side of all boxes; `box_of` by port. */
+static bool place_ports(struct level *l, const uint32_t *box_of, const struct port *all,
+                        uint32_t n) {
     uint32_t *first = graph_new(l->g, l->n_boxes + 2, sizeof *first);
     struct port *ports = graph_new(l->g, n, sizeof *ports);
     struct port_group *group = graph_new(l->g, n, sizeof *group);
     if (!first || !ports || !group) return false;
     for (uint32_t i = 0; i < n; i++) first[box_of[i] + 2]++;
     for (uint32_t i = 0; i < l->n_boxes; i++) first[i + 2] += first[i + 1];
-    for (uint32_t i = 0; i < n; i++)
-        ports[first[box_of[i] + 1]++] = (struct port){want[i], port_of[i], i};
+    for (uint32_t i = 0; i < n; i++) ports[first[box_of[i] + 1]++] = all[i];
     for (uint32_t i = 0; i < l->n_boxes; i++)
         if (first[i + 1] > first[i])
             spread_ports(&l->points[i], ports + first[i], first[i + 1] - first[i], group);
@@ -152,21 +203,24 @@ static bool place_ports(struct level *l, const uint32_t *box_of, const double *w
 static bool find_ports(struct level *l) {
     uint32_t n = l->n_edges > l->n_bundles ? l->n_edges : l->n_bundles;
     uint32_t *box_of = graph_new(l->g, n, sizeof *box_of);
-    double *want = graph_new(l->g, n, sizeof *want);
-    double **port_of = graph_new(l->g, n, sizeof *port_of);
-    if (!box_of || !want || !port_of || !find_sources(l)) return false;
+    struct port *ports = graph_new(l->g, n, sizeof *ports);
+    if (!box_of || !ports || !find_sources(l)) return false;
     for (uint32_t i = 0; i < l->n_bundles; i++) {
-        box_of[i] = l->bundles[i].to;
-        want[i] = coming_from(l, &l->bundles[i]);
-        port_of[i] = &l->bundles[i].port;
+        struct level_bundle *b = &l->bundles[i];
+        box_of[i] = b->to;
+        ports[i] = (struct port){
+            .want = coming_from(l, b), .out = &b->port, .ix = i, .catches = b->catches};
     }
-    if (!place_ports(l, box_of, want, port_of, l->n_bundles)) return false;
+    if (!place_ports(l, box_of, ports, l->n_bundles)) return false;
     for (uint32_t i = 0; i < l->n_edges; i++) {
-        box_of[i] = l->edges[i].from;
-        want[i] = going_to(l, &l->edges[i]);
-        port_of[i] = &l->edges[i].port;
+        struct level_edge *e = &l->edges[i];
+        box_of[i] = e->from;
+        ports[i] = (struct port){.want = going_to(l, e),
+                                 .out = &e->port,
+                                 .ix = i,
+                                 .catches = l->bundles[e->bundle].catches};
     }
-    return place_ports(l, box_of, want, port_of, l->n_edges);
+    return place_ports(l, box_of, ports, l->n_edges);
 }
 
 /* ---- nets ------------------------------------------------------------------------------------ */
@@ -505,8 +559,10 @@ struct line {
     uint32_t n, cap;
 };
 
+/* Goes on to a point; what differs by less than can be seen is the same x. */
 static void line_to(struct line *s, double x, double y) {
     struct graph_point *p = s->at;
+    if (s->n && fabs(p[s->n - 1].x - x) < STRAIGHT) x = p[s->n - 1].x;
     if (s->n && p[s->n - 1].x == x && p[s->n - 1].y == y) return;
     if (s->n > 1 &&
         ((p[s->n - 1].x == x && p[s->n - 2].x == x) || (p[s->n - 1].y == y && p[s->n - 2].y == y)))
