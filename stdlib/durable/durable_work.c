@@ -14,16 +14,36 @@ static void *copy_of(const void *at, size_t len) {
     return copy;
 }
 
-/* In a repetition: it may have been shown before. */
-static bool has(const mwl_durable_work *w, int64_t seq) {
-    const mwl__driver_claimed *c = w->again ? w->claimed : NULL;
-    while (c && c->c.seq != seq) c = c->next;
-    return c != NULL;
+/* Forgets what an earlier try has copied of a run. The store shows the run as it is now, and then
+ * all of its messages. An older snapshot is fenced off, and a message from before may have been
+ * taken by another worker meanwhile. */
+static void forget(mwl_durable_work *w, int64_t seq) {
+    for (mwl__driver_claimed **at = &w->claimed; *at;) {
+        mwl__driver_claimed *c = *at;
+        if (c->c.seq == seq) {
+            *at = c->next;
+            mwl__driver_claimed_free(c);
+            w->n_claimed--;
+        } else {
+            at = &c->next;
+        }
+        if (!*at) w->claimed_end = at;
+    }
+    for (mwl__driver_message **at = &w->messages; *at;) {
+        mwl__driver_message *m = *at;
+        if (m->seq == seq) {
+            *at = m->next;
+            mwl__driver_message_free(m);
+        } else {
+            at = &m->next;
+        }
+        if (!*at) w->messages_end = at;
+    }
 }
 
 static bool on_run(void *ctx, const mwl_store_claimed *run) {
     mwl_durable_work *w = ctx;
-    if (has(w, run->seq)) return true;
+    if (w->again) forget(w, run->seq);
     mwl__driver_claimed *c = calloc(1, sizeof *c);
     if (c) {
         c->c = *run;

@@ -28,7 +28,8 @@ typedef struct place {
     unsigned failed; /* how often that was so */
     mwl_call *calls[CALLS];
     size_t n_calls, n_ended, started;
-    bool once; /* the provider is never asked twice */
+    bool once;  /* the provider is never asked twice */
+    bool stale; /* the next poll shows messages that are taken then, and runs out of memory */
 } place;
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -56,6 +57,15 @@ static mwl_status on_poll(mwl_store *base, const mwl_store_poll *ask, const mwl_
     place *p = (place *)base;
     sink s = {p, to};
     const mwl_store_polled mine = {&s, see_run, see_message};
+    for (int64_t seq = 0; p->stale && seq < 4; seq++) {
+        const mwl_store_message m = {
+            .n = 1, .seq = seq, .kind = MWL_STORE_CANCEL, .name = "", .body = {"\"x\"", 3}};
+        if (!to->message(to->ctx, &m)) return MWL_E_NOMEM;
+    }
+    if (p->stale) {
+        p->stale = false;
+        return MWL_E_NOMEM;
+    }
     return p->real->ops->poll(p->real, ask, &mine, next);
 }
 static mwl_status on_commit(mwl_store *base, const mwl_store_change *c, size_t n, bool *kept) {
@@ -196,6 +206,21 @@ UTEST(driver, a_run_that_there_was_no_memory_for_is_not_forgotten) {
         close_place(&p);
     }
     ASSERT_TRUE(copied > 0 && loaded > 0);
+}
+
+/* A poll that runs out of memory is repeated. Until then another worker may have had the run, and
+ * taken its messages. */
+UTEST(driver, a_message_from_before_a_run_was_claimed_is_not_delivered) {
+    place p;
+    ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}"), false));
+    p.stale = true;
+    for (int i = 0; i < TURNS && p.n_ended < 2; i++) {
+        turn(&p);
+        settle(&p);
+    }
+    ASSERT_FALSE(p.stale);
+    ASSERT_EQ(p.n_ended, (size_t)2);
+    close_place(&p);
 }
 
 /* ---- a worker that is to end ----------------------------------------------------------------- */
