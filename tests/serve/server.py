@@ -1,4 +1,5 @@
 """server.py: `mwlvm serve` in a temporary folder, and requests to it, for the tests of this folder."""
+import contextlib
 import http.client
 import json
 import os
@@ -121,7 +122,8 @@ class Case(unittest.TestCase):
             headers["Authorization"] = "Bearer " + token
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
-        line.request(method, path, body, headers)
+        with contextlib.suppress(BrokenPipeError):  # what is refused by its head is closed before the body comes
+            line.request(method, path, body, headers)
         got = line.getresponse()
         reply = Reply(got.status, got.headers, got.read().decode())
         line.close()
