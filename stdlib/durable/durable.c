@@ -112,7 +112,7 @@ static void on_event(void *ctx, const mwl_trace_event *e) {
     mwl__driver_run *r = find(d, e->run);
     if (!r) return;
     switch (e->kind) {
-    case MWL_TRACE_STEP_ENTERED: mwl__driver_event(d, r, "step", e->step); break;
+    case MWL_TRACE_STEP_ENTERED: mwl__driver_step(d, r, e->step, e->flow); break;
     case MWL_TRACE_CALL_DISPATCHED: mwl__driver_event(d, r, "call", e->provider); break;
     case MWL_TRACE_ATTEMPT: mwl__driver_event(d, r, "attempt", e->provider); break;
     case MWL_TRACE_INTERRUPTED: mwl__driver_event(d, r, "interrupted", e->step); break;

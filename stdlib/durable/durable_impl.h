@@ -146,6 +146,7 @@ bool mwl__driver_is_far(const mwl_durable *d, int64_t due_wall_ns, int64_t now_w
 bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why);
 void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c);
 void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text);
+void mwl__driver_step(mwl_durable *d, mwl__driver_run *r, const char *step, const char *flow);
 void mwl__driver_events_free(mwl_store_event *list, size_t n);
 
 /* durable_load.c. A claimed run that cannot be loaded for lack of memory is kept, and loaded by a

@@ -26,10 +26,23 @@ static void *grown(void *list, size_t n, size_t *cap, size_t size) {
     return at;
 }
 
-static void add_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
+/* The text, and behind a line break the Flow, unless it is NULL. */
+static char *joined(const char *text, const char *flow) {
+    size_t len = strlen(text), more = flow ? strlen(flow) + 1 : 0;
+    char *copy = malloc(len + more + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, len + 1);
+    if (!flow) return copy;
+    copy[len] = '\n';
+    memcpy(copy + len + 1, flow, more);
+    return copy;
+}
+
+static void add_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text,
+                      const char *flow) {
     mwl_instant now;
     mwl_store_event *list = grown(r->events, r->n_events, &r->cap_events, sizeof *list);
-    char *copy = text ? strdup(text) : NULL;
+    char *copy = text ? joined(text, flow) : NULL;
     if (list) r->events = list;
     if (!list || (text && !copy)) { /* an event is not worth a failure */
         free(copy);
@@ -40,12 +53,21 @@ static void add_event(mwl_durable *d, mwl__driver_run *r, const char *kind, cons
     list[r->n_events++] = (mwl_store_event){now.wall_ns, kind, {copy, copy ? strlen(copy) : 0}};
 }
 
-void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
+static void event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text,
+                  const char *flow) {
     if (!d->options.events) return;
     if (r->n_events < EVENTS_MOST)
-        add_event(d, r, kind, text);
+        add_event(d, r, kind, text, flow);
     else
         r->lost_events++;
+}
+
+void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
+    event(d, r, kind, text, NULL);
+}
+
+void mwl__driver_step(mwl_durable *d, mwl__driver_run *r, const char *step, const char *flow) {
+    event(d, r, "step", step, flow);
 }
 
 void mwl__driver_events_free(mwl_store_event *list, size_t n) {
@@ -203,7 +225,7 @@ static bool put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c)
     if (r->lost_events) {
         snprintf(text, sizeof text, "%zu more", r->lost_events);
         r->lost_events = 0;
-        add_event(d, r, "events", text);
+        add_event(d, r, "events", text, NULL);
     }
     size_t n = c->c.n_taken + r->n_taken;
     uint64_t *taken = r->n_taken ? realloc(c->taken, n * sizeof *taken) : c->taken;

@@ -81,6 +81,8 @@ typedef struct mwl_store_call {
 typedef struct mwl_store_event {
     int64_t at_wall_ns;
     const char *kind; /* one word */
+    /* Of a `step`: the name of the Step, a line break, and the name of its Flow: "" for the root
+     * and for inline Flows. Events of older versions end with the Step. */
     mwl_store_text text;
 } mwl_store_event;
 

@@ -137,6 +137,18 @@ class Runs(Case):
 
 
 class Events(Case):
+    def test_a_step_has_its_flow(self):
+        self.serve()
+        self.put("p", flow({"a": {"action": "Call", "call": {"flow": "inner"}, "next": "end"}},
+                           flows={"inner": {"entrypoint": "a", "steps": {"a": {"action": "Return"}}}}))
+        self.post("/v1/runs?wait=60", {"program": "p", "id": "x"}, status=200)
+        mine, steps = self.listen("/v1/runs/x/events"), []
+        while (event := next(mine))["kind"] != "done":
+            if event["kind"] == "step":
+                steps.append((event["text"], event["flow"]))
+        self.assertEqual(steps, [("a", ""), ("a", "inner"), ("end", "")])
+        self.assertIn(" step        a of inner\n", self.command("logs", "--durable", "runs.db", "x").stdout)
+
     def test_events_come_as_they_are_committed(self):
         self.serve()
         self.put("p", flow({"a": YES}))
@@ -333,7 +345,7 @@ class State(Case):
 
     def test_calls_are_held_while_the_store_refuses(self):
         self.serve("--allow-exec=/bin/mkdir")
-        self.put("p", flow({"nap": {"action": "Sleep", "for": "PT0.5S", "next": "a"}, "a": {
+        self.put("p", flow({"nap": {"action": "Sleep", "for": "PT2S", "next": "a"}, "a": {
             "action": "Call", "next": "end", "call": {"provider": EXEC, "with": {"argv": ["/bin/mkdir", self.path("made")]}}}}))
         self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
         self.until(lambda: self.state("x") == "live")

@@ -247,6 +247,22 @@ class Page(Case):
         self.assertEqual(b.run(here), ["first n0", "wait " + b.run("return document.querySelector('#run-graph g.here').id")])
         self.quiet()
 
+    def test_equal_names_in_two_flows(self):
+        inner = {"entrypoint": "a", "steps": {"a": {"action": "Sleep", "for": "PT0S", "next": "b"}, "b": {"action": "Return"}}}
+        self.put("twins", flow({"a": ask("one", "b"), "b": ask("two", "c"), "c": {"action": "Call", "call": {"flow": "inner"}, "next": "d"},
+                                "d": ask("three")}, flows={"inner": inner}))
+        self.post("/v1/runs", {"program": "twins", "id": "t"}, status=202)
+        self.open("/#token=" + self.token)
+        self.open("/#/run/t")
+        visited = "return [...document.querySelectorAll('#run-graph g.visited > title')].map(t => t.textContent).sort()"
+        self.post("/v1/runs/t/answers/one", "1", status=204)
+        self.sees("two", "#run-waits")
+        self.until(lambda: self.browser.run(visited) == ["a", "b"])  # and not those of the Flow that comes later
+        self.post("/v1/runs/t/answers/two", "1", status=204)
+        self.until(lambda: self.browser.run(visited) == ["a", "a", "b", "b", "c", "d"])
+        self.sees("a of inner", "#run-events")
+        self.quiet()
+
     def test_a_run_that_failed(self):
         raised = {"code": "Payment.Refused", "message": "The card was refused by the bank.", "details": {"card": "1234", "tries": 3}}
         self.put("pay", flow({"pay": {"action": "Call", "call": {"flow": "charge"}, "next": "end",

@@ -5,6 +5,7 @@
 #include "tools/base/term.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,22 +32,31 @@ static const struct option options[] = {
      "go on with what happens, until Ctrl-C", NULL},
 };
 
+static void print_json(uint64_t n, const char *run, const mwl_store_event *e, const char *text,
+                       const char *flow) {
+    printf("{\"n\":%llu", (unsigned long long)n);
+    store_put_text("run", run, false);
+    store_put_time("at", e->at_wall_ns);
+    store_put_text("kind", e->kind, false);
+    if (text) store_put_text("text", text, false);
+    if (flow) store_put_text("flow", flow, false);
+    puts("}");
+}
+
 static bool see(void *ctx, uint64_t n, const char *run, const mwl_store_event *e) {
     struct logs *l = ctx;
     char at[STORE_TIME];
+    const char *flow;
+    char *text = store_event_text(e, &flow);
     l->last = n;
     if (l->line.json) {
-        printf("{\"n\":%llu", (unsigned long long)n);
-        store_put_text("run", run, false);
-        store_put_time("at", e->at_wall_ns);
-        store_put_text("kind", e->kind, false);
-        if (e->text.at) store_put_text("text", e->text.at, false);
-        puts("}");
-        return true;
+        print_json(n, run, e, text, flow);
+    } else {
+        term_printf(stdout, "%s  %-20s %-11s %s%s%s", store_time(e->at_wall_ns, at), run, e->kind,
+                    text ? text : "", flow && *flow ? " of " : "", flow ? flow : "");
+        putchar('\n');
     }
-    term_printf(stdout, "%s  %-20s %-11s %.*s", store_time(e->at_wall_ns, at), run, e->kind,
-                (int)e->text.len, e->text.at ? e->text.at : "");
-    putchar('\n');
+    free(text);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/base/term.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -91,6 +92,20 @@ const char *store_time(int64_t wall_ns, char out[STORE_TIME]) {
     if (wall_ns && wall_ns != MWL_NEVER && gmtime_r(&seconds, &tm))
         strftime(out, STORE_TIME, "%Y-%m-%d %H:%M:%S", &tm);
     return out;
+}
+
+char *store_event_text(const mwl_store_event *e, const char **flow) {
+    char *text = e->text.at ? malloc(e->text.len + 1) : NULL;
+    *flow = NULL;
+    if (!text) return NULL;
+    memcpy(text, e->text.at, e->text.len);
+    text[e->text.len] = '\0';
+    char *end = strcmp(e->kind, "step") == 0 ? strrchr(text, '\n') : NULL;
+    if (end) {
+        *end = '\0';
+        *flow = end + 1;
+    }
+    return text;
 }
 
 void store_put_text(const char *name, const char *text, bool first) {

@@ -30,6 +30,9 @@ int64_t store_find(mwl_store *s, const char *run, int *status);
 /* "2026-01-31 12:00:05", in UTC; "" for 0 and MWL_NEVER. */
 enum { STORE_TIME = 24 };
 const char *store_time(int64_t wall_ns, char out[STORE_TIME]);
+/* The text of an event, from malloc; NULL: it has none, or out of memory. *flow: of a `step` its
+ * Flow, inside the text; NULL: it is not known. */
+char *store_event_text(const mwl_store_event *e, const char **flow);
 /* Members of a line of JSON: `"name":"text"` with a comma before it if it is not the first. */
 void store_put_text(const char *name, const char *text, bool first);
 void store_put_json(const char *name, mwl_store_text json); /* nothing if there is none */

@@ -289,7 +289,7 @@ function listView() {
   leave = () => { clearTimeout(timer); onEvent = () => {}; };
 }
 
-/* The Steps of a picture: {g, name, alone, flow, begins, before}: whether no other has this name, whether a Flow begins with it, and
+/* The Steps of a picture: {g, name, alone, sole, flow, begins, before}: whether no other has this name, in its Flow, whether a Flow begins with it, and
  * the Steps that lead to it. */
 function stepsOf(svg) {
   const titleOf = g => g.querySelector(":scope > title")?.textContent ?? g.querySelector("text")?.textContent;  // the text may be cut
@@ -308,7 +308,10 @@ function stepsOf(svg) {
     return ids;
   };
   const steps = [...svg.querySelectorAll("g.step")].map(g => ({g, name: titleOf(g), flow: flowOf(g), boxes: boxes(g), begins: false, before: []}));
-  for (const s of steps) s.alone = steps.every(o => o === s || o.name !== s.name);
+  for (const s of steps) {
+    s.alone = steps.every(o => o === s || o.name !== s.name);
+    s.sole = steps.every(o => o === s || o.name !== s.name || o.flow !== s.flow);
+  }
   for (const e of svg.querySelectorAll("g.e")) {
     const from = svg.querySelector("#" + e.dataset.from);
     for (const s of steps.filter(s => s.boxes.includes(e.dataset.to))) {
@@ -318,14 +321,18 @@ function stepsOf(svg) {
   }
   return steps;
 }
-/* Those that were entered. Events have the name alone: where two Steps share one, it must come behind a Step that leads there. */
+const sameFlow = (flow, cut) => flow === cut || (cut.endsWith("\u2026") && flow.startsWith(cut.slice(0, -1)));
+/* Those that were entered. Events have the name of the Step and of its Flow; those of older versions, and of inline Flows, the first
+ * alone: where two Steps share it, it must come behind a Step that leads there. */
 function visitedSteps(steps, entered) {
-  const at = new Map();
+  const at = new Map(), exact = entered.every(e => e.flow !== undefined);
+  const fits = (s, e) => e.text === s.name && (e.flow === undefined || sameFlow(e.flow, s.flow)
+    || !steps.some(o => o.name === e.text && sameFlow(e.flow, o.flow)));
   for (let more = true; more;) {
     more = false;
     for (const s of steps.filter(s => !at.has(s))) {
-      const from = s.alone || s.begins ? [-1] : s.before.filter(p => at.has(p)).map(p => at.get(p));
-      const i = Math.min(...from.map(f => entered.indexOf(s.name, f + 1)).filter(n => n >= 0));
+      const from = s.alone || (exact && s.sole) || s.begins ? [-1] : s.before.filter(p => at.has(p)).map(p => at.get(p));
+      const i = Math.min(...from.map(f => entered.findIndex((e, i) => i > f && fits(s, e))).filter(n => n >= 0));
       if (from.length && Number.isFinite(i)) {
         at.set(s, i);
         more = true;
@@ -398,10 +405,8 @@ function runView(id) {
   }
   function drawGraph() {
     if (!svg) return;
-    const entered = events.filter(e => e.kind === "step").map(e => e.text);
-    const visited = visitedSteps(steps, entered);
-    const same = (flow, cut) => flow === cut || (cut.endsWith("\u2026") && flow.startsWith(cut.slice(0, -1)));
-    const here = s => (run?.frames || []).some(f => f.step === s.name && (s.alone || same(f.flow || "", s.flow)));
+    const visited = visitedSteps(steps, events.filter(e => e.kind === "step"));
+    const here = s => (run?.frames || []).some(f => f.step === s.name && (s.alone || sameFlow(f.flow || "", s.flow)));
     for (const s of steps) {
       s.g.classList.toggle("visited", visited.has(s));
       s.g.classList.toggle("here", here(s));
@@ -418,7 +423,7 @@ function runView(id) {
       bar.style.left = `${(at - first) / all * 100}%`;
       bar.style.width = `${Math.max(until - at, 0) / all * 100}%`;
       return make("li", {className: e.kind}, bar, make("span", {className: "at", title: e.at}, "+" + long(at - first)),
-        make("span", {className: "kind"}, e.kind), make("span", {title: e.text || ""}, (e.text || "").replace(/^mwl:provider\.\w+\//, "")),
+        make("span", {className: "kind"}, e.kind), make("span", {title: e.text || ""}, (e.text || "").replace(/^mwl:provider\.\w+\//, "") + (e.flow ? " of " + e.flow : "")),
         make("span", {className: "long", title: "until the next event"}, until - at ? long(until - at) : ""));
     }));
     if (bottom) rows.scrollTop = rows.scrollHeight;

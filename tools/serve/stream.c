@@ -7,6 +7,7 @@
 #include "serve.h"
 
 #include "tools/base/cmd.h"
+#include "tools/durable/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,21 +70,27 @@ mwl_status streams_last(mwl_store *s, uint64_t *out) {
     return MWL_OK;
 }
 
+static void put_event(FILE *to, uint64_t n, const char *run, const mwl_store_event *e) {
+    const char *flow;
+    char *text = store_event_text(e, &flow);
+    fprintf(to, "id: %llu\nevent: %s\ndata: {\"n\":%llu", (unsigned long long)n, e->kind,
+            (unsigned long long)n);
+    put_text(to, "run", run, false);
+    put_time(to, "at", e->at_wall_ns);
+    put_text(to, "kind", e->kind, false);
+    if (text) put_text(to, "text", text, false);
+    if (flow) put_text(to, "flow", flow, false);
+    fputs("}\n\n", to);
+    free(text);
+}
+
 static bool see_event(void *ctx, uint64_t n, const char *run, const mwl_store_event *e) {
     struct stream *s = ctx;
     struct piece *p = &s->pieces[s->n];
     FILE *to = open_memstream(&p->text, &p->len);
     size_t run_len = strlen(run) + 1, kind_len = strlen(e->kind) + 1;
     p->run = malloc(run_len + kind_len + e->text.len + 1);
-    if (to) {
-        fprintf(to, "id: %llu\nevent: %s\ndata: {\"n\":%llu", (unsigned long long)n, e->kind,
-                (unsigned long long)n);
-        put_text(to, "run", run, false);
-        put_time(to, "at", e->at_wall_ns);
-        put_text(to, "kind", e->kind, false);
-        if (e->text.at) put_text(to, "text", e->text.at, false);
-        fputs("}\n\n", to);
-    }
+    if (to) put_event(to, n, run, e);
     if (!to || fclose(to) != 0 || !p->run) { /* out of memory: it is read again */
         free(p->text);
         free(p->run);
