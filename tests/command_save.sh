@@ -33,6 +33,62 @@ $("$mwlvm" show --json saved)
 EOT
 same "show: variables" 1 "$("$mwlvm" show saved | grep -c '"who":"Bob"\|who.*Bob')"
 "$mwlvm" run flow.json --input 7 --save waits --save-at ask 2>/dev/null || same "status of --save-at, a call" 0 $?
+# a Gather of a called Flow and a call, in the middle: everything that `show` tells, as text and as JSON
+cat >both.json <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "first", "steps": {
+ "first": {"action": "Pass", "assign": {"who": "{{ 'Bob \"B\" ' + string(step.input) }}"}, "next": "both"},
+ "both": {"action": "Gather", "next": "end", "calls": [
+  {"flow": {"entrypoint": "in", "steps": {
+   "in": {"action": "Call", "next": "out", "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}},
+    "middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1", "onEntry": {"with": {"duration": "PT2H"}}}]},
+   "out": {"action": "Return"}}}},
+  {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT3H"}}]},
+ "end": {"action": "Return", "value": "{{ vars.who }}"}}}
+EOF
+"$mwlvm" run both.json --input 7 --id two --save both --save-at in 2>/dev/null || same "status of --save-at, in a called Flow" 0 $?
+same "show: all of it" 'run two, saved at TIME
+has work at TIME
+  Step both of the root Flow: gather (line 3)
+    input: 7
+    vars: {"who":"Bob \"B\" 7"}
+  Step in of a Flow without a name: call, until TIME (line 5)
+    in mwl:provider.middleware/mwl/timeout/v1
+    input: 7
+    vars: {}
+  waits for call 1: mwl:provider.call/mwl/mock/v1
+  waits for call 2: mwl:provider.call/mwl/mock/v1' \
+    "$("$mwlvm" show both | sed 's/20[0-9-]*T[0-9:.]*Z/TIME/')"
+"$mwlvm" show --json both >both.shown
+cat >look.py <<'EOF'
+import datetime, json
+shown = json.load(open("both.shown"))
+when = lambda text: datetime.datetime.fromisoformat(text[:19])
+hours = lambda text: round((when(text) - when(shown["savedAt"])).total_seconds() / 3600, 2)
+print(sorted(shown), shown["id"], len(bytes.fromhex(shown["program"])), hours(shown["due"]))
+for f in shown["frames"]:
+    print(f["depth"], f["step"], f["line"], f["at"], f["due"] and hours(f["due"]), f["middleware"], f["input"], f["vars"])
+for c in shown["calls"]:
+    print(c)
+EOF
+same "show --json: all of it" "['bytes', 'calls', 'due', 'frames', 'id', 'program', 'savedAt'] two 16 1.0
+0 both 3 gather None [] 7 {'who': 'Bob \"B\" 7'}
+1 in 5 call 2.0 [{'provider': 'mwl:provider.middleware/mwl/timeout/v1', 'runs': 1}] 7 {}
+{'number': 1, 'attempt': 1, 'provider': 'mwl:provider.call/mwl/mock/v1', 'held': False, 'cancelled': False, 'input': 7}
+{'number': 2, 'attempt': 1, 'provider': 'mwl:provider.call/mwl/mock/v1', 'held': False, 'cancelled': False, 'input': 7}" \
+    "$(python3 look.py)"
+same "show changes nothing: resume" '"Bob \"B\" 7"' "$("$mwlvm" resume both --virtual-time)"
+same "--save to a full disk" 1 "$(if [ -e /dev/full ]; then "$mwlvm" run both.json --input 7 --save /dev/full --save-at in 2>&1 | grep -c 'No space left'; else echo 1; fi)"
+# a run that is over: a store has it, if this build has stores
+cat >short.json <<'EOF'
+{"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "end", "steps": {
+ "end": {"action": "Return", "value": ["Bob", "{{ step.input }}"]}}}
+EOF
+if "$mwlvm" run short.json --input 8 --id over --durable store.db >/dev/null 2>&1; then
+    same "show: a run that is over" '  result: {"type":"success","value":["Bob",8]}' \
+        "$("$mwlvm" show --durable store.db over | tail -n 1)"
+    same "show --json: a run that is over" "over done ['Bob', 8]" "$("$mwlvm" show --durable store.db over --json |
+        python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["id"], o["state"], o["result"]["value"])')"
+fi
 # a run that was saved with much memory is shown within the limits of the command, not of its sender
 cat >large.json <<'EOF'
 {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "make", "steps": {
