@@ -34,17 +34,18 @@ static void read_clock(void *ctx, mwl_instant *out) { *out = ((const world *)ctx
 
 static void note(world *w, mwl_call *c) {
     mwl_value key = mwl_call_key(c);
+    const char *text = mwl_as_text(key, NULL); /* NULL: out of memory */
     size_t len = strlen(w->keys);
-    snprintf(w->keys + len, sizeof w->keys - len, "%s%s/%u", len ? " " : "", mwl_as_text(key, NULL),
+    snprintf(w->keys + len, sizeof w->keys - len, "%s%s/%u", len ? " " : "", text ? text : "?",
              mwl_call_attempt(c));
     mwl_value_drop(mwl_call_heap(c), key);
-    w->waits[w->n++ % 8] = c;
 }
 
 static void start(mwl_call *c, void *user) {
     world *w = user;
     w->started++;
     note(w, c);
+    w->waits[w->n++ % 8] = c;
     if (!w->bytes) return;
     const mwl_load how = {0};
     mwl_run *run;
@@ -57,9 +58,13 @@ static void restore(mwl_call *c, void *user) {
     world *w = user;
     w->restored++;
     note(w, c);
+    w->waits[w->n++ % 8] = c;
 }
 static void cancel(mwl_call *c, void *user) {
-    ((world *)user)->cancelled++;
+    world *w = user;
+    w->cancelled++;
+    for (size_t i = 0; i < 8; i++)
+        if (w->waits[i] == c) w->waits[i] = NULL;
     mwl_call_succeed(c, mwl_null());
 }
 static void blocking(mwl_call *c, void *user) {
@@ -98,15 +103,50 @@ static mwl_vm *make_vm(world *w, bool hold, const mwl_alloc *alloc) {
     return NULL;
 }
 
+#define KEEPER_URI "mwl:provider.middleware/test/keeper/v1"
+static const char keeper_document[] =
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" KEEPER_URI
+    "\",\"codePrefix\":\"Keeper\",\"description\":\"d\",\"attachment\":[\"step\"],\"phases\":{"
+    "\"onEntry\":{\"action\":{\"kind\":\"control\",\"description\":\"d\"}}},"
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+
+/* Holds something outside, and finds it again by its state. */
+static struct keeper {
+    int entered, restored, left;
+    char states[64];
+} keeper;
+static void keeper_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    mwl_phase_set_state(phase, mwl_number(++keeper.entered));
+}
+static void keeper_restore(mwl_phase *phase, void *user) {
+    (void)user;
+    size_t len = strlen(keeper.states);
+    keeper.restored++;
+    snprintf(keeper.states + len, sizeof keeper.states - len, "%.0f ",
+             mwl_as_number(mwl_phase_state(phase)));
+    mwl_phase_set_state(phase, mwl_number(mwl_as_number(mwl_phase_state(phase)) + 10));
+}
+static void keeper_left(mwl_value state, void *user) {
+    (void)user, (void)state;
+    keeper.left++;
+}
+static const mwl_middleware keeper_middleware = {.uri = KEEPER_URI,
+                                                 .document = keeper_document,
+                                                 .entry = keeper_entry,
+                                                 .restore = keeper_restore,
+                                                 .left = keeper_left};
+
 static mwl_program *assemble(const char *definition) {
-    mwl_asm_provider documents[N_PROVIDERS];
+    mwl_asm_provider documents[N_PROVIDERS + 1] = {
+        [N_PROVIDERS] = {"keeper", keeper_document, sizeof keeper_document - 1}};
     for (size_t i = 0; i < N_PROVIDERS; i++)
         documents[i] =
             (mwl_asm_provider){"a provider", providers[i].document, strlen(providers[i].document)};
     flow f;
     memset(&f, 0, sizeof f);
     f.documents = documents;
-    f.n_documents = N_PROVIDERS;
+    f.n_documents = N_PROVIDERS + 1;
     if (!flow_load(&f, definition)) fprintf(stderr, "%s\n", f.result);
     return f.program;
 }
@@ -404,40 +444,6 @@ UTEST(snapshot, an_answer_by_number) {
 }
 
 /* ---- middleware of hosts --------------------------------------------------------------------- */
-
-#define KEEPER_URI "mwl:provider.middleware/test/keeper/v1"
-static const char keeper_document[] =
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" KEEPER_URI
-    "\",\"codePrefix\":\"Keeper\",\"description\":\"d\",\"attachment\":[\"step\"],\"phases\":{"
-    "\"onEntry\":{\"action\":{\"kind\":\"control\",\"description\":\"d\"}}},"
-    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
-
-/* Holds something outside, and finds it again by its state. */
-static struct keeper {
-    int entered, restored, left;
-    char states[64];
-} keeper;
-static void keeper_entry(mwl_phase *phase, void *user) {
-    (void)user;
-    mwl_phase_set_state(phase, mwl_number(++keeper.entered));
-}
-static void keeper_restore(mwl_phase *phase, void *user) {
-    (void)user;
-    size_t len = strlen(keeper.states);
-    keeper.restored++;
-    snprintf(keeper.states + len, sizeof keeper.states - len, "%.0f ",
-             mwl_as_number(mwl_phase_state(phase)));
-    mwl_phase_set_state(phase, mwl_number(mwl_as_number(mwl_phase_state(phase)) + 10));
-}
-static void keeper_left(mwl_value state, void *user) {
-    (void)user, (void)state;
-    keeper.left++;
-}
-static const mwl_middleware keeper_middleware = {.uri = KEEPER_URI,
-                                                 .document = keeper_document,
-                                                 .entry = keeper_entry,
-                                                 .restore = keeper_restore,
-                                                 .left = keeper_left};
 
 UTEST(snapshot, a_middleware_finds_again_what_it_holds) {
     const mwl_asm_provider document = {"keeper", keeper_document, sizeof keeper_document - 1};
@@ -737,9 +743,14 @@ UTEST(snapshot, clocks_of_a_hostile_header) {
 #define DELAYED "{'provider':" MOCK ",'with':{'delay':'PT5S'}}"
 #define END "'z':{'action':'Return'}"
 
+#define EVERY_CALL                                                                                                       \
+    "'a':{'action':'Gather','calls':[{'provider':'" URI("plain") "'},{'provider':'" URI("again") "'},{'provider':'" URI( \
+        "local") "'},{'provider':'" URI("once") "'},{'provider':'" URI("blocking") "'}],'next':'z'}," END
+
 static const struct shape {
     const char *definition;
-    bool cancel;
+    bool cancel, hold;
+    unsigned flags; /* of loading */
 } shapes[] = {
     /* entries, a failure context, a Gather with frames, calls and records below */
     {FLOW_WITH(
@@ -749,30 +760,42 @@ static const struct shape {
          "'over':'{{ [1, 2, 3] }}','call':{'flow':{'entrypoint':'x','steps':{'x':{'action':'Call',"
          "'middleware':[" RETRIED "],'call':" DELAYED ",'next':'y'},'y':{'action':'Return'}}},"
          "'onSuccess':{'value':'{{ flow.input }}'}},'next':'z'}," END),
-     false},
+     false, false, 0},
     /* a Sleep: one timer */
-    {SLEEPER, false},
+    {SLEEPER, false, false, 0},
     /* the gap of a Retry, after a chain of failures */
     {FLOW(
          "'a':{'action':'Call','call':" FAILING
          ",'catch':[{'match':{'codes':['*']},'next':'b'}],'next':'b'},'b':{'action':'Call','call':" FAILING
          ",'catch':[{'match':{'codes':['*']},'next':'c'}],'next':'c'},"
          "'c':{'action':'Call','middleware':[" RETRIED "],'call':" FAILING ",'next':'z'}," END),
-     false},
+     false, false, 0},
     /* an unwind: a cleanup has failed, another one is running */
     {FLOW_WITH("'middleware':[" CLEANED(DELAYED) "," CLEANED(FAILING) "],",
                "'a':{'action':'Sleep','for':'PT1H','next':'z'}," END),
-     true},
+     true, false, 0},
     /* an unwind of a Gather, whose dispatches clean up */
     {FLOW(
          "'a':{'action':'Gather','over':'{{ [1, 2] }}','concurrency':1,'call':{'flow':{'middleware':[" CLEANED(
              DELAYED) "],'entrypoint':'b','steps':{'b':{'action':'Sleep','for':'PT1H','next':'c'},"
                       "'c':{'action':'Return'}}}},'next':'z'}," END),
-     true},
+     true, false, 0},
     /* a call that others answer */
-    {FLOW(CALL_STEP("again")), false},
+    {FLOW(CALL_STEP("again")), false, false, 0},
     /* a run that is done */
-    {FLOW("'a':{'action':'Call','call':" FAILING ",'next':'z'}," END), false},
+    {FLOW("'a':{'action':'Call','call':" FAILING ",'next':'z'}," END), false, false, 0},
+    /* calls that continue in every way there is, and what loading may ask of them */
+    {FLOW(EVERY_CALL), false, false, 0},
+    {FLOW(EVERY_CALL), false, false, MWL_LOAD_NEW_ID | MWL_LOAD_TIME_STOOD},
+    {FLOW(EVERY_CALL), false, false, MWL_LOAD_FAIL_CALLS},
+    /* the same, when the host holds them: as they were, and as after a crash */
+    {FLOW(EVERY_CALL), false, true, 0},
+    {FLOW(EVERY_CALL), false, true, MWL_LOAD_RELEASED},
+    /* a middleware that finds again what it holds, around a blocking call */
+    {FLOW("'a':{'action':'Call','middleware':[{'provider':'" KEEPER_URI
+          "'},{'provider':'" KEEPER_URI
+          "'}],'call':{'provider':'" URI("blocking") "'},'next':'z'}," END),
+     false, false, 0},
 };
 
 /* Fails the n-th allocation of saving, for every n. Returns false if something was wrong. */
@@ -793,27 +816,62 @@ static bool save_fails(struct faulty *memory, mwl_vm *vm, mwl_run *run, bytes fi
     return good;
 }
 
-/* The same for loading. What loads at last is the run as it was: it has the same bytes, but for
- * calls, which are dispatched once more. */
-static bool load_fails(struct faulty *memory, mwl_vm *vm, mwl_program *p, bytes first, bool same) {
-    const mwl_load how = {.program = p};
-    mwl_run *copy = NULL;
-    mwl_run_free(load(vm, first, p, 0)); /* the heap keeps one call and some names */
-    size_t live = mwl_heap_used(mwl_vm_heap(vm)), n = 1;
-    mwl_status st = MWL_E_NOMEM;
-    bool good = true;
-    for (; st == MWL_E_NOMEM && n < 5000; n++) {
-        memory->fail_at = memory->calls + n;
-        st = mwl_run_load(vm, first.p, first.size, &how, &copy, NULL);
-        memory->fail_at = 0;
-        good = good && (st == MWL_OK || mwl_heap_used(mwl_vm_heap(vm)) == live);
+/* Settles what the providers have kept, and frees the run. */
+static void end_copy(world *w, mwl_run *copy) {
+    for (size_t i = 0; i < 8; i++) {
+        mwl_call *c = w->waits[i];
+        w->waits[i] = NULL;
+        if (c) mwl_call_succeed(c, mwl_null());
     }
-    good = good && st == MWL_OK && n > 2;
-    bytes b = save(copy);
-    if (same) good = good && b.size == first.size && memcmp(b.p, first.p, b.size) == 0;
-    mwl_bytes_free(vm, b.p, b.size);
+    w->n = 0;
     mwl_run_free(copy);
+}
+
+/* The same for loading, until no allocation is left: one that fails in a callback does not fail the
+ * load. What loads at last is the run as it was: it has the same bytes, but for calls, which are
+ * dispatched once more. */
+static bool load_fails(struct faulty *memory, mwl_vm *vm, const mwl_load *how, bytes first,
+                       world *w) {
+    mwl_run *copy = NULL;
+    unsigned calls = w->started, known = w->restored;
+    end_copy(w, load(vm, first, how->program, how->flags)); /* the heap keeps a call, and names */
+    size_t live = mwl_heap_used(mwl_vm_heap(vm)), n = 1;
+    bool good = true, failed = true;
+    for (; failed && n < 5000; n++) {
+        end_copy(w, copy);
+        copy = NULL;
+        good = good && mwl_heap_used(mwl_vm_heap(vm)) == live;
+        memory->fail_at = memory->calls + n;
+        mwl_status st = mwl_run_load(vm, first.p, first.size, how, &copy, NULL);
+        failed = memory->calls >= memory->fail_at;
+        memory->fail_at = 0;
+        good = good && (st == MWL_OK || (st == MWL_E_NOMEM && failed && w->n == 0));
+    }
+    good = good && !failed && copy && n > 2;
+    bytes b = save(copy);
+    if (w->started == calls && w->restored == known && !how->flags)
+        good = good && b.size == first.size && memcmp(b.p, first.p, b.size) == 0;
+    mwl_bytes_free(vm, b.p, b.size);
+    end_copy(w, copy);
     return good;
+}
+
+/* The run itself goes on as if nothing was. */
+static void to_its_end(world *w, mwl_vm *vm, mwl_run *run) {
+    for (int hours = 0; hours < 5; hours++) {
+        bytes b = {NULL, 0};
+        uint64_t version = 0;
+        mwl_wait wait;
+        (void)mwl_run_save(run, &b.p, &b.size, &version);
+        mwl_bytes_free(vm, b.p, b.size);
+        mwl_run_release(run, version);
+        mwl_vm_pump(vm, MWL_NO_BUDGET);
+        for (uint32_t i = 0; mwl_run_waits(run, i, &wait); i++)
+            if (strstr(wait.provider, "/test/"))
+                (void)mwl_run_answer(run, wait.number, true, mwl_null());
+        w->now.mono_ns += 3600 * S;
+        mwl_vm_pump(vm, MWL_NO_BUDGET);
+    }
 }
 
 UTEST(snapshot, every_allocation_fails_once) {
@@ -825,7 +883,9 @@ UTEST(snapshot, every_allocation_fails_once) {
         struct faulty memory;
         memset(&memory, 0, sizeof memory);
         const mwl_alloc alloc = {faulty_fn, &memory};
-        mwl_vm *vm = make_vm(&w, false, &alloc);
+        mwl_vm *vm = make_vm(&w, shape->hold, &alloc);
+        ASSERT_EQ((int)mwl_vm_provide_middleware(vm, &keeper_middleware, 1, NULL, NULL),
+                  (int)MWL_OK);
         mwl_run *run = begin(vm, p, "r", "{'a':['some text','some text']}");
         if (shape->cancel) mwl_run_cancel(run, "enough");
         mwl_vm_pump(vm, MWL_NO_BUDGET);
@@ -833,12 +893,11 @@ UTEST(snapshot, every_allocation_fails_once) {
         ASSERT_TRUE(first.p != NULL);
         memory.for_good = i % 2;
         EXPECT_TRUE(save_fails(&memory, vm, run, first));
-        EXPECT_TRUE(load_fails(&memory, vm, p, first, w.started == 0));
-        if (w.started) mwl_call_succeed(w.waits[0], mwl_null());
-        for (int hours = 0; hours < 5; hours++) { /* the run itself goes on as if nothing was */
-            w.now.mono_ns += 3600 * S;
-            mwl_vm_pump(vm, MWL_NO_BUDGET);
-        }
+        memset(w.waits, 0, sizeof w.waits); /* those of the run itself are answered by number */
+        w.n = 0;
+        const mwl_load how = {.program = p, .flags = shape->flags};
+        EXPECT_TRUE(load_fails(&memory, vm, &how, first, &w));
+        to_its_end(&w, vm, run);
         EXPECT_EQ((int)mwl_run_get_state(run), (int)MWL_RUN_DONE);
         mwl_bytes_free(vm, first.p, first.size);
         EXPECT_FALSE(memory.wrong);
