@@ -69,8 +69,39 @@ CASES = [
     ("a large definition", LARGE, []),
 ]
 
+# name, the words of another command; @ before a file of write_inputs or write_saved
+OTHERS = [
+    ("eval of a large list", ["eval", "lists.range(3000000).map(i, [i])"]),
+    ("eval of a text", ["eval", "toJson(lists.range(400).map(i, " + TEXT + "))"]),
+    ("eval with a large input", ["eval", "step.input.size()", "--input", "@lists"]),
+    ("check of a large definition", ["check", "@large"]),
+    ("check of patterns", ["check", "@patterns"]),
+    ("asm of a large definition", ["asm", "@large", "-o", "@out"]),
+    ("asm of patterns", ["asm", "@patterns", "-o", "@out"]),
+    ("resume of a large saved run", ["resume", "@saved"]),
+    ("show of a large saved run", ["show", "@saved", "--json"]),
+    ("resume of a run that grows", ["resume", "@grows", "--virtual-time"]),
+]
+SAVED = flow({"a": {"action": "Pass", "assign": {"l": "{{ lists.range(1500000).map(i, [i]) }}"}, "next": "b"},
+              "b": {"action": "Sleep", "for": "PT1H", "next": "c"}, "c": {"action": "Return"}})
+GROWS = flow({"b": {"action": "Sleep", "for": "PT1H", "next": "c"},
+              "c": {"action": "Return", "value": "{{ lists.range(3000000).map(i, [i]) }}"}}, "b")
+
+
+def write_saved(command, folder):
+    """Runs that somebody else has saved, with more memory than there is here."""
+    for name, definition in (("saved", SAVED), ("grows", GROWS)):
+        path = os.path.join(folder, "made.json")
+        with open(path, "w") as out:
+            json.dump(definition, out)
+        subprocess.run([command, "run", path, "--input", "null", "--memory", "1G", "--save",
+                        os.path.join(folder, name), "--save-at", "b"], check=True, capture_output=True)
+
 
 def write_inputs(folder):
+    for name, definition in (("large", LARGE), ("patterns", json.dumps(PATTERNS))):
+        with open(os.path.join(folder, name), "w") as out:
+            out.write(definition)
     with open(os.path.join(folder, "lists"), "w") as out:
         out.write("[" + "[],[],[],[],[],[],[],[],[],[]," * 1000000 + "1]")
     with open(os.path.join(folder, "numbers"), "w") as out:
@@ -81,16 +112,20 @@ def run_case(command, folder, name, definition, options):
     path = os.path.join(folder, "definition.json")
     with open(path, "w") as out:
         out.write(definition if isinstance(definition, str) else json.dumps(definition))
-    options = [o.replace("@", folder + "/") if o.startswith("@") else o for o in options]
     if "--input" not in options:
-        options += ["--input", "null"]
+        options = options + ["--input", "null"]
+    return run_command(command, folder, name, ["run", path, "--fuel", "300M", *options])
+
+
+def run_command(command, folder, name, words):
+    words = [w.replace("@", folder + "/") if w.startswith("@") else w for w in words]
     pid = os.fork()
     if pid == 0:
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, 1)
         os.dup2(os.open(os.path.join(folder, "errors"), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), 2)
         resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-        os.execv(command, [command, "run", path, "--memory", "64M", "--fuel", "300M", *options])
+        os.execv(command, [command, *words, "--memory", "64M"])
     _, status, usage = os.wait4(pid, 0)
     used = usage.ru_maxrss * 1024
     good = used <= LIMIT + CONSTANT and os.WIFEXITED(status)
@@ -103,7 +138,9 @@ def run_case(command, folder, name, definition, options):
 def main(command):
     with tempfile.TemporaryDirectory() as folder:
         write_inputs(folder)
+        write_saved(command, folder)
         results = [run_case(command, folder, *case) for case in CASES]
+        results += [run_command(command, folder, *case) for case in OTHERS]
     print(f"{sum(results)} of {len(results)} stayed below {(LIMIT + CONSTANT) >> 20} MiB")
     return 0 if all(results) else 1
 
