@@ -258,7 +258,8 @@ MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
 MWL_API void mwl_call_wake_after(mwl_call *call, int64_t delay_ns);
 /* One value that the provider stores in the call, for `wake` and `cancel`; null in a new call. Keep
  * state here, and not in C memory, so that a parked run consists of plain data.
- * mwl_call_state() returns it, lent until it is replaced or the call settles. */
+ * mwl_call_state() returns it, lent until it is replaced or the call settles. If the value is
+ * absent (its constructor failed), the old one stays. */
 MWL_API void mwl_call_set_state(mwl_call *call, mwl_value take_state);
 MWL_API mwl_value mwl_call_state(const mwl_call *call);
 /* A pointer that the provider stores in the call; NULL in a new call. */

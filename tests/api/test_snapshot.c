@@ -393,6 +393,27 @@ UTEST(snapshot, a_blocking_call_begins_again) {
     return_home(&t);
 }
 
+/* A provider that stores a value whose constructor failed keeps the old one: a run that was saved
+ * with no state at all could not be loaded. */
+UTEST(snapshot, a_state_that_is_absent_is_not_stored) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, false, NULL);
+    mwl_program *p = assemble(FLOW(CALL_STEP("again")));
+    mwl_run *run = begin(vm, p, "r", "null");
+    mwl_call_set_state(w.waits[0], mwl_number(4));
+    mwl_call_set_state(w.waits[0], mwl_string(mwl_vm_heap(vm), "\xE9", 1));
+    EXPECT_EQ(mwl_as_number(mwl_call_state(w.waits[0])), 4.0);
+    bytes b = save(run);
+    mwl_run *copy = load(vm, b, p, 0);
+    ASSERT_TRUE(copy != NULL);
+    EXPECT_EQ(mwl_as_number(mwl_call_state(w.waits[1])), 4.0);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(copy);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
 /* An answer from outside is checked as what a provider settles with is. */
 UTEST(snapshot, an_answer_that_is_refused) {
     static const struct {

@@ -521,6 +521,7 @@ void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
 void mwl_call_set_state(mwl_call *c, mwl_value take) {
+    if (mwl_is_absent(take)) return; /* a saved call has a state */
     mwl__replace(&c->vm->heap, &c->state, take);
 }
 
