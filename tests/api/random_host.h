@@ -1,6 +1,7 @@
 /* random_host.h: a host that does everything it may do at every moment it may: starts, cancels,
  * aborts and frees runs, settles, wakes and resumes calls, takes, posts and releases tokens,
- * forgets programs; between pumps and inside every callback.
+ * forgets programs; between pumps and inside every callback. Between pumps it also saves, unloads
+ * and releases runs, loads them into this VM or a second one, and answers calls by their numbers.
  *
  * Owns: the host, its providers and the Flows that it runs. Refuses to know: where its choices come
  * from: a seed (tests/api/test_random_host.c) or a fuzzer's bytes (tests/fuzz/fuzz_host.c).
@@ -64,8 +65,11 @@ typedef struct rh_thread {
 
 typedef struct rh {
     rh_source source;
-    mwl_vm *vm;
+    mwl_vm *vm;    /* where runs are started */
+    mwl_vm *other; /* where they may be moved to; or NULL */
     mwl_run *runs[RH_RUNS];
+    mwl_vm *home[RH_RUNS];   /* the VM of each */
+    uint32_t which[RH_RUNS]; /* its program */
     mwl_token *tokens[RH_TOKENS];
     uint64_t token_of[RH_TOKENS]; /* the number of its call */
     rh_call *calls;
@@ -81,7 +85,7 @@ typedef struct rh {
     long fail_in;                   /* the allocation that fails, from 1; 0: none */
     const struct rh_thread *thread; /* NULL: there is none */
     /* how much was done, for those who read */
-    uint64_t started, called, ended;
+    uint64_t started, called, ended, loaded, answered;
 } rh;
 
 static rh *rh_host;         /* for the CEL function, which gets no pointer */
@@ -199,6 +203,19 @@ static rh_call *rh_some_call(rh *h) {
 
 static mwl_program *rh_programs[RH_PROGRAMS];
 
+/* Callbacks may have started others in the meantime. */
+static void rh_keep(rh *h, mwl_run *run, mwl_vm *home, uint32_t which) {
+    uint32_t at = 0;
+    while (at < RH_RUNS && h->runs[at]) at++;
+    if (at == RH_RUNS) {
+        mwl_run_free(run);
+        return;
+    }
+    h->runs[at] = run;
+    h->home[at] = home;
+    h->which[at] = which;
+}
+
 static void rh_start(rh *h) {
     uint32_t at = 0;
     while (at < RH_RUNS && h->runs[at]) at++;
@@ -217,12 +234,7 @@ static void rh_start(rh *h) {
         return;
     }
     h->started++;
-    if (h->closing) return;
-    for (at = 0; at < RH_RUNS && h->runs[at];) at++; /* `prepare` may have started others */
-    if (at < RH_RUNS)
-        h->runs[at] = run;
-    else
-        mwl_run_free(run);
+    if (!h->closing) rh_keep(h, run, h->vm, which);
 }
 
 static void rh_free(rh *h, uint32_t at) {
@@ -231,14 +243,15 @@ static void rh_free(rh *h, uint32_t at) {
     mwl_run_free(run);
 }
 
-static void rh_look(rh *h, mwl_run *run) {
+static void rh_look(rh *h, uint32_t at) {
+    mwl_run *run = h->runs[at];
     if (!run) return;
     mwl_run_state state = mwl_run_get_state(run);
     (void)mwl_run_id(run);
     (void)mwl_run_why(run);
     mwl_value result = mwl_run_result(run);
     if (state != MWL_RUN_DONE || h->scarce) return;
-    mwl_heap *heap = mwl_vm_heap(h->vm);
+    mwl_heap *heap = mwl_vm_heap(h->home[at]);
     mwl_place place;
     (void)mwl_run_failed_at(run, result, &place);
     rh_must(mwl_value_kind(mwl_object_get(result, "type", 4)) == MWL_KIND_STRING,
@@ -313,7 +326,7 @@ static void rh_touch_run(rh *h) {
     case 1: mwl_run_cancel(h->runs[at], rh_pick(h, 2) ? "reason \xE9" : NULL); break;
     case 2: mwl_run_abort(h->runs[at]); break;
     case 3: rh_free(h, at); break;
-    case 4: rh_look(h, h->runs[at]); break;
+    case 4: rh_look(h, at); break;
     default: rh_start(h); break;
     }
 }
@@ -663,7 +676,8 @@ static mwl_program *rh_assemble(const char *definition) {
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-static void rh_open(rh *h) {
+static mwl_vm *rh_open(rh *h) {
+    mwl_vm *vm = NULL;
     mwl_config c = mwl_config_default();
     c.alloc = (mwl_alloc){rh_alloc, h};
     c.virtual_time = rh_pick(h, 4) != 1;
@@ -671,19 +685,100 @@ static void rh_open(rh *h) {
     c.limits.memory_bytes = rh_pick(h, 8) == 1 ? 20000 : 4u << 20;
     c.slice = rh_pick(h, 2) ? 7 : 4096;
     c.stack_bytes = 512u << 10; /* the sanitizers need more than a provider does */
-    h->scarce = rh_pick(h, 8) == 1;
-    rh_must(mwl_vm_new(&c, &h->vm) == MWL_OK && mwl_std_add(h->vm, MWL_STD_ALL, NULL) == MWL_OK &&
-                mwl_vm_provide(h->vm, rh_calls, RH_CALLS, h, NULL) == MWL_OK &&
-                mwl_vm_provide_middleware(h->vm, rh_middleware, RH_MIDDLEWARE, h, NULL) == MWL_OK &&
-                mwl_vm_functions(h->vm, rh_functions, 1) == MWL_OK,
+    c.hold = rh_pick(h, 4) == 1;
+    rh_must(mwl_vm_new(&c, &vm) == MWL_OK && mwl_std_add(vm, MWL_STD_ALL, NULL) == MWL_OK &&
+                mwl_vm_provide(vm, rh_calls, RH_CALLS, h, NULL) == MWL_OK &&
+                mwl_vm_provide_middleware(vm, rh_middleware, RH_MIDDLEWARE, h, NULL) == MWL_OK &&
+                mwl_vm_functions(vm, rh_functions, 1) == MWL_OK,
             "no VM");
+    return vm;
 }
 
 static void rh_pump(rh *h, int64_t budget_ns) {
     int64_t due = mwl_vm_pump(h->vm, budget_ns);
+    if (h->other) {
+        int64_t its = mwl_vm_pump(h->other, budget_ns);
+        due = its < due ? its : due;
+    }
     rh_must(h->depth == 0, "a callback did not return");
     if (due != MWL_NEVER && due > h->now_ns) h->now_ns = due;
 }
+
+/* ---- runs as bytes, between pumps ------------------------------------------------------------ */
+
+static bool rh_save(rh *h, uint32_t at, void **bytes, size_t *size, uint64_t *version) {
+    *bytes = NULL;
+    if (!h->runs[at]) return false;
+    mwl_status st = mwl_run_save(h->runs[at], bytes, size, version);
+    rh_must(st == MWL_OK || st == MWL_E_STATE || st == MWL_E_NOT_JSON ||
+                (st == MWL_E_NOMEM && h->scarce),
+            "a run is not saved");
+    return st == MWL_OK;
+}
+
+/* Saves a run, and perhaps unloads it, and loads it here or in the other VM. */
+static void rh_move(rh *h) {
+    uint32_t at = rh_pick(h, RH_RUNS), which = h->which[at];
+    mwl_vm *from = h->home[at], *to = h->other && rh_pick(h, 2) ? h->other : h->vm;
+    void *bytes;
+    size_t size;
+    uint64_t version;
+    if (!rh_save(h, at, &bytes, &size, &version)) return;
+    if (rh_pick(h, 2)) {
+        mwl_status st = mwl_run_unload(h->runs[at]);
+        rh_must(st == MWL_OK || st == MWL_E_STATE, "a run is not unloaded");
+        if (st == MWL_OK) h->runs[at] = NULL;
+    }
+    const mwl_load how = {.program = rh_programs[which], .flags = rh_pick(h, 16)};
+    mwl_error error = {MWL_OK, "", 0};
+    mwl_run *run = NULL;
+    mwl_status st = mwl_run_load(to, bytes, size, &how, &run, &error);
+    rh_must(st == MWL_OK || st == MWL_E_TOO_BIG || (st == MWL_E_NOMEM && h->scarce), error.message);
+    if (st == MWL_OK) {
+        h->loaded++;
+        rh_keep(h, run, to, which);
+    }
+    mwl_bytes_free(from, bytes, size);
+}
+
+/* Its calls that are held may start. */
+static void rh_release(rh *h, uint32_t at) {
+    void *bytes;
+    size_t size;
+    uint64_t version;
+    if (!rh_save(h, at, &bytes, &size, &version)) return;
+    mwl_bytes_free(h->home[at], bytes, size);
+    mwl_run_release(h->runs[at], version);
+    (void)mwl_vm_changed(h->home[at]);
+}
+
+/* Answers a call by its number, as a store would. */
+static void rh_answer(rh *h) {
+    rh_call *c = rh_some_call(h);
+    mwl_run *run = c && !c->settled ? mwl_call_run(c->call) : NULL;
+    if (!run) return;
+    mwl_call *call = c->call;
+    uint64_t number = c->number;
+    mwl_heap *heap = mwl_call_heap(call);
+    bool ok = rh_pick(h, 3) != 1;
+    mwl_value value = ok ? rh_value(h, heap) : rh_failure(h, heap);
+    mwl_status st = mwl_run_answer(run, mwl_call_number(call), ok, value);
+    rh_must(st == MWL_OK || st == MWL_E_STATE || st == MWL_E_USAGE || h->scarce, "no answer");
+    if (st != MWL_OK) return;
+    h->answered++;
+    c = rh_find(h, number); /* NULL: a blocking function has returned */
+    if (c && !c->blocking) rh_forget(h, c);
+}
+
+static void rh_store(rh *h) {
+    switch (rh_pick(h, 3)) {
+    case 1: rh_release(h, rh_pick(h, RH_RUNS)); break;
+    case 2: rh_answer(h); break;
+    default: rh_move(h); break;
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Settles what is left and pumps: every run must end. */
 static void rh_end_runs(rh *h) {
@@ -700,23 +795,26 @@ static void rh_end_runs(rh *h) {
         }
         for (rh_call *c = h->calls; c; c = c->next) /* blocked ones: end their wait */
             if (c->blocking && mwl_call_resume(c->call, mwl_null()) == MWL_OK) break;
+        for (uint32_t r = 0; r < RH_RUNS; r++) rh_release(h, r);
         rh_pump(h, 100000000);
         for (uint32_t r = 0; r < RH_RUNS; r++)
             busy |= h->runs[r] && mwl_run_get_state(h->runs[r]) < MWL_RUN_DONE;
     }
     rh_must(!busy, "a run does not end");
     for (uint32_t r = 0; r < RH_RUNS; r++) {
-        rh_look(h, h->runs[r]);
+        rh_look(h, r);
         h->ended += h->runs[r] != NULL;
         rh_free(h, r);
     }
 }
 
 static void rh_close(rh *h) {
-    h->ending |= rh_pick(h, 2); /* else what hears of the end goes on meddling */
+    /* else what hears of the end goes on meddling; with the calls of one VM only */
+    h->ending |= h->other || rh_pick(h, 2);
     h->fail_in = 0;
     h->closing = true;
     memset(h->runs, 0, sizeof h->runs); /* they are freed with the VM */
+    mwl_vm_free(h->other);
     mwl_vm_free(h->vm);
     rh_must(h->on_stack == 0, "a blocking function has not returned");
     while (h->calls) rh_forget(h, h->calls);
@@ -735,12 +833,15 @@ static void rh_round(rh_source source, const rh_thread *thread, rh *total) {
     rh_failing = source.seed;
     for (int i = 0; i < RH_PROGRAMS; i++)
         if (!rh_programs[i]) rh_programs[i] = rh_assemble(rh_definitions[i]);
-    rh_open(&h);
+    h.scarce = rh_pick(&h, 8) == 1;
+    h.vm = rh_open(&h);
+    if (rh_pick(&h, 2)) h.other = rh_open(&h);
     if (rh_pick(&h, 3) == 1) mwl_vm_trace(h.vm, rh_listen, &h);
     rh_start(&h);
     for (uint32_t n = 4 + rh_pick(&h, 30); n && h.deeds > 0; n--) {
         h.deeds--;
-        switch (rh_pick(&h, 4)) {
+        switch (rh_pick(&h, 5)) {
+        case 4: rh_store(&h); break;
         case 1: rh_deed(&h); break;
         case 2: rh_touch_run(&h); break;
         case 3: rh_pump(&h, rh_pick(&h, 2) ? MWL_NO_BUDGET : 1000000); break;
@@ -753,6 +854,8 @@ static void rh_round(rh_source source, const rh_thread *thread, rh *total) {
     total->started += h.started;
     total->called += h.called;
     total->ended += h.ended;
+    total->loaded += h.loaded;
+    total->answered += h.answered;
 }
 
 static inline void rh_done(void) {

@@ -89,9 +89,13 @@ UTEST(random_host, everything_at_every_moment) {
     pthread_cond_signal(&queue.filled);
     pthread_mutex_unlock(&queue.lock);
     pthread_join(thread, NULL);
-    printf("%llu rounds: %llu runs started, %llu calls, %llu runs ended by themselves\n",
+    printf("%llu rounds: %llu runs started, %llu loaded, %llu calls, %llu answered by number, %llu "
+           "runs ended by themselves\n",
            (unsigned long long)n, (unsigned long long)total.started,
-           (unsigned long long)total.called, (unsigned long long)total.ended);
+           (unsigned long long)total.loaded, (unsigned long long)total.called,
+           (unsigned long long)total.answered, (unsigned long long)total.ended);
+    EXPECT_TRUE(total.loaded > n / 10);
+    EXPECT_TRUE(total.answered > n / 100);
     EXPECT_TRUE(total.started > n);
     EXPECT_TRUE(total.called > n);
     EXPECT_TRUE(total.ended > n / 4);
