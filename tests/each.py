@@ -159,7 +159,7 @@ def in_flight():
     expect(time.time() - start > 1.4, "concurrency 1:", time.time() - start, "s")
     start = time.time()
     run(SLEEPS, "--each", "--virtual-time", text='{"wait": "PT1000H"}\n' * 5)
-    expect(time.time() - start < 20, "virtual time")
+    expect(time.time() - start < 300, "virtual time:", time.time() - start, "s") # not 1,000 hours, also on a machine that is busy
 
 
 def streaming():

@@ -178,6 +178,7 @@ cross_windows() {
     leave_out test_stack_overflow "there, nothing watches for an overflow"
     leave_out test_small_stack "it gives a thread memory that it has mapped"
     leave_out test_fuel_cost "it measures times, which wine's are too far from"
+    leave_out test_timely "it measures milliseconds by the thread's processor time, which has steps of 10 ms there"
     export WINEPREFIX="$PWD/build/cross/windows/wine" WINEDEBUG=-all
     compiler="mingw gcc $(x86_64-w64-mingw32-gcc -dumpversion | sed 's/-.*//')"
     emulator="$(/usr/lib/wine/wine64 --version | sed 's/ .*//; s/-/ /')"
