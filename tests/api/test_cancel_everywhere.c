@@ -146,6 +146,7 @@ typedef struct stage {
     mwl_vm *vm;
     mwl_run *run;
     uint32_t slice;
+    unsigned moves_at; /* of 16 turns; another one for each point, so that all have their turn */
     struct resave resave;
 } stage;
 
@@ -176,7 +177,7 @@ static went go(stage *g, unsigned at) {
         if (!turn(g->vm)) break;
         w.turns++;
         w.awaits += at_await;
-        if (w.turns % 16 == 5) move(g);
+        if (w.turns % 16 == g->moves_at) move(g);
     }
     w.stopped = !is_over(g->run) && w.turns == at;
     w.at_await = w.stopped && awaits(g->run);
@@ -198,7 +199,7 @@ static void judge(const struct scene *s, stop how, unsigned at, const mwl_run *r
 
 /* Runs it, stops it after `at` turns, and checks what must be true at the end of every run. */
 static went stop_after(const struct scene *s, stop how, unsigned at) {
-    stage g = {.slice = s->slice};
+    stage g = {.slice = s->slice, .moves_at = at % 16};
     mwl_vm *home = g.vm = make_vm(&g);
     g.resave = (struct resave){.make = make_vm, .ctx = &g, .home = home, .program = s->program};
     mwl_heap *h = mwl_vm_heap(home);

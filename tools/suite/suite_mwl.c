@@ -5,6 +5,7 @@
  * own VM, with virtual time unless the option asks for the real clock. */
 #include "suite_mwl.h"
 
+#include "heard.h"
 #include "images.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
@@ -30,6 +31,7 @@ struct scenario {
     mwl_heap *control_heap;
     struct trace_lines trace;
     struct resave resave;
+    struct heard *heard; /* what the listener hears, or NULL */
     bool real_time, resaves;
     const char *saves, *name; /* the folder of --saves, or NULL; the scenario */
     unsigned n_saves;
@@ -67,7 +69,15 @@ static bool read_files(struct scenario *c, const char *dir) {
     return !mwl_is_absent(c->expected) || complain(c, "expected-result.json", "it is not there");
 }
 
-static void listen(void *ctx, const mwl_trace_event *event) { trace_lines_event(ctx, event); }
+static void listen(void *ctx, const mwl_trace_event *event) {
+    struct scenario *c = ctx;
+    if (!mwl_is_absent(c->trace.expected)) trace_lines_event(&c->trace, event);
+    if (c->heard) heard_event(c->heard, event);
+}
+
+static void begin_listening(struct scenario *c, mwl_vm *vm) {
+    if (!mwl_is_absent(c->trace.expected) || c->heard) mwl_vm_trace(vm, listen, c);
+}
 
 static mwl_vm *make_vm(void *ctx) {
     struct scenario *c = ctx;
@@ -84,16 +94,21 @@ static mwl_vm *make_vm(void *ctx) {
         mwl_vm_free(vm);
         return NULL;
     }
-    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(vm, listen, &c->trace);
+    begin_listening(c, vm);
     return vm;
+}
+
+/* Are runs moved through bytes? */
+static bool resaves(const struct suite *s) {
+#ifdef MWL_STRESS
+    return s->resave || !s->real_time;
+#else
+    return s->resave;
+#endif
 }
 
 static bool make_home(struct scenario *c, const struct suite *s) {
     c->real_time = s->real_time;
-    c->resaves = s->resave;
-#ifdef MWL_STRESS
-    c->resaves = c->resaves || !s->real_time;
-#endif
     c->home = c->vm = make_vm(c);
     if (!c->vm) return false;
     c->heap = mwl_vm_heap(c->vm);
@@ -156,7 +171,7 @@ static const char *exchange_save(void *ctx, const void *bytes, size_t size, char
 
 static bool run_scenario(struct scenario *c, mwl_program *program, bool real_time) {
     mwl_error error = {MWL_OK, NULL, 0};
-    if (!mwl_is_absent(c->trace.expected)) mwl_vm_trace(c->vm, listen, &c->trace);
+    begin_listening(c, c->vm); /* the expected trace was read after the VM was made */
     c->resave = (struct resave){
         .make = make_vm, .ctx = c, .home = c->home, .program = program, .exchange = exchange_save};
     const mwl_start start = {.input = c->input, .arguments = c->arguments};
@@ -170,21 +185,22 @@ static bool run_scenario(struct scenario *c, mwl_program *program, bool real_tim
     return !*c->trace.why || complain(c, "trace", c->trace.why);
 }
 
-static void one_scenario(struct suite *s, const char *name, const char *dir, mwl_program *program) {
+/* Runs it once; heard may be NULL. Returns true, or false and the reason. */
+static bool run_once(const struct suite *s, const char *name, const char *dir, mwl_program *program,
+                     bool moves, struct heard *heard, char why[WHY_SIZE]) {
     struct scenario c;
     memset(&c, 0, sizeof c);
-    c.saves = s->saves;
+    c.saves = heard ? NULL : s->saves;
     c.name = name;
+    c.resaves = moves;
+    c.heard = heard;
     char *control = suite_path(dir, "control.json");
     bool good = mwl_heap_new(NULL, &c.control_heap) == MWL_OK &&
                 suite_mwl_control_read(c.control_heap, control, &c.control_value, &c.control, c.why,
                                        sizeof c.why) &&
                 make_home(&c, s) && read_files(&c, dir) && run_scenario(&c, program, s->real_time);
     free(control);
-    if (good)
-        suite_pass(s, name);
-    else
-        suite_fail(s, name, "%s", c.why);
+    memcpy(why, c.why, sizeof c.why);
     if (c.home) {
         const mwl_value held[] = {c.input, c.arguments, c.expected, c.trace.expected};
         for (size_t i = 0; i < sizeof held / sizeof *held; i++) mwl_value_drop(c.heap, held[i]);
@@ -194,6 +210,31 @@ static void one_scenario(struct suite *s, const char *name, const char *dir, mwl
     }
     if (c.control_heap) mwl_value_drop(c.control_heap, c.control_value);
     mwl_heap_free(c.control_heap);
+    return good;
+}
+
+/* A run that is moved through bytes tells its listeners what it tells them when it stays. */
+static bool same_events(const struct suite *s, const char *name, const char *dir,
+                        mwl_program *program, char why[WHY_SIZE]) {
+    struct heard stays = {NULL, mwl__buf_make(mwl_alloc_default())}, moves = stays;
+    bool good = mwl_heap_new(NULL, &stays.heap) == MWL_OK;
+    moves.heap = stays.heap;
+    good = good && run_once(s, name, dir, program, false, &stays, why) &&
+           run_once(s, name, dir, program, true, &moves, why) && stays.text.len > 0 &&
+           heard_same(&stays, &moves, why, WHY_SIZE);
+    mwl__buf_free(&stays.text);
+    mwl__buf_free(&moves.text);
+    mwl_heap_free(stays.heap);
+    return good;
+}
+
+static void one_scenario(struct suite *s, const char *name, const char *dir, mwl_program *program) {
+    char why[WHY_SIZE] = "";
+    if (run_once(s, name, dir, program, resaves(s), NULL, why) &&
+        (!resaves(s) || s->real_time || same_events(s, name, dir, program, why)))
+        suite_pass(s, name);
+    else
+        suite_fail(s, name, "%s", why);
 }
 
 /* ---- one case -------------------------------------------------------------------------------- */
