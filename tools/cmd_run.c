@@ -158,15 +158,9 @@ static mwl_status begin(struct job *s, mwl_run **run, mwl_error *error) {
     return mwl_run_start(s->vm, s->program, &start, run, error);
 }
 
-static int save(struct job *s, mwl_run *run) {
-    int status = saved_write(s->options.save, s->program, run);
-    if (status == CMD_OK) cmd_note("saved; `mwlvm resume %s` goes on with it", s->options.save);
-    return status;
-}
-
-/* Pumps it until it is over, or is to be saved. */
+/* Pumps it until it is over, or was saved. */
 static int drive(struct job *s, mwl_run *run) {
-    struct save_when when = {s->options.save_at};
+    struct save_when when = {s->options.save, s->program, s->options.save_at, CMD_OK};
     const struct host_pause pause = {save_now, &when};
     int signal_number = 0;
     if (s->options.save) save_watch();
@@ -176,7 +170,13 @@ static int drive(struct job *s, mwl_run *run) {
     watch_stop(&s->watch);
     if (signal_number) cmd_end_by_signal(signal_number);
     if (status < 0) return CMD_USAGE;
-    return mwl_run_get_state(run) < MWL_RUN_DONE ? save(s, run) : report(s, run);
+    if (mwl_run_get_state(run) < MWL_RUN_DONE) {
+        cmd_note("saved; `mwlvm resume %s` goes on with it", when.path);
+        return CMD_OK;
+    }
+    int answer = report(s, run);
+    if (when.step) cmd_note("not saved: the run never waited in Step %s", when.step);
+    return answer == CMD_OK ? when.failed : answer;
 }
 
 static int run_program(struct job *s) {
@@ -202,11 +202,8 @@ static int run_program(struct job *s) {
     }
     s->watch.live.run = run;
     int answer = drive(s, run);
-    if (mwl_run_get_state(run) < MWL_RUN_DONE) { /* it was saved */
-        mwl_run_free(run);
-        return answer;
-    }
-    if (s->watch.record) {
+    bool saved = mwl_run_get_state(run) < MWL_RUN_DONE;
+    if (s->watch.record && !saved) {
         const struct record_of of = {s->options.definition.path, s->input, s->arguments,
                                      mwl_run_result(run)};
         int recorded = record_write(s->watch.record, s->options.record, &of);
@@ -270,14 +267,26 @@ static int run_program_file(struct job *s) {
     return o->each ? each_command(o, s->program) : run_one(s);
 }
 
+/* Opens the file of a saved run. Virtual time goes on from the instant of saving: it must not go
+ * back for the run. */
+static int open_saved(struct job *s) {
+    struct run_options *o = &s->options;
+    mwl_saved head;
+    int status = saved_read(&o->definition.limits, o->definition.path, &s->saved);
+    s->program = mwl_program_keep(s->saved.program);
+    if (status == CMD_OK && mwl_saved_read(s->saved.run, s->saved.size, &head) == MWL_OK &&
+        head.at.wall_ns > 0)
+        o->virtual_start_ns = head.at.wall_ns;
+    return status;
+}
+
 static int run_job(struct job *s) {
     struct run_options *o = &s->options;
     int status = binds_read(&o->binds, &o->bind_words, &o->definition);
     if (status == CMD_OK) status = remotes_read(&o->remotes, &o->remote_words, &o->definition);
     if (status == CMD_OK && s->resumes && o->durable) return durable_resume(o);
     if (status == CMD_OK && s->resumes) {
-        status = saved_read(&o->definition.limits, o->definition.path, &s->saved);
-        s->program = mwl_program_keep(s->saved.program);
+        status = open_saved(s);
     } else if (status == CMD_OK) {
         status = definition_load(&o->definition, o->definition.path, &s->program);
     }
@@ -299,8 +308,8 @@ static int command(int argc, char **argv, bool resumes) {
     s.options.definition.runs = true;
     const struct run_options *o = &s.options;
     if (status == CMD_OK && resumes &&
-        (o->input || o->arguments || o->args.count || o->id || o->each))
-        status = cmd_usage("a saved run has its input, arguments and id already");
+        (o->input || o->arguments || o->args.count || o->id || o->seed || o->each))
+        status = cmd_usage("a saved run has its input, arguments, id and seed already");
     if (status == CMD_OK) status = run_job(&s);
     run_options_free(&s.options);
     return status;

@@ -19,10 +19,10 @@ struct host_tick {
 };
 enum { HOST_TICK_MS = 100 };
 
-/* Asked between two pumps, about ten times a second while the run waits. true: the run is left as
- * it is. */
+/* Asked between two pumps, about ten times a second while the run waits. true: the run is left
+ * unchanged. */
 struct host_pause {
-    bool (*fn)(void *ctx, const mwl_run *run);
+    bool (*fn)(void *ctx, mwl_run *run);
     void *ctx;
 };
 

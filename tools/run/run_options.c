@@ -156,7 +156,7 @@ static const char resume_head[] =
     "usage: mwlvm resume FILE [OPTIONS]\n\n"
     "Continues the run that `mwlvm run --save FILE` saved. Time has gone on meanwhile. Calls that\n"
     "were in flight start again, with the same key. The options are those of `mwlvm run`, but for\n"
-    "its input, arguments and id; --fuel and --memory are the limits from now on.\n\n";
+    "its input, arguments, id and seed; --fuel and --memory are the limits from now on.\n\n";
 
 static const char foot[] =
     "\n"
@@ -261,6 +261,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes
     if (status != CMD_OK) return status;
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
+    if (o->record && (o->save || resumes)) /* a case begins with an input and ends with a Result */
+        return cmd_usage("--record is for a whole run, not for %s", resumes ? "resume" : "--save");
     if (o->save_at && !o->save) return cmd_usage("--save-at needs --save FILE");
     if (o->save && !resumes && file_out_is_input(o->save, file))
         return cmd_usage("--save would overwrite %s", file);

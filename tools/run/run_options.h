@@ -24,6 +24,7 @@ struct run_options {
     struct remotes remotes; /* the same */
     struct permissions permissions;
     uint64_t seed;
+    int64_t virtual_start_ns; /* when virtual time begins, wall; 0: the default of the VM */
     enum trace_form trace;
     bool stdin_taken; /* something reads standard input: the input does not, unasked */
     bool virtual_time, whole_result, pretty, compact, verbose, quiet;

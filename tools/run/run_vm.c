@@ -16,6 +16,7 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
     mwl_config config = mwl_config_default();
     config.clock = host_clock();
     config.virtual_time = o->virtual_time;
+    config.virtual_start_ns = o->virtual_start_ns;
     config.seed = o->seed;
     config.wake = host->wake;
     config.wake_ctx = host->ctx;

@@ -47,6 +47,8 @@ int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     mwl__buf_put(&out, program->bytes, program->size);
     mwl__buf_put(&out, secrets.data, secrets.len);
     mwl__buf_put(&out, bytes, size);
+    struct stat old;
+    if (stat(path, &old) == 0 && S_ISREG(old.st_mode)) (void)chmod(path, old.st_mode & 0700);
     mode_t mask = umask(077);
     int status = out.failed ? CMD_LIMIT : file_out(path, out.data, out.len);
     umask(mask);
@@ -124,12 +126,23 @@ static bool is_in(const mwl__frame *f, const char *step) {
     return f->step != MWL_NONE && strcmp(step_name(mwl__program_of(f), f->step), step) == 0;
 }
 
-bool save_now(void *ctx, const mwl_run *run) {
-    const struct save_when *when = ctx;
+static bool is_time(const struct save_when *when, const mwl_run *run) {
     if (!asked && !when->step) return false;
     if (!mwl_run_at_rest(run)) return false;
     if (asked) return true;
     for (const mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
         if (is_in(f, when->step)) return true;
+    return false;
+}
+
+bool save_now(void *ctx, mwl_run *run) {
+    struct save_when *when = ctx;
+    if (!is_time(when, run)) return false;
+    asked = 0;
+    int status = saved_write(when->path, when->program, run);
+    if (status == CMD_OK) return true;
+    cmd_note("the run was not saved and goes on");
+    when->failed = status;
+    when->step = NULL;
     return false;
 }

@@ -21,12 +21,17 @@ void saved_free(struct limits *l, struct saved *s);
 /* CMD_OK if the program has a Step of this name; else CMD_USAGE after a message. */
 int saved_step(const mwl_program *program, const char *name);
 
-/* When a run is to be saved: on Ctrl-\ (SIGQUIT), or when it waits in the Step of this name. */
+/* When a run is to be saved, and where: on Ctrl-\ (SIGQUIT), or when it waits in the Step of this
+ * name. */
 struct save_when {
+    const char *path;
+    const mwl_program *program;
     const char *step; /* or NULL */
+    int failed;       /* the status of a file that was not written, or CMD_OK */
 };
 void save_watch(void);
-/* ctx is a struct save_when. Returns true if the run is at rest, and it is time. */
-bool save_now(void *ctx, const mwl_run *run);
+/* ctx is a struct save_when. Saves the run if it is at rest, and it is time. Returns true if it was
+ * saved. If the file cannot be written, the run goes on, after a message: it is not lost. */
+bool save_now(void *ctx, mwl_run *run);
 
 #endif
