@@ -603,6 +603,29 @@ UTEST(snapshot, a_held_call_starts_when_its_snapshot_is_stored) {
     mwl_vm_free(vm);
 }
 
+/* A blocking provider has effects outside like any other: its function is not entered before. */
+UTEST(snapshot, a_held_blocking_call_does_not_start_either) {
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, true, NULL);
+    mwl_program *p = assemble(FLOW(CALL_STEP("blocking")));
+    mwl_run *run = begin(vm, p, "job", "null");
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_EQ(w.started, 0u);
+    EXPECT_EQ(mwl_run_held(run), 1u);
+    bytes b = {NULL, 0};
+    uint64_t version = 0;
+    ASSERT_EQ((int)mwl_run_save(run, &b.p, &b.size, &version), (int)MWL_OK);
+    EXPECT_EQ(w.started, 0u);
+    mwl_run_release(run, version);
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_STREQ(w.keys, "job.1/1");
+    EXPECT_EQ(mwl_run_held(run), 0u);
+    mwl_bytes_free(vm, b.p, b.size);
+    mwl_run_free(run);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
 static bool count_outside(void *ctx, const mwl_wait *wait) {
     *(unsigned *)ctx += wait->outside;
     return true;

@@ -201,10 +201,6 @@ mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provide
     return c;
 }
 
-static bool holds(const mwl_vm *vm, const mwl__provider *p) {
-    return vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL);
-}
-
 static mwl_call *hold(mwl_vm *vm, mwl_call *c) {
     c->held = mwl__durable_version(c->frame->run) + 1;
     c->starting = false;
@@ -244,7 +240,7 @@ MWL__INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider 
     mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
-    if (p->indirect) return p->call.blocking && !holds(vm, p) ? start_blocking(vm, c) : hold(vm, c);
+    if (p->indirect) return p->held ? hold(vm, c) : start_blocking(vm, c);
     p->call.start(c, p->user);
     if (!p->trusted) mwl__clock_stale(vm);
     c->starting = false;

@@ -63,7 +63,8 @@ static void fill(mwl_vm *vm, mwl__provider *p) {
     if (name)
         p->count_name =
             mwl__atom(&vm->heap, name, strlen(name), mwl__str_hash(name, strlen(name)), false);
-    p->indirect = p->call.blocking || (vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL));
+    p->held = vm->config.hold && !(p->call.flags & MWL_CALL_LOCAL);
+    p->indirect = p->held || p->call.blocking;
     if (!p->call.start && !p->call.blocking && p->call.now) p->call.start = mwl__execution_now;
     p->now = p->indirect ? NULL : p->call.now;
 }

@@ -316,6 +316,7 @@ typedef struct mwl__provider {
     char *uri;
     size_t uri_len;
     bool is_middleware;
+    bool held;       /* a call provider whose calls wait for mwl_run_release() */
     bool indirect;   /* a call provider whose `start` is not simply called: blocking, or held */
     bool trusted;    /* its document, and what it contributes, are not checked again */
     bool withdrawn;  /* what is left of it in the catalog: every call and phase fails */
