@@ -119,9 +119,9 @@ static void put_flags(listing *l, uint32_t flags, const char *const *names) {
         if (flags >> i & 1u && names[i]) mwl__buf_printf(l->out, ", %s", names[i]);
 }
 
-static const char *const instants[32] = {"enteredAt",  "exitedAt",      "dispatchedAt",
-                                         "acceptedAt", [12] = "window", [13] = "arms",
-                                         [14] = "bare"};
+static const char *const instants[32] = {"enteredAt",   "exitedAt",      "dispatchedAt",
+                                         "acceptedAt",  [12] = "window", [13] = "arms",
+                                         [14] = "bare", "rises"};
 
 static void put_imports(listing *l) {
     const mwl__flow_tables *t = &l->p->tables;
@@ -168,9 +168,9 @@ static void put_steps(listing *l) {
 
 static void put_entries(listing *l) {
     static const char
-        *const flags[32] = {"of a Flow",        "around the call",    "passes a success",
-                            "passes a failure", [8] = "pins onEntry", "pins onSuccess",
-                            "pins onFailure",   "pins onAlways"};
+        *const flags[32] = {"of a Flow",        "around the call", "passes a success",
+                            "passes a failure", "rises",           [8] = "pins onEntry",
+                            "pins onSuccess",   "pins onFailure",  "pins onAlways"};
     const mwl__flow_tables *t = &l->p->tables;
     if (t->n_entries) mwl__buf_puts(l->out, "\n; entries\n");
     for (uint32_t i = 0; i < t->n_entries; i++) {

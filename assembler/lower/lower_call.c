@@ -41,7 +41,7 @@ static void arms(mwl__lowerer *l, const mwl__m_call *c, mwl__call_rec *out) {
     out->flags |= MWL_CALL_HAS_ARMS;
 }
 
-void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
+void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c, bool rises) {
     mwl__m_call *outer = l->site.call;
     mwl__call_rec to = {0, 0, 0, MWL_NONE, 0, MWL_NONE, MWL_NONE, 0, 0};
     uint32_t stub = mwl__lower_stub_new(l, c->node, MWL_OP_CALL_FAULT, c->ix);
@@ -65,6 +65,7 @@ void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c) {
     if (!r) return;
     r->flags |= to.flags;
     if (r->flags == 0 && to.end_pc == to.fields_pc + 2) r->flags = MWL_CALL_BARE;
+    if (rises) r->flags |= MWL_CALL_RISES;
     r->with_k = to.with_k;
     r->fields_pc = to.fields_pc;
     r->success_pc = to.success_pc;
@@ -100,7 +101,7 @@ void mwl__lower_gather(mwl__lowerer *l, mwl__m_step *s, uint32_t fault) {
     if (s->successes) mwl__lower_field(l, s->successes, MWL_OP_GATHER_NEED);
     mwl__lower_guard_from(l, begin, stub);
     uint32_t run_pc = mwl__lower_ax(l, s->node, MWL_OP_GATHER_RUN, 0, ix);
-    for (uint32_t i = 0; i < s->n_calls; i++) mwl__lower_call(l, s->calls[i]);
+    for (uint32_t i = 0; i < s->n_calls; i++) mwl__lower_call(l, s->calls[i], false);
     uint32_t arms_pc = mwl__lower_ax(l, s->node, MWL_OP_GATHER_ARMS, 0, ix);
     uint32_t end_pc = mwl__lower_ax(l, s->node, MWL_OP_GATHER_END, 0, ix);
     begin = mwl__lower_here(l);

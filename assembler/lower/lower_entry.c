@@ -158,7 +158,7 @@ static void descent(mwl__lowerer *l, mwl__m_entry *entry, uint32_t flags) {
     if (r) r->inner_pc = mwl__lower_here(l);
 }
 
-static void ascent(mwl__lowerer *l, mwl__m_entry *entry) {
+static void ascent(mwl__lowerer *l, mwl__m_entry *entry, bool rises) {
     l->site.entry = entry;
     uint32_t stub = mwl__lower_stub_new(l, entry->node, fault_op[MWL_ON_SUCCESS], entry->ix);
     uint32_t last = mwl__lower_stub_new(l, entry->node, fault_op[MWL_ON_ALWAYS], entry->ix);
@@ -187,6 +187,7 @@ static void ascent(mwl__lowerer *l, mwl__m_entry *entry) {
         if (pc[0] == MWL_NONE) r->flags |= MWL_ENTRY_PASSES_SUCCESS;
         if (pc[1] == MWL_NONE) r->flags |= MWL_ENTRY_PASSES_FAILURE;
     }
+    if (rises) r->flags |= MWL_ENTRY_RISES;
     r->always_pc = always_pc;
     r->leave_pc = leave_pc;
     r->out_pc = mwl__lower_here(l);
@@ -204,7 +205,7 @@ void mwl__lower_descent(mwl__lowerer *l, mwl__m_entry **stack, uint32_t n, bool 
 
 void mwl__lower_ascent(mwl__lowerer *l, mwl__m_entry **stack, uint32_t n) {
     mwl__lower_site site = l->site;
-    while (n-- > 0) ascent(l, stack[n]);
+    while (n-- > 0) ascent(l, stack[n], n > 0);
     l->site = site;
 }
 
@@ -221,7 +222,7 @@ void mwl__lower_structural(mwl__lowerer *l) {
         mwl__lower_descent(l, p->stack, p->n_stack, true);
         l->site.entry = at.entry;
         l->site.phase = at.phase;
-        mwl__lower_call(l, p->call);
+        mwl__lower_call(l, p->call, p->n_stack > 0);
         mwl__lower_ascent(l, p->stack, p->n_stack);
         mwl__lower_ax(l, p->call->node, MWL_OP_ACTION_DONE, at.phase, at.entry->ix);
         mwl__lower_flush(l);

@@ -121,7 +121,8 @@ void mwl__lower_structural(mwl__lowerer *l); /* the code of the structural calls
 
 /* lower_call.c */
 uint32_t mwl__lower_call_new(mwl__lowerer *l, mwl__m_call *c, uint32_t gather); /* its record */
-void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c);
+/* rises: the ascent of an entry follows. */
+void mwl__lower_call(mwl__lowerer *l, mwl__m_call *c, bool rises);
 void mwl__lower_gather(mwl__lowerer *l, mwl__m_step *s, uint32_t fault);
 
 /* lower_step.c */

@@ -149,7 +149,7 @@ static void lower_call_step(mwl__lowerer *l, mwl__m_step *s, uint32_t fault) {
     mwl__lower_guard_from(l, begin, fault);
     mwl__lower_call_new(l, s->calls[0], MWL_NONE);
     mwl__lower_descent(l, s->stack, s->n_stack, true);
-    mwl__lower_call(l, s->calls[0]);
+    mwl__lower_call(l, s->calls[0], s->n_stack > 0);
     mwl__lower_ascent(l, s->stack, s->n_stack);
     mwl__lower_ax(l, s->node, MWL_OP_STEP_RESULT, 0, s->ix);
     begin = mwl__lower_here(l);

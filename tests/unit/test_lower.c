@@ -177,13 +177,13 @@ UTEST(lower, structural_calls_are_code) {
     ASSERT_EQ(2u, t->n_entries);
     EXPECT_EQ(20u, t->entries[0].struct_pc[MWL_ON_ALWAYS]);
     EXPECT_EQ(MWL_NONE, t->entries[0].with_k[MWL_ON_ALWAYS]);
-    const uint32_t passes = MWL_ENTRY_PASSES_SUCCESS | MWL_ENTRY_PASSES_FAILURE;
-    EXPECT_EQ(0u, (t->entries[0].flags & passes));
+    const uint32_t of_code = MWL_ENTRY_PASSES_SUCCESS | MWL_ENTRY_PASSES_FAILURE | MWL_ENTRY_RISES;
+    EXPECT_EQ(0u, (t->entries[0].flags & of_code));
     EXPECT_EQ(
         (unsigned)(MWL_ENTRY_AROUND_CALL | MWL_ENTRY_PASSES_SUCCESS | MWL_ENTRY_PASSES_FAILURE),
         t->entries[1].flags);
-    EXPECT_EQ((unsigned)MWL_CALL_BARE, t->calls[0].flags);
-    EXPECT_EQ(0u, t->calls[1].flags); /* it has an input */
+    EXPECT_EQ((unsigned)(MWL_CALL_BARE | MWL_CALL_RISES), t->calls[0].flags);
+    EXPECT_EQ((unsigned)MWL_CALL_RISES, t->calls[1].flags); /* it has an input */
     EXPECT_EQ(32u, t->entries[1].out_pc);
     assembled_free(&a);
 }
@@ -316,10 +316,12 @@ UTEST(lower, only_what_is_read_is_kept) {
         EXPECT_EQ_MSG(n->root, t->flows[0].flags, n->expression);
         EXPECT_EQ_MSG(n->callee, t->flows[1].flags, n->expression);
         EXPECT_EQ_MSG(n->step, t->steps[0].flags, n->expression);
-        const uint32_t passes = MWL_ENTRY_PASSES_SUCCESS | MWL_ENTRY_PASSES_FAILURE;
-        EXPECT_EQ_MSG((n->entry | MWL_ENTRY_AROUND_CALL), (t->entries[0].flags & ~passes),
+        const uint32_t of_code =
+            MWL_ENTRY_PASSES_SUCCESS | MWL_ENTRY_PASSES_FAILURE | MWL_ENTRY_RISES;
+        EXPECT_EQ_MSG((n->entry | MWL_ENTRY_AROUND_CALL), (t->entries[0].flags & ~of_code),
                       n->expression);
-        EXPECT_EQ_MSG(n->call, (t->calls[0].flags & ~(uint32_t)MWL_CALL_BARE), n->expression);
+        EXPECT_EQ_MSG(n->call, (t->calls[0].flags & ~(uint32_t)(MWL_CALL_BARE | MWL_CALL_RISES)),
+                      n->expression);
         assembled_free(&a);
     }
 }

@@ -232,7 +232,8 @@ MWL__OUTLINE static uint32_t pass_on(mwl__frame *f) {
     for (;;) {
         const mwl__entry_link *l = f->entries->link;
         const uint32_t pc = leave_unseen(f, l->rec);
-        if (!l->rises || pc != l->rec->leave_pc + 1 || *slice <= 0) return pc;
+        if (!(l->rec->flags & MWL_ENTRY_RISES) || pc != l->rec->leave_pc + 1 || *slice <= 0)
+            return pc;
         --*slice;
         const mwl__entry *e = f->entries;
         if (is_late(f, e) || !passes(f, e->link->rec, silent)) return mwl__entry_ascend(f);

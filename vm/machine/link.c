@@ -109,11 +109,6 @@ static void fill_call(mwl_vm *vm, const mwl__link *l, mwl__call_link *call) {
     if (call->with_ok == MWL_CALL_DIRECT) call->now = call->provider->now;
 }
 
-/* Is an ASCEND there? */
-static bool ascends(const mwl_program *p, uint32_t pc) {
-    return pc < p->n_code && p->code[pc].op == MWL_OP_ASCEND;
-}
-
 static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
     const mwl_program *p = l->program;
     const mwl__flow_tables *t = &p->tables;
@@ -121,7 +116,7 @@ static mwl_status link_calls(mwl_vm *vm, mwl__link *l) {
     if (t->n_calls && !l->calls) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
         l->calls[i].rec = &t->calls[i];
-        l->calls[i].rises = ascends(p, t->calls[i].end_pc + 1);
+        l->calls[i].rises = (t->calls[i].flags & MWL_CALL_RISES) != 0;
         if (t->calls[i].with_k != MWL_NONE) l->calls[i].args = p->consts[t->calls[i].with_k];
         fill_call(vm, l, &l->calls[i]);
     }
@@ -158,7 +153,6 @@ static mwl_status link_entries(mwl_vm *vm, mwl__link *l) {
     if (t->n_entries && !l->entries) return MWL_E_NOMEM;
     for (uint32_t i = 0; i < t->n_entries; i++) {
         l->entries[i].rec = &t->entries[i];
-        l->entries[i].rises = ascends(l->program, t->entries[i].leave_pc + 1);
         fill_entry(vm, l, &l->entries[i]);
     }
     return MWL_OK;

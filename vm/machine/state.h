@@ -366,7 +366,6 @@ typedef struct mwl__entry_link {
     mwl_value with[4];     /* by phase: its constant arguments, or absent */
     bool with_ok[4];       /* by phase: they are there and valid */
     bool carries;          /* onSuccess re-enters and carries, and there is nothing to check */
-    bool rises;            /* behind it is the ASCEND of the entry around it */
 } mwl__entry_link;
 typedef struct mwl__call_link {
     const mwl__call_rec *rec;
@@ -374,7 +373,7 @@ typedef struct mwl__call_link {
     mwl_value args;                /* constant ones, or absent */
     mwl_now_fn *now;               /* of the provider, if the call is CALL_DIRECT; or NULL */
     uint8_t with_ok;               /* MWL_WITH_* */
-    bool rises;                    /* its Result goes to an entry: ASCEND follows */
+    bool rises;                    /* MWL_CALL_RISES, where a direct call has it at hand */
 } mwl__call_link;
 
 /* A program linked to a VM. */

@@ -114,7 +114,11 @@ enum {
     MWL_NEEDS_PHASE = 0x100,
     MWL_CALL_KEEPS_WINDOW = 0x1000, /* an arm reads more of flow or provider than its `result` */
     MWL_CALL_HAS_ARMS = 0x2000,
-    MWL_CALL_BARE = 0x4000 /* its code is CALL, DISPATCH, CALL_END, and it has no other flag */
+    /* its code is CALL, DISPATCH, CALL_END, and it has no other flag but MWL_CALL_RISES */
+    MWL_CALL_BARE = 0x4000,
+    /* its Result goes to an entry: ASCEND follows its CALL_END. May be missing: it saves an
+     * instruction, and earlier assemblers did not write it. */
+    MWL_CALL_RISES = 0x8000
 };
 
 /* STEPS */
@@ -149,7 +153,9 @@ enum {
     /* neither onSuccess (onFailure) nor onAlways has code of its own: success_pc (failure_pc) is
      * REENTER, and UNWIND follows ALWAYS */
     MWL_ENTRY_PASSES_SUCCESS = 4,
-    MWL_ENTRY_PASSES_FAILURE = 8
+    MWL_ENTRY_PASSES_FAILURE = 8,
+    /* its Result goes to the entry around it: ASCEND follows its UNWIND. May be missing, too. */
+    MWL_ENTRY_RISES = 16
 };
 
 /* CALLS */

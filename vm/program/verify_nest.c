@@ -101,6 +101,11 @@ static bool is_at(const walk *w, uint32_t pc, unsigned op, uint32_t x) {
     return pc < w->p->n_code && w->p->code[pc].op == op && mwl__ins_x(w->p->code[pc]) == x;
 }
 
+/* Is an ASCEND there? Of which entry does not matter: where it is reached, ascend() checks that. */
+static bool is_ascent(const walk *w, uint32_t pc) {
+    return pc < w->p->n_code && w->p->code[pc].op == MWL_OP_ASCEND;
+}
+
 /* In a Step, inside the Flow's own entries and nothing else. */
 static bool is_plain(const walk *w) {
     const known *f = &w->at.flows[w->now.flow];
@@ -216,7 +221,8 @@ static mwl_status enter(walk *w, uint32_t pc, uint32_t x) {
              is_at(w, e->leave_pc, MWL_OP_UNWIND, x) && e->out_pc == e->leave_pc + 1,
          "an entry's code is not where its record says");
     MUST(passes(w, x, e->success_pc) == ((e->flags & MWL_ENTRY_PASSES_SUCCESS) != 0) &&
-             passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0),
+             passes(w, x, e->failure_pc) == ((e->flags & MWL_ENTRY_PASSES_FAILURE) != 0) &&
+             (is_ascent(w, e->leave_pc + 1) || !(e->flags & MWL_ENTRY_RISES)),
          "an entry's flags do not agree with its code");
     w->at.entries[x] = begun_at(w->now);
     w->now = inside(w, x, MWL_ENTRY_ENTERING);
@@ -297,9 +303,11 @@ static mwl_status begin_call(walk *w, uint32_t pc, uint32_t c) {
     const mwl__call_rec *rec = &w->t->calls[c];
     MUST(rec->fields_pc == pc && rec->end_pc > pc && is_at(w, rec->end_pc, MWL_OP_CALL_END, c),
          "a call's code is not where its record says");
-    bool bare = (rec->flags & ~(uint32_t)MWL_CALL_BARE) == 0 && rec->end_pc == pc + 2 &&
-                is_at(w, pc + 1, MWL_OP_DISPATCH, c);
-    MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0), "a call's flags do not agree with its code");
+    bool bare = (rec->flags & ~(uint32_t)(MWL_CALL_BARE | MWL_CALL_RISES)) == 0 &&
+                rec->end_pc == pc + 2 && is_at(w, pc + 1, MWL_OP_DISPATCH, c);
+    MUST(bare == ((rec->flags & MWL_CALL_BARE) != 0) &&
+             (is_ascent(w, rec->end_pc + 1) || !(rec->flags & MWL_CALL_RISES)),
+         "a call's flags do not agree with its code");
     if (rec->gather == MWL_NONE)
         MUST(is_open_ground(w), "a call begins inside a phase, another call or a Gather");
     w->at.calls[c] = begun_at(w->now);

@@ -39,7 +39,8 @@ static uint64_t mix_section(uint64_t h, const mwl_program *p, unsigned id) {
                p->image.section[id].size);
 }
 
-/* The tables without their pcs, in the members that a saved run depends on. */
+/* The tables without their pcs, in the members that a saved run depends on. It does not depend on
+ * RISES, which earlier assemblers did not write. */
 static uint64_t mix_tables(uint64_t h, const mwl__flow_tables *t) {
     for (uint32_t i = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *f = &t->flows[i];
@@ -51,13 +52,14 @@ static uint64_t mix_tables(uint64_t h, const mwl__flow_tables *t) {
     }
     for (uint32_t i = 0; i < t->n_entries; i++) {
         const mwl__entry_rec *e = &t->entries[i];
-        h = MIX_WORDS(h, e->import, e->flags, e->with_k[0], e->with_k[1], e->with_k[2],
-                      e->with_k[3]);
+        h = MIX_WORDS(h, e->import, e->flags & ~(uint32_t)MWL_ENTRY_RISES, e->with_k[0],
+                      e->with_k[1], e->with_k[2], e->with_k[3]);
         for (int k = 0; k < 4; k++) h = MIX_WORDS(h, e->struct_pc[k] == MWL_NONE);
     }
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const mwl__call_rec *c = &t->calls[i];
-        h = MIX_WORDS(h, c->import, c->flow, c->flags, c->with_k, c->gather);
+        h = MIX_WORDS(h, c->import, c->flow, c->flags & ~(uint32_t)MWL_CALL_RISES, c->with_k,
+                      c->gather);
     }
     for (uint32_t i = 0; i < t->n_gathers; i++) {
         const mwl__gather_rec *g = &t->gathers[i];
