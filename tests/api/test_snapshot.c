@@ -964,8 +964,10 @@ static bool first_fails(const struct shape *shape, mwl_program *p, size_t n, boo
     mwl_bytes_free(vm, b.p, b.size);
     to_its_end(&w, vm, run);
     if (copy) to_its_end(&v, other, copy);
-    good =
-        good && mwl_run_get_state(run) == MWL_RUN_DONE && mwl_run_get_state(copy) == MWL_RUN_DONE;
+    /* what a call that continues needs may be missing: then the run is aborted, as in any pump */
+    bool short_of = loading && failed && st == MWL_OK && mwl_run_why(copy) == MWL_E_NOMEM;
+    good = good && mwl_run_get_state(run) == MWL_RUN_DONE &&
+           mwl_run_get_state(copy) == (short_of ? MWL_RUN_ABORTED : MWL_RUN_DONE);
     mwl_run_free(run);
     mwl_run_free(copy);
     mwl_vm_free(vm);
