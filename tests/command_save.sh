@@ -76,6 +76,20 @@ same "show --json: all of it" "['bytes', 'calls', 'due', 'frames', 'id', 'progra
 {'number': 1, 'attempt': 1, 'provider': 'mwl:provider.call/mwl/mock/v1', 'held': False, 'cancelled': False, 'input': 7}
 {'number': 2, 'attempt': 1, 'provider': 'mwl:provider.call/mwl/mock/v1', 'held': False, 'cancelled': False, 'input': 7}" \
     "$(python3 look.py)"
+# what is open in a run that was saved began before: its ends are heard
+same "resume -v" '  run  7
+  both  7
+    #1 dispatch mock  7
+    #0 dispatch
+    #0 in  7
+      #0 call mock  7
+      #0 call mock done  7
+    #0 out  7
+    #0 dispatch done  7
+    #1 dispatch mock done  7
+  end  [7,7]
+  run done  {"type":"success","value":"Bob \"B\" 7"}' \
+    "$("$mwlvm" resume both --virtual-time -v 2>&1 >/dev/null | sed 's/^ *[0-9.]*//; s/ done, [0-9:.]* [a-z]*/ done/')"
 same "show changes nothing: resume" '"Bob \"B\" 7"' "$("$mwlvm" resume both --virtual-time)"
 # a run that cannot be saved is not lost: it goes on, and the status says that there is no file
 if [ -e /dev/full ]; then

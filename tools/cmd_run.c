@@ -151,7 +151,9 @@ static mwl_status begin(struct job *s, mwl_run **run, mwl_error *error) {
     if (!limit_run(s, &limits)) return MWL_E_TOO_BIG;
     if (s->resumes) { /* the file may come from somewhere else, and its limits with it */
         const mwl_load how = {.program = s->program, .limits = &limits};
-        return mwl_run_load(s->vm, s->saved.run, s->saved.size, &how, run, error);
+        mwl_status status = mwl_run_load(s->vm, s->saved.run, s->saved.size, &how, run, error);
+        if (status == MWL_OK) watch_loaded(&s->watch, *run);
+        return status;
     }
     const mwl_start start = {
         .id = s->options.id, .input = s->input, .arguments = s->arguments, .limits = &limits};

@@ -106,6 +106,21 @@ static book *record(flow *f, const char *definition, const char *input) {
     return b;
 }
 
+/* The same, but the recorder comes when the run has gone on for so many nanoseconds. */
+static book *record_from(flow *f, const char *definition, const char *input, int64_t ns) {
+    if (!flow_vm(f, 1) || !flow_load(f, definition) || !flow_start(f, input)) {
+        fprintf(stderr, "%s\n", f->result);
+        return NULL;
+    }
+    mwl_vm_pump(f->vm, ns);
+    book *b = open_book(f);
+    events_open(b->events, f->run);
+    mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+    close_book(f, b);
+    flow_finish(f);
+    return b;
+}
+
 #define EXPECT_SOUND(b)                                                                            \
     do {                                                                                           \
         EXPECT_STREQ((b)->wrong ? (b)->wrong : "", "");                                            \
@@ -208,6 +223,39 @@ UTEST(events, an_aborted_run_loses_what_is_open) {
     EXPECT_EQ(count(b, EVENT_RUN, EVENT_LOST), (size_t)1);
     free(b);
     flow_close(&f);
+}
+
+/* A run that was loaded: what is open in it began before. */
+UTEST(events, a_recorder_that_comes_later) {
+    static const char *const definition = FLOW_WITH(
+        "'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{'provider':" MOCK
+        ",'with':{'delay':'PT1S'}}}}}],",
+        "'a':{'action':'Gather','calls':[{'provider':" MOCK ",'with':{'delay':'PT3S'}},"
+        "{'flow':{'entrypoint':'w','steps':{'w':{'action':'Sleep','for':'PT2S','next':'r'},"
+        "'r':{'action':'Return'}}}}],'next':'b'},"
+        "'b':{'action':'Call','middleware':[{'provider':" RETRY
+        ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},'attempts':3,'backoff':{'initial':'PT2S'}}]}}}],"
+        "'call':{'flow':{'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT1S','next':'c'},"
+        "'c':{'action':'Call','call':{'provider':" MOCK
+        ",'with':{'failure':{'code':'X.Y'}}},'next':'d'},'d':{'action':'Return'}}}},"
+        "'catch':[{'match':{'codes':['*']},'next':'z'}],'next':'z'},'z':{'action':'Return'}");
+    for (int64_t ms = 500; ms < 11000; ms += 500) {
+        flow f;
+        book *b = record_from(&f, definition, "[1]", ms * 1000000);
+        ASSERT_TRUE(b != NULL);
+        EXPECT_SOUND(b);
+        EXPECT_EQ(count(b, EVENT_RUN, EVENT_SUCCEEDED), (size_t)1);
+        EXPECT_EQ(count(b, EVENT_FLOW, EVENT_LOST) + count(b, EVENT_STEP, EVENT_LOST), (size_t)0);
+        EXPECT_EQ(b->span[1].begin.mono_ns, b->span[2].begin.mono_ns);
+        if (ms < 2000) {
+            EXPECT_EQ(count(b, EVENT_DISPATCH, EVENT_SUCCEEDED), (size_t)2);
+            EXPECT_EQ(b->n_tracks, (size_t)2);
+        }
+        if (ms == 3500) EXPECT_EQ(count(b, EVENT_ATTEMPT, EVENT_FAILED), (size_t)3);
+        if (ms == 4500) EXPECT_EQ(count(b, EVENT_ATTEMPT, EVENT_FAILED), (size_t)2);
+        free(b);
+        flow_close(&f);
+    }
 }
 
 UTEST_MAIN()

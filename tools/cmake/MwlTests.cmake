@@ -28,7 +28,7 @@ endif()
 # What a test needs besides the library.
 set(MWL_TEST_OF_test_cel_deduce tools/lsp/cel_deduce.c tools/lsp/cel_type.c)
 set(MWL_TEST_OF_test_cron tools/serve/cron.c)
-set(MWL_TEST_OF_test_events tools/show/events.c)
+set(MWL_TEST_OF_test_events tools/show/events.c tools/show/events_open.c)
 set(MWL_TEST_OF_test_function_words tools/words/function_words.c)
 set(MWL_TEST_OF_test_scripted tools/host/answers.c tools/host/answers_read.c tools/host/expr.c)
 

@@ -81,6 +81,10 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_pr
     return status;
 }
 
+void watch_loaded(struct watch *w, mwl_run *run) {
+    if (w->events) events_open(w->events, run);
+}
+
 void watch_stop(struct watch *w) {
     if (w->tick.fn) term_status_clear();
     if (!w->events) return;

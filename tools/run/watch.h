@@ -30,6 +30,8 @@ struct watch {
 /* Begins to watch the run that is started next. CMD_OK, or an exit status with a message; end it in
  * any case. */
 int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_program *program);
+/* The run was loaded: what is open in it began before. */
+void watch_loaded(struct watch *w, mwl_run *run);
 /* The run is over. Removes the live line; what was recorded is complete. */
 void watch_stop(struct watch *w);
 /* Writes the page of --report, if there is one. The run has ended and watch_stop was called.

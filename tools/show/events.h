@@ -95,6 +95,9 @@ bool events_add_sink(struct events *e,
                      const struct event_sink *sink); /* copied; false: no memory */
 /* The listener for mwl_vm_trace(); ctx is the recorder. */
 void events_listen(void *ctx, const mwl_trace_event *event);
+/* Begins the spans that are open in a run that began before the recorder listened: one that was
+ * loaded. The run is at rest. */
+void events_open(struct events *e, mwl_run *run);
 /* Ends what is still open, as EVENT_LOST: the run was aborted. Call it before the VM is freed. */
 void events_finish(struct events *e, const mwl_instant *now);
 /* Memory ran out for the recorder itself: it has recorded nothing since. */
