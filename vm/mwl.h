@@ -427,8 +427,9 @@ typedef struct mwl_instant {
 } mwl_instant;
 
 /* A clock of the host: the time of a game, or of a test. It is read on the VM's thread; see
- * mwl_vm_pump(). The monotonic reading must never go back. The budget of mwl_vm_pump() is measured
- * with it; if it stands still during a frame, use mwl_vm_pump_within(). */
+ * mwl_vm_pump(). The monotonic reading must never go back while the VM has runs. The budget of
+ * mwl_vm_pump() is measured with it; if it stands still during a frame, use mwl_vm_pump_within().
+ */
 typedef struct mwl_clock {
     void (*read)(void *ctx, mwl_instant *out);
     void *ctx; /* passed to read */

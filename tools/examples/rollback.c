@@ -98,13 +98,16 @@ static bool save_frame(world *w) {
     return true;
 }
 
+/* The clock may go back only while the VM has no runs. */
 static bool go_back(world *w, int64_t frame) {
     snapshot *at = w->ring[frame % RING];
+    for (int i = 0; i < SCRIPTS; i++) {
+        mwl_run_free(w->scripts[i]);
+        w->scripts[i] = NULL;
+    }
     w->frame = frame;
     for (int i = 0; i < SCRIPTS; i++) {
         const mwl_load how = {.program = w->program};
-        mwl_run_free(w->scripts[i]);
-        w->scripts[i] = NULL;
         if (mwl_run_load(w->vm, at[i].bytes, at[i].size, &how, &w->scripts[i], NULL) < 0)
             return false;
         w->loads++;
