@@ -125,6 +125,7 @@ static bool set_owner(mwl__loader *l, mwl__entry *const *entries, uint32_t n, ui
 static void complete_entry(mwl__frame *f, mwl__entry *e, uint32_t at, int64_t *least_ns) {
     const mwl__places *places = &mwl__program_of(f)->places;
     e->rank = f->entries_around + at;
+    if (!e->armed) e->bound_ns = 0; /* no instant was moved */
     e->around_call = mwl__tables(f)->entries[e->ix].flags & MWL_ENTRY_AROUND_CALL;
     if (e->state & MWL_ENTRY_STRUCTURAL)
         e->resume_pc = places->actions[e->ix * 4 + (e->state & 7u) - MWL_ENTRY_ENTERING];
@@ -192,6 +193,7 @@ static bool get_extra(mwl__loader *l, mwl__frame *f) {
     if (!mwl__reader_array(&l->r, mwl__records[MWL_RECORD_EXTRA].n_fields) ||
         !get_record(l, MWL_RECORD_EXTRA, f->extra, f))
         return false;
+    if (mwl_is_absent(f->extra->cancel)) f->extra->cancel_ns = 0;
     return !mwl_is_absent(f->extra->failure) || damaged(l, "there is no failure context");
 }
 
