@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""each.py MWLVM [LINES]: `run --each`: order, memory, bad lines, broken pipes, signals, statuses.
+"""each.py MWLVM [LINES [TEST...]]: `run --each`: order, memory, bad lines, broken pipes, signals, statuses.
 
 LINES (200,000 unless told) is how many go through in limited memory; the soak takes a million.
 """
@@ -173,6 +173,12 @@ def streaming():
     expect(p.wait() == 0, "streaming: status")
 
 
+def resident(p):
+    """KiB that were resident at most so far."""
+    with open(f"/proc/{p.pid}/status") as f:
+        return int(re.search(r"VmHWM:\s+(\d+)", f.read()).group(1))
+
+
 def memory():
     """Many lines in little memory: the address space is limited."""
     if os.environ.get("MWL_SANITIZED"):
@@ -188,18 +194,19 @@ def memory():
         p.stdin.close()
     feeder = threading.Thread(target=feed)
     feeder.start()
-    n = 0
+    n = most = 0
     for line in p.stdout:
         if not line.startswith(b'{"type":"success","value":{"n":%d,' % n):
             expect(False, "memory: line", n, line)
             break
         n += 1
+        if n == LINES - 1000:
+            most = resident(p)  # wait4 would count what the process was before it became the command
     feeder.join()
     p.stderr.read()
-    _, status, usage = os.wait4(p.pid, 0)
-    expect(status == 0 and n == LINES, "memory: status", status, "lines", n)
-    expect(usage.ru_maxrss < 100 << 10, "memory:", usage.ru_maxrss, "KiB resident")
-    figures.append(f"{n:,} lines in {usage.ru_maxrss >> 10} MiB resident")
+    expect(p.wait() == 0 and n == LINES, "memory: status", p.returncode, "lines", n)
+    expect(most < 100 << 10, "memory:", most, "KiB resident")
+    figures.append(f"{n:,} lines in {most >> 10} MiB resident")
     # the reader of the Results stops reading: nothing is collected meanwhile
     p = subprocess.Popen([MWLVM, SAME, "--each", "-j", "2", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit)
     os.set_blocking(p.stdin.fileno(), False)
@@ -216,6 +223,58 @@ def memory():
     expect(sent < 80 << 20, "backpressure:", sent, "bytes were read")
     p.kill()
     p.wait()
+
+
+def from_files():
+    """A file and a pipe with the same text give the same Results, whatever the lengths of lines."""
+    rng = random.Random(11)
+    path = os.path.join(FOLDER, "many.ndjson")
+    texts, wanted = [], []
+    for i in range(20000):
+        kind = rng.randrange(2000)
+        size = 200000 if kind == 0 else 70000 if kind == 1 else rng.randrange(2000) if kind < 40 else rng.randrange(60)
+        text = json.dumps({"n": i, "x": "x" * size})
+        texts.append("" if kind == 50 else text[:-1] if kind == 51 else text)
+        if kind != 50:
+            wanted.append(i if kind != 51 else None)
+    text = "\n".join(texts)
+    with open(path, "w") as f:
+        f.write(text)
+    bad = wanted.count(None) > 0
+    for more in (["-j", "1"], ["-j", "3"], ["-j", "2", "--concurrency", "1"]):
+        for words, given in (([path], ""), ([], text)):
+            out, _ = run(SAME, "--each", *words, *more, text=given, status=1 if bad else 0)
+            got = results(out)
+            expect([r["value"]["n"] if r["type"] == "success" else None for r in got] == wanted, "files:", more, words, len(got))
+        with open(path) as f:
+            same = subprocess.run([MWLVM, "run", SAME, "--each", *more, "--quiet"], stdin=f, stdout=subprocess.PIPE)
+        expect(same.stdout.decode() == out, "files: as standard input", more)
+    out, _ = run(SAME, "--each", path, "-j", "3", "--unordered", status=1 if bad else 0)
+    got = {r["line"]: r for r in results(out)}
+    expect(len(got) == len(wanted) and all(r["type"] == "error" or r["value"]["n"] == at - 1 for at, r in got.items()), "files: unordered")
+    with open(path, "w") as f:
+        f.write("1\n\"" + "x" * (9 << 20) + "\"\n2\n\"" + "x" * (9 << 20) + "\"\n3")
+    out, _ = run(SAME, "--each", path, "--memory", "4M", status=1)
+    expect([r["type"] for r in results(out)] == ["success", "error", "success", "error", "success"], "long, in a file:", out[:300])
+
+
+def spread():
+    """Many quick lines make a thread take many at once. Those that then wait are for all threads, and
+    what must wait for them in order is limited."""
+    path = os.path.join(FOLDER, "spread.ndjson")
+    for most, wait, more in ((10, "PT3S", []), (30, "PT0.5S", ["--unordered"])):
+        with open(path, "w") as f:
+            f.write('{"wait":"PT0S"}\n' * 30000 + f'{{"wait":"{wait}"}}\n' * 400)
+        start = time.time()
+        out, err = run(SLEEPS, "--each", path, "-j", "4", "--concurrency", "100", *more)
+        expect(out.count("\n") == 30400 and "30,400 succeeded" in err, "spread:", out.count("\n"), err)
+        expect(time.time() - start < most, "spread:", time.time() - start, "s") # not four times three seconds
+    values = [{"n": i, "wait": "PT0.2S" if i % 20000 in range(5000, 5050) else "PT0S"} for i in range(80000)]
+    with open(path, "w") as f:
+        f.write(lines(values))
+    for words, given in (([path], ""), ([], lines(values))):
+        out, _ = run(SLEEPS, "--each", *words, "-j", "3", "--concurrency", "10", text=given)
+        expect([r["value"]["n"] for r in results(out)] == list(range(80000)), "spread: not in order")
 
 
 def slow_head():
@@ -307,6 +366,41 @@ def signals():
     expect(p.wait(timeout=30) == -signal.SIGINT, "nobody reads: status", p.returncode)
 
 
+def idle(p):
+    """Until the process has used nearly no processor time for a while."""
+    used, since = 0, time.time()
+    while time.time() - since < 1 and p.poll() is None:
+        time.sleep(0.1)
+        with open(f"/proc/{p.pid}/stat") as f:
+            now = sum(int(n) for n in f.read().rsplit(")", 1)[1].split()[11:13])
+        if now > used:
+            used, since = now, time.time()
+
+
+def interrupt_file():
+    """Lines that a thread took and could not start are no Results, or stand at their places."""
+    path, at = os.path.join(FOLDER, "stops.ndjson"), os.path.join(FOLDER, "stops.out")
+    with open(path, "w") as f:
+        f.write(lines([{"n": i, "wait": "PT0S" if i < 30000 or i > 31000 else "PT1H"} for i in range(31050)]))
+    for more in ([], ["--unordered"]):
+        with open(at, "w") as f:
+            p = subprocess.Popen([MWLVM, SLEEPS, "--each", path, "-j", "2", "--concurrency", "50", *more], stdout=f, stderr=subprocess.PIPE)
+            idle(p)
+            p.send_signal(signal.SIGINT)
+            err = p.stderr.read().decode()
+        expect(p.wait(timeout=60) == -signal.SIGINT, "interrupt, a file: status", p.returncode)
+        with open(at) as f:
+            got = results(f.read())
+        expect("100 cancelled" in err, "interrupt, a file:", err)
+        good = [r["value"]["n"] for r in got if r["type"] == "success"]
+        if more:
+            expect(len(got) - 100 == len(good) >= 30000, "interrupt, a file, unordered:", len(got), len(good))
+            continue
+        expect(good[:30000] == list(range(30000)), "interrupt, a file: order")
+        expect(all(r["value"]["n"] == i if r["type"] == "success" else i >= 30000 for i, r in enumerate(got)), "interrupt, a file: places")
+        expect(sum(r.get("code") != "Mwlvm.NotStarted" and r["type"] == "cancellation" for r in got) == 100, "interrupt, a file:", len(got))
+
+
 def repeatable():
     """With a seed, Results do not depend on threads and order."""
     ids = flow("ids", {"a": {"action": "Return", "value": "{{ execution.id }}"}})
@@ -321,7 +415,8 @@ def repeatable():
     expect([r["value"] for r in results(out)] == [[7], [7]], "--arg:", out, err)
 
 
-TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, slow_head, broken_pipe, signals, repeatable)
+TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, from_files, spread, slow_head, broken_pipe, signals,
+         interrupt_file, repeatable)
 start, figures = time.time(), []
 chosen = [test for test in TESTS if len(sys.argv) <= 3 or test.__name__ in sys.argv[3:]]
 for test in chosen:

@@ -1,7 +1,8 @@
 /* each.c: `mwlvm run --each`: one run for each line of the input.
  *
- * Owns: the threads, what signals and failed writes mean, the exit status. Threads: one reads
- * (each_in.h), --jobs of them work (each_worker.c), and this one waits for signals and draws. */
+ * Owns: the threads, what signals and failed writes mean, the exit status. Threads: --jobs of them
+ * work, each in the same way, from the input to the output (each_worker.c); one reads, if reading
+ * may have to wait (each_in.h); this one waits for signals and draws. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -134,7 +135,8 @@ static void clear_bar(void *ctx) {
 
 static int open_streams(struct each *e, int fd) {
     const struct run_options *o = e->options;
-    size_t in_flight = (size_t)e->concurrency * e->n_workers;
+    size_t at_once = e->concurrency > EACH_GRAB_MOST ? e->concurrency : EACH_GRAB_MOST;
+    size_t in_flight = at_once * e->n_workers;
     const struct each_out_config out = {STDOUT_FILENO,
                                         !o->unordered,
                                         2 * in_flight > WINDOW_LINES ? 2 * in_flight : WINDOW_LINES,

@@ -13,6 +13,7 @@
 #include "tools/run/each_show.h"
 #include "mwl.h"
 #include "tools/run/run_options.h"
+#include "vm/value/value.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +22,7 @@
 enum {
     EACH_CONCURRENCY = 100, /* the default of --concurrency */
     EACH_CONCURRENCY_MOST = 1000000,
+    EACH_GRAB_MOST = 2048, /* lines that a worker takes at once */
     EACH_THREADS_MOST = 1024
 };
 
@@ -66,6 +68,16 @@ struct each_worker {
     mwl_value arguments; /* absent: there are none */
     struct each_slot *slots, *free_slots;
     uint32_t n_active;
+    struct each_hand {
+        struct each_piece piece;
+        struct each_block *block;
+        uint32_t n_started; /* lines of the piece */
+        const char *at;     /* the text of the next */
+        int64_t taken_ns;   /* when */
+        mwl__json_before before;
+    } hand;        /* lines that it has taken and starts as it has places for runs */
+    uint32_t grab; /* how many lines it takes the next time */
+    struct each_shelf shelf;
     int stopped; /* what it has done about each->stop */
     struct each_counts counts;
     uint64_t last_line; /* of those that it has started */

@@ -2,14 +2,15 @@
  *
  * Takes some lines, starts a run for each, pumps the VM, writes the Results of what has ended, and
  * again. How many lines it takes at once grows as long as that is quick, so that runs of a
- * microsecond cost little and runs of a minute are spread over the threads. */
+ * microsecond cost little and runs of a minute are spread over the threads. While runs end at once
+ * it takes more lines than it may have in flight, and starts them in several passes; those that it
+ * cannot start soon it gives back, so that another thread can have them. */
 #include "tools/run/each.h"
 
 #include "assembler/source/diag.h"
 #include "tools/base/cmd.h"
 #include "tools/base/redact.h"
 #include "tools/run/run_vm.h"
-#include "vm/value/value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ enum {
     BUDGET_NS = 5000000, /* of one pump */
     QUICK_NS = 500000,   /* lines that took less than this: the next time twice as many */
     SLOW_NS = 4 * QUICK_NS,
-    GRAB_MOST = 1024,
+    PASS = 100, /* runs that are started before the VM is pumped, and their Results written */
     NS_PER_MS = 1000000
 };
 
@@ -180,6 +181,8 @@ static bool finish_ended(struct each_worker *w) {
     return any;
 }
 
+static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
+
 /* ---- starting -------------------------------------------------------------------------------- */
 
 /* A number that depends on the seed and the line alone, never 0. */
@@ -267,51 +270,87 @@ struct opening {
 
 static void open_block(void *ctx, const struct each_piece *piece) {
     struct opening *o = ctx;
-    o->block = each_out_open(o->worker->each->out, piece->first_line, piece->n_lines, piece->size);
+    struct each_worker *w = o->worker;
+    o->block =
+        each_out_open(w->each->out, &w->shelf, piece->first_line, piece->n_lines, piece->size);
 }
 
-static void start_piece(struct each_worker *w, struct each_piece *piece, struct each_block *block) {
-    const char *at = piece->text, *end = at + piece->size;
-    mwl__json_before before = {mwl_absent(), false};
-    for (uint32_t i = 0; i < piece->n_lines; i++) {
-        uint64_t line = piece->first_line + i;
-        if (piece->too_long) {
-            refuse(w, block, line, "Mwlvm.InvalidInput", "the line is too long (--memory)", 0);
-            continue;
-        }
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
-        if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO)
-            start_line(w, block, line, at, len, &before);
-        else
-            each_out_skip(w->each->out, block, line);
-        at += len + (newline ? 1 : 0);
+/* Starts the next line of those in hand. */
+static void start_next(struct each_worker *w) {
+    struct each_hand *h = &w->hand;
+    const char *end = h->piece.text + h->piece.size;
+    uint64_t line = h->piece.first_line + h->n_started++;
+    if (h->n_started == h->piece.n_lines) each_out_started(h->block);
+    if (h->piece.too_long) {
+        refuse(w, h->block, line, "Mwlvm.InvalidInput", "the line is too long (--memory)", 0);
+        return;
     }
-    mwl_value_drop(w->heap, before.value);
+    const char *text = h->at, *newline = memchr(text, '\n', (size_t)(end - text));
+    size_t len = newline ? (size_t)(newline - text) : (size_t)(end - text);
+    h->at += len + (newline ? 1 : 0);
+    if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO)
+        start_line(w, h->block, line, text, len, &h->before);
+    else
+        each_out_skip(w->each->out, h->block, line);
 }
 
-/* Takes lines and starts their runs. */
-static enum each_take take_lines(struct each_worker *w, uint32_t most) {
+static bool has_lines(const struct each_worker *w) { return w->hand.piece.chunk != NULL; }
+
+static void forget_names(struct each_worker *w) {
+    mwl_value_drop(w->heap, w->hand.before.value);
+    w->hand.before = (mwl__json_before){mwl_absent(), false};
+}
+
+/* Starts lines of those in hand, as far as there are places for their runs. Lines that are not run,
+ * because all is to stop, need none. */
+static void start_lines(struct each_worker *w) {
+    struct each_hand *h = &w->hand;
+    for (uint32_t i = 0; i < PASS && h->n_started < h->piece.n_lines; i++) {
+        if (!w->free_slots && atomic_load(&w->each->stop) == EACH_GO) return;
+        start_next(w);
+    }
+    if (h->n_started < h->piece.n_lines) return;
+    each_in_release(w->each->in, &h->piece);
+    forget_names(w);
+}
+
+static void shrink_block(void *ctx) {
+    struct each_worker *w = ctx;
+    each_out_shrink(w->each->out, w->hand.block, w->hand.n_started);
+}
+
+/* Gives the lines in hand that were not started to other workers. */
+static void give_back(struct each_worker *w) {
+    struct each_hand *h = &w->hand;
+    each_in_give_back(w->each->in, &h->piece, h->n_started, h->at, shrink_block, w);
+    if (has_lines(w)) return; /* out of memory */
+    forget_names(w);
+    w->grab = h->n_started > 1 ? h->n_started / 2 : 1;
+}
+
+/* Takes lines. While some runs wait, they are no more than there are places for. */
+static enum each_take take_lines(struct each_worker *w) {
     struct each *e = w->each;
-    struct each_piece piece;
+    struct each_hand *h = &w->hand;
     struct opening opening = {w, NULL};
-    if (!each_out_has_room(e->out)) return EACH_NONE_YET;
-    enum each_take answer = each_in_take(e->in, most, &piece, open_block, &opening);
+    uint32_t room = e->concurrency - w->n_active;
+    struct each_want want = {w->n_active && w->grab > room ? room : w->grab,
+                             each_out_has_room(e->out)};
+    enum each_take answer = each_in_take(e->in, &want, &h->piece, open_block, &opening);
     if (answer != EACH_TAKEN) return answer;
-    if (opening.block) {
-        start_piece(w, &piece, opening.block);
-    } else {
-        w->status = CMD_LIMIT;
-        cmd_fail("out of memory");
-        each_stop(e, EACH_CANCEL, EACH_BROKEN);
-    }
-    each_in_release(e->in, &piece);
-    return EACH_TAKEN;
+    h->block = opening.block;
+    h->n_started = 0;
+    h->at = h->piece.text;
+    h->taken_ns = now_ns();
+    if (h->block) return answer;
+    w->status = CMD_LIMIT;
+    cmd_fail("out of memory");
+    each_stop(e, EACH_CANCEL, EACH_BROKEN);
+    each_in_release(e->in, &h->piece);
+    return answer;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
-
-static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
 
 static void on_wake(uv_async_t *handle) { (void)handle; }
 /* uv_run runs timers that are due before it waits for events, and would then wait without one: the
@@ -364,36 +403,48 @@ static void wait_until(struct each_worker *w, int64_t due_ns) {
     uv_timer_stop(&w->timer);
 }
 
+/* Takes lines if it has none, and starts some. Returns EACH_END if there are no more. */
+static enum each_take feed(struct each_worker *w) {
+    enum each_take got = has_lines(w) ? EACH_TAKEN : EACH_NONE_YET;
+    if (got != EACH_TAKEN && w->free_slots && atomic_load(&w->each->stop) == EACH_GO) {
+        atomic_store(&w->waits, true); /* before it looks: what comes later wakes it */
+        got = take_lines(w);
+    }
+    if (has_lines(w)) start_lines(w);
+    return got;
+}
+
+/* Decides after a pass how many lines it takes at once, and whether others get those in hand. */
+static void adapt(struct each_worker *w) {
+    int64_t took = now_ns() - w->hand.taken_ns;
+    if (has_lines(w)) {
+        bool going = atomic_load(&w->each->stop) == EACH_GO;
+        if (going && (!w->free_slots || took > SLOW_NS)) give_back(w);
+        return;
+    }
+    if (took < QUICK_NS && w->hand.piece.n_lines == w->grab && w->grab < EACH_GRAB_MOST)
+        w->grab *= 2;
+    if (took > SLOW_NS && w->grab > 1) w->grab /= 2;
+}
+
 static void work(struct each_worker *w) {
     struct each *e = w->each;
-    uint32_t grab = 1;
     int64_t skip = 0, due = MWL_NEVER;
-    bool end = false;
+    enum each_take got = EACH_NONE_YET;
     for (;;) {
         obey(w);
-        bool going = atomic_load(&e->stop) == EACH_GO && !end;
-        uint32_t room = e->concurrency - w->n_active, most = grab < room ? grab : room;
-        enum each_take got = EACH_NONE_YET;
-        int64_t began = now_ns();
-        if (going && most) {
-            atomic_store(&w->waits, true); /* before it looks: what comes later wakes it */
-            got = take_lines(w, most);
-            if (got == EACH_END) end = true;
-        }
-        if (!w->n_active && (end || atomic_load(&e->stop) != EACH_GO)) break;
+        if (got != EACH_END) got = feed(w);
+        bool over = got == EACH_END || atomic_load(&e->stop) != EACH_GO;
+        if (over && !w->n_active && !has_lines(w)) break;
         bool more = pump(w, &skip, &due);
         bool any = finish_ended(w);
+        if (got == EACH_TAKEN) adapt(w);
+        if (has_lines(w)) continue;
         if (any) each_out_try(e->out, false, NULL, NULL);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
-        if (got == EACH_TAKEN) {
-            int64_t took = now_ns() - began;
-            if (took < QUICK_NS && most == grab && grab < GRAB_MOST) grab *= 2;
-            if (took > SLOW_NS && grab > 1) grab /= 2;
-            continue;
-        }
-        if (more) {
+        if (got == EACH_TAKEN ? w->n_active > 0 : more) {
             uv_run(&w->loop, UV_RUN_NOWAIT);
-        } else if (!any) {
+        } else if (got != EACH_TAKEN && !any) {
             each_out_flush(e->out, true);
             wait_until(w, due);
         }
@@ -430,6 +481,8 @@ static int open_loop(struct each_worker *w) {
 int each_worker_open(struct each_worker *w, struct each *each, bool first) {
     w->each = each;
     w->arguments = mwl_absent();
+    w->hand.before.value = mwl_absent();
+    w->grab = 1;
     int status = open_loop(w);
     if (status != CMD_OK) return status;
     const struct run_vm_host host = {
@@ -464,5 +517,7 @@ void each_worker_close(struct each_worker *w) {
         uv_run(&w->loop, UV_RUN_DEFAULT);
         uv_loop_close(&w->loop);
     }
+    each_in_forget(&w->hand.piece);
+    each_shelf_free(&w->shelf);
     free(w->slots);
 }
