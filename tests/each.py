@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import select
 import signal
 import struct
 import subprocess
@@ -366,6 +367,42 @@ def signals():
     expect(p.wait(timeout=30) == -signal.SIGINT, "nobody reads: status", p.returncode)
 
 
+def unread():
+    """A thread is busy, and what it has finished cannot be written: signals are answered all the same."""
+    busy = flow("busy", {"a": {"action": "Match", "cases": [{"when": "{{ step.input < 500 }}", "next": "z"}], "default": {"next": "b"}},
+                         "b": {"action": "Pass", "next": "b"}})
+    for n_signals in (1, 2):
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        try:
+            while True:
+                os.write(writer, b"x" * 4096)
+        except BlockingIOError:
+            pass
+        os.set_blocking(writer, True)
+        p = subprocess.Popen([MWLVM, busy, "--each", "-j", "1"], stdin=subprocess.PIPE, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        p.stdin.write(b"".join(b"%d\n" % i for i in range(501)))
+        p.stdin.flush()
+        settle(p)
+        for _ in range(n_signals):
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        if n_signals == 1:  # the run is cancelled, and the Results wait until they are read
+            said = b""
+            while b"cancelling" not in said and select.select([p.stderr], [], [], 20)[0]:
+                said += os.read(p.stderr.fileno(), 4096) or b"cancelling, it has ended"
+            expect(b"interrupted: cancelling" in said, "unread:", said)
+            text = b""
+            while more := os.read(reader, 1 << 16):
+                text += more
+            got = results(text.decode().lstrip("x"))
+            expect([r.get("value") for r in got] == [*range(500), None], "unread:", len(got))
+        expect(p.wait(timeout=60) == -signal.SIGINT, "unread: status", p.returncode)
+        os.close(reader)
+        p.stdin.close()
+
+
 def idle(p):
     """Until the process has used nearly no processor time for a while."""
     used, since = 0, time.time()
@@ -416,7 +453,7 @@ def repeatable():
 
 
 TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, from_files, spread, slow_head, broken_pipe, signals,
-         interrupt_file, repeatable)
+         unread, interrupt_file, repeatable)
 start, figures = time.time(), []
 chosen = [test for test in TESTS if len(sys.argv) <= 3 or test.__name__ in sys.argv[3:]]
 for test in chosen:

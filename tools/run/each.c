@@ -240,7 +240,8 @@ static void watch(struct each *e, struct view *v) {
         if (n_answered > 1 && !aborted_ns) aborted_ns = now_ns();
         if (aborted_ns && now_ns() - aborted_ns > PATIENCE_NS) die();
         /* without the lock, only if nothing else is written to this terminal */
-        if (!each_out_try(e->out, true, draw, v) && !isatty(STDOUT_FILENO)) draw(v);
+        if (!each_out_tick(e->out, draw, v) && !isatty(STDOUT_FILENO)) draw(v);
+        if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
     }
     term_status_clear();
 }

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 enum {
-    WRITE_AT = 64 << 10,    /* collected text is written */
+    WRITE_AT = 64 << 10, /* collected text is written */
+    WRITE_READY = 4 << 10,
     WRITE_ALONE = 16 << 10, /* a text of this size is written without a copy */
     COUNT_AT = 64 << 10,
     EXTRA = 40,       /* bytes of a Result besides its input, as a guess */
@@ -44,6 +45,7 @@ struct each_out {
     struct each_block *head, *tail; /* in the order of lines; empty if that does not matter */
     uint64_t next_line;             /* the first that is in no block that was written completely */
     mwl__buf collected;
+    bool no_wait; /* the thread that has the lock does not wait for the reader of the Results */
     _Atomic size_t lines, bytes; /* of blocks that are not written completely */
     _Atomic int error;
     _Atomic bool wanted; /* a worker found no room */
@@ -212,7 +214,33 @@ static void write_collected(struct each_out *out) {
     b->len = 0;
 }
 
+/* Writes of the collected text what needs no waiting; the rest stays. A pipe or a terminal that is
+ * ready accepts WRITE_READY bytes. */
+static void write_ready(struct each_out *out) {
+    mwl__buf *b = &out->collected;
+    size_t at = 0;
+    if (b->failed) atomic_store(&out->error, ENOMEM);
+    while (at < b->len && !atomic_load(&out->error)) {
+        struct pollfd p = {out->config.fd, POLLOUT, 0};
+        if (poll(&p, 1, 0) <= 0) break;
+        if (at == 0 && out->config.before_write) out->config.before_write(out->config.ctx);
+        ssize_t n =
+            write(p.fd, b->data + at, b->len - at < WRITE_READY ? b->len - at : WRITE_READY);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN)) break;
+        if (n < 0)
+            atomic_store(&out->error, errno);
+        else
+            at += (size_t)n;
+    }
+    if (at) memmove(b->data, b->data + at, b->len - at);
+    b->len -= at;
+}
+
 static void collect(struct each_out *out, const char *text, size_t len) {
+    if (out->no_wait) {
+        mwl__buf_put(&out->collected, text, len);
+        return;
+    }
     if (len >= WRITE_ALONE) {
         write_collected(out);
         write_text(out, text, len);
@@ -259,6 +287,7 @@ static bool move_ready(struct each_out *out, bool now) {
     bool freed = false;
     for (struct each_block *b = first_block(out); b && b->first_line == out->next_line;
          freed = true) {
+        if (out->no_wait && out->collected.len >= WRITE_AT) break; /* nothing reads it */
         if (pthread_mutex_trylock(&b->lock) != 0) break;
         if (now || !b->starting) move_in_order(out, b);
         bool over = b->n_moved == b->n_lines;
@@ -310,22 +339,33 @@ void each_out_shrink(struct each_out *out, struct each_block *block, uint32_t n_
     if (over && !out->config.ordered) free_block(out, block);
 }
 
+/* With the lock. */
 static void flush_locked(struct each_out *out, bool now) {
     bool freed = move_ready(out, now);
     if (now) write_collected(out);
     if (freed) offer_room(out);
 }
 
-void each_out_flush(struct each_out *out, bool now) {
+void each_out_flush(struct each_out *out) {
     pthread_mutex_lock(&out->lock);
-    flush_locked(out, now);
+    flush_locked(out, true);
     pthread_mutex_unlock(&out->lock);
 }
 
-bool each_out_try(struct each_out *out, bool now, void (*then)(void *ctx), void *ctx) {
+void each_out_try(struct each_out *out) {
+    if (pthread_mutex_trylock(&out->lock) != 0) return;
+    flush_locked(out, false);
+    pthread_mutex_unlock(&out->lock);
+}
+
+bool each_out_tick(struct each_out *out, void (*then)(void *ctx), void *ctx) {
     if (pthread_mutex_trylock(&out->lock) != 0) return false;
-    flush_locked(out, now);
-    if (then) then(ctx);
+    out->no_wait = true;
+    bool freed = move_ready(out, true);
+    write_ready(out);
+    out->no_wait = false;
+    if (freed) offer_room(out);
+    then(ctx);
     pthread_mutex_unlock(&out->lock);
     return true;
 }

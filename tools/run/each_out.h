@@ -64,11 +64,14 @@ void each_out_unlock(struct each_out *out, struct each_block *block);
 /* The line will not be run. */
 void each_out_skip(struct each_out *out, struct each_block *block, uint64_t line);
 
-/* Moves what is ready to the collected text, and writes that if it is large, or if `now` is set. */
-void each_out_flush(struct each_out *out, bool now);
-/* The same, unless another thread does it at the moment; then it returns false. `then` is called
- * under the same lock, if it is not NULL. */
-bool each_out_try(struct each_out *out, bool now, void (*then)(void *ctx), void *ctx);
+/* Writes what is ready. */
+void each_out_flush(struct each_out *out);
+/* Moves what is ready to the collected text, and writes that if it is large, unless another thread
+ * does it at the moment. */
+void each_out_try(struct each_out *out);
+/* Writes what is ready, as far as that needs no waiting, and calls `then` under the same lock. If
+ * another thread writes at the moment, it returns false. */
+bool each_out_tick(struct each_out *out, void (*then)(void *ctx), void *ctx);
 /* At the end, when no worker is left. Lines that were not run, in front of one that was, get
  * `missing`, so that each Result stands at the place of its input. */
 void each_out_finish(struct each_out *out, const char *missing);

@@ -440,16 +440,16 @@ static void work(struct each_worker *w) {
         bool any = finish_ended(w);
         if (got == EACH_TAKEN) adapt(w);
         if (has_lines(w)) continue;
-        if (any) each_out_try(e->out, false, NULL, NULL);
+        if (any) each_out_try(e->out);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
         if (got == EACH_TAKEN ? w->n_active > 0 : more) {
             uv_run(&w->loop, UV_RUN_NOWAIT);
         } else if (got != EACH_TAKEN && !any) {
-            each_out_flush(e->out, true);
+            each_out_flush(e->out);
             wait_until(w, due);
         }
     }
-    each_out_flush(e->out, true);
+    each_out_flush(e->out);
 }
 
 void *each_worker_run(void *ctx) {
