@@ -233,6 +233,11 @@ cross_suites() {
         # Every run is moved through bytes; the first ones are those that this machine has saved, byte by byte.
         suite mwl "$folder" "--saves=build/cross/saves/$(basename "$folder")"
     done
+    # A program or a saved run that this machine did not make was compared with nothing.
+    exchanged | LC_ALL=C comm -13 build/cross/exchanged - >build/cross/new
+    [ -s build/cross/new ] || return 0
+    echo "made by $target alone:" && cat build/cross/new
+    count 0 1 0
 }
 
 # The command, where there is one: its own tests, and every case through `mwlvm test`. What needs stdlib/io, durable runs
@@ -265,7 +270,10 @@ cross_command() {
     done
 }
 
-# What this machine assembles.
+# The programs and saved runs that targets compare theirs with.
+exchanged() { find build/cross/images build/cross/saves -type f | LC_ALL=C sort; }
+
+# What this machine assembles and saves.
 cross_images() {
     configure dev
     say "building the suite runner of this machine"
@@ -277,6 +285,7 @@ cross_images() {
         mkdir -p "$images" "$saves"
         build/mwl-suite -q "--images=$images" "--saves=$saves" mwl "$folder" >/dev/null || fail "this machine fails $folder"
     done
+    exchanged >build/cross/exchanged
 }
 
 # cross_report SUITES COMMAND UNITS: the target's lines in tests/CROSS.md.
