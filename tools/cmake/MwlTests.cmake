@@ -11,7 +11,11 @@ function(mwl_test_setup test)
   if(test IN_LIST MWL_CLOCK_TESTS)
     set_tests_properties(${test} PROPERTIES LABELS clock)
   endif()
-  set_tests_properties(${test} PROPERTIES TIMEOUT 300 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  set(seconds 300)
+  if(MWL_CROSS) # an emulator may take ten times as long
+    set(seconds 1800)
+  endif()
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${seconds} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0;UBSAN_OPTIONS=print_stacktrace=1")
 endfunction()
 
