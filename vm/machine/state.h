@@ -373,7 +373,7 @@ typedef struct mwl__call_link {
     mwl_value args;                /* constant ones, or absent */
     mwl_now_fn *now;               /* of the provider, if the call is CALL_DIRECT; or NULL */
     uint8_t with_ok;               /* MWL_WITH_* */
-    bool rises;                    /* MWL_CALL_RISES, where a direct call has it at hand */
+    bool rises;                    /* MWL_CALL_RISES, kept where a direct call reads */
 } mwl__call_link;
 
 /* A program linked to a VM. */
