@@ -261,8 +261,8 @@ mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len
     mwl__offer_free(vm, &offer);
     mwl__offer_say(vm, result.diagnostics ? result.diagnostics : mwl_status_text(st));
     if (st == MWL_OK && result.image)
-        st =
-            mwl_program_load(&result.alloc, result.image, result.image_size, MWL_COPY, out, &error);
+        st = mwl_program_load_within(&result.alloc, result.image, result.image_size, MWL_COPY,
+                                     known.max_memory, out, &error);
     if (error.status < 0) mwl__offer_say(vm, error.message);
     mwl_asm_free(&result);
     return st;

@@ -79,7 +79,8 @@ typedef struct mwl_asm_options {
      * that reaches one is rejected, with a diagnostic at the place. */
     size_t max_bytes;  /* of the definition, and of each document */
     uint64_t max_work; /* units: about one for each byte, node and instruction */
-    size_t max_memory; /* bytes that the assembler holds at a time */
+    /* bytes that the assembler holds at a time; of mwl_assemble_for(): and then loading */
+    size_t max_memory;
     /* Longer help texts for people, which the command mwlvm has and the library does not; or NULL.
      * For mwlvm only: the type is not public. */
     const struct mwl__guide *guide;

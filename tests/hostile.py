@@ -96,6 +96,21 @@ def definitions(mwlvm, folder):
         wrong.append(f"eval: the message does not name --fuel: {said[-200:]}")
 
 
+def large_programs(mwlvm, folder):
+    """Programs that are small as files and large when they are loaded: --memory counts what loading holds."""
+    source, small = os.path.join(folder, "l.json"), os.path.join(folder, "l.mwlb")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(returning([0] * 300000))
+    run("asm of a long array", [mwlvm, "asm", "--strip", source, "-o", small], {0})
+    size = os.path.getsize(small)
+    if size > 700000:
+        wrong.append(f"a long array: its program has {size} bytes")
+    status, said = run("a large program, --memory", [mwlvm, "run", small, "--input", "null", "--memory", "4M"], {6})
+    if "--memory 4M was used up by" not in said or "l.mwlb" not in said:
+        wrong.append(f"run: the message does not name --memory and the program: {said[-200:]}")
+    run("a large program", [mwlvm, "run", small, "--input", "null"], {0})
+
+
 def programs(mwlvm, folder):
     """Programs with bytes changed, and cut: refused, or they run to an end that is documented."""
     source, good = os.path.join(folder, "p.json"), os.path.join(folder, "p.mwlb")
@@ -155,6 +170,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         definitions(mwlvm, folder)
         programs(mwlvm, folder)
+        large_programs(mwlvm, folder)
         signals(mwlvm, folder)
     for line in wrong:
         print(line)

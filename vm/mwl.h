@@ -470,10 +470,16 @@ typedef enum mwl_ownership {
 
 /* Checks an image completely and makes it ready to run. *out is given: release it once. alloc is
  * copied, and is called by any thread that loads or releases; NULL means the default. Returns
- * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (its patterns need too much memory or
- * work), MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place in the image. Any thread. */
+ * MWL_OK, MWL_E_IMAGE, MWL_E_VERSION, MWL_E_TOO_BIG (it needs too much memory, or its patterns
+ * too much work), MWL_E_NOMEM or MWL_E_USAGE; error->offset is the place in the image. Any thread.
+ */
 MWL_API mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t size,
                                     mwl_ownership ownership, mwl_program **out, mwl_error *error);
+/* The same with a limit, for programs that others made: max_memory is in bytes that loading, and
+ * the program itself, hold at a time. 0 means the default (mwl_config.h), SIZE_MAX no limit. */
+MWL_API mwl_status mwl_program_load_within(const mwl_alloc *alloc, const void *image, size_t size,
+                                           mwl_ownership ownership, size_t max_memory,
+                                           mwl_program **out, mwl_error *error);
 /* Returns one more reference to the program, given. Any thread. */
 MWL_API mwl_program *mwl_program_keep(mwl_program *program);
 /* Ends one reference; the last one frees the program. NULL is ignored. Any thread. */

@@ -39,6 +39,13 @@
 #define MWL_REGS_LIMIT 4096
 #endif
 
+/* Bytes that loading a program holds at a time, with the program itself. A program needs 2 or 3
+ * times the size of its image, or 5 to 7 times that of its packed form; one that was made to need
+ * much, a thousand times. */
+#ifndef MWL_LOAD_MEMORY
+#define MWL_LOAD_MEMORY (1ull << 30)
+#endif
+
 /* Bytes of the compiled regular expressions of a program. Twenty bytes of pattern can need a
  * megabyte, so without a limit loading a small image could need any amount of memory. */
 #ifndef MWL_PATTERNS_LIMIT

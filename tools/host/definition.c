@@ -236,7 +236,8 @@ static int load(struct definition *d, const char *path, const void *image, size_
                 mwl_program **out) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_alloc alloc = limits_alloc(&d->limits);
-    mwl_status status = mwl_program_load(&alloc, image, size, MWL_COPY, out, &error);
+    mwl_status status =
+        mwl_program_load_within(&alloc, image, size, MWL_COPY, SIZE_MAX, out, &error);
     if (status == MWL_OK) return CMD_OK;
     if (status == MWL_E_NOMEM) return definition_failed(d, path, status);
     if (size == 0)

@@ -77,8 +77,13 @@ int saved_read(struct limits *l, const char *path, struct saved *out) {
         return refuse(path, "the saved run is not complete");
     mwl_error error = {MWL_OK, "", 0};
     const mwl_alloc alloc = limits_alloc(l);
-    if (mwl_program_load(&alloc, at + HEAD, (size_t)image, MWL_COPY, &out->program, &error) < 0)
-        return cmd_fail("%s: the program in it: %s", path, error.message), CMD_REJECTED;
+    mwl_status loaded = mwl_program_load_within(&alloc, at + HEAD, (size_t)image, MWL_COPY,
+                                                SIZE_MAX, &out->program, &error);
+    if (loaded == MWL_E_NOMEM && l->refused) {
+        limits_report(l, loaded, " by the program in it");
+        return CMD_LIMIT;
+    }
+    if (loaded < 0) return cmd_fail("%s: the program in it: %s", path, error.message), CMD_REJECTED;
     if (redact_load((const char *)at + HEAD + image, (size_t)secrets) < 0)
         return refuse(path, "the secrets of the saved run are damaged");
     out->run = at + HEAD + image + secrets;

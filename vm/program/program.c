@@ -6,6 +6,8 @@
  * so that they are not counted. `owned` has the counted references for release. */
 #include "vm/program/program.h"
 
+#include "mwl_config.h"
+#include "vm/base/said.h"
 #include "vm/program/pack.h"
 #include "vm/program/swap.h"
 #include "vm/program/verify.h"
@@ -277,21 +279,59 @@ static mwl_status load(mwl_program *p, mwl_error *error) {
     return build_regexes(p, error);
 }
 
+/* The host's allocator, as far as the limit allows. */
+static void *count(void *ctx, void *ptr, size_t old_size, size_t new_size) {
+    mwl_program *p = ctx;
+    if (new_size > old_size && new_size - old_size > p->limit - p->used) {
+        p->full = true;
+        return NULL;
+    }
+    void *q = p->inner.fn(p->inner.ctx, ptr, old_size, new_size);
+    if (q || new_size == 0) p->used = p->used - old_size + new_size;
+    return q;
+}
+
+static mwl_program *new_program(mwl_alloc inner, size_t limit) {
+    mwl_program *p = mwl__mem_zero(&inner, 1, sizeof *p);
+    if (!p) return NULL;
+    p->inner = inner;
+    p->used = sizeof *p;
+    p->limit = limit > p->used ? limit : p->used;
+    p->alloc = (mwl_alloc){count, p};
+    atomic_init(&p->refs, 1);
+    return p;
+}
+
+/* Out of memory: the limit's, or the host's. */
+static mwl_status no_memory(const mwl_program *p, mwl_error *why) {
+    if (!p->full) return mwl__image_refuse(NULL, why, MWL_E_NOMEM, "out of memory", NULL);
+    why->message = mwl__say("loading the program needs more than %zu bytes of memory", p->limit);
+    return why->status = MWL_E_TOO_BIG;
+}
+
+mwl_status mwl__program_load_within(const mwl_alloc *alloc, const void *bytes, size_t size,
+                                    bool copy, size_t max_memory, mwl_program **out,
+                                    mwl_error *error) {
+    mwl_error why = {MWL_OK, "", 0};
+    mwl_program *p = new_program(alloc ? *alloc : mwl_alloc_default(),
+                                 max_memory ? max_memory : (size_t)MWL_LOAD_MEMORY);
+    if (!p) return mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
+    mwl_status status = mwl__heap_init(&p->trees, &p->alloc);
+    if (status == MWL_OK) status = take_bytes(p, bytes, size, copy, &why);
+    if (status == MWL_OK) status = load(p, &why);
+    if (status == MWL_OK) {
+        *out = p;
+        return status;
+    }
+    if (status == MWL_E_NOMEM) status = no_memory(p, &why);
+    if (error) *error = why;
+    mwl__program_release(p);
+    return status;
+}
+
 mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t size, bool copy,
                              mwl_program **out, mwl_error *error) {
-    mwl_alloc a = alloc ? *alloc : mwl_alloc_default();
-    mwl_program *p = mwl__mem_zero(&a, 1, sizeof *p);
-    if (!p) return mwl__image_refuse(NULL, error, MWL_E_NOMEM, "out of memory", NULL);
-    p->alloc = a;
-    atomic_init(&p->refs, 1);
-    mwl_status status = mwl__heap_init(&p->trees, &p->alloc);
-    if (status == MWL_OK) status = take_bytes(p, bytes, size, copy, error);
-    if (status == MWL_OK) status = load(p, error);
-    if (status < 0)
-        mwl__program_release(p);
-    else
-        *out = p;
-    return status;
+    return mwl__program_load_within(alloc, bytes, size, copy, 0, out, error);
 }
 
 mwl_program *mwl__program_keep(mwl_program *p) {
@@ -317,6 +357,7 @@ void mwl__program_release(mwl_program *p) {
                   (size_t)p->tables.n_entries * 4 * sizeof *p->places.actions);
     if (p->native) mwl__mem_free(&a, p->native, p->size);
     if (p->owns_bytes) mwl__mem_free(&a, (void *)(uintptr_t)p->bytes, p->size ? p->size : 1);
+    a = p->inner;
     mwl__mem_free(&a, p, sizeof *p);
 }
 
@@ -326,6 +367,14 @@ mwl_status mwl_program_load(const mwl_alloc *alloc, const void *image, size_t si
                             mwl_ownership ownership, mwl_program **out, mwl_error *error) {
     if (!out) return MWL_E_USAGE;
     return mwl__program_load(alloc, image, size, ownership == MWL_COPY, out, error);
+}
+
+mwl_status mwl_program_load_within(const mwl_alloc *alloc, const void *image, size_t size,
+                                   mwl_ownership ownership, size_t max_memory, mwl_program **out,
+                                   mwl_error *error) {
+    if (!out) return MWL_E_USAGE;
+    return mwl__program_load_within(alloc, image, size, ownership == MWL_COPY, max_memory, out,
+                                    error);
 }
 
 mwl_program *mwl_program_keep(mwl_program *program) { return mwl__program_keep(program); }

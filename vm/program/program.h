@@ -138,7 +138,10 @@ typedef struct mwl__places {
 struct mwl_function_def;
 
 struct mwl_program {
-    mwl_alloc alloc;
+    mwl_alloc alloc; /* counts in `used`; for loading and release only */
+    mwl_alloc inner; /* the host's */
+    size_t used, limit;
+    bool full; /* it needed more than the limit */
     _Atomic uint32_t refs;
     mwl__image image;  /* the sections as they are */
     const void *bytes; /* the image, little-endian */
@@ -198,7 +201,11 @@ const mwl__handler_rec *mwl__program_handler(const mwl_program *p, uint32_t pc);
 
 /* Loads a program and checks everything that the interpreter relies on. copy: false lends the
  * bytes, which must then outlive the program. They are copied in any case if they are packed or not
- * 8-byte aligned. */
+ * 8-byte aligned. max_memory: see mwl_program_load_within(). */
+mwl_status mwl__program_load_within(const mwl_alloc *alloc, const void *bytes, size_t size,
+                                    bool copy, size_t max_memory, mwl_program **out,
+                                    mwl_error *error);
+/* The same with the default limit. */
 mwl_status mwl__program_load(const mwl_alloc *alloc, const void *bytes, size_t size, bool copy,
                              mwl_program **out, mwl_error *error);
 mwl_program *mwl__program_keep(mwl_program *p); /* one reference more; any thread */
