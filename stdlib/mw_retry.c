@@ -34,7 +34,7 @@ static bool remembers(mwl_value state) {
     return mwl_value_kind(mwl_array_at(state, 0)) == MWL_KIND_ARRAY;
 }
 
-static double field(mwl_value state, size_t policy, size_t f) {
+MWL__RARE static double field(mwl_value state, size_t policy, size_t f) {
     if (!remembers(state)) return f == LAST ? NO_WAIT : 0;
     return mwl_as_number(mwl_array_at(state, 1 + policy * WIDTH + f));
 }
@@ -116,19 +116,27 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
-/* Returns the first of n policies that matches the failure, and its number; NULL if none does.
- * `room` is for a policy that is not prepared. */
-static const policy *find_policy(const plan *prepared, mwl_value policies, size_t n,
-                                 mwl_value failure, policy *room, size_t *at) {
+/* Returns the first policy that matches the failure, or NULL. */
+static const policy *find_prepared(const plan *prepared, mwl_value failure) {
+    const policy *p = prepared->policy, *end = p + prepared->n;
+    while (p != end && !mwl_matcher_matches(p->match, failure)) p++;
+    return p == end ? NULL : p;
+}
+
+/* The policies of an entry whose arguments were computed. */
+static mwl_value policies_of(mwl_value state) {
+    return remembers(state) ? mwl_array_at(state, 0) : state;
+}
+
+/* The same of those. Its number is *at, its content *room. */
+MWL__RARE static const policy *find_written(mwl_value policies, mwl_value failure, policy *room,
+                                            size_t *at) {
+    size_t n = mwl_count(policies);
     for (size_t i = 0; i < n; i++) {
         *at = i;
-        if (prepared) {
-            const policy *p = &prepared->policy[i];
-            if (mwl_matcher_matches(p->match, failure)) return p;
-        } else if (read_policy(mwl_array_at(policies, i), room) &&
-                   mwl_failure_matches(room->match, failure)) {
+        if (read_policy(mwl_array_at(policies, i), room) &&
+            mwl_failure_matches(room->match, failure))
             return room;
-        }
     }
     return NULL;
 }
@@ -146,7 +154,7 @@ static mwl_value state_with(mwl_heap *h, mwl_value state, mwl_value policies, si
 }
 
 /* spec: middleware-providers, Retry: a used-up budget ends in Exhausted, over the last failure. */
-static void exhausted(mwl_phase *phase, size_t at) {
+MWL__RARE static void exhausted(mwl_phase *phase, size_t at) {
     mwl_heap *h = mwl_phase_heap(phase);
     uint64_t runs = mwl_phase_runs(phase);
     char message[64];
@@ -161,45 +169,59 @@ static void exhausted(mwl_phase *phase, size_t at) {
                                      details, mwl_absent()));
 }
 
+MWL__RARE static int64_t wait_of(mwl_phase *phase, const policy *p, double count, double last) {
+    bool none = p->backoff.jitter == MWL__JITTER_NONE;
+    return mwl__backoff_wait(&p->backoff, count, last, none ? 0 : mwl_phase_random(phase));
+}
+
+/* Finds the wait that the arguments of the phase ask for in place of the policy's. Returns false,
+ * and the phase fails, if it is not a duration. */
+MWL__RARE static bool read_override(mwl_phase *phase, mwl_value arguments, bool *overridden,
+                                    int64_t *wait) {
+    mwl_value written = member(arguments, "delay");
+    *overridden = mwl_value_kind(written) == MWL_KIND_STRING;
+    if (!*overridden || mwl__backoff_duration(written, wait)) return true;
+    mwl__std_bad_duration(phase, "delay");
+    return false;
+}
+
+/* Stores the count and the last wait of this policy. */
+MWL__RARE static void note(mwl_phase *phase, size_t at, double count, double last) {
+    const plan *prepared = plan_of(phase);
+    mwl_value state = mwl_phase_state(phase),
+              policies = prepared ? prepared->policies : policies_of(state);
+    mwl_phase_set_state(phase, state_with(mwl_phase_heap(phase), state, policies, at, count, last));
+}
+
 static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value state = mwl_phase_state(phase);
+    const mwl_value state = mwl_phase_state(phase), failure = mwl_phase_result_value(phase);
     if (mwl_value_kind(state) == MWL_KIND_NULL) return; /* `when` of onEntry was false */
     /* The state of a loaded run is data from outside; prepared policies are the program's. */
     const plan *prepared = plan_of(phase);
-    mwl_value policies = prepared           ? prepared->policies
-                         : remembers(state) ? mwl_array_at(state, 0)
-                                            : state;
     policy room;
-    size_t n = prepared ? prepared->n : mwl_count(policies), at = 0;
-    const policy *p = find_policy(prepared, policies, n, mwl_phase_result_value(phase), &room, &at);
+    size_t at = 0, n = prepared ? prepared->n : mwl_count(policies_of(state));
+    const policy *p = prepared ? find_prepared(prepared, failure)
+                               : find_written(policies_of(state), failure, &room, &at);
     if (!p) return;
+    if (n > 1 && prepared) at = (size_t)(p - prepared->policy);
     double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
     if (count >= p->attempts) {
         exhausted(phase, at);
         return;
     }
-    mwl_value arguments = mwl_phase_arguments(phase);
-    mwl_value override = mwl_count(arguments) ? member(arguments, "delay") : mwl_absent();
-    bool overridden = mwl_value_kind(override) == MWL_KIND_STRING;
+    const mwl_value arguments = mwl_phase_arguments(phase);
+    bool overridden = false;
     int64_t wait = 0;
-    if (overridden && !mwl__backoff_duration(override, &wait)) {
-        mwl__std_bad_duration(phase, "delay");
-        return;
-    }
+    if (mwl_count(arguments) && !read_override(phase, arguments, &overridden, &wait)) return;
     const bool decorrelated = p->backoff.jitter == MWL__JITTER_DECORRELATED;
-    double last = n > 1 || decorrelated ? field(state, at, LAST) : NO_WAIT;
-    if (!overridden && p->backoff.initial_ns >= 0)
-        wait =
-            mwl__backoff_wait(&p->backoff, count, last,
-                              p->backoff.jitter == MWL__JITTER_NONE ? 0 : mwl_phase_random(phase));
+    const bool keeps = n > 1 || decorrelated;
+    double last = keeps ? field(state, at, LAST) : NO_WAIT;
+    if (!overridden && p->backoff.initial_ns >= 0) wait = wait_of(phase, p, count, last);
     /* spec: an override does not change the schedule, so its wait is not a "last wait" of the
      * policy */
-    const bool drifts = decorrelated && !overridden;
-    if (drifts) last = (double)wait;
-    if (n > 1 || drifts)
-        mwl_phase_set_state(phase,
-                            state_with(mwl_phase_heap(phase), state, policies, at, count, last));
+    if (decorrelated && !overridden) last = (double)wait;
+    if (keeps && (n > 1 || !overridden)) note(phase, at, count, last);
     mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
 }
 

@@ -4,6 +4,13 @@
 
 #include "mwl_provider.h"
 
+/* What seldom runs stays out of the function that calls it, which is shorter then. */
+#if defined(__GNUC__)
+#define MWL__RARE __attribute__((noinline))
+#else
+#define MWL__RARE
+#endif
+
 extern const mwl_call_provider mwl__std_mock;
 extern const mwl_middleware mwl__std_retry, mwl__std_timeout, mwl__std_loop, mwl__std_finally;
 

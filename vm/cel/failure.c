@@ -9,6 +9,7 @@
 #include "vm/base/utf8.h"
 #include "mwl_provider.h" /* mwl_failure is public */
 #include "vm/cel/exec_context.h"
+#include "vm/cel/ops.h"
 #include "vm/program/tables.h"
 #include "vm/value/words.h"
 
@@ -132,6 +133,26 @@ static mwl_value envelope(mwl_heap *h, const mwl_value *type, const mwl_value *c
     return mwl_absent();
 }
 
+/* Returns whether this is the failure of that code and message. */
+static inline bool is_made_of(const mwl__made *m, const char *code, const char *message) {
+    if (m->code != code || m->message != message || mwl_is_absent(m->value)) return false;
+    const mwl__member *member = mwl__as_map(m->value)->member;
+    return strcmp(mwl__as_str(member[1].val)->s, code) == 0 &&
+           (!message || strcmp(mwl__as_str(member[2].val)->s, message) == 0);
+}
+
+/* Keeps a failure of code and message for the next use of the same texts. */
+MWL__OUTLINE static void remember(mwl_heap *h, mwl__made *m, const char *code, const char *message,
+                                  mwl_value failure) {
+    if (mwl_is_absent(failure) || strlen(code) > MWL__LITERAL_LENGTH) return;
+    if (message && strlen(message) > 3 * MWL__LITERAL_LENGTH) return;
+    mwl__map_close(failure);
+    mwl__drop(h, m->value);
+    *m = (mwl__made){code, message, mwl__keep(failure)};
+}
+
+/* Providers fail again and again with the same literals. A failure of code and message alone is
+ * made once; nothing that a definition sees depends on that. */
 mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const char *message,
                       mwl_value take_details, mwl_value take_previous) {
     if (!code) {
@@ -139,10 +160,15 @@ mwl_value mwl_failure(mwl_heap *h, const char *type, const char *code, const cha
         mwl__drop(h, take_previous);
         return mwl__heap_fail(h, MWL_E_USAGE);
     }
-    const mwl_value made = type ? mwl__literal(h, type) : mwl_absent(),
+    const bool plain = !type && mwl_is_absent(take_details) && mwl_is_absent(take_previous);
+    mwl__made *made = plain ? mwl__made_at(h, code) : NULL;
+    if (made && is_made_of(made, code, message)) return mwl__keep(made->value);
+    const mwl_value of_type = type ? mwl__literal(h, type) : mwl_absent(),
                     text = mwl__literal(h, code);
-    return envelope(h, type ? &made : &mwl__word_values[MWL_WORD_ERROR], &text, message,
-                    take_details, take_previous);
+    mwl_value v = envelope(h, type ? &of_type : &mwl__word_values[MWL_WORD_ERROR], &text, message,
+                           take_details, take_previous);
+    if (made) remember(h, made, code, message, v);
+    return v;
 }
 
 mwl_value mwl__failure_over(mwl_heap *h, mwl__failure_code code, const char *message,

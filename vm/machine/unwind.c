@@ -212,6 +212,8 @@ static mwl_value cancellation(mwl_heap *h, mwl__entry_link *l, mwl_value take_wh
     if (kept && !mwl_is_absent(cancel)) {
         mwl__replace(h, &l->why, mwl__keep(mwl__word_get(cancel, MWL_WORD_PREVIOUS)));
         mwl__replace(h, &l->cancel, mwl__keep(cancel));
+        mwl__map_close(l->why);
+        mwl__map_close(l->cancel);
     }
     return cancel;
 }

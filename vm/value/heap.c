@@ -29,11 +29,15 @@ mwl_status mwl__heap_init(mwl_heap *h, const mwl_alloc *alloc) {
 
 mwl_status mwl__heap_share(mwl_heap *h) {
     if (!h->literals) h->literals = mwl__mem_zero(&h->alloc, MWL__LITERALS, sizeof *h->literals);
+    if (!h->made) h->made = mwl__mem_zero(&h->alloc, MWL__MADE, sizeof *h->made);
     h->shares_names = true;
-    return h->literals ? MWL_OK : MWL_E_NOMEM;
+    return h->literals && h->made ? MWL_OK : MWL_E_NOMEM;
 }
 
 void mwl__heap_done(mwl_heap *h) {
+    for (size_t i = 0; h->made && i < MWL__MADE; i++) mwl__drop(h, h->made[i].value);
+    mwl__mem_free(&h->alloc, h->made, MWL__MADE * sizeof *h->made);
+    h->made = NULL;
     for (size_t i = 0; h->literals && i < MWL__LITERALS; i++) mwl__drop(h, h->literals[i]);
     mwl__mem_free(&h->alloc, h->literals, MWL__LITERALS * sizeof *h->literals);
     h->literals = NULL;

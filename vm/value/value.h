@@ -130,6 +130,7 @@ struct mwl_heap {
     struct mwl__atoms *atoms; /* member names (atoms.c); NULL before the first */
     bool shares_names;        /* names of data are atoms too */
     mwl_value *literals;      /* of mwl__literal; NULL: they are not kept */
+    struct mwl__made *made;   /* values made of literals alone; NULL: they are not kept */
     /* What is dead and not freed yet (mwl__heap_release), and the weight from which a container is
      * put there instead of being freed at once; UINT64_MAX: none is. */
     void *dead, *dead_blocks;
@@ -169,6 +170,16 @@ void mwl__heap_done(mwl_heap *h);
  * few names. Returns MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__heap_share(mwl_heap *h);
 #define MWL__LITERALS 64u
+/* A value that was made of literals alone, so that the next use of the same ones need not make it
+ * again; failure.c does so. Found by the addresses of the texts; their content decides. */
+typedef struct mwl__made {
+    const char *code, *message; /* compared only, never followed */
+    mwl_value value;            /* absent: none */
+} mwl__made;
+#define MWL__MADE 16u
+static inline mwl__made *mwl__made_at(const mwl_heap *h, const char *code) {
+    return h->made ? &h->made[(uint32_t)((uintptr_t)code * 0x9E3779B1u) >> 28] : NULL;
+}
 #define MWL__LITERAL_LENGTH 40u                      /* bytes; longer ones are rare */
 void *mwl__heap_take_more(mwl_heap *h, size_t size); /* the slow part of mwl__heap_take */
 void mwl__heap_give_back(mwl_heap *h, void *p, size_t size);
@@ -502,6 +513,9 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     return m;
 }
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
+/* No later version grows in its buffer: for a map that is kept beyond the run that made it, which
+ * would keep with it what a run adds. */
+static inline void mwl__map_close(mwl_value map) { mwl__as_map(map)->cap = mwl__as_map(map)->used; }
 /* Returns a pointer to the member's value, or NULL. The string form needs a STRING key (hash in
  * aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
