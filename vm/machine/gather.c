@@ -183,14 +183,15 @@ static uint32_t start_next(mwl__frame *f) {
 }
 
 /* A dispatch whose call has no code of its own, done at once. False: out of memory. */
-static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__call_link *c) {
+static inline bool start_directly(mwl__frame *f, mwl_heap *h, mwl__gather *g,
+                                  const mwl__call_link *c) {
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
     mwl_value in = mwl_is_absent(g->over) ? f->step_input : mwl__as_list(g->over)->item[i];
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
     const mwl__provider *p = c->provider;
-    if (!p->now || !mwl__execution_ask(mwl__heap_of(f), p, in, c->args, &slot->res))
+    if (!p->now || !mwl__execution_ask(h, p, in, c->args, &slot->res))
         slot->as.execution = mwl__execution_run(f, slot, p, mwl__keep(in), c->args, &slot->res);
     if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
@@ -207,18 +208,19 @@ static bool start_directly(mwl__frame *f, mwl__gather *g, const mwl__call_link *
  * spec: step-actions, the dispatch model: at most `concurrency` of them are active. */
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
     const mwl__link *link = f->run->link;
+    mwl_vm *vm = link->vm;
     mwl__gather *g = mwl__gather_of(f);
     const mwl__gather_rec *rec = &link->program->tables.gathers[ix];
-    mwl__exec *x = &link->vm->exec;
+    const uint32_t *calls = &link->program->keys[rec->first_call];
+    const bool one = (rec->flags & MWL_GATHER_OVER) != 0;
     const uint64_t need = whole_need(g);
     for (;;) {
         if (!g->determined && is_decided(g, need) && !determine(f)) return MWL_PC_NOMEM;
         if (g->next >= g->n || g->active >= rec->concurrency) break;
-        uint32_t nth = rec->flags & MWL_GATHER_OVER ? 0 : g->next;
-        const mwl__call_link *call = &link->calls[link->program->keys[rec->first_call + nth]];
-        if (call->with_ok != MWL_DISPATCH_DIRECT || mwl__tracing(link->vm)) return start_next(f);
-        if (!start_directly(f, g, call)) return MWL_PC_NOMEM;
-        if (--x->slice < 0) return rec->run_pc;
+        const mwl__call_link *call = &link->calls[calls[one ? 0 : g->next]];
+        if (call->with_ok != MWL_DISPATCH_DIRECT || mwl__tracing(vm)) return start_next(f);
+        if (!start_directly(f, &vm->heap, g, call)) return MWL_PC_NOMEM;
+        if (--vm->exec.slice < 0) return rec->run_pc;
     }
     if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;
@@ -451,15 +453,17 @@ static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
     mwl_value values = mwl__list_new(h, n_ok);
     if (mwl_is_absent(values) || n_ok == 0) return values;
     mwl__list *l = mwl__as_list(values);
-    for (uint32_t i = 0; i < g->next; i++) {
-        if (!slot_ok(&g->slots[i])) continue;
-        mwl_value v = g->slots[i].res.v;
-        mwl_status st = mwl__value_weigh(v, &l->depth, &l->odd, &l->weight);
+    for (const mwl__slot *s = g->slots, *end = s + g->next; s != end; s++) {
+        if (!slot_ok(s)) continue;
+        const mwl_value *v = &s->res.v;
+        mwl_status st = mwl__value_weigh_fast(v, l)
+                            ? MWL_OK
+                            : mwl__value_weigh(*v, &l->depth, &l->odd, &l->weight);
         if (st < 0) {
             mwl__drop(h, values);
             return mwl__heap_fail(h, st);
         }
-        l->item[l->used++] = mwl__keep(v);
+        l->item[l->used++] = mwl__keep(*v);
     }
     values.aux = n_ok;
     return values;
