@@ -46,6 +46,7 @@ typedef struct mwl__exec {
     const char *root; /* what the slots of its paths count from: the frame, or the variables */
     mwl__linked *own; /* made by mwl__exec_link, the last used first */
     const struct mwl_function_def *const *functions; /* by FUNCS index, resolved for this VM */
+    const struct mwl__call_link *calls;              /* by CALLS index; of the machine */
     mwl_value *regs;
     uint32_t n_regs; /* allocated; at least the program's */
     int64_t slice;   /* instructions left before a yield, minus one; below zero: yield */

@@ -74,55 +74,57 @@ static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next
 
 /* Such a call has settled: control continues behind its CALL_END, mostly in the entry around it,
  * which is an instruction of its own. */
-static inline uint32_t behind(mwl__frame *f, const mwl__call_link *c) {
-    int64_t *slice = &mwl__vm_of(f)->exec.slice;
+static inline uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
+    int64_t *slice = &vm->exec.slice;
     if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
     --*slice;
-    return mwl__entry_ascend(f);
+    return mwl__entry_ascend(f, vm);
 }
 
-static uint32_t settled(mwl__frame *f, const mwl__call_link *c, const mwl__result *res) {
+static uint32_t settled(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c,
+                        const mwl__result *res) {
     if (mwl_is_absent(res->v)) return MWL_PC_NOMEM;
     mwl_value v;
     mwl__move(&v, &res->v);
     mwl__call_settle(f, res->ok, v);
-    return behind(f, c);
+    return behind(f, vm, c);
 }
 
 /* Its provider has answered, but not with a success's value as it is. */
-MWL__OUTLINE static uint32_t answered(mwl__frame *f, const mwl__call_link *c, int how,
+MWL__OUTLINE static uint32_t answered(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c, int how,
                                       mwl_value take) {
-    mwl_heap *h = mwl__heap_of(f);
+    mwl_heap *h = &vm->heap;
     if (how == MWL_NOW_START) {
         mwl__drop(h, take);
-        return mwl__call_start(f, c);
+        return mwl__call_start(f, vm, c);
     }
     mwl__result res;
     mwl__frame_put(f, &f->in_flight, mwl_absent());
     mwl__given_result(h, c->provider, how == MWL_NOW_SUCCEEDED, take, &res);
-    return settled(f, c, &res);
+    return settled(f, vm, c, &res);
 }
 
-uint32_t mwl__call_now(mwl__frame *f, mwl_heap *h, const mwl__call_link *c) {
+uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
+    mwl_heap *h = &vm->heap;
     mwl_value input, out = mwl_absent();
     mwl__move_lent(&input, &f->in_flight);
     int how = c->now(h, input, c->args, &out, c->provider->user);
-    if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, c, how, out);
+    if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
     mwl__call_accept_around(f);
     mwl__drop(h, f->res.v);
     mwl__result_set(&f->res, true, out);
     mwl__drop(h, f->in_flight);
     f->in_flight = mwl_absent();
-    return behind(f, c);
+    return behind(f, vm, c);
 }
 
-uint32_t mwl__call_start(mwl__frame *f, const mwl__call_link *c) {
+uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     mwl_value input = f->in_flight;
     f->in_flight = mwl_absent();
     mwl__result res;
     mwl_call *execution = mwl__execution_run(f, NULL, c->provider, input, c->args, &res);
     if (execution) return await_directly(f, execution, c->rec->end_pc + 1);
-    return settled(f, c, &res);
+    return settled(f, vm, c, &res);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -147,7 +149,7 @@ uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     const mwl__link *link = f->run->link;
     const mwl__call_link *c = &link->calls[ix];
     bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm);
-    return direct ? mwl__call_start(f, c) : begin_fields(f, ix, next_pc);
+    return direct ? mwl__call_start(f, link->vm, c) : begin_fields(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {

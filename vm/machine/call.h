@@ -36,8 +36,8 @@ static inline void mwl__call_settle(mwl__frame *f, bool ok, mwl_value take) {
 
 /* CALL of a call that has no code of its own, done at once if its provider settles at once; no
  * record is made. gather.c does the same in a fan-out. mwl__call_now: of one with c->now. */
-uint32_t mwl__call_start(mwl__frame *f, const mwl__call_link *c);
-MWL__OUTLINE uint32_t mwl__call_now(mwl__frame *f, mwl_heap *h, const mwl__call_link *c);
+uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c);
+MWL__OUTLINE uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c);
 
 /* The record of a call. */
 mwl__call_state *mwl__call_state_new(mwl_heap *h); /* NULL: out of memory */

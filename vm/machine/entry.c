@@ -60,21 +60,21 @@ MWL__OUTLINE static void note_phase(mwl__frame *f, mwl__entry *e, unsigned phase
                          phase == MWL_ON_ENTRY ? (mwl__result){.v = e->input, .ok = true} : e->res);
 }
 
-static inline void begin_phase(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec,
-                               unsigned phase) {
+static inline void begin_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
+                               const mwl__entry_rec *rec, unsigned phase) {
     e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
     f->construct = MWL_IN_PHASE;
-    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(mwl__vm_of(f)))
+    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm))
         note_phase(f, e, phase);
 }
 
 /* ---- descent --------------------------------------------------------------------------------- */
 
-static inline mwl__entry *enter(mwl__frame *f, uint32_t ix) {
+static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     const mwl__link *link = f->run->link;
-    mwl_heap *h = &link->vm->heap;
+    mwl_heap *h = &vm->heap;
     uint32_t rank = mwl__entries_around(f), depth = rank - f->entries_around;
     mwl__entry *e = depth < f->run->limits->entry_depth ? mwl__heap_take(h, sizeof *e) : NULL;
     if (!e) {
@@ -94,12 +94,12 @@ static inline mwl__entry *enter(mwl__frame *f, uint32_t ix) {
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
     f->entries = e;
-    begin_phase(f, e, l->rec, MWL_ON_ENTRY);
+    begin_phase(f, vm, e, l->rec, MWL_ON_ENTRY);
     return e;
 }
 
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    return enter(f, ix) ? next_pc : MWL_PC_NOMEM;
+    return enter(f, mwl__vm_of(f), ix) ? next_pc : MWL_PC_NOMEM;
 }
 
 /* spec: middleware-mechanics, when: false leaves out `with` and the action; shaping still runs. */
@@ -147,7 +147,7 @@ static uint32_t emit_at_entry(mwl__frame *f, mwl__entry *e, bool ok, mwl_value t
     return e->link->rec->always_pc;
 }
 
-static inline uint32_t establish(mwl__frame *f, mwl__entry *e, uint32_t next_pc) {
+static inline uint32_t establish(mwl__frame *f, mwl_vm *vm, mwl__entry *e, uint32_t next_pc) {
     const mwl__provider *p = e->provider;
     if (mwl_is_absent(f->in_flight)) f->in_flight = mwl__keep(e->input);
     e->output = mwl__keep(f->in_flight);
@@ -155,7 +155,7 @@ static inline uint32_t establish(mwl__frame *f, mwl__entry *e, uint32_t next_pc)
     e->state = MWL_ENTRY_INNER;
     if (e->armed) {
         if (e->bound_ns < e->least_ns) e->least_ns = e->bound_ns;
-        mwl__exec_watch(&mwl__vm_of(f)->exec);
+        mwl__exec_watch(&vm->exec);
     }
     f->run->owed++;
     if (e->verdict == MWL_VERDICT_EMIT) {
@@ -166,22 +166,22 @@ static inline uint32_t establish(mwl__frame *f, mwl__entry *e, uint32_t next_pc)
     if (e->gated && (p->middleware.flags & MWL_MW_OWNS_RUNS))
         return emit_at_entry(f, e, true, mwl__keep(e->output));
     if (e->armed &&
-        e->bound_ns <= mwl__clock_mono(mwl__vm_of(f))) { /* elapsed before the inner scope starts */
+        e->bound_ns <= mwl__clock_mono(vm)) { /* elapsed before the inner scope starts */
         mwl_value why = mwl__phase_elapsed(f, e);
         if (mwl_is_absent(why)) return MWL_PC_NOMEM;
-        if (mwl__tracing(mwl__vm_of(f)))
+        if (mwl__tracing(vm))
             mwl__trace_entry(f, MWL_TRACE_INTERRUPTED, -1, (mwl__result){.v = why});
         return emit_at_entry(f, e, false, why);
     }
     e->runs = 1;
-    if (mwl__tracing(mwl__vm_of(f)))
+    if (mwl__tracing(vm))
         mwl__trace_entry(f, MWL_TRACE_ESTABLISHED, -1,
                          (mwl__result){.v = f->in_flight, .ok = true});
     return next_pc;
 }
 
 uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
-    return establish(f, f->entries, next_pc);
+    return establish(f, mwl__vm_of(f), f->entries, next_pc);
 }
 
 /* A part of a joined instruction is done: the next one has a pc and a charge of its own. */
@@ -190,75 +190,77 @@ static inline uint32_t next_part(mwl__exec *x) {
     return ++x->pc + 1;
 }
 
-uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix) {
-    mwl__exec *x = &mwl__vm_of(f)->exec;
-    mwl__entry *e = enter(f, ix);
+uint32_t mwl__entry_open(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
+    mwl__exec *x = &vm->exec;
+    mwl__entry *e = enter(f, vm, ix);
     if (!e) return MWL_PC_NOMEM;
     uint32_t behind = next_part(x), pc = act(f, e, MWL_ON_ENTRY, behind);
-    return pc == behind ? establish(f, e, next_part(x)) : pc;
+    return pc == behind ? establish(f, vm, e, next_part(x)) : pc;
 }
 
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
 /* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
  * goes on unchanged. */
-static uint32_t leave_unseen(mwl__frame *f, const mwl__entry_rec *rec) {
+static uint32_t leave_unseen(mwl__frame *f, mwl_vm *vm, const mwl__entry_rec *rec) {
     const uint32_t pc = rec->leave_pc + 1;
     f->construct = MWL_IN_PHASE;
     f->run->owed--;
     mwl__entry_pop(f);
     const int64_t least_ns = f->entries ? f->entries->least_ns : MWL_NEVER;
-    if (least_ns == MWL_NEVER || mwl__clock_new(mwl__vm_of(f)) < least_ns) return pc;
+    if (least_ns == MWL_NEVER || mwl__clock_new(vm) < least_ns) return pc;
     return mwl__unwind_after_always(f, pc);
 }
 
 /* Has its bound elapsed, and nothing has noticed it yet?
  * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
  * DECISIONS.md 4: at the very instant of the bound it is accepted. */
-static inline bool is_late(const mwl__frame *f, const mwl__entry *e) {
-    return e->armed && !e->accepted && mwl__clock_new(mwl__vm_of(f)) > e->bound_ns;
+static inline bool is_late(mwl_vm *vm, const mwl__entry *e) {
+    return e->armed && !e->accepted && mwl__clock_new(vm) > e->bound_ns;
 }
 
 /* Has no phase anything to do with the Result, and no listener traces? */
-static inline bool passes(const mwl__frame *f, const mwl__entry_rec *rec, uint32_t silent) {
-    return (rec->flags & silent) && !f->extra && !mwl__tracing(mwl__vm_of(f));
+static inline bool passes(const mwl__frame *f, const mwl_vm *vm, const mwl__entry_rec *rec,
+                          uint32_t silent) {
+    return (rec->flags & silent) && !f->extra && !mwl__tracing(vm);
 }
 
 /* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
  */
-MWL__OUTLINE static uint32_t pass_on(mwl__frame *f) {
-    int64_t *slice = &mwl__vm_of(f)->exec.slice;
+MWL__OUTLINE static uint32_t pass_on(mwl__frame *f, mwl_vm *vm) {
+    int64_t *slice = &vm->exec.slice;
     const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
     for (;;) {
         const mwl__entry_link *l = f->entries->link;
-        const uint32_t pc = leave_unseen(f, l->rec);
+        const uint32_t pc = leave_unseen(f, vm, l->rec);
         if (!(l->rec->flags & MWL_ENTRY_RISES) || pc != l->rec->leave_pc + 1 || *slice <= 0)
             return pc;
         --*slice;
         const mwl__entry *e = f->entries;
-        if (is_late(f, e) || !passes(f, e->link->rec, silent)) return mwl__entry_ascend(f);
+        if (is_late(vm, e) || !passes(f, vm, e->link->rec, silent)) return mwl__entry_ascend(f, vm);
     }
 }
 
 /* The Result reaches the entry, and the phase for it begins. */
-static inline void rise(mwl__frame *f, mwl__entry *e, const mwl__entry_rec *rec, unsigned phase) {
+static inline void rise(mwl__frame *f, const mwl_vm *vm, mwl__entry *e, const mwl__entry_rec *rec,
+                        unsigned phase) {
     e->accepted = true;
     accept(f, e);
     if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, e, rec, phase);
+    begin_phase(f, vm, e, rec, phase);
 }
 
-uint32_t mwl__entry_ascend(mwl__frame *f) {
+uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = e->link->rec;
-    if (is_late(f, e)) return mwl__unwind_late(f, e);
+    if (is_late(vm, e)) return mwl__unwind_late(f, e);
     if (f->res.ok) {
-        if (passes(f, rec, MWL_ENTRY_PASSES_SUCCESS)) return pass_on(f);
-        rise(f, e, rec, MWL_ON_SUCCESS);
+        if (passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return pass_on(f, vm);
+        rise(f, vm, e, rec, MWL_ON_SUCCESS);
         return rec->success_pc;
     }
-    if (passes(f, rec, MWL_ENTRY_PASSES_FAILURE)) return pass_on(f);
-    rise(f, e, rec, MWL_ON_FAILURE);
+    if (passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return pass_on(f, vm);
+    rise(f, vm, e, rec, MWL_ON_FAILURE);
     return rec->failure_pc;
 }
 
@@ -357,7 +359,8 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
 /* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
  * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
  * the next run receives the carried value (CARRY), and variables persist. */
-MWL__INLINE uint32_t reenter(mwl__frame *f, mwl__entry *e, unsigned how, int64_t delay_ns) {
+MWL__INLINE uint32_t reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned how,
+                             int64_t delay_ns) {
     const mwl__entry_rec *rec = e->link->rec;
     mwl_value next;
     if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
@@ -375,17 +378,19 @@ MWL__INLINE uint32_t reenter(mwl__frame *f, mwl__entry *e, unsigned how, int64_t
     e->state = MWL_ENTRY_INNER;
     e->runs++;
     if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
-    if (mwl__tracing(mwl__vm_of(f)))
+    if (mwl__tracing(vm))
         mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
     if (delay_ns <= 0) return rec->inner_pc;
     return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), delay_ns));
+                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
 }
 
-uint32_t mwl__entry_carry(mwl__frame *f) { return reenter(f, f->entries, MWL_REENTER_CARRY, 0); }
+uint32_t mwl__entry_carry(mwl__frame *f, mwl_vm *vm) {
+    return reenter(f, vm, f->entries, MWL_REENTER_CARRY, 0);
+}
 
-MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl__entry *e) {
-    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, e, e->reenter, e->delay_ns);
+MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
+    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, vm, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
         move_result(f, &e->res, &e->emit);
     }
@@ -394,15 +399,15 @@ MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl__entry *e) {
 
 uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
     (void)ix;
-    return after_action(f, f->entries);
+    return after_action(f, mwl__vm_of(f), f->entries);
 }
 
-uint32_t mwl__entry_act_reenter(mwl__frame *f, unsigned phase) {
-    mwl__exec *x = &mwl__vm_of(f)->exec;
+uint32_t mwl__entry_act_reenter(mwl__frame *f, mwl_vm *vm, unsigned phase) {
+    mwl__exec *x = &vm->exec;
     uint32_t behind = x->pc + 1, pc = act(f, f->entries, phase, behind);
     if (pc != behind) return pc;
     (void)next_part(x);
-    return after_action(f, f->entries);
+    return after_action(f, vm, f->entries);
 }
 
 /* ---- onAlways -------------------------------------------------------------------------------- */
@@ -418,7 +423,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         f->extra->running = false;
     }
     mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, e, e->link->rec, MWL_ON_ALWAYS);
+    begin_phase(f, mwl__vm_of(f), e, e->link->rec, MWL_ON_ALWAYS);
     return next_pc;
 }
 

@@ -5,13 +5,14 @@
 #include "vm/cel/ops.h"
 #include "vm/machine/state.h"
 
-/* Instructions. Each returns a pc (state.h) unless it says otherwise. */
+/* Instructions. Each returns a pc (state.h) unless it says otherwise. The VM is passed where it is
+ * read for each: from the frame it is three loads, each of which waits for the one before. */
 uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 /* The three instructions of OPEN, and the two of ACT_REENTER (linked_op.h). */
-MWL__OUTLINE uint32_t mwl__entry_open(mwl__frame *f, uint32_t ix);
-uint32_t mwl__entry_act_reenter(mwl__frame *f, unsigned phase);
+MWL__OUTLINE uint32_t mwl__entry_open(mwl__frame *f, mwl_vm *vm, uint32_t ix);
+uint32_t mwl__entry_act_reenter(mwl__frame *f, mwl_vm *vm, unsigned phase);
 /* ACT_REENTER at onSuccess, where the verdict is declared (MWL_MW_CARRIES). */
-MWL__OUTLINE uint32_t mwl__entry_carry(mwl__frame *f);
+MWL__OUTLINE uint32_t mwl__entry_carry(mwl__frame *f, mwl_vm *vm);
 static inline bool mwl__entry_carries(const mwl__entry *e) {
     return e->link->carries && e->link->provider == e->provider;
 }
@@ -21,7 +22,7 @@ uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t 
 uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix);
 uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc);
 uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix);
-MWL__OUTLINE uint32_t mwl__entry_ascend(mwl__frame *f);
+MWL__OUTLINE uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm);
 bool mwl__entry_skips_shape(const mwl__frame *f);
 void mwl__entry_shape(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_envelope(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32_t next_pc);

@@ -854,7 +854,7 @@ dispatch:
     CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
     CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
     CASE(OPEN):
-        MACHINE(mwl__entry_open(F, X));
+        MACHINE(mwl__entry_open(F, x->vm, X));
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
     CASE(GATE):
         NESTS(mwl__nest_in_phase(F));
@@ -865,9 +865,9 @@ dispatch:
         NESTS(mwl__nest_phase(F, X, ip->a));
         if (ip->a == MWL_ON_SUCCESS && mwl__entry_carries(F->entries)) {
             x->slice--;
-            MACHINE(mwl__entry_carry(F));
+            MACHINE(mwl__entry_carry(F, x->vm));
         }
-        MACHINE(mwl__entry_act_reenter(F, ip->a));
+        MACHINE(mwl__entry_act_reenter(F, x->vm, ip->a));
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));
         MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
@@ -880,7 +880,7 @@ dispatch:
     CASE(ENTRY_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_fault(F, X));
-    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, x->vm));
     CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? TARGET_PC : AT_NEXT);
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
@@ -894,8 +894,8 @@ dispatch:
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
         MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
     CASE(CALL): {
-        const mwl__call_link *call = &F->run->link->calls[X];
-        if (call->now && !x->vm->listen) MACHINE(mwl__call_now(F, h, call));
+        const mwl__call_link *call = &x->calls[X];
+        if (call->now && !x->vm->listen) MACHINE(mwl__call_now(F, x->vm, call));
         MACHINE(mwl__call_begin(F, X, AT_NEXT));
     }
     CASE(CALL_INPUT):

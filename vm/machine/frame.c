@@ -306,6 +306,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
     x->linked = f->run->link->linked;
+    x->calls = f->run->link->calls;
     x->root = (const char *)f;
     x->frame = f;
     x->budget = f->run->budget;
