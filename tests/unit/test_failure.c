@@ -1,6 +1,7 @@
 /* test_failure.c: the engine's own codes, matchers made ready, envelopes. tests/cases tests chains
  * and matching as a definition sees them. */
 #include "vm/cel/failure.h"
+#include "vm/value/value.h"
 #include "mwl_provider.h"
 #include "utest.h"
 
@@ -120,6 +121,49 @@ UTEST(failure, an_envelope_has_the_parts_that_are_given) {
     }
     EXPECT_TRUE(mwl_is_absent(mwl_failure(h, "\xff", "A", "m", parsed(h, "[1]"), mwl_absent())));
     EXPECT_TRUE(mwl_is_absent(mwl_failure(h, NULL, "\xff", NULL, mwl_absent(), parsed(h, "{}"))));
+    mwl_heap_free(h);
+}
+
+static bool reads(mwl_heap *h, mwl_value v, const char *text) {
+    mwl_value same = parsed(h, text);
+    bool equal = mwl_value_equal(v, same);
+    mwl_value_drop(h, same);
+    return equal;
+}
+
+/* A heap that keeps failures of the same literals: what one use does with its failure is not seen
+ * by the next, and a buffer whose text has changed makes another failure. */
+UTEST(failure, a_kept_failure_is_the_same_each_time) {
+    mwl_heap *h = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    ASSERT_EQ(mwl__heap_share(h), MWL_OK);
+    char code[] = "A.B", message[] = "first";
+    mwl_value_drop(h, mwl_failure(h, NULL, code, message, mwl_absent(), mwl_absent()));
+    const size_t used = mwl_heap_used(h);
+    for (int i = 0; i < 3; i++) {
+        mwl_value v = mwl_failure(h, NULL, code, message, mwl_absent(), mwl_absent());
+        EXPECT_TRUE(reads(h, v, "{\"type\":\"error\",\"code\":\"A.B\",\"message\":\"first\"}"));
+        EXPECT_EQ(mwl_heap_used(h), used); /* nothing was made */
+        v = mwl_object_set(h, v, "previous", 8, parsed(h, "{\"type\":\"t\",\"code\":\"C\"}"));
+        v = mwl_object_set(h, v, "code", 4, mwl_text(h, "D"));
+        EXPECT_TRUE(reads(h, v,
+                          "{\"type\":\"error\",\"code\":\"D\",\"message\":\"first\","
+                          "\"previous\":{\"type\":\"t\",\"code\":\"C\"}}"));
+        mwl_value_drop(h, v);
+        EXPECT_EQ(mwl_heap_used(h), used); /* what was added to it is gone */
+    }
+    code[0] = 'Z';
+    mwl_value other = mwl_failure(h, NULL, code, message, mwl_absent(), mwl_absent());
+    EXPECT_TRUE(reads(h, other, "{\"type\":\"error\",\"code\":\"Z.B\",\"message\":\"first\"}"));
+    mwl_value_drop(h, other);
+    message[0] = 'F';
+    other = mwl_failure(h, NULL, code, message, mwl_absent(), mwl_absent());
+    EXPECT_TRUE(reads(h, other, "{\"type\":\"error\",\"code\":\"Z.B\",\"message\":\"First\"}"));
+    mwl_value_drop(h, other);
+    other = mwl_failure(h, NULL, code, NULL, mwl_absent(), mwl_absent());
+    EXPECT_TRUE(reads(h, other, "{\"type\":\"error\",\"code\":\"Z.B\"}"));
+    mwl_value_drop(h, other);
+    EXPECT_TRUE(mwl_is_absent(mwl_failure(h, NULL, "\xff", NULL, mwl_absent(), mwl_absent())));
     mwl_heap_free(h);
 }
 

@@ -235,9 +235,9 @@ static inline mwl_status decide(mwl_phase *p, unsigned verdict) {
 }
 
 /* The phase fails, or `elapsed` explains itself, with this. */
-static inline mwl_status fail_with(mwl_phase *p, mwl_value take, mwl_status st) {
-    if (mwl_is_absent(take)) return absent(p);
-    p->instead = take; /* it was absent: there is one verdict */
+static inline mwl_status fail_with(mwl_phase *p, const mwl_value *take, mwl_status st) {
+    if (mwl_is_absent(*take)) return absent(p);
+    mwl__move(&p->instead, take); /* it was absent: there is one verdict */
     p->said = true;
     return st;
 }
@@ -256,7 +256,7 @@ static mwl_status accept(mwl_phase *p, bool ok, mwl_value *v) {
     const mwl__provider *from = p->entry->provider;
     *v = mwl__given_either(h, !ok && same_code(p, *v) ? NULL : from, ok, *v, &refused);
     if (mwl_is_absent(*v)) return absent(p);
-    return refused ? fail_with(p, *v, MWL_E_NOT_JSON) : MWL_OK;
+    return refused ? fail_with(p, v, MWL_E_NOT_JSON) : MWL_OK;
 }
 
 static mwl_status refuse(mwl_phase *p, mwl_value take, mwl_status st) {
@@ -273,7 +273,7 @@ mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, cons
     bool refused = false;
     mwl_value v = mwl__given_failure(mwl__heap_of(p->frame), p->entry->provider, type, code,
                                      message, take_details, &refused);
-    return fail_with(p, v, refused ? MWL_E_NOT_JSON : MWL_OK);
+    return fail_with(p, &v, refused ? MWL_E_NOT_JSON : MWL_OK);
 }
 
 mwl_status mwl_phase_failf(mwl_phase *p, const char *code, const char *format, ...) {
@@ -289,7 +289,7 @@ mwl_status mwl_phase_interrupt(mwl_phase *p, mwl_value take_failure) {
     mwl_status st = decide(p, INTERRUPT);
     if (st < 0) return refuse(p, take_failure, st);
     st = accept(p, false, &take_failure);
-    return st < 0 ? st : fail_with(p, take_failure, MWL_OK);
+    return st < 0 ? st : fail_with(p, &take_failure, MWL_OK);
 }
 
 mwl_status mwl_phase_substitute(mwl_phase *p, bool is_success, mwl_value take) {
