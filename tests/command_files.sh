@@ -7,6 +7,10 @@ is '{"greeting":"Hello, world!"}'
 "$mwlvm" run $hello >&- 2>"$err" </dev/null
 [ $? -eq 2 ] || complain "standard output is closed: not status 2"
 says "$err" '^mwlvm: standard output: Bad file descriptor$'
+flow raises '"steps": {"a": {"action": "Raise", "result": {"code": "A.B"}}}'
+"$mwlvm" run "$dir/raises.json" >&- 2>"$err" </dev/null
+[ $? -eq 2 ] || complain "standard output is closed, and the run fails: not status 2"
+says "$err" '^mwlvm: standard output: Bad file descriptor$'
 "$mwlvm" run $hello --trace >"$out" 2>&- </dev/null || complain "standard error is closed: status $?"
 is '{"greeting":"Hello, world!"}'
 "$mwlvm" run $hello <&- >"$out" 2>&- || complain "two streams are closed: status $?"

@@ -79,7 +79,7 @@ static int print_json(struct job *s, mwl_value v, bool success) {
     const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
     mwl_status status = success ? json_out_value(&how, s->heap, v) : json_out(&how, s->heap, v);
     putchar('\n');
-    fflush(stdout); /* before what is said about it */
+    (void)cmd_flush(); /* before what is said about it */
     if (status == MWL_OK) return CMD_OK;
     cmd_fail("the Result cannot be printed: %s", mwl_status_text(status));
     return CMD_LIMIT;

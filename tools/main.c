@@ -127,8 +127,9 @@ int main(int argc, char **argv) {
     }
     int status = dispatch(argc, argv);
     if (status < 0) status = CMD_OK;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cmd_fail("standard output: %s", strerror(errno ? errno : EIO));
+    int unwritten = cmd_flush();
+    if (unwritten || ferror(stdout)) {
+        cmd_fail("standard output: %s", strerror(unwritten ? unwritten : EIO));
         status = CMD_USAGE;
     }
     if ((fflush(stderr) != 0 || ferror(stderr)) && status == CMD_OK) status = CMD_USAGE;

@@ -3,6 +3,7 @@
 
 #include "tools/base/term.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,6 +13,13 @@ static int ending_signal;
 void cmd_begin(const char *name) { current = name; }
 void cmd_end_by_signal(int number) { ending_signal = number; }
 int cmd_ending_signal(void) { return ending_signal; }
+
+int cmd_flush(void) {
+    static int error;
+    errno = 0;
+    if (fflush(stdout) != 0 && !error) error = errno ? errno : EIO;
+    return error;
+}
 
 static void complain(const char *format, va_list args) {
     term_status_clear();

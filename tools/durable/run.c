@@ -53,7 +53,7 @@ static int print_result(const struct run_options *o, mwl_heap *heap, mwl_value r
     else
         (void)json_out(&how, heap, result);
     putchar('\n');
-    fflush(stdout);
+    (void)cmd_flush();
     if (good) return CMD_OK;
     explain(heap, result, run);
     return strcmp(type, "cancellation") == 0 ? CMD_CANCELLED
@@ -87,7 +87,7 @@ void drive_print_end(const mwl_durable_ended *run) {
     else
         store_put_text("why", run->result.at, false);
     puts("}");
-    fflush(stdout);
+    (void)cmd_flush();
     funlockfile(stdout);
 }
 
