@@ -27,11 +27,13 @@ def read(path):
 
 
 def commands(build):
-    """The sources with the words that compile them; no launcher, no output."""
+    """Each source once, with the words that first compile it; no launcher, no output."""
+    seen = set()
     for entry in json.load(open(os.path.join(build, "compile_commands.json"))):
         name = os.path.relpath(entry["file"], ROOT)
-        if not SOURCES.fullmatch(name):
+        if not SOURCES.fullmatch(name) or name in seen:
             continue
+        seen.add(name)
         words = shlex.split(entry["command"])
         words = words[next(i for i, word in enumerate(words) if word.startswith("-")) :]
         kept = [word for word in words if word.startswith(("-D", "-I", "-std=", "-f"))]

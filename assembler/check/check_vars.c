@@ -298,7 +298,7 @@ static void judge_set(graph *g, set *s, uint64_t bound) {
         size_t *end = mwl__check_new(c, (n_sets) + 1, sizeof *end);                                \
         (out) = mwl__check_new(c, total, sizeof *(out));                                           \
         if (!end || !(out)) return;                                                                \
-        memcpy(end, at, ((n_sets) + 1) * sizeof *end);                                             \
+        memcpy(end, (at), ((n_sets) + 1) * sizeof *end);                                           \
         for (type *x = (list); x; x = x->next) /* the lists are in reverse order */                \
             (out)[--end[x->var / SET + 1]] = x;                                                    \
     } while (0)

@@ -247,7 +247,7 @@ static bool step(mwl__exec *x, mwl_value *v, mwl_value key) {
 bool mwl__access_path(mwl__exec *x, const mwl__path_rec *path, mwl__path_mode mode,
                       mwl_value *out) {
     const mwl_program *p = x->program;
-    const uint32_t *keys = path->n_keys ? p->keys + path->first_key : NULL;
+    const uint32_t *keys = p->keys + path->first_key;
     unsigned n = path->n_keys, last = n && mode != MWL_PATH_LOAD ? n - 1 : n;
     mwl_value v = mwl_absent();
     bool ok = load_base(x, path->base, n ? MWL_PATH_LOAD : mode, &v), has = false;

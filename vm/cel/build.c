@@ -205,7 +205,7 @@ static inline mwl__map *fill_map(mwl__exec *x, const mwl__linked_shape *shape, m
 MWL__OUTLINE static mwl__map *map_of_more(mwl__exec *x, const mwl__linked_shape *shape,
                                           mwl_value *vals) {
     if (!shape->blank) return build_large(x, shape->keys, vals, shape->n_keys);
-    mwl__map *m = mwl__heap_take_more(x->heap, shape->units * 16u);
+    mwl__map *m = mwl__heap_take_more(x->heap, (size_t)shape->units * 16);
     return m ? fill_map(x, shape, m, vals) : no_room(x);
 }
 

@@ -152,7 +152,8 @@ static inline uint64_t mwl__exec_lend(mwl__exec *x, uint64_t before) {
     if (x->poll == INT64_MIN) return x->budget;
     if (before) return mwl__exec_lend_more(x, before);
     x->tried_ns = 0;
-    return 16 * MWL_SLICE < x->budget ? 16 * MWL_SLICE : x->budget;
+    const uint64_t first = UINT64_C(16) * MWL_SLICE;
+    return first < x->budget ? first : x->budget;
 }
 static inline bool mwl__exec_again(mwl__exec *x, uint64_t used, mwl_status status) {
     return mwl__exec_charge(x, used) && status == MWL_E_FUEL && x->budget > 0;

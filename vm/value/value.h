@@ -222,19 +222,19 @@ static inline void mwl__heap_give(mwl_heap *h, void *p, size_t size) {
  * limit allows it. NULL, also for 0 units: mwl__heap_take_more decides. */
 static inline void *mwl__heap_take_free(mwl_heap *h, uint32_t units) {
     void *p = h->free_list[units];
-    if (!p || h->used + units * 16u > h->limit) return NULL;
+    if (!p || h->used + (size_t)units * 16 > h->limit) return NULL;
     h->free_list[units] = *(void **)p;
-    h->used += units * 16u;
+    h->used += (size_t)units * 16;
     return p;
 }
 static inline void mwl__heap_give_units(mwl_heap *h, void *p, uint32_t units) {
     if (MWL_PLAIN_HEAP) {
-        mwl__heap_give_back(h, p, units * 16u);
+        mwl__heap_give_back(h, p, (size_t)units * 16);
         return;
     }
     *(void **)p = h->free_list[units];
     h->free_list[units] = p;
-    h->used -= units * 16u;
+    h->used -= (size_t)units * 16;
 }
 static inline mwl_value mwl__heap_fail(mwl_heap *h, mwl_status why) {
     h->why = why;
