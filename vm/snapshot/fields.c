@@ -19,7 +19,7 @@ static const mwl__flag saved_extra_flags[] = {MWL_SAVED_EXTRA_FLAGS(FLAG)};
 static const mwl__flag saved_gather_flags[] = {MWL_SAVED_GATHER_FLAGS(FLAG)};
 static const mwl__flag saved_slot_flags[] = {MWL_SAVED_SLOT_FLAGS(FLAG)};
 
-#define N(table) (uint8_t)(sizeof table / sizeof *table)
+#define N(table) (uint8_t)(sizeof(table) / sizeof *(table))
 #define WITH(record, table)                                                                        \
     {                                                                                              \
         record, saved_##table##_fields, saved_##table##_flags, N(saved_##table##_fields),          \

@@ -286,10 +286,11 @@ static bool find_point(mwl__reader *r, mwl__frame *f, mwl__point point, uint32_t
         MUST(f->state == MWL_FRAME_READY || g->active, "a Gather waits for nothing");
         return true;
     case MWL_POINT_WAIT:
-        MUST(f->entries && f->entries->ix == at && f->entries->waits && p->places.actions[at * 4],
+        MUST(f->entries && f->entries->ix == at && f->entries->waits &&
+                 p->places.actions[(size_t)at * 4],
              "there is no entry that waits"); /* it enters (mwl__fit_entry) */
         w->place = &p->places.entries[at].outer;
-        w->pc = p->places.actions[at * 4] - 1;
+        w->pc = p->places.actions[(size_t)at * 4] - 1;
         w->wait = MWL_FRAME_WAIT_TIME;
         return true;
     case MWL_POINT_REENTER:

@@ -88,7 +88,7 @@ bool mwl__reader_list(mwl__reader *r, uint64_t most, uint32_t *n) {
 }
 
 bool mwl__reader_array(mwl__reader *r, uint64_t n) {
-    uint32_t count;
+    uint32_t count = 0;
     if (!mwl__reader_list(r, UINT32_MAX, &count)) return false;
     return count == n || damaged(r, "a record has another number of members");
 }
@@ -108,7 +108,7 @@ static bool add_shared(mwl__reader *r, uint32_t *number) {
 }
 
 static bool refer(mwl__reader *r, mwl_value *out) {
-    uint64_t n;
+    uint64_t n = 0;
     if (!mwl__reader_uint(r, 0, &n)) return false;
     if (n >= r->n_shared || mwl_is_absent(r->shared[n].v))
         return damaged(r, "a reference leads to nothing");
@@ -216,8 +216,8 @@ static bool read_extension(mwl__reader *r, mwl_value *out) {
 }
 
 static bool read_tagged(mwl__reader *r, uint64_t tag, mwl_value *out) {
-    uint64_t n;
-    int64_t i;
+    uint64_t n = 0;
+    int64_t i = 0;
     switch (tag) {
     case MWL_TAG_CONSTANT: return read_constant(r, out);
     case MWL_TAG_INT:
@@ -275,14 +275,14 @@ static bool read_item(mwl__reader *r, bool key, item *it, bool *leaf) {
     *leaf = true;
     if (!next(r, &it->major, &it->n)) return false;
     if (it->major == MWL_CBOR_TAG && it->n == MWL_TAG_VERSION) {
-        uint64_t length;
+        uint64_t length = 0;
         if (!mwl__reader_array(r, 2) || !mwl__reader_uint(r, MWL_COUNT_LIMIT, &length) ||
             !next(r, &it->major, &it->n))
             return false;
         it->version = (uint32_t)length;
     }
     if (it->major == MWL_CBOR_TAG && it->n == MWL_TAG_REFERENCE) {
-        mwl_value lent;
+        mwl_value lent = mwl_absent();
         if (!refer(r, &lent) || !as_version(r, it->version, &lent)) return false;
         it->v = mwl__keep(lent);
         return true;
