@@ -9,7 +9,6 @@
 #include "vm/base/suggest.h"
 #include "vm/program/op.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -128,8 +127,8 @@ int main(int argc, char **argv) {
     int status = dispatch(argc, argv);
     if (status < 0) status = CMD_OK;
     int unwritten = cmd_flush();
-    if (unwritten || ferror(stdout)) {
-        cmd_fail("standard output: %s", strerror(unwritten ? unwritten : EIO));
+    if (unwritten) {
+        cmd_fail("standard output: %s", strerror(unwritten));
         status = CMD_USAGE;
     }
     if ((fflush(stderr) != 0 || ferror(stderr)) && status == CMD_OK) status = CMD_USAGE;

@@ -17,7 +17,7 @@ int cmd_ending_signal(void) { return ending_signal; }
 int cmd_flush(void) {
     static int error;
     errno = 0;
-    if (fflush(stdout) != 0 && !error) error = errno ? errno : EIO;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !error) error = errno ? errno : EIO;
     return error;
 }
 

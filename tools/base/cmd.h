@@ -87,8 +87,8 @@ void cmd_end_by_signal(int number);
 /* Returns that signal; 0: none. */
 int cmd_ending_signal(void);
 
-/* Writes what is buffered for standard output. Returns 0, or the first errno that this has met:
- * later output to other streams changes errno. */
+/* Writes what is buffered for standard output. Returns 0 if all output was written there, or the
+ * first errno that this function has met, because later output to other streams changes errno. */
 int cmd_flush(void);
 
 #endif
