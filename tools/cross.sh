@@ -314,7 +314,7 @@ cross() { # cross TARGET [suites]
     reasons=$PWD/build/cross/$target/reasons
     tested=build/$target
     was_passed=0 was_failed=0 was_skipped=0 units="not run"
-    suites_only=${2:+1}
+    suites_only=${2:+1} without_units=
     mkdir -p "$root"
     : >"$reasons"
     "cross_$target"
@@ -324,12 +324,16 @@ cross() { # cross TARGET [suites]
     figures
     suited=$cell
     commanded="not built"
+    if [ -z "$suites_only" ] && grep -q 'built as with MWL_STACKS=OFF' "$tested/configure.log"; then
+        without_units=1
+        echo "- $target: the unit tests are not run: without minicoro.h there are no native stacks, which they use" >>"$reasons"
+    fi
     if [ -z "$suites_only" ] && [ -f "$tested/mwlvm$suffix" ]; then
         cross_command
         figures
         commanded=$cell
     fi
-    if [ -z "$suites_only" ]; then
+    if [ -z "$suites_only$without_units" ]; then
         cross_units
         figures
         units=$cell
