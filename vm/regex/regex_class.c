@@ -4,10 +4,9 @@
  * General categories, case mappings and scripts are generated tables. */
 #include "vm/regex/regex_prog.h"
 
+#include "vm/base/sort.h"
 #include "vm/regex/regex_scripts.h"
 #include "vm/regex/regex_unicode.h"
-
-#include <stdlib.h>
 
 #define N_RUNS (sizeof unicode_runs / sizeof *unicode_runs)
 #define N_CASES (sizeof unicode_cases / sizeof *unicode_cases)
@@ -22,6 +21,7 @@ void mwl__class_free(mwl__class *c) {
 static bool make_room(mwl__class *c) {
     void *p = c->r;
     mwl__class_tidy(c);
+    if (c->failed) return false;
     if (c->n < c->cap / 2) return true;
     if (mwl__mem_grow(&c->alloc, &p, &c->cap, c->cap + 1, sizeof *c->r) != MWL_OK) return false;
     c->r = p;
@@ -50,9 +50,10 @@ static int range_order(const void *a, const void *b) {
 void mwl__class_tidy(mwl__class *c) {
     if (c->n < 2) return;
     c->tables->work += c->n;
-    bool sorted = true;
-    for (size_t i = 1; i < c->n && sorted; i++) sorted = c->r[i - 1].lo <= c->r[i].lo;
-    if (!sorted) qsort(c->r, c->n, sizeof *c->r, range_order);
+    if (!mwl__sort(&c->alloc, c->r, c->n, sizeof *c->r, range_order)) {
+        c->failed = true;
+        return;
+    }
     size_t n = 1;
     for (size_t i = 1; i < c->n; i++) {
         mwl__rune_range *last = &c->r[n - 1];
@@ -66,8 +67,8 @@ void mwl__class_tidy(mwl__class *c) {
 }
 
 void mwl__class_negate(mwl__class *c) {
-    if (c->failed) return;
     mwl__class_tidy(c);
+    if (c->failed) return;
     mwl__class out = mwl__class_make(c->alloc, c->tables);
     uint32_t next = 0;
     for (size_t i = 0; i < c->n; i++) {

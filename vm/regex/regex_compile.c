@@ -3,9 +3,8 @@
  * Owns: the alphabet of a program. Invariant: two symbols have the same class exactly when every
  * atom and every look of the code treats them in the same way. */
 #include "vm/base/hash.h"
+#include "vm/base/sort.h"
 #include "vm/regex/regex_prog.h"
-
-#include <stdlib.h>
 
 /* Steps of splitting classes, and bits of membership. Limits the time and memory for compiling a
  * pattern with many different large classes. */
@@ -110,8 +109,9 @@ static mwl_status make_alphabet(alphabet *al, const mwl__re_code *code, bool lin
     if (st == MWL_OK) st = add_bound(al, 0x80); /* ASCII has its own table */
     size_t filled = al->n;
     al->n = 0;
+    if (st == MWL_OK && !mwl__sort(&al->alloc, al->bound, filled, sizeof *al->bound, u32_order))
+        st = MWL_E_NOMEM;
     if (st != MWL_OK) return st;
-    qsort(al->bound, filled, sizeof *al->bound, u32_order);
     size_t n = 1;
     for (size_t i = 1; i < filled; i++)
         if (al->bound[i] != al->bound[n - 1]) al->bound[n++] = al->bound[i];

@@ -50,7 +50,7 @@ void mwl__class_free(mwl__class *c);
 void mwl__class_add(mwl__class *c, uint32_t lo, uint32_t hi);
 /* Adds the range and every character that is equal to one in it under simple case folding. */
 void mwl__class_add_folded(mwl__class *c, uint32_t lo, uint32_t hi);
-void mwl__class_tidy(mwl__class *c); /* sorted, disjoint, not adjacent */
+void mwl__class_tidy(mwl__class *c); /* sorted, disjoint, not adjacent, unless it failed */
 void mwl__class_negate(mwl__class *c);
 /* Add a named set or, if negated, everything outside it. With fold, as (?i) demands: folded first,
  * then negated. The names are: mwl__class_perl: d, s, w; mwl__class_posix: alpha ...;
