@@ -6,6 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Does the C library leave freed memory readable, so that wrong use of it can be recognised? musl
+ * gives large blocks back to the system: the process is stopped by SIGSEGV then. */
+#if defined(__GLIBC__)
+#define FREED_IS_READABLE 1
+#else
+#define FREED_IS_READABLE 0
+#endif
+
 #if defined(_WIN32) || defined(__EMSCRIPTEN__)
 #define TOLD_HERE 0 /* a process has no copy that could be stopped in its place */
 static inline bool told(void (*wrong)(void *ctx), void *ctx, char *text, size_t size) {
