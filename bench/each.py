@@ -10,7 +10,7 @@ that is shared runs now quicker, now slower. All of a round meet the machine in 
 
 - The processor time of the busiest thread: the least time by the clock that a machine with idle processors needs. Where
   other processes take more from one processor than from the other, the threads share the lines unevenly, so on a shared
-  machine it can only be too small. It does not see threads that wait for each other.
+  machine it is mostly too small. It does not see threads that wait for each other.
 - The time of the threads on a processor and asleep, without that in which they were ready and other processes had the
   processor (/proc/PID/task/TID/schedstat): the mean of both. It sees locks, a thread that waits for another, and one
   that ends early. It also contains that a thread waits for a lock whose owner has no processor.

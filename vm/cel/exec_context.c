@@ -117,8 +117,18 @@ void mwl__exec_clear_owned(mwl__exec *x, mwl_value *reg) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
+/* A fault is a message and two records, which no size of an operand shows. An expression can absorb
+ * faults without end (`||`, `&&`), so each is charged; if that is more than is left, the next
+ * charge ends the run. */
+static void charge_fault(mwl__exec *x) {
+    enum { UNITS = 16 };
+    x->slice -= UNITS;
+    if (x->budget != UINT64_MAX) x->budget -= x->budget < UNITS ? x->budget : UNITS;
+}
+
 bool mwl__exec_raise(mwl__exec *x, mwl__failure_code code, const char *format, ...) {
     char text[600];
+    charge_fault(x);
     va_list args;
     va_start(args, format);
     if (vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
