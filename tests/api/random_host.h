@@ -158,10 +158,14 @@ static mwl_status rh_post(mwl_token *token, uint32_t how) {
 
 /* ---- deeds ----------------------------------------------------------------------------------- */
 
-static void rh_forget(rh *h, rh_call *c) {
+static void rh_unlist(rh *h, const rh_call *c) {
     rh_call **at = &h->calls;
     while (*at && *at != c) at = &(*at)->next;
     if (*at) *at = c->next;
+}
+
+static void rh_forget(rh *h, rh_call *c) {
+    rh_unlist(h, c);
     if (!c->blocking) free(c);
 }
 
@@ -752,22 +756,27 @@ static void rh_release(rh *h, uint32_t at) {
     (void)mwl_vm_changed(h->home[at]);
 }
 
-/* Answers a call by its number, as a store would. */
+/* Answers a call by its number, as a store would. The call is freed inside, and then callbacks of
+ * others may come, which must not find it: it is not in the list meanwhile. */
 static void rh_answer(rh *h) {
     rh_call *c = rh_some_call(h);
     mwl_run *run = c && !c->settled ? mwl_call_run(c->call) : NULL;
     if (!run) return;
     mwl_call *call = c->call;
-    uint64_t number = c->number;
+    bool blocking = c->blocking;
     mwl_heap *heap = mwl_call_heap(call);
     bool ok = rh_pick(h, 3) != 1;
     mwl_value value = ok ? rh_value(h, heap) : rh_failure(h, heap);
+    if (!blocking) rh_unlist(h, c);
     mwl_status st = mwl_run_answer(run, mwl_call_number(call), ok, value);
     rh_must(st == MWL_OK || st == MWL_E_STATE || st == MWL_E_USAGE || h->scarce, "no answer");
-    if (st != MWL_OK) return;
-    h->answered++;
-    c = rh_find(h, number); /* NULL: a blocking function has returned */
-    if (c && !c->blocking) rh_forget(h, c);
+    if (st == MWL_OK) {
+        h->answered++;
+        if (!blocking) free(c);
+    } else if (!blocking) {
+        c->next = h->calls;
+        h->calls = c;
+    }
 }
 
 static void rh_store(rh *h) {
