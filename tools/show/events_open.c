@@ -38,7 +38,7 @@ static mwl_trace_event event_of(const struct teller *t, const mwl__frame *f, mwl
     return e;
 }
 
-static void tell(const struct teller *t, const mwl__frame *f, mwl_trace_kind kind,
+static void send(const struct teller *t, const mwl__frame *f, mwl_trace_kind kind,
                  mwl_value value) {
     mwl_trace_event e = event_of(t, f, kind);
     e.value = value;
@@ -132,11 +132,11 @@ static bool is_in_step(const mwl__frame *f) {
 
 static void tell_frame(const struct teller *t, mwl__frame *f) {
     const mwl__gather *g = mwl__gather_of(f);
-    if (!f->parent) tell(t, f, MWL_TRACE_RUN_STARTED, f->input);
+    if (!f->parent) send(t, f, MWL_TRACE_RUN_STARTED, f->input);
     if (f->slot) tell_call(t, f->parent, NULL, f->slot - mwl__gather_of(f->parent)->slots);
-    tell(t, f, MWL_TRACE_FRAME_ENTERED, f->input);
+    send(t, f, MWL_TRACE_FRAME_ENTERED, f->input);
     tell_entries(t, f, true);
-    if (is_in_step(f)) tell(t, f, MWL_TRACE_STEP_ENTERED, f->step_input);
+    if (is_in_step(f)) send(t, f, MWL_TRACE_STEP_ENTERED, f->step_input);
     tell_entries(t, f, false);
     for (uint32_t i = 0; g && i < g->next; i++)
         if (g->slots[i].state == MWL_SLOT_ACTIVE && !g->slots[i].is_frame)
